@@ -1,0 +1,7 @@
+// Precompiled for the rooms that do I/O: parsing these takes longer than compiling most of our files.
+#include <boost/asio.hpp>
+#include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/error.hpp>
+
+#include <string>
+#include <vector>

@@ -1,0 +1,23 @@
+# weir_room(NAME USES room... [LIBRARIES target...]): src/NAME as the static library weir_NAME.
+# A room without sources yet is an interface library, so that the graph above stays whole.
+function(weir_room name)
+  cmake_parse_arguments(ROOM "" "" "USES;LIBRARIES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  list(TRANSFORM ROOM_USES PREPEND weir_)
+  if(sources)
+    add_library(weir_${name} STATIC ${sources})
+    set(scope PUBLIC)
+  else()
+    add_library(weir_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(weir_${name} ${scope} ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(weir_${name} ${scope} ${ROOM_USES} ${ROOM_LIBRARIES})
+  if(sources AND "asio" IN_LIST ROOM_LIBRARIES)
+    target_precompile_headers(weir_${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/asio_pch.hpp)
+  endif()
+endfunction()
+
+# Asio is header-only: what it needs at link time, and the warnings of its headers kept out.
+add_library(asio INTERFACE)
+target_link_libraries(asio INTERFACE Threads::Threads)

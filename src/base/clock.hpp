@@ -1,0 +1,27 @@
+// The clock of this process: monotonic, anchored to wall time once, so that it never steps back.
+//
+// Only stores, timers and what stands above them read it; everything below takes an Instant. Thread-safe: now() is
+// a clock reading and an addition.
+#pragma once
+
+#include "base/time.hpp"
+
+namespace weir {
+
+class MonotonicClock {
+ public:
+  MonotonicClock()
+      : offset_(std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()) -
+                Instant{std::chrono::duration_cast<Duration>(
+                    std::chrono::steady_clock::now().time_since_epoch())}) {}
+
+  Instant now() const {
+    return Instant{std::chrono::duration_cast<Duration>(
+        std::chrono::steady_clock::now().time_since_epoch())} + offset_;
+  }
+
+ private:
+  Duration offset_;
+};
+
+}  // namespace weir

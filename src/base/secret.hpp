@@ -1,0 +1,22 @@
+// A value that must never be printed: it has no stream operator and no implicit conversion, and whoever needs the
+// text says so with reveal().
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace weir {
+
+class Secret {
+ public:
+  Secret() = default;
+  explicit Secret(std::string text) : text_(std::move(text)) {}
+
+  bool empty() const { return text_.empty(); }
+  const std::string& reveal() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace weir

@@ -1,0 +1,29 @@
+// SipHash-2-4, the keyed hash of everything a client chooses (Aumasson and Bernstein, "SipHash: a fast short-input
+// PRF", 2012). Who does not know the key can neither find colliding inputs nor reverse a hash of a small set such as
+// the IPv4 addresses. Pure; thread-safe.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string_view>
+
+namespace weir {
+
+struct SipKey {
+  std::uint64_t k0 = 0;
+  std::uint64_t k1 = 0;
+};
+
+struct Hash128 {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  friend auto operator<=>(const Hash128&, const Hash128&) = default;
+};
+
+std::uint64_t siphash64(SipKey key, std::string_view data);
+Hash128 siphash128(SipKey key, std::string_view data);
+
+/// A key for `siphash*` from a secret of any length (an empty one gives the built-in key).
+SipKey sip_key_from_secret(std::string_view secret);
+
+}  // namespace weir
