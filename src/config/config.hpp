@@ -1,0 +1,146 @@
+// The configuration after checking: immutable, complete (every default filled in), names resolved to indexes.
+//
+// Made by config/load.hpp; shared read-only by all workers. Durations are microseconds, sizes bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/secret.hpp"
+#include "base/siphash.hpp"
+#include "base/time.hpp"
+#include "http/ratelimit_fields.hpp"
+#include "identity/client_address.hpp"
+#include "identity/identity.hpp"
+#include "routing/matcher.hpp"
+#include "rules/policy.hpp"
+
+namespace weir::config {
+
+/// host:port, [v6]:port or unix:/path.
+struct Endpoint {
+  std::string host;         ///< empty for a unix socket
+  std::uint16_t port = 0;   ///< 0 picks a free one
+  std::string unix_path;
+  bool is_unix() const { return !unix_path.empty(); }
+  std::string to_string() const;
+};
+std::optional<Endpoint> parse_endpoint(std::string_view text);
+
+struct Listen {
+  Endpoint address;
+};
+
+struct Admin {
+  Endpoint address{.host = "127.0.0.1", .port = 9090, .unix_path = {}};
+  Secret token;  ///< empty: no token asked
+};
+
+/// Limits and timeouts towards clients.
+struct Downstream {
+  std::size_t max_connections = 0;  ///< 0: as the file descriptor limit allows; more are answered 503
+  std::size_t max_head = 32 * 1024;  ///< request line and fields: beyond it 431
+  std::size_t max_target = 8 * 1024;  ///< beyond it 414
+  std::uint64_t max_body = 0;  ///< 0: no bound; beyond it 413
+  std::size_t max_drain = 64 * 1024;  ///< unread request body that is read and thrown away to keep a connection
+  Duration head_timeout = std::chrono::seconds(10);  ///< from the first byte to the end of the head: 408
+  Duration idle_timeout = std::chrono::seconds(75);  ///< between requests
+  Duration body_timeout = std::chrono::seconds(60);  ///< between two reads or writes of a body
+};
+
+struct MemoryStore {
+  std::size_t max_keys = 1'000'000;
+};
+
+struct Server {
+  std::string url;   ///< as configured
+  std::string host;
+  std::uint16_t port = 80;
+};
+
+struct Upstream {
+  std::string name;
+  Server server;
+  Duration connect_timeout = std::chrono::seconds(1);
+  Duration response_timeout = std::chrono::seconds(30);
+  Duration idle_timeout = std::chrono::seconds(60);
+  int retries = 1;
+};
+
+struct Identity {
+  std::string name;
+  identity::Source source;
+};
+
+struct Policy {
+  std::string name;
+  rules::Policy rule;
+  std::int64_t cost = 1;
+  bool shadow = false;
+  bool visible = true;            ///< headers: false hides it
+  int status = 429;
+  std::optional<std::string> body;  ///< replaces the problem body
+  std::vector<identity::Source> attributes;  ///< attributed_window
+  std::vector<std::string> attribute_names;  ///< as configured, one an attribute
+  std::string policy_item;        ///< ready for RateLimit-Policy
+  std::string name_item;          ///< ready for RateLimit
+};
+
+/// One limit of a route, with indexes into Config::policies and Config::identities.
+struct Limit {
+  std::size_t policy = 0;
+  std::size_t identity = 0;
+  std::optional<std::size_t> otherwise;  ///< identity to use when the first is absent
+  bool required = false;                 ///< absent: 401
+  std::int64_t cost = 1;
+  bool overdraft = false;
+};
+
+/// Limits of one route; the loader refuses more.
+inline constexpr std::size_t limits_per_route = 16;
+/// Entries of `identities`; the loader refuses more.
+inline constexpr std::size_t identity_limit = 64;
+
+struct FixedAnswer {
+  int status = 200;
+  std::string body;
+  std::string content_type = "text/plain";
+};
+
+struct Route {
+  std::string name;  ///< configured, or its path pattern, or "route-N"
+  routing::Match match;
+  std::optional<std::size_t> upstream;  ///< index into Config::upstreams; else respond
+  FixedAnswer respond;
+  std::vector<Limit> limits;
+};
+
+struct AccessLog {
+  enum class Only : std::uint8_t { all, denied };
+  std::string path = "-";   ///< "-" standard output, "off" none, else a file
+  double sample = 1.0;      ///< share of lines written; 0 < sample <= 1
+  Only only = Only::all;
+};
+
+struct Config {
+  std::vector<Listen> listen;
+  std::optional<Admin> admin;
+  std::size_t workers = 1;  ///< `auto` already resolved
+  SipKey identity_key;      ///< from identity_secret
+  Duration shutdown_timeout = std::chrono::seconds(30);
+  identity::ClientAddressSettings client_address;
+  Downstream downstream;
+  http::ResponseFieldOptions response_fields;
+  MemoryStore memory;
+  AccessLog access_log;
+  std::vector<Upstream> upstreams;
+  std::vector<Identity> identities;
+  std::vector<Policy> policies;
+  std::vector<Route> routes;
+};
+
+}  // namespace weir::config

@@ -1,0 +1,38 @@
+// A parsed request head as views into the connection's buffer: nothing is copied, nothing outlives the buffer.
+//
+// Made by proxy/, read by routing, identity and the rest. Not thread-safe, not owning.
+#pragma once
+
+#include <boost/beast/http/field.hpp>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace weir::http {
+
+using FieldId = boost::beast::http::field;  ///< FieldId::unknown for names outside the standard list
+
+struct FieldView {
+  FieldId id = FieldId::unknown;
+  std::string_view name;   ///< as received
+  std::string_view value;  ///< without surrounding white space
+};
+
+struct RequestView {
+  std::string_view method;
+  std::string_view target;  ///< as received, except that absolute-form is reduced to origin-form: "/path?query" or "*"
+  std::string_view path;    ///< target up to the first '?', not decoded
+  std::string_view query;   ///< after the first '?', not decoded
+  std::string_view host;    ///< of Host or of the absolute-form, without port, brackets kept; compare with iequals
+  std::uint8_t version_minor = 1;  ///< HTTP/1.0 or HTTP/1.1
+  std::span<const FieldView> fields;  ///< in the order received, before any hop-by-hop removal
+
+  /// The first field of that id or name (ASCII case-insensitive); nullptr if there is none.
+  const FieldView* find(FieldId id) const;
+  const FieldView* find(std::string_view name) const;
+};
+
+/// ASCII case-insensitive equality, as for field names, hosts and connection options.
+bool iequals(std::string_view a, std::string_view b);
+
+}  // namespace weir::http

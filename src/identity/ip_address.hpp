@@ -1,0 +1,48 @@
+// IP addresses and prefixes decided by bits, never by notation.
+//
+// An address is 128 bits; IPv4 lives in ::ffff:0:0/96, so ::ffff:192.0.2.1 and 192.0.2.1 are the same address, and so is
+// its NAT64 form 64:ff9b::192.0.2.1 (RFC 6052). Values; thread-safe.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace weir::identity {
+
+class IpAddress {
+ public:
+  IpAddress() = default;  ///< ::, the unspecified address
+  static IpAddress v4(std::array<std::uint8_t, 4> bytes);
+  static IpAddress v6(std::array<std::uint8_t, 16> bytes);  ///< mapped and NAT64 addresses become IPv4
+  /// Dotted quad or RFC 4291 text; no brackets, no port, no zone, no leading zeros in a quad.
+  static std::optional<IpAddress> parse(std::string_view text);
+
+  bool is_v4() const;
+  const std::array<std::uint8_t, 16>& bytes() const { return bytes_; }
+  /// Keeps the first bits (of 32 for IPv4, of 128 otherwise), the rest becomes zero.
+  IpAddress masked(int ipv4_prefix, int ipv6_prefix) const;
+  void append_to(std::string& out) const;  ///< canonical text, RFC 5952
+  std::string to_string() const;
+
+  friend auto operator<=>(const IpAddress&, const IpAddress&) = default;
+
+ private:
+  std::array<std::uint8_t, 16> bytes_{};
+};
+
+class Prefix {
+ public:
+  /// "10.0.0.0/8", "2001:db8::/32", or an address alone. Host bits must be zero.
+  static std::optional<Prefix> parse(std::string_view text);
+  bool contains(const IpAddress& address) const;
+
+ private:
+  IpAddress network_;
+  int length_ = 128;  ///< of 128 bits
+};
+
+}  // namespace weir::identity

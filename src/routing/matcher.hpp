@@ -1,0 +1,25 @@
+// Which requests a route is for. A match names any of host, path, methods and headers; all that are named must hold.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "http/request_view.hpp"
+#include "routing/path_pattern.hpp"
+
+namespace weir::routing {
+
+struct Match {
+  std::optional<std::string> host;  ///< exact, or "*.example.com" for any subdomain; case-insensitive; without port
+  std::optional<PathPattern> path;
+  std::vector<std::string> methods;                           ///< empty: any; case-sensitive
+  std::vector<std::pair<std::string, std::string>> headers;  ///< name (case-insensitive) and exact value
+};
+
+/// True if the request is meant; then captures hold the pattern's parameters.
+bool matches(const Match& match, const http::RequestView& request, std::string_view* captures);
+
+}  // namespace weir::routing

@@ -1,0 +1,28 @@
+// GCRA: the limit as one instant, the theoretical arrival time (TAT). ITU-T I.371, as throttled describes it.
+//
+// The same three questions as every algorithm here answers (see rules.hpp):
+//   admit  may this demand pass now? reads only
+//   charge takes the admitted units
+//   level  what is left, and when it is more
+// and whole_at: the instant from which the state equals a fresh one. All pure; `now` must not run backwards for one
+// state (the stores see to it); should it, nothing is granted.
+#pragma once
+
+#include "rules/decision.hpp"
+#include "rules/policy.hpp"
+
+namespace weir::rules {
+
+/// The TAT is tat_us + fraction / count microseconds, 0 <= fraction < count. A fresh state is all zero.
+struct GcraState {
+  std::int64_t tat_us = 0;
+  std::int64_t fraction = 0;
+  friend bool operator==(const GcraState&, const GcraState&) = default;
+};
+
+Admission admit(const Policy& policy, const GcraState& state, Instant now, Demand demand);
+void charge(const Policy& policy, GcraState& state, Instant now, std::int64_t units);
+Level level(const Policy& policy, const GcraState& state, Instant now);
+Instant whole_at(const Policy& policy, const GcraState& state);
+
+}  // namespace weir::rules
