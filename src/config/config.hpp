@@ -13,6 +13,7 @@
 #include "base/secret.hpp"
 #include "base/siphash.hpp"
 #include "base/time.hpp"
+#include "config/diagnostic.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "identity/client_address.hpp"
 #include "identity/identity.hpp"
@@ -23,7 +24,7 @@ namespace weir::config {
 
 /// host:port, [v6]:port or unix:/path.
 struct Endpoint {
-  std::string host;         ///< empty for a unix socket
+  std::string host;         ///< without brackets; empty for a unix socket
   std::uint16_t port = 0;   ///< 0 picks a free one
   std::string unix_path;
   bool is_unix() const { return !unix_path.empty(); }
@@ -58,7 +59,7 @@ struct MemoryStore {
 
 struct Server {
   std::string url;   ///< as configured
-  std::string host;
+  std::string host;  ///< a name or an address, without brackets
   std::uint16_t port = 80;
 };
 
@@ -76,6 +77,18 @@ struct Identity {
   identity::Source source;
 };
 
+/// What each entry of an attributed window carries.
+struct Attribute {
+  enum class Kind : std::uint8_t { client_address, method, path, header, query, identity };
+  Kind kind = Kind::client_address;
+  std::string text;         ///< as configured: `header:user-agent`
+  std::string name;         ///< after the colon; empty for client_address, method and path
+  identity::Source source;  ///< where it is read from, for all but method and path
+};
+
+/// Attributes of one policy; the loader refuses more.
+inline constexpr std::size_t attribute_limit = 8;
+
 struct Policy {
   std::string name;
   rules::Policy rule;
@@ -84,8 +97,7 @@ struct Policy {
   bool visible = true;            ///< headers: false hides it
   int status = 429;
   std::optional<std::string> body;  ///< replaces the problem body
-  std::vector<identity::Source> attributes;  ///< attributed_window
-  std::vector<std::string> attribute_names;  ///< as configured, one an attribute
+  std::vector<Attribute> attributes;  ///< attributed_window
   std::string policy_item;        ///< ready for RateLimit-Policy
   std::string name_item;          ///< ready for RateLimit
 };
@@ -141,6 +153,7 @@ struct Config {
   std::vector<Identity> identities;
   std::vector<Policy> policies;
   std::vector<Route> routes;
+  std::vector<Diagnostic> warnings;  ///< nothing wrong, but probably not meant
 };
 
 }  // namespace weir::config

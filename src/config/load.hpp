@@ -11,18 +11,9 @@
 
 #include "base/result.hpp"
 #include "config/config.hpp"
+#include "config/diagnostic.hpp"
 
 namespace weir::config {
-
-/// One mistake, where it is and how to mend it. Lines and columns count from 1; 0 means the whole file.
-struct Diagnostic {
-  int line = 0;
-  int column = 0;
-  std::string key_path;  ///< `policies.per_client.rate`
-  std::string message;   ///< says what and how; never contains a secret
-  /// `LINE:COLUMN: policies.per_client.rate: message`
-  std::string to_string() const;
-};
 
 /// What loading reads besides the text; tests inject it.
 struct Environment {
@@ -37,5 +28,8 @@ using Loaded = Result<std::shared_ptr<const Config>, std::vector<Diagnostic>>;
 
 Loaded load_text(std::string_view yaml, const Environment& environment);
 Loaded load_file(const std::filesystem::path& file);
+
+/// The path of every key the loader knows, in its tables' order: `policies.*.rate`, `routes[].limits[].policy`.
+std::vector<std::string> known_keys();
 
 }  // namespace weir::config
