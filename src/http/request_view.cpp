@@ -1,0 +1,28 @@
+#include "http/request_view.hpp"
+
+#include <algorithm>
+
+#include "http/characters.hpp"
+
+namespace weir::http {
+
+const FieldView* RequestView::find(FieldId id) const {
+  const auto found = std::find_if(fields.begin(), fields.end(),
+                                  [id](const FieldView& field) { return field.id == id; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+const FieldView* RequestView::find(std::string_view name) const {
+  const auto found = std::find_if(fields.begin(), fields.end(), [name](const FieldView& field) {
+    return iequals(field.name, name);
+  });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+bool iequals(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
+           return to_lower(x) == to_lower(y);
+         });
+}
+
+}  // namespace weir::http
