@@ -1,0 +1,73 @@
+#include "http/authority.hpp"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+
+#include "http/characters.hpp"
+
+namespace weir::http {
+namespace {
+
+/// reg-name of RFC 3986 section 3.2.2 without pct-encoded: no host of DNS has a percent sign, and
+/// two spellings of one host would match different routes. IPv4 addresses are within it.
+bool is_name(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return is_alpha(c) || is_digit(c) ||
+           std::string_view{"-._~!$&'()*+,;="}.find(c) != std::string_view::npos;
+  });
+}
+
+/// The inside of the brackets. IPvFuture has no use and is refused, as are zones.
+bool is_ipv6(std::string_view text) {
+  std::array<char, INET6_ADDRSTRLEN + 1> terminated{};
+  if (text.size() >= terminated.size()) return false;
+  std::copy(text.begin(), text.end(), terminated.begin());
+  in6_addr address{};
+  return inet_pton(AF_INET6, terminated.data(), &address) == 1;
+}
+
+bool is_port(std::string_view text) {
+  if (text.empty()) return true;
+  std::uint16_t port = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, port);
+  return error == std::errc{} && stop == end;
+}
+
+}  // namespace
+
+std::optional<Authority> parse_authority(std::string_view text) {
+  const bool bracketed = text.starts_with('[');
+  const std::size_t host_end =
+      bracketed ? text.find(']') + 1 : std::min(text.find(':'), text.size());
+  if (bracketed && host_end == 0) return std::nullopt;
+  const std::string_view host = text.substr(0, host_end);
+  const std::string_view rest = text.substr(host_end);
+  if (!rest.empty() && rest.front() != ':') return std::nullopt;
+  const std::string_view port = rest.empty() ? rest : rest.substr(1);
+  if (!is_port(port)) return std::nullopt;
+  if (bracketed ? !is_ipv6(host.substr(1, host.size() - 2)) : !is_name(host)) return std::nullopt;
+  return Authority{.host = host, .port = port};
+}
+
+Result<Authority, Refusal> host_field(const RequestView& request) {
+  const FieldView* host = nullptr;
+  for (const FieldView& field : request.fields) {
+    if (field.id != FieldId::host) continue;
+    if (host != nullptr) return Refusal{400, "more than one Host field"};
+    host = &field;
+  }
+  if (host == nullptr) {
+    if (request.version_minor == 0) return Authority{};
+    return Refusal{400, "no Host field"};
+  }
+  if (host->value.empty()) return Refusal{400, "the Host field is empty"};
+  if (const auto authority = parse_authority(host->value)) return *authority;
+  return Refusal{400, "the Host field is not a host with an optional port"};
+}
+
+}  // namespace weir::http

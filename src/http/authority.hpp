@@ -1,0 +1,30 @@
+// Host and port of a request: the Host field and the authority of an absolute-form target (RFC 9112
+// section 3.2).
+//
+// Pure; no allocation; views into the message.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "http/refusal.hpp"
+#include "http/request_view.hpp"
+
+namespace weir::http {
+
+struct Authority {
+  std::string_view
+      host;  ///< a name or an IPv4 address; an IPv6 address with its brackets; never empty
+  std::string_view port;  ///< up to 65535; empty if there is none
+};
+
+/// uri-host [ ":" port ] of RFC 3986 section 3.2 without userinfo. Nothing if it is not that.
+std::optional<Authority> parse_authority(std::string_view text);
+
+/// The Host field. HTTP/1.0 may do without one (then the host is empty). Refused with 400: none in
+/// HTTP/1.1, more than one line (even the same twice), an empty one (grammatical, but no host of
+/// ours), and what is not an authority.
+Result<Authority, Refusal> host_field(const RequestView& request);
+
+}  // namespace weir::http

@@ -1,0 +1,43 @@
+// Where a message body ends (RFC 9112 section 6.3), strictly: whatever two parsers could read in
+// two ways is refused.
+//
+// Decided from the head alone; pure; no allocation.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "http/refusal.hpp"
+#include "http/request_view.hpp"
+
+namespace weir::http {
+
+struct Framing {
+  enum class Kind : std::uint8_t {
+    none,
+    length,       ///< Content-Length: exactly `length` bytes, also 0
+    chunked,      ///< the chunked coding and no other
+    until_close,  ///< responses only
+  };
+  Kind kind = Kind::none;
+  std::uint64_t length = 0;
+
+  friend bool operator==(const Framing&, const Framing&) = default;
+};
+
+/// Refused with 400: Transfer-Encoding together with Content-Length or in HTTP/1.0, a coding list
+/// that does not end in one "chunked", more than one Content-Length or one that is not a plain
+/// number, and names that servers behind us may take for these two (Content_Length). Refused with
+/// 501: other codings before "chunked".
+Result<Framing, Refusal> request_framing(const RequestView& request);
+
+/// The framing of an upstream's final or interim response; `request_method` is that of the request
+/// it answers. Everything ambiguous is refused with 502. A bodiless status (1xx, 204, 304, HEAD)
+/// has none whatever it declares.
+Result<Framing, Refusal> response_framing(std::string_view request_method, int status,
+                                          std::uint8_t version_minor,
+                                          std::span<const FieldView> fields);
+
+}  // namespace weir::http

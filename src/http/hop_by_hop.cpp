@@ -1,0 +1,127 @@
+#include "http/hop_by_hop.hpp"
+
+#include <algorithm>
+
+#include "http/field_list.hpp"
+
+namespace weir::http {
+namespace {
+
+constexpr std::string_view x_forwarded = "x-forwarded-";
+
+bool starts_with_x_forwarded(std::string_view name) {
+  return iequals(name.substr(0, x_forwarded.size()), x_forwarded);
+}
+
+bool is_for_everyone(std::string_view name, std::span<const std::string> kept) {
+  constexpr std::array<std::string_view, 5> names{"host", "content-length", "authorization",
+                                                  "cookie", "forwarded"};
+  const auto equals_name = [name](std::string_view other) { return iequals(name, other); };
+  return starts_with_x_forwarded(name) || std::any_of(names.begin(), names.end(), equals_name) ||
+         std::any_of(kept.begin(), kept.end(), equals_name);
+}
+
+void add_option(ConnectionOptions& options, std::string_view option,
+                std::span<const std::string> kept) {
+  if (iequals(option, "close")) {
+    options.close = true;
+  } else if (iequals(option, "keep-alive")) {
+    options.keep_alive = true;
+  } else if (iequals(option, "upgrade")) {
+    options.upgrade = true;
+  } else if (is_for_everyone(option, kept) || options.name(option)) {
+    return;
+  } else if (options.name_count == options.names.size()) {
+    options.too_many = true;
+  } else {
+    options.names[options.name_count++] = option;
+  }
+}
+
+}  // namespace
+
+bool ConnectionOptions::name(std::string_view field_name) const {
+  return std::any_of(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(name_count),
+                     [field_name](std::string_view named) { return iequals(named, field_name); });
+}
+
+ConnectionOptions connection_options(std::span<const FieldView> fields,
+                                     std::span<const std::string> kept) {
+  ConnectionOptions options;
+  for (const FieldView& field : fields) {
+    if (field.id != FieldId::connection) continue;
+    for_each_element(field.value,
+                     [&](std::string_view option) { add_option(options, option, kept); });
+  }
+  return options;
+}
+
+bool is_hop_by_hop(const FieldView& field, const ConnectionOptions& options) {
+  switch (field.id) {
+    case FieldId::connection:
+    case FieldId::proxy_connection:
+    case FieldId::keep_alive:
+    case FieldId::te:
+    case FieldId::transfer_encoding:
+    case FieldId::upgrade:
+      return true;
+    default:
+      return options.name(field.name);
+  }
+}
+
+bool is_forbidden_in_trailers(const FieldView& field) {
+  constexpr std::array<std::string_view, 44> names{"age",
+                                                   "authorization",
+                                                   "cache-control",
+                                                   "connection",
+                                                   "content-encoding",
+                                                   "content-length",
+                                                   "content-location",
+                                                   "content-range",
+                                                   "content-type",
+                                                   "cookie",
+                                                   "date",
+                                                   "expect",
+                                                   "expires",
+                                                   "forwarded",
+                                                   "host",
+                                                   "if-match",
+                                                   "if-modified-since",
+                                                   "if-none-match",
+                                                   "if-range",
+                                                   "if-unmodified-since",
+                                                   "keep-alive",
+                                                   "location",
+                                                   "max-forwards",
+                                                   "pragma",
+                                                   "proxy-authenticate",
+                                                   "proxy-authorization",
+                                                   "proxy-connection",
+                                                   "range",
+                                                   "ratelimit",
+                                                   "ratelimit-policy",
+                                                   "retry-after",
+                                                   "set-cookie",
+                                                   "te",
+                                                   "trailer",
+                                                   "transfer-encoding",
+                                                   "upgrade",
+                                                   "vary",
+                                                   "via",
+                                                   "warning",
+                                                   "www-authenticate",
+                                                   "x-http-method-override",
+                                                   "x-original-uri",
+                                                   "x-original-url",
+                                                   "x-real-ip"};
+  return starts_with_x_forwarded(field.name) ||
+         std::any_of(names.begin(), names.end(),
+                     [&](std::string_view name) { return iequals(field.name, name); });
+}
+
+bool wants_close(std::uint8_t version_minor, const ConnectionOptions& options) {
+  return options.close || (version_minor == 0 && !options.keep_alive);
+}
+
+}  // namespace weir::http

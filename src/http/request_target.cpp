@@ -1,0 +1,97 @@
+#include "http/request_target.hpp"
+
+#include <algorithm>
+
+#include "http/authority.hpp"
+#include "http/characters.hpp"
+
+namespace weir::http {
+namespace {
+
+/// Printable, no space, no fragment. Bytes that RFC 3986 wants percent-encoded but clients send as
+/// they are ('|', '"', UTF-8) change no framing and are the upstream's to judge.
+bool is_clean(std::string_view target) {
+  return std::none_of(target.begin(), target.end(),
+                      [](char c) { return is_control(c) || is_white_space(c) || c == '#'; });
+}
+
+void split(RequestView& request, std::string_view target) {
+  const auto question = target.find('?');
+  request.target = target;
+  request.path = target.substr(0, question);
+  request.query =
+      question == std::string_view::npos ? std::string_view{} : target.substr(question + 1);
+}
+
+/// "http://authority/path?query" in its parts; `after` is what follows the authority.
+struct AbsoluteForm {
+  std::string_view default_port;
+  std::string_view authority;
+  std::string_view after;
+};
+
+std::optional<AbsoluteForm> absolute_form(std::string_view target) {
+  constexpr std::string_view http = "http://";
+  constexpr std::string_view https = "https://";
+  const bool secure = iequals(target.substr(0, https.size()), https);
+  if (!secure && !iequals(target.substr(0, http.size()), http)) return std::nullopt;
+  target.remove_prefix(secure ? https.size() : http.size());
+  const auto end = std::min(target.find_first_of("/?"), target.size());
+  return AbsoluteForm{.default_port = secure ? "443" : "80",
+                      .authority = target.substr(0, end),
+                      .after = target.substr(end)};
+}
+
+bool are_same(const Authority& a, const Authority& b, std::string_view default_port) {
+  const auto port = [default_port](const Authority& authority) {
+    return authority.port.empty() ? default_port : authority.port;
+  };
+  return iequals(a.host, b.host) && port(a) == port(b);
+}
+
+/// RFC 9112 section 3.2.4: OPTIONS for a URI without path and query asks about the server as a
+/// whole.
+std::string_view origin_form(std::string_view method, std::string_view after_authority,
+                             std::string& storage) {
+  if (after_authority.empty()) return method == "OPTIONS" ? "*" : "/";
+  if (after_authority.front() == '/') return after_authority;
+  storage.assign(1, '/').append(after_authority);
+  return storage;
+}
+
+std::optional<Refusal> set_absolute(RequestView& request, std::string_view received,
+                                    const Authority& host, std::string& storage) {
+  const auto form = absolute_form(received);
+  if (!form) return Refusal{400, "the target is neither a path nor an http or https URI"};
+  const auto authority = parse_authority(form->authority);
+  if (!authority) return Refusal{400, "the target's authority is not a host with an optional port"};
+  if (!host.host.empty() && !are_same(*authority, host, form->default_port)) {
+    return Refusal{400, "the target's authority is not the one of the Host field"};
+  }
+  request.host = authority->host;
+  split(request, origin_form(request.method, form->after, storage));
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Refusal> set_target(RequestView& request, std::string_view received,
+                                  std::string& storage) {
+  if (request.method == "CONNECT" || request.method == "TRACE") {
+    return Refusal{405, "CONNECT and TRACE are not served here"};
+  }
+  if (received.empty() || !is_clean(received)) {
+    return Refusal{400, "the target is empty or holds a space, a control character or a fragment"};
+  }
+  const auto host = host_field(request);
+  if (!host) return host.error();
+  if (received.front() != '/' && received != "*")
+    return set_absolute(request, received, *host, storage);
+  if (received == "*" && request.method != "OPTIONS")
+    return Refusal{400, "the target \"*\" is for OPTIONS alone"};
+  request.host = host->host;
+  split(request, received);
+  return std::nullopt;
+}
+
+}  // namespace weir::http

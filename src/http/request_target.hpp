@@ -1,0 +1,30 @@
+// The target of a request in its four forms (RFC 9112 section 3.2), reduced to what routes and
+// upstreams understand.
+//
+// Pure. Nothing is decoded or normalised: path and query go on byte for byte (RFC 9110
+// section 7.7), except that an empty path becomes "/".
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "http/refusal.hpp"
+#include "http/request_view.hpp"
+
+namespace weir::http {
+
+/// Judges `received`, the target as it stood in the request line, and sets request.target, path,
+/// query and host. Needs request.method, version_minor and fields.
+///
+/// Refused with 405: CONNECT and TRACE. With 400: space, controls or a fragment in the target, "*"
+/// for anything but OPTIONS, another scheme than http and https, userinfo, and an authority that is
+/// not the one of Host.
+///
+/// `storage` holds the target in the one case where it is no part of `received`:
+/// "http://host?query", which is
+/// "/?query". It must live as long as the view.
+std::optional<Refusal> set_target(RequestView& request, std::string_view received,
+                                  std::string& storage);
+
+}  // namespace weir::http
