@@ -1,0 +1,99 @@
+// The chunked transfer coding (RFC 9112 section 7.1), decoded incrementally and strictly, and the
+// little it takes to encode it.
+//
+// The decoder looks at bytes the caller holds and answers with views into them; it stores counters
+// only and allocates nothing. What it lets through can be chunked anew or sent on without a coding.
+// Refused: sizes that are more than hexadecimal digits or above 2^63 - 1, line ends other than
+// CRLF, malformed extensions and trailer fields, and messages that are mostly extensions.
+// Extensions are dropped, as every recipient may. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "http/request_view.hpp"
+
+namespace weir::http {
+
+class ChunkedDecoder {
+ public:
+  /// A client may send this much of extensions, and beyond it no more than it sends of payload.
+  static constexpr std::uint64_t extension_allowance = 4096;
+  /// Longest field line of the trailer section: the room a caller's buffer must have for bytes not
+  /// consumed.
+  static constexpr std::size_t trailer_line_limit = 4096;
+  static constexpr std::size_t trailer_limit = 8192;  ///< all lines together
+
+  enum class Event : std::uint8_t {
+    need_more,  ///< nothing to report; an incomplete trailer line is not consumed and must be
+                ///< offered again, with more
+    payload,    ///< `payload` is the next piece of the body; not empty
+    trailer,  ///< `trailer` is one field, syntactically right; whether it may go on is the caller's
+              ///< to decide
+    done,     ///< the message ends with the bytes consumed; what follows is the next one's
+    malformed,  ///< final; fault() says what is wrong
+  };
+  struct Step {
+    Event event = Event::need_more;
+    std::size_t consumed = 0;
+    std::string_view payload{};
+    FieldView trailer{};
+  };
+
+  /// Looks at the bytes that follow those consumed so far, up to the next thing worth reporting.
+  Step next(std::string_view input);
+
+  std::string_view fault() const { return fault_; }  ///< a literal
+
+ private:
+  enum class State : std::uint8_t {
+    size_start,
+    size,
+    extension_start,  // white space after the size: a semicolon must follow
+    name_start,
+    name,
+    name_end,
+    value_start,
+    token_value,
+    quoted_value,
+    quoted_pair,
+    quoted_end,
+    value_end,
+    line_feed,
+    data,
+    data_carriage_return,
+    data_line_feed,
+    trailers,
+    done,
+    malformed,
+  };
+
+  bool accept(char c);
+  bool accept_size(char c);
+  bool accept_in_extension(char c);
+  bool accept_in_quotes(char c);
+  bool accept_line_feed(char c);
+  bool to_next_part(char c, State on_white_space);
+  bool count_extension_byte();
+  bool refuse(std::string_view fault);
+  Step data_step(std::string_view input, std::size_t at);
+  Step trailer_step(std::string_view input, std::size_t at);
+  Step trailer_field(std::string_view line, std::size_t consumed);
+
+  State state_ = State::size_start;
+  std::uint8_t size_digits_ = 0;
+  std::uint64_t remaining_ = 0;  ///< of the chunk
+  std::uint64_t payload_bytes_ = 0;
+  std::uint64_t extension_bytes_ = 0;
+  std::size_t trailer_bytes_ = 0;
+  std::string_view fault_;
+};
+
+/// Before the payload of a chunk; after it goes CRLF. `size` is not 0: that is last_chunk.
+void append_chunk_header(std::string& out, std::uint64_t size);
+/// After it go trailer lines, if any, and an empty line.
+inline constexpr std::string_view last_chunk = "0\r\n";
+
+}  // namespace weir::http
