@@ -1,4 +1,5 @@
-// What a policy says to one request. Pure values; durations are exact, rounding happens when a field is written.
+// What a policy says to one request. Pure values; durations are exact, rounding happens when a
+// field is written.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +11,19 @@ namespace weir::rules {
 
 /// One request's demand on one policy.
 struct Demand {
-  std::int64_t cost = 1;   ///< units; 0 looks without charging; never negative (the configuration refuses it)
+  std::int64_t cost =
+      1;  ///< units; 0 looks without charging; never negative (the configuration refuses it)
   bool overdraft = false;  ///< admit even what exceeds the rest, and drain the rest
 };
 
 /// The answer to "may this demand pass now?", before anything is charged.
 struct Admission {
   bool allowed = false;
-  std::int64_t units = 0;               ///< what to charge if the whole request is admitted (less than cost in overdraft)
-  Duration delay{0};                    ///< leaky_bucket: how long the admitted request waits for its turn
-  std::optional<Duration> retry_after;  ///< denied: until the first instant at which the same demand passes; empty: never
+  std::int64_t units =
+      0;  ///< what to charge if the whole request is admitted (less than cost in overdraft)
+  Duration delay{0};  ///< leaky_bucket: how long the admitted request waits for its turn
+  std::optional<Duration> retry_after{};  ///< denied: until the first instant at which the same
+                                          ///< demand passes; empty: never
 };
 
 /// How full a state is at an instant, after whatever was charged.
@@ -37,7 +41,7 @@ struct Decision {
   Duration reset_after{0};
   Duration more_after{0};
   Duration delay{0};
-  std::optional<Duration> retry_after;
+  std::optional<Duration> retry_after{};
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 

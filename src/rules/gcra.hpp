@@ -1,11 +1,12 @@
-// GCRA: the limit as one instant, the theoretical arrival time (TAT). ITU-T I.371, as throttled describes it.
+// GCRA: the limit as one instant, the theoretical arrival time (TAT). ITU-T I.371, as throttled
+// describes it.
 //
 // The same three questions as every algorithm here answers (see rules.hpp):
 //   admit  may this demand pass now? reads only
 //   charge takes the admitted units
 //   level  what is left, and when it is more
-// and whole_at: the instant from which the state equals a fresh one. All pure; `now` must not run backwards for one
-// state (the stores see to it); should it, nothing is granted.
+// and whole_at: the instant from which the state equals a fresh one. All pure; `now` must not run
+// backwards for one state (the stores see to it); should it, nothing is granted.
 #pragma once
 
 #include "rules/decision.hpp"
@@ -13,7 +14,8 @@
 
 namespace weir::rules {
 
-/// The TAT is tat_us + fraction / count microseconds, 0 <= fraction < count. A fresh state is all zero.
+/// The TAT is tat_us + fraction / count microseconds, 0 <= fraction < count. A fresh state is all
+/// zero.
 struct GcraState {
   std::int64_t tat_us = 0;
   std::int64_t fraction = 0;

@@ -1,7 +1,8 @@
 // A policy's arithmetic: which algorithm, how much, in what time. Checked once, then immutable.
 //
-// Quotas and costs are whole units, times whole microseconds; where a quota does not divide its window the remainder is
-// carried exactly (docs/algorithms.md). What can not be represented exactly is refused by compile(), never rounded.
+// Quotas and costs are whole units, times whole microseconds; where a quota does not divide its
+// window the remainder is carried exactly (docs/algorithms.md). What can not be represented exactly
+// is refused by compile(), never rounded.
 #pragma once
 
 #include <cstdint>
@@ -39,12 +40,15 @@ struct Rate {
 /// What the configuration says, unchecked. Absent values take the algorithm's default.
 struct Definition {
   Algorithm algorithm = Algorithm::gcra;
-  std::vector<Rate> rates;             ///< one, or several tiers for sliding_window
-  std::optional<std::int64_t> burst;   ///< gcra, token_bucket: the capacity usable at once; default: the rate's count
-  std::optional<Anchor> anchor;        ///< fixed_window, attributed_window
-  bool count_rejected = false;         ///< fixed_window, sliding_log
-  std::optional<std::int64_t> queue;   ///< leaky_bucket: units that may wait
-  std::optional<Duration> max_delay;   ///< leaky_bucket: how long one may wait
+  std::vector<Rate> rates;  ///< one, or several tiers for sliding_window
+  std::optional<std::int64_t>
+      burst;  ///< gcra, token_bucket: the capacity usable at once; default: the rate's count
+  std::optional<Anchor> anchor;  ///< fixed_window, attributed_window
+  bool count_rejected = false;   ///< fixed_window, sliding_log
+  std::optional<std::int64_t>
+      queue;  ///< leaky_bucket: units that may wait; default: what max_delay lets wait, else 0
+  std::optional<Duration>
+      max_delay;  ///< leaky_bucket: how long one may wait; default: what the full queue takes
 };
 
 /// A checked definition with what the rules need precomputed. Cheap to read, shared by all threads.
@@ -52,13 +56,16 @@ struct Policy {
   Algorithm algorithm = Algorithm::gcra;
   Anchor anchor = Anchor::first_request;
   bool count_rejected = false;
-  std::vector<Rate> rates;      ///< never empty; rates[0] is the one for all but sliding_window
-  std::int64_t capacity = 0;    ///< units usable at once: burst, or the (smallest tier's) count; leaky_bucket: 1 + queue
-  Duration refill{0};           ///< time in which an empty capacity becomes whole: `w` of RateLimit-Policy, unrounded
-  std::int64_t interval_us = 0;         ///< whole part of per / count
-  std::int64_t interval_remainder = 0;  ///< per mod count: the interval is interval_us + interval_remainder / count
-  std::int64_t queue = 0;               ///< leaky_bucket
-  Duration max_delay{0};                ///< leaky_bucket
+  std::vector<Rate> rates;  ///< never empty; rates[0] is the one for all but sliding_window
+  std::int64_t capacity =
+      0;  ///< units usable at once: burst, or the (smallest tier's) count; leaky_bucket: 1 + queue
+  Duration refill{
+      0};  ///< time in which an empty capacity becomes whole: `w` of RateLimit-Policy, unrounded
+  std::int64_t interval_us = 0;  ///< whole part of per / count
+  std::int64_t interval_remainder =
+      0;  ///< per mod count: the interval is interval_us + interval_remainder / count
+  std::int64_t queue = 0;  ///< leaky_bucket
+  Duration max_delay{0};   ///< leaky_bucket
 };
 
 /// Checks a definition; the problem says which value is wrong and what would be right.

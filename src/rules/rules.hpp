@@ -2,9 +2,10 @@
 //
 // Every state type S has, found by overload:
 //   Admission admit(const Policy&, const S&, Instant now, Demand)      may it pass? reads only
-//   void charge(const Policy&, S&, Instant now, std::int64_t units)    takes admitted (or counted rejected) units
-//   Level level(const Policy&, const S&, Instant now)                  what is left
-//   Instant whole_at(const Policy&, const S&)                          from then on S equals a fresh S{}
+//   void charge(const Policy&, S&, Instant now, std::int64_t units)    takes admitted (or counted
+//   rejected) units Level level(const Policy&, const S&, Instant now)                  what is left
+//   Instant whole_at(const Policy&, const S&)                          from then on S equals a
+//   fresh S{}
 // A store first asks every claim of a request, then charges all of them or none.
 #pragma once
 
@@ -24,20 +25,28 @@ namespace weir::rules {
 template <class Visitor>
 decltype(auto) with_state_of(Algorithm algorithm, Visitor&& visit) {
   switch (algorithm) {
-    case Algorithm::fixed_window: return visit(FixedWindowState{});
-    case Algorithm::attributed_window: return visit(AttributedWindowState{});
-    case Algorithm::sliding_window: return visit(SlidingWindowState{});
-    case Algorithm::sliding_log: return visit(SlidingLogState{});
-    case Algorithm::token_bucket: return visit(TokenBucketState{});
-    case Algorithm::leaky_bucket: return visit(LeakyBucketState{});
-    case Algorithm::gcra: break;
+    case Algorithm::fixed_window:
+      return visit(FixedWindowState{});
+    case Algorithm::attributed_window:
+      return visit(AttributedWindowState{});
+    case Algorithm::sliding_window:
+      return visit(SlidingWindowState{});
+    case Algorithm::sliding_log:
+      return visit(SlidingLogState{});
+    case Algorithm::token_bucket:
+      return visit(TokenBucketState{});
+    case Algorithm::leaky_bucket:
+      return visit(LeakyBucketState{});
+    case Algorithm::gcra:
+      break;
   }
   return visit(GcraState{});
 }
 
 /// The decision for one claim: `admission` was given before charging, `state` is after it.
 template <class State>
-Decision decision_of(const Policy& policy, const State& state, Instant now, const Admission& admission) {
+Decision decision_of(const Policy& policy, const State& state, Instant now,
+                     const Admission& admission) {
   const Level now_level = level(policy, state, now);
   return {.allowed = admission.allowed,
           .limit = policy.capacity,

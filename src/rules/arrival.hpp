@@ -1,0 +1,59 @@
+// What gcra and leaky_bucket share: a state that is one instant, the theoretical arrival time
+// (TAT).
+//
+// Everything is reckoned relative to `now`, as the length of time the TAT is ahead of it. Reads do
+// not clamp a state that is further ahead than its tolerance (a smaller burst after a reload, a
+// clock that stepped back): the instants they give stay true.
+#pragma once
+
+#include <algorithm>
+
+#include "rules/decision.hpp"
+#include "rules/span.hpp"
+
+namespace weir::rules {
+
+template <class State>
+Span ahead_of(const Policy& policy, const State& state, Instant now) {
+  const std::int64_t us = state.tat_us - to_us(now);
+  // A reload may have changed the denominator.
+  return us < 0 ? Span{} : Span{us, std::min(state.fraction, policy.rates[0].count - 1)};
+}
+
+/// The time `capacity` units take: how far ahead the TAT may be.
+inline Span burst_tolerance(const Policy& policy) {
+  return span_of(policy, policy.capacity);
+}
+
+/// From `ahead` until a TAT that may be `allowed` ahead of now: zero or less when that is so
+/// already.
+inline Duration wait_until(const Policy& policy, Span ahead, Span allowed) {
+  return ceil_us(subtract(ahead, allowed, policy.rates[0].count));
+}
+
+/// Units that fit between `ahead` and the tolerance.
+inline std::int64_t units_left(const Policy& policy, Span ahead) {
+  const Span tolerance = burst_tolerance(policy);
+  if (ahead >= tolerance) return 0;
+  const Span spare = subtract(tolerance, ahead, policy.rates[0].count);
+  return units_in(policy, spare.us, spare.fraction).whole;
+}
+
+/// Moves the TAT on by `units`, never further ahead than the tolerance and never back.
+template <class State>
+void advance(const Policy& policy, State& state, Instant now, std::int64_t units) {
+  if (units <= 0) return;
+  const Span ahead = ahead_of(policy, state, now);
+  const Span wanted =
+      add(ahead, span_of(policy, std::min(units, policy.capacity)), policy.rates[0].count);
+  const Span next = std::min(wanted, std::max(ahead, burst_tolerance(policy)));
+  state.tat_us = to_us(now) + next.us;
+  state.fraction = next.fraction;
+}
+
+template <class State>
+Instant whole_of(const State& state) {
+  return instant_from_us(state.tat_us + (state.fraction > 0 ? 1 : 0));
+}
+
+}  // namespace weir::rules

@@ -1,0 +1,25 @@
+// Fixed window: one counter a window, which the first charged request starts or the clock aligns
+// (Anchor).
+//
+// The smallest state and the coarsest promise: around the boundary of two windows twice the quota
+// may pass. The four questions as in rules.hpp.
+#pragma once
+
+#include "rules/decision.hpp"
+#include "rules/policy.hpp"
+
+namespace weir::rules {
+
+/// A fresh state is all zero. With count_rejected `used` may be above the quota.
+struct FixedWindowState {
+  Instant start{};
+  std::int64_t used = 0;
+  friend bool operator==(const FixedWindowState&, const FixedWindowState&) = default;
+};
+
+Admission admit(const Policy& policy, const FixedWindowState& state, Instant now, Demand demand);
+void charge(const Policy& policy, FixedWindowState& state, Instant now, std::int64_t units);
+Level level(const Policy& policy, const FixedWindowState& state, Instant now);
+Instant whole_at(const Policy& policy, const FixedWindowState& state);
+
+}  // namespace weir::rules

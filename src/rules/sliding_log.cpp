@@ -1,0 +1,81 @@
+#include "rules/sliding_log.hpp"
+
+#include <algorithm>
+
+namespace weir::rules {
+
+namespace {
+
+std::int64_t total_of(const SlidingLogState& state) {
+  return state.entries.empty() ? state.dropped : state.entries.back().total;
+}
+
+/// The newest `quota` units can be all that counts: with count_rejected more may be in the window.
+std::int64_t used_at(const Policy& policy, const SlidingLogState& state, Instant now) {
+  const auto live = std::partition_point(
+      state.entries.begin(), state.entries.end(),
+      [&](const LogEntry& entry) { return entry.at + policy.rates[0].per <= now; });
+  const std::int64_t before =
+      live == state.entries.begin() ? state.dropped : std::prev(live)->total;
+  return std::min(total_of(state) - before, policy.capacity);
+}
+
+/// The first instant at which at most `units` of what is logged still count; `units` is below what
+/// counts now.
+Instant falls_to(const Policy& policy, const SlidingLogState& state, std::int64_t units) {
+  const std::int64_t gone = total_of(state) - units;
+  const auto last = std::partition_point(state.entries.begin(), state.entries.end(),
+                                         [&](const LogEntry& entry) { return entry.total < gone; });
+  return last->at + policy.rates[0].per;
+}
+
+/// Entries out of the window, or behind the newest `quota` units, are dead. Half a log at a time,
+/// so that dropping costs O(1) a charge.
+void drop_dead(const Policy& policy, SlidingLogState& state, Instant now) {
+  const std::int64_t irrelevant = total_of(state) - policy.capacity;
+  const auto alive =
+      std::partition_point(state.entries.begin(), state.entries.end(), [&](const LogEntry& entry) {
+        return entry.at + policy.rates[0].per <= now || entry.total <= irrelevant;
+      });
+  const auto dead = alive - state.entries.begin();
+  if (dead == 0 || 2 * dead < std::ssize(state.entries)) return;
+  state.dropped = std::prev(alive)->total;
+  state.entries.erase(state.entries.begin(), alive);
+  if (state.entries.empty()) state.dropped = 0;
+}
+
+}  // namespace
+
+Admission admit(const Policy& policy, const SlidingLogState& state, Instant now, Demand demand) {
+  const std::int64_t cost = std::max<std::int64_t>(demand.cost, 0);
+  const std::int64_t left = policy.capacity - used_at(policy, state, now);
+  if (cost <= left) return {.allowed = true, .units = cost};
+  if (demand.overdraft) return {.allowed = true, .units = left};
+  if (cost > policy.capacity) return {};
+  return {.retry_after = falls_to(policy, state, policy.capacity - cost) - now};
+}
+
+void charge(const Policy& policy, SlidingLogState& state, Instant now, std::int64_t units) {
+  if (units <= 0) return;
+  const std::int64_t total = total_of(state) + std::min(units, policy.capacity);
+  if (!state.entries.empty() && now <= state.entries.back().at) {
+    state.entries.back().total = total;
+  } else {
+    state.entries.push_back({.at = now, .total = total});
+  }
+  drop_dead(policy, state, now);
+}
+
+Level level(const Policy& policy, const SlidingLogState& state, Instant now) {
+  const std::int64_t used = used_at(policy, state, now);
+  if (used == 0) return {.remaining = policy.capacity};
+  return {.remaining = policy.capacity - used,
+          .reset_after = falls_to(policy, state, 0) - now,
+          .more_after = falls_to(policy, state, used - 1) - now};
+}
+
+Instant whole_at(const Policy& policy, const SlidingLogState& state) {
+  return state.entries.empty() ? Instant{} : state.entries.back().at + policy.rates[0].per;
+}
+
+}  // namespace weir::rules

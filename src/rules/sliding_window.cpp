@@ -1,0 +1,170 @@
+#include "rules/sliding_window.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "rules/span.hpp"
+
+namespace weir::rules {
+
+namespace {
+
+std::int64_t length_of(const Rate& rate) {
+  return to_us(rate.per) / sub_windows;
+}
+
+/// What the oldest sub-window may be forgiven before it has left altogether.
+std::int64_t share_of(const Rate& rate) {
+  return ceil_div(rate.count, sub_windows);
+}
+
+void add_units(std::uint32_t& counter, std::int64_t units) {
+  const std::int64_t room = std::numeric_limits<std::uint32_t>::max() - std::int64_t{counter};
+  counter += static_cast<std::uint32_t>(std::min(units, room));
+}
+
+/// Counters of another sub-window length, after a reload: each moves to where its last instant
+/// falls, but not beyond sub-window `present`.
+TierCounters relaid(const TierCounters& old, std::int64_t length, std::int64_t present) {
+  const auto number_of = [&](std::int64_t old_number) {
+    const std::int64_t last_us = (old_number + 1) * old.length_us - 1;
+    return std::min(floor_div(last_us, length), present);
+  };
+  TierCounters tier{.length_us = length, .newest = number_of(old.newest)};
+  for (std::size_t age = 0; age < old.used.size(); ++age) {
+    const std::int64_t number = number_of(old.newest - static_cast<std::int64_t>(age));
+    const std::int64_t new_age = tier.newest - number;
+    if (new_age <= sub_windows)
+      add_units(tier.used[static_cast<std::size_t>(new_age)], old.used[age]);
+  }
+  return tier;
+}
+
+/// The tier's counters as they are at `now`; an earlier `now` changes nothing.
+TierCounters advanced(const Rate& rate, const SlidingWindowState& state, std::size_t index,
+                      Instant now) {
+  const std::int64_t length = length_of(rate);
+  const std::int64_t number = floor_div(to_us(now), length);
+  if (index >= state.tiers.size()) return {.length_us = length, .newest = number};
+  TierCounters tier = state.tiers[index];
+  if (tier.length_us != length) {
+    const std::int64_t began = floor_div(tier.newest * tier.length_us, length);
+    tier = relaid(tier, length, std::max(number, began));
+  }
+  if (number <= tier.newest) return tier;
+  const auto shift = std::min<std::int64_t>(number - tier.newest, std::ssize(tier.used));
+  std::shift_right(tier.used.begin(), tier.used.end(), shift);
+  std::fill_n(tier.used.begin(), shift, 0U);
+  tier.newest = number;
+  return tier;
+}
+
+std::int64_t forgiven(const Rate& rate, const TierCounters& tier, Instant now) {
+  const std::int64_t oldest = tier.used.back();
+  const std::int64_t passed = std::max<std::int64_t>(to_us(now) - tier.newest * tier.length_us, 0);
+  if (oldest == 0 || passed == 0) return 0;
+  const Quotient left = divide_product(passed, oldest, 0, tier.length_us / oldest,
+                                       tier.length_us % oldest, tier.length_us);
+  return std::min(left.whole, share_of(rate));
+}
+
+std::int64_t used_of(const Rate& rate, const TierCounters& tier, Instant now) {
+  std::int64_t sum = -forgiven(rate, tier, now);
+  for (const std::uint32_t used : tier.used)
+    sum += used;
+  return sum;
+}
+
+/// The first instant at which at most `units` of what the tier holds still count. Walks from the
+/// oldest sub-window on; may lie before the present if that is so already.
+Instant falls_to(const Rate& rate, const TierCounters& tier, std::int64_t units) {
+  std::int64_t excess = -units;
+  for (const std::uint32_t used : tier.used)
+    excess += used;
+  for (std::int64_t age = sub_windows; age >= 0 && excess > 0; --age) {
+    const std::int64_t held = tier.used[static_cast<std::size_t>(age)];
+    if (held < excess) {
+      excess -= held;
+      continue;
+    }
+    const std::int64_t leaving = (tier.newest - age + sub_windows) * tier.length_us;
+    if (excess > share_of(rate)) return instant_from_us(leaving + tier.length_us);
+    const std::int64_t length_part = tier.length_us % held;
+    return instant_from_us(leaving + excess * (tier.length_us / held) +
+                           ceil_div(excess * length_part, held));
+  }
+  return Instant{};
+}
+
+/// The first instant at which at most `units_of(rate)` count in every tier.
+template <class UnitsOf>
+Instant all_fall_to(const Policy& policy, const SlidingWindowState& state, Instant now,
+                    UnitsOf units_of) {
+  Instant at = now;
+  for (std::size_t i = 0; i < policy.rates.size(); ++i) {
+    const Rate& rate = policy.rates[i];
+    at = std::max(at, falls_to(rate, advanced(rate, state, i, now), units_of(rate)));
+  }
+  return at;
+}
+
+std::int64_t units_left(const Policy& policy, const SlidingWindowState& state, Instant now) {
+  std::int64_t left = policy.capacity;
+  for (std::size_t i = 0; i < policy.rates.size(); ++i) {
+    const Rate& rate = policy.rates[i];
+    left = std::min(left, rate.count - used_of(rate, advanced(rate, state, i, now), now));
+  }
+  return std::max<std::int64_t>(left, 0);
+}
+
+}  // namespace
+
+Admission admit(const Policy& policy, const SlidingWindowState& state, Instant now, Demand demand) {
+  const std::int64_t cost = std::max<std::int64_t>(demand.cost, 0);
+  const std::int64_t left = units_left(policy, state, now);
+  if (cost <= left) return {.allowed = true, .units = cost};
+  if (demand.overdraft) return {.allowed = true, .units = left};
+  if (cost > policy.capacity) return {};
+  const auto room = [&](const Rate& rate) { return rate.count - cost; };
+  return {.retry_after = all_fall_to(policy, state, now, room) - now};
+}
+
+void charge(const Policy& policy, SlidingWindowState& state, Instant now, std::int64_t units) {
+  if (units <= 0) return;
+  for (std::size_t i = 0; i < policy.rates.size(); ++i) {
+    TierCounters tier = advanced(policy.rates[i], state, i, now);
+    add_units(tier.used.front(), std::min(units, policy.capacity));
+    if (i < state.tiers.size()) {
+      state.tiers[i] = tier;
+    } else {
+      state.tiers.reserve(policy.rates.size());
+      state.tiers.push_back(tier);
+    }
+  }
+  state.tiers.resize(policy.rates.size());
+}
+
+Level level(const Policy& policy, const SlidingWindowState& state, Instant now) {
+  const std::int64_t left = units_left(policy, state, now);
+  const auto none = [](const Rate&) { return std::int64_t{0}; };
+  Level result{.remaining = left, .reset_after = all_fall_to(policy, state, now, none) - now};
+  if (left < policy.capacity) {
+    const auto one_more = [&](const Rate& rate) { return rate.count - left - 1; };
+    result.more_after = all_fall_to(policy, state, now, one_more) - now;
+  }
+  return result;
+}
+
+Instant whole_at(const Policy& policy, const SlidingWindowState& state) {
+  Instant at{};
+  for (std::size_t i = 0; i < std::min(policy.rates.size(), state.tiers.size()); ++i) {
+    const std::int64_t length = length_of(policy.rates[i]);
+    const TierCounters tier = state.tiers[i].length_us == length
+                                  ? state.tiers[i]
+                                  : relaid(state.tiers[i], length, exact_limit);
+    at = std::max(at, falls_to(policy.rates[i], tier, 0));
+  }
+  return at;
+}
+
+}  // namespace weir::rules

@@ -1,0 +1,40 @@
+// Sliding window: counters for tenths of a window; several tiers are decided together.
+//
+// The window reaches back over ten whole sub-windows and part of an eleventh. That oldest one
+// counts in proportion to the part still inside, rounded up, and is forgiven at most a tenth of the
+// quota before it has left altogether: so no stretch of one window ever sees more than the quota
+// and that tenth (docs/algorithms.md). The four questions as in rules.hpp; every tier must allow.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "rules/decision.hpp"
+#include "rules/policy.hpp"
+
+namespace weir::rules {
+
+inline constexpr std::int64_t sub_windows = 10;
+
+/// One tier: what each of the eleven newest sub-windows counted.
+struct TierCounters {
+  std::int64_t length_us = 0;  ///< of a sub-window, when this was written
+  std::int64_t newest = 0;     ///< number of the newest sub-window: it began at newest * length_us
+  std::array<std::uint32_t, static_cast<std::size_t>(sub_windows) + 1> used{};  ///< newest first
+  friend bool operator==(const TierCounters&, const TierCounters&) = default;
+};
+
+/// A fresh state is empty; after the first charge it has one element a tier, in the order of the
+/// policy's rates.
+struct SlidingWindowState {
+  std::vector<TierCounters> tiers;
+  friend bool operator==(const SlidingWindowState&, const SlidingWindowState&) = default;
+};
+
+Admission admit(const Policy& policy, const SlidingWindowState& state, Instant now, Demand demand);
+void charge(const Policy& policy, SlidingWindowState& state, Instant now, std::int64_t units);
+Level level(const Policy& policy, const SlidingWindowState& state, Instant now);
+Instant whole_at(const Policy& policy, const SlidingWindowState& state);
+
+}  // namespace weir::rules
