@@ -1,0 +1,60 @@
+"""The layer check must see what it is for: python3 tests/lint/layers_test.py"""
+
+import unittest
+
+import layers
+
+ROOMS = """
+weir_room(base USES)
+weir_room(rules USES base)
+weir_room(store USES base rules LIBRARIES asio)
+"""
+
+
+class Edges(unittest.TestCase):
+    def test_are_read_from_the_room_lines(self):
+        self.assertEqual(layers.edges(ROOMS), {
+            "base": {"base"},
+            "rules": {"rules", "base"},
+            "store": {"store", "base", "rules"},
+        })
+
+
+class Complaints(unittest.TestCase):
+    def of(self, room, line):
+        return [number for number, _ in layers.complaints_of(room, [line], layers.edges(ROOMS))]
+
+    def test_downward_and_own_includes_are_fine(self):
+        for room, line in (
+            ("store", '#include "rules/policy.hpp"'),
+            ("rules", '#include "rules/policy.hpp"'),
+            ("rules", "#include <chrono>"),
+            ("rules", '#include "catch.hpp"'),
+            ("rules", '// unlike "store/claim.hpp", no steady_clock::now() here'),
+            ("rules", "#include <boost/beast/http/field.hpp>"),
+            ("rules", "const auto w = next_time(0);"),
+            ("store", "now = std::chrono::steady_clock::now();"),
+            ("store", "#include <boost/asio.hpp>"),
+        ):
+            with self.subTest(line=line):
+                self.assertEqual(self.of(room, line), [])
+
+    def test_upward_includes_and_impure_lines_are_found(self):
+        for room, line in (
+            ("base", '#include "rules/policy.hpp"'),
+            ("rules", '#include "store/claim.hpp"'),
+            ("rules", '  #  include "store/claim.hpp"'),
+            ("rules", "#include <boost/asio.hpp>"),
+            ("rules", "#include <boost/beast/core.hpp>"),
+            ("rules", "#include <spdlog/spdlog.h>"),
+            ("rules", "#include <yaml-cpp/yaml.h>"),
+            ("rules", "auto t = std::chrono::steady_clock::now();"),
+            ("rules", "auto t = Clock::now();"),
+            ("rules", "auto t = std::time(nullptr);"),
+        ):
+            with self.subTest(line=line):
+                self.assertEqual(self.of(room, line), [1])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Checks of the sources as text: python3 tests/lint/lint.py [CHECK...]
+
+layers   a room includes only rooms that its weir_room() line in CMakeLists.txt names, and the pure
+         rooms neither I/O nor logging nor a clock
+lengths  no source file is longer than 450 lines
+paths    no file names a path of one person's machine
+
+All of them by default. Prints FILE:LINE: message, and exits 1 if there is anything to print.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import layers
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LONGEST = 450
+CODE = {".cpp", ".hpp", ".h", ".py", ".lua", ".cmake"}
+# Home directories and scratch folders; a container's own /app or /etc/weir is nobody's machine.
+PERSONAL_PATH = re.compile(r"(?<![\w.:/-])(/(?:home|Users|work|workspace)/[\w.-]+|/root/[\w.-]+)")
+
+
+def tracked_files():
+    """Every file git would commit, so that neither build trees nor editor leavings are read."""
+    listing = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    found = subprocess.run(listing, capture_output=True, check=False)
+    if found.returncode == 0:
+        names = [name for name in found.stdout.decode().split("\0") if name]
+    else:  # an unpacked source archive
+        names = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if "build" not in path.parts]
+    for name in names:
+        path = ROOT / name
+        if path.is_file():
+            yield path, name
+
+
+def lines_of(path):
+    return path.read_text(encoding="utf-8", errors="replace").splitlines()
+
+
+def check_layers():
+    yield from layers.check(ROOT)
+
+
+def check_lengths():
+    for path, name in tracked_files():
+        if path.suffix in CODE:
+            length = len(lines_of(path))
+            if length > LONGEST:
+                yield f"{name}:{LONGEST + 1}: {length} lines; split it, the limit is {LONGEST}"
+
+
+def check_paths():
+    for path, name in tracked_files():
+        for number, line in enumerate(lines_of(path), start=1):
+            found = PERSONAL_PATH.search(line)
+            if found:
+                yield f"{name}:{number}: names the path {found.group(1)} of one machine"
+
+
+CHECKS = {"layers": check_layers, "lengths": check_lengths, "paths": check_paths}
+
+
+def main(names):
+    unknown = [name for name in names if name not in CHECKS]
+    if unknown:
+        print(__doc__, file=sys.stderr)
+        return 2
+    complaints = [text for name in names or CHECKS for text in CHECKS[name]()]
+    for text in complaints:
+        print(text)
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
