@@ -24,7 +24,7 @@ bool is_name(std::string_view text) {
 /// The inside of the brackets. IPvFuture has no use and is refused, as are zones.
 bool is_ipv6(std::string_view text) {
   std::array<char, INET6_ADDRSTRLEN + 1> terminated{};
-  if (text.size() >= terminated.size()) return false;
+  if (text.size() >= terminated.size() || text.find('\0') != std::string_view::npos) return false;
   std::copy(text.begin(), text.end(), terminated.begin());
   in6_addr address{};
   return inet_pton(AF_INET6, terminated.data(), &address) == 1;

@@ -1,0 +1,165 @@
+#include "http/ratelimit_fields.hpp"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+
+namespace weir::http {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A report that owns its items.
+struct Reported {
+  std::string policy;
+  std::string name;
+  PolicyReport report;
+
+  Reported(std::string_view named, std::int64_t limit, std::int64_t remaining, Duration reset_after,
+           Duration more_after, Duration refill = 60s)
+      : policy(policy_item(named, limit, refill)), name(name_item(named)) {
+    report = {policy, name, limit, remaining, reset_after, more_after};
+  }
+};
+
+std::string fields_for(std::vector<PolicyReport> reports, ResponseFieldOptions options = {}) {
+  std::string out;
+  append_rate_limit_fields(out, reports, options);
+  return out;
+}
+
+TEST_CASE("the example of the documentation") {
+  const Reported user{"per_user", 600, 599, 100ms, 100ms, 60s};
+  const Reported client{"per_client", 20, 19, 100ms, 100ms, 2s};
+  CHECK(fields_for({user.report, client.report}) ==
+        "RateLimit-Policy: \"per_user\";q=600;w=60, \"per_client\";q=20;w=2\r\n"
+        "RateLimit: \"per_user\";r=599;t=1, \"per_client\";r=19;t=1\r\n"
+        "RateLimit-Limit: 20\r\n"
+        "RateLimit-Remaining: 19\r\n"
+        "RateLimit-Reset: 1\r\n");
+}
+
+TEST_CASE("options choose the fields") {
+  const Reported daily{"daily", 1000, 100, 36'000s, 0s, 86'400s};
+  const std::string standard =
+      "RateLimit-Policy: \"daily\";q=1000;w=86400\r\nRateLimit: \"daily\";r=100\r\n";
+  CHECK(fields_for({daily.report}, {.legacy = LegacyFields::none}) == standard);
+  CHECK(
+      fields_for({daily.report}, {.legacy = LegacyFields::x_ratelimit}) ==
+      standard +
+          "X-RateLimit-Limit: 1000\r\nX-RateLimit-Remaining: 100\r\nX-RateLimit-Reset: 36000\r\n");
+  CHECK(fields_for({daily.report}, {.standard = false}) ==
+        "RateLimit-Limit: 1000\r\nRateLimit-Remaining: 100\r\nRateLimit-Reset: 36000\r\n");
+  CHECK(fields_for({daily.report}, {.standard = false, .legacy = LegacyFields::none}).empty());
+  CHECK(fields_for({}).empty());
+}
+
+TEST_CASE("times are rounded up and never to zero") {
+  struct Row {
+    Duration exact;
+    const char* told;
+  };
+  for (const Row row :
+       {Row{1us, "1"}, Row{999'999us, "1"}, Row{1s, "1"}, Row{1'000'001us, "2"}, Row{12s, "12"}}) {
+    INFO(row.exact.count());
+    const Reported policy{"p", 10, 0, row.exact, row.exact};
+    const std::string text = fields_for({policy.report});
+    CHECK(text.find(std::string{";r=0;t="} + row.told + "\r\n") != std::string::npos);
+    CHECK(text.find(std::string{"RateLimit-Reset: "} + row.told + "\r\n") != std::string::npos);
+  }
+}
+
+TEST_CASE("t is left out when nothing more is to come") {
+  const Reported whole{"p", 10, 10, 0us, 0us};
+  CHECK(fields_for({whole.report}, {.legacy = LegacyFields::none}) ==
+        "RateLimit-Policy: \"p\";q=10;w=60\r\nRateLimit: \"p\";r=10\r\n");
+}
+
+/// Which of two policies the older fields speak of, by limit.
+std::string limit_told(const Reported& a, const Reported& b) {
+  const std::string text = fields_for({a.report, b.report}, {.standard = false});
+  const std::string_view prefix = "RateLimit-Limit: ";
+  return text.substr(prefix.size(), text.find('\r') - prefix.size());
+}
+
+TEST_CASE("the older fields speak of the policy closest to exhaustion") {
+  CHECK(limit_told({"a", 100, 50, 1s, 1s}, {"b", 10, 4, 1s, 1s}) == "10");
+  CHECK(limit_told({"a", 10, 4, 1s, 1s}, {"b", 100, 50, 1s, 1s}) == "10");
+  CHECK(limit_told({"a", 1000, 0, 1s, 1s}, {"b", 2, 1, 9s, 1s}) == "1000");
+  // the same share: the latest reset, and of two equal ones the first
+  CHECK(limit_told({"a", 100, 50, 1s, 1s}, {"b", 10, 5, 2s, 1s}) == "10");
+  CHECK(limit_told({"a", 100, 50, 2s, 1s}, {"b", 10, 5, 1s, 1s}) == "100");
+  CHECK(limit_told({"a", 100, 50, 2s, 1s}, {"b", 10, 5, 2s, 1s}) == "100");
+  // shares whose products need more than 64 bits, and differ by one unit
+  constexpr std::int64_t huge = std::int64_t{1} << 53;
+  CHECK(limit_told({"a", huge, huge - 1, 1s, 1s}, {"b", huge - 1, huge - 3, 1s, 1s}) ==
+        std::to_string(huge - 1));
+  CHECK(limit_told({"a", huge, huge - 2, 1s, 1s}, {"b", huge - 1, huge - 2, 9s, 1s}) ==
+        std::to_string(huge));
+}
+
+TEST_CASE("structured integers stop at fifteen digits") {
+  constexpr std::int64_t huge = std::int64_t{1} << 53;
+  CHECK(policy_item("p", huge, 1s) == "\"p\";q=999999999999999;w=1");
+  const Reported policy{"p", huge, huge, 0s, 0s};
+  CHECK(fields_for({policy.report}).find("RateLimit: \"p\";r=999999999999999\r\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("names are structured strings") {
+  CHECK(name_item("per user") == "\"per user\"");
+  CHECK(name_item(R"(a"b\c)") == R"("a\"b\\c")");
+  CHECK(name_item("") == "\"\"");
+  CHECK(policy_item("a\"", 5, 1us) == R"("a\"";q=5;w=1)");
+  CHECK(policy_item("a", 5, 1'500ms) == R"("a";q=5;w=2)");
+  CHECK(policy_item("a", 5, 0us) == R"("a";q=5;w=1)");
+}
+
+std::string retry_after(std::int64_t seconds, RetryAfterForm form, Instant now) {
+  std::string out;
+  append_retry_after(out, seconds, form, now);
+  return out;
+}
+
+TEST_CASE("Retry-After in seconds") {
+  CHECK(retry_after(12, RetryAfterForm::seconds, Instant{}) == "Retry-After: 12\r\n");
+}
+
+TEST_CASE("Retry-After as a date is not earlier than the moment meant") {
+  const Instant on_the_second = instant_from_us(784'111'777'000'000);
+  CHECK(retry_after(0, RetryAfterForm::http_date, on_the_second) ==
+        "Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n");
+  CHECK(retry_after(3, RetryAfterForm::http_date, on_the_second) ==
+        "Retry-After: Sun, 06 Nov 1994 08:49:40 GMT\r\n");
+  CHECK(retry_after(3, RetryAfterForm::http_date, on_the_second + 1us) ==
+        "Retry-After: Sun, 06 Nov 1994 08:49:41 GMT\r\n");
+  CHECK(retry_after(std::numeric_limits<std::int64_t>::max(), RetryAfterForm::http_date,
+                    on_the_second)
+            .size() == 44);
+}
+
+TEST_CASE("the wait that is told is rounded up, never zero, and jittered within bounds") {
+  CHECK(retry_after_seconds(0us, 0us, 7) == 1);
+  CHECK(retry_after_seconds(1us, 0us, 7) == 1);
+  CHECK(retry_after_seconds(12s, 0us, 7) == 12);
+  CHECK(retry_after_seconds(12'000'001us, 0us, 7) == 13);
+  CHECK(retry_after_seconds(12s, 5s, 0) == 12);
+  CHECK(retry_after_seconds(12s, 5s, 5'000'000) == 17);
+  CHECK(retry_after_seconds(12s, 5s, 5'000'001) == 12);
+  bool earliest = false;
+  bool latest = false;
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    const auto seconds = retry_after_seconds(12s, 5s, i * 0x9e3779b97f4a7c15);
+    REQUIRE(seconds >= 12);
+    REQUIRE(seconds <= 17);
+    earliest |= seconds == 13;
+    latest |= seconds == 17;
+  }
+  CHECK(earliest);
+  CHECK(latest);
+}
+
+}  // namespace
+}  // namespace weir::http

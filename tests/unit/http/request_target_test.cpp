@@ -1,0 +1,187 @@
+#include "http/request_target.hpp"
+
+#include "catch.hpp"
+#include "http/authority.hpp"
+#include "unit/http/request_of.hpp"
+
+namespace weir::http {
+namespace {
+
+TEST_CASE("an authority is a host and perhaps a port") {
+  struct Row {
+    const char* text;
+    const char* host;
+    const char* port;
+  };
+  for (const Row& row :
+       {Row{"example.com", "example.com", ""}, Row{"EXAMPLE.com:8080", "EXAMPLE.com", "8080"},
+        Row{"192.0.2.1:80", "192.0.2.1", "80"}, Row{"[2001:db8::1]", "[2001:db8::1]", ""},
+        Row{"[::ffff:192.0.2.1]:65535", "[::ffff:192.0.2.1]", "65535"}, Row{"a_b", "a_b", ""},
+        Row{"example.com:", "example.com", ""}}) {
+    INFO(row.text);
+    const auto authority = parse_authority(row.text);
+    REQUIRE(authority);
+    CHECK(authority->host == row.host);
+    CHECK(authority->port == row.port);
+  }
+  for (const char* text : {"",
+                           ":80",
+                           "user@host",
+                           "host/path",
+                           "host name",
+                           "a, b",
+                           "host:65536",
+                           "host:8a",
+                           "host:-1",
+                           "host:80:80",
+                           "::1",
+                           "2001:db8::1",
+                           "[::1",
+                           "::1]",
+                           "[::1]80",
+                           "[]",
+                           "[v1.x]",
+                           "[fe80::1%25e]",
+                           "[127.0.0.1]",
+                           "host?",
+                           "host#",
+                           "a%2eb",
+                           "h\xc3\xb6st",
+                           "host\t",
+                           "host\\",
+                           "host:+80",
+                           "[0000:0000:0000:0000:0000:0000:0000:0000:0000:0000]"}) {
+    INFO(text);
+    CHECK_FALSE(parse_authority(text));
+  }
+  CHECK_FALSE(parse_authority(std::string_view{"[::1\0]", 6}));
+}
+
+int host_status(std::initializer_list<NameValue> fields, std::uint8_t version_minor = 1) {
+  const RequestOf request{fields, "GET", version_minor};
+  const auto host = host_field(request.view);
+  return host ? 0 : host.error().status;
+}
+
+TEST_CASE("R1: exactly one valid Host") {
+  CHECK(host_status({{"Host", "a"}}) == 0);
+  CHECK(host_status({}) == 400);
+  CHECK(host_status({{"Host", ""}}) == 400);
+  CHECK(host_status({{"Host", "a"}, {"host", "a"}}) == 400);
+  CHECK(host_status({{"Host", "a"}, {"Host", "b"}}) == 400);
+  CHECK(host_status({{"Host", "user@a"}}) == 400);
+  CHECK(host_status({}, 0) == 0);
+  CHECK(host_status({{"Host", "a"}, {"Host", "a"}}, 0) == 400);
+  CHECK(host_status({{"Host", "a b"}}, 0) == 400);
+}
+
+struct Outcome {
+  int status = 0;
+  std::string target{}, path{}, query{}, host{};
+};
+
+Outcome outcome_of(std::string_view method, std::string_view received,
+                   std::initializer_list<NameValue> fields, std::uint8_t version_minor = 1) {
+  RequestOf request{fields, method, version_minor};
+  std::string storage;
+  if (const auto refusal = set_target(request.view, received, storage))
+    return {.status = refusal->status};
+  const RequestView& view = request.view;
+  return {0, std::string{view.target}, std::string{view.path}, std::string{view.query},
+          std::string{view.host}};
+}
+
+TEST_CASE("H9: path and query stay byte for byte") {
+  for (const char* target : {"/", "/a/b", "/a//b/../c/./", "/%2e%2E/%41", "/a?b=c&d", "/?",
+                             "/a?b?c", "//host/x", "/|\"<>^`{}\\", "/caf\xc3\xa9", "/*"}) {
+    INFO(target);
+    const Outcome outcome = outcome_of("GET", target, {{"Host", "h:1"}});
+    CHECK(outcome.status == 0);
+    CHECK(outcome.target == target);
+    CHECK(outcome.host == "h");
+    const std::string_view whole = target;
+    const auto question = whole.find('?');
+    CHECK(outcome.path == whole.substr(0, question));
+    CHECK(outcome.query == (question == std::string_view::npos ? "" : whole.substr(question + 1)));
+  }
+}
+
+TEST_CASE("R2: the absolute form is reduced, and agrees with Host") {
+  struct Row {
+    const char* received;
+    const char* host_field;
+    const char* target;
+    const char* host;
+  };
+  for (const Row& row :
+       {Row{"http://h/a?b", "h", "/a?b", "h"}, Row{"HTTP://H/a", "h", "/a", "H"},
+        Row{"http://h:80/", "h", "/", "h"}, Row{"http://h/", "h:80", "/", "h"},
+        Row{"https://h/", "h:443", "/", "h"}, Row{"http://h:8080/x", "h:8080", "/x", "h"},
+        Row{"http://h", "h", "/", "h"}, Row{"http://h?q=1", "h", "/?q=1", "h"},
+        Row{"http://[::1]:80/a", "[::1]", "/a", "[::1]"}}) {
+    INFO(row.received);
+    const Outcome outcome = outcome_of("GET", row.received, {{"Host", row.host_field}});
+    CHECK(outcome.status == 0);
+    CHECK(outcome.target == row.target);
+    CHECK(outcome.host == row.host);
+  }
+  CHECK(outcome_of("GET", "http://other/", {{"Host", "h"}}).status == 400);
+  CHECK(outcome_of("GET", "http://h:81/", {{"Host", "h"}}).status == 400);
+  CHECK(outcome_of("GET", "https://h/", {{"Host", "h:80"}}).status == 400);
+  CHECK(outcome_of("GET", "http://h/", {}).status == 400);
+  CHECK(outcome_of("GET", "http://h/", {}, 0).host == "h");
+}
+
+TEST_CASE("R3: a target that is none of the forms is refused, never mended") {
+  for (const char* target : {"",
+                             "a",
+                             "a/b",
+                             "?x",
+                             "#",
+                             "/a#b",
+                             "/a b",
+                             " /",
+                             "/a\tb",
+                             "/a\x01",
+                             "/a\x7f",
+                             "ftp://h/",
+                             "http:/h/",
+                             "http:h",
+                             "http://",
+                             "http:///a",
+                             "http://user@h/",
+                             "http://user:pw@h/",
+                             "http://h:x/",
+                             "http://h\\a",
+                             "https//h",
+                             "h:80",
+                             "**",
+                             "*/"}) {
+    INFO(target);
+    CHECK(outcome_of("GET", target, {{"Host", "h"}}).status == 400);
+  }
+}
+
+TEST_CASE("R5: the asterisk is for OPTIONS alone") {
+  CHECK(outcome_of("OPTIONS", "*", {{"Host", "h"}}).path == "*");
+  CHECK(outcome_of("OPTIONS", "http://h", {{"Host", "h"}}).target == "*");
+  CHECK(outcome_of("OPTIONS", "http://h?x", {{"Host", "h"}}).target == "/?x");
+  CHECK(outcome_of("OPTIONS", "http://h/", {{"Host", "h"}}).target == "/");
+  CHECK(outcome_of("GET", "*", {{"Host", "h"}}).status == 400);
+  CHECK(outcome_of("options", "*", {{"Host", "h"}}).status == 400);
+}
+
+TEST_CASE("R6 and H19: CONNECT and TRACE are not served") {
+  CHECK(outcome_of("CONNECT", "h:443", {{"Host", "h:443"}}).status == 405);
+  CHECK(outcome_of("CONNECT", "h", {{"Host", "h"}}).status == 405);
+  CHECK(outcome_of("TRACE", "/", {{"Host", "h"}}).status == 405);
+}
+
+TEST_CASE("R1: a bad Host is refused whatever the form of the target") {
+  CHECK(outcome_of("GET", "/", {}).status == 400);
+  CHECK(outcome_of("GET", "http://a/", {{"Host", "a"}, {"Host", "a"}}).status == 400);
+  CHECK(outcome_of("OPTIONS", "*", {{"Host", ""}}).status == 400);
+}
+
+}  // namespace
+}  // namespace weir::http

@@ -1,0 +1,32 @@
+#include "http/request_view.hpp"
+
+#include "catch.hpp"
+#include "unit/http/request_of.hpp"
+
+namespace weir::http {
+namespace {
+
+TEST_CASE("find gives the first field of a name, whatever its case") {
+  const RequestOf request{
+      {{"Host", "a"}, {"X-Api-Key", "first"}, {"x-api-key", "second"}, {"HOST", "b"}}};
+  CHECK(request.view.find(FieldId::host)->value == "a");
+  CHECK(request.view.find("x-API-key")->value == "first");
+  CHECK(request.view.find("host")->value == "a");
+  CHECK(request.view.find("x-api") == nullptr);
+  CHECK(request.view.find("x-api-key2") == nullptr);
+  CHECK(request.view.find(FieldId::cookie) == nullptr);
+  CHECK(RequestOf{{}}.view.find("host") == nullptr);
+}
+
+TEST_CASE("iequals folds ASCII letters and nothing else") {
+  CHECK(iequals("Content-TYPE", "content-type"));
+  CHECK(iequals("", ""));
+  CHECK_FALSE(iequals("a", "ab"));
+  CHECK_FALSE(iequals("a-b", "a\rb"));  // 0x2d and 0x0d differ in the bit that folds case
+  CHECK_FALSE(iequals("@", "`"));
+  CHECK_FALSE(iequals("[", "{"));
+  CHECK_FALSE(iequals("\xc3\x89", "\xc3\xa9"));
+}
+
+}  // namespace
+}  // namespace weir::http
