@@ -1,0 +1,183 @@
+#include "app/server.hpp"
+
+#include <sys/resource.h>
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <csignal>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "admin/admin_server.hpp"
+#include "app/worker.hpp"
+#include "base/line_writer.hpp"
+#include "store/memory_store.hpp"
+
+namespace weir::app {
+namespace {
+
+namespace asio = boost::asio;
+
+std::uint64_t random_seed() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+/// As many descriptors as the system lets us have: each connection may need two.
+rlim_t raise_descriptor_limit() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
+/// Configuration with what only the running process knows: ports picked, connections bounded by descriptors.
+config::Config completed(const config::Config& configured) {
+  constexpr rlim_t kept_for_ourselves = 64;
+  config::Config config = configured;
+  const rlim_t descriptors = raise_descriptor_limit();
+  if (config.downstream.max_connections == 0) {
+    config.downstream.max_connections =
+        static_cast<std::size_t>(descriptors > 2 * kept_for_ourselves ? (descriptors - kept_for_ourselves) / 2 : 1);
+  }
+  return config;
+}
+
+class Server {
+ public:
+  explicit Server(const config::Config& config)
+      : config_(completed(config)), store_({.max_keys = config_.memory.max_keys, .seed = random_seed()}) {}
+
+  Result<void> start();
+  void run();
+
+ private:
+  Result<void> open_log();
+  Result<void> open_workers();
+  Result<void> start_admin();
+  void watch_signals();
+  void on_signal(int signal);
+  void drain();
+  void worker_drained();
+
+  config::Config config_;
+  store::MemoryStore store_;
+  std::atomic<std::size_t> open_connections_{0};
+  std::atomic<admin::Readiness> readiness_{admin::Readiness::starting};
+  std::unique_ptr<LineWriter> log_writer_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<admin::AdminServer> admin_;
+  asio::io_context io_{1};
+  asio::signal_set signals_{io_, SIGTERM, SIGINT, SIGHUP, SIGUSR1};
+  asio::steady_timer shutdown_timer_{io_};
+  std::size_t draining_workers_ = 0;
+  bool draining_ = false;
+};
+
+Result<void> Server::start() {
+  std::signal(SIGPIPE, SIG_IGN);
+  if (auto opened = open_log(); !opened) return opened;
+  if (auto opened = open_workers(); !opened) return opened;
+  if (auto started = start_admin(); !started) return started;
+  watch_signals();
+  for (auto& worker : workers_) worker->start();
+  readiness_ = admin::Readiness::ready;
+  return {};
+}
+
+Result<void> Server::open_log() {
+  auto opened = LineWriter::open(config_.access_log.path == "off" ? "/dev/null" : config_.access_log.path);
+  if (!opened) return opened.error();
+  log_writer_ = std::move(*opened);
+  return {};
+}
+
+Result<void> Server::open_workers() {
+  std::vector<std::vector<proxy::ListeningSocket>> sockets(config_.workers);
+  for (auto& listen : config_.listen) {
+    auto opened = proxy::ListeningSocket::open(listen.address, config_.workers);
+    if (!opened) return opened.error();
+    for (std::size_t i = 0; i < config_.workers; ++i) sockets[i].push_back(std::move((*opened)[i]));
+    const bool is_unix = listen.address.is_unix();
+    spdlog::info("listening on {}{}", is_unix ? "" : "http://", listen.address.to_string());
+  }
+  const WorkerShares shares{
+      .config = config_, .store = store_, .log_writer = *log_writer_, .open_connections = open_connections_};
+  for (auto& own : sockets) workers_.push_back(std::make_unique<Worker>(shares, std::move(own), random_seed()));
+  return {};
+}
+
+@@ADMIN@@
+
+void Server::watch_signals() {
+  signals_.async_wait([this](const boost::system::error_code& ec, int signal) {
+    if (ec) return;
+    on_signal(signal);
+    watch_signals();
+  });
+}
+
+void Server::on_signal(int signal) {
+  if (signal == SIGHUP) return spdlog::warn("SIGHUP: reloading the configuration is not supported yet; nothing changed");
+  if (signal == SIGUSR1) {
+    if (auto reopened = log_writer_->reopen(); !reopened) spdlog::error("SIGUSR1: {}", reopened.error().message);
+    return;
+  }
+  if (!draining_) return drain();
+  spdlog::warn("second signal: closing {} connections at once", open_connections_.load());
+  for (auto& worker : workers_) worker->abort();
+}
+
+void Server::drain() {
+  draining_ = true;
+  readiness_ = admin::Readiness::draining;
+  spdlog::info("draining {} connections, at most {} s", open_connections_.load(), ceil_seconds(config_.shutdown_timeout));
+  draining_workers_ = workers_.size();
+  for (auto& worker : workers_) worker->drain([this] { asio::post(io_, [this] { worker_drained(); }); });
+  shutdown_timer_.expires_after(config_.shutdown_timeout);
+  shutdown_timer_.async_wait([this](const boost::system::error_code& ec) {
+    if (ec) return;
+    spdlog::warn("shutdown_timeout is over: closing {} connections", open_connections_.load());
+    for (auto& worker : workers_) worker->abort();
+  });
+}
+
+void Server::worker_drained() {
+  if (--draining_workers_ > 0) return;
+  shutdown_timer_.cancel();
+  signals_.cancel();
+}
+
+void Server::run() {
+  io_.run();
+  for (auto& worker : workers_) worker->join();
+  for (const auto& listen : config_.listen) {
+    if (listen.address.is_unix()) ::unlink(listen.address.unix_path.c_str());
+  }
+  spdlog::info("stopped");
+}
+
+}  // namespace
+
+int serve(std::shared_ptr<const config::Config> config) {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("weir"));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
+  Server server(*config);
+  if (auto started = server.start(); !started) {
+    spdlog::error("{}", started.error().message);
+    return 1;
+  }
+  server.run();
+  return 0;
+}
+
+}  // namespace weir::app

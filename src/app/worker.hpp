@@ -1,0 +1,61 @@
+// One worker: one thread, one loop, its own listeners, sessions, upstream connections and counters.
+//
+// Everything is constructed and destroyed by the server's thread; run() executes on the worker's.
+// drain() and abort() may be called from any thread.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/line_writer.hpp"
+#include "base/traffic_counters.hpp"
+#include "config/config.hpp"
+#include "limiter/limiter.hpp"
+#include "proxy/access_log.hpp"
+#include "proxy/context.hpp"
+#include "proxy/listener.hpp"
+
+namespace weir::app {
+
+struct WorkerShares {
+  const config::Config& config;
+  store::MemoryStore& store;
+  LineWriter& log_writer;
+  std::atomic<std::size_t>& open_connections;
+};
+
+class Worker {
+ public:
+  Worker(const WorkerShares& shares, std::vector<proxy::ListeningSocket> sockets,
+         std::uint64_t seed);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  void start();
+  /// Stops accepting, lets running exchanges finish, then calls `drained` on the worker's thread.
+  void drain(std::function<void()> drained);
+  /// Ends all sessions at once.
+  void abort();
+  void join();
+
+  const TrafficCounters& traffic() const { return counters_; }
+  std::span<const limiter::PolicyCounters> policies() const { return limiter_.counters(); }
+
+ private:
+  proxy::Task<> tick();
+
+  boost::asio::io_context io_{1};
+  limiter::Limiter limiter_;
+  TrafficCounters counters_;
+  proxy::AccessLog access_log_;
+  proxy::Context context_;
+  std::vector<std::unique_ptr<proxy::Listener>> listeners_;
+  proxy::Timer ticker_;
+  std::thread thread_;
+};
+
+}  // namespace weir::app

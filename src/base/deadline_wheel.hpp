@@ -1,0 +1,101 @@
+// Deadlines of many connections behind one coarse tick, instead of a timer armed and cancelled per
+// operation.
+//
+// Pushing a deadline further out, the common case, only writes a number: the entry stays where it
+// hangs and is moved when its slot comes round (Varghese and Lauck, "Hashed and Hierarchical Timing
+// Wheels", 1987, with lazy re-insertion). A deadline fires at its tick or at most one tick later,
+// never earlier. Ticks are the caller's; nothing here reads a clock. Not thread-safe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace weir {
+
+/// Derive from it what has a deadline. Leaves its wheel when destroyed.
+class Deadline {
+ public:
+  Deadline() = default;
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+  ~Deadline() { unlink(); }
+
+ private:
+  friend class DeadlineWheel;
+  static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
+  bool linked() const { return next_ != this; }
+  void unlink() {
+    prev_->next_ = next_;
+    next_->prev_ = prev_;
+    prev_ = next_ = this;
+  }
+  void link_before(Deadline& position) {
+    prev_ = position.prev_;
+    next_ = &position;
+    prev_->next_ = this;
+    position.prev_ = this;
+  }
+
+  Deadline* prev_ = this;
+  Deadline* next_ = this;
+  std::uint64_t due_ = never;  ///< the tick at which it fires
+  std::uint64_t hung_at_ = 0;  ///< the tick whose slot it hangs in
+};
+
+class DeadlineWheel {
+ public:
+  std::uint64_t now() const { return now_; }
+
+  /// Fires `ticks` full ticks from now (the running one does not count), replacing an earlier
+  /// deadline.
+  void arm(Deadline& deadline, std::uint64_t ticks) {
+    deadline.due_ = now_ + ticks + 1;
+    if (!deadline.linked() || deadline.due_ < deadline.hung_at_) hang(deadline);
+  }
+  void disarm(Deadline& deadline) { deadline.due_ = Deadline::never; }
+
+  /// Moves on to tick `to` and calls fire(deadline) for each that is due; fire may destroy or
+  /// re-arm any deadline.
+  template <class Fire>
+  void advance(std::uint64_t to, Fire&& fire) {
+    while (now_ < to) {
+      ++now_;
+      Deadline passed;
+      splice(slot(now_), passed);
+      while (passed.linked()) {
+        Deadline& first = *passed.next_;
+        first.unlink();
+        if (first.due_ <= now_) {
+          first.due_ = Deadline::never;
+          fire(first);
+        } else if (first.due_ != Deadline::never) {
+          hang(first);
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t slot_count = 1024;
+
+  Deadline& slot(std::uint64_t tick) { return slots_[tick % slot_count]; }
+  void hang(Deadline& deadline) {
+    const std::uint64_t horizon = now_ + slot_count - 1;
+    deadline.unlink();
+    deadline.hung_at_ = deadline.due_ < horizon ? deadline.due_ : horizon;
+    deadline.link_before(slot(deadline.hung_at_));
+  }
+  static void splice(Deadline& from, Deadline& to) {
+    if (!from.linked()) return;
+    to.link_before(from);
+    from.unlink();
+  }
+
+  std::array<Deadline, slot_count> slots_;
+  std::uint64_t now_ = 0;
+};
+
+}  // namespace weir

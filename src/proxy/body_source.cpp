@@ -1,0 +1,72 @@
+#include "proxy/body_source.hpp"
+
+#include <algorithm>
+
+namespace weir::proxy {
+namespace {
+
+constexpr std::size_t large_buffer = 64 * 1024;
+
+}  // namespace
+
+BodySource::State BodySource::pull(std::string_view& payload) {
+  payload = {};
+  if (ended_) return State::ended;
+  return framing_.kind == http::Framing::Kind::chunked ? pull_chunked(payload)
+                                                       : pull_counted(payload);
+}
+
+BodySource::State BodySource::pull_counted(std::string_view& payload) {
+  payload = input_->data();
+  if (framing_.kind != http::Framing::Kind::until_close) {
+    payload = payload.substr(
+        0, static_cast<std::size_t>(std::min<std::uint64_t>(framing_.length, payload.size())));
+    framing_.length -= payload.size();
+    ended_ = framing_.length == 0;
+  }
+  input_->consume(payload.size());
+  if (!payload.empty()) return State::payload;
+  return ended_ ? State::ended : State::exhausted;
+}
+
+BodySource::State BodySource::pull_chunked(std::string_view& payload) {
+  for (;;) {
+    const auto step = decoder_.next(input_->data());
+    input_->consume(step.consumed);
+    switch (step.event) {
+      case http::ChunkedDecoder::Event::payload:
+        payload = step.payload;
+        return State::payload;
+      case http::ChunkedDecoder::Event::trailer:
+        break;  // dropped: RFC 9112 section 7.1.2 lets a recipient
+      case http::ChunkedDecoder::Event::need_more:
+        return State::exhausted;
+      case http::ChunkedDecoder::Event::malformed:
+        return State::malformed;
+      case http::ChunkedDecoder::Event::done:
+        ended_ = true;
+        return State::ended;
+    }
+  }
+}
+
+Task<error_code> BodySource::fill() {
+  error_code ec;
+  // A source that fills the buffer at one go has more to give: fewer, larger reads.
+  input_->make_room(
+      last_was_full_ ? large_buffer
+                     : std::max(input_->capacity(), 2 * http::ChunkedDecoder::trailer_line_limit));
+  if (last_was_full_) input_->grow(large_buffer);
+  const std::size_t room = input_->free_size();
+  const std::size_t n =
+      co_await socket_.async_read_some(asio::buffer(input_->free_begin(), room), into(ec));
+  input_->commit(n);
+  last_was_full_ = n == room;
+  if (ec == asio::error::eof && framing_.kind == http::Framing::Kind::until_close) {
+    ended_ = true;
+    ec = {};
+  }
+  co_return ec;
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,49 @@
+// A message body as it arrives: decoded payload, piece by piece, from a socket's flat buffer.
+//
+// Bounded by the buffer: nothing is read before the last piece has been used, so a slow receiver
+// holds the sender back.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "http/chunked.hpp"
+#include "http/framing.hpp"
+#include "proxy/input_buffer.hpp"
+#include "proxy/io.hpp"
+
+namespace weir::proxy {
+
+class BodySource {
+ public:
+  enum class State : std::uint8_t {
+    payload,    ///< the piece holds payload, valid until the next fill()
+    exhausted,  ///< what has arrived is used up: fill() reads on
+    ended,      ///< the body is complete
+    malformed,  ///< its coding is broken
+  };
+
+  BodySource(Socket& socket, InputBuffer& input, http::Framing framing)
+      : socket_(socket), input_(&input), framing_(framing) {}
+
+  /// The next piece of what has already arrived. No I/O.
+  State pull(std::string_view& payload);
+  /// Reads into another buffer from now on; the present one is used up.
+  void continue_in(InputBuffer& input) { input_ = &input; }
+  /// Reads what the socket has. An end of stream is the end of a body delimited by it, and an error
+  /// otherwise.
+  Task<error_code> fill();
+
+ private:
+  State pull_counted(std::string_view& payload);
+  State pull_chunked(std::string_view& payload);
+
+  Socket& socket_;
+  InputBuffer* input_;
+  http::Framing framing_;
+  http::ChunkedDecoder decoder_;
+  bool ended_ = false;
+  bool last_was_full_ = false;
+};
+
+}  // namespace weir::proxy

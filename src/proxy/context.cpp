@@ -1,0 +1,77 @@
+#include "proxy/context.hpp"
+
+#include "http/ratelimit_fields.hpp"
+#include "proxy/session.hpp"
+#include "proxy/ticks.hpp"
+
+namespace weir::proxy {
+
+namespace {
+
+void add_fields_of(const identity::Source& source, std::vector<std::string>& names) {
+  if (const auto* const header = std::get_if<identity::FromHeader>(&source.from))
+    names.push_back(header->name);
+  if (const auto* const any = std::get_if<identity::AnyOf>(&source.from)) {
+    for (const auto& one : any->sources)
+      add_fields_of(one, names);
+  }
+  if (const auto* const all = std::get_if<identity::AllOf>(&source.from)) {
+    for (const auto& one : all->sources)
+      add_fields_of(one, names);
+  }
+}
+
+}  // namespace
+
+std::string_view DateText::at(Instant now) {
+  const std::int64_t second = to_us(now) / 1'000'000;
+  if (second != second_) {
+    second_ = second;
+    text_.clear();
+    http::append_http_date(text_, now);
+  }
+  return text_;
+}
+
+Context::Context(const ContextShares& shares, std::uint64_t seed)
+    : ContextShares(shares), random(seed | 1) {
+  for (const auto& upstream : config.upstreams)
+    pools.push_back(std::make_unique<UpstreamPool>(io, upstream));
+  for (const auto& identity : config.identities)
+    add_fields_of(identity.source, identity_fields);
+}
+
+Context::~Context() = default;
+
+// xorshift64 (Marsaglia, 2003): spreads Retry-After, nothing secret depends on it.
+std::uint64_t Context::next_random() {
+  random ^= random << 13;
+  random ^= random >> 7;
+  random ^= random << 17;
+  return random;
+}
+
+void Context::tick() {
+  wheel.advance(wheel.now() + 1,
+                [](Deadline& deadline) { static_cast<Session&>(deadline).on_deadline(); });
+  constexpr std::uint64_t sweep_ticks = ticks_in(std::chrono::seconds(1));
+  if (wheel.now() % sweep_ticks != 0) return;
+  for (auto& pool : pools)
+    pool->close_idle(wheel.now(), ticks_in(pool->settings().idle_timeout));
+}
+
+void Context::drain() {
+  draining = true;
+  for (auto& pool : pools)
+    pool->close_all();
+  for (Session* session : sessions)
+    session->drain();
+  if (sessions.empty() && when_empty) when_empty();
+}
+
+void Context::abort() {
+  for (Session* session : sessions)
+    session->abort();
+}
+
+}  // namespace weir::proxy

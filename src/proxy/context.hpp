@@ -1,0 +1,78 @@
+// What the sessions of one worker share: one thread, one loop, nothing locked.
+//
+// Outlives its sessions. Everything here is used from the worker's own thread only, except the
+// counters, which a scrape reads.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/deadline_wheel.hpp"
+#include "base/traffic_counters.hpp"
+#include "config/config.hpp"
+#include "limiter/limiter.hpp"
+#include "proxy/access_log.hpp"
+#include "proxy/io.hpp"
+#include "proxy/upstream_pool.hpp"
+
+namespace weir::proxy {
+
+class Session;
+
+/// The Date field's value, rendered once a second.
+class DateText {
+ public:
+  std::string_view at(Instant now);
+
+ private:
+  std::int64_t second_ = -1;
+  std::string text_;
+};
+
+/// What the worker brings.
+struct ContextShares {
+  asio::io_context& io;
+  const config::Config& config;
+  limiter::Limiter& limiter;
+  TrafficCounters& counters;
+  AccessLog& access_log;
+  std::atomic<std::size_t>& open_connections;  ///< of all workers
+};
+
+struct Context : ContextShares {
+  Context(const ContextShares& shares, std::uint64_t seed);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  std::vector<std::unique_ptr<UpstreamPool>>
+      pools;  ///< one an upstream, in the configuration's order
+  std::vector<std::string>
+      identity_fields;  ///< fields that identities are read from: Connection can not strip them
+  MonotonicClock clock;
+  DeadlineWheel wheel;
+  DateText date;
+  std::string output;  ///< scratch: built here and sent before anything suspends
+  std::string fields;  ///< scratch: field lines of an answer of our own
+  std::string body;    ///< scratch: its body
+  std::uint64_t random;   ///< state of next_random()
+  bool draining = false;  ///< finish what is in flight, then close
+  std::vector<Session*> sessions;
+  std::function<void()> when_empty;  ///< called when the last session ends while draining
+
+  std::uint64_t next_random();
+  /// One step of coarse time: fires deadlines, and once a second closes idle upstream connections.
+  void tick();
+  /// Lets running exchanges finish and closes idle connections after a short grace for requests
+  /// already on their way.
+  void drain();
+  /// Ends every session at once.
+  void abort();
+};
+
+}  // namespace weir::proxy

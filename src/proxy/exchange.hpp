@@ -1,0 +1,73 @@
+// One request and what becomes of it: filled in phase by phase, logged and counted at its end.
+//
+// The views point into the session's input buffer and hold until the exchange ends.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/siphash.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "http/framing.hpp"
+#include "http/hop_by_hop.hpp"
+#include "http/request_view.hpp"
+#include "identity/identity.hpp"
+#include "limiter/limiter.hpp"
+#include "proxy/failure.hpp"
+#include "routing/path_pattern.hpp"
+
+namespace weir::proxy {
+
+struct Exchange {
+  // read head
+  Instant started_at;
+  std::size_t head_size = 0;
+  http::RequestView request;
+  std::vector<http::FieldView> fields;
+  std::string target_storage;  ///< where the target lies when it is no part of the head
+  http::ConnectionOptions connection;
+  http::Framing body;         ///< how the request's body is delimited
+  bool body_is_read = false;  ///< to its end: the next request may follow
+  bool keep_alive = false;    ///< towards the client, after this answer
+
+  // route
+  const config::Route* route = nullptr;
+  std::array<std::string_view, routing::path_parameter_limit> captures;
+  std::array<identity::PathParameter, routing::path_parameter_limit> path_parameters;
+  std::size_t path_parameter_count = 0;
+
+  // decide
+  identity::IpAddress client;
+  limiter::Outcome outcome = limiter::Outcome::unlimited;
+  bool shadow_denied = false;
+  const config::Policy* policy = nullptr;  ///< the deciding one
+  std::optional<Hash128> identity;         ///< of the deciding limit
+  std::int64_t cost = 0;
+  std::int64_t remaining = 0;
+  Duration delay{0};
+  Duration decision_took{0};
+  std::string limit_fields;  ///< the RateLimit lines of the answer, ready
+  std::optional<Duration> retry_after;
+  std::vector<std::string_view> violated;  ///< visible names of the policies that denied
+
+  // forward
+  const config::Upstream* upstream = nullptr;
+  Duration upstream_took{0};  ///< until its head
+  bool was_answered = false;  ///< the upstream sent something
+
+  // answer
+  int status = 0;  ///< 0: nothing was answered
+  bool head_is_sent = false;
+  std::uint64_t bytes_in = 0;   ///< of the request body
+  std::uint64_t bytes_out = 0;  ///< of everything sent to the client
+
+  /// Ready for the next request; buffers keep their capacity.
+  void reset();
+};
+
+}  // namespace weir::proxy

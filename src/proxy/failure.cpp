@@ -1,0 +1,41 @@
+#include "proxy/failure.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace weir::proxy {
+namespace {
+
+// In the order of the enumerators.
+constexpr std::array<http::Refusal, 16> answers{{
+    {0, ""},
+    {400, "the request head is not valid HTTP/1.1"},
+    {431, "the request head is too large"},
+    {414, "the request target is too long"},
+    {408, "the request head did not arrive in time"},
+    {413, "the request body is too large"},
+    {400, "the request body is not valid chunked coding"},
+    {408, "the request body did not arrive in time"},
+    {401, "the request does not carry the identity that this route requires"},
+    {404, "no route matches the request"},
+    {0, ""},
+    {502, "the upstream can not be reached"},
+    {504, "the upstream did not accept a connection in time"},
+    {502, "the upstream closed the connection before its answer was complete"},
+    {502, "the upstream's answer is not valid HTTP/1.1"},
+    {504, "the upstream did not answer in time"},
+}};
+static_assert(answers.size() == static_cast<std::size_t>(Failure::upstream_timed_out) + 1);
+
+}  // namespace
+
+Fault fault_of(Failure failure) {
+  if (failure == Failure::none) return Fault::nobody;
+  return failure < Failure::upstream_unreachable ? Fault::downstream : Fault::upstream;
+}
+
+const http::Refusal& answer_to(Failure failure) {
+  return answers[static_cast<std::size_t>(failure)];
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,40 @@
+// Everything that can end a request besides a refusal of its head: whose fault it is and how it is
+// answered.
+#pragma once
+
+#include <cstdint>
+
+#include "http/refusal.hpp"
+
+namespace weir::proxy {
+
+enum class Failure : std::uint8_t {
+  none,
+  // the client's
+  head_malformed,     ///< not HTTP/1.1 as RFC 9112 has it
+  head_too_large,     ///< request line and fields beyond downstream.max_head
+  target_too_long,    ///< request target beyond downstream.max_target
+  head_timed_out,     ///< the head did not arrive within downstream.head_timeout
+  body_too_large,     ///< beyond downstream.max_body
+  body_malformed,     ///< chunked coding broken
+  body_timed_out,     ///< no progress for downstream.body_timeout
+  identity_required,  ///< a limit needs an identity that the request does not carry
+  no_route,
+  downstream_gone,  ///< nobody is left to answer
+  // the upstream's
+  upstream_unreachable,      ///< refused, reset while connecting, name not found
+  upstream_connect_timeout,  ///< not connected within connect_timeout
+  upstream_broken,           ///< closed or reset before its answer was whole
+  upstream_invalid,          ///< its answer is not HTTP/1.1
+  upstream_timed_out,        ///< no answer within response_timeout, or its body stalled
+};
+
+enum class Fault : std::uint8_t { nobody, downstream, upstream };
+
+Fault fault_of(Failure failure);
+
+/// The status and the words for the client, which say nothing about our inside. Status 0: close
+/// without an answer.
+const http::Refusal& answer_to(Failure failure);
+
+}  // namespace weir::proxy

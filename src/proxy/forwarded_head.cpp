@@ -1,0 +1,116 @@
+#include "proxy/forwarded_head.hpp"
+
+#include "http/append_number.hpp"
+#include "http/hop_by_hop.hpp"
+#include "http/problem.hpp"
+
+namespace weir::proxy {
+namespace {
+
+using http::FieldId;
+
+void append_line(std::string& out, std::string_view name, std::string_view value) {
+  out.append(name).append(": ").append(value).append("\r\n");
+}
+
+bool is_forwarding_field(const http::FieldView& field) {
+  return http::iequals(field.name, "x-forwarded-for") ||
+         http::iequals(field.name, "x-forwarded-proto") ||
+         http::iequals(field.name, "x-forwarded-host");
+}
+
+/// Every X-Forwarded-For line of the request as one list, when the peer may speak for others.
+void append_forwarded_for(std::string& out, const Exchange& exchange,
+                          const identity::IpAddress& peer, bool peer_is_trusted) {
+  out.append("X-Forwarded-For: ");
+  if (peer_is_trusted) {
+    for (const auto& field : exchange.request.fields) {
+      if (http::iequals(field.name, "x-forwarded-for") && !field.value.empty())
+        out.append(field.value).append(", ");
+    }
+  }
+  peer.append_to(out);
+  out.append("\r\n");
+}
+
+void append_forwarding_fields(std::string& out, const Exchange& exchange,
+                              const identity::IpAddress& peer, bool peer_is_trusted) {
+  append_forwarded_for(out, exchange, peer, peer_is_trusted);
+  const auto* const proto = peer_is_trusted ? exchange.request.find("x-forwarded-proto") : nullptr;
+  append_line(out, "X-Forwarded-Proto", proto == nullptr ? "http" : proto->value);
+  const auto* const host = peer_is_trusted ? exchange.request.find("x-forwarded-host") : nullptr;
+  const auto* const own_host = exchange.request.find(FieldId::host);
+  if (host != nullptr) {
+    append_line(out, "X-Forwarded-Host", host->value);
+  } else if (own_host != nullptr) {
+    append_line(out, "X-Forwarded-Host", own_host->value);
+  }
+}
+
+}  // namespace
+
+void append_request_head(std::string& out, const Exchange& exchange, const ForwardedHop& hop) {
+  const auto& request = exchange.request;
+  out.append(request.method).append(" ").append(request.target).append(" HTTP/1.1\r\n");
+  if (request.find(FieldId::host) == nullptr)
+    append_line(out, "Host", exchange.upstream->server.host);
+  for (const auto& field : request.fields) {
+    if (http::is_hop_by_hop(field, exchange.connection)) continue;
+    if (field.id == FieldId::unknown && is_forwarding_field(field)) continue;
+    if (field.id == FieldId::forwarded && !hop.peer_is_trusted) continue;
+    if (field.id == FieldId::expect && request.version_minor == 0) continue;
+    append_line(out, field.name, field.value);
+  }
+  out.append(request.version_minor == 0 ? "Via: 1.0 " : "Via: 1.1 ")
+      .append(via_name)
+      .append("\r\n");
+  append_forwarding_fields(out, exchange, hop.peer, hop.peer_is_trusted);
+  if (exchange.body.kind == http::Framing::Kind::chunked)
+    append_line(out, "Transfer-Encoding", "chunked");
+  out.append("\r\n");
+}
+
+bool append_response_head(std::string& out, const ResponseHead& head, const Exchange& exchange,
+                          std::string_view date) {
+  out.append("HTTP/1.1 ");
+  http::append_number(out, head.line.status);
+  out.append(" ").append(head.line.reason).append("\r\n");
+  bool has_date = false;
+  const bool bodiless_status = head.line.status == 204;
+  for (const auto& field : head.fields) {
+    if (http::is_hop_by_hop(field, head.connection)) continue;
+    if (field.id == FieldId::content_length && bodiless_status) continue;
+    has_date |= field.id == FieldId::date;
+    append_line(out, field.name, field.value);
+  }
+  if (!has_date) append_line(out, "Date", date);
+  out.append(exchange.limit_fields);
+  const bool chunk =
+      exchange.request.version_minor == 1 && (head.body.kind == http::Framing::Kind::chunked ||
+                                              head.body.kind == http::Framing::Kind::until_close);
+  if (chunk) append_line(out, "Transfer-Encoding", "chunked");
+  append_connection(out, exchange);
+  return chunk;
+}
+
+void append_interim_head(std::string& out, const ResponseHead& head) {
+  out.append("HTTP/1.1 ");
+  http::append_number(out, head.line.status);
+  out.append(" ").append(head.line.reason).append("\r\n");
+  for (const auto& field : head.fields) {
+    if (!http::is_hop_by_hop(field, head.connection) && field.id != FieldId::content_length)
+      append_line(out, field.name, field.value);
+  }
+  out.append("\r\n");
+}
+
+void append_connection(std::string& out, const Exchange& exchange) {
+  if (!exchange.keep_alive) {
+    out.append("Connection: close\r\n");
+  } else if (exchange.request.version_minor == 0) {
+    out.append("Connection: keep-alive\r\n");
+  }
+  out.append("\r\n");
+}
+
+}  // namespace weir::proxy

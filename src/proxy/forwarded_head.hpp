@@ -1,0 +1,49 @@
+// The heads Weir sends on: a request towards the upstream, an answer towards the client. Pure text
+// building into a flat buffer.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "http/framing.hpp"
+#include "http/hop_by_hop.hpp"
+#include "identity/ip_address.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/head_parser.hpp"
+
+namespace weir::proxy {
+
+/// The name under which Weir signs Via (RFC 9110 section 7.6.3).
+inline constexpr std::string_view via_name = "weir";
+
+struct ForwardedHop {
+  const identity::IpAddress& peer;
+  bool peer_is_trusted = false;
+};
+
+/// Request line and end-to-end fields in their order, then Via and X-Forwarded-For, -Proto and
+/// -Host. What an untrusted peer claims in X-Forwarded-* or Forwarded is dropped; a trusted one's
+/// is kept and its address appended.
+void append_request_head(std::string& out, const Exchange& exchange, const ForwardedHop& hop);
+
+struct ResponseHead {
+  const StatusLine& line;
+  std::span<const http::FieldView> fields;
+  const http::ConnectionOptions& connection;
+  http::Framing body;  ///< as it comes from the upstream
+};
+
+/// Status line, end-to-end fields, the exchange's RateLimit fields, framing and Connection as the
+/// client's version needs them. True if the body goes out chunked.
+bool append_response_head(std::string& out, const ResponseHead& head, const Exchange& exchange,
+                          std::string_view date);
+
+/// A 1xx answer (RFC 9110 section 15.2).
+void append_interim_head(std::string& out, const ResponseHead& head);
+
+/// The lines that end a head: Connection where the version's default does not say it, and the empty
+/// line.
+void append_connection(std::string& out, const Exchange& exchange);
+
+}  // namespace weir::proxy

@@ -1,0 +1,50 @@
+// Message heads through Beast's basic_parser, kept as views: no message object, no copies.
+//
+// The caller waits until a head has arrived whole (find_head_end) and parses it in one go, so all
+// views point into its buffer. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <boost/beast/http/basic_parser.hpp>
+
+#include "http/request_view.hpp"
+
+namespace weir::proxy {
+
+/// More fields than this are refused as a too large head.
+inline constexpr std::size_t most_fields = 256;
+
+struct HeadEnd {
+  enum class State : unsigned char { incomplete, complete, malformed };
+  State state = State::incomplete;
+  std::size_t size = 0;  ///< complete: bytes of the head, its empty line included
+};
+
+/// Looks for the empty line; `scanned` remembers how far earlier calls on the same head came (0 at
+/// first). A line that ends in LF alone is malformed at once: waiting for the rest would only time
+/// out (RFC 9112 section 2.2).
+HeadEnd find_head_end(std::string_view data, std::size_t& scanned);
+
+/// What a head holds besides its fields, as the parser found it.
+struct RequestLine {
+  std::string_view method;
+  std::string_view target;
+  int version = 11;
+};
+struct StatusLine {
+  int status = 0;
+  std::string_view reason;
+  int version = 11;
+};
+
+/// Parse one whole head; empty if it is not valid. The views point into `head`.
+std::optional<RequestLine> parse_request_head(std::string_view head,
+                                              std::vector<http::FieldView>& fields);
+std::optional<StatusLine> parse_response_head(std::string_view head,
+                                              std::vector<http::FieldView>& fields);
+
+}  // namespace weir::proxy

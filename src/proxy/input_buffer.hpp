@@ -1,0 +1,49 @@
+// A flat read buffer: what arrived and was not consumed yet lies in one piece, so that a head can
+// be looked at as views.
+//
+// Views into data() stay valid until make_room, append or shrink. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+namespace weir::proxy {
+
+class InputBuffer {
+ public:
+  explicit InputBuffer(std::size_t capacity)
+      : initial_(capacity), capacity_(capacity), bytes_(new char[capacity]) {}
+
+  std::string_view data() const { return {bytes_.get() + begin_, end_ - begin_}; }
+  bool empty() const { return begin_ == end_; }
+  std::size_t capacity() const { return capacity_; }
+
+  char* free_begin() { return bytes_.get() + end_; }
+  std::size_t free_size() const { return capacity_ - end_; }
+  void commit(std::size_t n) { end_ += n; }
+  void consume(std::size_t n) {
+    begin_ += n;
+    if (begin_ == end_) begin_ = end_ = 0;
+  }
+
+  /// Makes free_size() positive by moving the data to the front or doubling, up to `most` bytes in
+  /// all; false if it is full.
+  bool make_room(std::size_t most);
+  void append(std::string_view data);
+  /// At least `capacity` bytes from now on; only while empty.
+  void grow(std::size_t capacity);
+  /// Gives back what a large message made it grow to; only while empty.
+  void shrink();
+
+ private:
+  void resize(std::size_t capacity);
+
+  std::size_t initial_;
+  std::size_t capacity_;
+  std::unique_ptr<char[]> bytes_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+};
+
+}  // namespace weir::proxy

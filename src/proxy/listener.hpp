@@ -1,0 +1,54 @@
+// Listening sockets, and the loop that accepts from one of them into a worker.
+#pragma once
+
+#include <cstddef>
+
+#include <boost/asio/basic_socket_acceptor.hpp>
+
+#include "base/result.hpp"
+#include "config/config.hpp"
+#include "proxy/context.hpp"
+#include "proxy/io.hpp"
+
+namespace weir::proxy {
+
+/// A bound and listening descriptor, closed when dropped.
+class ListeningSocket {
+ public:
+  /// Opens one socket for each of `count` workers on the same address: with SO_REUSEPORT for TCP,
+  /// so that the kernel spreads connections; duplicates of one descriptor for a unix socket. An
+  /// address that somebody already listens on is a problem. A port of 0 in `endpoint` becomes the
+  /// one the system chose.
+  static Result<std::vector<ListeningSocket>> open(config::Endpoint& endpoint, std::size_t count);
+
+  explicit ListeningSocket(int descriptor) : descriptor_(descriptor) {}
+  ListeningSocket(ListeningSocket&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  ListeningSocket& operator=(ListeningSocket&&) = delete;
+  ~ListeningSocket();
+  int release() { return std::exchange(descriptor_, -1); }
+  int native() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+/// Accepts connections for one worker until stopped. Used from the worker's thread.
+class Listener {
+ public:
+  Listener(Context& context, ListeningSocket socket);
+  void start();
+  /// Takes what the kernel has already accepted, so that nobody who connected is reset, then
+  /// closes.
+  void stop();
+
+ private:
+  using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol, Executor>;
+  Task<> accept_all();
+  void welcome(Socket socket, const asio::generic::stream_protocol::endpoint& peer);
+
+  Context& context_;
+  Acceptor acceptor_;
+};
+
+}  // namespace weir::proxy

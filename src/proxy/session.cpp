@@ -1,0 +1,317 @@
+#include "proxy/session.hpp"
+
+#include <utility>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/write.hpp>
+
+#include "http/request_target.hpp"
+#include "identity/client_address.hpp"
+#include "proxy/head_parser.hpp"
+#include "proxy/ticks.hpp"
+
+namespace weir::proxy {
+namespace {
+
+constexpr Duration linger_timeout = std::chrono::seconds(2);
+constexpr std::size_t linger_limit = 1024 * 1024;
+constexpr Duration drain_grace = std::chrono::seconds(1);
+
+}  // namespace
+
+void Session::start(Context& context, Socket socket, const identity::IpAddress& peer) {
+  auto run = [](std::unique_ptr<Session> session) -> Task<> { co_await session->run(); };
+  asio::co_spawn(context.io.get_executor(),
+                 run(std::make_unique<Session>(context, std::move(socket), peer)), asio::detached);
+}
+
+Session::Session(Context& context, Socket socket, const identity::IpAddress& peer)
+    : context_(context),
+      socket_(std::move(socket)),
+      peer_(peer),
+      peer_is_trusted_(identity::is_trusted(context.config.client_address, peer)),
+      index_(context.sessions.size()) {
+  context_.sessions.push_back(this);
+  context_.counters.connections.add(1);
+  context_.open_connections.fetch_add(1, std::memory_order_relaxed);
+}
+
+Session::~Session() {
+  context_.sessions.back()->index_ = index_;
+  std::swap(context_.sessions[index_], context_.sessions.back());
+  context_.sessions.pop_back();
+  context_.counters.connections.add(-1);
+  context_.open_connections.fetch_sub(1, std::memory_order_relaxed);
+  if (context_.draining && context_.sessions.empty() && context_.when_empty) context_.when_empty();
+}
+
+Task<> Session::run() {
+  for (;;) {
+    exchange_.reset();
+    if (const Failure failure = co_await read_head(); failure != Failure::none) {
+      if (answer_to(failure).status == 0) co_return;
+      co_await answer(answer_to(failure));
+    } else {
+      co_await serve();
+    }
+    finish();
+    if (!exchange_.keep_alive || !co_await discard_body()) break;
+  }
+  co_await linger();
+}
+
+Task<> Session::serve() {
+  if (const MaybeRefusal refusal = inspect_head()) co_return co_await answer(*refusal);
+  if (!find_route()) co_return co_await answer(answer_to(Failure::no_route));
+
+  decide();
+  if (exchange_.outcome == limiter::Outcome::identity_required)
+    co_return co_await answer(answer_to(Failure::identity_required));
+  if (exchange_.outcome == limiter::Outcome::denied) co_return co_await answer_denied();
+  if (exchange_.delay > Duration{0}) co_await wait_turn();
+
+  if (exchange_.route->upstream) co_return co_await forward();
+  co_await answer_fixed();
+}
+
+Task<Failure> Session::read_head() {
+  std::size_t scanned = 0;
+  error_code ec;
+  input_.shrink();
+  arm(Phase::idle, context_.config.downstream.idle_timeout);
+  if (context_.draining) drain();
+  for (;;) {
+    if (const Failure failure = look_for_head(scanned); failure != Failure::none) co_return failure;
+    if (exchange_.head_size != 0) co_return Failure::none;
+    const std::size_t n = co_await socket_.async_read_some(
+        asio::buffer(input_.free_begin(), input_.free_size()), into(ec));
+    if (ec)
+      co_return timed_out_&& phase_ == Phase::head && !aborted_ ? Failure::head_timed_out
+                                                                : Failure::downstream_gone;
+    input_.commit(n);
+  }
+}
+
+/// Sets head_size if the head has arrived whole; else makes room for more of it.
+Failure Session::look_for_head(std::size_t& scanned) {
+  const auto& limits = context_.config.downstream;
+  // RFC 9112 section 2.2: empty lines before a request line are ignored.
+  while (scanned == 0 && input_.data().starts_with("\r\n"))
+    input_.consume(2);
+  if (input_.empty() || input_.data() == "\r") return Failure::none;
+  if (phase_ == Phase::idle) {
+    exchange_.started_at = context_.clock.now();
+    arm(Phase::head, limits.head_timeout);
+  }
+  const HeadEnd end = find_head_end(input_.data(), scanned);
+  if (end.state == HeadEnd::State::malformed) return Failure::head_malformed;
+  if (end.state == HeadEnd::State::complete && end.size <= limits.max_head) {
+    exchange_.head_size = end.size;
+    return Failure::none;
+  }
+  if (end.state == HeadEnd::State::incomplete && input_.make_room(limits.max_head))
+    return Failure::none;
+  const bool in_target =
+      input_.data().substr(0, limits.max_head).find("\r\n") == std::string_view::npos;
+  return in_target ? Failure::target_too_long : Failure::head_too_large;
+}
+
+/// From bytes to a request that can be passed on, or the reason why not. Until it is through, the
+/// connection is not kept: where the next request would begin is not known.
+Session::MaybeRefusal Session::inspect_head() {
+  const auto line =
+      parse_request_head(input_.data().substr(0, exchange_.head_size), exchange_.fields);
+  if (!line) return answer_to(Failure::head_malformed);
+  auto& request = exchange_.request;
+  request.method = line->method;
+  request.version_minor = static_cast<std::uint8_t>(line->version % 10);
+  request.fields = exchange_.fields;
+  input_.consume(exchange_.head_size);  // the views hold until something is read
+
+  if (line->target.size() > context_.config.downstream.max_target)
+    return answer_to(Failure::target_too_long);
+  if (const auto refusal = http::set_target(request, line->target, exchange_.target_storage))
+    return refusal;
+  const auto framing = http::request_framing(request);
+  if (!framing) return framing.error();
+  exchange_.body = *framing;
+  exchange_.body_is_read = framing->kind == http::Framing::Kind::none ||
+                           *framing == http::Framing{http::Framing::Kind::length, 0};
+  const auto max_body = context_.config.downstream.max_body;
+  if (max_body != 0 && framing->length > max_body) return answer_to(Failure::body_too_large);
+
+  exchange_.connection = http::connection_options(request.fields, context_.identity_fields);
+  if (exchange_.connection.too_many) return answer_to(Failure::head_malformed);
+  exchange_.keep_alive = !http::wants_close(request.version_minor, exchange_.connection);
+  return std::nullopt;
+}
+
+bool Session::find_route() {
+  for (const auto& route : context_.config.routes) {
+    if (!routing::matches(route.match, exchange_.request, exchange_.captures.data())) continue;
+    exchange_.route = &route;
+    if (route.match.path) {
+      const auto& names = route.match.path->parameters();
+      exchange_.path_parameter_count = names.size();
+      for (std::size_t i = 0; i < names.size(); ++i)
+        exchange_.path_parameters[i] = {names[i], exchange_.captures[i]};
+    }
+    return true;
+  }
+  return false;
+}
+
+void Session::decide() {
+  const auto& settings = context_.config.client_address;
+  exchange_.client = identity::client_address(settings, peer_, exchange_.request);
+  if (exchange_.route->limits.empty()) return;
+  const identity::Evidence evidence{
+      .request = exchange_.request,
+      .client = exchange_.client,
+      .path_parameters = {exchange_.path_parameters.data(), exchange_.path_parameter_count},
+      .client_settings = settings,
+  };
+  const Instant asked_at = context_.clock.now();
+  report(context_.limiter.decide(*exchange_.route, evidence, asked_at));
+  exchange_.decision_took = context_.clock.now() - asked_at;
+  context_.counters.decision_duration.observe(exchange_.decision_took);
+}
+
+/// Keeps what the answer and the log need: the verdict lives only until the next decision of this
+/// worker.
+void Session::report(const limiter::Verdict& verdict) {
+  exchange_.outcome = verdict.outcome;
+  exchange_.shadow_denied = verdict.shadow_denied;
+  exchange_.delay = verdict.delay;
+  exchange_.retry_after = verdict.retry_after;
+  exchange_.policy = verdict.deciding;
+  std::array<http::PolicyReport, config::limits_per_route> reports;
+  std::size_t count = 0;
+  for (const auto& limit : verdict.limits) {
+    const auto& decision = limit.decision;
+    if (limit.policy == verdict.deciding) {
+      exchange_.identity = limit.identity;
+      exchange_.cost = limit.cost;
+      exchange_.remaining = decision.remaining;
+    }
+    if (!limit.policy->visible) continue;
+    if (!decision.allowed && !limit.policy->shadow)
+      exchange_.violated.push_back(limit.policy->name);
+    reports[count++] = {.policy_item = limit.policy->policy_item,
+                        .name_item = limit.policy->name_item,
+                        .limit = decision.limit,
+                        .remaining = decision.remaining,
+                        .reset_after = decision.reset_after,
+                        .more_after = decision.more_after};
+  }
+  http::append_rate_limit_fields(exchange_.limit_fields, {reports.data(), count},
+                                 context_.config.response_fields);
+}
+
+Task<> Session::wait_turn() {
+  error_code ec;
+  Timer timer(context_.io.get_executor(), exchange_.delay);
+  context_.wheel.disarm(*this);
+  phase_ = Phase::turn;
+  turn_ = &timer;
+  co_await timer.async_wait(into(ec));
+  turn_ = nullptr;
+}
+
+void Session::finish() {
+  const auto& routes = context_.config.routes;
+  const std::size_t route = exchange_.route == nullptr
+                                ? routes.size()
+                                : static_cast<std::size_t>(exchange_.route - routes.data());
+  const Duration took = context_.clock.now() - exchange_.started_at;
+  if (exchange_.status != 0) context_.counters.routes[route].count(exchange_.status, took);
+  if (context_.access_log.wants(exchange_.outcome == limiter::Outcome::denied))
+    context_.access_log.write(record_of(exchange_, took));
+}
+
+void Session::arm(Phase phase, Duration timeout) {
+  phase_ = phase;
+  timed_out_ = false;
+  context_.wheel.arm(*this, ticks_in(timeout));
+}
+
+void Session::on_deadline() {
+  timed_out_ = true;
+  error_code ec;
+  if (upstream_) upstream_->socket.cancel(ec);
+  if (phase_ != Phase::connect && phase_ != Phase::response) socket_.cancel(ec);
+}
+
+void Session::drain() {
+  if (phase_ == Phase::idle) arm(Phase::idle, drain_grace);
+}
+
+void Session::abort() {
+  aborted_ = true;
+  if (turn_ != nullptr) turn_->cancel();
+  on_deadline();
+  error_code ec;
+  socket_.cancel(ec);
+}
+
+Task<error_code> Session::send(std::string_view data) {
+  exchange_.bytes_out += data.size();
+  return transmit(socket_, data);
+}
+
+Task<error_code> Session::transmit(Socket& socket, std::string_view data) {
+  error_code ec;
+  std::size_t sent = socket.write_some(bytes_of(data), ec);
+  if (ec == asio::error::would_block) {
+    ec = {};
+    sent = 0;
+  }
+  if (!ec && sent < data.size()) {
+    // The scratch buffers belong to whoever runs next: keep what did not fit.
+    const std::string rest(data.substr(sent));
+    arm(Phase::body, context_.config.downstream.body_timeout);
+    co_await asio::async_write(socket, bytes_of(rest), into(ec));
+  }
+  co_return ec;
+}
+
+/// The next request begins where this one's body ends: reads what is left of it. False if that is
+/// too much or does not come.
+Task<bool> Session::discard_body() {
+  if (body_input_) {
+    input_.append(body_input_->data());
+    body_input_.reset();
+  }
+  if (exchange_.body_is_read) co_return true;
+  BodySource source(socket_, input_, exchange_.body);
+  std::string_view piece;
+  std::size_t discarded = 0;
+  while (discarded <= context_.config.downstream.max_drain) {
+    const auto state = source.pull(piece);
+    if (state == BodySource::State::ended) co_return true;
+    if (state == BodySource::State::malformed) co_return false;
+    discarded += piece.size();
+    if (state == BodySource::State::payload) continue;
+    arm(Phase::linger, context_.config.downstream.body_timeout);
+    if (co_await source.fill()) co_return false;
+  }
+  co_return false;
+}
+
+/// Lets the client read the answer before the connection goes: closing over unread bytes resets it
+/// and may take the answer away (RFC 9112 section 9.6). So what it still sends is read and dropped,
+/// for a moment.
+Task<> Session::linger() {
+  if (aborted_ || !socket_.is_open() || (exchange_.body_is_read && input_.empty())) co_return;
+  error_code ec;
+  socket_.shutdown(Socket::shutdown_send, ec);
+  arm(Phase::linger, linger_timeout);
+  for (std::size_t dropped = 0; !ec && !timed_out_ && dropped < linger_limit;) {
+    input_.consume(input_.data().size());
+    dropped += co_await socket_.async_read_some(
+        asio::buffer(input_.free_begin(), input_.free_size()), into(ec));
+  }
+}
+
+}  // namespace weir::proxy

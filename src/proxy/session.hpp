@@ -1,0 +1,100 @@
+// One downstream connection: its requests, one after the other, each through the phases of
+// docs/life-of-a-request.md.
+//
+// A session owns itself: start() spawns its task, which ends it. It runs on its worker's loop only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/deadline_wheel.hpp"
+#include "identity/ip_address.hpp"
+#include "proxy/body_source.hpp"
+#include "proxy/context.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/failure.hpp"
+#include "proxy/forwarded_head.hpp"
+#include "proxy/input_buffer.hpp"
+#include "proxy/io.hpp"
+#include "proxy/upstream_pool.hpp"
+
+namespace weir::proxy {
+
+class Session final : public Deadline {
+ public:
+  static void start(Context& context, Socket socket, const identity::IpAddress& peer);
+  Session(Context& context, Socket socket, const identity::IpAddress& peer);
+  ~Session();
+
+  void on_deadline();
+  /// The worker stops: an idle connection gets a short grace, a busy one closes after its answer.
+  void drain();
+  void abort();
+
+ private:
+  enum class Phase : std::uint8_t { idle, head, turn, connect, response, body, linger };
+  struct Upload;
+  using MaybeRefusal = std::optional<http::Refusal>;
+
+  Task<> run();
+  Task<> serve();
+
+  // read head
+  Task<Failure> read_head();
+  Failure look_for_head(std::size_t& scanned);
+  MaybeRefusal inspect_head();
+  // route, decide
+  bool find_route();
+  void decide();
+  void report(const limiter::Verdict& verdict);
+  Task<> wait_turn();
+  // answer
+  Task<> answer(const http::Refusal& refusal);
+  Task<> answer_denied();
+  Task<> answer_fixed();
+  Task<> send_answer(int status, std::string_view content_type, std::string_view more_fields,
+                     std::string_view body);
+  bool will_read_body_to_its_end();
+  // forward
+  Task<> forward();
+  Task<Failure> attempt(UpstreamPool& pool);
+  Task<Failure> connect(UpstreamPool& pool);
+  Task<Failure> send_request(Upload& upload);
+  bool may_repeat(Failure failure, bool reused) const;
+  Task<> upload_body(Upload& upload);
+  Task<> finish_upload(Upload& upload);
+  Task<Failure> read_response(Upload& upload);
+  Task<Failure> answer_interim(const ResponseHead& head);
+  Task<Failure> relay_response(const ResponseHead& head);
+  Task<Failure> relay_body(BodySource& source, bool chunk);
+  void count_upstream(Failure failure);
+  void reset_downstream();
+  // end
+  void finish();
+  Task<bool> discard_body();
+  Task<> linger();
+
+  void arm(Phase phase, Duration timeout);
+  /// To the client; may clobber the scratch buffers.
+  Task<error_code> send(std::string_view data);
+  Task<error_code> transmit(Socket& socket, std::string_view data);
+  /// To the client, of what stays where it is until then.
+  Task<error_code> send_from_place(std::string_view data);
+
+  Context& context_;
+  Socket socket_;
+  identity::IpAddress peer_;
+  bool peer_is_trusted_;
+  Phase phase_ = Phase::idle;
+  bool timed_out_ = false;
+  bool aborted_ = false;
+  InputBuffer input_{2048};
+  std::unique_ptr<InputBuffer>
+      body_input_;  ///< while a request body streams: the head's views must stay where they are
+  Exchange exchange_;
+  std::unique_ptr<UpstreamConnection> upstream_;
+  Timer* turn_ = nullptr;
+  std::size_t index_;  ///< in the worker's list
+};
+
+}  // namespace weir::proxy

@@ -1,0 +1,82 @@
+// The answers that Weir makes itself.
+#include "http/append_number.hpp"
+#include "http/problem.hpp"
+#include "http/ratelimit_fields.hpp"
+#include "proxy/forwarded_head.hpp"
+#include "proxy/session.hpp"
+
+namespace weir::proxy {
+namespace {
+
+constexpr std::string_view problem_json = "application/problem+json";
+
+/// Small enough to be read to its end after the answer, and on its way already: a client that waits
+/// for 100 never sends it.
+bool is_worth_reading(const Exchange& exchange, std::size_t max_drain) {
+  if (exchange.body_is_read) return true;
+  if (exchange.request.find(http::FieldId::expect) != nullptr) return false;
+  return exchange.body.kind == http::Framing::Kind::length && exchange.body.length <= max_drain;
+}
+
+}  // namespace
+
+Task<> Session::answer(const http::Refusal& refusal) {
+  if (aborted_ || refusal.status == 0) {
+    exchange_.keep_alive = false;
+    co_return;
+  }
+  std::string& body = context_.body;
+  body.clear();
+  http::append_problem(body, refusal.status, refusal.detail);
+  co_await send_answer(
+      refusal.status, problem_json,
+      refusal.status == 405 ? "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n" : "", body);
+}
+
+Task<> Session::answer_denied() {
+  const config::Policy& policy = *exchange_.policy;
+  const auto& options = context_.config.response_fields;
+  std::string& fields = context_.fields;
+  fields.assign("Cache-Control: no-store\r\n");
+  std::optional<std::int64_t> retry_after_s;
+  if (exchange_.retry_after) {
+    retry_after_s = http::retry_after_seconds(*exchange_.retry_after, options.retry_after_jitter,
+                                              context_.next_random());
+    http::append_retry_after(fields, *retry_after_s, options.retry_after, context_.clock.now());
+  }
+  std::string body;
+  if (!policy.body)
+    http::append_quota_exceeded(body, policy.status, exchange_.violated, retry_after_s);
+  co_await send_answer(policy.status, policy.body ? "text/plain" : problem_json, fields,
+                       policy.body ? *policy.body : body);
+}
+
+Task<> Session::answer_fixed() {
+  const auto& fixed = exchange_.route->respond;
+  co_await send_answer(fixed.status, fixed.content_type, "", fixed.body);
+}
+
+Task<> Session::send_answer(int status, std::string_view content_type, std::string_view more_fields,
+                            std::string_view body) {
+  if (context_.draining || !is_worth_reading(exchange_, context_.config.downstream.max_drain))
+    exchange_.keep_alive = false;
+  exchange_.status = status;
+  exchange_.head_is_sent = true;
+  std::string& out = context_.output;
+  out.assign("HTTP/1.1 ");
+  http::append_number(out, status);
+  out.append(" ")
+      .append(http::reason_phrase(status))
+      .append("\r\nDate: ")
+      .append(context_.date.at(context_.clock.now()));
+  if (status != 204) {
+    out.append("\r\nContent-Type: ").append(content_type).append("\r\nContent-Length: ");
+    http::append_number(out, body.size());
+  }
+  out.append("\r\n").append(exchange_.limit_fields).append(more_fields);
+  append_connection(out, exchange_);
+  if (exchange_.request.method != "HEAD" && status != 204 && status != 304) out.append(body);
+  if (co_await send(out)) exchange_.keep_alive = false;
+}
+
+}  // namespace weir::proxy

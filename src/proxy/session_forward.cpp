@@ -1,0 +1,305 @@
+// Forwarding: one attempt on one upstream connection, the request going up while the answer comes
+// down.
+#include <optional>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/write.hpp>
+
+#include "proxy/head_parser.hpp"
+#include "proxy/session.hpp"
+
+namespace weir::proxy {
+namespace {
+
+constexpr std::size_t most_response_head = 64 * 1024;
+/// Up to this much is gathered into one send; larger pieces go out from where they lie.
+constexpr std::size_t gather_limit = 16 * 1024;
+
+/// What nginx logs when the client left before it was answered; nobody receives it.
+constexpr int client_closed_request = 499;
+
+/// RFC 9110 section 9.2.2.
+bool is_idempotent(std::string_view method) {
+  return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "PUT" ||
+         method == "DELETE";
+}
+
+void append_chunk(std::string& out, std::string_view payload) {
+  http::append_chunk_header(out, payload.size());
+  out.append(payload).append("\r\n");
+}
+
+void append_last_chunk(std::string& out) {
+  out.append(http::last_chunk).append("\r\n");
+}
+
+}  // namespace
+
+/// The request body on its way up, when it has not arrived whole with its head.
+struct Session::Upload {
+  BodySource source;
+  bool chunk;
+  bool finished = true;
+  Failure failure = Failure::none;
+  std::optional<Timer> done;
+};
+
+Task<> Session::forward() {
+  UpstreamPool& pool = *context_.pools[*exchange_.route->upstream];
+  exchange_.upstream = &pool.settings();
+  Failure failure = Failure::none;
+  for (int attempts = 0; attempts <= pool.settings().retries; ++attempts) {
+    failure = co_await attempt(pool);
+    const bool reused = upstream_ && upstream_->reused;
+    upstream_.reset();
+    if (!may_repeat(failure, reused)) break;
+  }
+  count_upstream(failure);
+  if (failure == Failure::none) co_return;
+  if (failure == Failure::downstream_gone && exchange_.status == 0) exchange_.status = client_closed_request;
+  if (!exchange_.body_is_read) exchange_.keep_alive = false;
+  if (!exchange_.head_is_sent) co_return co_await answer(answer_to(failure));
+  exchange_.keep_alive = false;
+  reset_downstream();
+}
+
+/// Only where nothing can have been processed, or the method is idempotent and nothing was answered
+/// (RFC 9110 section 9.2.2).
+bool Session::may_repeat(Failure failure, bool reused) const {
+  if (aborted_ || exchange_.head_is_sent || exchange_.was_answered) return false;
+  if (failure == Failure::upstream_unreachable) return true;
+  const bool has_body = exchange_.body.kind != http::Framing::Kind::none;
+  return failure == Failure::upstream_broken && reused && !has_body &&
+         is_idempotent(exchange_.request.method);
+}
+
+Task<Failure> Session::attempt(UpstreamPool& pool) {
+  upstream_ = pool.take_idle();
+  if (!upstream_) {
+    if (const Failure failure = co_await connect(pool); failure != Failure::none) co_return failure;
+  }
+  Upload upload{.source = BodySource(socket_, input_, exchange_.body),
+                .chunk = exchange_.body.kind == http::Framing::Kind::chunked,
+                .done = {}};
+  Failure failure = co_await send_request(upload);
+  if (failure == Failure::none) failure = co_await read_response(upload);
+  if (!upload.finished) co_await finish_upload(upload);
+  if (failure == Failure::none && upstream_->reusable && exchange_.body_is_read) {
+    pool.give_back(std::move(upstream_), context_.wheel.now());
+  }
+  co_return failure;
+}
+
+Task<Failure> Session::connect(UpstreamPool& pool) {
+  upstream_ = pool.make();
+  arm(Phase::connect, pool.settings().connect_timeout);
+  const error_code ec = co_await pool.connect(*upstream_, context_.wheel.now());
+  if (timed_out_) co_return Failure::upstream_connect_timeout;
+  co_return ec ? Failure::upstream_unreachable : Failure::none;
+}
+
+/// Sends the head and what has arrived of the body in one piece; the rest, if any, goes up beside
+/// the answer.
+Task<Failure> Session::send_request(Upload& upload) {
+  std::string& out = context_.output;
+  out.clear();
+  append_request_head(out, exchange_, {.peer = peer_, .peer_is_trusted = peer_is_trusted_});
+  auto state = BodySource::State::ended;
+  if (!exchange_.body_is_read) {
+    std::string_view piece;
+    while ((state = upload.source.pull(piece)) == BodySource::State::payload) {
+      exchange_.bytes_in += piece.size();
+      upload.chunk ? append_chunk(out, piece) : void(out.append(piece));
+    }
+    if (state == BodySource::State::malformed) co_return Failure::body_malformed;
+  }
+  if (state == BodySource::State::ended) {
+    exchange_.body_is_read = true;
+    if (upload.chunk) append_last_chunk(out);
+  }
+  if (co_await transmit(upstream_->socket, out)) co_return Failure::upstream_broken;
+  if (state == BodySource::State::ended) co_return Failure::none;
+
+  upload.finished = false;
+  upload.done.emplace(context_.io.get_executor(), Timer::time_point::max());
+  body_input_ = std::make_unique<InputBuffer>(gather_limit);
+  upload.source.continue_in(*body_input_);
+  asio::co_spawn(context_.io.get_executor(), upload_body(upload), asio::detached);
+  co_return Failure::none;
+}
+
+Task<> Session::upload_body(Upload& upload) {
+  const auto& limits = context_.config.downstream;
+  std::string_view piece;
+  error_code ec;
+  while (!exchange_.body_is_read && upload.failure == Failure::none && !ec) {
+    std::string& out = context_.output;
+    out.clear();
+    auto state = BodySource::State::payload;
+    while (out.size() < gather_limit * 4 &&
+           (state = upload.source.pull(piece)) == BodySource::State::payload) {
+      exchange_.bytes_in += piece.size();
+      upload.chunk ? append_chunk(out, piece) : void(out.append(piece));
+    }
+    exchange_.body_is_read = state == BodySource::State::ended;
+    if (exchange_.body_is_read && upload.chunk) append_last_chunk(out);
+    if (state == BodySource::State::malformed) upload.failure = Failure::body_malformed;
+    if (limits.max_body != 0 && exchange_.bytes_in > limits.max_body)
+      upload.failure = Failure::body_too_large;
+    if (upload.failure != Failure::none) break;
+    arm(Phase::body, limits.body_timeout);
+    // An upstream that takes no more may have answered already: reading its answer decides.
+    if (!out.empty()) ec = co_await transmit(upstream_->socket, out);
+    if (state == BodySource::State::exhausted && !ec && co_await upload.source.fill()) {
+      upload.failure = timed_out_ ? Failure::body_timed_out : Failure::downstream_gone;
+    }
+  }
+  if (upload.failure != Failure::none && upstream_) upstream_->socket.cancel(ec);
+  if (exchange_.body_is_read && !exchange_.head_is_sent)
+    arm(Phase::response, exchange_.upstream->response_timeout);
+  upload.finished = true;
+  upload.done->cancel();
+}
+
+/// The answer is complete, or there will be none: what is left of the request is of no use.
+Task<> Session::finish_upload(Upload& upload) {
+  error_code ec;
+  exchange_.keep_alive = false;
+  socket_.cancel(ec);
+  upstream_->socket.cancel(ec);
+  while (!upload.finished)
+    co_await upload.done->async_wait(into(ec));
+}
+
+Task<Failure> Session::read_response(Upload& upload) {
+  auto& upstream = *upstream_;
+  std::size_t scanned = 0;
+  error_code ec;
+  if (upload.finished) arm(Phase::response, exchange_.upstream->response_timeout);
+  const Instant asked_at = context_.clock.now();
+  for (;;) {
+    const HeadEnd end = find_head_end(upstream.input.data(), scanned);
+    if (end.state == HeadEnd::State::malformed) co_return Failure::upstream_invalid;
+    if (end.state == HeadEnd::State::incomplete) {
+      if (!upstream.input.make_room(most_response_head)) co_return Failure::upstream_invalid;
+      const std::size_t n = co_await upstream.socket.async_read_some(
+          asio::buffer(upstream.input.free_begin(), upstream.input.free_size()), into(ec));
+      upstream.input.commit(n);
+      exchange_.was_answered |= n > 0;
+      if (!ec) continue;
+      if (upload.failure != Failure::none) co_return upload.failure;
+      if (!timed_out_) co_return Failure::upstream_broken;
+      co_return upload.finished ? Failure::upstream_timed_out : Failure::body_timed_out;
+    }
+    exchange_.upstream_took = context_.clock.now() - asked_at;
+    const auto line =
+        parse_response_head(upstream.input.data().substr(0, end.size), upstream.fields);
+    if (!line || line->status < 100 || line->status == 101) co_return Failure::upstream_invalid;
+    upstream.input.consume(end.size);  // the views hold until something is read
+    const auto connection = http::connection_options(upstream.fields);
+    const auto body =
+        http::response_framing(exchange_.request.method, line->status,
+                               static_cast<std::uint8_t>(line->version % 10), upstream.fields);
+    if (!body || connection.too_many) co_return Failure::upstream_invalid;
+    const ResponseHead head{
+        .line = *line, .fields = upstream.fields, .connection = connection, .body = *body};
+    if (line->status >= 200) co_return co_await relay_response(head);
+    if (const Failure failure = co_await answer_interim(head); failure != Failure::none)
+      co_return failure;
+    scanned = 0;
+  }
+}
+
+/// 100, 103 and their like; a client of HTTP/1.0 does not know them (RFC 9110 section 15.2).
+Task<Failure> Session::answer_interim(const ResponseHead& head) {
+  if (exchange_.request.version_minor == 0) co_return Failure::none;
+  std::string& out = context_.output;
+  out.clear();
+  append_interim_head(out, head);
+  co_return co_await send(out) ? Failure::downstream_gone : Failure::none;
+}
+
+Task<Failure> Session::relay_response(const ResponseHead& head) {
+  using Kind = http::Framing::Kind;
+  auto& upstream = *upstream_;
+  const bool ends_with_connection = head.body.kind == Kind::until_close;
+  const bool has_no_length = ends_with_connection || head.body.kind == Kind::chunked;
+  upstream.reusable =
+      !ends_with_connection &&
+      !http::wants_close(static_cast<std::uint8_t>(head.line.version % 10), head.connection);
+  if (context_.draining || !exchange_.body_is_read) exchange_.keep_alive = false;
+  if (has_no_length && exchange_.request.version_minor == 0) exchange_.keep_alive = false;
+
+  exchange_.status = head.line.status;
+  std::string& out = context_.output;
+  out.clear();
+  const bool chunk =
+      append_response_head(out, head, exchange_, context_.date.at(context_.clock.now()));
+  exchange_.head_is_sent = true;
+  BodySource source(upstream.socket, upstream.input, head.body);
+  co_return co_await relay_body(source, chunk);
+}
+
+/// The scratch buffer holds the head; what has arrived of the body goes out with it.
+Task<Failure> Session::relay_body(BodySource& source, bool chunk) {
+  std::string& out = context_.output;
+  for (;;) {
+    std::string_view piece;
+    BodySource::State state;
+    while ((state = source.pull(piece)) == BodySource::State::payload) {
+      if (chunk) {
+        append_chunk(out, piece);
+      } else if (piece.size() <= gather_limit) {
+        out.append(piece);
+      } else {
+        if (co_await send(out) || co_await send_from_place(piece))
+          co_return Failure::downstream_gone;
+        out.clear();
+      }
+    }
+    if (state == BodySource::State::malformed) co_return Failure::upstream_invalid;
+    if (state == BodySource::State::ended && chunk) append_last_chunk(out);
+    if (!out.empty() && co_await send(out)) co_return Failure::downstream_gone;
+    if (state == BodySource::State::ended) co_return Failure::none;
+    arm(Phase::body, context_.config.downstream.body_timeout);
+    if (co_await source.fill())
+      co_return timed_out_ ? Failure::upstream_timed_out : Failure::upstream_broken;
+    out.clear();
+  }
+}
+
+Task<error_code> Session::send_from_place(std::string_view data) {
+  error_code ec;
+  exchange_.bytes_out += data.size();
+  arm(Phase::body, context_.config.downstream.body_timeout);
+  co_await asio::async_write(socket_, bytes_of(data), into(ec));
+  co_return ec;
+}
+
+void Session::count_upstream(Failure failure) {
+  UpstreamCounters& counters = context_.counters.upstreams[*exchange_.route->upstream];
+  switch (failure) {
+    case Failure::none:
+      return counters.answered.add();
+    case Failure::upstream_unreachable:
+    case Failure::upstream_connect_timeout:
+      return counters.connect_failed.add();
+    case Failure::upstream_timed_out:
+      return counters.timed_out.add();
+    case Failure::upstream_broken:
+    case Failure::upstream_invalid:
+      return counters.broken.add();
+    default:
+      return;  // the client's doing
+  }
+}
+
+/// A cut answer must not look complete: a reset tells the client (RFC 9112 section 8).
+void Session::reset_downstream() {
+  error_code ec;
+  socket_.set_option(asio::socket_base::linger(true, 0), ec);
+  socket_.close(ec);
+}
+
+}  // namespace weir::proxy
