@@ -1,6 +1,8 @@
-// The configuration after checking: immutable, complete (every default filled in), names resolved to indexes.
+// The configuration after checking: immutable, complete (every default filled in), names resolved
+// to indexes.
 //
-// Made by config/load.hpp; shared read-only by all workers. Durations are microseconds, sizes bytes.
+// Made by config/load.hpp; shared read-only by all workers. Durations are microseconds, sizes
+// bytes.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +26,8 @@ namespace weir::config {
 
 /// host:port, [v6]:port or unix:/path.
 struct Endpoint {
-  std::string host;         ///< without brackets; empty for a unix socket
-  std::uint16_t port = 0;   ///< 0 picks a free one
+  std::string host;        ///< without brackets; empty for a unix socket
+  std::uint16_t port = 0;  ///< 0 picks a free one
   std::string unix_path;
   bool is_unix() const { return !unix_path.empty(); }
   std::string to_string() const;
@@ -43,12 +45,15 @@ struct Admin {
 
 /// Limits and timeouts towards clients.
 struct Downstream {
-  std::size_t max_connections = 0;  ///< 0: as the file descriptor limit allows; more are answered 503
-  std::size_t max_head = 32 * 1024;  ///< request line and fields: beyond it 431
+  std::size_t max_connections =
+      0;  ///< 0: as the file descriptor limit allows; more are answered 503
+  std::size_t max_head = 32 * 1024;   ///< request line and fields: beyond it 431
   std::size_t max_target = 8 * 1024;  ///< beyond it 414
-  std::uint64_t max_body = 0;  ///< 0: no bound; beyond it 413
-  std::size_t max_drain = 64 * 1024;  ///< unread request body that is read and thrown away to keep a connection
-  Duration head_timeout = std::chrono::seconds(10);  ///< from the first byte to the end of the head: 408
+  std::uint64_t max_body = 0;         ///< 0: no bound; beyond it 413
+  std::size_t max_drain =
+      64 * 1024;  ///< unread request body that is read and thrown away to keep a connection
+  Duration head_timeout =
+      std::chrono::seconds(10);  ///< from the first byte to the end of the head: 408
   Duration idle_timeout = std::chrono::seconds(75);  ///< between requests
   Duration body_timeout = std::chrono::seconds(60);  ///< between two reads or writes of a body
 };
@@ -94,12 +99,12 @@ struct Policy {
   rules::Policy rule;
   std::int64_t cost = 1;
   bool shadow = false;
-  bool visible = true;            ///< headers: false hides it
+  bool visible = true;  ///< headers: false hides it
   int status = 429;
-  std::optional<std::string> body;  ///< replaces the problem body
+  std::optional<std::string> body;    ///< replaces the problem body
   std::vector<Attribute> attributes;  ///< attributed_window
-  std::string policy_item;        ///< ready for RateLimit-Policy
-  std::string name_item;          ///< ready for RateLimit
+  std::string policy_item;            ///< ready for RateLimit-Policy
+  std::string name_item;              ///< ready for RateLimit
 };
 
 /// One limit of a route, with indexes into Config::policies and Config::identities.
@@ -133,8 +138,8 @@ struct Route {
 
 struct AccessLog {
   enum class Only : std::uint8_t { all, denied };
-  std::string path = "-";   ///< "-" standard output, "off" none, else a file
-  double sample = 1.0;      ///< share of lines written; 0 < sample <= 1
+  std::string path = "-";  ///< "-" standard output, "off" none, else a file
+  double sample = 1.0;     ///< share of lines written; 0 < sample <= 1
   Only only = Only::all;
 };
 

@@ -24,12 +24,14 @@ struct Environment {
 Environment process_environment(const std::filesystem::path& configuration_file);
 
 using Loaded = Result<std::shared_ptr<const Config>, std::vector<Diagnostic>>;
-[[noreturn]] void throw_exception_from_error(const std::vector<Diagnostic>&, const boost::source_location&);
+[[noreturn]] void throw_exception_from_error(const std::vector<Diagnostic>&,
+                                             const boost::source_location&);
 
 Loaded load_text(std::string_view yaml, const Environment& environment);
 Loaded load_file(const std::filesystem::path& file);
 
-/// The path of every key the loader knows, in its tables' order: `policies.*.rate`, `routes[].limits[].policy`.
+/// The path of every key the loader knows, in its tables' order: `policies.*.rate`,
+/// `routes[].limits[].policy`.
 std::vector<std::string> known_keys();
 
 }  // namespace weir::config

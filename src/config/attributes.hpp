@@ -1,0 +1,14 @@
+// `attributes` of an attributed window.
+#pragma once
+
+#include "config/config.hpp"
+#include "config/cursor.hpp"
+
+namespace weir::config {
+
+/// `header:NAME`, `query:NAME`, `identity:NAME`, `client_address`, `method` or `path`, one a list
+/// item.
+void read_attributes(const Cursor& in, const std::vector<Identity>& identities,
+                     std::vector<Attribute>& to);
+
+}  // namespace weir::config

@@ -1,0 +1,70 @@
+// `client_address`: whose word counts about where a request comes from.
+#include <algorithm>
+
+#include "config/sections.hpp"
+#include "http/characters.hpp"
+
+namespace weir::config {
+
+namespace {
+
+using Settings = identity::ClientAddressSettings;
+
+constexpr std::size_t most_proxies = 1024;
+
+void read_trusted_proxies(const Cursor& in, Settings& to) {
+  // An empty list is the default, written out.
+  if (in.node().kind == Node::Kind::sequence && in.node().items.empty()) return;
+  for_each_item(in, "a list of prefixes, as [10.0.0.0/8]", most_proxies, [&](const Cursor& item) {
+    const auto text = item.text();
+    if (!text) return;
+    if (auto prefix = identity::Prefix::parse(*text)) {
+      to.trusted_proxies.push_back(*prefix);
+    } else {
+      item.error_showing(
+          "expected an address or a prefix whose host bits are zero, as 10.0.0.0/8 or "
+          "2001:db8::/32");
+    }
+  });
+}
+
+void read_header(const Cursor& in, Settings& to) {
+  const auto text = in.text();
+  if (!text) return;
+  if (!http::is_token(*text)) return in.error_showing("expected the name of a header field");
+  to.header_name = *text;
+  std::transform(to.header_name.begin(), to.header_name.end(), to.header_name.begin(),
+                 http::to_lower);
+  to.header = to.header_name == "x-forwarded-for" ? Settings::Header::x_forwarded_for
+              : to.header_name == "forwarded"     ? Settings::Header::forwarded
+                                                  : Settings::Header::single;
+}
+
+constexpr Key<Settings> client_address_keys[] = {
+    {.name = "trusted_proxies", .read = read_trusted_proxies},
+    {.name = "header", .read = read_header},
+    {.name = "ipv4_prefix",
+     .read =
+         [](const Cursor& in, Settings& to) {
+           read_integer_into(in, to.ipv4_prefix, {1, 32});
+         }},
+    {.name = "ipv6_prefix",
+     .read =
+         [](const Cursor& in, Settings& to) {
+           read_integer_into(in, to.ipv6_prefix, {1, 128});
+         }},
+};
+
+}  // namespace
+
+void read_client_address(const Cursor& in, Config& to) {
+  read_table(in, client_address_keys, to.client_address);
+  if (in.has("header") && to.client_address.trusted_proxies.empty()) {
+    in.at_key("header").warn("never read: trusted_proxies is empty, so the peer is the client");
+  }
+}
+void list_client_address(const std::string& path, KeyPaths& out) {
+  list_section<client_address_keys>(path, out);
+}
+
+}  // namespace weir::config

@@ -1,0 +1,204 @@
+#include "config/cursor.hpp"
+
+#include <algorithm>
+
+#include "config/expand.hpp"
+#include "config/secret_file.hpp"
+#include "config/values.hpp"
+
+namespace weir::config {
+
+namespace {
+
+constexpr std::size_t longest_name = 128;
+
+std::string_view kind_name(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::null:
+      return "nothing";
+    case Node::Kind::scalar:
+      return "a single value";
+    case Node::Kind::sequence:
+      return "a list";
+    case Node::Kind::map:
+      break;
+  }
+  return "a map";
+}
+
+std::string found(const Node& node) {
+  return ", found " + std::string(kind_name(node));
+}
+
+bool is_printable_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c <= 0x7E; });
+}
+
+/// Key paths are printed on one line, whatever the key.
+std::string path_step(std::string_view key) {
+  const std::string shown = in_quotes(key);
+  const bool plain = !key.empty() && key.find_first_of(". []\"") == std::string_view::npos &&
+                     shown.size() == key.size() + 2 && is_printable_ascii(key);
+  return plain ? std::string(key) : shown;
+}
+
+}  // namespace
+
+Cursor Cursor::at(const Entry& entry) const {
+  return {loading_, entry.value,
+          path_.empty() ? path_step(entry.key) : path_ + "." + path_step(entry.key)};
+}
+
+Cursor Cursor::at(std::size_t index) const {
+  return {loading_, node_.items[index], path_ + "[" + std::to_string(index) + "]"};
+}
+
+Cursor Cursor::at_key(std::string_view key) const {
+  const Entry* entry = node_.find(key);
+  return entry == nullptr ? *this : at(*entry);
+}
+
+void Cursor::error(std::string message) const {
+  error_at(node_.position, std::move(message));
+}
+
+void Cursor::error_at(Position position, std::string message) const {
+  loading_.problems.push_back({.line = position.line,
+                               .column = position.column,
+                               .key_path = path_,
+                               .message = std::move(message)});
+}
+
+void Cursor::warn(std::string message) const {
+  loading_.warnings.push_back({.line = node_.position.line,
+                               .column = node_.position.column,
+                               .key_path = path_,
+                               .message = std::move(message)});
+}
+
+void Cursor::not_supported(std::string_view feature) const {
+  error(std::string(feature) + " is not supported yet; remove it");
+}
+
+void Cursor::error_showing(std::string message) const {
+  error(std::move(message) + " (here " + in_quotes(node_.text) + ")");
+}
+
+bool Cursor::expect_map(std::string_view what) const {
+  if (node_.kind == Node::Kind::map) return true;
+  error("expected " + std::string(what) + found(node_));
+  return false;
+}
+
+bool Cursor::expect_sequence(std::string_view what) const {
+  if (node_.kind == Node::Kind::sequence && !node_.items.empty()) return true;
+  error("expected " + std::string(what) +
+        (node_.kind == Node::Kind::sequence ? ", found an empty list" : found(node_)));
+  return false;
+}
+
+std::optional<std::string> Cursor::text() const {
+  if (node_.kind != Node::Kind::scalar) {
+    error("expected a single value" + found(node_));
+    return std::nullopt;
+  }
+  Result<std::string> expanded = expand_variables(node_.text, loading_.environment.variable);
+  if (!expanded) {
+    error(expanded.error().message);
+    return std::nullopt;
+  }
+  return *std::move(expanded);
+}
+
+bool Cursor::is_off() const {
+  return node_.kind == Node::Kind::scalar && (node_.text == "off" || node_.text == "false");
+}
+
+void read_text(const Cursor& in, std::string& to) {
+  if (auto text = in.text()) to = *std::move(text);
+}
+
+void read_flag(const Cursor& in, bool& to) {
+  const auto text = in.text();
+  if (!text) return;
+  if (*text != "true" && *text != "false") return in.error_showing("expected true or false");
+  to = *text == "true";
+}
+
+std::optional<std::int64_t> read_integer(const Cursor& in, IntegerRange range) {
+  const auto text = in.text();
+  if (!text) return std::nullopt;
+  const Result<std::int64_t> value = parse_integer(*text);
+  if (value && *value >= range.min && *value <= range.max) return *value;
+  in.error_showing("expected a whole number from " + std::to_string(range.min) + " to " +
+                   std::to_string(range.max));
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> read_size(const Cursor& in, IntegerRange range) {
+  const auto text = in.text();
+  if (!text) return std::nullopt;
+  const Result<std::int64_t> value = parse_size(*text);
+  if (!value) {
+    in.error_showing(value.error().message);
+    return std::nullopt;
+  }
+  if (*value >= range.min && *value <= range.max) return *value;
+  in.error_showing("expected a size from " + format_size(range.min) + " to " +
+                   format_size(range.max));
+  return std::nullopt;
+}
+
+void read_duration(const Cursor& in, Duration& to, DurationRange range) {
+  const auto text = in.text();
+  if (!text) return;
+  const Result<Duration> value = parse_duration(*text);
+  if (!value) return in.error_showing(value.error().message);
+  if (*value < range.min || *value > range.max) {
+    return in.error_showing("expected a duration from " + format_duration(range.min) + " to " +
+                            format_duration(range.max));
+  }
+  to = *value;
+}
+
+void read_secret(const Cursor& in, Secret& to) {
+  const auto text = in.text();
+  if (!text) return;
+  if (!text->starts_with("file:")) {
+    to = Secret(*text);
+    return;
+  }
+  Result<Secret> secret = read_secret_file(resolve_path(in, std::string_view(*text).substr(5)));
+  if (!secret) return in.error(secret.error().message);
+  to = *std::move(secret);
+}
+
+std::string resolve_path(const Cursor& in, std::string_view path) {
+  const std::filesystem::path file{path};
+  return (file.is_absolute() ? file : in.directory() / file).lexically_normal().string();
+}
+
+std::optional<std::size_t> read_word(const Cursor& in, std::span<const std::string_view> words) {
+  const auto text = in.text();
+  if (!text) return std::nullopt;
+  const auto word = std::find(words.begin(), words.end(), *text);
+  if (word != words.end()) return static_cast<std::size_t>(word - words.begin());
+  std::string message = "expected ";
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i != 0) message += i + 1 == words.size() ? " or " : ", ";
+    message += words[i];
+  }
+  message += " (here " + in_quotes(in.node().text) + ")";
+  if (const std::string_view near = closest(in.node().text, words); !near.empty()) {
+    message += "; did you mean " + in_quotes(near) + "?";
+  }
+  in.error(std::move(message));
+  return std::nullopt;
+}
+
+void check_name(const Cursor& in, std::string_view name) {
+  if (!name.empty() && name.size() <= longest_name && is_printable_ascii(name)) return;
+  in.error("a name is 1 to " + std::to_string(longest_name) + " printable ASCII characters");
+}
+
+}  // namespace weir::config

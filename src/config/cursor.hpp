@@ -1,0 +1,138 @@
+// One value of the configuration on its way from text to meaning: where it is, what it is called,
+// and the problems found.
+//
+// A reader that meets a wrong value reports it and leaves its target as it was, so that one load
+// finds every problem. Messages show a value only as the file has it, never with variables
+// replaced, and never one that may be a secret.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/secret.hpp"
+#include "base/time.hpp"
+#include "config/document.hpp"
+#include "config/load.hpp"
+#include "config/suggest.hpp"
+
+namespace weir::config {
+
+/// What one load shares.
+struct Loading {
+  const Environment& environment;
+  std::vector<Diagnostic> problems;
+  std::vector<Diagnostic> warnings;
+};
+
+struct IntegerRange {
+  std::int64_t min;
+  std::int64_t max;
+};
+struct DurationRange {
+  Duration min;
+  Duration max;
+};
+
+/// Costs and other counts that a Redis script has to hold exactly in a double.
+inline constexpr std::int64_t largest_exact = std::int64_t{1} << 53;
+
+class Cursor {
+ public:
+  Cursor(Loading& loading, const Node& node, std::string path)
+      : loading_(loading), node_(node), path_(std::move(path)) {}
+
+  const Node& node() const { return node_; }
+  const std::string& path() const { return path_; }
+
+  Cursor at(const Entry& entry) const;
+  Cursor at(std::size_t index) const;
+  /// The value of `key`, or this value where the key is not written: the place to complain about
+  /// either.
+  Cursor at_key(std::string_view key) const;
+  bool has(std::string_view key) const { return node_.find(key) != nullptr; }
+
+  void error(std::string message) const;
+  void error_at(Position position, std::string message) const;
+  void warn(std::string message) const;
+  void not_supported(std::string_view feature) const;
+  /// `message (here "as written")`: only for values that are no secret.
+  void error_showing(std::string message) const;
+
+  bool expect_map(std::string_view what) const;
+  bool expect_sequence(std::string_view what) const;
+  /// The scalar with variables replaced.
+  std::optional<std::string> text() const;
+  /// True for `off` and `false`.
+  bool is_off() const;
+  const std::filesystem::path& directory() const { return loading_.environment.directory; }
+  std::size_t cores() const { return loading_.environment.cores; }
+
+ private:
+  Loading& loading_;
+  const Node& node_;
+  std::string path_;
+};
+
+void read_text(const Cursor& in, std::string& to);
+void read_flag(const Cursor& in, bool& to);
+std::optional<std::int64_t> read_integer(const Cursor& in, IntegerRange range);
+std::optional<std::int64_t> read_size(const Cursor& in, IntegerRange range);
+void read_duration(const Cursor& in, Duration& to, DurationRange range);
+/// The text, or what the file named by `file:PATH` holds without its last newline.
+void read_secret(const Cursor& in, Secret& to);
+/// A file name; relative ones start at the configuration's directory.
+std::string resolve_path(const Cursor& in, std::string_view path);
+
+template <class Integer>
+void read_integer_into(const Cursor& in, Integer& to, IntegerRange range) {
+  if (const auto value = read_integer(in, range)) to = static_cast<Integer>(*value);
+}
+template <class Integer>
+void read_size_into(const Cursor& in, Integer& to, IntegerRange range) {
+  if (const auto value = read_size(in, range)) to = static_cast<Integer>(*value);
+}
+
+/// The index of the word written, or nothing after reporting it with the words that are possible.
+std::optional<std::size_t> read_word(const Cursor& in, std::span<const std::string_view> words);
+
+template <class Value, std::size_t N>
+void read_choice(const Cursor& in, Value& to,
+                 const std::pair<std::string_view, Value> (&choices)[N]) {
+  std::vector<std::string_view> words;
+  for (const auto& [word, value] : choices)
+    words.push_back(word);
+  if (const auto index = read_word(in, words)) to = choices[*index].second;
+}
+
+/// Calls `visit(item)` for each item of a list that is not empty and no longer than `max`.
+template <class Visit>
+void for_each_item(const Cursor& in, std::string_view what, std::size_t max, Visit&& visit) {
+  if (!in.expect_sequence(what)) return;
+  const std::size_t count = in.node().items.size();
+  if (count > max) in.error("more than " + std::to_string(max) + " entries");
+  for (std::size_t i = 0; i < count && i < max; ++i)
+    visit(in.at(i));
+}
+
+/// Calls `visit(name, entry)` for each named entry of a map; names are printable ASCII.
+void check_name(const Cursor& in, std::string_view name);
+
+template <class Visit>
+void for_each_named(const Cursor& in, std::string_view what, std::size_t max, Visit&& visit) {
+  if (!in.expect_map(what)) return;
+  const std::vector<Entry>& entries = in.node().entries;
+  if (entries.size() > max) in.error("more than " + std::to_string(max) + " entries");
+  for (std::size_t i = 0; i < entries.size() && i < max; ++i) {
+    const Cursor entry = in.at(entries[i]);
+    check_name(entry, entries[i].key);
+    visit(entries[i].key, entry);
+  }
+}
+
+}  // namespace weir::config

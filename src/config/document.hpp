@@ -1,0 +1,57 @@
+// YAML text -> a tree of our own, with the place of every value, bounded in size, depth and number
+// of values.
+//
+// Built from yaml-cpp's events and not from its nodes: only the events tell duplicate keys, and an
+// alias is copied here against the same bound as written values, so that no small file grows into a
+// large tree.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/diagnostic.hpp"
+
+namespace weir::config {
+
+/// Counted from 1.
+struct Position {
+  int line = 0;
+  int column = 0;
+};
+
+struct Entry;
+
+struct Node {
+  enum class Kind : std::uint8_t { null, scalar, sequence, map };
+  Kind kind = Kind::null;
+  Position position;
+  std::string text;         ///< scalar, as written and before variables are replaced
+  std::vector<Node> items;  ///< sequence
+  std::vector<Entry>
+      entries;  ///< map, in the file's order, without the later ones of duplicate keys
+
+  const Entry* find(std::string_view key) const;
+};
+
+struct Entry {
+  std::string key;
+  Position position;
+  Node value;
+};
+
+struct DocumentLimits {
+  std::size_t bytes = 1024 * 1024;
+  std::size_t depth = 32;
+  std::size_t values = 100'000;  ///< aliases count as the values they stand for
+};
+
+/// The document, or nothing if it could not be read at all; what is wrong with it is appended to
+/// `problems` either way.
+std::optional<Node> parse_document(std::string_view yaml, std::vector<Diagnostic>& problems,
+                                   const DocumentLimits& limits = {});
+
+}  // namespace weir::config

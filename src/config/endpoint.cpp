@@ -1,0 +1,37 @@
+#include <algorithm>
+#include <charconv>
+
+#include "config/config.hpp"
+#include "config/host.hpp"
+
+namespace weir::config {
+
+namespace {
+
+/// sizeof sockaddr_un::sun_path less the terminating zero.
+constexpr std::size_t longest_unix_path = 107;
+
+}  // namespace
+
+std::string Endpoint::to_string() const {
+  if (is_unix()) return "unix:" + unix_path;
+  const bool needs_brackets = host.find(':') != std::string::npos;
+  return (needs_brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+std::optional<Endpoint> parse_endpoint(std::string_view text) {
+  constexpr std::string_view unix_prefix = "unix:";
+  if (text.starts_with(unix_prefix)) {
+    const std::string_view path = text.substr(unix_prefix.size());
+    const bool usable = path.starts_with('/') && path.size() > 1 &&
+                        path.size() <= longest_unix_path &&
+                        path.find('\0') == std::string_view::npos;
+    if (!usable) return std::nullopt;
+    return Endpoint{.host = {}, .port = 0, .unix_path = std::string(path)};
+  }
+  const std::optional<HostAndPort> parts = split_host_and_port(text);
+  if (!parts || !parts->port) return std::nullopt;
+  return Endpoint{.host = std::string(parts->host), .port = *parts->port, .unix_path = {}};
+}
+
+}  // namespace weir::config

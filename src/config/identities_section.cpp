@@ -1,0 +1,109 @@
+// `identities`: who a request is counted for.
+#include <algorithm>
+
+#include "config/sections.hpp"
+#include "http/characters.hpp"
+
+namespace weir::config {
+
+namespace {
+
+using identity::Source;
+
+constexpr std::size_t most_sources = 16;
+
+void read_source(const Cursor& in, Source& to);
+
+void read_field_name(const Cursor& in, std::string& to) {
+  const auto text = in.text();
+  if (!text) return;
+  if (!http::is_token(*text))
+    return in.error_showing("expected a name of letters, digits and -, as x-api-key");
+  to = *text;
+}
+
+void read_header(const Cursor& in, Source& to) {
+  identity::FromHeader from;
+  read_field_name(in, from.name);
+  // The name is part of the key's hash; its case must not be.
+  std::transform(from.name.begin(), from.name.end(), from.name.begin(), http::to_lower);
+  to.from = std::move(from);
+}
+
+void read_query(const Cursor& in, Source& to) {
+  identity::FromQuery from;
+  read_text(in, from.name);
+  if (from.name.empty()) in.error("expected the name of a query parameter");
+  to.from = std::move(from);
+}
+
+void read_cookie(const Cursor& in, Source& to) {
+  identity::FromCookie from;
+  read_field_name(in, from.name);
+  to.from = std::move(from);
+}
+
+/// `{}` is the whole path, a word one of its captured segments.
+void read_path(const Cursor& in, Source& to) {
+  identity::FromPath from;
+  const bool whole = in.node().kind == Node::Kind::map && in.node().entries.empty();
+  if (!whole) read_text(in, from.parameter);
+  to.from = std::move(from);
+}
+
+void read_client(const Cursor& in, Source& to) {
+  if (in.node().kind != Node::Kind::map || !in.node().entries.empty()) {
+    in.error("expected {}; how the address is found is set under the top-level client_address");
+  }
+  to.from = identity::FromClientAddress{};
+}
+
+std::vector<Source> read_sources(const Cursor& in) {
+  std::vector<Source> sources;
+  for_each_item(in, "a list of sources, as [{header: x-api-key}, {query: api_key}]", most_sources,
+                [&](const Cursor& item) { read_source(item, sources.emplace_back()); });
+  return sources;
+}
+
+constexpr Key<Source> source_keys[] = {
+    {.name = "client_address", .read = read_client},
+    {.name = "header", .read = read_header},
+    {.name = "query", .read = read_query},
+    {.name = "cookie", .read = read_cookie},
+    {.name = "path", .read = read_path},
+    {.name = "any_of",
+     .read = [](const Cursor& in, Source& to) { to.from = identity::AnyOf{read_sources(in)}; }},
+    {.name = "all_of",
+     .read = [](const Cursor& in, Source& to) { to.from = identity::AllOf{read_sources(in)}; }},
+    {.name = "jwt", .read = [](const Cursor& in, Source&) { in.not_supported("jwt"); }},
+};
+
+void read_source(const Cursor& in, Source& to) {
+  read_table(in, source_keys, to);
+  if (in.node().kind == Node::Kind::map && in.node().entries.size() != 1) {
+    in.error("expected exactly one source (several: any_of or all_of)");
+  }
+}
+
+}  // namespace
+
+void read_identities(const Cursor& in, Config& to) {
+  for_each_named(in, "a map of identities by name", identity_limit,
+                 [&](const std::string& name, const Cursor& entry) {
+                   Identity identity{.name = name, .source = {}};
+                   read_source(entry, identity.source);
+                   const auto existing =
+                       std::find_if(to.identities.begin(), to.identities.end(),
+                                    [&](const Identity& other) { return other.name == name; });
+                   if (existing == to.identities.end()) {
+                     to.identities.push_back(std::move(identity));
+                   } else {
+                     *existing = std::move(identity);
+                   }
+                 });
+}
+void list_identities(const std::string& path, KeyPaths& out) {
+  list_named<source_keys>(path, out);
+}
+
+}  // namespace weir::config

@@ -1,0 +1,13 @@
+// `limits` of a route.
+#pragma once
+
+#include "config/config.hpp"
+#include "config/table.hpp"
+
+namespace weir::config {
+
+/// References are looked up in `config`; `route` already has its match.
+void read_limits(const Cursor& in, const Config& config, Route& route);
+void list_limits(const std::string& path, KeyPaths& out);
+
+}  // namespace weir::config

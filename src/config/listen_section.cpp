@@ -1,0 +1,94 @@
+// `listen` and `admin`: where Weir can be reached.
+#include "config/sections.hpp"
+#include "identity/ip_address.hpp"
+
+namespace weir::config {
+
+namespace {
+
+constexpr std::size_t most_listeners = 64;
+
+void read_endpoint(const Cursor& in, Endpoint& to) {
+  const auto text = in.text();
+  if (!text) return;
+  if (auto endpoint = parse_endpoint(*text)) {
+    to = *std::move(endpoint);
+    return;
+  }
+  in.error_showing("expected HOST:PORT, [IPV6]:PORT or unix:/PATH, as 0.0.0.0:8080");
+}
+
+constexpr Key<Listen> listen_keys[] = {
+    {.name = "address",
+     .read = [](const Cursor& in, Listen& to) { read_endpoint(in, to.address); },
+     .required = true},
+    {.name = "tls",
+     .read = [](const Cursor& in, Listen&) { in.not_supported("TLS on a listener"); }},
+    {.name = "proxy_protocol",
+     .read =
+         [](const Cursor& in, Listen&) {
+           bool wanted = false;
+           read_flag(in, wanted);
+           if (wanted) in.not_supported("the PROXY protocol");
+         }},
+};
+
+constexpr Key<Admin> admin_keys[] = {
+    {.name = "address", .read = [](const Cursor& in, Admin& to) { read_endpoint(in, to.address); }},
+    {.name = "token",
+     .read =
+         [](const Cursor& in, Admin& to) {
+           read_secret(in, to.token);
+           for (const char c : to.token.reveal()) {
+             if (c <= ' ' || c > '~') return in.error("a token is printable ASCII without spaces");
+           }
+         }},
+};
+
+bool is_this_machine(const Endpoint& address) {
+  if (address.is_unix() || address.host == "localhost" || address.host == "::1") return true;
+  return identity::Prefix::parse("127.0.0.0/8")
+      ->contains(identity::IpAddress::parse(address.host).value_or(identity::IpAddress{}));
+}
+
+}  // namespace
+
+void read_listen(const Cursor& in, Config& to) {
+  to.listen.clear();
+  for_each_item(in, "a list of listeners, as `- address: 0.0.0.0:8080`", most_listeners,
+                [&](const Cursor& item) {
+                  Listen listen;
+                  read_table(item, listen_keys, listen);
+                  for (const Listen& other : to.listen) {
+                    const bool fixed = other.address.is_unix() || other.address.port != 0;
+                    if (fixed && other.address.to_string() == listen.address.to_string()) {
+                      item.at_key("address").error("the same address is already in the list");
+                    }
+                  }
+                  to.listen.push_back(std::move(listen));
+                });
+}
+
+void list_listen(const std::string& path, KeyPaths& out) {
+  list_items<listen_keys>(path, out);
+}
+
+void read_admin(const Cursor& in, Config& to) {
+  if (in.is_off()) {
+    to.admin.reset();
+    return;
+  }
+  if (!in.expect_map("a map, or off")) return;
+  Admin admin;
+  read_table(in, admin_keys, admin);
+  if (admin.token.empty() && !is_this_machine(admin.address)) {
+    in.at_key("address").warn("reachable from other machines without a token; set admin.token");
+  }
+  to.admin = std::move(admin);
+}
+
+void list_admin(const std::string& path, KeyPaths& out) {
+  list_section<admin_keys>(path, out);
+}
+
+}  // namespace weir::config

@@ -1,0 +1,121 @@
+#include "config/load.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "config/cores.hpp"
+#include "config/document.hpp"
+#include "config/secret_file.hpp"
+#include "config/sections.hpp"
+
+namespace weir::config {
+
+namespace {
+
+constexpr std::size_t most_problems = 100;
+
+// In this order, whatever the file's: what is referred to comes before what refers to it.
+constexpr Key<Config> top_keys[] = {
+    {.name = "listen", .read = read_listen, .list = list_listen},
+    {.name = "admin", .read = read_admin, .list = list_admin},
+    {.name = "workers", .read = read_workers},
+    {.name = "identity_secret", .read = read_identity_secret},
+    {.name = "shutdown_timeout",
+     .read =
+         [](const Cursor& in, Config& to) {
+           read_duration(in, to.shutdown_timeout, {Duration{0}, std::chrono::hours(24)});
+         }},
+    {.name = "client_address", .read = read_client_address, .list = list_client_address},
+    {.name = "downstream", .read = read_downstream, .list = list_downstream},
+    {.name = "response_headers", .read = read_response_headers, .list = list_response_headers},
+    {.name = "retry_after", .read = read_retry_after},
+    {.name = "retry_after_jitter", .read = read_retry_after_jitter},
+    {.name = "access_log", .read = read_access_log, .list = list_access_log},
+    {.name = "store", .read = read_store, .list = list_store},
+    {.name = "upstreams", .read = read_upstreams, .list = list_upstreams},
+    {.name = "identities", .read = read_identities, .list = list_identities},
+    {.name = "policies", .read = read_policies, .list = list_policies},
+    {.name = "routes", .read = read_routes, .list = list_routes, .required = true},
+};
+
+Config defaults(const Environment& environment) {
+  Config config;
+  config.listen = {Listen{.address = {.host = "0.0.0.0", .port = 8080, .unix_path = {}}}};
+  config.admin.emplace();
+  config.workers = environment.cores;
+  config.identity_key = sip_key_from_secret({});
+  config.identities = {Identity{.name = "client", .source = {identity::FromClientAddress{}}}};
+  return config;
+}
+
+/// In the file's order, and no more than anyone reads.
+std::vector<Diagnostic> in_order(std::vector<Diagnostic> problems) {
+  std::stable_sort(problems.begin(), problems.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return std::pair(a.line, a.column) < std::pair(b.line, b.column);
+  });
+  if (problems.size() > most_problems) {
+    const std::size_t more = problems.size() - most_problems;
+    problems.resize(most_problems);
+    problems.push_back({.line = 0,
+                        .column = 0,
+                        .key_path = {},
+                        .message = "and " + std::to_string(more) + " more"});
+  }
+  return problems;
+}
+
+}  // namespace
+
+void throw_exception_from_error(const std::vector<Diagnostic>& problems,
+                                const boost::source_location&) {
+  throw std::runtime_error(problems.empty() ? "configuration error" : problems.front().to_string());
+}
+
+Loaded load_text(std::string_view yaml, const Environment& environment) {
+  Loading loading{.environment = environment, .problems = {}, .warnings = {}};
+  const std::optional<Node> root = parse_document(yaml, loading.problems);
+  if (!root) {
+    if (loading.problems.empty())
+      loading.problems.push_back(
+          {.line = 0,
+           .column = 0,
+           .key_path = {},
+           .message = "the file is empty; see config/minimal.yaml for the least it needs"});
+    return in_order(std::move(loading.problems));
+  }
+  auto config = std::make_shared<Config>(defaults(environment));
+  const Cursor cursor(loading, *root, {});
+  read_table(cursor, top_keys, *config);
+  if (!loading.problems.empty()) return in_order(std::move(loading.problems));
+  warn_of_unused(cursor, *config);
+  config->warnings = in_order(std::move(loading.warnings));
+  return std::shared_ptr<const Config>(std::move(config));
+}
+
+Loaded load_file(const std::filesystem::path& file) {
+  const Result<std::string> text = read_bounded_file(file, DocumentLimits{}.bytes);
+  if (!text) {
+    return std::vector{
+        Diagnostic{.line = 0, .column = 0, .key_path = {}, .message = text.error().message}};
+  }
+  return load_text(*text, process_environment(file));
+}
+
+Environment process_environment(const std::filesystem::path& configuration_file) {
+  const auto variable = [](const std::string& name) -> std::optional<std::string> {
+    const char* const value = std::getenv(name.c_str());
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  };
+  return {.variable = variable,
+          .directory = configuration_file.parent_path(),
+          .cores = available_cores()};
+}
+
+std::vector<std::string> known_keys() {
+  KeyPaths keys;
+  list_table(top_keys, {}, keys);
+  return keys;
+}
+
+}  // namespace weir::config

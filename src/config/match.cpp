@@ -1,0 +1,88 @@
+#include "config/match.hpp"
+
+#include <algorithm>
+
+#include "config/host.hpp"
+#include "http/characters.hpp"
+
+namespace weir::config {
+
+namespace {
+
+using routing::Match;
+
+constexpr std::size_t most_methods = 64;
+constexpr std::size_t most_headers = 64;
+constexpr std::string_view known_methods[] = {"GET",    "HEAD",    "POST",  "PUT",  "PATCH",
+                                              "DELETE", "OPTIONS", "TRACE", "QUERY"};
+
+void read_host(const Cursor& in, Match& to) {
+  const auto text = in.text();
+  if (!text) return;
+  const std::string_view name =
+      text->starts_with("*.") ? std::string_view(*text).substr(2) : std::string_view(*text);
+  const auto parts = split_host_and_port(name);
+  if (!parts || parts->port) {
+    return in.error_showing("expected a host without port, as api.example.com or *.example.com");
+  }
+  to.host = *text;
+}
+
+void read_path(const Cursor& in, Match& to) {
+  const auto text = in.text();
+  if (!text) return;
+  Result<routing::PathPattern> pattern = routing::PathPattern::parse(*text);
+  if (!pattern) return in.error_showing(pattern.error().message);
+  to.path = *std::move(pattern);
+}
+
+void read_method(const Cursor& in, Match& to) {
+  const auto text = in.text();
+  if (!text) return;
+  if (!http::is_token(*text)) return in.error_showing("expected a method, as GET");
+  const auto same_word = [&](std::string_view known) {
+    return http::iequals(known, *text) && known != *text;
+  };
+  const auto* const meant =
+      std::find_if(std::begin(known_methods), std::end(known_methods), same_word);
+  if (meant != std::end(known_methods))
+    return in.error("methods are case-sensitive; did you mean " + in_quotes(*meant) + "?");
+  to.methods.push_back(*text);
+}
+
+void read_header(const std::string& name, const Cursor& in, Match& to) {
+  if (!http::is_token(name)) in.error("expected the name of a header field");
+  const auto value = in.text();
+  if (!value) return;
+  if (!http::is_field_value(*value)) in.error("a header value holds no control characters");
+  to.headers.emplace_back(name, *value);
+}
+
+constexpr Key<Match> match_keys[] = {
+    {.name = "host", .read = read_host},
+    {.name = "path", .read = read_path},
+    {.name = "methods",
+     .read =
+         [](const Cursor& in, Match& to) {
+           for_each_item(in, "a list of methods, as [GET, HEAD]", most_methods,
+                         [&](const Cursor& item) { read_method(item, to); });
+         }},
+    {.name = "headers",
+     .read =
+         [](const Cursor& in, Match& to) {
+           for_each_named(
+               in, "a map of header names to values", most_headers,
+               [&](const std::string& name, const Cursor& entry) { read_header(name, entry, to); });
+         }},
+};
+
+}  // namespace
+
+void read_match(const Cursor& in, Match& to) {
+  read_table(in, match_keys, to);
+}
+void list_match(const std::string& path, KeyPaths& out) {
+  list_section<match_keys>(path, out);
+}
+
+}  // namespace weir::config

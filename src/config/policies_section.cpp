@@ -1,0 +1,168 @@
+// `policies`: the named limits. What a rate may be is the rules' business (rules::compile); here it
+// gets its place in the file.
+#include <algorithm>
+
+#include "config/attributes.hpp"
+#include "config/sections.hpp"
+#include "config/values.hpp"
+#include "http/ratelimit_fields.hpp"
+
+namespace weir::config {
+
+namespace {
+
+using rules::Algorithm;
+using rules::Anchor;
+
+constexpr std::size_t most_policies = 4096;
+constexpr std::size_t most_rates = 64;
+constexpr DurationRange any_duration{Duration{0}, Duration::max()};
+
+/// A policy while it is read.
+struct Draft {
+  const Config& config;
+  Policy policy;
+  rules::Definition definition;
+};
+
+void read_algorithm(const Cursor& in, Draft& to) {
+  read_choice(in, to.definition.algorithm,
+              {{"fixed_window", Algorithm::fixed_window},
+               {"attributed_window", Algorithm::attributed_window},
+               {"sliding_window", Algorithm::sliding_window},
+               {"sliding_log", Algorithm::sliding_log},
+               {"token_bucket", Algorithm::token_bucket},
+               {"gcra", Algorithm::gcra},
+               {"leaky_bucket", Algorithm::leaky_bucket}});
+}
+
+void read_rate(const Cursor& in, Draft& to) {
+  const auto text = in.text();
+  if (!text) return;
+  const Result<rules::Rate> rate = parse_rate(*text);
+  if (!rate) return in.error_showing(rate.error().message);
+  to.definition.rates.push_back(*rate);
+}
+
+void read_rates(const Cursor& in, Draft& to) {
+  for_each_item(in, "a list of rates, as [10/1s, 100/1m]", most_rates,
+                [&](const Cursor& item) { read_rate(item, to); });
+}
+
+void read_mode(const Cursor& in, Draft& to) {
+  read_choice(in, to.policy.shadow, {{"enforce", false}, {"shadow", true}});
+}
+
+constexpr Key<Draft> policy_keys[] = {
+    {.name = "algorithm", .read = read_algorithm},
+    {.name = "rate", .read = read_rate},
+    {.name = "rates", .read = read_rates},
+    {.name = "burst",
+     .read =
+         [](const Cursor& in, Draft& to) {
+           to.definition.burst = read_integer(in, {1, largest_exact});
+         }},
+    {.name = "anchor",
+     .read =
+         [](const Cursor& in, Draft& to) {
+           read_choice(in, to.definition.anchor.emplace(Anchor::first_request),
+                       {{"first_request", Anchor::first_request}, {"clock", Anchor::clock}});
+         }},
+    {.name = "count_rejected",
+     .read = [](const Cursor& in, Draft& to) { read_flag(in, to.definition.count_rejected); }},
+    {.name = "queue",
+     .read =
+         [](const Cursor& in, Draft& to) {
+           to.definition.queue = read_integer(in, {0, largest_exact});
+         }},
+    {.name = "max_delay",
+     .read =
+         [](const Cursor& in, Draft& to) {
+           read_duration(in, to.definition.max_delay.emplace(0), any_duration);
+         }},
+    {.name = "attributes",
+     .read = [](const Cursor& in,
+                Draft& to) { read_attributes(in, to.config.identities, to.policy.attributes); }},
+    {.name = "cost",
+     .read =
+         [](const Cursor& in, Draft& to) {
+           read_integer_into(in, to.policy.cost, {0, largest_exact});
+         }},
+    {.name = "mode", .read = read_mode},
+    {.name = "on_failure",
+     .read = [](const Cursor& in, Draft&) { in.not_supported("on_failure"); }},
+    {.name = "status",
+     .read =
+         [](const Cursor& in, Draft& to) {
+           read_integer_into(in, to.policy.status, {400, 599});
+         }},
+    {.name = "body",
+     .read = [](const Cursor& in, Draft& to) { read_text(in, to.policy.body.emplace()); }},
+    {.name = "headers",
+     .read = [](const Cursor& in, Draft& to) { read_flag(in, to.policy.visible); }},
+};
+
+/// Takes the setting the message begins with out of the definition, so that what else is wrong is
+/// found too.
+bool drop_setting(rules::Definition& definition, std::string_view key) {
+  if (key == "burst") return std::exchange(definition.burst, std::nullopt).has_value();
+  if (key == "anchor") return std::exchange(definition.anchor, std::nullopt).has_value();
+  if (key == "count_rejected") return std::exchange(definition.count_rejected, false);
+  if (key == "queue") return std::exchange(definition.queue, std::nullopt).has_value();
+  if (key == "max_delay") return std::exchange(definition.max_delay, std::nullopt).has_value();
+  return false;
+}
+
+void compile_rule(const Cursor& in, Draft& draft) {
+  rules::Definition definition = draft.definition;
+  for (;;) {
+    const Result<rules::Policy> rule = rules::compile(definition);
+    if (rule) {
+      draft.policy.rule = *rule;
+      return;
+    }
+    const std::string& message = rule.error().message;
+    const std::string key = message.substr(0, message.find(' '));
+    if (drop_setting(definition, key)) {
+      in.at_key(key).error(message);
+    } else {
+      return in.at_key(in.has("rates") ? "rates" : "rate").error(message);
+    }
+  }
+}
+
+void check_policy(const Cursor& in, Draft& draft) {
+  if (in.has("rate") && in.has("rates"))
+    return in.at_key("rates").error("rate and rates exclude each other; keep one");
+  if (!in.has("rate") && !in.has("rates"))
+    return in.error("the rate is missing; write one as rate: 100/1m");
+  if (in.has("attributes") && draft.definition.algorithm != Algorithm::attributed_window) {
+    in.at_key("attributes")
+        .error("attributes have no meaning for " +
+               std::string(to_string(draft.definition.algorithm)) +
+               ": remove them, or use attributed_window");
+  }
+  // No rate could be read: that has been said.
+  if (!draft.definition.rates.empty()) compile_rule(in, draft);
+}
+
+}  // namespace
+
+void read_policies(const Cursor& in, Config& to) {
+  for_each_named(in, "a map of policies by name", most_policies,
+                 [&](const std::string& name, const Cursor& entry) {
+                   Draft draft{.config = to, .policy = {}, .definition = {}};
+                   draft.policy.name = name;
+                   read_table(entry, policy_keys, draft);
+                   if (entry.node().kind == Node::Kind::map) check_policy(entry, draft);
+                   const rules::Policy& rule = draft.policy.rule;
+                   draft.policy.policy_item = http::policy_item(name, rule.capacity, rule.refill);
+                   draft.policy.name_item = http::name_item(name);
+                   to.policies.push_back(std::move(draft.policy));
+                 });
+}
+void list_policies(const std::string& path, KeyPaths& out) {
+  list_named<policy_keys>(path, out);
+}
+
+}  // namespace weir::config

@@ -1,0 +1,176 @@
+// What concerns the whole process: workers, the identity secret, the store, limits towards clients,
+// the access log.
+#include "config/sections.hpp"
+#include "config/values.hpp"
+
+namespace weir::config {
+
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+
+constexpr DurationRange timeout_range{milliseconds(1), hours(24)};
+constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
+constexpr std::int64_t most_workers = 256;
+constexpr std::size_t short_secret = 16;
+
+constexpr Key<Downstream> downstream_keys[] = {
+    {.name = "max_connections",
+     .read =
+         [](const Cursor& in, Downstream& to) {
+           read_integer_into(in, to.max_connections, {0, 10'000'000});
+         }},
+    {.name = "max_head",
+     .read =
+         [](const Cursor& in, Downstream& to) {
+           read_size_into(in, to.max_head, {1024, 1024 * 1024});
+         }},
+    {.name = "max_target",
+     .read =
+         [](const Cursor& in, Downstream& to) {
+           read_size_into(in, to.max_target, {256, 1024 * 1024});
+         }},
+    {.name = "max_body",
+     .read =
+         [](const Cursor& in, Downstream& to) {
+           read_size_into(in, to.max_body, {0, 1024 * 1024 * gibibyte});
+         }},
+    {.name = "max_drain",
+     .read =
+         [](const Cursor& in, Downstream& to) {
+           read_size_into(in, to.max_drain, {0, gibibyte});
+         }},
+    {.name = "head_timeout",
+     .read = [](const Cursor& in,
+                Downstream& to) { read_duration(in, to.head_timeout, timeout_range); }},
+    {.name = "idle_timeout",
+     .read = [](const Cursor& in,
+                Downstream& to) { read_duration(in, to.idle_timeout, timeout_range); }},
+    {.name = "body_timeout",
+     .read = [](const Cursor& in,
+                Downstream& to) { read_duration(in, to.body_timeout, timeout_range); }},
+};
+
+constexpr Key<MemoryStore> memory_keys[] = {
+    {.name = "max_keys",
+     .read =
+         [](const Cursor& in, MemoryStore& to) {
+           read_integer_into(in, to.max_keys, {1, 1'000'000'000});
+         }},
+};
+
+enum class StoreType : std::uint8_t { memory, redis };
+
+constexpr Key<Config> store_keys[] = {
+    {.name = "type",
+     .read =
+         [](const Cursor& in, Config&) {
+           StoreType type = StoreType::memory;
+           read_choice(in, type, {{"memory", StoreType::memory}, {"redis", StoreType::redis}});
+           if (type == StoreType::redis) in.not_supported("the redis store");
+         }},
+    {.name = "memory",
+     .read = [](const Cursor& in, Config& to) { read_table(in, memory_keys, to.memory); },
+     .list = list_section<memory_keys>},
+    {.name = "redis",
+     .read = [](const Cursor& in, Config&) { in.not_supported("the redis store"); }},
+};
+
+void read_log_path(const Cursor& in, AccessLog& to) {
+  const auto text = in.text();
+  if (!text) return;
+  if (*text == "-" || *text == "stdout") {
+    to.path = "-";
+  } else if (*text == "off" || *text == "false") {
+    to.path = "off";
+  } else if (text->empty() || text->find('\0') != std::string::npos) {
+    in.error("expected -, off or a file name");
+  } else {
+    to.path = resolve_path(in, *text);
+  }
+}
+
+enum class LogFormat : std::uint8_t { json, text };
+
+void read_log_format(const Cursor& in, AccessLog&) {
+  LogFormat format = LogFormat::json;
+  read_choice(in, format, {{"json", LogFormat::json}, {"text", LogFormat::text}});
+  if (format == LogFormat::text) in.not_supported("the text format");
+}
+
+void read_sample(const Cursor& in, AccessLog& to) {
+  const auto text = in.text();
+  if (!text) return;
+  const Result<double> share = parse_fraction(*text);
+  if (!share || !(*share > 0 && *share <= 1)) {
+    return in.error_showing("expected a share above 0 and up to 1, as 0.1 for every tenth line");
+  }
+  to.sample = *share;
+}
+
+constexpr Key<AccessLog> access_log_keys[] = {
+    {.name = "path", .read = read_log_path},
+    {.name = "format", .read = read_log_format},
+    {.name = "sample", .read = read_sample},
+    {.name = "only",
+     .read =
+         [](const Cursor& in, AccessLog& to) {
+           read_choice(in, to.only,
+                       {{"all", AccessLog::Only::all}, {"denied", AccessLog::Only::denied}});
+         }},
+};
+
+}  // namespace
+
+void read_workers(const Cursor& in, Config& to) {
+  const auto text = in.text();
+  if (!text) return;
+  if (*text == "auto") {
+    to.workers = in.cores();
+    return;
+  }
+  const Result<std::int64_t> count = parse_integer(*text);
+  if (!count || *count < 1 || *count > most_workers) {
+    return in.error_showing("expected auto or a whole number from 1 to " +
+                            std::to_string(most_workers));
+  }
+  to.workers = static_cast<std::size_t>(*count);
+}
+
+void read_identity_secret(const Cursor& in, Config& to) {
+  Secret secret;
+  read_secret(in, secret);
+  if (!secret.empty() && secret.reveal().size() < short_secret) {
+    in.warn("shorter than " + std::to_string(short_secret) +
+            " characters; hashes of identities can be guessed");
+  }
+  to.identity_key = sip_key_from_secret(secret.reveal());
+}
+
+void read_downstream(const Cursor& in, Config& to) {
+  read_table(in, downstream_keys, to.downstream);
+}
+void list_downstream(const std::string& path, KeyPaths& out) {
+  list_section<downstream_keys>(path, out);
+}
+
+void read_store(const Cursor& in, Config& to) {
+  read_table(in, store_keys, to);
+}
+void list_store(const std::string& path, KeyPaths& out) {
+  list_section<store_keys>(path, out);
+}
+
+void read_access_log(const Cursor& in, Config& to) {
+  if (in.is_off()) {
+    to.access_log.path = "off";
+    return;
+  }
+  read_table(in, access_log_keys, to.access_log);
+}
+void list_access_log(const std::string& path, KeyPaths& out) {
+  list_section<access_log_keys>(path, out);
+}
+
+}  // namespace weir::config

@@ -1,0 +1,136 @@
+// `routes`: which requests go where and under which limits.
+#include <algorithm>
+#include <set>
+
+#include "config/limits.hpp"
+#include "config/match.hpp"
+#include "config/names.hpp"
+#include "config/sections.hpp"
+#include "http/characters.hpp"
+
+namespace weir::config {
+
+namespace {
+
+constexpr std::size_t most_routes = 10'000;
+
+/// A route while it is read.
+struct Draft {
+  const Config& config;
+  Route route;
+  int actions = 0;
+};
+
+constexpr Key<FixedAnswer> respond_keys[] = {
+    {.name = "status",
+     .read =
+         [](const Cursor& in, FixedAnswer& to) {
+           read_integer_into(in, to.status, {200, 599});
+         }},
+    {.name = "body", .read = [](const Cursor& in, FixedAnswer& to) { read_text(in, to.body); }},
+    {.name = "content_type",
+     .read =
+         [](const Cursor& in, FixedAnswer& to) {
+           read_text(in, to.content_type);
+           if (to.content_type.empty() || !http::is_field_value(to.content_type)) {
+             in.error_showing("expected a media type, as text/plain");
+           }
+         }},
+};
+
+void read_name(const Cursor& in, Draft& to) {
+  read_text(in, to.route.name);
+  check_name(in, to.route.name);
+}
+
+void read_upstream(const Cursor& in, Draft& to) {
+  ++to.actions;
+  to.route.upstream = read_reference(in, "upstream", to.config.upstreams);
+}
+
+void read_respond(const Cursor& in, Draft& to) {
+  ++to.actions;
+  FixedAnswer& answer = to.route.respond;
+  read_table(in, respond_keys, answer);
+  // RFC 9110 sections 15.3.5 and 15.4.5: these end with their header section.
+  if ((answer.status == 204 || answer.status == 304) && !answer.body.empty()) {
+    in.at_key("body").error("an answer with status " + std::to_string(answer.status) +
+                            " has no body");
+  }
+}
+
+void read_decide(const Cursor& in, Draft& to) {
+  bool wanted = false;
+  read_flag(in, wanted);
+  if (!wanted) return;
+  ++to.actions;
+  in.not_supported("decide");
+}
+
+constexpr Key<Draft> route_keys[] = {
+    {.name = "name", .read = read_name},
+    {.name = "match",
+     .read = [](const Cursor& in, Draft& to) { read_match(in, to.route.match); },
+     .list = list_match},
+    {.name = "upstream", .read = read_upstream},
+    {.name = "respond", .read = read_respond, .list = list_section<respond_keys>},
+    {.name = "decide", .read = read_decide},
+    {.name = "limits",
+     .read = [](const Cursor& in, Draft& to) { read_limits(in, to.config, to.route); },
+     .list = list_limits},
+};
+
+/// Configured names first, then each unnamed route takes its path, or its number where that name is
+/// taken.
+void name_routes(const Cursor& in, std::vector<Route>& routes) {
+  std::set<std::string> taken;
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    if (routes[i].name.empty() || taken.insert(routes[i].name).second) continue;
+    in.at(i).at_key("name").error("another route is already called " +
+                                  in_quotes(in.at(i).at_key("name").node().text));
+  }
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    Route& route = routes[i];
+    if (!route.name.empty()) continue;
+    const std::string number = "route-" + std::to_string(i + 1);
+    route.name = route.match.path ? route.match.path->text() : number;
+    if (taken.insert(route.name).second) continue;
+    route.name = number;
+    if (!taken.insert(route.name).second)
+      in.at(i).error("the name " + in_quotes(number) + " is taken; give this route one");
+  }
+}
+
+bool matches_everything(const routing::Match& match) {
+  return !match.host && match.methods.empty() && match.headers.empty() &&
+         (!match.path || match.path->text() == "/**");
+}
+
+void warn_of_unreachable(const Cursor& in, const std::vector<Route>& routes) {
+  const auto last = std::find_if(routes.begin(), routes.end(), [](const Route& route) {
+    return matches_everything(route.match);
+  });
+  if (last == routes.end() || last + 1 == routes.end()) return;
+  in.at(static_cast<std::size_t>(last - routes.begin()) + 1)
+      .warn("never reached: the route before it takes every request");
+}
+
+}  // namespace
+
+void read_routes(const Cursor& in, Config& to) {
+  for_each_item(in, "a list of routes", most_routes, [&](const Cursor& item) {
+    Draft draft{.config = to, .route = {}};
+    read_table(item, route_keys, draft);
+    if (item.node().kind == Node::Kind::map && draft.actions != 1) {
+      item.error("expected exactly one of upstream and respond");
+    }
+    to.routes.push_back(std::move(draft.route));
+  });
+  name_routes(in, to.routes);
+  warn_of_unreachable(in, to.routes);
+}
+void list_routes(const std::string& path, KeyPaths& out) {
+  list_items<route_keys>(path, out);
+}
+
+}  // namespace weir::config

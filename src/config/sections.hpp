@@ -1,0 +1,52 @@
+// The sections of the file, one reader and one lister of keys each. References are looked up in
+// what `to` already holds, so upstreams, identities and policies come before routes (load.cpp keeps
+// the order).
+#pragma once
+
+#include "config/config.hpp"
+#include "config/table.hpp"
+
+namespace weir::config {
+
+void read_listen(const Cursor& in, Config& to);
+void list_listen(const std::string& path, KeyPaths& out);
+
+void read_admin(const Cursor& in, Config& to);
+void list_admin(const std::string& path, KeyPaths& out);
+
+void read_workers(const Cursor& in, Config& to);
+void read_identity_secret(const Cursor& in, Config& to);
+
+void read_client_address(const Cursor& in, Config& to);
+void list_client_address(const std::string& path, KeyPaths& out);
+
+void read_downstream(const Cursor& in, Config& to);
+void list_downstream(const std::string& path, KeyPaths& out);
+
+void read_response_headers(const Cursor& in, Config& to);
+void list_response_headers(const std::string& path, KeyPaths& out);
+void read_retry_after(const Cursor& in, Config& to);
+void read_retry_after_jitter(const Cursor& in, Config& to);
+
+void read_access_log(const Cursor& in, Config& to);
+void list_access_log(const std::string& path, KeyPaths& out);
+
+void read_store(const Cursor& in, Config& to);
+void list_store(const std::string& path, KeyPaths& out);
+
+void read_upstreams(const Cursor& in, Config& to);
+void list_upstreams(const std::string& path, KeyPaths& out);
+
+void read_identities(const Cursor& in, Config& to);
+void list_identities(const std::string& path, KeyPaths& out);
+
+void read_policies(const Cursor& in, Config& to);
+void list_policies(const std::string& path, KeyPaths& out);
+
+void read_routes(const Cursor& in, Config& to);
+void list_routes(const std::string& path, KeyPaths& out);
+
+/// Warns of policies, identities and upstreams that no route leads to.
+void warn_of_unused(const Cursor& root, const Config& config);
+
+}  // namespace weir::config

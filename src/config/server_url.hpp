@@ -1,0 +1,15 @@
+// The URL of one server of an upstream.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.hpp"
+#include "config/config.hpp"
+
+namespace weir::config {
+
+/// `http://HOST[:PORT]` with nothing behind it but an optional `/`. The problem never repeats the
+/// URL, which may hold a password.
+Result<Server> parse_server_url(std::string_view url);
+
+}  // namespace weir::config

@@ -1,0 +1,82 @@
+#include "config/suggest.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace weir::config {
+
+namespace {
+
+constexpr std::size_t longest_compared = 64;
+constexpr std::size_t longest_listed = 16;
+constexpr std::size_t longest_quoted = 60;
+
+bool is_continuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+}
+
+}  // namespace
+
+// Optimal string alignment, three rows of the matrix at a time.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> previous(b.size() + 1);
+  std::vector<std::size_t> current(b.size() + 1);
+  std::iota(previous.begin(), previous.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    current[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      current[j] = std::min({previous[j] + 1, current[j - 1] + 1, replaced});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) current[j] = std::min(current[j], before[j - 2] + 1);
+    }
+    before.swap(previous);
+    previous.swap(current);
+  }
+  return previous[b.size()];
+}
+
+std::string_view closest(std::string_view written, std::span<const std::string_view> known) {
+  if (written.empty() || written.size() > longest_compared) return {};
+  std::string_view best;
+  std::size_t best_distance = std::max<std::size_t>(1, written.size() / 3) + 1;
+  for (const std::string_view name : known) {
+    if (name.size() > longest_compared) continue;
+    const std::size_t distance = edit_distance(written, name);
+    if (distance < best_distance && distance < name.size()) {
+      best_distance = distance;
+      best = name;
+    }
+  }
+  return best;
+}
+
+std::string hint(std::string_view written, std::span<const std::string_view> known) {
+  if (const std::string_view near = closest(written, known); !near.empty()) {
+    return "; did you mean " + in_quotes(near) + "?";
+  }
+  if (known.empty() || known.size() > longest_listed) return {};
+  std::string out = "; known here: ";
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (i != 0) out += ", ";
+    out += known[i];
+  }
+  return out;
+}
+
+std::string in_quotes(std::string_view text) {
+  std::size_t length = std::min(text.size(), longest_quoted);
+  while (length < text.size() && length > 0 && is_continuation(text[length]))
+    --length;
+  std::string out = "\"";
+  for (const char c : text.substr(0, length)) {
+    const auto code = static_cast<unsigned char>(c);
+    out += code < 0x20 || code == 0x7F ? '?' : c;
+  }
+  if (length < text.size()) out += "...";
+  return out += '"';
+}
+
+}  // namespace weir::config

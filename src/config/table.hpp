@@ -1,0 +1,79 @@
+// A section of the configuration as a table: each key with the function that reads it.
+//
+// The same tables answer which keys there are, so that the schema and the reference can be held
+// against them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/cursor.hpp"
+
+namespace weir::config {
+
+using KeyPaths = std::vector<std::string>;
+
+template <class Target>
+struct Key {
+  std::string_view name;
+  void (*read)(const Cursor& in, Target& to);
+  /// Appends the paths of the keys below this one, whose own path is given.
+  void (*list)(const std::string& path, KeyPaths& out) = nullptr;
+  bool required = false;
+};
+
+template <class Target, std::size_t N>
+using Table = const Key<Target> (&)[N];
+
+/// Reports keys that are none of `known`.
+void report_unknown_keys(const Cursor& in, std::span<const std::string_view> known);
+
+template <class Target, std::size_t N>
+void read_table(const Cursor& in, Table<Target, N> table, Target& to) {
+  std::vector<std::string_view> names;
+  for (const Key<Target>& key : table)
+    names.push_back(key.name);
+  if (!in.expect_map("a map of keys")) return;
+  report_unknown_keys(in, names);
+  for (const Key<Target>& key : table) {
+    const Entry* entry = in.node().find(key.name);
+    if (entry == nullptr) {
+      if (key.required) in.error("the key " + in_quotes(key.name) + " is missing");
+      continue;
+    }
+    const Cursor value = in.at(*entry);
+    if (entry->value.kind == Node::Kind::null) {
+      value.error("has no value; write one or remove the key");
+    } else {
+      key.read(value, to);
+    }
+  }
+}
+
+template <class Target, std::size_t N>
+void list_table(Table<Target, N> table, const std::string& path, KeyPaths& out) {
+  for (const Key<Target>& key : table) {
+    std::string key_path =
+        path.empty() ? std::string(key.name) : path + "." + std::string(key.name);
+    out.push_back(key_path);
+    if (key.list != nullptr) key.list(key_path, out);
+  }
+}
+
+/// For Key::list: the keys of `Keys` right below, below every entry of a list, or below every name.
+template <const auto& Keys>
+void list_section(const std::string& path, KeyPaths& out) {
+  list_table(Keys, path, out);
+}
+template <const auto& Keys>
+void list_items(const std::string& path, KeyPaths& out) {
+  list_table(Keys, path + "[]", out);
+}
+template <const auto& Keys>
+void list_named(const std::string& path, KeyPaths& out) {
+  list_table(Keys, path + ".*", out);
+}
+
+}  // namespace weir::config
