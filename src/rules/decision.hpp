@@ -11,19 +11,20 @@ namespace weir::rules {
 
 /// One request's demand on one policy.
 struct Demand {
-  std::int64_t cost =
-      1;  ///< units; 0 looks without charging; never negative (the configuration refuses it)
+  /// Units; 0 looks without charging. Never negative: the configuration refuses it, the rules read
+  /// it as 0.
+  std::int64_t cost = 1;
   bool overdraft = false;  ///< admit even what exceeds the rest, and drain the rest
 };
 
 /// The answer to "may this demand pass now?", before anything is charged.
 struct Admission {
   bool allowed = false;
-  std::int64_t units =
-      0;  ///< what to charge if the whole request is admitted (less than cost in overdraft)
+  /// What to charge if the whole request is admitted; less than the cost in overdraft.
+  std::int64_t units = 0;
   Duration delay{0};  ///< leaky_bucket: how long the admitted request waits for its turn
-  std::optional<Duration> retry_after{};  ///< denied: until the first instant at which the same
-                                          ///< demand passes; empty: never
+  /// Denied: until the first instant at which the same demand passes; empty: never.
+  std::optional<Duration> retry_after{};
 };
 
 /// How full a state is at an instant, after whatever was charged.

@@ -40,15 +40,15 @@ struct Rate {
 /// What the configuration says, unchecked. Absent values take the algorithm's default.
 struct Definition {
   Algorithm algorithm = Algorithm::gcra;
-  std::vector<Rate> rates;  ///< one, or several tiers for sliding_window
-  std::optional<std::int64_t>
-      burst;  ///< gcra, token_bucket: the capacity usable at once; default: the rate's count
-  std::optional<Anchor> anchor;  ///< fixed_window, attributed_window
-  bool count_rejected = false;   ///< fixed_window, sliding_log
-  std::optional<std::int64_t>
-      queue;  ///< leaky_bucket: units that may wait; default: what max_delay lets wait, else 0
-  std::optional<Duration>
-      max_delay;  ///< leaky_bucket: how long one may wait; default: what the full queue takes
+  std::vector<Rate> rates{};  ///< one, or several tiers for sliding_window
+  /// gcra, token_bucket: the capacity usable at once; default: the rate's count.
+  std::optional<std::int64_t> burst{};
+  std::optional<Anchor> anchor{};  ///< fixed_window, attributed_window
+  bool count_rejected = false;     ///< fixed_window, sliding_log
+  /// leaky_bucket: units that may wait; default: what max_delay lets wait, else 0.
+  std::optional<std::int64_t> queue{};
+  /// leaky_bucket: how long one may wait; default: what the full queue takes.
+  std::optional<Duration> max_delay{};
 };
 
 /// A checked definition with what the rules need precomputed. Cheap to read, shared by all threads.
@@ -57,15 +57,15 @@ struct Policy {
   Anchor anchor = Anchor::first_request;
   bool count_rejected = false;
   std::vector<Rate> rates;  ///< never empty; rates[0] is the one for all but sliding_window
-  std::int64_t capacity =
-      0;  ///< units usable at once: burst, or the (smallest tier's) count; leaky_bucket: 1 + queue
-  Duration refill{
-      0};  ///< time in which an empty capacity becomes whole: `w` of RateLimit-Policy, unrounded
-  std::int64_t interval_us = 0;  ///< whole part of per / count
-  std::int64_t interval_remainder =
-      0;  ///< per mod count: the interval is interval_us + interval_remainder / count
-  std::int64_t queue = 0;  ///< leaky_bucket
-  Duration max_delay{0};   ///< leaky_bucket
+  /// Units usable at once: burst, or the (smallest tier's) count; leaky_bucket: 1 + queue.
+  std::int64_t capacity = 0;
+  /// `w` of RateLimit-Policy: the time in which an empty capacity becomes whole, rounded up to
+  /// microseconds; for windows their length (of the tier that gives the capacity).
+  Duration refill{0};
+  std::int64_t interval_us = 0;         ///< whole part of per / count
+  std::int64_t interval_remainder = 0;  ///< per mod count; the rest of the interval in count-ths
+  std::int64_t queue = 0;               ///< leaky_bucket
+  Duration max_delay{0};                ///< leaky_bucket
 };
 
 /// Checks a definition; the problem says which value is wrong and what would be right.

@@ -1,11 +1,16 @@
 // All algorithms behind one shape: (policy, state, now, demand) -> (state, decision).
 //
 // Every state type S has, found by overload:
-//   Admission admit(const Policy&, const S&, Instant now, Demand)      may it pass? reads only
-//   void charge(const Policy&, S&, Instant now, std::int64_t units)    takes admitted (or counted
-//   rejected) units Level level(const Policy&, const S&, Instant now)                  what is left
-//   Instant whole_at(const Policy&, const S&)                          from then on S equals a
-//   fresh S{}
+//
+//   Admission admit(const Policy&, const S&, Instant now, Demand)
+//     may it pass? reads only
+//   void charge(const Policy&, S&, Instant now, std::int64_t units)
+//     takes admitted (or counted rejected) units
+//   Level level(const Policy&, const S&, Instant now)
+//     what is left
+//   Instant whole_at(const Policy&, const S&)
+//     from then on S answers as a fresh S{} does
+//
 // A store first asks every claim of a request, then charges all of them or none.
 #pragma once
 
