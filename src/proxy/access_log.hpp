@@ -1,0 +1,84 @@
+// The access log: one JSON object a line for each request, written in docs/operations.md.
+//
+// An AccessRecord is made of views and numbers and is read at once. An AccessLog belongs to one
+// worker; its lines leave through the LineWriter that all workers share. Every line has every
+// field, in the same order; what does not apply is null. The query of the target is never logged:
+// it may hold an identity.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/line_writer.hpp"
+#include "base/siphash.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "identity/ip_address.hpp"
+
+namespace weir::proxy {
+
+enum class AccessDecision : std::uint8_t {
+  none,  ///< no limit applied; null in the line
+  allowed,
+  denied,
+  shadow_denied,  ///< allowed, but a shadow policy would have denied it
+  delayed,        ///< allowed after a wait
+  error,          ///< no decision could be made
+};
+
+/// Empty texts and absent numbers are null in the line.
+struct AccessRecord {
+  Instant time{};  ///< when the request began
+  std::string_view method{};
+  std::string_view path{};  ///< as received, without the query
+  std::string_view route{};
+  int status = 0;  ///< 0 (null): the client went away before an answer
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+  Duration duration{0};
+  std::string_view upstream{};
+  std::optional<Duration> upstream_took{};
+  AccessDecision decision = AccessDecision::none;
+  std::string_view policy{};  ///< the deciding one
+  std::optional<std::int64_t> cost{};
+  std::optional<std::int64_t> remaining{};
+  std::optional<Duration> delay{};
+  std::optional<Duration> decision_took{};
+  std::string_view store{};
+  std::optional<identity::IpAddress> client{};
+  std::optional<Hash128> identity{};
+  std::string_view request_id{};
+  std::string_view user_agent{};
+  std::string_view protocol{};  ///< "HTTP/1.1"
+};
+
+/// Appends the line with its '\n'.
+void append_json_line(std::string& out, const AccessRecord& record);
+
+class AccessLog {
+ public:
+  /// `seed` makes the sampling of the workers independent of each other.
+  AccessLog(const config::AccessLog& options, LineWriter& writer, std::uint64_t seed = 0);
+
+  /// Whether this request's line is to be written; asked once a request, before a record is made. A
+  /// request that a shadow policy would have denied counts as denied if the caller says so.
+  bool wants(bool denied);
+  void write(const AccessRecord& record) {
+    buffer_.add([&](std::string& out) { append_json_line(out, record); });
+  }
+  /// Hands over the lines collected so far; for the worker's tick.
+  void flush() { buffer_.flush(); }
+
+ private:
+  bool is_sampled();
+
+  LineBuffer buffer_;
+  bool all_;
+  bool denied_;
+  std::uint64_t threshold_;  ///< of 2^32: the share of lines written
+  std::uint64_t random_;
+};
+
+}  // namespace weir::proxy
