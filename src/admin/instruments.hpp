@@ -1,0 +1,29 @@
+// What the admin server can see of the running process. Everything is owned elsewhere and outlives
+// the server; everything may be read from its thread while the workers write.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/line_writer.hpp"
+#include "base/traffic_counters.hpp"
+#include "config/config.hpp"
+#include "limiter/limiter.hpp"
+#include "store/memory_store.hpp"
+
+namespace weir::admin {
+
+enum class Readiness : std::uint8_t { starting, ready, draining };
+
+struct Instruments {
+  const config::Config& config;
+  const store::MemoryStore& store;
+  const std::atomic<Readiness>& readiness;
+  std::vector<const TrafficCounters*> traffic;                     ///< one a worker
+  std::vector<std::span<const limiter::PolicyCounters>> policies;  ///< one a worker
+  const LineWriter* access_log = nullptr;                          ///< nullptr: no access log
+};
+
+}  // namespace weir::admin
