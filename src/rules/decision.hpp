@@ -23,7 +23,8 @@ struct Admission {
   /// What to charge if the whole request is admitted; less than the cost in overdraft.
   std::int64_t units = 0;
   Duration delay{0};  ///< leaky_bucket: how long the admitted request waits for its turn
-  /// Denied: until the first instant at which the same demand passes; empty: never.
+  /// Denied: until the first instant at which the same demand passes if nothing else comes; empty:
+  /// never. With count_rejected the denial itself is taken as charged.
   std::optional<Duration> retry_after{};
 };
 

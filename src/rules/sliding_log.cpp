@@ -29,6 +29,16 @@ Instant falls_to(const Policy& policy, const SlidingLogState& state, std::int64_
   return last->at + policy.rates[0].per;
 }
 
+/// The first instant at which a denied `cost` passes. With count_rejected this very denial will
+/// have been logged, and where both do not fit together it must be out itself.
+Instant passes_at(const Policy& policy, const SlidingLogState& state, Instant now,
+                  std::int64_t cost) {
+  if (!policy.count_rejected) return falls_to(policy, state, policy.capacity - cost);
+  if (2 * cost <= policy.capacity) return falls_to(policy, state, policy.capacity - 2 * cost);
+  const Instant logged = state.entries.empty() ? now : std::max(now, state.entries.back().at);
+  return logged + policy.rates[0].per;
+}
+
 /// Entries out of the window, or behind the newest `quota` units, are dead. Half a log at a time,
 /// so that dropping costs O(1) a charge.
 void drop_dead(const Policy& policy, SlidingLogState& state, Instant now) {
@@ -52,7 +62,7 @@ Admission admit(const Policy& policy, const SlidingLogState& state, Instant now,
   if (cost <= left) return {.allowed = true, .units = cost};
   if (demand.overdraft) return {.allowed = true, .units = left};
   if (cost > policy.capacity) return {};
-  return {.retry_after = falls_to(policy, state, policy.capacity - cost) - now};
+  return {.retry_after = passes_at(policy, state, now, cost) - now};
 }
 
 void charge(const Policy& policy, SlidingLogState& state, Instant now, std::int64_t units) {
