@@ -1,24 +1,28 @@
-// The embedded store: every key of this process, exact under any number of threads, bounded in keys.
+// The embedded store: every key of this process, exact under any number of threads, bounded in
+// keys.
 //
-// Sharded open-addressing tables on a seeded 64-bit hash with the state in the slot. A shard's mutex is held for the rules of one
-// request only. A request's claims are decided together: the shards involved are locked in order, all claims are asked, then all
-// charged or none. Time is monotone within a shard whatever instants callers bring. Expired keys are reclaimed a few slots at a time
-// by the calls themselves; no thread walks the table. At the bound an insertion evicts: whole keys first, then the soonest whole, a
-// key that is being denied last. Thread-safe.
+// Sharded open-addressing tables on a seeded 64-bit hash with the state in the slot. A shard's
+// mutex is held for the rules of one request only. A request's claims are decided together: the
+// shards involved are locked in order, all claims are asked, then all charged or none. Time is
+// monotone within a shard whatever instants callers bring. Expired keys are reclaimed a few slots
+// at a time by the calls themselves; no thread walks the table. At the bound an insertion evicts:
+// whole keys first, then the soonest whole, a key that is being denied last. Thread-safe.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "base/time.hpp"
 #include "rules/decision.hpp"
 #include "store/claim.hpp"
+#include "store/key_hash.hpp"
 
 namespace weir::store {
+
+class Shard;
 
 struct MemoryStoreOptions {
   std::size_t max_keys = 1'000'000;
@@ -32,18 +36,19 @@ class MemoryStore {
   MemoryStore(const MemoryStore&) = delete;
   MemoryStore& operator=(const MemoryStore&) = delete;
 
-  /// Decides all claims together at `now`: true if the request is admitted. decisions[i] answers claims[i].
-  /// Admitted: every non-shadow claim allowed; then those and each shadow claim that allows are charged. Denied: only claims of
-  /// policies with count_rejected are charged. Several claims on one key see each other.
+  /// Decides all claims together at `now`: true if the request is admitted. decisions[i] answers
+  /// claims[i]. Admitted: every non-shadow claim allowed; then those and each shadow claim that
+  /// allows are charged. Denied: only claims of policies with count_rejected are charged. Several
+  /// claims on one key see each other.
   bool acquire(std::span<const Claim> claims, Instant now, std::span<rules::Decision> decisions);
 
-  std::size_t keys() const;              ///< live and not yet reclaimed
-  std::uint64_t evictions() const;       ///< keys with use that were dropped at the bound
+  std::size_t keys() const;                ///< live and not yet reclaimed
+  std::uint64_t evictions() const;         ///< keys with use that were dropped at the bound
   std::uint64_t denied_evictions() const;  ///< of those, keys that were being denied
 
  private:
-  class Shard;
-  std::vector<std::unique_ptr<Shard>> shards_;
+  KeyHash key_hash_;
+  std::vector<std::unique_ptr<Shard>> shards_;  ///< a power of two
 };
 
 }  // namespace weir::store

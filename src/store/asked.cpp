@@ -1,0 +1,96 @@
+#include "store/asked.hpp"
+
+#include "rules/rules.hpp"
+
+namespace weir::store {
+namespace {
+
+/// Calls `visit` for every claim of the chain, in the request's order.
+template <class Visitor>
+void each(Asked& leader, Visitor&& visit) {
+  for (Asked* asked = &leader; asked; asked = asked->next)
+    visit(*asked);
+}
+
+/// The key's state, or nullptr. One left by another algorithm (a reload changed it) is none.
+template <class State>
+State* present(const Asked& leader) {
+  if (!leader.slot || leader.slot->algorithm != leader.claim->policy->algorithm) return nullptr;
+  return &state_in<State>(*leader.slot);
+}
+
+template <class State>
+State& create(Asked& leader) {
+  if (leader.slot) {
+    release(*leader.slot);
+  } else {
+    leader.slot = &leader.shard->insert(leader.hash);
+  }
+  return put_state<State>(*leader.slot, leader.claim->policy->algorithm);
+}
+
+template <class State>
+void take(State& state, const Claim& claim, Instant now, std::int64_t units) {
+  if constexpr (std::is_same_v<State, rules::AttributedWindowState>) {
+    charge(*claim.policy, state, now, units, claim.attributes);
+  } else {
+    charge(*claim.policy, state, now, units);
+  }
+}
+
+bool taken(const Asked& asked, bool admitted) {
+  return admitted && asked.admission.allowed;
+}
+
+std::int64_t units_due(const Asked& asked, bool admitted) {
+  if (taken(asked, admitted)) return asked.admission.units;
+  return asked.claim->policy->count_rejected ? asked.claim->demand.cost : 0;
+}
+
+/// A look (cost 0) says nothing about whether the key is being denied.
+void mark(Slot& slot, const Asked& asked) {
+  if (asked.claim->demand.cost > 0) slot.denied = !asked.admission.allowed;
+}
+
+}  // namespace
+
+void ask(Asked& leader, Instant now) {
+  rules::with_state_of(leader.claim->policy->algorithm, [&]<class State>(const State& fresh) {
+    const State* const stored = present<State>(leader);
+    const State& state = stored ? *stored : fresh;
+    if (!leader.next) {
+      leader.admission = admit(*leader.claim->policy, state, now, leader.claim->demand);
+      return;
+    }
+    State expected = state;
+    each(leader, [&](Asked& asked) {
+      asked.admission = admit(*asked.claim->policy, expected, now, asked.claim->demand);
+      if (asked.admission.allowed) take(expected, *asked.claim, now, asked.admission.units);
+    });
+  });
+}
+
+void settle(Asked& leader, Instant now, bool admitted) {
+  rules::with_state_of(leader.claim->policy->algorithm, [&]<class State>(const State& fresh) {
+    State* state = present<State>(leader);
+    each(leader, [&](Asked& asked) {
+      const std::int64_t units = units_due(asked, admitted);
+      if (units == 0) return;
+      if (!state) state = &create<State>(leader);
+      take(*state, *asked.claim, now, units);
+    });
+    if (state) leader.slot->whole_at_s = ceil_s(whole_at(*leader.claim->policy, *state));
+    each(leader, [&](Asked& asked) {
+      if (state) mark(*leader.slot, asked);
+      const rules::Policy& policy = *asked.claim->policy;
+      const State& settled = state ? *state : fresh;
+      // Rejected but counted: the same request must now wait for this one, too.
+      if (policy.count_rejected && !taken(asked, admitted)) {
+        asked.admission.retry_after = admit(policy, settled, now, asked.claim->demand).retry_after;
+      }
+      *asked.decision = decision_of(policy, settled, now, asked.admission);
+    });
+  });
+}
+
+}  // namespace weir::store

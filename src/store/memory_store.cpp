@@ -1,0 +1,99 @@
+#include "store/memory_store.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include "store/asked.hpp"
+#include "store/held_shards.hpp"
+
+namespace weir::store {
+namespace {
+
+// Small enough that regrowing a shard, which everyone who wants it waits for, takes tens of
+// microseconds.
+constexpr std::size_t keys_per_shard = 4096;
+
+using Questions = boost::container::static_vector<Asked, claims_per_request>;
+
+/// Appends `asked` to the chain of its key, if an earlier claim began one.
+void join(Questions& questions, Asked& asked) {
+  for (Asked& earlier : questions) {
+    if (&earlier == &asked) return;
+    if (earlier.hash != asked.hash || earlier.next) continue;
+    earlier.next = &asked;
+    asked.leads = false;
+    return;
+  }
+}
+
+}  // namespace
+
+MemoryStore::MemoryStore(const MemoryStoreOptions& options) : key_hash_(options.seed) {
+  const std::size_t count =
+      std::bit_ceil(std::max<std::size_t>(options.max_keys / keys_per_shard, 1));
+  const std::size_t rest = options.max_keys % count;
+  for (std::size_t i = 0; i < count; ++i) {
+    shards_.push_back(std::make_unique<Shard>(options.max_keys / count + (i < rest ? 1 : 0)));
+  }
+}
+
+MemoryStore::~MemoryStore() = default;
+
+bool MemoryStore::acquire(std::span<const Claim> claims, Instant now,
+                          std::span<rules::Decision> decisions) {
+  assert(claims.size() <= claims_per_request && decisions.size() >= claims.size());
+  Questions questions;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    const std::uint64_t hash = key_hash_(claims[i].identity, claims[i].policy_id);
+    Asked& asked = questions.emplace_back();
+    asked.claim = &claims[i];
+    asked.decision = &decisions[i];
+    asked.shard = shards_[hash % shards_.size()].get();
+    asked.hash = hash;
+    join(questions, asked);
+  }
+
+  HeldShards held(questions, [](const Asked& asked) { return asked.shard; });
+  now = held.advance_to(now);
+  for (Asked& asked : questions) {
+    if (!asked.leads) continue;
+    asked.slot = asked.shard->find(asked.hash);
+    ask(asked, now);
+  }
+  const bool admitted = std::ranges::all_of(
+      questions, [](const Asked& asked) { return asked.admission.allowed || asked.claim->shadow; });
+  // Absent keys last: inserting one moves slots that others still point to.
+  for (const bool absent : {false, true}) {
+    for (Asked& asked : questions) {
+      if (asked.leads && (asked.slot == nullptr) == absent) settle(asked, now, admitted);
+    }
+  }
+  return admitted;
+}
+
+namespace {
+
+template <class Count>
+auto sum_over(const auto& shards, Count count) {
+  std::uint64_t sum = 0;
+  for (const auto& shard : shards) {
+    const std::lock_guard lock(shard->mutex);
+    sum += count(*shard);
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::size_t MemoryStore::keys() const {
+  return sum_over(shards_, [](const Shard& shard) { return shard.keys(); });
+}
+std::uint64_t MemoryStore::evictions() const {
+  return sum_over(shards_, [](const Shard& shard) { return shard.evictions(); });
+}
+std::uint64_t MemoryStore::denied_evictions() const {
+  return sum_over(shards_, [](const Shard& shard) { return shard.denied_evictions(); });
+}
+
+}  // namespace weir::store

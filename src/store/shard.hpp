@@ -1,0 +1,51 @@
+// One shard of the memory store: a slot table under a mutex, with a time that never steps back, a
+// bound in keys, and the sweep that finds room.
+//
+// Everything but `mutex` is to be used by its holder only. insert() and sweep() move slots.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "base/time.hpp"
+#include "store/slot_table.hpp"
+
+namespace weir::store {
+
+class alignas(64) Shard {
+ public:
+  /// No more than max_keys slots are ever occupied; at least 1.
+  explicit Shard(std::size_t max_keys);
+
+  std::mutex mutex;
+
+  Instant latest() const { return latest_; }
+  void advance_to(Instant now);  ///< never before latest(); every few calls sweeps some slots
+
+  Slot* find(std::uint64_t hash) { return table_.find(hash); }
+  /// A slot without state for an absent key: grows the table, or evicts at the bound.
+  Slot& insert(std::uint64_t hash);
+
+  std::size_t keys() const { return table_.size(); }
+  std::uint64_t evictions() const { return evictions_; }
+  std::uint64_t denied_evictions() const { return denied_evictions_; }
+
+ private:
+  void sweep();
+  void evict();
+  void make_room();
+  std::size_t next_capacity() const;
+  Slot& under_hand();
+
+  SlotTable table_;
+  std::size_t max_keys_;
+  std::size_t hand_ = 0;  ///< where the sweep goes on
+  Instant latest_{};
+  std::uint32_t latest_s_ = 0;
+  std::uint32_t calls_ = 0;
+  std::uint64_t evictions_ = 0;
+  std::uint64_t denied_evictions_ = 0;
+};
+
+}  // namespace weir::store

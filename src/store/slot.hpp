@@ -1,0 +1,80 @@
+// One key of the memory store in 40 bytes: its hash, what eviction must know, and the rule's state.
+//
+// Small states live in the slot; states that grow (lists, logs, sub-windows) are owned through a
+// pointer in it. A Slot is a plain value that tables move about by memmove; who drops one calls
+// release().
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "base/time.hpp"
+#include "rules/rules.hpp"
+
+namespace weir::store {
+
+struct Slot {
+  std::uint64_t hash = 0;  ///< of identity and policy; 0: the slot is empty
+  std::uint32_t whole_at_s =
+      0;  ///< seconds since the epoch, rounded up: from then on equal to an absent key
+  rules::Algorithm algorithm{};  ///< whose state this is
+  bool denied = false;           ///< the last request that wanted units of it was denied
+  alignas(8) std::array<std::byte, 24> state{};
+
+  bool occupied() const { return hash != 0; }
+  bool whole(std::uint32_t now_s) const { return whole_at_s <= now_s; }
+};
+static_assert(sizeof(Slot) == 40 && std::is_trivially_copyable_v<Slot>);
+
+/// Seconds of an instant as slots count them; what lies beyond 32 bits stays at the end of time.
+constexpr std::uint32_t clamp_seconds(std::int64_t seconds) {
+  constexpr std::int64_t end = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(seconds, 0, end));
+}
+constexpr std::uint32_t floor_s(Instant at) {
+  return clamp_seconds(std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count());
+}
+constexpr std::uint32_t ceil_s(Instant at) {
+  return clamp_seconds(std::chrono::ceil<std::chrono::seconds>(at.time_since_epoch()).count());
+}
+
+template <class State>
+inline constexpr bool fits_slot = std::is_trivially_copyable_v<State> &&
+                                  sizeof(State) <= sizeof(Slot::state) && alignof(State) <= 8;
+
+/// The state of an occupied slot; State must be that of slot.algorithm.
+template <class State>
+State& state_in(Slot& slot) {
+  if constexpr (fits_slot<State>) {
+    return *std::launder(reinterpret_cast<State*>(slot.state.data()));
+  } else {
+    State* owned;
+    std::memcpy(&owned, slot.state.data(), sizeof owned);
+    return *owned;
+  }
+}
+
+/// Gives a slot without state a fresh one.
+template <class State>
+State& put_state(Slot& slot, rules::Algorithm algorithm) {
+  if constexpr (fits_slot<State>) {
+    new (slot.state.data()) State{};
+  } else {
+    State* const owned = new State{};
+    std::memcpy(slot.state.data(), &owned, sizeof owned);
+  }
+  slot.algorithm = algorithm;
+  return state_in<State>(slot);
+}
+
+/// Frees what the slot owns; it has no state then.
+void release(Slot& slot);
+
+}  // namespace weir::store

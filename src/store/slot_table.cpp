@@ -1,0 +1,104 @@
+#include "store/slot_table.hpp"
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <sys/mman.h>
+
+namespace weir::store {
+namespace {
+
+constexpr std::size_t page = 4096;
+
+// Room behind the last home for what is pushed there. Of full tables one in thousands runs out of
+// it, and grows early.
+constexpr std::size_t spill = 40;
+
+/// Copies what is not whole to its place in `to`: how many, or nothing if the spill ran out.
+std::optional<std::size_t> copy_in_order(std::span<const Slot> from, std::span<Slot> to,
+                                         std::uint32_t now_s) {
+  const std::size_t capacity = to.size() - spill;
+  std::size_t free = 0;
+  std::size_t count = 0;
+  for (const Slot& slot : from) {
+    if (!slot.occupied() || slot.whole(now_s)) continue;
+    const std::size_t at = std::max<std::size_t>(scaled(slot.hash, capacity), free);
+    free = at + 1;
+    if (free >= to.size()) return std::nullopt;
+    to[at] = slot;
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+void release(Slot& slot) {
+  rules::with_state_of(slot.algorithm, [&]<class State>(const State&) {
+    if constexpr (!fits_slot<State>) delete &state_in<State>(slot);
+  });
+  slot.algorithm = {};
+}
+
+SlotArray::SlotArray(std::size_t at_least) {
+  const std::size_t bytes = (at_least * sizeof(Slot) + page - 1) / page * page;
+  void* const pages =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc();
+  slots_ = {static_cast<Slot*>(pages), bytes / sizeof(Slot)};
+}
+
+SlotArray::~SlotArray() {
+  if (!slots_.empty()) munmap(slots_.data(), slots_.size_bytes());
+}
+
+SlotTable::SlotTable(std::size_t capacity)
+    : array_(capacity + spill), capacity_(array_.slots().size() - spill) {}
+
+SlotTable::~SlotTable() {
+  for (Slot& slot : slots()) {
+    if (slot.occupied()) release(slot);
+  }
+}
+
+Slot* SlotTable::insert(std::uint64_t hash) {
+  if (size_ >= room_in(capacity_)) return nullptr;
+  Slot* const at = lower_bound(hash);
+  Slot* gap = at;
+  while (gap->occupied())
+    ++gap;
+  if (gap == &slots().back()) return nullptr;
+  std::copy_backward(at, gap, gap + 1);
+  *at = Slot{.hash = hash};
+  ++size_;
+  return at;
+}
+
+void SlotTable::erase(Slot& slot) {
+  release(slot);
+  Slot* hole = &slot;
+  for (Slot* next = hole + 1; next->occupied() && slots().data() + home(next->hash) < next;
+       ++next) {
+    *hole = *next;
+    hole = next;
+  }
+  *hole = Slot{};
+  --size_;
+}
+
+void SlotTable::rebuild(std::size_t capacity, std::uint32_t now_s) {
+  SlotArray target(capacity + spill);
+  auto kept = copy_in_order(slots(), target.slots(), now_s);
+  while (!kept) {
+    target = SlotArray(target.slots().size() + page / sizeof(Slot));
+    kept = copy_in_order(slots(), target.slots(), now_s);
+  }
+  for (Slot& slot : slots()) {
+    if (slot.occupied() && slot.whole(now_s)) release(slot);
+  }
+  array_ = std::move(target);
+  capacity_ = slots().size() - spill;
+  size_ = *kept;
+}
+
+}  // namespace weir::store
