@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,9 @@ class PathPattern {
     Kind kind;
     std::string literal;
   };
+  std::optional<std::string> add(std::string_view segment, bool is_last);
+  std::optional<std::string> add_parameter(std::string_view name);
+
   std::string text_;
   std::vector<Segment> segments_;
   std::vector<std::string> parameters_;

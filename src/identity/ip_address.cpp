@@ -1,0 +1,189 @@
+#include "identity/ip_address.hpp"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+namespace weir::identity {
+namespace {
+
+using Bytes = std::array<std::uint8_t, 16>;
+
+constexpr std::array<std::uint8_t, 12> mapped{0, 0, 0, 0, 0,    0,
+                                              0, 0, 0, 0, 0xff, 0xff};  // ::ffff:0:0/96
+constexpr std::array<std::uint8_t, 12> nat64{0, 0x64, 0xff, 0x9b};      // 64:ff9b::/96
+
+bool starts_with(const Bytes& bytes, const std::array<std::uint8_t, 12>& start) {
+  return std::equal(start.begin(), start.end(), bytes.begin());
+}
+
+/// A decimal number up to `limit`: no sign, no leading zero.
+std::optional<int> small_number(std::string_view text, int limit) {
+  if (text.empty() || text.size() > 3 || (text.size() > 1 && text.front() == '0'))
+    return std::nullopt;
+  unsigned number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || stop != end || number > static_cast<unsigned>(limit))
+    return std::nullopt;
+  return static_cast<int>(number);
+}
+
+std::optional<std::array<std::uint8_t, 4>> parse_quad(std::string_view text) {
+  std::array<std::uint8_t, 4> quad{};
+  for (std::size_t i = 0; i < quad.size(); ++i) {
+    const auto dot = i + 1 < quad.size() ? text.find('.') : text.size();
+    if (dot == std::string_view::npos) return std::nullopt;
+    const auto number = small_number(text.substr(0, dot), 255);
+    if (!number) return std::nullopt;
+    quad[i] = static_cast<std::uint8_t>(*number);
+    text.remove_prefix(std::min(dot + 1, text.size()));
+  }
+  return quad;
+}
+
+/// inet_pton on a copy that ends in NUL. A quad at the end is checked here first: C libraries
+/// differ about leading zeros.
+std::optional<Bytes> parse_v6(std::string_view text) {
+  std::array<char, INET6_ADDRSTRLEN + 1> terminated{};
+  if (text.size() >= terminated.size() || text.find('\0') != std::string_view::npos)
+    return std::nullopt;
+  const auto last = text.substr(text.rfind(':') + 1);
+  if (last.find('.') != std::string_view::npos && !parse_quad(last)) return std::nullopt;
+  std::copy(text.begin(), text.end(), terminated.begin());
+  Bytes bytes{};
+  if (inet_pton(AF_INET6, terminated.data(), bytes.data()) != 1) return std::nullopt;
+  return bytes;
+}
+
+void append_quad(std::string& out, std::span<const std::uint8_t, 4> quad) {
+  char text[16];
+  char* end = text;
+  for (const std::uint8_t byte : quad) {
+    if (end != text) *end++ = '.';
+    end = std::to_chars(end, text + sizeof text, byte).ptr;
+  }
+  out.append(text, end);
+}
+
+struct Run {
+  std::size_t begin = 0;
+  std::size_t length = 0;
+};
+
+/// The longest run of zero groups, the first of equals; a single one is not shortened (RFC 5952
+/// section 4.2).
+Run longest_zero_run(const std::array<std::uint16_t, 8>& groups) {
+  Run longest;
+  Run run;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    run = groups[i] != 0 ? Run{i + 1, 0} : Run{run.begin, run.length + 1};
+    if (run.length > longest.length) longest = run;
+  }
+  return longest.length > 1 ? longest : Run{groups.size(), 0};
+}
+
+void append_v6(std::string& out, const Bytes& bytes) {
+  std::array<std::uint16_t, 8> groups{};
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    groups[i] = static_cast<std::uint16_t>(bytes[2 * i] << 8 | bytes[2 * i + 1]);
+  }
+  const Run zeros = longest_zero_run(groups);
+  char text[40];
+  char* end = text;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (i == zeros.begin) {
+      *end++ = ':';
+      if (i == 0) *end++ = ':';
+      i += zeros.length - 1;
+      continue;
+    }
+    end = std::to_chars(end, text + sizeof text, groups[i], 16).ptr;
+    if (i + 1 < groups.size()) *end++ = ':';
+  }
+  out.append(text, end);
+}
+
+Bytes first_bits(Bytes bytes, int count) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const int kept = std::clamp(count - static_cast<int>(i) * 8, 0, 8);
+    bytes[i] = static_cast<std::uint8_t>(bytes[i] & (0xff00 >> kept));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+IpAddress IpAddress::v4(std::array<std::uint8_t, 4> bytes) {
+  IpAddress address;
+  std::copy(mapped.begin(), mapped.end(), address.bytes_.begin());
+  std::copy(bytes.begin(), bytes.end(), address.bytes_.begin() + mapped.size());
+  return address;
+}
+
+IpAddress IpAddress::v6(std::array<std::uint8_t, 16> bytes) {
+  IpAddress address;
+  address.bytes_ = bytes;
+  if (starts_with(bytes, nat64)) std::copy(mapped.begin(), mapped.end(), address.bytes_.begin());
+  return address;
+}
+
+std::optional<IpAddress> IpAddress::parse(std::string_view text) {
+  if (text.find(':') == std::string_view::npos) {
+    const auto quad = parse_quad(text);
+    return quad ? std::optional{v4(*quad)} : std::nullopt;
+  }
+  const auto bytes = parse_v6(text);
+  return bytes ? std::optional{v6(*bytes)} : std::nullopt;
+}
+
+bool IpAddress::is_v4() const {
+  return starts_with(bytes_, mapped);
+}
+
+IpAddress IpAddress::masked(int ipv4_prefix, int ipv6_prefix) const {
+  IpAddress address;
+  address.bytes_ = first_bits(bytes_, is_v4() ? 96 + ipv4_prefix : ipv6_prefix);
+  return address;
+}
+
+void IpAddress::append_to(std::string& out) const {
+  if (is_v4()) {
+    append_quad(out, std::span{bytes_}.last<4>());
+  } else {
+    append_v6(out, bytes_);
+  }
+}
+
+std::string IpAddress::to_string() const {
+  std::string text;
+  append_to(text);
+  return text;
+}
+
+std::optional<Prefix> Prefix::parse(std::string_view text) {
+  const auto slash = text.find('/');
+  const std::string_view address_text = text.substr(0, slash);
+  const auto address = IpAddress::parse(address_text);
+  if (!address) return std::nullopt;
+  const bool is_quad = address_text.find(':') == std::string_view::npos;
+  Prefix prefix;
+  prefix.network_ = *address;
+  if (slash != std::string_view::npos) {
+    const auto length = small_number(text.substr(slash + 1), is_quad ? 32 : 128);
+    if (!length) return std::nullopt;
+    prefix.length_ = is_quad ? 96 + *length : *length;
+  }
+  if (first_bits(address->bytes(), prefix.length_) != address->bytes()) return std::nullopt;
+  return prefix;
+}
+
+bool Prefix::contains(const IpAddress& address) const {
+  return address.is_v4() == network_.is_v4() &&
+         first_bits(address.bytes(), length_) == network_.bytes();
+}
+
+}  // namespace weir::identity

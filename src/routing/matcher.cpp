@@ -1,0 +1,39 @@
+#include "routing/matcher.hpp"
+
+#include <algorithm>
+
+namespace weir::routing {
+namespace {
+
+bool host_matches(std::string_view pattern, std::string_view host) {
+  if (host.ends_with('.'))
+    host.remove_suffix(1);  // the root's dot: "example.com." is the same host
+  if (!pattern.starts_with("*.")) return http::iequals(pattern, host);
+  pattern.remove_prefix(1);
+  return host.size() > pattern.size() &&
+         http::iequals(pattern, host.substr(host.size() - pattern.size()));
+}
+
+/// Any line of that name may hold the value.
+bool has_header(const http::RequestView& request, std::string_view name, std::string_view value) {
+  return std::any_of(request.fields.begin(), request.fields.end(),
+                     [&](const http::FieldView& field) {
+                       return http::iequals(field.name, name) && field.value == value;
+                     });
+}
+
+}  // namespace
+
+bool matches(const Match& match, const http::RequestView& request, std::string_view* captures) {
+  if (match.host && !host_matches(*match.host, request.host)) return false;
+  if (!match.methods.empty() && std::find(match.methods.begin(), match.methods.end(),
+                                          request.method) == match.methods.end()) {
+    return false;
+  }
+  for (const auto& [name, value] : match.headers) {
+    if (!has_header(request, name, value)) return false;
+  }
+  return !match.path || match.path->matches(request.path, captures);
+}
+
+}  // namespace weir::routing

@@ -1,0 +1,91 @@
+#include "routing/path_pattern.hpp"
+
+#include <algorithm>
+
+#include "http/characters.hpp"
+
+namespace weir::routing {
+namespace {
+
+constexpr auto npos = std::string_view::npos;
+
+/// Takes "/segment" off `path`, which starts with a slash, and returns the segment.
+std::string_view take_segment(std::string_view& path) {
+  const auto end = std::min(path.find('/', 1), path.size());
+  const auto segment = path.substr(1, end - 1);
+  path.remove_prefix(end);
+  return segment;
+}
+
+bool is_parameter_name(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return http::is_alpha(c) || http::is_digit(c) || c == '_' || c == '-';
+  });
+}
+
+Problem in_pattern(std::string_view text, std::string_view what) {
+  return Problem{"path \"" + std::string{text} + "\": " + std::string{what}};
+}
+
+}  // namespace
+
+Result<PathPattern> PathPattern::parse(std::string_view text) {
+  if (!text.starts_with('/')) return in_pattern(text, "must start with \"/\"");
+  if (std::any_of(text.begin(), text.end(), [](char c) {
+        return http::is_control(c) || http::is_white_space(c) || c == '?' || c == '#';
+      })) {
+    return in_pattern(
+        text,
+        "holds a space, a control character, \"?\" or \"#\"; a pattern is for the path alone");
+  }
+  PathPattern pattern;
+  pattern.text_ = text;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view segment = take_segment(rest);
+    if (auto fault = pattern.add(segment, rest.empty())) return in_pattern(text, *fault);
+  }
+  return pattern;
+}
+
+std::optional<std::string> PathPattern::add(std::string_view segment, bool is_last) {
+  if (segment == "**") {
+    if (!is_last) return "\"**\" matches all that follows and must come last";
+    segments_.push_back({Kind::rest, {}});
+  } else if (segment == "*") {
+    segments_.push_back({Kind::any, {}});
+  } else if (segment.starts_with('{') && segment.ends_with('}')) {
+    return add_parameter(segment.substr(1, segment.size() - 2));
+  } else if (segment.find_first_of("*{}") != npos) {
+    return "\"*\", \"**\" and \"{name}\" stand for whole segments; \"" + std::string{segment} +
+           "\" holds one among other text";
+  } else {
+    segments_.push_back({Kind::literal, std::string{segment}});
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> PathPattern::add_parameter(std::string_view name) {
+  const std::string shown = "\"{" + std::string{name} + "}\"";
+  if (!is_parameter_name(name)) return shown + ": a name is letters, digits, \"_\" and \"-\"";
+  if (std::find(parameters_.begin(), parameters_.end(), name) != parameters_.end())
+    return shown + " is named twice";
+  if (parameters_.size() == path_parameter_limit) {
+    return "more than " + std::to_string(path_parameter_limit) + " named segments";
+  }
+  parameters_.emplace_back(name);
+  segments_.push_back({Kind::parameter, {}});
+  return std::nullopt;
+}
+
+bool PathPattern::matches(std::string_view path, std::string_view* captures) const {
+  for (const Segment& segment : segments_) {
+    if (segment.kind == Kind::rest) return true;
+    if (path.empty() || path.front() != '/') return false;
+    const std::string_view found = take_segment(path);
+    if (segment.kind == Kind::literal ? found != segment.literal : found.empty()) return false;
+    if (segment.kind == Kind::parameter) *captures++ = found;
+  }
+  return path.empty();
+}
+
+}  // namespace weir::routing
