@@ -59,7 +59,8 @@ constexpr Key<Settings> client_address_keys[] = {
 
 void read_client_address(const Cursor& in, Config& to) {
   read_table(in, client_address_keys, to.client_address);
-  if (in.has("header") && to.client_address.trusted_proxies.empty()) {
+  const bool is_default = to.client_address.header == Settings::Header::x_forwarded_for;
+  if (!is_default && to.client_address.trusted_proxies.empty()) {
     in.at_key("header").warn("never read: trusted_proxies is empty, so the peer is the client");
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/expand.hpp"
+#include "config/key_path.hpp"
 #include "config/secret_file.hpp"
 #include "config/values.hpp"
 
@@ -30,27 +31,14 @@ std::string found(const Node& node) {
   return ", found " + std::string(kind_name(node));
 }
 
-bool is_printable_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c <= 0x7E; });
-}
-
-/// Key paths are printed on one line, whatever the key.
-std::string path_step(std::string_view key) {
-  const std::string shown = in_quotes(key);
-  const bool plain = !key.empty() && key.find_first_of(". []\"") == std::string_view::npos &&
-                     shown.size() == key.size() + 2 && is_printable_ascii(key);
-  return plain ? std::string(key) : shown;
-}
-
 }  // namespace
 
 Cursor Cursor::at(const Entry& entry) const {
-  return {loading_, entry.value,
-          path_.empty() ? path_step(entry.key) : path_ + "." + path_step(entry.key)};
+  return {loading_, entry.value, key_path(path_, entry.key)};
 }
 
 Cursor Cursor::at(std::size_t index) const {
-  return {loading_, node_.items[index], path_ + "[" + std::to_string(index) + "]"};
+  return {loading_, node_.items[index], item_path(path_, index)};
 }
 
 Cursor Cursor::at_key(std::string_view key) const {

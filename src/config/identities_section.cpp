@@ -101,6 +101,10 @@ void read_identities(const Cursor& in, Config& to) {
                      *existing = std::move(identity);
                    }
                  });
+  // `client` is there even if it is not written.
+  if (to.identities.size() > identity_limit) {
+    in.error("more than " + std::to_string(identity_limit) + " identities, client included");
+  }
 }
 void list_identities(const std::string& path, KeyPaths& out) {
   list_named<source_keys>(path, out);

@@ -1,0 +1,95 @@
+// Assembles the tree of document.hpp from yaml-cpp's events, within its limits.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+
+#include "config/document.hpp"
+
+namespace weir::config {
+
+/// yaml-cpp counts from 0.
+Position position_of(const YAML::Mark& mark);
+
+/// Has to pass through yaml-cpp's parser, as its own exceptions do.
+class BoundExceeded : public YAML::ParserException {
+ public:
+  using ParserException::ParserException;
+};
+
+/// Assembles nodes from events. A collection stays on the stack until its end event.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  TreeBuilder(const DocumentLimits& limits, std::vector<Diagnostic>& problems)
+      : limits_(limits), problems_(problems) {}
+
+  std::optional<Node> take_root() { return std::exchange(root_, std::nullopt); }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    add_leaf(mark, anchor,
+             {.kind = Node::Kind::null,
+              .position = position_of(mark),
+              .text = {},
+              .items = {},
+              .entries = {}});
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    refuse_tag(mark, tag);
+    add_leaf(mark, anchor,
+             {.kind = Node::Kind::scalar,
+              .position = position_of(mark),
+              .text = value,
+              .items = {},
+              .entries = {}});
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override;
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(mark, tag, anchor, Node::Kind::sequence);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(mark, tag, anchor, Node::Kind::map);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Open {
+    Node node;
+    YAML::Mark mark;
+    YAML::anchor_t anchor = 0;
+    bool expects_key = true;     ///< map: the next value is a key
+    std::optional<Entry> entry;  ///< map: the key read, until its value is whole; none if refused
+    std::map<std::string, int> lines;  ///< map: where each key was first seen
+  };
+
+  void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Node::Kind kind);
+  void close();
+  void add_leaf(const YAML::Mark& mark, YAML::anchor_t anchor, Node node);
+  void attach(Node node);
+  void take_key(Open& map, const Node& node);
+  void take_value(Open& map, Node node);
+  void refuse_tag(const YAML::Mark& mark, const std::string& tag);
+  void complain(Position position, std::string message);
+  void charge(const YAML::Mark& mark, std::size_t values);
+
+  const DocumentLimits& limits_;
+  std::vector<Diagnostic>& problems_;
+  std::vector<Open> stack_;
+  std::map<YAML::anchor_t, Node> anchored_;
+  std::size_t values_ = 0;
+  std::optional<Node> root_;
+};
+
+}  // namespace weir::config
