@@ -44,6 +44,8 @@ class Serialisation {
     for (std::size_t i = 0; i < 4; ++i)
       bytes_[start + i] = static_cast<char>(size >> (8 * i));
   }
+  std::size_t size() const { return bytes_.size(); }
+  void cut_to(std::size_t size) { bytes_.resize(size); }
   std::string_view view() const { return {bytes_.data(), bytes_.size()}; }
 
  private:
@@ -110,8 +112,10 @@ class Reader {
   }
 
   bool operator()(const AnyOf& from) {
+    const std::size_t before = out_.size();
     for (const Source& source : from.sources) {
       if (read(source)) return true;
+      out_.cut_to(before);  // what an all_of had found until something was absent
     }
     return false;
   }

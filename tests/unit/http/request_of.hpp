@@ -3,14 +3,22 @@
 
 #include <initializer_list>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "http/request_view.hpp"
 
 namespace weir::http {
 
-using NameValue = std::pair<std::string_view, std::string_view>;
+/// Made of two texts and of nothing else: a string_view alone would also be made of two, as a
+/// range.
+struct NameValue {
+  std::string_view name;
+  std::string_view value;
+
+  template <class Name, class Value>
+  NameValue(const Name& given_name, const Value& given_value)
+      : name(given_name), value(given_value) {}
+};
 
 inline std::vector<FieldView> fields_of(std::initializer_list<NameValue> lines) {
   std::vector<FieldView> fields;

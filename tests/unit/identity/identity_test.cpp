@@ -1,0 +1,208 @@
+#include "identity/identity.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "identity/parameters.hpp"
+#include "unit/http/request_of.hpp"
+
+namespace weir::identity {
+namespace {
+
+using http::NameValue;
+using http::RequestOf;
+
+constexpr SipKey key{.k0 = 1, .k1 = 2};
+
+/// What a request is, for resolving identities from it.
+struct Given {
+  std::initializer_list<NameValue> fields{};
+  std::string_view query{};
+  std::string_view path = "/";
+  std::vector<PathParameter> parameters{};
+  const char* client = "192.0.2.1";
+  int ipv4_prefix = 32;
+  int ipv6_prefix = 64;
+};
+
+std::optional<Hash128> resolved(const Source& source, const Given& given, SipKey with = key) {
+  RequestOf request{given.fields};
+  request.view.path = given.path;
+  request.view.query = given.query;
+  const IpAddress client = IpAddress::parse(given.client).value();
+  ClientAddressSettings settings;
+  settings.ipv4_prefix = given.ipv4_prefix;
+  settings.ipv6_prefix = given.ipv6_prefix;
+  return resolve(source, {request.view, client, given.parameters, settings}, with);
+}
+
+Source header(std::string name) {
+  return {FromHeader{std::move(name)}};
+}
+Source query(std::string name) {
+  return {FromQuery{std::move(name)}};
+}
+Source from_cookie(std::string name) {
+  return {FromCookie{std::move(name)}};
+}
+Source path(std::string parameter = {}) {
+  return {FromPath{std::move(parameter)}};
+}
+Source any_of(std::vector<Source> sources) {
+  return {AnyOf{std::move(sources)}};
+}
+Source all_of(std::vector<Source> sources) {
+  return {AllOf{std::move(sources)}};
+}
+const Source client_source{FromClientAddress{}};
+
+TEST_CASE("a header: its first line, under any case of its name") {
+  const auto alice = resolved(header("x-api-key"), {.fields = {{"X-API-Key", "alice"}}});
+  REQUIRE(alice);
+  CHECK(resolved(header("X-Api-Key"), {.fields = {{"x-api-key", "alice"}, {"x-api-key", "bob"}}}) ==
+        alice);
+  CHECK(resolved(header("x-api-key"), {.fields = {{"x-api-key", "Alice"}}}) != alice);
+  CHECK_FALSE(resolved(header("x-api-key"), {}));
+  CHECK_FALSE(resolved(header("x-api-key"), {.fields = {{"x-api-key", ""}}}));
+}
+
+TEST_CASE("a query parameter: decoded, so that another spelling is not another client") {
+  const auto expected = resolved(query("k y"), {.query = "k+y=a b"});
+  REQUIRE(expected);
+  for (const char* text :
+       {"k%20y=a%20b", "k+y=a+b", "x=1&k+y=a+b&k+y=other", "%6b%20%79=%61+%62", "&&k y=a b&"}) {
+    INFO(text);
+    CHECK(resolved(query("k y"), {.query = text}) == expected);
+  }
+  for (const char* text : {"k+y=", "k+y", "", "K+y=a", "xk+y=a", "k+yx=a", "k%2by=a", "=a"}) {
+    INFO(text);
+    CHECK_FALSE(resolved(query("k y"), {.query = text}));
+  }
+  CHECK(resolved(query("k"), {.query = "k=a=b"}) == resolved(query("k"), {.query = "k=a%3Db"}));
+  CHECK(resolved(query("k"), {.query = "k=%zz%4"}) ==
+        resolved(query("k"), {.query = "k=%25zz%254"}));
+  CHECK(resolved(query("k"), {.query = "k=%00"}) != resolved(query("k"), {.query = "k=0"}));
+}
+
+TEST_CASE("a cookie: the first of its name over all lines, without quotes") {
+  const auto expected = resolved(from_cookie("sid"), {.fields = {{"Cookie", "sid=abc"}}});
+  REQUIRE(expected);
+  CHECK(resolved(from_cookie("sid"), {.fields = {{"Cookie", "a=b; sid=abc; sid=other"}}}) ==
+        expected);
+  CHECK(resolved(from_cookie("sid"), {.fields = {{"Cookie", "a=b"}, {"cookie", "sid=\"abc\""}}}) ==
+        expected);
+  CHECK(resolved(from_cookie("sid"), {.fields = {{"Cookie", "xsid=1;sid=abc;c"}}}) == expected);
+  CHECK(resolved(from_cookie("sid"), {.fields = {{"Cookie", "sid; sid = abc "}}}) == expected);
+  CHECK(resolved(from_cookie("sid"), {.fields = {{"Cookie", "sid=a=b"}}}) !=
+        resolved(from_cookie("sid"), {.fields = {{"Cookie", "sid=a"}}}));
+  for (const char* line : {"", "sid", "sid=", "sid=\"\"", "SID=abc", "a=sid=abc", "a=b", ";;"}) {
+    INFO(line);
+    CHECK_FALSE(resolved(from_cookie("sid"), {.fields = {{"Cookie", line}}}));
+  }
+}
+
+TEST_CASE("a segment of the path, or all of it, decoded") {
+  const auto seven = resolved(path("id"), {.parameters = {{"other", "8"}, {"id", "7"}}});
+  REQUIRE(seven);
+  CHECK(resolved(path("id"), {.parameters = {{"id", "%37"}}}) == seven);
+  CHECK(resolved(path("id"), {.parameters = {{"id", "8"}}}) != seven);
+  CHECK(resolved(path("id"), {.parameters = {{"id", "a+b"}}}) !=
+        resolved(path("id"), {.parameters = {{"id", "a b"}}}));
+  CHECK_FALSE(resolved(path("id"), {.parameters = {{"other", "7"}}}));
+  CHECK_FALSE(resolved(path("id"), {.parameters = {{"id", ""}}}));
+  CHECK(resolved(path(), {.path = "/a"}) == resolved(path(), {.path = "/%61"}));
+  CHECK(resolved(path(), {.path = "/a"}) != resolved(path(), {.path = "/b"}));
+}
+
+TEST_CASE("pitfall 18: a client address is its network, by family") {
+  const auto of = [](const char* client, int v4 = 32, int v6 = 64) {
+    return resolved(client_source, {.client = client, .ipv4_prefix = v4, .ipv6_prefix = v6});
+  };
+  CHECK(of("2001:db8::1") == of("2001:db8::ffff:1"));
+  CHECK(of("2001:db8::1") != of("2001:db8:0:1::1"));
+  CHECK(of("::ffff:192.0.2.1") == of("192.0.2.1"));
+  CHECK(of("::ffff:192.0.2.1") != of("::ffff:192.0.2.2"));
+  CHECK(of("64:ff9b::192.0.2.1") == of("192.0.2.1"));
+  CHECK(of("192.0.2.1", 24) == of("192.0.2.2", 24));
+  CHECK(of("192.0.2.1", 24) != of("192.0.3.1", 24));
+  CHECK(of("::", 0, 0) != of("0.0.0.0", 0, 0));
+}
+
+TEST_CASE("any_of takes the first that is present, all_of needs all") {
+  const Source any = any_of({header("a"), query("b")});
+  CHECK(resolved(any, {.fields = {{"a", "1"}}, .query = "b=2"}) ==
+        resolved(header("a"), {.fields = {{"a", "1"}}}));
+  CHECK(resolved(any, {.query = "b=2"}) == resolved(query("b"), {.query = "b=2"}));
+  CHECK_FALSE(resolved(any, {}));
+  const Source all = all_of({header("a"), query("b")});
+  CHECK(resolved(all, {.fields = {{"a", "1"}}, .query = "b=2"}));
+  CHECK_FALSE(resolved(all, {.fields = {{"a", "1"}}}));
+  CHECK_FALSE(resolved(all, {.query = "b=2"}));
+  // what an absent alternative has found so far leaves no trace
+  CHECK(resolved(any_of({all, query("b")}), {.fields = {{"a", "1"}}, .query = "c=1&b=2"}) ==
+        resolved(all, {.fields = {{"a", "1"}}, .query = "b=2"}));
+  CHECK(resolved(any_of({all_of({header("a"), header("x")}), query("b")}),
+                 {.fields = {{"a", "1"}}, .query = "b=2"}) ==
+        resolved(query("b"), {.query = "b=2"}));
+}
+
+TEST_CASE("pitfall 17: parts do not run into each other, and kinds do not mix") {
+  std::set<Hash128> seen;
+  std::size_t made = 0;
+  const auto add = [&](const Source& source, const Given& given) {
+    const auto hash = resolved(source, given);
+    REQUIRE(hash);
+    seen.insert(*hash);
+    ++made;
+  };
+  const Source both = all_of({header("a"), header("b")});
+  add(both, {.fields = {{"a", "1_2"}, {"b", "3"}}});
+  add(both, {.fields = {{"a", "1"}, {"b", "2_3"}}});
+  add(both, {.fields = {{"a", "1_"}, {"b", "2_3"}}});
+  add(both, {.fields = {{"a", "12"}, {"b", "3"}}});
+  add(both, {.fields = {{"a", "1"}, {"b", "23"}}});
+  add(all_of({header("a"), header("c")}), {.fields = {{"a", "1"}, {"c", "23"}}});
+  add(all_of({header("a")}), {.fields = {{"a", "1"}}});
+  add(all_of({all_of({header("a")})}), {.fields = {{"a", "1"}}});
+  add(all_of({all_of({header("a")}), header("b")}), {.fields = {{"a", "1"}, {"b", "1"}}});
+  add(all_of({all_of({header("a"), header("b")})}), {.fields = {{"a", "1"}, {"b", "1"}}});
+  // one name and value, read from different places
+  add(header("a"), {.fields = {{"a", "1"}}});
+  add(query("a"), {.query = "a=1"});
+  add(from_cookie("a"), {.fields = {{"cookie", "a=1"}}});
+  add(path("a"), {.parameters = {{"a", "1"}}});
+  add(path(), {.path = "a1"});
+  add(header("a1"), {.fields = {{"a1", "1"}}});
+  add(client_source, {});
+  CHECK(seen.size() == made);
+}
+
+TEST_CASE("pitfall 21: the hash depends on the key") {
+  const Given given{.fields = {{"a", "1"}}};
+  CHECK(resolved(header("a"), given) != resolved(header("a"), given, SipKey{.k0 = 1, .k1 = 3}));
+}
+
+TEST_CASE("long values are hashed whole") {
+  const std::string value(10'000, 'x');
+  const std::string other = value.substr(1) + 'y';
+  CHECK(resolved(header("a"), {.fields = {{"a", value}}}) !=
+        resolved(header("a"), {.fields = {{"a", other}}}));
+  CHECK(resolved(header("a"), {.fields = {{"a", value}}}) ==
+        resolved(header("a"), {.fields = {{"a", value}}}));
+}
+
+TEST_CASE("identities are described by where they come from") {
+  CHECK(describe(client_source) == "client_address");
+  CHECK(describe(header("x-api-key")) == "header x-api-key");
+  CHECK(describe(query("k")) == "query k");
+  CHECK(describe(from_cookie("sid")) == "cookie sid");
+  CHECK(describe(path()) == "path");
+  CHECK(describe(path("id")) == "path id");
+  CHECK(describe(any_of({header("a"), all_of({query("b"), client_source})})) ==
+        "any of (header a, all of (query b, client_address))");
+}
+
+}  // namespace
+}  // namespace weir::identity

@@ -1,0 +1,72 @@
+#include "routing/matcher.hpp"
+
+#include <array>
+
+#include "catch.hpp"
+#include "unit/http/request_of.hpp"
+
+namespace weir::routing {
+namespace {
+
+using http::RequestOf;
+
+bool matches_host(const char* pattern, std::string_view host) {
+  RequestOf request{{}};
+  request.view.host = host;
+  return matches({.host = pattern, .path = {}, .methods = {}, .headers = {}}, request.view,
+                 nullptr);
+}
+
+TEST_CASE("hosts match exactly or as any subdomain, whatever their case") {
+  CHECK(matches_host("api.example.com", "API.Example.com"));
+  CHECK(matches_host("api.example.com", "api.example.com."));
+  CHECK_FALSE(matches_host("api.example.com", "example.com"));
+  CHECK_FALSE(matches_host("api.example.com", "api.example.com.evil"));
+  CHECK(matches_host("*.example.com", "a.example.com"));
+  CHECK(matches_host("*.EXAMPLE.com", "a.b.example.COM"));
+  CHECK_FALSE(matches_host("*.example.com", "example.com"));
+  CHECK_FALSE(matches_host("*.example.com", ".example.com"));
+  CHECK_FALSE(matches_host("*.example.com", "evilexample.com"));
+  CHECK(matches_host("[2001:db8::1]", "[2001:DB8::1]"));
+  CHECK_FALSE(matches_host("a", ""));
+}
+
+TEST_CASE("methods match as they are written") {
+  const Match match{.host = {}, .path = {}, .methods = {"GET", "HEAD"}, .headers = {}};
+  CHECK(matches(match, RequestOf{{}, "HEAD"}.view, nullptr));
+  CHECK_FALSE(matches(match, RequestOf{{}, "POST"}.view, nullptr));
+  CHECK_FALSE(matches(match, RequestOf{{}, "get"}.view, nullptr));
+}
+
+TEST_CASE("headers match by name in any case and by exact value, on any line") {
+  const Match match{
+      .host = {}, .path = {}, .methods = {}, .headers = {{"x-beta", "1"}, {"X-Tier", "Gold"}}};
+  CHECK(matches(match, RequestOf{{{"X-Beta", "1"}, {"x-tier", "Gold"}}}.view, nullptr));
+  CHECK(matches(match, RequestOf{{{"X-Beta", "0"}, {"x-tier", "Gold"}, {"x-beta", "1"}}}.view,
+                nullptr));
+  CHECK_FALSE(matches(match, RequestOf{{{"X-Beta", "1"}}}.view, nullptr));
+  CHECK_FALSE(matches(match, RequestOf{{{"X-Beta", "1"}, {"x-tier", "gold"}}}.view, nullptr));
+  CHECK_FALSE(matches(match, RequestOf{{{"X-Beta", "1, 1"}, {"x-tier", "Gold"}}}.view, nullptr));
+}
+
+TEST_CASE("all that is named must hold, and nothing named matches all") {
+  CHECK(matches(Match{}, RequestOf{{}}.view, nullptr));
+  const Match match{.host = "h",
+                    .path = PathPattern::parse("/u/{id}").value(),
+                    .methods = {"GET"},
+                    .headers = {{"a", "b"}}};
+  RequestOf request{{{"a", "b"}}};
+  request.view.host = "h";
+  request.view.path = "/u/7";
+  std::array<std::string_view, path_parameter_limit> captures;
+  CHECK(matches(match, request.view, captures.data()));
+  CHECK(captures[0] == "7");
+  request.view.path = "/u";
+  CHECK_FALSE(matches(match, request.view, captures.data()));
+  request.view.path = "/u/7";
+  request.view.host = "g";
+  CHECK_FALSE(matches(match, request.view, captures.data()));
+}
+
+}  // namespace
+}  // namespace weir::routing

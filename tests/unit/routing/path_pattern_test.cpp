@@ -1,0 +1,155 @@
+#include "routing/path_pattern.hpp"
+
+#include <array>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+
+namespace weir::routing {
+namespace {
+
+using Captures = std::array<std::string_view, path_parameter_limit>;
+
+bool matches(std::string_view pattern, std::string_view path) {
+  Captures captures;
+  return PathPattern::parse(pattern).value().matches(path, captures.data());
+}
+
+TEST_CASE("what a pattern matches") {
+  struct Row {
+    const char* pattern;
+    std::vector<const char*> matched;
+    std::vector<const char*> unmatched;
+  };
+  const Row rows[] = {
+      // exact
+      {"/", {"/"}, {"", "*", "//", "/a"}},
+      {"/exact",
+       {"/exact"},
+       {"/", "/exact/", "/exactly", "/Exact", "/exact/a", "exact", "//exact", "/%65xact"}},
+      {"/a/b/", {"/a/b/"}, {"/a/b", "/a/b//", "/a/b/c"}},
+      {"/a//b", {"/a//b"}, {"/a/b", "/a/x/b"}},
+      // one segment, not an empty one
+      {"/v1/*",
+       {"/v1/a", "/v1/..", "/v1/%2F"},
+       {"/v1", "/v1/", "/v1/a/", "/v1/a/b", "/v2/a", "/v1//"}},
+      {"/*/b", {"/a/b"}, {"//b", "/b", "/a/a/b", "/a/c"}},
+      // any depth, also none
+      {"/v1/**",
+       {"/v1", "/v1/", "/v1/a", "/v1/a/b/", "/v1//"},
+       {"/v1a", "/v", "/", "/v2/a", "v1/a"}},
+      {"/**", {"/", "/a", "/a/b", "*", ""}, {}},
+      {"/*/**", {"/a", "/a/", "/a/b/c"}, {"/", "//a"}},
+      // a named segment
+      {"/users/{id}",
+       {"/users/7", "/users/a%20b"},
+       {"/users", "/users/", "/users/7/", "/users/7/x"}},
+      {"/users/{id}/**", {"/users/7", "/users/7/x/y"}, {"/users", "/users/"}},
+  };
+  for (const Row& row : rows) {
+    for (const char* path : row.matched) {
+      INFO(row.pattern << " and " << path);
+      CHECK(matches(row.pattern, path));
+    }
+    for (const char* path : row.unmatched) {
+      INFO(row.pattern << " and " << path);
+      CHECK_FALSE(matches(row.pattern, path));
+    }
+  }
+}
+
+TEST_CASE("named segments are captured as received, in the pattern's order") {
+  const PathPattern pattern = PathPattern::parse("/{a}/x/{b-2}/*/{c_3}/**").value();
+  CHECK(pattern.parameters() == std::vector<std::string>{"a", "b-2", "c_3"});
+  CHECK(pattern.text() == "/{a}/x/{b-2}/*/{c_3}/**");
+  Captures captures;
+  REQUIRE(pattern.matches("/1%2F/x/2/skipped/3/more/of/it", captures.data()));
+  CHECK(captures[0] == "1%2F");
+  CHECK(captures[1] == "2");
+  CHECK(captures[2] == "3");
+}
+
+TEST_CASE("a pattern that can not be meant is refused with its text and the reason") {
+  struct Row {
+    const char* pattern;
+    const char* reason;
+  };
+  const Row rows[] = {
+      {"", "must start with \"/\""},
+      {"a", "must start with \"/\""},
+      {"*", "must start with \"/\""},
+      {"/**/a", "must come last"},
+      {"/a*", "whole segments"},
+      {"/***", "whole segments"},
+      {"/a{id}", "whole segments"},
+      {"/{id", "whole segments"},
+      {"/{a}{b}", "letters, digits"},
+      {"/{}", "letters, digits"},
+      {"/{a b}", "space"},
+      {"/{a/b}", "whole segments"},
+      {"/{a.b}", "letters, digits"},
+      {"/{id}/{id}", "named twice"},
+      {"/a?b", "the path alone"},
+      {"/a#b", "the path alone"},
+      {"/a b", "the path alone"},
+      {"/a\n", "the path alone"},
+      {"/{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}/{i}", "more than 8"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.pattern);
+    const auto pattern = PathPattern::parse(row.pattern);
+    REQUIRE_FALSE(pattern.has_value());
+    CHECK(pattern.error().message.find(row.reason) != std::string::npos);
+    CHECK(pattern.error().message.find(row.pattern) != std::string::npos);
+  }
+  CHECK(PathPattern::parse("/{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}").has_value());
+}
+
+std::vector<std::string> segments_of(std::string_view path) {
+  std::vector<std::string> segments;
+  for (const char c : path) {
+    if (c == '/') {
+      segments.emplace_back();
+    } else {
+      segments.back() += c;
+    }
+  }
+  return segments;
+}
+
+/// The meaning of a pattern, said once more in the plainest way.
+bool model(std::string_view pattern, std::string_view path) {
+  const auto wanted = segments_of(pattern);
+  const auto found = segments_of(path);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] == "**") return true;
+    if (i >= found.size()) return false;
+    const bool wild = wanted[i] == "*" || wanted[i] == "{p}";
+    if (wild ? found[i].empty() : found[i] != wanted[i]) return false;
+  }
+  return found.size() == wanted.size();
+}
+
+TEST_CASE("patterns agree with a model") {
+  const auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 random{seed};
+  const std::vector<std::string> parts{"/a", "/b", "/", "/*", "/ab"};
+  for (int i = 0; i < 20'000; ++i) {
+    std::string pattern;
+    std::string path;
+    for (auto count = random() % 4; count-- > 0;)
+      pattern += parts[random() % parts.size()];
+    for (auto count = 1 + random() % 4; count-- > 0;)
+      path += parts[random() % 3];
+    if (random() % 3 == 0) pattern += "/{p}";
+    if (random() % 3 == 0 || pattern.empty()) pattern += "/**";
+    CAPTURE(pattern, path);
+    REQUIRE(matches(pattern, path) == model(pattern, path));
+  }
+}
+
+}  // namespace
+}  // namespace weir::routing
