@@ -1,0 +1,112 @@
+"""Processes pinned to cores, and what one round of load cost them."""
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import socket
+import subprocess
+import time
+
+TICKS = os.sysconf("SC_CLK_TCK")
+LOAD = pathlib.Path(__file__).with_name("load.lua")
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    cpu_us: float  # user and system time of the peer's processes, a request
+    rate: float    # requests a second
+    p50_ms: float
+    p99_ms: float
+    memory_mb: float
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_until_it_answers(port, process, output):
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError(f"{process.args} ended at once:\n{output.read_text(errors='replace')}")
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.02)
+    raise RuntimeError(f"{process.args} does not answer on port {port}:\n{output.read_text(errors='replace')}")
+
+
+@contextlib.contextmanager
+def running(command, core, port, output):
+    """The command on one core, from when it answers on the port until the block ends."""
+    with output.open("wb") as sink:
+        process = subprocess.Popen(["taskset", "-c", str(core), *command], stdout=sink, stderr=sink)
+    try:
+        wait_until_it_answers(port, process, output)
+        yield process.pid  # taskset has become the command
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def process_tree(pid):
+    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    return [pid] + [one for child in children for one in process_tree(int(child))]
+
+
+def cpu_seconds(pid):
+    ticks = 0
+    for one in process_tree(pid):
+        fields = pathlib.Path(f"/proc/{one}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])  # utime, stime: proc(5) fields 14 and 15
+    return ticks / TICKS
+
+
+def memory_mb(pid):
+    """Resident, a page that several of the processes share counted once."""
+    kilobytes = 0
+    for one in process_tree(pid):
+        for line in pathlib.Path(f"/proc/{one}/smaps_rollup").read_text(encoding="ascii").splitlines():
+            if line.startswith("Pss:"):
+                kilobytes += int(line.split()[1])
+    return kilobytes / 1024
+
+
+def load(port, core, seconds, connections, keys):
+    """One run of wrk; the numbers of its last line, by name."""
+    command = ["taskset", "-c", str(core), "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "5s",
+               "-s", str(LOAD), f"http://127.0.0.1:{port}"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False,
+                         env={**os.environ, "WEIR_BENCH_KEYS": str(keys)})
+    for line in ran.stdout.splitlines():
+        if line.startswith("weir-bench "):
+            return {name: int(value) for name, value in (pair.split("=") for pair in line.split()[1:])}
+    raise RuntimeError(f"wrk failed:\n{ran.stdout}{ran.stderr}")
+
+
+def check(name, row, counts):
+    """A run that did other work than its row says is no measurement."""
+    if counts["failed"]:
+        raise RuntimeError(f"{name}, {row.title}: {counts['failed']} requests failed")
+    expected = counts["requests"] if row.denied else 0
+    # The first request of the used-up limit passes, and HAProxy's rate takes two.
+    if abs(counts["refused"] - expected) > 10:
+        raise RuntimeError(f"{name}, {row.title}: {counts['refused']} of {counts['requests']} requests refused, "
+                           f"not {expected}")
+
+
+def sample(name, row, pid, port, core, seconds, connections):
+    before = cpu_seconds(pid)
+    counts = load(port, core, seconds, connections, row.keys)
+    spent = cpu_seconds(pid) - before
+    check(name, row, counts)
+    return Sample(cpu_us=spent * 1e6 / counts["requests"],
+                  rate=counts["requests"] * 1e6 / counts["duration_us"],
+                  p50_ms=counts["p50_us"] / 1000, p99_ms=counts["p99_us"] / 1000,
+                  memory_mb=memory_mb(pid))

@@ -1,0 +1,157 @@
+"""Weir, nginx and HAProxy set to the same work: one worker, keep-alive on both sides, one upstream."""
+
+import dataclasses
+import pathlib
+
+# A quota that always admits, and one that is used up by its first request.
+AMPLE = 1_000_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    name: str
+    title: str
+    keys: int  # different values of x-api-key in the load
+    limited: bool = True
+    denied: bool = False
+
+
+ROWS = {row.name: row for row in (
+    Row("plain", "no limits", keys=1, limited=False),
+    Row("one_key", "limited, 1 key", keys=1),
+    Row("many_keys", "limited, 100,000 keys", keys=100_000),
+    Row("denied", "429, limit used up", keys=1, denied=True),
+)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """What a peer is configured for."""
+    row: Row
+    port: int
+    upstream_port: int
+    directory: pathlib.Path  # its own
+    log: bool
+
+
+UPSTREAM = """
+daemon off; worker_processes 1; pid {directory}/upstream.pid; error_log {directory}/upstream.log;
+events {{ worker_connections 4096; }}
+http {{
+  access_log off; keepalive_requests 1000000000; default_type text/plain;
+  client_body_temp_path {directory}/body; proxy_temp_path {directory}/proxy;
+  fastcgi_temp_path {directory}/f; uwsgi_temp_path {directory}/u; scgi_temp_path {directory}/s;
+  server {{ listen 127.0.0.1:{port} backlog=4096; location / {{ return 200 "{body}"; }} }}
+}}
+"""
+
+NGINX = """
+daemon off; worker_processes 1; pid {directory}/nginx.pid; error_log {directory}/error.log crit;
+events {{ worker_connections 4096; }}
+http {{
+  access_log {log}; keepalive_requests 1000000000; keepalive_timeout 75s;
+  client_body_temp_path {directory}/body; proxy_temp_path {directory}/proxy;
+  fastcgi_temp_path {directory}/f; uwsgi_temp_path {directory}/u; scgi_temp_path {directory}/s;
+  {zone}
+  upstream service {{ server 127.0.0.1:{upstream_port}; keepalive 256; keepalive_requests 1000000000; }}
+  server {{
+    listen 127.0.0.1:{port} backlog=4096;
+    location / {{
+      {limit}
+      proxy_pass http://service; proxy_http_version 1.1; proxy_set_header Connection "";
+    }}
+  }}
+}}
+"""
+
+HAPROXY = """
+global
+  nbthread 1
+  maxconn 8192
+{log_global}
+defaults
+  mode http
+  option http-keep-alive
+  http-reuse always
+{log_defaults}
+  timeout connect 1s
+  timeout client 75s
+  timeout server 60s
+frontend public
+  bind 127.0.0.1:{port} backlog 4096
+{limit}
+  default_backend service
+backend service
+  server one 127.0.0.1:{upstream_port}
+"""
+
+WEIR = """
+listen: [{{address: "127.0.0.1:{port}"}}]
+workers: 1
+access_log: {{path: "{log}"}}
+upstreams:
+  service: {{servers: [{{url: "http://127.0.0.1:{upstream_port}"}}]}}
+{limits}
+routes:
+  - match: {{path: /**}}
+    upstream: service
+    {route_limits}
+"""
+
+WEIR_LIMITS = """
+identities:
+  api_key: {{header: x-api-key}}
+policies:
+  bench: {{algorithm: gcra, rate: {rate}, burst: {burst}}}
+"""
+
+
+def upstream(port, directory):
+    """The service behind every peer: nginx, answering 100 bytes."""
+    path = directory / "upstream.conf"
+    path.write_text(UPSTREAM.format(directory=directory, port=port, body="x" * 100))
+    return ["nginx", "-p", str(directory), "-c", str(path), "-e", str(directory / "upstream.log")]
+
+
+def nginx(work, _program):
+    rate, burst = ("1r/m", "") if work.row.denied else (f"{AMPLE}r/s", f" burst={AMPLE} nodelay")
+    zone = f"limit_req_zone $http_x_api_key zone=bench:64m rate={rate};" if work.row.limited else ""
+    limit = f"limit_req zone=bench{burst}; limit_req_status 429;" if work.row.limited else ""
+    path = work.directory / "nginx.conf"
+    path.write_text(NGINX.format(
+        directory=work.directory, port=work.port, upstream_port=work.upstream_port, zone=zone, limit=limit,
+        log=f"{work.directory}/access.log combined buffer=64k flush=1s" if work.log else "off"))
+    return ["nginx", "-p", str(work.directory), "-c", str(path), "-e", str(work.directory / "error.log")]
+
+
+def haproxy(work, _program):
+    bound = 1 if work.row.denied else 4_000_000_000
+    limit = f"""
+  stick-table type string len 64 size 200k expire 60s store http_req_rate(60s)
+  http-request track-sc0 req.hdr(x-api-key)
+  http-request deny deny_status 429 if {{ sc_http_req_rate(0) gt {bound} }}
+""" if work.row.limited else ""
+    path = work.directory / "haproxy.cfg"
+    path.write_text(HAPROXY.format(
+        port=work.port, upstream_port=work.upstream_port, limit=limit,
+        log_global="  log stdout format raw local0" if work.log else "",
+        log_defaults="  log global\n  option httplog" if work.log else ""))
+    return ["haproxy", "-db", "-f", str(path)]  # -db: one process, in the foreground
+
+
+def weir(work, program):
+    rate, burst = ("1/1h", 1) if work.row.denied else (f"{AMPLE}/1s", AMPLE)
+    path = work.directory / "weir.yaml"
+    path.write_text(WEIR.format(
+        port=work.port, upstream_port=work.upstream_port,
+        log=f"{work.directory}/access.log" if work.log else "off",
+        limits=WEIR_LIMITS.format(rate=rate, burst=burst) if work.row.limited else "",
+        route_limits="limits: [{policy: bench, key: api_key}]" if work.row.limited else ""))
+    return [program, "serve", "--config", str(path)]
+
+
+PEERS = {"nginx": nginx, "haproxy": haproxy, "weir": weir}
+
+
+def version_command(name, program):
+    return {"nginx": ["nginx", "-v"], "haproxy": ["haproxy", "-v"], "weir": [program, "version"]}[name]
