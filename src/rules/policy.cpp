@@ -29,8 +29,6 @@ constexpr std::int64_t span_limit_us = std::int64_t{1} << 51;
 constexpr std::int64_t product_limit = std::int64_t{1} << 52;
 /// Logs and lists hold up to this many entries a key.
 constexpr std::int64_t entry_limit = 100'000;
-/// Keeps the proportion of a sub-window exact: 2 * count * count is at most 2^53.
-constexpr std::int64_t sub_window_count_limit = std::int64_t{1} << 26;
 
 using Finding = std::optional<Problem>;
 

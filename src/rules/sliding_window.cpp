@@ -1,7 +1,6 @@
 #include "rules/sliding_window.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "rules/span.hpp"
 
@@ -19,57 +18,63 @@ std::int64_t share_of(const Rate& rate) {
 }
 
 void add_units(std::uint32_t& counter, std::int64_t units) {
-  const std::int64_t room = std::numeric_limits<std::uint32_t>::max() - std::int64_t{counter};
+  const std::int64_t room = sub_window_count_limit - std::int64_t{counter};
   counter += static_cast<std::uint32_t>(std::min(units, room));
 }
 
+/// Sub-window number n begins at n * length.
+std::int64_t newest_of(const TierCounters& tier) {
+  return floor_div(to_us(tier.latest), tier.length_us);
+}
+
 /// Counters of another sub-window length, after a reload: each moves to where its last instant
-/// falls, but not beyond sub-window `present`.
-TierCounters relaid(const TierCounters& old, std::int64_t length, std::int64_t present) {
-  const auto number_of = [&](std::int64_t old_number) {
-    const std::int64_t last_us = (old_number + 1) * old.length_us - 1;
-    return std::min(floor_div(last_us, length), present);
-  };
-  TierCounters tier{.length_us = length, .newest = number_of(old.newest)};
-  for (std::size_t age = 0; age < old.used.size(); ++age) {
-    const std::int64_t number = number_of(old.newest - static_cast<std::int64_t>(age));
-    const std::int64_t new_age = tier.newest - number;
-    if (new_age <= sub_windows)
-      add_units(tier.used[static_cast<std::size_t>(new_age)], old.used[age]);
+/// falls.
+TierCounters relaid(const TierCounters& old, std::int64_t length) {
+  const std::int64_t newest = floor_div(to_us(old.latest), length);
+  TierCounters tier{.length_us = length, .latest = old.latest};
+  for (std::int64_t age = 0; age <= sub_windows; ++age) {
+    const std::int64_t end_us = (newest_of(old) - age + 1) * old.length_us;
+    const std::int64_t number = floor_div(std::min(end_us - 1, to_us(old.latest)), length);
+    if (newest - number > sub_windows) break;
+    add_units(tier.used[static_cast<std::size_t>(newest - number)],
+              old.used[static_cast<std::size_t>(age)]);
   }
   return tier;
+}
+
+/// The tier's counters as they were written, in sub-windows of today's length.
+TierCounters stored(const Rate& rate, const SlidingWindowState& state, std::size_t index) {
+  const std::int64_t length = length_of(rate);
+  if (index >= state.tiers.size()) return {.length_us = length};
+  const TierCounters& tier = state.tiers[index];
+  return tier.length_us == length ? tier : relaid(tier, length);
 }
 
 /// The tier's counters as they are at `now`; an earlier `now` changes nothing.
 TierCounters advanced(const Rate& rate, const SlidingWindowState& state, std::size_t index,
                       Instant now) {
-  const std::int64_t length = length_of(rate);
-  const std::int64_t number = floor_div(to_us(now), length);
-  if (index >= state.tiers.size()) return {.length_us = length, .newest = number};
-  TierCounters tier = state.tiers[index];
-  if (tier.length_us != length) {
-    const std::int64_t began = floor_div(tier.newest * tier.length_us, length);
-    tier = relaid(tier, length, std::max(number, began));
-  }
-  if (number <= tier.newest) return tier;
-  const auto shift = std::min<std::int64_t>(number - tier.newest, std::ssize(tier.used));
+  TierCounters tier = stored(rate, state, index);
+  if (now <= tier.latest) return tier;
+  const std::int64_t passed = floor_div(to_us(now), tier.length_us) - newest_of(tier);
+  const auto shift = std::min<std::int64_t>(passed, std::ssize(tier.used));
   std::shift_right(tier.used.begin(), tier.used.end(), shift);
   std::fill_n(tier.used.begin(), shift, 0U);
-  tier.newest = number;
+  tier.latest = now;
   return tier;
 }
 
-std::int64_t forgiven(const Rate& rate, const TierCounters& tier, Instant now) {
+/// What of the oldest sub-window no longer counts.
+std::int64_t forgiven(const Rate& rate, const TierCounters& tier) {
   const std::int64_t oldest = tier.used.back();
-  const std::int64_t passed = std::max<std::int64_t>(to_us(now) - tier.newest * tier.length_us, 0);
-  if (oldest == 0 || passed == 0) return 0;
+  if (oldest == 0) return 0;
+  const std::int64_t passed = to_us(tier.latest) - newest_of(tier) * tier.length_us;
   const Quotient left = divide_product(passed, oldest, 0, tier.length_us / oldest,
                                        tier.length_us % oldest, tier.length_us);
   return std::min(left.whole, share_of(rate));
 }
 
-std::int64_t used_of(const Rate& rate, const TierCounters& tier, Instant now) {
-  std::int64_t sum = -forgiven(rate, tier, now);
+std::int64_t used_of(const Rate& rate, const TierCounters& tier) {
+  std::int64_t sum = -forgiven(rate, tier);
   for (const std::uint32_t used : tier.used)
     sum += used;
   return sum;
@@ -87,7 +92,7 @@ Instant falls_to(const Rate& rate, const TierCounters& tier, std::int64_t units)
       excess -= held;
       continue;
     }
-    const std::int64_t leaving = (tier.newest - age + sub_windows) * tier.length_us;
+    const std::int64_t leaving = (newest_of(tier) - age + sub_windows) * tier.length_us;
     if (excess > share_of(rate)) return instant_from_us(leaving + tier.length_us);
     const std::int64_t length_part = tier.length_us % held;
     return instant_from_us(leaving + excess * (tier.length_us / held) +
@@ -112,7 +117,7 @@ std::int64_t units_left(const Policy& policy, const SlidingWindowState& state, I
   std::int64_t left = policy.capacity;
   for (std::size_t i = 0; i < policy.rates.size(); ++i) {
     const Rate& rate = policy.rates[i];
-    left = std::min(left, rate.count - used_of(rate, advanced(rate, state, i, now), now));
+    left = std::min(left, rate.count - used_of(rate, advanced(rate, state, i, now)));
   }
   return std::max<std::int64_t>(left, 0);
 }
@@ -157,12 +162,8 @@ Level level(const Policy& policy, const SlidingWindowState& state, Instant now) 
 
 Instant whole_at(const Policy& policy, const SlidingWindowState& state) {
   Instant at{};
-  for (std::size_t i = 0; i < std::min(policy.rates.size(), state.tiers.size()); ++i) {
-    const std::int64_t length = length_of(policy.rates[i]);
-    const TierCounters tier = state.tiers[i].length_us == length
-                                  ? state.tiers[i]
-                                  : relaid(state.tiers[i], length, exact_limit);
-    at = std::max(at, falls_to(policy.rates[i], tier, 0));
+  for (std::size_t i = 0; i < policy.rates.size(); ++i) {
+    at = std::max(at, falls_to(policy.rates[i], stored(policy.rates[i], state, i), 0));
   }
   return at;
 }

@@ -16,11 +16,14 @@
 namespace weir::rules {
 
 inline constexpr std::int64_t sub_windows = 10;
+/// The largest count of a tier, and where a counter stops: 2 * count * count is at most 2^53, which
+/// keeps the proportion of a sub-window exact.
+inline constexpr std::int64_t sub_window_count_limit = std::int64_t{1} << 26;
 
 /// One tier: what each of the eleven newest sub-windows counted.
 struct TierCounters {
   std::int64_t length_us = 0;  ///< of a sub-window, when this was written
-  std::int64_t newest = 0;     ///< number of the newest sub-window: it began at newest * length_us
+  Instant latest{};            ///< of the newest charge; its sub-window is the newest
   std::array<std::uint32_t, static_cast<std::size_t>(sub_windows) + 1> used{};  ///< newest first
   friend bool operator==(const TierCounters&, const TierCounters&) = default;
 };
