@@ -1,19 +1,18 @@
 #include "app/server.hpp"
 
-#include <sys/resource.h>
-
 #include <atomic>
+#include <csignal>
+#include <random>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <string>
+#include <sys/resource.h>
+#include <vector>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <csignal>
-#include <random>
-#include <string>
-#include <vector>
-
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include "admin/admin_server.hpp"
 #include "app/worker.hpp"
@@ -40,14 +39,15 @@ rlim_t raise_descriptor_limit() {
   return limit.rlim_cur;
 }
 
-/// Configuration with what only the running process knows: ports picked, connections bounded by descriptors.
+/// Configuration with what only the running process knows: ports picked, connections bounded by
+/// descriptors.
 config::Config completed(const config::Config& configured) {
   constexpr rlim_t kept_for_ourselves = 64;
   config::Config config = configured;
   const rlim_t descriptors = raise_descriptor_limit();
   if (config.downstream.max_connections == 0) {
-    config.downstream.max_connections =
-        static_cast<std::size_t>(descriptors > 2 * kept_for_ourselves ? (descriptors - kept_for_ourselves) / 2 : 1);
+    config.downstream.max_connections = static_cast<std::size_t>(
+        descriptors > 2 * kept_for_ourselves ? (descriptors - kept_for_ourselves) / 2 : 1);
   }
   return config;
 }
@@ -55,7 +55,8 @@ config::Config completed(const config::Config& configured) {
 class Server {
  public:
   explicit Server(const config::Config& config)
-      : config_(completed(config)), store_({.max_keys = config_.memory.max_keys, .seed = random_seed()}) {}
+      : config_(completed(config)),
+        store_({.max_keys = config_.memory.max_keys, .seed = random_seed()}) {}
 
   Result<void> start();
   void run();
@@ -77,7 +78,7 @@ class Server {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<admin::AdminServer> admin_;
   asio::io_context io_{1};
-  asio::signal_set signals_{io_, SIGTERM, SIGINT, SIGHUP, SIGUSR1};
+  asio::signal_set signals_{io_};
   asio::steady_timer shutdown_timer_{io_};
   std::size_t draining_workers_ = 0;
   bool draining_ = false;
@@ -88,14 +89,18 @@ Result<void> Server::start() {
   if (auto opened = open_log(); !opened) return opened;
   if (auto opened = open_workers(); !opened) return opened;
   if (auto started = start_admin(); !started) return started;
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1})
+    signals_.add(signal);
   watch_signals();
-  for (auto& worker : workers_) worker->start();
+  for (auto& worker : workers_)
+    worker->start();
   readiness_ = admin::Readiness::ready;
   return {};
 }
 
 Result<void> Server::open_log() {
-  auto opened = LineWriter::open(config_.access_log.path == "off" ? "/dev/null" : config_.access_log.path);
+  auto opened =
+      LineWriter::open(config_.access_log.path == "off" ? "/dev/null" : config_.access_log.path);
   if (!opened) return opened.error();
   log_writer_ = std::move(*opened);
   return {};
@@ -106,17 +111,37 @@ Result<void> Server::open_workers() {
   for (auto& listen : config_.listen) {
     auto opened = proxy::ListeningSocket::open(listen.address, config_.workers);
     if (!opened) return opened.error();
-    for (std::size_t i = 0; i < config_.workers; ++i) sockets[i].push_back(std::move((*opened)[i]));
+    for (std::size_t i = 0; i < config_.workers; ++i)
+      sockets[i].push_back(std::move((*opened)[i]));
     const bool is_unix = listen.address.is_unix();
     spdlog::info("listening on {}{}", is_unix ? "" : "http://", listen.address.to_string());
   }
-  const WorkerShares shares{
-      .config = config_, .store = store_, .log_writer = *log_writer_, .open_connections = open_connections_};
-  for (auto& own : sockets) workers_.push_back(std::make_unique<Worker>(shares, std::move(own), random_seed()));
+  const WorkerShares shares{.config = config_,
+                            .store = store_,
+                            .log_writer = *log_writer_,
+                            .open_connections = open_connections_};
+  for (auto& own : sockets)
+    workers_.push_back(std::make_unique<Worker>(shares, std::move(own), random_seed()));
   return {};
 }
 
-@@ADMIN@@
+Result<void> Server::start_admin() {
+  if (!config_.admin) return {};
+  admin::Instruments instruments{.config = config_,
+                                 .store = store_,
+                                 .readiness = readiness_,
+                                 .traffic = {},
+                                 .policies = {},
+                                 .access_log = log_writer_.get()};
+  for (const auto& worker : workers_) {
+    instruments.traffic.push_back(&worker->traffic());
+    instruments.policies.push_back(worker->policies());
+  }
+  admin_ = std::make_unique<admin::AdminServer>(std::move(instruments));
+  auto started = admin_->start(config_.admin->address);
+  if (started) spdlog::info("admin on http://{}", admin_->address().to_string());
+  return started;
+}
 
 void Server::watch_signals() {
   signals_.async_wait([this](const boost::system::error_code& ec, int signal) {
@@ -127,27 +152,34 @@ void Server::watch_signals() {
 }
 
 void Server::on_signal(int signal) {
-  if (signal == SIGHUP) return spdlog::warn("SIGHUP: reloading the configuration is not supported yet; nothing changed");
+  if (signal == SIGHUP)
+    return spdlog::warn(
+        "SIGHUP: reloading the configuration is not supported yet; nothing changed");
   if (signal == SIGUSR1) {
-    if (auto reopened = log_writer_->reopen(); !reopened) spdlog::error("SIGUSR1: {}", reopened.error().message);
+    if (auto reopened = log_writer_->reopen(); !reopened)
+      spdlog::error("SIGUSR1: {}", reopened.error().message);
     return;
   }
   if (!draining_) return drain();
   spdlog::warn("second signal: closing {} connections at once", open_connections_.load());
-  for (auto& worker : workers_) worker->abort();
+  for (auto& worker : workers_)
+    worker->abort();
 }
 
 void Server::drain() {
   draining_ = true;
   readiness_ = admin::Readiness::draining;
-  spdlog::info("draining {} connections, at most {} s", open_connections_.load(), ceil_seconds(config_.shutdown_timeout));
+  spdlog::info("draining {} connections, at most {} s", open_connections_.load(),
+               ceil_seconds(config_.shutdown_timeout));
   draining_workers_ = workers_.size();
-  for (auto& worker : workers_) worker->drain([this] { asio::post(io_, [this] { worker_drained(); }); });
+  for (auto& worker : workers_)
+    worker->drain([this] { asio::post(io_, [this] { worker_drained(); }); });
   shutdown_timer_.expires_after(config_.shutdown_timeout);
   shutdown_timer_.async_wait([this](const boost::system::error_code& ec) {
     if (ec) return;
     spdlog::warn("shutdown_timeout is over: closing {} connections", open_connections_.load());
-    for (auto& worker : workers_) worker->abort();
+    for (auto& worker : workers_)
+      worker->abort();
   });
 }
 
@@ -159,7 +191,8 @@ void Server::worker_drained() {
 
 void Server::run() {
   io_.run();
-  for (auto& worker : workers_) worker->join();
+  for (auto& worker : workers_)
+    worker->join();
   for (const auto& listen : config_.listen) {
     if (listen.address.is_unix()) ::unlink(listen.address.unix_path.c_str());
   }

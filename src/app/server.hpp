@@ -7,7 +7,8 @@
 
 namespace weir::app {
 
-/// Runs until SIGTERM or SIGINT and returns the exit code: 0 after an orderly end, 1 if it could not start.
+/// Runs until SIGTERM or SIGINT and returns the exit code: 0 after an orderly end, 1 if it could
+/// not start.
 int serve(std::shared_ptr<const config::Config> config);
 
 }  // namespace weir::app

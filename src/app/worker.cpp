@@ -14,7 +14,7 @@ Worker::Worker(const WorkerShares& shares, std::vector<proxy::ListeningSocket> s
                std::uint64_t seed)
     : limiter_(shares.config, shares.store),
       counters_(shares.config.routes.size(), shares.config.upstreams.size()),
-      access_log_(shares.config.access_log, shares.log_writer),
+      access_log_(shares.config.access_log, shares.log_writer, seed),
       context_(proxy::ContextShares{.io = io_,
                                     .config = shares.config,
                                     .limiter = limiter_,

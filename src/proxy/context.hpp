@@ -57,9 +57,9 @@ struct Context : ContextShares {
   MonotonicClock clock;
   DeadlineWheel wheel;
   DateText date;
-  std::string output;  ///< scratch: built here and sent before anything suspends
-  std::string fields;  ///< scratch: field lines of an answer of our own
-  std::string body;    ///< scratch: its body
+  std::string output;     ///< scratch: built here and sent before anything suspends
+  std::string fields;     ///< scratch: field lines of an answer of our own
+  std::string body;       ///< scratch: its body
   std::uint64_t random;   ///< state of next_random()
   bool draining = false;  ///< finish what is in flight, then close
   std::vector<Session*> sessions;

@@ -18,7 +18,7 @@
 #include "http/request_view.hpp"
 #include "identity/identity.hpp"
 #include "limiter/limiter.hpp"
-#include "proxy/failure.hpp"
+#include "proxy/access_log.hpp"
 #include "routing/path_pattern.hpp"
 
 namespace weir::proxy {
@@ -57,6 +57,7 @@ struct Exchange {
 
   // forward
   const config::Upstream* upstream = nullptr;
+  Instant forwarded_at;
   Duration upstream_took{0};  ///< until its head
   bool was_answered = false;  ///< the upstream sent something
 
@@ -69,5 +70,8 @@ struct Exchange {
   /// Ready for the next request; buffers keep their capacity.
   void reset();
 };
+
+/// The exchange as the access log tells it; views into the exchange.
+AccessRecord record_of(const Exchange& exchange, Duration took);
 
 }  // namespace weir::proxy

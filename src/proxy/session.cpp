@@ -226,7 +226,8 @@ void Session::finish() {
                                 : static_cast<std::size_t>(exchange_.route - routes.data());
   const Duration took = context_.clock.now() - exchange_.started_at;
   if (exchange_.status != 0) context_.counters.routes[route].count(exchange_.status, took);
-  if (context_.access_log.wants(exchange_.outcome == limiter::Outcome::denied))
+  if (context_.access_log.wants(exchange_.outcome == limiter::Outcome::denied ||
+                                exchange_.shadow_denied))
     context_.access_log.write(record_of(exchange_, took));
 }
 

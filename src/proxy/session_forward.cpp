@@ -48,6 +48,7 @@ struct Session::Upload {
 Task<> Session::forward() {
   UpstreamPool& pool = *context_.pools[*exchange_.route->upstream];
   exchange_.upstream = &pool.settings();
+  exchange_.forwarded_at = context_.clock.now();
   Failure failure = Failure::none;
   for (int attempts = 0; attempts <= pool.settings().retries; ++attempts) {
     failure = co_await attempt(pool);
@@ -57,7 +58,8 @@ Task<> Session::forward() {
   }
   count_upstream(failure);
   if (failure == Failure::none) co_return;
-  if (failure == Failure::downstream_gone && exchange_.status == 0) exchange_.status = client_closed_request;
+  if (failure == Failure::downstream_gone && exchange_.status == 0)
+    exchange_.status = client_closed_request;
   if (!exchange_.body_is_read) exchange_.keep_alive = false;
   if (!exchange_.head_is_sent) co_return co_await answer(answer_to(failure));
   exchange_.keep_alive = false;
@@ -177,7 +179,6 @@ Task<Failure> Session::read_response(Upload& upload) {
   std::size_t scanned = 0;
   error_code ec;
   if (upload.finished) arm(Phase::response, exchange_.upstream->response_timeout);
-  const Instant asked_at = context_.clock.now();
   for (;;) {
     const HeadEnd end = find_head_end(upstream.input.data(), scanned);
     if (end.state == HeadEnd::State::malformed) co_return Failure::upstream_invalid;
@@ -192,7 +193,7 @@ Task<Failure> Session::read_response(Upload& upload) {
       if (!timed_out_) co_return Failure::upstream_broken;
       co_return upload.finished ? Failure::upstream_timed_out : Failure::body_timed_out;
     }
-    exchange_.upstream_took = context_.clock.now() - asked_at;
+    exchange_.upstream_took = context_.clock.now() - exchange_.forwarded_at;
     const auto line =
         parse_response_head(upstream.input.data().substr(0, end.size), upstream.fields);
     if (!line || line->status < 100 || line->status == 101) co_return Failure::upstream_invalid;

@@ -1,0 +1,158 @@
+#include "proxy/forwarded_head.hpp"
+
+#include "catch.hpp"
+#include "proxy/head_parser.hpp"
+
+using namespace weir::proxy;
+namespace http = weir::http;
+using weir::identity::IpAddress;
+
+namespace {
+
+/// An exchange whose request is `head`, ready to be forwarded.
+struct Forwarded {
+  explicit Forwarded(std::string text) : head(std::move(text)) {
+    const auto line = parse_request_head(head, exchange.fields);
+    REQUIRE(line.has_value());
+    exchange.request.method = line->method;
+    exchange.request.target = line->target;
+    exchange.request.version_minor = static_cast<std::uint8_t>(line->version % 10);
+    exchange.request.fields = exchange.fields;
+    exchange.connection = http::connection_options(exchange.fields);
+    exchange.keep_alive = !http::wants_close(exchange.request.version_minor, exchange.connection);
+    const auto framing = http::request_framing(exchange.request);
+    REQUIRE(framing.has_value());
+    exchange.body = *framing;
+    upstream.server.host = "up.example";
+    exchange.upstream = &upstream;
+  }
+  std::string to_upstream(bool trusted = false) {
+    std::string out;
+    append_request_head(out, exchange,
+                        {.peer = IpAddress::v4({192, 0, 2, 7}), .peer_is_trusted = trusted});
+    return out;
+  }
+  std::string to_client(const std::string& response, bool& chunk) {
+    std::vector<http::FieldView> fields;
+    const auto line = parse_response_head(response, fields);
+    REQUIRE(line.has_value());
+    const auto connection = http::connection_options(fields);
+    const auto body = http::response_framing(exchange.request.method, line->status,
+                                             static_cast<std::uint8_t>(line->version % 10), fields);
+    REQUIRE(body.has_value());
+    std::string out;
+    chunk = append_response_head(
+        out, {.line = *line, .fields = fields, .connection = connection, .body = *body}, exchange,
+        "Sun, 06 Nov 1994 08:49:37 GMT");
+    return out;
+  }
+
+  std::string head;
+  weir::config::Upstream upstream;
+  Exchange exchange;
+};
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("H1 H3: fields of this hop stay here, all others go on in their order") {
+  Forwarded request(
+      "POST /a//b/../c?%41=%zz HTTP/1.1\r\nHost: api.example:81\r\nConnection: X-A, close\r\nX-A: "
+      "1\r\nX-B: 2\r\n"
+      "Keep-Alive: 5\r\nProxy-Connection: x\r\nTE: trailers\r\nUpgrade: h2c\r\nX-B: "
+      "3\r\nContent-Length: 4\r\n\r\n");
+  CHECK(request.to_upstream() ==
+        "POST /a//b/../c?%41=%zz HTTP/1.1\r\nHost: api.example:81\r\nX-B: 2\r\nX-B: "
+        "3\r\nContent-Length: 4\r\n"
+        "Via: 1.1 weir\r\nX-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: "
+        "http\r\nX-Forwarded-Host: api.example:81\r\n\r\n");
+}
+
+TEST_CASE(
+    "PITFALLS 19: what an untrusted peer says about others is dropped, a trusted one's is kept") {
+  Forwarded request(
+      "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 10.0.0.1\r\nx-forwarded-for: "
+      "10.0.0.2\r\nX-Forwarded-Proto: https\r\n"
+      "X-Forwarded-Host: public.example\r\nForwarded: for=10.0.0.1\r\n\r\n");
+  const std::string untrusted = request.to_upstream(false);
+  CHECK(contains(untrusted, "X-Forwarded-For: 192.0.2.7\r\n"));
+  CHECK(contains(untrusted, "X-Forwarded-Proto: http\r\n"));
+  CHECK(contains(untrusted, "X-Forwarded-Host: a\r\n"));
+  CHECK_FALSE(contains(untrusted, "10.0.0."));
+  const std::string trusted = request.to_upstream(true);
+  CHECK(contains(trusted, "X-Forwarded-For: 10.0.0.1, 10.0.0.2, 192.0.2.7\r\n"));
+  CHECK(contains(trusted, "X-Forwarded-Proto: https\r\n"));
+  CHECK(contains(trusted, "X-Forwarded-Host: public.example\r\n"));
+  CHECK(contains(trusted, "Forwarded: for=10.0.0.1\r\n"));
+}
+
+TEST_CASE("H8 H16: Via names the version received, our own version goes out") {
+  Forwarded request("GET / HTTP/1.0\r\nVia: 1.0 other\r\n\r\n");
+  const std::string head = request.to_upstream();
+  CHECK(contains(head, "GET / HTTP/1.1\r\nHost: up.example\r\n"));
+  CHECK(contains(head, "Via: 1.0 other\r\nVia: 1.0 weir\r\n"));
+}
+
+TEST_CASE("a chunked request goes on chunked") {
+  Forwarded request("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+  const std::string head = request.to_upstream();
+  CHECK(contains(head, "Transfer-Encoding: chunked\r\n\r\n"));
+  CHECK(head.find("Transfer-Encoding") == head.rfind("Transfer-Encoding"));
+}
+
+TEST_CASE("E1: an expectation of HTTP/1.0 is not passed on") {
+  CHECK_FALSE(
+      contains(Forwarded("PUT / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n")
+                   .to_upstream(),
+               "Expect"));
+  CHECK(contains(
+      Forwarded("PUT / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n")
+          .to_upstream(),
+      "Expect"));
+}
+
+TEST_CASE("H2 H6 H15: an answer keeps its lines, loses its hop and gains a Date and the limits") {
+  Forwarded request("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  request.exchange.limit_fields = "RateLimit: \"p\";r=1\r\n";
+  bool chunk = true;
+  CHECK(request.to_client("HTTP/1.0 200 Fine\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nConnection: "
+                          "x-h\r\nX-H: 1\r\nContent-Length: 3\r\n\r\n",
+                          chunk) ==
+        "HTTP/1.1 200 Fine\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nContent-Length: 3\r\nDate: Sun, 06 "
+        "Nov 1994 08:49:37 GMT\r\n"
+        "RateLimit: \"p\";r=1\r\n\r\n");
+  CHECK_FALSE(chunk);
+}
+
+TEST_CASE(
+    "P5: a body without length is chunked for HTTP/1.1 and ends with the connection for HTTP/1.0") {
+  const std::string until_close = "HTTP/1.1 200 OK\r\nDate: d\r\n\r\n";
+  const std::string chunked = "HTTP/1.1 200 OK\r\nDate: d\r\nTransfer-Encoding: chunked\r\n\r\n";
+  bool chunk = false;
+  for (const auto& response : {until_close, chunked}) {
+    Forwarded current("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    CHECK(current.to_client(response, chunk) ==
+          "HTTP/1.1 200 OK\r\nDate: d\r\nTransfer-Encoding: chunked\r\n\r\n");
+    CHECK(chunk);
+    Forwarded old("GET / HTTP/1.0\r\n\r\n");
+    CHECK(old.to_client(response, chunk) ==
+          "HTTP/1.1 200 OK\r\nDate: d\r\nConnection: close\r\n\r\n");
+    CHECK_FALSE(chunk);
+  }
+}
+
+TEST_CASE("P1: lengths of answers without a body") {
+  bool chunk = true;
+  Forwarded head("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
+  CHECK(contains(head.to_client("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", chunk),
+                 "Content-Length: 5\r\n"));
+  CHECK_FALSE(chunk);
+  Forwarded get("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  CHECK(contains(get.to_client("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", chunk),
+                 "Content-Length: 5\r\n"));
+  CHECK_FALSE(contains(get.to_client("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", chunk),
+                       "Content-Length"));
+}

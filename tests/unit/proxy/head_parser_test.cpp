@@ -1,0 +1,109 @@
+#include "proxy/head_parser.hpp"
+
+#include <string>
+
+#include "catch.hpp"
+
+using namespace weir::proxy;
+using weir::http::FieldView;
+
+namespace {
+
+HeadEnd::State state_of(std::string_view data) {
+  std::size_t scanned = 0;
+  return find_head_end(data, scanned).state;
+}
+
+bool request_is_valid(const std::string& head) {
+  std::vector<FieldView> fields;
+  return parse_request_head(head, fields).has_value();
+}
+
+}  // namespace
+
+TEST_CASE("the end of a head is found however it arrives") {
+  const std::string head = "GET / HTTP/1.1\r\nHost: a\r\n\r\nbody";
+  for (std::size_t step = 1; step <= head.size(); ++step) {
+    CAPTURE(step);
+    std::size_t scanned = 0;
+    HeadEnd end;
+    std::size_t arrived = 0;
+    while (end.state == HeadEnd::State::incomplete && arrived < head.size()) {
+      arrived = std::min(head.size(), arrived + step);
+      end = find_head_end(std::string_view(head).substr(0, arrived), scanned);
+    }
+    CHECK(end.state == HeadEnd::State::complete);
+    CHECK(end.size == head.size() - 4);
+  }
+}
+
+TEST_CASE("a line that ends in LF alone is malformed at once") {
+  CHECK(state_of("GET / HTTP/1.1\n") == HeadEnd::State::malformed);
+  CHECK(state_of("GET / HTTP/1.1\r\nHost: a\n") == HeadEnd::State::malformed);
+  CHECK(state_of("\n") == HeadEnd::State::malformed);
+  CHECK(state_of("GET / HTTP/1.1\r\nHost: a\r\n") == HeadEnd::State::incomplete);
+}
+
+TEST_CASE("a request head is views into its text") {
+  const std::string head =
+      "PATCH /a?b HTTP/1.0\r\nHost:  a.example \r\nX-Own: \r\ncookie: c=d\r\n\r\n";
+  std::vector<FieldView> fields;
+  const auto line = parse_request_head(head, fields);
+  REQUIRE(line.has_value());
+  CHECK(line->method == "PATCH");
+  CHECK(line->target == "/a?b");
+  CHECK(line->version == 10);
+  REQUIRE(fields.size() == 3);
+  CHECK(fields[0].id == weir::http::FieldId::host);
+  CHECK(fields[0].value == "a.example");
+  CHECK(fields[1].name == "X-Own");
+  CHECK(fields[1].value.empty());
+  CHECK(fields[2].name == "cookie");
+  CHECK(fields[2].value.data() >= head.data());
+  CHECK(fields[2].value.data() < head.data() + head.size());
+}
+
+TEST_CASE("heads that two parsers could read in two ways are refused") {
+  const std::string host = "Host: a\r\n";
+  const char* const heads[] = {
+      "GET / HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n\r\n",  // obs-fold
+      "GET / HTTP/1.1\r\nHost: a\r\nX : a\r\n\r\n",       // space before the colon
+      "GET / HTTP/1.1\r\nHost: a\r\n: a\r\n\r\n",         // empty name
+      "GET / HTTP/1.1\r\nHost: a\r\nX[: a\r\n\r\n",       // not a token
+      "GET / HTTP/1.1\r\nHost: a\r\nNo colon\r\n\r\n",
+      "GET / HTTP/1.1\r\n Host: a\r\n\r\n",  // white space before the first field
+      "GET  / HTTP/1.1\r\nHost: a\r\n\r\n",  // two spaces
+      "GET / HTTP/1.1 \r\nHost: a\r\n\r\n",
+      "GET /\r\nHost: a\r\n\r\n",  // HTTP/0.9
+      "GET / http/1.1\r\nHost: a\r\n\r\n",
+      "GET / HTTP/1.11\r\nHost: a\r\n\r\n",
+      "GET / HTTP/2.0\r\nHost: a\r\n\r\n",
+      "G@T / HTTP/1.1\r\nHost: a\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n",  // bare CR
+  };
+  for (const std::string head : heads) {
+    CAPTURE(head);
+    CHECK_FALSE(request_is_valid(head));
+  }
+  CHECK(request_is_valid("GET / HTTP/1.1\r\n" + host + "\r\n"));
+  CHECK_FALSE(
+      request_is_valid(std::string("GET / HTTP/1.1\r\nHost: a\r\nX: a") + '\0' + "b\r\n\r\n"));
+}
+
+TEST_CASE("more fields than a head may have are refused") {
+  std::string head = "GET / HTTP/1.1\r\n";
+  for (std::size_t i = 0; i < most_fields; ++i)
+    head += "X: y\r\n";
+  CHECK(request_is_valid(head + "\r\n"));
+  CHECK_FALSE(request_is_valid(head + "X: y\r\n\r\n"));
+}
+
+TEST_CASE("a status line may have no reason") {
+  std::vector<FieldView> fields;
+  const auto line = parse_response_head("HTTP/1.1 204 \r\nServer: s\r\n\r\n", fields);
+  REQUIRE(line.has_value());
+  CHECK(line->status == 204);
+  CHECK(line->reason.empty());
+  CHECK_FALSE(parse_response_head("HTTP/1.1 20 OK\r\n\r\n", fields));
+  CHECK_FALSE(parse_response_head("garbage\r\n\r\n", fields));
+}

@@ -1,0 +1,64 @@
+#include "proxy/input_buffer.hpp"
+
+#include <cstring>
+#include <string>
+
+#include "catch.hpp"
+
+using weir::proxy::InputBuffer;
+
+namespace {
+
+void arrive(InputBuffer& buffer, std::string_view bytes) {
+  REQUIRE(buffer.free_size() >= bytes.size());
+  std::memcpy(buffer.free_begin(), bytes.data(), bytes.size());
+  buffer.commit(bytes.size());
+}
+
+}  // namespace
+
+TEST_CASE("room is made by moving first and growing then, up to the bound") {
+  InputBuffer buffer(4);
+  arrive(buffer, "abcd");
+  buffer.consume(2);
+  REQUIRE(buffer.make_room(8));
+  CHECK(buffer.capacity() == 4);
+  arrive(buffer, "ef");
+  REQUIRE(buffer.make_room(6));
+  CHECK(buffer.capacity() == 6);
+  arrive(buffer, "gh");
+  CHECK_FALSE(buffer.make_room(6));
+  CHECK(buffer.data() == "cdefgh");
+}
+
+TEST_CASE("consumed bytes stay readable until something arrives") {
+  InputBuffer buffer(8);
+  arrive(buffer, "abcd");
+  const std::string_view view = buffer.data();
+  buffer.consume(4);
+  CHECK(buffer.empty());
+  CHECK(view == "abcd");
+}
+
+TEST_CASE("appending keeps what is there, however little room is left") {
+  for (std::size_t consumed = 0; consumed <= 4; ++consumed) {
+    CAPTURE(consumed);
+    InputBuffer buffer(4);
+    arrive(buffer, "abcd");
+    buffer.consume(consumed);
+    const std::string expected = std::string("abcd").substr(consumed) + "0123456789";
+    buffer.append("0123456789");
+    CHECK(buffer.data() == expected);
+  }
+}
+
+TEST_CASE("a grown buffer gives its room back when it is empty") {
+  InputBuffer buffer(4);
+  buffer.grow(64);
+  arrive(buffer, "abc");
+  buffer.shrink();
+  CHECK(buffer.capacity() == 64);
+  buffer.consume(3);
+  buffer.shrink();
+  CHECK(buffer.capacity() == 4);
+}
