@@ -37,9 +37,11 @@ class MemoryStore {
   MemoryStore& operator=(const MemoryStore&) = delete;
 
   /// Decides all claims together at `now`: true if the request is admitted. decisions[i] answers
-  /// claims[i]. Admitted: every non-shadow claim allowed; then those and each shadow claim that
-  /// allows are charged. Denied: only claims of policies with count_rejected are charged. Several
-  /// claims on one key see each other.
+  /// claims[i]; at most claims_per_request of them. Admitted: every non-shadow claim allowed; then
+  /// those and each shadow claim that allows are charged. What a policy with count_rejected does
+  /// not admit, by itself or because the request is denied, is charged to it all the same, and
+  /// its retry_after then says when the same demand would pass again. Several claims on one key
+  /// see each other.
   bool acquire(std::span<const Claim> claims, Instant now, std::span<rules::Decision> decisions);
 
   std::size_t keys() const;                ///< live and not yet reclaimed

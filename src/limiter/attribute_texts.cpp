@@ -1,0 +1,95 @@
+#include "limiter/attribute_texts.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include "http/request_view.hpp"
+
+namespace weir::limiter {
+namespace {
+
+// The longest text made here: an IPv6 address, 39 characters, or 32 digits of a hash.
+constexpr std::size_t made_text_size = 40;
+
+void collect_headers(const identity::Source& source, std::vector<std::string>& names) {
+  if (const auto* header = std::get_if<identity::FromHeader>(&source.from)) {
+    names.push_back(header->name);
+  } else if (const auto* any = std::get_if<identity::AnyOf>(&source.from)) {
+    for (const auto& part : any->sources)
+      collect_headers(part, names);
+  } else if (const auto* all = std::get_if<identity::AllOf>(&source.from)) {
+    for (const auto& part : all->sources)
+      collect_headers(part, names);
+  } else if (std::holds_alternative<identity::FromCookie>(source.from)) {
+    names.emplace_back("cookie");
+  }
+}
+
+void append_hex(std::string& out, std::uint64_t word) {
+  for (int shift = 60; shift >= 0; shift -= 4)
+    out += "0123456789abcdef"[word >> shift & 0xF];
+}
+
+}  // namespace
+
+AttributeTexts::AttributeTexts(const config::Config& config) : config_(config) {
+  // Credentials are secret whether or not an identity reads them.
+  secret_headers_ = {"authorization", "proxy-authorization", "cookie"};
+  for (const auto& identity : config.identities)
+    collect_headers(identity.source, secret_headers_);
+  made_.reserve(views_.size() * made_text_size);
+}
+
+void AttributeTexts::clear() {
+  used_ = 0;
+  made_.clear();
+}
+
+std::span<const std::string_view> AttributeTexts::of(std::size_t policy,
+                                                     const identity::Evidence& evidence) {
+  const std::size_t first = used_;
+  for (const auto& attribute : config_.policies[policy].attributes) {
+    views_[used_++] = text_of(attribute, evidence);
+  }
+  return std::span(views_).subspan(first, used_ - first);
+}
+
+std::string_view AttributeTexts::text_of(const config::Attribute& attribute,
+                                         const identity::Evidence& evidence) {
+  using Kind = config::Attribute::Kind;
+  switch (attribute.kind) {
+    case Kind::method:
+      return evidence.request.method;
+    case Kind::path:
+      return evidence.request.path;
+    case Kind::client_address: {
+      const std::size_t start = made_.size();
+      evidence.client.append_to(made_);
+      return std::string_view(made_).substr(start);
+    }
+    case Kind::header: {
+      const bool secret = std::ranges::any_of(secret_headers_, [&](const std::string& name) {
+        return http::iequals(name, attribute.name);
+      });
+      if (secret) break;
+      const auto* field = evidence.request.find(attribute.name);
+      return field ? field->value : std::string_view{};
+    }
+    case Kind::query:
+    case Kind::identity:
+      break;
+  }
+  return hash_of(attribute, evidence);
+}
+
+std::string_view AttributeTexts::hash_of(const config::Attribute& attribute,
+                                         const identity::Evidence& evidence) {
+  const auto hash = identity::resolve(attribute.source, evidence, config_.identity_key);
+  if (!hash) return {};
+  const std::size_t start = made_.size();
+  append_hex(made_, hash->high);
+  append_hex(made_, hash->low);
+  return std::string_view(made_).substr(start);
+}
+
+}  // namespace weir::limiter

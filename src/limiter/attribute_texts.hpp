@@ -1,0 +1,40 @@
+// What the entries of an attributed window carry, as text.
+//
+// Method, path, header and client address are told as they are; identities and query parameters,
+// and fields that an identity reads, only as the keyed hash in hex, for they may be secrets. The
+// views hold until clear() and as long as the request does. Allocates nothing after construction.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.hpp"
+#include "identity/identity.hpp"
+
+namespace weir::limiter {
+
+class AttributeTexts {
+ public:
+  explicit AttributeTexts(const config::Config& config);
+
+  void clear();
+  /// The attributes of one policy, in its order; what the request does not carry is empty.
+  /// At most config::limits_per_route times between clear()s.
+  std::span<const std::string_view> of(std::size_t policy, const identity::Evidence& evidence);
+
+ private:
+  std::string_view text_of(const config::Attribute& attribute, const identity::Evidence& evidence);
+  std::string_view hash_of(const config::Attribute& attribute, const identity::Evidence& evidence);
+
+  const config::Config& config_;
+  std::vector<std::string> secret_headers_;  ///< names of fields that an identity reads
+  std::string made_;                         ///< texts that are no part of the request
+  std::array<std::string_view, config::limits_per_route * config::attribute_limit> views_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace weir::limiter

@@ -1,0 +1,38 @@
+// The identities of one request, each resolved at most once however many limits ask for it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "config/config.hpp"
+#include "identity/identity.hpp"
+
+namespace weir::limiter {
+
+class ResolvedIdentities {
+ public:
+  explicit ResolvedIdentities(const config::Config& config) : config_(config) {}
+
+  void forget() { known_ = 0; }
+
+  std::optional<Hash128> of(std::size_t index, const identity::Evidence& evidence) {
+    const std::uint64_t bit = std::uint64_t{1} << index;
+    if ((known_ & bit) == 0) {
+      known_ |= bit;
+      values_[index] =
+          identity::resolve(config_.identities[index].source, evidence, config_.identity_key);
+    }
+    return values_[index];
+  }
+
+ private:
+  static_assert(config::identity_limit <= 64, "one bit an identity");
+
+  const config::Config& config_;
+  std::uint64_t known_ = 0;
+  std::array<std::optional<Hash128>, config::identity_limit> values_;
+};
+
+}  // namespace weir::limiter
