@@ -10,11 +10,17 @@ std::int64_t total_of(const SlidingLogState& state) {
   return state.entries.empty() ? state.dropped : state.entries.back().total;
 }
 
+/// A `now` before the newest entry is taken as that entry's instant.
+Instant latest(const SlidingLogState& state, Instant now) {
+  return state.entries.empty() ? now : std::max(now, state.entries.back().at);
+}
+
 /// The newest `quota` units can be all that counts: with count_rejected more may be in the window.
 std::int64_t used_at(const Policy& policy, const SlidingLogState& state, Instant now) {
+  const Instant at = latest(state, now);
   const auto live = std::partition_point(
       state.entries.begin(), state.entries.end(),
-      [&](const LogEntry& entry) { return entry.at + policy.rates[0].per <= now; });
+      [&](const LogEntry& entry) { return entry.at + policy.rates[0].per <= at; });
   const std::int64_t before =
       live == state.entries.begin() ? state.dropped : std::prev(live)->total;
   return std::min(total_of(state) - before, policy.capacity);
@@ -35,8 +41,7 @@ Instant passes_at(const Policy& policy, const SlidingLogState& state, Instant no
                   std::int64_t cost) {
   if (!policy.count_rejected) return falls_to(policy, state, policy.capacity - cost);
   if (2 * cost <= policy.capacity) return falls_to(policy, state, policy.capacity - 2 * cost);
-  const Instant logged = state.entries.empty() ? now : std::max(now, state.entries.back().at);
-  return logged + policy.rates[0].per;
+  return latest(state, now) + policy.rates[0].per;
 }
 
 /// Entries out of the window, or behind the newest `quota` units, are dead. Half a log at a time,
@@ -68,12 +73,13 @@ Admission admit(const Policy& policy, const SlidingLogState& state, Instant now,
 void charge(const Policy& policy, SlidingLogState& state, Instant now, std::int64_t units) {
   if (units <= 0) return;
   const std::int64_t total = total_of(state) + std::min(units, policy.capacity);
-  if (!state.entries.empty() && now <= state.entries.back().at) {
+  const Instant at = latest(state, now);
+  if (!state.entries.empty() && at == state.entries.back().at) {
     state.entries.back().total = total;
   } else {
-    state.entries.push_back({.at = now, .total = total});
+    state.entries.push_back({.at = at, .total = total});
   }
-  drop_dead(policy, state, now);
+  drop_dead(policy, state, at);
 }
 
 Level level(const Policy& policy, const SlidingLogState& state, Instant now) {
