@@ -1,0 +1,65 @@
+#include "base/counters.hpp"
+
+#include <algorithm>
+
+#include "base/traffic_counters.hpp"
+#include "catch.hpp"
+
+namespace weir {
+namespace {
+
+TEST_CASE("counters add up, gauges go both ways") {
+  Counter counter;
+  counter.add();
+  counter.add(41);
+  CHECK(counter.value() == 42);
+  Gauge gauge;
+  gauge.add(2);
+  gauge.add(-5);
+  CHECK(gauge.value() == -3);
+}
+
+TEST_CASE("a duration falls into the first bucket whose bound it does not exceed") {
+  DurationHistogram histogram;
+  for (const auto bound : DurationHistogram::bounds_us) {
+    histogram.observe(Duration{bound});
+    histogram.observe(Duration{bound + 1});
+  }
+  histogram.observe(Duration{0});
+  const std::size_t last = DurationHistogram::bounds_us.size();
+  CHECK(histogram.bucket(0) == 2);
+  for (std::size_t i = 1; i < last; ++i) {
+    INFO(i);
+    CHECK(histogram.bucket(i) == 2);
+  }
+  CHECK(histogram.bucket(last) == 1);
+}
+
+TEST_CASE("bounds ascend, and the sum is of all observations") {
+  CHECK(std::is_sorted(DurationHistogram::bounds_us.begin(), DurationHistogram::bounds_us.end()));
+  DurationHistogram histogram;
+  histogram.observe(Duration{7});
+  histogram.observe(Duration{100'000'000});
+  CHECK(histogram.sum_us() == 100'000'007);
+}
+
+TEST_CASE("a route counts by status, and does not trip over one that is none") {
+  RouteCounters route;
+  route.count(200, Duration{1});
+  route.count(429, Duration{1});
+  route.count(429, Duration{1});
+  route.count(99, Duration{1});
+  route.count(600, Duration{1});
+  CHECK(route.by_status[100].value() == 1);
+  CHECK(route.by_status[329].value() == 2);
+  CHECK(route.duration.bucket(0) == 5);
+}
+
+TEST_CASE("there is one more route than configured, for requests without one") {
+  const TrafficCounters counters{3, 2};
+  CHECK(counters.routes.size() == 4);
+  CHECK(counters.upstreams.size() == 2);
+}
+
+}  // namespace
+}  // namespace weir
