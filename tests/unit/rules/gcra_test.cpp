@@ -103,6 +103,9 @@ TEST_CASE("gcra: a clock that steps back grants nothing") {
   CHECK(decide(policy, state, epoch - hours(1), {.cost = 2, .overdraft = true}).remaining == 0);
   CHECK(state == before);
   CHECK(decide(policy, state, epoch, {}).retry_after == seconds(1));
+  // not even a charge beyond the tolerance moves the TAT back
+  charge(policy, state, epoch - hours(1), 1);
+  CHECK(state == before);
 }
 
 TEST_CASE("gcra: rates of a month and of a microsecond") {
