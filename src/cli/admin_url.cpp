@@ -1,0 +1,24 @@
+#include "cli/admin_url.hpp"
+
+#include <string>
+
+namespace weir::cli {
+
+Result<config::Endpoint> parse_admin_url(std::string_view url) {
+  constexpr std::string_view scheme = "http://";
+  std::string_view address = url;
+  const bool is_http = address.starts_with(scheme);
+  if (is_http) {
+    address.remove_prefix(scheme.size());
+    if (address.ends_with('/')) address.remove_suffix(1);
+  }
+  const auto endpoint = config::parse_endpoint(address);
+  if (!endpoint || endpoint->is_unix() == is_http || (is_http && endpoint->port == 0)) {
+    return Problem{
+        "\"" + std::string(url) +
+        "\" is no admin URL; write http://HOST:PORT, as http://127.0.0.1:9090, or unix:/path"};
+  }
+  return *endpoint;
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,44 @@
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "cli/cli.hpp"
+#include "cli/commands.hpp"
+#include "cli/diagnostics.hpp"
+#include "cli/route_summary.hpp"
+#include "config/load.hpp"
+
+namespace weir::cli {
+namespace {
+
+struct CheckOptions {
+  std::string file;
+  bool verbose = false;
+};
+
+int check(const CheckOptions& options) {
+  const auto loaded = config::load_file(options.file);
+  if (!loaded) {
+    print_diagnostics(std::cout, options.file, loaded.error());
+    return refused;
+  }
+  print_diagnostics(std::cerr, options.file, (*loaded)->warnings, "warning: ");
+  std::cout << options.file << ": ok\n";
+  if (options.verbose) print_routes(std::cout, **loaded);
+  return succeeded;
+}
+
+}  // namespace
+
+void add_check(CLI::App& root, Action& chosen) {
+  auto* const command = root.add_subcommand("check", "Validate a configuration");
+  const auto options = std::make_shared<CheckOptions>();
+  command->add_option("FILE", options->file, "The configuration")->required()->type_name("");
+  command->add_flag("--verbose,-v", options->verbose, "Say what every route resolves to");
+  command->footer(
+      "Prints `FILE: ok`, or a line for each problem: `FILE:LINE:COLUMN: message`.\n"
+      "Warnings go to standard error and do not change the exit code.");
+  command->callback([&chosen, options] { chosen = [options] { return check(*options); }; });
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,66 @@
+#include "cli/cli.hpp"
+
+#include <exception>
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+
+namespace weir::cli {
+namespace {
+
+constexpr auto description = "Weir, a rate-limiting reverse proxy.";
+constexpr auto footer =
+    "Exit codes: 0 success, 1 failure while running, 2 wrong usage or configuration.\n"
+    "`weir COMMAND --help` tells more.";
+
+void describe(CLI::App& root, Action& chosen) {
+  root.require_subcommand(1);
+  root.set_version_flag("--version", "weir " WEIR_VERSION, "Print the version");
+  root.get_formatter()->column_width(34);
+  root.footer(footer);
+  add_serve(root, chosen);
+  add_proxy(root, chosen);
+  add_check(root, chosen);
+  add_health(root, chosen);
+  add_version(root, chosen);
+  add_unsupported(root, chosen);
+}
+
+/// The command the user meant, for the advice after a wrong line.
+std::string help_command(const CLI::App& root) {
+  const auto given = root.get_subcommands();
+  return given.empty() ? "weir --help" : "weir " + given.front()->get_name() + " --help";
+}
+
+/// --help and --version arrive as errors of code 0; all other codes of the parser are one of ours.
+int report(const CLI::App& root, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) {
+    root.exit(error, std::cout, std::cerr);
+    return succeeded;
+  }
+  std::cerr << "weir: " << error.what() << "\nTry `" << help_command(root) << "`.\n";
+  return refused;
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  CLI::App root(description, "weir");
+  Action chosen;
+  describe(root, chosen);
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return report(root, error);
+  }
+  try {
+    return chosen();
+  } catch (const std::exception& error) {
+    std::cerr << "weir: " << error.what() << '\n';
+    return failed;
+  }
+}
+
+}  // namespace weir::cli

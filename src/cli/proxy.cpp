@@ -1,0 +1,67 @@
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "app/server.hpp"
+#include "cli/cli.hpp"
+#include "cli/commands.hpp"
+#include "cli/proxy_configuration.hpp"
+#include "config/load.hpp"
+
+namespace weir::cli {
+namespace {
+
+int proxy(const ProxyFlags& flags) {
+  if (!flags.redis.empty()) {
+    std::cerr << "weir proxy: --redis: not supported yet\n";
+    return refused;
+  }
+  const auto yaml = proxy_configuration(flags);
+  if (!yaml) {
+    std::cerr << "weir proxy: " << yaml.error().message << '\n';
+    return refused;
+  }
+  const auto loaded = config::load_text(*yaml, config::process_environment("."));
+  if (!loaded) {
+    for (const auto& diagnostic : loaded.error()) {
+      std::cerr << "weir proxy: " << flag_of(diagnostic) << ": " << diagnostic.message << '\n';
+    }
+    return refused;
+  }
+  return app::serve(*loaded);
+}
+
+}  // namespace
+
+void add_proxy(CLI::App& root, Action& chosen) {
+  auto* const command =
+      root.add_subcommand("proxy", "Run without a file: one upstream, one policy");
+  const auto flags = std::make_shared<ProxyFlags>();
+  command->add_option("--to", flags->to, "The upstream, as http://127.0.0.1:3000")
+      ->required()
+      ->type_name("URL");
+  command->add_option("--limit", flags->limit, "What a key may do, as 100/1m or 5/s")
+      ->required()
+      ->type_name("RATE");
+  command->add_option("--burst", flags->burst, "Usable at once; default: the rate's count")
+      ->type_name("N");
+  command->add_option("--key", flags->key, "client_address, header:NAME, query:NAME or cookie:NAME")
+      ->type_name("KEY")
+      ->capture_default_str();
+  command->add_option("--listen", flags->listen, "HOST:PORT or unix:PATH")
+      ->type_name("ADDR")
+      ->capture_default_str();
+  command
+      ->add_option("--admin", flags->admin,
+                   "Serve the admin endpoints at HOST:PORT or unix:PATH; default: off")
+      ->type_name("ADDR");
+  command->add_option("--redis", flags->redis, "Share the limits in Redis (not supported yet)")
+      ->type_name("URL");
+  command->footer(
+      "A request without the header, parameter or cookie of --key is limited by its client "
+      "address.\n"
+      "Example: weir proxy --to http://127.0.0.1:3000 --limit 10/s --burst 20");
+  command->callback([&chosen, flags] { chosen = [flags] { return proxy(*flags); }; });
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,66 @@
+#include "cli/proxy_configuration.hpp"
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "http/problem.hpp"
+
+namespace weir::cli {
+namespace {
+
+// A JSON string is a YAML one (YAML 1.2, section 1.3). The variables of the environment are the
+// shell's business here.
+std::string quoted(std::string_view text) {
+  std::string json;
+  http::append_json_string(json, text);
+  return json;
+}
+
+/// `header:NAME` -> `{header: "NAME"}`.
+std::optional<std::string> identity_source(std::string_view key) {
+  if (key == "client_address") return "{client_address: {}}";
+  const auto colon = key.find(':');
+  if (colon == std::string_view::npos || colon + 1 == key.size()) return std::nullopt;
+  const auto kind = key.substr(0, colon);
+  if (kind != "header" && kind != "query" && kind != "cookie") return std::nullopt;
+  return "{" + std::string(kind) + ": " + quoted(key.substr(colon + 1)) + "}";
+}
+
+}  // namespace
+
+Result<std::string> proxy_configuration(const ProxyFlags& flags) {
+  const auto source = identity_source(flags.key);
+  if (!source) {
+    return Problem{"--key: \"" + flags.key +
+                   "\" is none of client_address, header:NAME, query:NAME, cookie:NAME"};
+  }
+  const std::string otherwise = flags.key == "client_address" ? "" : ", otherwise: address";
+  const std::string burst = flags.burst ? ", burst: " + std::to_string(*flags.burst) : "";
+  const std::string admin = flags.admin.empty() ? "off" : "{address: " + quoted(flags.admin) + "}";
+  return "listen: [{address: " + quoted(flags.listen) + "}]\n" + "admin: " + admin + "\n" +
+         "upstreams: {service: {servers: [{url: " + quoted(flags.to) + "}]}}\n" +
+         "identities: {key: " + *source +
+         (otherwise.empty() ? "" : ", address: {client_address: {}}") + "}\n" +
+         "policies: {limit: {algorithm: gcra, rate: " + quoted(flags.limit) + burst + "}}\n" +
+         "routes: [{name: all, match: {path: \"/**\"}, upstream: service,"
+         " limits: [{policy: limit, key: key" +
+         otherwise + "}]}]\n";
+}
+
+std::string_view flag_of(const config::Diagnostic& diagnostic) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> flags{{
+      {"listen", "--listen"},
+      {"admin", "--admin"},
+      {"upstreams", "--to"},
+      {"identities", "--key"},
+      {"policies.limit.burst", "--burst"},
+      {"policies", "--limit"},
+  }};
+  for (const auto& [path, flag] : flags) {
+    if (diagnostic.key_path.starts_with(path)) return flag;
+  }
+  return "the flags together";
+}
+
+}  // namespace weir::cli
