@@ -27,9 +27,11 @@ enum class Failure : std::uint8_t {
   upstream_broken,           ///< closed or reset before its answer was whole
   upstream_invalid,          ///< its answer is not HTTP/1.1
   upstream_timed_out,        ///< no answer within response_timeout, or its body stalled
+  // ours
+  overloaded,  ///< more connections than downstream.max_connections
 };
 
-enum class Fault : std::uint8_t { nobody, downstream, upstream };
+enum class Fault : std::uint8_t { nobody, downstream, upstream, us };
 
 Fault fault_of(Failure failure);
 

@@ -94,6 +94,9 @@ void remove_stale(Address& address, const std::string& path) {
   ::close(probe);
 }
 
+/// Connections that may be told 503 at the same time.
+constexpr std::size_t refusals_at_once = 64;
+
 identity::IpAddress address_of(const asio::generic::stream_protocol::endpoint& peer) {
   const sockaddr* const address = peer.data();
   if (address->sa_family == AF_INET) {
@@ -110,12 +113,6 @@ identity::IpAddress address_of(const asio::generic::stream_protocol::endpoint& p
   }
   return identity::IpAddress::v4({127, 0, 0, 1});  // a unix socket: this machine
 }
-
-constexpr std::string_view overloaded_answer =
-    "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\nContent-Length: "
-    "99\r\n"
-    "Retry-After: 1\r\nConnection: close\r\n\r\n"
-    R"({"type":"about:blank","title":"Service Unavailable","status":503,"detail":"too many connections"}  )";
 
 }  // namespace
 
@@ -184,18 +181,20 @@ Task<> Listener::accept_all() {
 void Listener::welcome(Socket socket, const asio::generic::stream_protocol::endpoint& peer) {
   error_code ec;
   socket.non_blocking(true, ec);
-  const std::size_t most = context_.config.downstream.max_connections;
-  if (most != 0 && context_.open_connections.load(std::memory_order_relaxed) >= most) {
-    context_.counters.refused.add();
-    socket.write_some(bytes_of(overloaded_answer), ec);
-    return;
-  }
   if (peer.data()->sa_family != AF_UNIX) {
     const int on = 1;
     ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
-  context_.counters.accepted.add();
-  Session::start(context_, std::move(socket), address_of(peer));
+  const std::size_t most = context_.config.downstream.max_connections;
+  const std::size_t open = context_.open_connections.load(std::memory_order_relaxed);
+  if (open < most) {
+    context_.counters.accepted.add();
+    return Session::start(context_, std::move(socket), address_of(peer));
+  }
+  context_.counters.refused.add();
+  // Beyond a margin not even the refusal is worth a descriptor: the connection is closed at once.
+  if (open < most + refusals_at_once)
+    Session::turn_away(context_, std::move(socket), address_of(peer));
 }
 
 void Listener::stop() {

@@ -26,6 +26,13 @@ void Session::start(Context& context, Socket socket, const identity::IpAddress& 
                  run(std::make_unique<Session>(context, std::move(socket), peer)), asio::detached);
 }
 
+void Session::turn_away(Context& context, Socket socket, const identity::IpAddress& peer) {
+  auto refuse = [](std::unique_ptr<Session> session) -> Task<> { co_await session->refuse(); };
+  asio::co_spawn(context.io.get_executor(),
+                 refuse(std::make_unique<Session>(context, std::move(socket), peer)),
+                 asio::detached);
+}
+
 Session::Session(Context& context, Socket socket, const identity::IpAddress& peer)
     : context_(context),
       socket_(std::move(socket)),
@@ -58,6 +65,13 @@ Task<> Session::run() {
     finish();
     if (!exchange_.keep_alive || !co_await discard_body()) break;
   }
+  co_await linger();
+}
+
+Task<> Session::refuse() {
+  exchange_.started_at = context_.clock.now();
+  co_await answer(answer_to(Failure::overloaded));
+  finish();
   co_await linger();
 }
 
@@ -138,8 +152,7 @@ Session::MaybeRefusal Session::inspect_head() {
   exchange_.body = *framing;
   exchange_.body_is_read = framing->kind == http::Framing::Kind::none ||
                            *framing == http::Framing{http::Framing::Kind::length, 0};
-  const auto max_body = context_.config.downstream.max_body;
-  if (max_body != 0 && framing->length > max_body) return answer_to(Failure::body_too_large);
+  if (is_too_large(framing->length)) return answer_to(Failure::body_too_large);
 
   exchange_.connection = http::connection_options(request.fields, context_.identity_fields);
   if (exchange_.connection.too_many) return answer_to(Failure::head_malformed);
@@ -304,7 +317,8 @@ Task<bool> Session::discard_body() {
 /// and may take the answer away (RFC 9112 section 9.6). So what it still sends is read and dropped,
 /// for a moment.
 Task<> Session::linger() {
-  if (aborted_ || !socket_.is_open() || (exchange_.body_is_read && input_.empty())) co_return;
+  if (aborted_ || !socket_.is_open()) co_return;
+  if (exchange_.body_is_read && input_.empty()) co_return;
   error_code ec;
   socket_.shutdown(Socket::shutdown_send, ec);
   arm(Phase::linger, linger_timeout);

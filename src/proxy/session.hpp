@@ -23,6 +23,8 @@ namespace weir::proxy {
 class Session final : public Deadline {
  public:
   static void start(Context& context, Socket socket, const identity::IpAddress& peer);
+  /// Answers 503 to a connection too many, and ends it.
+  static void turn_away(Context& context, Socket socket, const identity::IpAddress& peer);
   Session(Context& context, Socket socket, const identity::IpAddress& peer);
   ~Session();
 
@@ -37,12 +39,14 @@ class Session final : public Deadline {
   using MaybeRefusal = std::optional<http::Refusal>;
 
   Task<> run();
+  Task<> refuse();
   Task<> serve();
 
   // read head
   Task<Failure> read_head();
   Failure look_for_head(std::size_t& scanned);
   MaybeRefusal inspect_head();
+  bool is_too_large(std::uint64_t body_size) const;
   // route, decide
   bool find_route();
   void decide();

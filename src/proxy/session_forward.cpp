@@ -115,6 +115,7 @@ Task<Failure> Session::send_request(Upload& upload) {
       upload.chunk ? append_chunk(out, piece) : void(out.append(piece));
     }
     if (state == BodySource::State::malformed) co_return Failure::body_malformed;
+    if (is_too_large(exchange_.bytes_in)) co_return Failure::body_too_large;
   }
   if (state == BodySource::State::ended) {
     exchange_.body_is_read = true;
@@ -129,6 +130,11 @@ Task<Failure> Session::send_request(Upload& upload) {
   upload.source.continue_in(*body_input_);
   asio::co_spawn(context_.io.get_executor(), upload_body(upload), asio::detached);
   co_return Failure::none;
+}
+
+bool Session::is_too_large(std::uint64_t body_size) const {
+  const auto limit = context_.config.downstream.max_body;
+  return limit != 0 && body_size > limit;
 }
 
 Task<> Session::upload_body(Upload& upload) {
