@@ -27,7 +27,11 @@ bool fill_named(const Cursor& in, std::string_view kind, const std::vector<Ident
     return false;
   }
   to.kind = Kind::identity;
-  const auto index = find_named(in, "identity", to.name, identities);
+  const std::string_view shown = in.node().text;
+  const std::size_t colon = shown.find(':');
+  const Reference reference{
+      .what = "identity", .written = to.name, .shown = shown.substr(colon + 1)};
+  const auto index = find_named(in, reference, identities);
   if (index) to.source = identities[*index].source;
   return index.has_value();
 }

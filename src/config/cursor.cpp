@@ -6,6 +6,7 @@
 #include "config/key_path.hpp"
 #include "config/secret_file.hpp"
 #include "config/values.hpp"
+#include "http/characters.hpp"
 
 namespace weir::config {
 
@@ -51,6 +52,8 @@ void Cursor::error(std::string message) const {
 }
 
 void Cursor::error_at(Position position, std::string message) const {
+  // Other rooms' messages may repeat a value as it is.
+  std::replace_if(message.begin(), message.end(), http::is_control, '?');
   loading_.problems.push_back({.line = position.line,
                                .column = position.column,
                                .key_path = path_,

@@ -5,7 +5,7 @@
 
 namespace weir::config {
 
-/// Lines and columns count from 1; 0 means the whole file.
+/// Lines and columns count from 1, columns in bytes; 0 means the whole file.
 struct Diagnostic {
   int line = 0;
   int column = 0;

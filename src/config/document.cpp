@@ -1,8 +1,7 @@
 #include "config/document.hpp"
 
 #include <algorithm>
-#include <istream>
-#include <streambuf>
+#include <sstream>
 #include <utility>
 
 #include <yaml-cpp/exceptions.h>
@@ -10,6 +9,7 @@
 
 #include "config/document_text.hpp"
 #include "config/tree_builder.hpp"
+#include "config/variable_mask.hpp"
 
 namespace weir::config {
 
@@ -22,20 +22,14 @@ Diagnostic diagnostic_at(Position position, std::string message) {
           .message = std::move(message)};
 }
 
-/// Reads a string_view without the copy an istringstream makes.
-class ViewBuffer : public std::streambuf {
- public:
-  explicit ViewBuffer(std::string_view text) {
-    char* begin = const_cast<char*>(text.data());
-    setg(begin, begin, begin + text.size());
-  }
-};
-
 // Only the fixed part of yaml-cpp's message: what it may append is text of the file.
 Diagnostic syntax_error(const YAML::Exception& error) {
   std::string message = error.msg.substr(0, error.msg.find(": "));
   if (message == YAML::ErrorMsg::UNKNOWN_ANCHOR) {
     message = "no such anchor (a value that begins with * must be quoted)";
+  }
+  if (message == YAML::ErrorMsg::END_OF_MAP_FLOW || message == YAML::ErrorMsg::END_OF_SEQ_FLOW) {
+    message += " (between braces or brackets, text that holds {}[], itself must be quoted)";
   }
   if (error.mark.is_null()) return diagnostic_at({}, "not valid YAML: " + message);
   return diagnostic_at(position_of(error.mark), "not valid YAML: " + message);
@@ -59,8 +53,7 @@ std::optional<Node> parse_document(std::string_view yaml, std::vector<Diagnostic
     problems.push_back(*std::move(bad));
     return std::nullopt;
   }
-  ViewBuffer buffer(yaml);
-  std::istream stream(&buffer);
+  std::istringstream stream(mask_references(yaml));
   TreeBuilder builder(limits, problems);
   try {
     YAML::Parser parser(stream);

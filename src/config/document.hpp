@@ -17,7 +17,7 @@
 
 namespace weir::config {
 
-/// Counted from 1.
+/// Counted from 1; columns are bytes.
 struct Position {
   int line = 0;
   int column = 0;

@@ -32,7 +32,7 @@ std::optional<Diagnostic> find_bad_byte(std::string_view text) {
           .message =
               "control character in the file; in a value write it as an escape, as \"\\x07\""};
     }
-    ++column;
+    column += static_cast<int>(step.length);
     if (text.front() == '\n') {
       ++line;
       column = 1;

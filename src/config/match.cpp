@@ -32,7 +32,12 @@ void read_path(const Cursor& in, Match& to) {
   const auto text = in.text();
   if (!text) return;
   Result<routing::PathPattern> pattern = routing::PathPattern::parse(*text);
-  if (!pattern) return in.error_showing(pattern.error().message);
+  if (!pattern) {
+    // The message repeats the pattern, and what a variable holds is not shown.
+    const bool is_as_written = *text == in.node().text;
+    return in.error(is_as_written ? pattern.error().message
+                                  : "with its variables replaced it is no path pattern, as /v1/**");
+  }
   to.path = *std::move(pattern);
 }
 

@@ -2,13 +2,12 @@
 
 namespace weir::config {
 
-std::optional<std::size_t> find_among(const Cursor& in, std::string_view what,
-                                      std::string_view written,
+std::optional<std::size_t> find_among(const Cursor& in, const Reference& reference,
                                       std::span<const std::string_view> names) {
-  const auto found = std::find(names.begin(), names.end(), written);
+  const auto found = std::find(names.begin(), names.end(), reference.written);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  in.error("no " + std::string(what) + " is called " + in_quotes(in.node().text) +
-           (names.empty() ? std::string("; none is defined") : hint(in.node().text, names)));
+  in.error("no " + std::string(reference.what) + " is called " + in_quotes(reference.shown) +
+           (names.empty() ? std::string("; none is defined") : hint(reference.shown, names)));
   return std::nullopt;
 }
 

@@ -10,26 +10,31 @@
 
 namespace weir::config {
 
-std::optional<std::size_t> find_among(const Cursor& in, std::string_view what,
-                                      std::string_view written,
+/// `written` is looked up, `shown` is how the file has it.
+struct Reference {
+  std::string_view what;  ///< the singular for the message: "policy"
+  std::string_view written;
+  std::string_view shown;
+};
+std::optional<std::size_t> find_among(const Cursor& in, const Reference& reference,
                                       std::span<const std::string_view> names);
 
-/// `what` is the singular for the message: "policy".
 template <class Named>
-std::optional<std::size_t> find_named(const Cursor& in, std::string_view what,
-                                      std::string_view written, const std::vector<Named>& all) {
+std::optional<std::size_t> find_named(const Cursor& in, const Reference& reference,
+                                      const std::vector<Named>& all) {
   std::vector<std::string_view> names;
   names.reserve(all.size());
   for (const Named& one : all)
     names.push_back(one.name);
-  return find_among(in, what, written, names);
+  return find_among(in, reference, names);
 }
 
 template <class Named>
 std::optional<std::size_t> read_reference(const Cursor& in, std::string_view what,
                                           const std::vector<Named>& all) {
   const auto written = in.text();
-  return written ? find_named(in, what, *written, all) : std::nullopt;
+  if (!written) return std::nullopt;
+  return find_named(in, {.what = what, .written = *written, .shown = in.node().text}, all);
 }
 
 }  // namespace weir::config

@@ -4,6 +4,7 @@
 
 #include "config/key_path.hpp"
 #include "config/suggest.hpp"
+#include "config/variable_mask.hpp"
 
 namespace weir::config {
 
@@ -94,6 +95,17 @@ void TreeBuilder::add_leaf(const YAML::Mark& mark, YAML::anchor_t anchor, Node n
   charge(mark, 1);
   if (anchor != 0) anchored_[anchor] = node;
   attach(std::move(node));
+}
+
+void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                           const std::string& value) {
+  refuse_tag(mark, tag);
+  Node node;
+  node.kind = Node::Kind::scalar;
+  node.position = position_of(mark);
+  node.text = value;
+  unmask_references(node.text);
+  add_leaf(mark, anchor, std::move(node));
 }
 
 void TreeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {

@@ -43,15 +43,7 @@ class TreeBuilder : public YAML::EventHandler {
               .entries = {}});
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                const std::string& value) override {
-    refuse_tag(mark, tag);
-    add_leaf(mark, anchor,
-             {.kind = Node::Kind::scalar,
-              .position = position_of(mark),
-              .text = value,
-              .items = {},
-              .entries = {}});
-  }
+                const std::string& value) override;
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override;
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {

@@ -1,0 +1,122 @@
+#include "config/document.hpp"
+
+#include "catch.hpp"
+
+namespace weir::config {
+namespace {
+
+struct Parsed {
+  std::optional<Node> root;
+  std::vector<Diagnostic> problems;
+};
+
+Parsed parse(std::string_view yaml, const DocumentLimits& limits = {}) {
+  Parsed parsed;
+  parsed.root = parse_document(yaml, parsed.problems, limits);
+  return parsed;
+}
+
+std::string only_problem(std::string_view yaml, const DocumentLimits& limits = {}) {
+  const Parsed parsed = parse(yaml, limits);
+  return parsed.problems.size() == 1 ? parsed.problems[0].to_string()
+                                     : std::to_string(parsed.problems.size()) + " problems";
+}
+
+TEST_CASE("every value has its place, counted from 1") {
+  const Parsed parsed = parse("a: x\nb:\n  - 1\n  - {c: 'q'}\nd:\n");
+  REQUIRE(parsed.root);
+  CHECK(parsed.problems.empty());
+  const Node& root = *parsed.root;
+  REQUIRE(root.find("a") != nullptr);
+  CHECK(root.find("a")->value.text == "x");
+  CHECK(root.find("a")->value.position.line == 1);
+  CHECK(root.find("a")->value.position.column == 4);
+  const Node& list = root.find("b")->value;
+  REQUIRE(list.items.size() == 2);
+  const Entry* entry = list.items[1].find("c");
+  REQUIRE(entry != nullptr);
+  CHECK(entry->position.line == 4);
+  CHECK(entry->position.column == 6);
+  CHECK(entry->value.position.column == 9);
+  CHECK(entry->value.text == "q");
+  // A value that is not there is where its key is.
+  CHECK(root.find("d")->value.kind == Node::Kind::null);
+  CHECK(root.find("d")->value.position.line == 5);
+}
+
+TEST_CASE("an alias is a copy, where it stands") {
+  const Parsed parsed = parse("a: &x {k: v}\nb: *x\n");
+  REQUIRE(parsed.root);
+  const Node& copy = parsed.root->find("b")->value;
+  CHECK(copy.find("k")->value.text == "v");
+  CHECK(copy.position.line == 2);
+}
+
+TEST_CASE("what YAML allows and a configuration must not have") {
+  CHECK(only_problem("a: 1\nb: 2\na: 3\n") == "3:1: duplicate key \"a\"; it is already on line 1");
+  CHECK(only_problem("m: [{n: {a: 1, a: 2}}]\n") ==
+        "1:16: m[0].n: duplicate key \"a\"; it is already on line 1");
+  CHECK(only_problem("{[a]: b}\n") == "1:2: a key must be plain text");
+  CHECK(only_problem("a: !!binary eA==\n") == "1:4: a: a tag (!...) means nothing here; remove it");
+  CHECK(only_problem("a: 1\n---\nb: 1\n") ==
+        "3:1: a second document (---) in the file; one is read");
+  CHECK(only_problem("a: &x [*x]\n") == "1:8: an alias inside the value it stands for");
+}
+
+TEST_CASE("a variable needs no quotes, wherever it stands") {
+  const Parsed parsed =
+      parse("a: {b: ${B:-}, c: [x${C}y, \"${D}\", '$${E}'], d: 1}\n\"${F}\": \"\\xFE ${G\"\n");
+  REQUIRE(parsed.problems.empty());
+  const Node& a = parsed.root->find("a")->value;
+  CHECK(a.find("b")->value.text == "${B:-}");
+  CHECK(a.find("c")->value.items[0].text == "x${C}y");
+  CHECK(a.find("c")->value.items[1].text == "${D}");
+  CHECK(a.find("c")->value.items[2].text == "$${E}");
+  CHECK(a.find("d")->position.column == 46);
+  REQUIRE(parsed.root->find("${F}") != nullptr);
+  CHECK(parsed.root->find("${F}")->value.text == "\u00fe ${G");
+}
+
+TEST_CASE("what is no YAML has a place too") {
+  CHECK(only_problem("a: [1, 2\n") ==
+        "2:1: not valid YAML: end of sequence flow not found (between braces or brackets, text "
+        "that holds {}[], itself must be quoted)");
+  CHECK(only_problem("a: b: c\n") == "1:5: not valid YAML: illegal map value");
+  CHECK(only_problem("a:\n  b: 1\n c: 2\n") == "3:2: not valid YAML: end of map not found");
+  CHECK(only_problem("a: *nowhere\n") ==
+        "1:4: not valid YAML: no such anchor (a value that begins with * must be quoted)");
+}
+
+TEST_CASE("bytes that are no text are refused before YAML sees them") {
+  CHECK(only_problem("a: b\nc: \xff\n") == "2:4: not valid UTF-8; save the file as UTF-8");
+  CHECK(only_problem(std::string_view("a: \0b\n", 6)).starts_with("1:4: control character"));
+  // yaml-cpp would take this byte for the end of the file.
+  CHECK(only_problem("a: b\n\x04routes: []\n").starts_with("2:1: control character"));
+  CHECK(parse("a: \u00fc\t# \u2713\r\n").problems.empty());
+}
+
+TEST_CASE("size, depth and number of values are bounded") {
+  CHECK(only_problem("a: 12345\n", {.bytes = 8}) == "larger than 8 bytes");
+  CHECK(parse("a: [[[1]]]\n", {.depth = 4}).problems.empty());
+  CHECK(only_problem("a: [[[[1]]]]\n", {.depth = 4}) == "1:7: nested deeper than 4 levels");
+  CHECK(only_problem("a: &x [[[1]]]\nb: [*x]\n", {.depth = 4}) ==
+        "2:5: nested deeper than 4 levels");
+  CHECK(only_problem("[1, 2, 3, 4, 5]\n", {.values = 5}).find("more than 5 values") !=
+        std::string::npos);
+  CHECK(only_problem(std::string(100'000, '[')).find("nested deeper") != std::string::npos);
+}
+
+TEST_CASE("aliases of aliases do not grow beyond the bound") {
+  std::string laughs = "l0: &l0 [x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 30; ++i) {
+    const std::string inner = "*l" + std::to_string(i - 1);
+    laughs += "l" + std::to_string(i) + ": &l" + std::to_string(i) + " [" + inner;
+    for (int j = 0; j < 8; ++j)
+      laughs += ", " + inner;
+    laughs += "]\n";
+  }
+  CHECK(only_problem(laughs).find("more than 100000 values") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace weir::config

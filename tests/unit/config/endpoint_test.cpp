@@ -1,0 +1,96 @@
+#include "catch.hpp"
+#include "config/config.hpp"
+#include "config/server_url.hpp"
+
+namespace weir::config {
+namespace {
+
+TEST_CASE("addresses to listen on") {
+  struct Case {
+    std::string_view text, host;
+    std::uint16_t port;
+  };
+  const Case cases[] = {
+      {"0.0.0.0:8080", "0.0.0.0", 8080},
+      {"[::]:8080", "::", 8080},
+      {"[2001:db8::1]:65535", "2001:db8::1", 65'535},
+      {"localhost:0", "localhost", 0},
+      {"weir.example.com:80", "weir.example.com", 80},
+  };
+  for (const auto& [text, host, port] : cases) {
+    CAPTURE(text);
+    const auto endpoint = parse_endpoint(text);
+    REQUIRE(endpoint.has_value());
+    CHECK(endpoint->host == host);
+    CHECK(endpoint->port == port);
+    CHECK_FALSE(endpoint->is_unix());
+    CHECK(endpoint->to_string() == text);
+  }
+}
+
+TEST_CASE("a unix socket has a path that fits its address") {
+  const auto endpoint = parse_endpoint("unix:/run/weir.sock");
+  REQUIRE(endpoint.has_value());
+  CHECK(endpoint->unix_path == "/run/weir.sock");
+  CHECK(endpoint->to_string() == "unix:/run/weir.sock");
+  CHECK(parse_endpoint("unix:/" + std::string(106, 'x')));
+  CHECK_FALSE(parse_endpoint("unix:/" + std::string(107, 'x')));
+}
+
+TEST_CASE("what is no address") {
+  for (const std::string_view text :
+       {"",           "8080",        ":8080",        "localhost",
+        "localhost:", "localhost:x", "localhost:-1", "localhost:65536",
+        "::1:80",     "[::1]",       "[::1]80",      "[127.0.0.1]:80",
+        "[::g]:80",   "1.2.3:80",    "1.2.3.256:80", "-a:80",
+        "a..b:80",    "a b:80",      "http://a:80",  "unix:",
+        "unix:run/x", "unix:/",      "a:80 "}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_endpoint(text));
+  }
+}
+
+TEST_CASE("servers are plain HTTP origins") {
+  struct Case {
+    std::string_view url, host;
+    std::uint16_t port;
+  };
+  const Case cases[] = {{"http://127.0.0.1:3000", "127.0.0.1", 3000},
+                        {"http://api.internal", "api.internal", 80},
+                        {"HTTP://api:8080/", "api", 8080},
+                        {"http://[::1]:3000", "::1", 3000}};
+  for (const auto& [url, host, port] : cases) {
+    CAPTURE(url);
+    const auto server = parse_server_url(url);
+    REQUIRE(server.has_value());
+    CHECK(server->url == url);
+    CHECK(server->host == host);
+    CHECK(server->port == port);
+  }
+}
+
+TEST_CASE("a server URL with more in it is refused, and never repeated") {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"127.0.0.1:3000", "expected a URL"},
+      {"https://marker", "https:// to an upstream is not supported yet"},
+      {"ftp://marker", "unknown scheme"},
+      {"http://user:marker@api", "user or password"},
+      {"http://api/marker", "ends after HOST:PORT"},
+      {"http://api?marker", "ends after HOST:PORT"},
+      {"http://", "expected http://HOST:PORT"},
+      {"http://:80", "expected http://HOST:PORT"},
+      {"http://marker:0", "port 0"},
+      {"http://marker:99999", "expected http://HOST:PORT"},
+      {"http://mar ker", "expected http://HOST:PORT"},
+  };
+  for (const auto& [url, says] : cases) {
+    CAPTURE(url);
+    const auto server = parse_server_url(url);
+    REQUIRE_FALSE(server.has_value());
+    CHECK(server.error().message.find(says) != std::string::npos);
+    CHECK(server.error().message.find("marker") == std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace weir::config

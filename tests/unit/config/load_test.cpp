@@ -1,0 +1,191 @@
+#include "config/load.hpp"
+
+#include "catch.hpp"
+#include "unit/config/loading.hpp"
+
+namespace weir::config {
+namespace {
+
+using namespace std::chrono_literals;
+using test::must_load;
+using test::problems_of;
+
+TEST_CASE("the least file takes every default") {
+  const auto config = must_load(test::route_tail);
+  REQUIRE(config->listen.size() == 1);
+  CHECK(config->listen[0].address.to_string() == "0.0.0.0:8080");
+  REQUIRE(config->admin);
+  CHECK(config->admin->address.to_string() == "127.0.0.1:9090");
+  CHECK(config->admin->token.empty());
+  CHECK(config->workers == 3);
+  CHECK(config->shutdown_timeout == 30s);
+  CHECK(config->client_address.trusted_proxies.empty());
+  CHECK(config->response_fields.standard);
+  CHECK(config->response_fields.legacy == http::LegacyFields::ratelimit);
+  CHECK(config->response_fields.retry_after == http::RetryAfterForm::seconds);
+  CHECK(config->access_log.path == "-");
+  CHECK(config->memory.max_keys == 1'000'000);
+  REQUIRE(config->identities.size() == 1);
+  CHECK(config->identities[0].name == "client");
+  CHECK(std::holds_alternative<identity::FromClientAddress>(config->identities[0].source.from));
+  CHECK(config->warnings.empty());
+  const SipKey built_in = sip_key_from_secret({});
+  CHECK(config->identity_key.k0 == built_in.k0);
+}
+
+TEST_CASE("every process-wide key reaches its place") {
+  const auto config = must_load(R"(
+listen: [{address: "[::1]:0"}, {address: unix:/run/weir.sock, proxy_protocol: false}]
+admin: {address: 127.0.0.1:1234, token: t0ken}
+workers: 5
+shutdown_timeout: 0s
+client_address: {trusted_proxies: [10.0.0.0/8, ::1], header: CF-Connecting-IP, ipv4_prefix: 24, ipv6_prefix: 56}
+downstream:
+  {max_connections: 7, max_head: 16KiB, max_target: 4KiB, max_body: 1MiB, max_drain: 0,
+   head_timeout: 1s, idle_timeout: 2s, body_timeout: 3s}
+response_headers: {standard: false, legacy: x_ratelimit, partition_key: false}
+retry_after: http_date
+retry_after_jitter: 5s
+access_log: {path: logs/access.log, format: json, sample: 0.25, only: denied}
+store: {type: memory, memory: {max_keys: 1000}}
+routes: [{respond: {}}]
+)",
+                                test::environment({}, "/etc/weir"));
+  REQUIRE(config->listen.size() == 2);
+  CHECK(config->listen[0].address.to_string() == "[::1]:0");
+  CHECK(config->listen[1].address.unix_path == "/run/weir.sock");
+  CHECK(config->admin->address.port == 1234);
+  CHECK(config->admin->token.reveal() == "t0ken");
+  CHECK(config->workers == 5);
+  CHECK(config->shutdown_timeout == 0s);
+  CHECK(config->client_address.trusted_proxies.size() == 2);
+  CHECK(config->client_address.header == identity::ClientAddressSettings::Header::single);
+  CHECK(config->client_address.header_name == "cf-connecting-ip");
+  CHECK(config->client_address.ipv4_prefix == 24);
+  CHECK(config->client_address.ipv6_prefix == 56);
+  CHECK(config->downstream.max_connections == 7);
+  CHECK(config->downstream.max_head == 16'384);
+  CHECK(config->downstream.max_target == 4096);
+  CHECK(config->downstream.max_body == 1'048'576);
+  CHECK(config->downstream.max_drain == 0);
+  CHECK(config->downstream.head_timeout == 1s);
+  CHECK(config->downstream.idle_timeout == 2s);
+  CHECK(config->downstream.body_timeout == 3s);
+  CHECK_FALSE(config->response_fields.standard);
+  CHECK(config->response_fields.legacy == http::LegacyFields::x_ratelimit);
+  CHECK(config->response_fields.retry_after == http::RetryAfterForm::http_date);
+  CHECK(config->response_fields.retry_after_jitter == 5s);
+  CHECK(config->access_log.path == "/etc/weir/logs/access.log");
+  CHECK(config->access_log.sample == 0.25);
+  CHECK(config->access_log.only == AccessLog::Only::denied);
+  CHECK(config->memory.max_keys == 1000);
+}
+
+TEST_CASE("off turns off") {
+  for (const std::string off : {"off", "false"}) {
+    CAPTURE(off);
+    const auto config =
+        must_load("admin: " + off + "\naccess_log: " + off + "\n" + test::route_tail);
+    CHECK_FALSE(config->admin);
+    CHECK(config->access_log.path == "off");
+  }
+  CHECK(must_load("access_log: {path: off}\n" + test::route_tail)->access_log.path == "off");
+  CHECK(must_load("access_log: {path: stdout}\n" + test::route_tail)->access_log.path == "-");
+}
+
+TEST_CASE("the headers that tell the client") {
+  using Header = identity::ClientAddressSettings::Header;
+  const std::pair<std::string, Header> cases[] = {{"X-Forwarded-For", Header::x_forwarded_for},
+                                                  {"Forwarded", Header::forwarded},
+                                                  {"X-Real-IP", Header::single}};
+  for (const auto& [name, header] : cases) {
+    CAPTURE(name);
+    CHECK(must_load("client_address: {header: " + name + "}\n" + test::route_tail)
+              ->client_address.header == header);
+  }
+}
+
+TEST_CASE("an upstream with everything, and with nothing but its server") {
+  const auto config = must_load(R"(
+upstreams:
+  full:
+    servers: [{url: "http://[::1]:3000", weight: 1}]
+    balance: round_robin
+    connect_timeout: 10ms
+    response_timeout: 20ms
+    idle_timeout: 30ms
+    retries: 0
+  least: {servers: [{url: http://api}]}
+routes: [{upstream: least}, {match: {path: /x}, upstream: full}]
+)");
+  REQUIRE(config->upstreams.size() == 2);
+  const Upstream& full = config->upstreams[0];
+  CHECK(full.name == "full");
+  CHECK(full.server.host == "::1");
+  CHECK(full.server.port == 3000);
+  CHECK(full.connect_timeout == 10ms);
+  CHECK(full.response_timeout == 20ms);
+  CHECK(full.idle_timeout == 30ms);
+  CHECK(full.retries == 0);
+  CHECK(config->upstreams[1].server.port == 80);
+  CHECK(config->upstreams[1].retries == 1);
+  CHECK(config->routes[0].upstream == 1U);
+  CHECK(config->routes[1].upstream == 0U);
+}
+
+TEST_CASE("variables are read after YAML and can not add structure") {
+  const std::string yaml =
+      "access_log: {path: \"${LOG}\"}\nworkers: ${WORKERS:-4}\n" + test::route_tail;
+  CHECK(must_load(yaml, test::environment({{"LOG", "-"}}))->workers == 4);
+  CHECK(must_load(yaml, test::environment({{"LOG", "-"}, {"WORKERS", "2"}}))->workers == 2);
+  const auto tricky = must_load(yaml, test::environment({{"LOG", "x\"}\nworkers: 9"}}, "/tmp"));
+  CHECK(tricky->workers == 4);
+  CHECK(problems_of(yaml) ==
+        "1:20: access_log.path: environment variable \"LOG\" is not set; set it or write "
+        "${LOG:-default}\n");
+}
+
+TEST_CASE("the identity secret changes the key, and a short one is warned of") {
+  const auto with = [](const std::string& secret) {
+    return must_load("identity_secret: " + secret + "\n" + test::route_tail);
+  };
+  CHECK(with("0123456789abcdef")->identity_key.k0 != with("fedcba9876543210")->identity_key.k0);
+  CHECK(with("0123456789abcdef")->warnings.empty());
+  REQUIRE(with("short")->warnings.size() == 1);
+  CHECK(with("short")->warnings[0].to_string().find("shorter than 16") != std::string::npos);
+  CHECK(with("\"\"")->identity_key.k0 == sip_key_from_secret({}).k0);
+}
+
+TEST_CASE("what is probably not meant is warned of, and loads") {
+  const auto config = must_load(R"(
+admin: {address: "0.0.0.0:9090"}
+upstreams: {spare: {servers: [{url: "http://x"}]}}
+identities: {api_key: {header: x-api-key}, client: {client_address: {}}}
+policies:
+  big: {rate: 5/1s}
+  idle: {rate: 5/1s}
+routes:
+  - respond: {}
+    limits: [{policy: big, cost: 6}]
+  - {match: {path: /never}, respond: {}}
+)");
+  std::string all;
+  for (const Diagnostic& warning : config->warnings)
+    all += warning.to_string() + "\n";
+  CHECK(all ==
+        "2:18: admin.address: reachable from other machines without a token; set admin.token\n"
+        "3:20: upstreams.spare: no route uses it\n"
+        "4:23: identities.api_key: no route uses it\n"
+        "7:9: policies.idle: no route uses it\n"
+        "10:34: routes[0].limits[0].cost: a cost of 6 could never pass: the policy \"big\" holds "
+        "at most 5\n"
+        "11:5: routes[1]: never reached: the route before it takes every request\n");
+}
+
+TEST_CASE("a forgotten check of a load is loud") {
+  CHECK_THROWS_WITH(load_text("", test::environment()).value(),
+                    Catch::Matchers::Contains("the file is empty"));
+}
+
+}  // namespace
+}  // namespace weir::config

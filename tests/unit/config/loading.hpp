@@ -1,0 +1,45 @@
+// What the tests of this room share: loading a text with a given environment, and the first problem
+// of a bad one.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/load.hpp"
+
+namespace weir::config::test {
+
+using Variables = std::map<std::string, std::string>;
+
+inline Environment environment(Variables variables = {}, std::filesystem::path directory = {}) {
+  return {.variable = [variables = std::move(variables)](
+                          const std::string& name) -> std::optional<std::string> {
+            const auto found = variables.find(name);
+            if (found == variables.end()) return std::nullopt;
+            return found->second;
+          },
+          .directory = std::move(directory),
+          .cores = 3};
+}
+
+/// The problems of a text, one a line; empty if it loads.
+inline std::string problems_of(std::string_view yaml, const Environment& in = environment()) {
+  const Loaded loaded = load_text(yaml, in);
+  std::string out;
+  if (loaded) return out;
+  for (const Diagnostic& problem : loaded.error())
+    out += problem.to_string() + "\n";
+  return out;
+}
+
+/// For texts that must load; throws with the first problem if one does not.
+inline std::shared_ptr<const Config> must_load(std::string_view yaml,
+                                               const Environment& in = environment()) {
+  return load_text(yaml, in).value();
+}
+
+inline const std::string route_tail = "routes: [{respond: {}}]\n";
+
+}  // namespace weir::config::test

@@ -1,0 +1,117 @@
+#include "catch.hpp"
+#include "unit/config/loading.hpp"
+
+namespace weir::config {
+namespace {
+
+using namespace std::chrono_literals;
+using rules::Algorithm;
+using test::must_load;
+
+std::shared_ptr<const Config> with_policy(const std::string& policy) {
+  return must_load("policies: {p: " + policy +
+                   "}\nroutes: [{respond: {}, limits: [{policy: p}]}]\n");
+}
+
+TEST_CASE("every algorithm of the contract loads") {
+  const auto config = must_load(R"(
+policies:
+  per_client: {algorithm: gcra, rate: 10/1s, burst: 20}
+  per_user: {algorithm: sliding_window, rate: 600/1m}
+  tiers: {algorithm: sliding_window, rates: [1000/1s, 5000/10s, 7000/15s]}
+  exports: {algorithm: token_bucket, rate: 100/1h, burst: 10}
+  logins: {algorithm: sliding_log, rate: 5/1m, count_rejected: true}
+  daily: {algorithm: fixed_window, rate: 10000/1d, anchor: clock}
+  watched: {algorithm: attributed_window, rate: 10/1s, attributes: [method, "header:User-Agent"]}
+  smooth: {algorithm: leaky_bucket, rate: 50/1s, queue: 100, max_delay: 2s}
+  gold: {rate: 100/s, mode: shadow}
+routes: [{respond: {}}]
+)");
+  const auto& policies = config->policies;
+  REQUIRE(policies.size() == 9);
+  CHECK(policies[0].rule.algorithm == Algorithm::gcra);
+  CHECK(policies[0].rule.capacity == 20);
+  CHECK(policies[0].policy_item == "\"per_client\";q=20;w=2");
+  CHECK(policies[0].name_item == "\"per_client\"");
+  CHECK(policies[1].rule.rates[0] == rules::Rate{600, 60s});
+  CHECK(policies[2].rule.rates.size() == 3);
+  CHECK(policies[3].rule.algorithm == Algorithm::token_bucket);
+  CHECK(policies[4].rule.count_rejected);
+  CHECK(policies[5].rule.anchor == rules::Anchor::clock);
+  CHECK(policies[6].rule.algorithm == Algorithm::attributed_window);
+  CHECK(policies[7].rule.queue == 100);
+  CHECK(policies[7].rule.max_delay == 2s);
+  CHECK(policies[8].rule.algorithm == Algorithm::gcra);
+  CHECK(policies[8].shadow);
+  CHECK_FALSE(policies[0].shadow);
+}
+
+TEST_CASE("what a policy does besides counting") {
+  const auto plain = with_policy("{rate: 1/s}")->policies[0];
+  CHECK(plain.cost == 1);
+  CHECK(plain.status == 429);
+  CHECK(plain.visible);
+  CHECK_FALSE(plain.body);
+  const auto full =
+      with_policy(
+          "{rate: 10/s, cost: 3, status: 503, body: \"later\\n\", headers: false, mode: enforce}")
+          ->policies[0];
+  CHECK(full.cost == 3);
+  CHECK(full.status == 503);
+  CHECK(full.body == "later\n");
+  CHECK_FALSE(full.visible);
+  CHECK_FALSE(full.shadow);
+}
+
+TEST_CASE("attributes have a kind, and a source where they are an identity") {
+  const auto config = must_load(R"(
+identities: {api_key: {header: X-Api-Key}}
+policies:
+  watched:
+    algorithm: attributed_window
+    rate: 1/s
+    attributes: ["header:user-agent", "query:page", client_address, method, path, "identity:api_key"]
+routes: [{respond: {}, limits: [{policy: watched}]}]
+)");
+  using Kind = Attribute::Kind;
+  const auto& attributes = config->policies[0].attributes;
+  REQUIRE(attributes.size() == 6);
+  const Kind kinds[] = {Kind::header, Kind::query, Kind::client_address,
+                        Kind::method, Kind::path,  Kind::identity};
+  for (std::size_t i = 0; i < 6; ++i) {
+    CAPTURE(i);
+    CHECK(attributes[i].kind == kinds[i]);
+  }
+  CHECK(attributes[0].text == "header:user-agent");
+  CHECK(attributes[0].name == "user-agent");
+  CHECK(std::get<identity::FromQuery>(attributes[1].source.from).name == "page");
+  CHECK(attributes[5].name == "api_key");
+  CHECK(std::get<identity::FromHeader>(attributes[5].source.from).name == "x-api-key");
+  // Named only as an attribute, and so not unused.
+  CHECK(config->warnings.empty());
+}
+
+TEST_CASE("identities nest, and client can be redefined") {
+  const auto config = must_load(R"(
+identities:
+  key: {any_of: [{header: x-api-key}, {all_of: [{query: k}, {cookie: c}]}]}
+  client: {path: {}}
+  id: {path: id}
+routes:
+  - match: {path: "/u/{id}"}
+    respond: {}
+    limits: []
+)");
+  REQUIRE(config->identities.size() == 3);
+  CHECK(config->identities[0].name == "client");
+  CHECK(std::get<identity::FromPath>(config->identities[0].source.from).parameter.empty());
+  const auto& any = std::get<identity::AnyOf>(config->identities[1].source.from).sources;
+  REQUIRE(any.size() == 2);
+  const auto& all = std::get<identity::AllOf>(any[1].from).sources;
+  CHECK(std::get<identity::FromQuery>(all[0].from).name == "k");
+  CHECK(std::get<identity::FromCookie>(all[1].from).name == "c");
+  CHECK(std::get<identity::FromPath>(config->identities[2].source.from).parameter == "id");
+}
+
+}  // namespace
+}  // namespace weir::config

@@ -1,0 +1,167 @@
+// A secret reaches its place, and never a message.
+#include <fstream>
+#include <unistd.h>
+
+#include "catch.hpp"
+#include "unit/config/loading.hpp"
+
+namespace weir::config {
+namespace {
+
+using test::must_load;
+using test::problems_of;
+
+constexpr std::string_view marker = "MARKER-7f3a";
+
+/// A directory of this test alone, removed with it.
+class Directory {
+ public:
+  Directory() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "weir-config-XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~Directory() { std::filesystem::remove_all(path_); }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  void write(const std::string& name, const std::string& content) const {
+    std::ofstream(path_ / name, std::ios::binary) << content;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string token_of(const std::string& value, const Environment& environment) {
+  return must_load("admin: {token: " + value + "}\n" + test::route_tail, environment)
+      ->admin->token.reveal();
+}
+
+TEST_CASE("a secret is text, a variable or a file") {
+  const Directory directory;
+  directory.write("token", "from-file\n");
+  directory.write("bare", "no-newline");
+  const Environment in =
+      test::environment({{"TOKEN", "from-variable"}, {"PLACE", "file:token"}}, directory.path());
+  CHECK(token_of("plain", in) == "plain");
+  CHECK(token_of("${TOKEN}", in) == "from-variable");
+  CHECK(token_of("file:token", in) == "from-file");
+  CHECK(token_of("file:bare", in) == "no-newline");
+  CHECK(token_of("\"file:" + (directory.path() / "token").string() + "\"", in) == "from-file");
+  CHECK(token_of("${PLACE}", in) == "from-file");
+  CHECK(token_of("${NONE:-}", in).empty());
+}
+
+TEST_CASE("a secret file that can not be read is named") {
+  const Directory directory;
+  directory.write("empty", "\n");
+  directory.write("large", std::string(64 * 1024 + 1, 'x'));
+  const Environment in = test::environment({}, directory.path());
+  const auto problem = [&](const std::string& file) {
+    return problems_of("admin: {token: \"file:" + file + "\"}\n" + test::route_tail, in);
+  };
+  CHECK(problem("missing").find("1:16: admin.token: can not read file \"") == 0);
+  CHECK(problem("missing").find("missing\": No such file") != std::string::npos);
+  CHECK(problem("empty").find("it is empty") != std::string::npos);
+  CHECK(problem("large").find("larger than 65536 bytes") != std::string::npos);
+  CHECK(problem(".").find("it is a directory") != std::string::npos);
+}
+
+TEST_CASE("no message repeats a secret, whatever else is wrong") {
+  const Directory directory;
+  directory.write("secret", std::string(marker) + " \x01\n");
+  const Environment in =
+      test::environment({{"SECRET", std::string(marker) + "\n:["}}, directory.path());
+  const std::string m(marker);
+  const std::string values[] = {
+      m,
+      "\"" + m + " with spaces\"",
+      "\"" + m + "\\n\"",
+      "[" + m + "]",
+      "{a: " + m + "}",
+      "${SECRET}",
+      "\"${SECRET}${GONE}\"",
+      "\"" + m + "${\"",
+      "\"" + m + "${GONE}\"",
+      "file:secret",
+      "*" + m,
+      "&" + m + " x",
+      "!" + m + " x",
+      "\"" + m,
+      "'" + m + "\n",
+      "\"" + m + "\\q\"",
+      m + ": x",
+      "@" + m,
+  };
+  const std::string places[] = {
+      "admin: {token: VALUE}\n",
+      "admin:\n  token: VALUE\n  adress: x\n",
+      "identity_secret: VALUE\n",
+      "admin: {token: VALUE, token: VALUE}\n",
+      "store: {redis: {url: VALUE}}\n",
+      "upstreams: {a: {servers: [{url: \"http://u:" + m + "@h\"}]}}\n",
+  };
+  for (const std::string& place : places) {
+    for (const std::string& value : values) {
+      std::string yaml = place;
+      for (std::size_t at = 0; (at = yaml.find("VALUE")) != std::string::npos;)
+        yaml.replace(at, 5, value);
+      yaml += "workers: wrong\nunknown: 1\nroutes: [{}]\n";
+      const std::string problems = problems_of(yaml, in);
+      CAPTURE(yaml, problems);
+      CHECK_FALSE(problems.empty());
+      CHECK(problems.find(marker) == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("no message shows what a variable holds, in whatever key it stands") {
+  const Environment in = test::environment({{"SECRET", std::string(marker) + " \n"}});
+  for (const std::string key :
+       {"workers: V", "shutdown_timeout: V", "retry_after: V", "listen: [{address: V}]",
+        "downstream: {max_head: V}", "access_log: {sample: V}",
+        "client_address: {trusted_proxies: [V], header: V}", "identities: {a: {header: V}}",
+        "policies: {p: {rate: V, algorithm: V, burst: V, mode: V}}",
+        "policies: {p: {algorithm: attributed_window, rate: 1/s, attributes: [V, \"identity:V\", "
+        "\"header:V\"]}}",
+        "upstreams: {a: {servers: [{url: V}]}}"}) {
+    std::string yaml = key;
+    for (std::size_t at = 0; (at = yaml.find('V', at)) != std::string::npos; at += 12)
+      yaml.replace(at, 1, "\"${SECRET}\"");
+    for (std::size_t at = 0; (at = yaml.find(":\"${SECRET}\"\"")) != std::string::npos;)
+      yaml.replace(at, 13, ":${SECRET}\"");
+    const std::string problems = problems_of(yaml + "\nroutes: [{}]\n", in);
+    CAPTURE(yaml, problems);
+    CHECK(problems.find("routes[0]") != std::string::npos);
+    CHECK(std::count(problems.begin(), problems.end(), '\n') > 1);
+    CHECK(problems.find(marker) == std::string::npos);
+  }
+  const std::string routes =
+      "routes: [{name: V, upstream: V, match: {host: V, path: V, methods: [V], headers: {a: V}},"
+      " respond: {status: V, content_type: V}, limits: [{policy: V, key: V, cost: V}]}]\n";
+  std::string yaml = routes;
+  for (std::size_t at = 0; (at = yaml.find('V', at)) != std::string::npos; at += 12)
+    yaml.replace(at, 1, "\"${SECRET}\"");
+  const std::string problems = problems_of(yaml, in);
+  CAPTURE(problems);
+  CHECK(std::count(problems.begin(), problems.end(), '\n') >= 9);
+  CHECK(problems.find(marker) == std::string::npos);
+}
+
+TEST_CASE("a file is loaded with its own directory and the environment of the process") {
+  const Directory directory;
+  directory.write("weir.yaml", "admin: {token: file:token}\n" + test::route_tail);
+  directory.write("token", "t\n");
+  const Loaded loaded = load_file(directory.path() / "weir.yaml");
+  REQUIRE(loaded.has_value());
+  CHECK((*loaded)->admin->token.reveal() == "t");
+  CHECK((*loaded)->workers >= 1);
+
+  const Loaded missing = load_file(directory.path() / "none.yaml");
+  REQUIRE_FALSE(missing.has_value());
+  CHECK(missing.error()[0].to_string().find("can not read file") == 0);
+}
+
+}  // namespace
+}  // namespace weir::config
