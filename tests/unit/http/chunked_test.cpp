@@ -9,6 +9,7 @@
 namespace weir::http {
 namespace {
 
+using namespace std::literals;
 using Event = ChunkedDecoder::Event;
 
 struct Decoded {
@@ -106,7 +107,7 @@ TEST_CASE("B8: malformed extensions are refused") {
     INFO(extension);
     CHECK(decode(std::string{"5"} + extension + "\r\nhello\r\n0\r\n\r\n").end == Event::malformed);
   }
-  CHECK(decode(std::string_view{"5;a=\"\0\"\r\nhello\r\n0\r\n\r\n", 24}).end == Event::malformed);
+  CHECK(decode("5;a=\"\0\"\r\nhello\r\n0\r\n\r\n"sv).end == Event::malformed);
 }
 
 TEST_CASE("B8: extensions are bounded by an allowance and by the payload they come with") {

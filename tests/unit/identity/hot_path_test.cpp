@@ -1,0 +1,39 @@
+// What every request goes through allocates nothing.
+#include <string>
+
+#include "catch.hpp"
+#include "identity/identity.hpp"
+#include "unit/http/allocations.hpp"
+#include "unit/http/request_of.hpp"
+
+namespace weir::identity {
+namespace {
+
+TEST_CASE("resolving identities of the usual size allocates nothing") {
+  http::RequestOf request{{{"X-Forwarded-For", "203.0.113.7, 10.0.0.2"},
+                           {"Forwarded", "for=\"[2001:db8:cafe::17]:4711\";proto=https"},
+                           {"X-Api-Key", "a-key-that-is-longer-than-any-short-string"},
+                           {"Cookie", "theme=dark; sid=\"0123456789abcdef0123456789abcdef\""}}};
+  request.view.query = "a=b&key=%61-key-that-is-longer-than-any-short-string";
+  request.view.path = "/users/7";
+  ClientAddressSettings settings;
+  settings.trusted_proxies = {Prefix::parse("10.0.0.0/8").value()};
+  const IpAddress peer = IpAddress::v4({10, 0, 0, 1});
+  const PathParameter parameters[] = {{"id", "7"}};
+  const Source all{AllOf{{{FromClientAddress{}}, {FromHeader{"x-api-key"}}, {FromPath{"id"}}}}};
+  const Source any{AnyOf{{{FromHeader{"absent"}}, {FromCookie{"sid"}}}}};
+  const Source query{FromQuery{"key"}};
+  CHECK(allocations_in([&] {
+          const IpAddress client = client_address(settings, peer, request.view);
+          settings.header = ClientAddressSettings::Header::forwarded;
+          const IpAddress forwarded = client_address(settings, peer, request.view);
+          const Evidence evidence{request.view, client, parameters, settings};
+          if (client == peer || forwarded == peer || !resolve(all, evidence, {}) ||
+              !resolve(any, evidence, {}) || !resolve(query, evidence, {})) {
+            std::abort();
+          }
+        }) == 0);
+}
+
+}  // namespace
+}  // namespace weir::identity
