@@ -84,8 +84,9 @@ void settle(Asked& leader, Instant now, bool admitted) {
       if (state) mark(*leader.slot, asked);
       const rules::Policy& policy = *asked.claim->policy;
       const State& settled = state ? *state : fresh;
-      // Rejected but counted: the same request must now wait for this one, too.
-      if (policy.count_rejected && !taken(asked, admitted)) {
+      // Allowed, and counted because another claim denied: the same request may now have to wait
+      // here, too.
+      if (policy.count_rejected && asked.admission.allowed && !admitted) {
         asked.admission.retry_after = admit(policy, settled, now, asked.claim->demand).retry_after;
       }
       *asked.decision = decision_of(policy, settled, now, asked.admission);

@@ -39,9 +39,9 @@ class MemoryStore {
   /// Decides all claims together at `now`: true if the request is admitted. decisions[i] answers
   /// claims[i]; at most claims_per_request of them. Admitted: every non-shadow claim allowed; then
   /// those and each shadow claim that allows are charged. What a policy with count_rejected does
-  /// not admit, by itself or because the request is denied, is charged to it all the same, and
-  /// its retry_after then says when the same demand would pass again. Several claims on one key
-  /// see each other.
+  /// not admit, by itself or because the request is denied, is charged to it all the same; an
+  /// allowed claim then has a retry_after if the same demand would not pass again at once.
+  /// Several claims on one key see each other.
   bool acquire(std::span<const Claim> claims, Instant now, std::span<rules::Decision> decisions);
 
   std::size_t keys() const;                ///< live and not yet reclaimed

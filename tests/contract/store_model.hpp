@@ -1,0 +1,140 @@
+// A store in the plainest words, to hold others against: a map of states, one claim after another.
+#pragma once
+
+#include <map>
+#include <random>
+#include <utility>
+#include <variant>
+
+#include "catch.hpp"
+#include "contract/store_under_test.hpp"
+
+namespace weir::store::test {
+
+class StoreModel : public StoreUnderTest {
+ public:
+  bool acquire(std::span<const Claim> claims, Instant now,
+               std::span<rules::Decision> decisions) override {
+    now = latest_ = std::max(latest_, now);
+    bool admitted = true;
+    std::vector<rules::Admission> admissions;
+    std::map<Key, State> expected;
+    for (const Claim& claim : claims) {
+      State& state = expected.try_emplace(key_of(claim), state_of(claim)).first->second;
+      admissions.push_back(admission_of(claim, state, now));
+      if (admissions.back().allowed) take(claim, state, now, admissions.back().units);
+      admitted = admitted && (admissions.back().allowed || claim.shadow);
+    }
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      const bool passed = admitted && admissions[i].allowed;
+      if (passed) take(claims[i], state_of(claims[i]), now, admissions[i].units);
+      if (!passed && claims[i].policy->count_rejected) {
+        take(claims[i], state_of(claims[i]), now, claims[i].demand.cost);
+      }
+    }
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      if (claims[i].policy->count_rejected && admissions[i].allowed && !admitted) {
+        admissions[i].retry_after = admission_of(claims[i], state_of(claims[i]), now).retry_after;
+      }
+      decisions[i] = std::visit(
+          [&](const auto& state) {
+            return rules::decision_of(*claims[i].policy, state, now, admissions[i]);
+          },
+          state_of(claims[i]));
+    }
+    return admitted;
+  }
+
+ private:
+  using Key = std::pair<Hash128, std::uint32_t>;
+  using State = std::variant<rules::GcraState, rules::FixedWindowState, rules::TokenBucketState,
+                             rules::LeakyBucketState, rules::SlidingWindowState,
+                             rules::SlidingLogState, rules::AttributedWindowState>;
+
+  static Key key_of(const Claim& claim) { return {claim.identity, claim.policy_id}; }
+
+  State& state_of(const Claim& claim) {
+    const auto fresh = rules::with_state_of(claim.policy->algorithm,
+                                            [](const auto& state) { return State{state}; });
+    return states_.try_emplace(key_of(claim), fresh).first->second;
+  }
+  static rules::Admission admission_of(const Claim& claim, const State& any, Instant now) {
+    return std::visit(
+        [&](const auto& state) { return admit(*claim.policy, state, now, claim.demand); }, any);
+  }
+  static void take(const Claim& claim, State& any, Instant now, std::int64_t units) {
+    std::visit([&](auto& state) { charge(*claim.policy, state, now, units); }, any);
+  }
+
+  std::map<Key, State> states_;
+  Instant latest_{};
+};
+
+/// Random requests of one to four claims; repeated keys, shadow, overdraft and looks among them.
+class RandomRequests {
+ public:
+  RandomRequests(std::uint64_t seed, std::vector<rules::Policy> policies, std::uint64_t identities)
+      : random_(seed), policies_(std::move(policies)), identities_(identities) {}
+
+  std::vector<Claim> next() {
+    std::vector<Claim> claims;
+    const std::uint64_t count = below(4) + 1;
+    while (claims.size() < count) {
+      const auto index = below(policies_.size());
+      const auto& limit = policies_[index];
+      claims.push_back(claim(limit, below(identities_) + 1,
+                             static_cast<std::int64_t>(below(4) * below(3)),
+                             static_cast<std::uint32_t>(index)));
+      claims.back().shadow = index % 3 == 2;
+      claims.back().demand.overdraft = below(40) == 0;
+    }
+    return claims;
+  }
+  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+
+ private:
+  std::mt19937_64 random_;
+  std::vector<rules::Policy> policies_;
+  std::uint64_t identities_;
+};
+
+/// Six policies of one algorithm, shadow ones and ones that count rejected requests among them.
+inline std::vector<rules::Policy> policies_of(rules::Algorithm algorithm) {
+  std::vector<rules::Policy> policies{policy(algorithm, 7, 3s), policy(algorithm, 10, 1s),
+                                      policy(algorithm, 5, 60s), policy(algorithm, 3, 700ms)};
+  if (algorithm == rules::Algorithm::fixed_window || algorithm == rules::Algorithm::sliding_log) {
+    for (auto& limit : std::span(policies).last(2))
+      limit.count_rejected = true;
+  }
+  return policies;
+}
+
+struct Walk {
+  std::uint64_t seed = 1;
+  std::uint64_t identities = 20;
+  int steps = 10'000;
+  bool clock_steps_back = false;
+};
+
+inline void agrees_with_model(StoreUnderTest& store, std::vector<rules::Policy> policies,
+                              Walk walk) {
+  INFO("seed " << walk.seed);
+  StoreModel model;
+  RandomRequests requests(walk.seed, std::move(policies), walk.identities);
+  Instant now = epoch;
+  for (int step = 0; step < walk.steps; ++step) {
+    now += Duration{static_cast<std::int64_t>(requests.below(200'000))};
+    if (requests.below(500) == 0) now += 90s;
+    if (walk.clock_steps_back && requests.below(20) == 0) now -= 2s;
+    const auto claims = requests.next();
+    const Answer answer = ask(store, now, claims);
+    const Answer expected = ask(model, now, claims);
+    if (answer.admitted == expected.admitted && answer.decisions == expected.decisions) continue;
+    CAPTURE(step, claims.size(), to_string(claims[0].policy->algorithm));
+    REQUIRE(answer.admitted == expected.admitted);
+    REQUIRE(answer.decisions == expected.decisions);
+  }
+  CHECK(true);
+}
+
+}  // namespace weir::store::test

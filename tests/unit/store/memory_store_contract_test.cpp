@@ -1,0 +1,36 @@
+#include "catch.hpp"
+#include "contract/store_contract.hpp"
+#include "contract/store_model.hpp"
+#include "unit/store/memory_store_under_test.hpp"
+
+namespace weir::store::test {
+
+TEST_CASE("The memory store keeps the contract of stores") {
+  for (const auto& one : store_contract) {
+    DYNAMIC_SECTION(one.name) {
+      MemoryStoreUnderTest store(1'000);
+      one.run(store);
+    }
+  }
+}
+
+TEST_CASE("The memory store answers random requests as the model does") {
+  for (const auto algorithm : algorithms) {
+    DYNAMIC_SECTION(to_string(algorithm)) {
+      MemoryStoreUnderTest store(1'000);
+      agrees_with_model(store, policies_of(algorithm), {.seed = 7, .clock_steps_back = true});
+    }
+  }
+}
+
+TEST_CASE("Many shards answer random requests as the model does") {
+  std::vector<rules::Policy> policies;
+  for (const auto algorithm : algorithms) {
+    for (auto& limit : policies_of(algorithm))
+      policies.push_back(std::move(limit));
+  }
+  MemoryStoreUnderTest store(1'000'000);
+  agrees_with_model(store, policies, {.seed = 11, .identities = 300});
+}
+
+}  // namespace weir::store::test
