@@ -7,9 +7,9 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include "config/brace_mask.hpp"
 #include "config/document_text.hpp"
 #include "config/tree_builder.hpp"
-#include "config/variable_mask.hpp"
 
 namespace weir::config {
 
@@ -53,7 +53,7 @@ std::optional<Node> parse_document(std::string_view yaml, std::vector<Diagnostic
     problems.push_back(*std::move(bad));
     return std::nullopt;
   }
-  std::istringstream stream(mask_references(yaml));
+  std::istringstream stream(mask_braces(yaml));
   TreeBuilder builder(limits, problems);
   try {
     YAML::Parser parser(stream);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "config/brace_mask.hpp"
 #include "config/key_path.hpp"
 #include "config/suggest.hpp"
-#include "config/variable_mask.hpp"
 
 namespace weir::config {
 
@@ -104,7 +104,7 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
   node.kind = Node::Kind::scalar;
   node.position = position_of(mark);
   node.text = value;
-  unmask_references(node.text);
+  unmask_braces(node.text);
   add_leaf(mark, anchor, std::move(node));
 }
 

@@ -77,6 +77,22 @@ TEST_CASE("a variable needs no quotes, wherever it stands") {
   CHECK(parsed.root->find("${F}")->value.text == "\u00fe ${G");
 }
 
+TEST_CASE("a named segment of a path needs no quotes either") {
+  const Parsed parsed = parse("a: {b: /u/{id}/{x-y}, c: [/{z}]}\nd: /{e}\nf: http://{g h}\n");
+  REQUIRE(parsed.problems.empty());
+  const Node& a = parsed.root->find("a")->value;
+  CHECK(a.find("b")->value.text == "/u/{id}/{x-y}");
+  CHECK(a.find("c")->value.items[0].text == "/{z}");
+  CHECK(parsed.root->find("d")->value.text == "/{e}");
+  CHECK(parsed.root->find("f")->value.text == "http://{g h}");
+}
+
+TEST_CASE("a brace at the start of the file or without its other half is left to YAML") {
+  CHECK(parse("{a: b}\n").root->find("a") != nullptr);
+  CHECK(parse("a: x${\nb: y/{c\nd: $\n").root->find("b")->value.text == "y/{c");
+  CHECK(parse("a: x${\nb: y}\n").root->find("a")->value.text == "x${");
+}
+
 TEST_CASE("what is no YAML has a place too") {
   CHECK(only_problem("a: [1, 2\n") ==
         "2:1: not valid YAML: end of sequence flow not found (between braces or brackets, text "
