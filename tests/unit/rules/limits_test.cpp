@@ -1,0 +1,57 @@
+// Every rate from one a month to a million a second, with every algorithm: the quota passes, one
+// more does not, and the hints are true to the microsecond.
+#include "sequence.hpp"
+
+namespace weir::rules::test {
+
+namespace {
+
+constexpr Duration us{1};
+
+template <class State>
+void check_limit(const Policy& policy, State state) {
+  const Instant start = epoch + us;
+  const Decision all = decide(policy, state, start, {.cost = policy.capacity});
+  REQUIRE(all.allowed);
+  REQUIRE(all.remaining == 0);
+  const Decision denied = decide(policy, state, start, {});
+  REQUIRE_FALSE(denied.allowed);
+  REQUIRE(denied.retry_after.has_value());
+  REQUIRE_FALSE(admit(policy, state, start + *denied.retry_after - us, {}).allowed);
+  REQUIRE(admit(policy, state, start + *denied.retry_after, {}).allowed);
+
+  const Instant whole = start + all.reset_after;
+  REQUIRE(whole_at(policy, state) == whole);
+  REQUIRE(level(policy, state, whole - us).reset_after == us);
+  REQUIRE(decide(policy, state, whole, {.cost = policy.capacity}).allowed);
+  REQUIRE_FALSE(decide(policy, state, whole, {}).allowed);
+}
+
+}  // namespace
+
+TEST_CASE("limits: from 1/31d to 1,000,000/s") {
+  for (const Algorithm algorithm :
+       {Algorithm::fixed_window, Algorithm::attributed_window, Algorithm::sliding_window,
+        Algorithm::sliding_log, Algorithm::token_bucket, Algorithm::gcra,
+        Algorithm::leaky_bucket}) {
+    const bool lists =
+        algorithm == Algorithm::sliding_log || algorithm == Algorithm::attributed_window;
+    for (const Duration per :
+         {Duration(seconds(1)), Duration(seconds(15)), Duration(minutes(1)), Duration(hours(1)),
+          Duration(days(1)), Duration(days(30)), Duration(days(31))}) {
+      for (const std::int64_t count :
+           {1, 2, 3, 7, 10, 60, 1'000, 6'999, 99'991, 300'000, 999'983, 1'000'000}) {
+        if (lists && count > 100'000) continue;
+        INFO(to_string(algorithm) << " " << count << "/" << to_us(per) << "us");
+        Definition definition{.algorithm = algorithm, .rates = {{count, per}}};
+        if (algorithm == Algorithm::leaky_bucket) definition.queue = count - 1;
+        const Policy policy = policy_of(definition);
+        REQUIRE(policy.capacity == count);
+        REQUIRE(policy.refill == per);
+        with_state_of(algorithm, [&](auto state) { check_limit(policy, std::move(state)); });
+      }
+    }
+  }
+}
+
+}  // namespace weir::rules::test
