@@ -1,7 +1,7 @@
 // The clock of this process: monotonic, anchored to wall time once, so that it never steps back.
 //
-// Only stores, timers and what stands above them read it; everything below takes an Instant. Thread-safe: now() is
-// a clock reading and an addition.
+// Only stores, timers and what stands above them read it; everything below takes an Instant.
+// Thread-safe: now() is a clock reading and an addition.
 #pragma once
 
 #include "base/time.hpp"
@@ -17,7 +17,8 @@ class MonotonicClock {
 
   Instant now() const {
     return Instant{std::chrono::duration_cast<Duration>(
-        std::chrono::steady_clock::now().time_since_epoch())} + offset_;
+               std::chrono::steady_clock::now().time_since_epoch())} +
+           offset_;
   }
 
  private:

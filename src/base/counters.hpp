@@ -1,7 +1,8 @@
 // Counters that one worker writes and a metrics scrape reads.
 //
-// Each worker owns its own set, so an increment is a plain load, add and store (no locked instruction); the scrape
-// sums over workers. Values are monotone except Gauge. Reading from any thread is safe.
+// Each worker owns its own set, so an increment is a plain load, add and store (no locked
+// instruction); the scrape sums over workers. Values are monotone except Gauge. Reading from any
+// thread is safe.
 #pragma once
 
 #include <array>
@@ -17,7 +18,9 @@ namespace weir {
 
 class Counter {
  public:
-  void add(std::uint64_t n = 1) { value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed); }
+  void add(std::uint64_t n = 1) {
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
   std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
 
  private:
@@ -26,7 +29,9 @@ class Counter {
 
 class Gauge {
  public:
-  void add(std::int64_t n) { value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed); }
+  void add(std::int64_t n) {
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
   std::int64_t value() const { return value_.load(std::memory_order_relaxed); }
 
  private:
@@ -36,12 +41,14 @@ class Gauge {
 /// Durations in fixed buckets (upper bounds below, the last is +Inf), with their sum.
 class DurationHistogram {
  public:
-  static constexpr std::array<std::int64_t, 14> bounds_us{100,    250,    500,     1'000,   2'500,     5'000,     10'000,
-                                                          25'000, 50'000, 100'000, 250'000, 1'000'000, 5'000'000, 30'000'000};
+  static constexpr std::array<std::int64_t, 14> bounds_us{
+      100,    250,    500,     1'000,   2'500,     5'000,     10'000,
+      25'000, 50'000, 100'000, 250'000, 1'000'000, 5'000'000, 30'000'000};
 
   void observe(Duration duration) {
     std::size_t bucket = 0;
-    while (bucket < bounds_us.size() && to_us(duration) > bounds_us[bucket]) ++bucket;
+    while (bucket < bounds_us.size() && to_us(duration) > bounds_us[bucket])
+      ++bucket;
     buckets_[bucket].add();
     sum_us_.add(static_cast<std::uint64_t>(to_us(duration)));
   }

@@ -1,6 +1,6 @@
-// SipHash-2-4, the keyed hash of everything a client chooses (Aumasson and Bernstein, "SipHash: a fast short-input
-// PRF", 2012). Who does not know the key can neither find colliding inputs nor reverse a hash of a small set such as
-// the IPv4 addresses. Pure; thread-safe.
+// SipHash-2-4, the keyed hash of everything a client chooses (Aumasson and Bernstein, "SipHash: a
+// fast short-input PRF", 2012). Who does not know the key can neither find colliding inputs nor
+// reverse a hash of a small set such as the IPv4 addresses. Pure; thread-safe.
 #pragma once
 
 #include <compare>

@@ -1,7 +1,8 @@
 // Time as the whole program counts it: whole microseconds, never floating point.
 //
-// A Duration is a length of time, an Instant a point on the store's clock (microseconds since the Unix epoch, so
-// that Redis TIME and the memory store's clock mean the same). Pure code takes instants as arguments.
+// A Duration is a length of time, an Instant a point on the store's clock (microseconds since the
+// Unix epoch, so that Redis TIME and the memory store's clock mean the same). Pure code takes
+// instants as arguments.
 #pragma once
 
 #include <chrono>
@@ -12,11 +13,18 @@ namespace weir {
 using Duration = std::chrono::duration<std::int64_t, std::micro>;
 using Instant = std::chrono::sys_time<Duration>;
 
-constexpr std::int64_t to_us(Duration duration) { return duration.count(); }
-constexpr std::int64_t to_us(Instant instant) { return instant.time_since_epoch().count(); }
-constexpr Instant instant_from_us(std::int64_t us) { return Instant{Duration{us}}; }
+constexpr std::int64_t to_us(Duration duration) {
+  return duration.count();
+}
+constexpr std::int64_t to_us(Instant instant) {
+  return instant.time_since_epoch().count();
+}
+constexpr Instant instant_from_us(std::int64_t us) {
+  return Instant{Duration{us}};
+}
 
-/// Whole seconds, rounded up: the only rounding a response field may have (0 stays 0, 1 us becomes 1 s).
+/// Whole seconds, rounded up: the only rounding a response field may have (0 stays 0, 1 us becomes
+/// 1 s).
 constexpr std::int64_t ceil_seconds(Duration duration) {
   return std::chrono::ceil<std::chrono::seconds>(duration).count();
 }

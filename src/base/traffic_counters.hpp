@@ -1,5 +1,5 @@
-// What one worker counts about its traffic. Indexes are those of the configuration; labels are put on by the admin room.
-// Written by one worker, read by any thread (see counters.hpp).
+// What one worker counts about its traffic. Indexes are those of the configuration; labels are put
+// on by the admin room. Written by one worker, read by any thread (see counters.hpp).
 #pragma once
 
 #include <array>
@@ -25,14 +25,16 @@ struct UpstreamCounters {
 };
 
 struct TrafficCounters {
-  TrafficCounters(std::size_t route_count, std::size_t upstream_count) : routes(route_count + 1), upstreams(upstream_count) {}
+  TrafficCounters(std::size_t route_count, std::size_t upstream_count)
+      : routes(route_count + 1), upstreams(upstream_count) {}
 
-  std::vector<RouteCounters> routes;  ///< the last one: no route matched, or the head was not readable
+  std::vector<RouteCounters>
+      routes;  ///< the last one: no route matched, or the head was not readable
   std::vector<UpstreamCounters> upstreams;
   DurationHistogram decision_duration;
-  Counter accepted;    ///< connections accepted
-  Counter refused;     ///< connections answered 503 because of max_connections
-  Gauge connections;   ///< open downstream connections
+  Counter accepted;   ///< connections accepted
+  Counter refused;    ///< connections answered 503 because of max_connections
+  Gauge connections;  ///< open downstream connections
 };
 
 }  // namespace weir
