@@ -1,0 +1,179 @@
+"""The admin endpoints, and what the metrics say after known traffic."""
+
+import signal
+import threading
+
+from harness.case import Case, configuration, limited
+from harness.client import request_bytes
+from harness.exposition import labelled, parse
+from harness.services import free_port
+from harness.waiting import eventually
+from harness.weir import run
+
+ADMIN = {"address": "127.0.0.1:0"}
+KEY = "key-that-nobody-may-see"
+
+
+class AdminCase(Case):
+    def admin(self, weir, target, fields=(), method="GET"):
+        with self.connect_to(weir.admin_address) as connection:
+            return connection.request(method, target, fields)
+
+    def scrape(self, weir):
+        response = self.admin(weir, "/metrics")
+        self.assertEqual(response.status, 200)
+        self.assertTrue(response["Content-Type"].startswith("text/plain"), response["Content-Type"])
+        return parse(response.body.decode())
+
+    def admin_url(self, weir):
+        return "http://{}:{}".format(*weir.admin_address)
+
+
+class Probes(AdminCase):
+    def test_healthz_and_readyz(self):
+        weir = self.start(configuration(self.upstream().url, admin=ADMIN))
+        for target in ("/healthz", "/readyz"):
+            response = self.admin(weir, target)
+            self.assertEqual(response.status, 200)
+            self.assertIn("Date", response.fields)
+            self.assertEqual(self.admin(weir, target, method="HEAD").status, 200)
+
+    def test_what_is_not_there_and_what_is_not_allowed(self):
+        weir = self.start(configuration(self.upstream().url, admin=ADMIN))
+        self.assert_problem(self.admin(weir, "/nothing"), 404)
+        response = self.admin(weir, "/healthz", method="DELETE")
+        self.assert_problem(response, 405)
+        self.assertIn("GET", response["Allow"])
+
+    def test_admin_endpoints_are_never_on_the_public_port(self):
+        weir = self.start(configuration(routes=[{"match": {"path": "/x"}, "respond": {"body": "x"}}], admin=ADMIN))
+        client = self.connect(weir)
+        for target in ("/healthz", "/readyz", "/metrics", "/v1/config"):
+            self.assertEqual(client.get(target).status, 404)
+
+    def test_a_token_guards_all_but_the_probes(self):
+        weir = self.start(configuration(self.upstream().url, admin={**ADMIN, "token": "${TOKEN}"}),
+                          environment={"TOKEN": "open-sesame"})
+        for fields in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer open-sesam"},
+                       {"Authorization": "Bearer open-sesame2"}, {"Authorization": "Basic open-sesame"}):
+            self.assert_problem(self.admin(weir, "/metrics", fields), 401)
+        self.assertEqual(self.admin(weir, "/metrics", {"Authorization": "Bearer open-sesame"}).status, 200)
+        self.assertEqual(self.admin(weir, "/healthz").status, 200)
+        self.assertEqual(run("health", "--admin", self.admin_url(weir)).returncode, 0)
+        self.assertNotIn("open-sesame", weir.stderr)
+
+    def test_readyz_and_weir_health_say_when_it_drains(self):
+        may_answer = threading.Event()
+        self.addCleanup(may_answer.set)
+
+        def behaviour(exchange):
+            exchange.read_body()
+            may_answer.wait()
+            exchange.answer(b"late but whole")
+
+        upstream = self.upstream(behaviour)
+        weir = self.start(configuration(upstream.url, admin=ADMIN))
+        self.assertEqual(run("health", "--admin", self.admin_url(weir)).returncode, 0)
+        client = self.connect(weir)
+        client.send(request_bytes("GET", "/"))
+        upstream.await_requests(1)
+        weir.signal(signal.SIGTERM)
+        eventually(lambda: self.admin(weir, "/readyz").status == 503, "readyz says that it drains")
+        self.assertEqual(self.admin(weir, "/healthz").status, 200)
+        health = run("health", "--admin", self.admin_url(weir))
+        self.assertEqual(health.returncode, 1)
+        self.assertIn("draining", health.stderr)
+        may_answer.set()
+        self.assertEqual(client.read().body, b"late but whole")
+        self.assertEqual(weir.wait(), 0)
+
+    def test_weir_health_where_nothing_listens(self):
+        health = run("health", "--admin", f"http://127.0.0.1:{free_port()}")
+        self.assertEqual(health.returncode, 1)
+        self.assertIn("refused", health.stderr)
+
+    def test_a_slow_admin_client_does_not_keep_the_probes_out(self):
+        weir = self.start(configuration(self.upstream().url, admin=ADMIN))
+        for _ in range(300):
+            self.connect_to(weir.admin_address).send(b"GET /healthz HTTP/1.1\r\nHos")
+        self.assertEqual(self.admin(weir, "/healthz").status, 200)
+
+
+class Metrics(AdminCase):
+    def begin(self):
+        self.up = self.upstream()
+        main = {"servers": [{"url": self.up.url}]}
+        gone = {"servers": [{"url": f"http://127.0.0.1:{free_port()}"}]}
+        self.weir = self.start(limited(
+            {"p": {"algorithm": "fixed_window", "rate": "3/1h"},
+             "watch": {"algorithm": "fixed_window", "rate": "1/1h", "mode": "shadow"}}, [],
+            {"key": {"header": "x-api-key"}}, upstreams={"main": main, "gone": gone}, admin=ADMIN, workers=2,
+            routes=[{"name": "limited", "match": {"path": "/limited"}, "upstream": "main",
+                     "limits": [{"policy": "p", "key": "key"}, {"policy": "watch", "key": "key"}]},
+                    {"name": "gone", "match": {"path": "/gone"}, "upstream": "gone"},
+                    {"name": "fixed", "match": {"path": "/fixed"}, "respond": {"body": "x"}}]))
+
+    def test_counts_are_exact_after_known_traffic(self):
+        self.begin()
+        for target, count in [("/limited", 5), ("/gone", 2), ("/fixed", 4), ("/nowhere", 3)]:
+            for _ in range(count):  # a connection each, so that both workers get some
+                with self.weir.connect() as client:
+                    client.get(target, {"X-Api-Key": KEY})
+        with self.weir.connect() as client:
+            client.send(b"garbage\r\n\r\n")
+            client.read()
+
+        def requests(samples, route, code):
+            return labelled(samples, "weir_requests_total", route=route, code=code)
+
+        expected = {("limited", "200"): 3, ("limited", "429"): 2, ("gone", "502"): 2, ("fixed", "200"): 4,
+                    ("none", "404"): 3, ("none", "400"): 1}
+        samples = eventually(lambda: (s := self.scrape(self.weir)) and sum(
+            v for (name, _), v in s.items() if name == "weir_requests_total") >= 15 and s, "15 requests are counted")
+        counted = {(dict(labels)["route"], dict(labels)["code"]): value
+                   for (name, labels), value in samples.items() if name == "weir_requests_total"}
+        self.assertEqual(counted, expected)
+        for route, count in [("limited", 5), ("gone", 2), ("fixed", 4)]:
+            self.assertEqual(labelled(samples, "weir_request_duration_seconds_count", route=route), count)
+            self.assertEqual(labelled(samples, "weir_request_duration_seconds_bucket", route=route, le="+Inf"), count)
+        for policy, outcome, count in [("p", "allowed", 3), ("p", "denied", 2), ("watch", "shadow_denied", 2)]:
+            self.assertEqual(labelled(samples, "weir_decisions_total", policy=policy, outcome=outcome), count,
+                             (policy, outcome))
+        self.assertEqual(labelled(samples, "weir_decision_duration_seconds_count", store="memory"), 5)
+        self.assertEqual(labelled(samples, "weir_upstream_requests_total", upstream="main", outcome="answered"), 3)
+        self.assertEqual(labelled(samples, "weir_upstream_requests_total", upstream="gone", outcome="connect_failed"), 2)
+
+    def test_gauges_follow(self):
+        self.begin()
+        clients = [self.connect(self.weir) for _ in range(7)]
+        for i, client in enumerate(clients):
+            client.get("/limited", {"X-Api-Key": f"key-{i}"})
+        eventually(lambda: labelled(self.scrape(self.weir), "weir_connections") == 7, "7 connections")
+        self.assertEqual(labelled(self.scrape(self.weir), "weir_memory_store_keys"), 14)
+        for client in clients[:4]:
+            client.close()
+        eventually(lambda: labelled(self.scrape(self.weir), "weir_connections") == 3, "3 connections")
+
+    def test_every_promised_metric_is_there(self):
+        self.begin()
+        with self.weir.connect() as client:
+            client.get("/limited", {"X-Api-Key": KEY})
+        names = {name for name, _ in self.scrape(self.weir)}
+        for name in ["weir_requests_total", "weir_decisions_total", "weir_request_duration_seconds_bucket",
+                     "weir_decision_duration_seconds_bucket", "weir_upstream_requests_total", "weir_store_up",
+                     "weir_connections", "weir_memory_store_keys", "weir_memory_store_evictions_total",
+                     "weir_build_info", "process_resident_memory_bytes", "process_cpu_seconds_total"]:
+            self.assertIn(name, names)
+
+    def test_no_key_is_ever_a_label_pitfall_29(self):
+        self.begin()
+        with self.weir.connect() as client:
+            for i in range(50):
+                client.get(f"/limited?api_key={KEY}", {"X-Api-Key": f"{KEY}-{i}"})
+        before = len(self.scrape(self.weir))
+        with self.weir.connect() as client:
+            for i in range(50, 100):
+                client.get("/limited", {"X-Api-Key": f"{KEY}-{i}"})
+        self.assertEqual(len(self.scrape(self.weir)), before)
+        self.assertNotIn(KEY, self.admin(self.weir, "/metrics").body.decode())
+        self.assertNotIn(KEY, self.weir.stderr)

@@ -1,0 +1,209 @@
+"""Several requests on one connection: each is answered, in order, by its own answer."""
+
+import socket
+
+from harness.case import Case, limited, scaled
+from harness.client import chunked, request_bytes
+from harness.payload import digest, payload
+from harness.upstream import echo
+from harness.waiting import eventually
+
+ONE_AN_HOUR = {"p": {"algorithm": "fixed_window", "rate": "1/1h"}}
+CLIENT = [{"policy": "p", "key": "client"}]
+
+
+def echo_target(exchange):
+    exchange.read_body()
+    exchange.answer(exchange.target.encode() + b" " + exchange.body)
+
+
+class Pipelining(Case):
+    def setUp(self):
+        self.up, self.weir, self.client = self.proxy(echo_target)
+
+    def test_many_requests_in_one_segment_are_answered_in_order(self):
+        count = scaled(200)
+        self.client.send(b"".join(request_bytes("GET", f"/{i}") for i in range(count)))
+        for i in range(count):
+            self.assertEqual(self.client.read().body, f"/{i} ".encode())
+
+    def test_a_post_and_the_get_behind_it_in_one_segment(self):
+        self.client.send(request_bytes("POST", "/post", body=b"GET /in-the-body HTTP/1.1\r\n\r\n")
+                         + request_bytes("GET", "/get"))
+        self.assertEqual(self.client.read().body, b"/post GET /in-the-body HTTP/1.1\r\n\r\n")
+        self.assertEqual(self.client.read().body, b"/get ")
+        self.assertEqual([request.target for request in self.up.requests], ["/post", "/get"])
+
+    def test_a_chunked_post_and_the_get_behind_it_in_one_segment(self):
+        self.client.send(request_bytes("POST", "/post", {"Transfer-Encoding": "chunked"}, chunked(b"hello", [2]))
+                         + request_bytes("GET", "/get"))
+        self.assertEqual(self.client.read().body, b"/post hello")
+        self.assertEqual(self.client.read().body, b"/get ")
+
+    def test_a_long_body_and_the_request_behind_it_are_told_apart(self):
+        body = payload(300_000)
+        for fields, coded in [({}, body), ({"Transfer-Encoding": "chunked"}, chunked(body, [65536, 11]))]:
+            self.client.send(request_bytes("POST", "/post", fields, coded) + request_bytes("GET", "/get"))
+            self.assertEqual(digest(self.client.read().body), digest(b"/post " + body))
+            self.assertEqual(self.client.read().body, b"/get ")
+
+    def test_empty_lines_between_requests_are_ignored(self):
+        self.client.send(b"\r\n\r\n" + request_bytes("GET", "/a") + b"\r\n" + request_bytes("GET", "/b"))
+        self.assertEqual(self.client.read().body, b"/a ")
+        self.assertEqual(self.client.read().body, b"/b ")
+
+    def test_a_client_that_ends_its_side_still_gets_its_answers(self):
+        self.client.send(request_bytes("GET", "/a") + request_bytes("GET", "/b"))
+        self.client.sock.shutdown(socket.SHUT_WR)
+        self.assertEqual(self.client.read().body, b"/a ")
+        self.assertEqual(self.client.read().body, b"/b ")
+        self.assertTrue(self.client.is_ended())
+
+
+class DeniedWithBody(Case):
+    """PITFALLS 38: a 429 is sent before the request's body has been read."""
+
+    def setUp(self):
+        self.weir = self.start(limited(ONE_AN_HOUR, CLIENT, downstream={"max_drain": "64KiB"}))
+        self.client = self.connect(self.weir)
+        self.assertEqual(self.client.get("/").status, 200)
+
+    def test_a_small_body_is_read_away_and_the_next_request_answered_rightly_pitfall_38(self):
+        for fields, body in [({}, b"GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"), ({}, payload(60_000))]:
+            self.client.send(request_bytes("POST", "/", fields, body) + request_bytes("HEAD", "/"))
+            self.assertEqual(self.client.read().status, 429)
+            after = self.client.read("HEAD")
+            self.assertEqual((after.status, after.body), (429, b""))
+
+    def test_a_body_that_comes_late_is_still_read_away_pitfall_38(self):
+        self.client.send(request_bytes("POST", "/", {"Content-Length": "10"}))
+        self.assertEqual(self.client.read().status, 429)
+        self.client.send(b"0123456789" + request_bytes("HEAD", "/"))
+        self.assertEqual(self.client.read("HEAD").status, 429)
+
+    def test_a_huge_body_costs_the_connection_but_not_the_answer_pitfall_38(self):
+        size = 1 << 30
+        self.client.send(request_bytes("POST", "/", {"Content-Length": str(size)}))
+        block = payload(65536)
+        sent = 0
+        try:
+            while sent < 8 << 20:
+                self.client.send(block)
+                sent += len(block)
+        except OSError:
+            pass  # Weir may stop reading at any time; the answer must be there all the same
+        response = self.client.read()
+        self.assert_problem(response, 429)
+        self.assertTrue(response.fields.has_token("Connection", "close"))
+        self.assertTrue(self.client.is_gone())
+
+    def test_a_client_that_waits_for_100_gets_429_and_no_100(self):
+        self.client.send(request_bytes("POST", "/", {"Expect": "100-continue", "Content-Length": "100000"}))
+        response = self.client.read()
+        self.assertEqual((response.status, list(response.interim)), (429, []))
+
+    def test_after_a_denied_expectation_the_connection_can_not_be_misread(self):
+        self.client.send(request_bytes("POST", "/", {"Expect": "100-continue", "Content-Length": "5"}))
+        response = self.client.read()
+        self.assertEqual(response.status, 429)
+        if not response.fields.has_token("Connection", "close"):
+            self.client.send(b"hello" + request_bytes("HEAD", "/"))
+            self.assertEqual(self.client.read("HEAD").status, 429)
+        else:
+            self.assertTrue(self.client.is_ended())
+
+    def test_a_denied_chunked_body_never_becomes_a_request(self):
+        hidden = request_bytes("GET", "/smuggled")
+        self.client.send(request_bytes("POST", "/", {"Transfer-Encoding": "chunked"}, chunked(hidden, [1000])))
+        response = self.client.read()
+        self.assertEqual(response.status, 429)
+        if response.fields.has_token("Connection", "close"):
+            self.assertTrue(self.client.is_gone())
+        else:
+            self.assertEqual(self.client.request("HEAD", "/").status, 429)
+
+
+class UpstreamConnections(Case):
+    """PITFALLS 39: what is left on an upstream connection never reaches another request."""
+
+    def test_bytes_beyond_an_answer_reach_nobody_pitfall_39(self):
+        def behaviour(exchange):
+            exchange.read_body()
+            exchange.answer(exchange.target.encode())
+            exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison")
+
+        _, weir, client = self.proxy(behaviour)
+        for i in range(20):
+            self.assertEqual(client.get(f"/{i}").body, f"/{i}".encode())
+            with weir.connect() as other:
+                self.assertEqual(other.get(f"/other{i}").body, f"/other{i}".encode())
+
+    def test_a_body_longer_than_its_length_reaches_nobody_pitfall_39(self):
+        def behaviour(exchange):
+            exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok and more")
+
+        _, weir, client = self.proxy(behaviour)
+        for _ in range(10):
+            response = client.get("/")
+            self.assertEqual((response.status, response.body), (200, b"ok"))
+
+    def test_a_body_after_head_204_and_304_reaches_nobody_pitfall_39(self):
+        for method, status in [("HEAD", "200 OK"), ("GET", "204 No Content"), ("GET", "304 Not Modified")]:
+            with self.subTest(method=method, status=status):
+                def behaviour(exchange, status=status):
+                    exchange.read_body()
+                    exchange.send(f"HTTP/1.1 {status}\r\nX-Target: {exchange.target}\r\n\r\n".encode() + b"stray body")
+
+                _, _, client = self.proxy(behaviour)
+                for i in range(10):
+                    response = client.request(method, f"/{i}")
+                    self.assertEqual((response.status, response["X-Target"]), (int(status[:3]), f"/{i}"))
+
+    def test_a_get_on_a_stale_connection_is_retried_pitfall_39(self):
+        upstream, _, client = self.proxy(close_second_unread)
+        self.assertEqual(client.get("/first").status, 200)
+        response = client.get("/second")
+        self.assertEqual((response.status, response.body), (200, b"/second"))
+        self.assertEqual([r.target for r in upstream.requests], ["/first", "/second", "/second"])
+        self.assertEqual(upstream.connections, 2)
+
+    def test_a_post_on_a_stale_connection_is_never_sent_twice(self):
+        upstream, _, client = self.proxy(close_second_unread)
+        self.assertEqual(client.get("/first").status, 200)
+        self.assert_problem(client.request("POST", "/second", body=b"pay"), 502)
+        self.assertEqual([r.target for r in upstream.requests], ["/first", "/second"])
+
+    def test_a_connection_the_upstream_closed_while_idle_is_not_used(self):
+        upstream, _, client = self.proxy(echo)
+        for i in range(5):
+            self.assertEqual(client.request("POST", f"/{i}", body=b"pay").body, b"pay")
+            upstream.close_connections()
+            eventually(lambda: not upstream.open_connections, "the upstream has closed")
+        self.assertEqual(len(upstream.requests), 5)
+
+    def test_an_answer_before_the_body_was_read_reaches_the_client(self):
+        def behaviour(exchange):
+            exchange.answer(b"enough", "413 Content Too Large", [("Connection", "close")])
+            exchange.close()
+
+        _, _, client = self.proxy(behaviour)
+        client.send(request_bytes("POST", "/", {"Content-Length": str(1 << 30)}) + payload(1000))
+        response = client.read()
+        self.assertEqual((response.status, response.body), (413, b"enough"))
+        self.assertTrue(client.is_gone())
+
+    def test_a_client_that_leaves_ends_its_upstream_request(self):
+        upstream, weir, client = self.proxy(lambda exchange: exchange.reader.fill())
+        client.send(request_bytes("GET", "/"))
+        upstream.await_requests(1)
+        client.close()
+        eventually(lambda: not upstream.open_connections, "the upstream connection is closed")
+
+
+def close_second_unread(exchange):
+    """Closes without an answer when a connection is used a second time."""
+    exchange.read_body()
+    if exchange.target == "/second" and exchange.connection == 1:
+        exchange.close()
+    else:
+        exchange.answer(exchange.target.encode())

@@ -1,0 +1,97 @@
+"""Ordinary web servers as upstreams: nginx and python3 -m http.server, each on a port of its own."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from .waiting import eventually
+
+NGINX_CONFIGURATION = """
+daemon off;
+worker_processes 1;
+pid {root}/nginx.pid;
+error_log stderr warn;
+events {{ worker_connections 512; }}
+http {{
+  access_log off;
+  client_max_body_size 0;
+  client_body_temp_path {root}/body;
+  proxy_temp_path {root}/proxy;
+  fastcgi_temp_path {root}/fastcgi;
+  uwsgi_temp_path {root}/uwsgi;
+  scgi_temp_path {root}/scgi;
+  sendfile on;
+  server {{ listen 127.0.0.1:{port}; root {root}/files; }}
+}}
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def is_listening(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+class FileServer:
+    """Serves the files in `files`. The subclass says which program does."""
+
+    def __init__(self):
+        self._directory = tempfile.TemporaryDirectory(prefix="weir-upstream-")
+        self.root = Path(self._directory.name)
+        self.root.chmod(0o755)  # nginx started by root serves as another user
+        self.files = self.root / "files"
+        self.files.mkdir()
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._log = open(self.root / "log", "wb")
+        self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL,
+                                        stdout=self._log, stderr=self._log)
+        eventually(self._is_up, f"{self.command()[0]} is listening")
+
+    def command(self):
+        raise NotImplementedError
+
+    def _is_up(self):
+        if self.process.poll() is not None:
+            raise AssertionError((self.root / "log").read_text())
+        return is_listening(self.port)
+
+    def write(self, name, content):
+        (self.files / name).write_bytes(content)
+
+    def write_large(self, name, size, block):
+        with open(self.files / name, "wb") as file:
+            for _ in range(size // len(block)):
+                file.write(block)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(30)
+        self._log.close()
+        self._directory.cleanup()
+
+
+class Nginx(FileServer):
+    def command(self):
+        program = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
+        if program is None:
+            raise AssertionError("nginx is missing: run script/bootstrap test")
+        file = self.root / "nginx.conf"
+        file.write_text(NGINX_CONFIGURATION.format(root=self.root, port=self.port))
+        return [program, "-p", str(self.root), "-c", str(file), "-e", "stderr"]
+
+
+class PythonServer(FileServer):
+    def command(self):
+        return [sys.executable, "-m", "http.server", "--protocol", "HTTP/1.1", "--bind", "127.0.0.1",
+                "--directory", str(self.files), str(self.port)]

@@ -1,0 +1,110 @@
+"""Memory is bounded by buffers, not by bodies (PITFALLS 35)."""
+
+import threading
+
+from harness.case import Case, SCALE, configuration
+from harness.client import request_bytes
+from harness.payload import payload
+from harness.upstream import answer
+from harness.waiting import eventually
+
+MIB = 1 << 20
+LARGE = 256 * MIB
+GROWTH_KIB = 8 * 1024 * SCALE  # sanitizers keep what was freed for a while
+
+
+class BoundedMemory(Case):
+    def settle(self, amount):
+        """Waits until `amount()` no longer changes: everybody who can be held back is."""
+        last = [None, 0]
+
+        def unchanged():
+            now = amount()
+            last[1] = last[1] + 1 if now == last[0] else 0
+            last[0] = now
+            return last[1] >= 40
+
+        eventually(unchanged, "the transfer comes to a halt")
+
+    def warm(self, weir):
+        with weir.connect() as client:
+            client.get("/warm")
+        return weir.memory_kib()
+
+    def test_a_client_that_does_not_read_holds_a_large_answer_back_pitfall_35(self):
+        sent = [0]
+        block = payload(MIB)
+
+        def behaviour(exchange):
+            exchange.read_body()
+            if exchange.target == "/warm":
+                return exchange.answer(b"x")
+            exchange.send(f"HTTP/1.1 200 OK\r\nContent-Length: {LARGE}\r\n\r\n".encode())
+            while sent[0] < LARGE:
+                exchange.send(block)
+                sent[0] += len(block)
+
+        weir = self.start(configuration(self.upstream(behaviour, send_buffer=MIB).url))
+        before = self.warm(weir)
+        client = self.connect(weir, receive_buffer=65536)
+        client.send(request_bytes("GET", "/large"))
+        self.settle(lambda: sent[0])
+        self.assertLess(sent[0], LARGE // 2, "the upstream was not held back")
+        self.assertLess(weir.memory_kib() - before, GROWTH_KIB)
+        received = [0]
+        client.read(sink=lambda piece: received.__setitem__(0, received[0] + len(piece)))
+        self.assertEqual(received[0], LARGE)
+        self.assertLess(weir.peak_memory_kib() - before, GROWTH_KIB)
+
+    def assert_upload_is_held_back(self, fields, prefix, suffix):
+        may_read = threading.Event()
+        self.addCleanup(may_read.set)
+
+        def behaviour(exchange):
+            if exchange.target == "/warm":
+                return exchange.answer(b"x")
+            may_read.wait()
+            size = [0]
+            exchange.read_body(lambda piece: size.__setitem__(0, size[0] + len(piece)))
+            exchange.answer(str(size[0]).encode())
+
+        weir = self.start(configuration(self.upstream(behaviour, receive_buffer=65536).url))
+        before = self.warm(weir)
+        client = self.connect(weir)
+        sent = [0]
+        block = payload(MIB)
+
+        def upload():
+            client.send(request_bytes("POST", "/large", fields))
+            while sent[0] < LARGE:
+                client.send(prefix + block + suffix)
+                sent[0] += len(block)
+            if prefix:
+                client.send(b"0\r\n\r\n")
+
+        thread = threading.Thread(target=upload)
+        thread.start()
+        self.settle(lambda: sent[0])
+        self.assertLess(sent[0], LARGE // 2, "the client was not held back")
+        self.assertLess(weir.memory_kib() - before, GROWTH_KIB)
+        may_read.set()
+        self.assertEqual(client.read().body, str(LARGE).encode())
+        thread.join()
+        self.assertLess(weir.peak_memory_kib() - before, GROWTH_KIB)
+
+    def test_an_upstream_that_does_not_read_holds_a_large_upload_back_pitfall_35(self):
+        self.assert_upload_is_held_back({"Content-Length": str(LARGE)}, b"", b"")
+
+    def test_an_upstream_that_does_not_read_holds_a_chunked_upload_back_pitfall_35(self):
+        self.assert_upload_is_held_back({"Transfer-Encoding": "chunked"}, b"%x\r\n" % MIB, b"\r\n")
+
+    def test_an_idle_connection_costs_little(self):
+        weir = self.start(configuration(self.upstream(answer(b"x")).url))
+        before = self.warm(weir)
+        clients = [self.connect(weir) for _ in range(2000)]
+        for client in clients:
+            self.assertEqual(client.get("/", {"X": "x" * 1500}).status, 200)
+        growth = weir.memory_kib() - before
+        for client in clients:
+            client.close()
+        self.assertLess(growth, 2000 * 8 * SCALE, f"{growth} KiB for 2000 connections")

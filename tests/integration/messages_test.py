@@ -1,0 +1,222 @@
+"""What of a message is passed on, what is added, and what ends at this hop."""
+
+import re
+
+from harness.case import Case
+from harness.client import request_bytes
+from harness.upstream import answer, echo, raw
+
+IMF_FIXDATE = re.compile(r"^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$")
+TRUSTED = {"client_address": {"trusted_proxies": ["127.0.0.0/8"]}}
+
+
+class Requests(Case):
+    def setUp(self):
+        self.up, self.weir, self.client = self.proxy(answer(b"fine"))
+
+    def seen(self, *arguments, **options):
+        response = self.client.request(*arguments, **options)
+        self.assertEqual(response.status, 200, response)
+        return self.up.requests[-1]
+
+    def test_method_target_and_host_arrive_byte_for_byte(self):
+        targets = ["/", "/a/../b//c/./", "/%7Euser/%2f%2F", "/?", "/?a=b&a=b&&=;x=%zz", "/q?a/b?c=/d",
+                   "/a;b=c,d!$&'()*+:@", "//double", "/caf\u00e9?\u00fc=\u00df"]
+        for target in targets:
+            with self.subTest(target=target):
+                request = self.seen("GET", target, {"Host": "Example.TEST:8080"})
+                self.assertEqual(request.target, target)
+                self.assertEqual(request["Host"], "Example.TEST:8080")
+        for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "X-OWN"]:
+            self.assertEqual(self.seen(method, "/").method, method)
+
+    def test_end_to_end_fields_arrive_in_their_order_and_with_their_spelling(self):
+        sent = [("X-One", "1"), ("aCCept", "text/*"), ("X-Two", ""), ("x-one", "2"), ("Cookie", "a=b; c=d"),
+                ("User-Agent", "t"), ("X-Bytes", "\u00e9\u00ff")]
+        request = self.seen("GET", "/", sent)
+        names = {name for name, _ in sent}
+        self.assertEqual([line for line in request.fields.lines if line[0] in names], sent)
+
+    def test_hop_by_hop_fields_end_here(self):
+        request = self.seen("GET", "/", {
+            "Connection": "keep-alive, X-Drop", "Keep-Alive": "timeout=5", "X-Drop": "1",
+            "Proxy-Connection": "keep-alive", "TE": "trailers", "Upgrade": "h2c", "X-Keep": "1"})
+        for name in ["Keep-Alive", "X-Drop", "Proxy-Connection", "TE", "Upgrade", "Transfer-Encoding"]:
+            self.assertNotIn(name, request.fields)
+        self.assertFalse(request.fields.has_token("Connection", "x-drop"))
+        self.assertEqual(request["X-Keep"], "1")
+
+    def test_connection_can_not_strip_what_is_for_everyone_pitfall_20(self):
+        request = self.seen("POST", "/", {
+            "Connection": "host, content-length, authorization, cookie", "Authorization": "Basic eA==",
+            "Cookie": "a=b"}, b"body")
+        self.assertEqual(request["Host"], "weir.test")
+        self.assertEqual(request["Content-Length"], "4")
+        self.assertEqual(request["Authorization"], "Basic eA==")
+        self.assertEqual(request["Cookie"], "a=b")
+
+    def test_via_names_the_version_received_and_follows_what_was_there(self):
+        self.assertEqual(self.seen("GET", "/")["Via"], "1.1 weir")
+        request = self.seen("GET", "/", {"Via": "1.1 before"})
+        self.assertEqual(", ".join(request.fields.all("Via")), "1.1 before, 1.1 weir")
+        request = self.seen("GET", "/", {"Host": "weir.test"}, version="1.0")
+        self.assertEqual(request["Via"], "1.0 weir")
+
+    def test_an_untrusted_peer_does_not_speak_for_others_pitfall_19(self):
+        request = self.seen("GET", "/", {
+            "X-Forwarded-For": "198.51.100.7", "X-Forwarded-Proto": "https",
+            "X-Forwarded-Host": "evil.test", "Forwarded": "for=198.51.100.7"})
+        self.assertEqual(request["X-Forwarded-For"], "127.0.0.1")
+        self.assertEqual(request["X-Forwarded-Proto"], "http")
+        self.assertEqual(request["X-Forwarded-Host"], "weir.test")
+        self.assertNotIn("198.51.100.7", str(request.fields.lines))
+
+    def test_expect_and_the_body_arrive(self):
+        request = self.seen("POST", "/", {"Expect": "100-continue"}, b"body")
+        self.assertEqual(request.body, b"body")
+
+    def test_an_absolute_target_is_passed_in_origin_form_with_its_host(self):
+        request = self.seen("GET", "http://weir.test/a?b=c")
+        self.assertEqual((request.target, request["Host"]), ("/a?b=c", "weir.test"))
+
+    def test_options_asterisk_is_passed_on(self):
+        self.assertEqual(self.seen("OPTIONS", "*").target, "*")
+
+
+class TrustedPeer(Case):
+    def test_its_word_is_kept_and_its_address_appended(self):
+        upstream, _, client = self.proxy(answer(), **TRUSTED)
+        client.get("/", [("X-Forwarded-For", "198.51.100.7"), ("X-Forwarded-For", "203.0.113.9"),
+                         ("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", "public.test")])
+        request = upstream.requests[-1]
+        chain = ", ".join(request.fields.all("X-Forwarded-For"))
+        self.assertEqual(chain, "198.51.100.7, 203.0.113.9, 127.0.0.1")
+        self.assertEqual(request["X-Forwarded-Proto"], "https")
+        self.assertEqual(request["X-Forwarded-Host"], "public.test")
+
+
+class Responses(Case):
+    def answered(self, data, method="GET", version="1.1", close=False):
+        _, _, client = self.proxy(raw(data, close))
+        fields = {"Host": "weir.test"}
+        return client.request(method, "/", fields, version=version), client
+
+    def test_status_and_reason_are_kept(self):
+        for line in ["200 OK", "201 Made It", "299 ", "404 Not Found", "418 I'm a teapot", "503 Later"]:
+            with self.subTest(line=line):
+                response, _ = self.answered(f"HTTP/1.1 {line}\r\nContent-Length: 2\r\n\r\nhi".encode())
+                self.assertEqual((response.start, response.body), (f"HTTP/1.1 {line}", b"hi"))
+
+    def test_hop_by_hop_fields_end_here(self):
+        response, _ = self.answered(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: X-Drop\r\nX-Drop: 1\r\n"
+                                    b"Keep-Alive: timeout=9\r\nProxy-Connection: x\r\nUpgrade: h2c\r\nX-Keep: 1\r\n\r\n")
+        for name in ["X-Drop", "Keep-Alive", "Proxy-Connection", "Upgrade", "Connection"]:
+            self.assertNotIn(name, response.fields)
+        self.assertEqual(response["X-Keep"], "1")
+
+    def test_set_cookie_lines_are_never_merged(self):
+        response, _ = self.answered(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: a=1; Expires=Thu, 01 Jan\r\n"
+                                    b"X: y\r\nSet-Cookie: b=2\r\nset-cookie: c=3\r\n\r\n")
+        self.assertEqual(response.fields.all("Set-Cookie"), ["a=1; Expires=Thu, 01 Jan", "b=2", "c=3"])
+
+    def test_date_is_added_when_missing_and_kept_when_there(self):
+        response, _ = self.answered(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        self.assertRegex(response["Date"], IMF_FIXDATE)
+        date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        response, _ = self.answered(f"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nDate: {date}\r\n\r\n".encode())
+        self.assertEqual(response["Date"], date)
+
+    def test_head_keeps_the_length_and_has_no_body(self):
+        response, client = self.answered(b"HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\n", "HEAD")
+        self.assertEqual((response.status, response["Content-Length"]), (200, "1234"))
+        self.assertEqual(client.request("HEAD", "/").status, 200)
+
+    def test_304_keeps_the_length_and_has_no_body(self):
+        response, client = self.answered(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 1234\r\nETag: \"x\"\r\n\r\n")
+        self.assertEqual((response.status, response["Content-Length"], response["ETag"]), (304, "1234", '"x"'))
+        self.assertEqual(client.get("/").status, 304)
+
+    def test_204_has_neither_length_nor_body(self):
+        response, client = self.answered(b"HTTP/1.1 204 No Content\r\nX: y\r\n\r\n")
+        self.assertEqual((response.status, response["X"]), (204, "y"))
+        self.assertNotIn("Content-Length", response.fields)
+        self.assertNotIn("Transfer-Encoding", response.fields)
+        self.assertEqual(client.get("/").status, 204)
+
+    def test_an_upstream_of_http_1_0_is_understood(self):
+        response, client = self.answered(b"HTTP/1.0 200 OK\r\n\r\nold but good", close=True)
+        self.assertEqual((response.version, response.body), ("HTTP/1.1", b"old but good"))
+
+    def test_an_upstream_that_says_close_is_not_reused_and_the_client_stays(self):
+        upstream, _, client = self.proxy(raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx"))
+        for _ in range(3):
+            response = client.get("/")
+            self.assertEqual((response.status, response.body), (200, b"x"))
+            self.assertFalse(response.fields.has_token("Connection", "close"))
+        self.assertEqual(upstream.connections, 3)
+
+    def test_an_upstream_connection_is_reused(self):
+        upstream, weir, client = self.proxy()
+        for _ in range(5):
+            client.get("/")
+        with weir.connect() as other:
+            other.get("/")
+        self.assertEqual(upstream.connections, 1)
+
+
+class Versions(Case):
+    def setUp(self):
+        self.up, self.weir, self.client = self.proxy(answer(b"fine"))
+
+    def test_a_client_of_http_1_0_is_closed_after_its_answer(self):
+        response = self.client.request("GET", "/", version="1.0")
+        self.assertEqual((response.status, response.body), (200, b"fine"))
+        self.assertTrue(self.client.is_ended())
+
+    def test_a_client_of_http_1_0_stays_if_it_asks_to(self):
+        for _ in range(3):
+            response = self.client.request("GET", "/", {"Connection": "keep-alive"}, version="1.0")
+            self.assertEqual((response.status, response.body), (200, b"fine"))
+            self.assertTrue(response.fields.has_token("Connection", "keep-alive"))
+
+    def test_a_client_that_says_close_is_told_so_and_closed(self):
+        response = self.client.get("/", {"Connection": "close"})
+        self.assertTrue(response.fields.has_token("Connection", "close"))
+        self.assertTrue(self.client.is_ended())
+
+    def test_a_request_of_http_1_0_without_host_reaches_the_upstream_with_one(self):
+        self.client.request("GET", "/", version="1.0")
+        self.assertIn("Host", self.up.requests[-1].fields)
+
+
+class Interim(Case):
+    def test_100_continue_comes_from_the_upstream_before_the_body_is_sent(self):
+        def behaviour(exchange):
+            exchange.send(b"HTTP/1.1 100 Continue\r\n\r\n")
+            echo(exchange)
+
+        upstream, _, client = self.proxy(behaviour)
+        head = request_bytes("POST", "/", {"Expect": "100-continue", "Content-Length": "5"})
+        client.send(head)
+        self.assertEqual(client.read_head().status, 100)
+        client.send(b"hello")
+        response = client.read()
+        self.assertEqual((response.status, response.body), (200, b"hello"))
+
+    def test_a_final_answer_instead_of_100_reaches_the_client_without_its_body(self):
+        upstream, _, client = self.proxy(
+            lambda exchange: exchange.send(b"HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n"))
+        client.send(request_bytes("POST", "/", {"Expect": "100-continue", "Content-Length": "5"}))
+        response = client.read()
+        self.assertEqual((response.status, response.interim), (417, []))
+
+    def test_103_reaches_clients_of_http_1_1_only(self):
+        hints = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n"
+        _, weir, client = self.proxy(raw(hints + hints + b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", False))
+        response = client.get("/")
+        self.assertEqual([head.status for head in response.interim], [103, 103])
+        self.assertEqual(response.interim[0]["Link"], "</a.css>; rel=preload")
+        self.assertEqual((response.status, response.body), (200, b"hi"))
+        old = self.connect(weir).request("GET", "/", {"Host": "weir.test"}, version="1.0")
+        self.assertEqual((list(old.interim), old.status, old.body), ([], 200, b"hi"))
+

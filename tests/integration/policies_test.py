@@ -1,0 +1,212 @@
+"""What the keys of a policy and of a limit do, alone and together."""
+
+import re
+import time
+from email.utils import parsedate_to_datetime
+
+from harness.case import Case, limited
+from harness.limit_fields import limit_fields
+
+CLIENT = {"policy": "p", "key": "client"}
+
+
+def window(rate, **keys):
+    return {"algorithm": "fixed_window", "rate": rate, **keys}
+
+
+class PolicyCase(Case):
+    def begin(self, policies, limits, **sections):
+        self.weir = self.start(limited(policies, limits, **sections))
+        self.client = self.connect(self.weir)
+
+    def statuses(self, count):
+        return [self.client.get("/").status for _ in range(count)]
+
+
+class SeveralPolicies(PolicyCase):
+    def test_all_or_nothing_is_charged_pitfall_10(self):
+        self.begin({"wide": window("5/1h"), "narrow": window("1/1h")},
+                   [{"policy": "wide", "key": "client"}, {"policy": "narrow", "key": "client"}])
+        self.assertEqual(self.statuses(4), [200, 429, 429, 429])
+        state = limit_fields(self.client.get("/")).state
+        self.assertEqual((state["wide"]["r"], state["narrow"]["r"]), (4, 0))
+
+    def test_the_fields_name_all_and_the_triple_speaks_of_the_closest_to_exhaustion(self):
+        self.begin({"wide": window("100/1h"), "narrow": window("2/1d")},
+                   [{"policy": "wide", "key": "client"}, {"policy": "narrow", "key": "client"}])
+        response = self.client.get("/")
+        told = limit_fields(response)
+        self.assertEqual(response["RateLimit-Policy"], '"wide";q=100;w=3600, "narrow";q=2;w=86400')
+        self.assertEqual([(name, item["r"]) for name, item in told.state.items()], [("wide", 99), ("narrow", 1)])
+        self.assertEqual((told.limit, told.remaining), (2, 1))
+
+    def test_a_denial_names_the_violated_ones_only_and_waits_for_the_last(self):
+        self.begin({"a": window("1/1h"), "b": window("9/1h"), "c": window("1/1d")},
+                   [{"policy": name, "key": "client"} for name in "abc"])
+        self.assertEqual(self.statuses(1), [200])
+        response = self.client.get("/")
+        problem = self.assert_problem(response, 429)
+        self.assertEqual(problem["violated-policies"], ["a", "c"])
+        self.assertGreater(limit_fields(response).retry_after, 80_000)
+        self.assertEqual(problem["retry_after"], limit_fields(response).retry_after)
+        self.assertTrue(problem["detail"].startswith('quotas "a", "c" exceeded; retry in '), problem["detail"])
+
+
+class Visibility(PolicyCase):
+    def test_a_hidden_policy_limits_without_being_named(self):
+        self.begin({"secret": window("1/1h", headers=False), "p": window("9/1h")},
+                   [{"policy": "secret", "key": "client"}, CLIENT])
+        for expected in (200, 429):
+            response = self.client.get("/")
+            self.assertEqual(response.status, expected)
+            self.assertEqual(set(limit_fields(response).policies), {"p"})
+            self.assertNotIn("secret", str(response.fields.lines) + response.body.decode())
+        problem = self.assert_problem(response, 429)
+        self.assertEqual(problem["violated-policies"], [])
+        self.assertNotIn("  ", problem["detail"])
+        self.assertTrue(3590 <= int(response["Retry-After"]) <= 3600)
+
+    def test_a_hidden_policy_alone_leaves_no_field(self):
+        self.begin({"p": window("1/1h", headers=False)}, [CLIENT])
+        response = self.client.get("/")
+        for name in ("RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"):
+            self.assertNotIn(name, response.fields)
+        self.assertEqual(self.client.get("/").status, 429)
+
+    def test_the_standard_and_the_legacy_fields_are_chosen_apart(self):
+        triple = {"Limit", "Remaining", "Reset"}
+        for options, standard, prefix in [
+            ({"standard": True, "legacy": "none"}, True, None),
+            ({"standard": False, "legacy": "ratelimit"}, False, "RateLimit-"),
+            ({"standard": True, "legacy": "x_ratelimit"}, True, "X-RateLimit-"),
+            ({"standard": False, "legacy": "none"}, False, None),
+        ]:
+            with self.subTest(options=options):
+                self.begin({"p": window("5/1h")}, [CLIENT], response_headers=options)
+                names = {name for name, _ in self.client.get("/").fields.lines if "ratelimit" in name.lower()}
+                expected = {"RateLimit", "RateLimit-Policy"} if standard else set()
+                self.assertEqual(names, expected | ({prefix + word for word in triple} if prefix else set()))
+
+    def test_fields_are_on_every_answer_of_a_limited_route(self):
+        upstream = self.upstream(lambda exchange: exchange.answer(b"no", "404 Not Found"))
+        route = {"upstream": "main", "limits": [CLIENT]}
+        self.begin({"p": window("5/1h")}, [], upstreams={"main": {"servers": [{"url": upstream.url}]}}, routes=[route])
+        response = self.client.get("/")
+        self.assertEqual((response.status, limit_fields(response).remaining), (404, 4))
+        upstream.stop()
+        response = self.client.get("/")
+        self.assertEqual((response.status, limit_fields(response).remaining), (502, 3))
+
+
+class Shadow(PolicyCase):
+    def test_a_shadow_policy_never_denies(self):
+        self.begin({"p": window("1/1h", mode="shadow")}, [CLIENT])
+        self.assertEqual(self.statuses(3), [200, 200, 200])
+
+    def test_a_shadow_policy_beside_an_enforced_one(self):
+        self.begin({"gold": window("1/1h", mode="shadow"), "p": window("2/1h")},
+                   [{"policy": "gold", "key": "client"}, CLIENT])
+        self.assertEqual(self.statuses(3), [200, 200, 429])
+        problem = self.client.get("/").json()
+        self.assertEqual(problem["violated-policies"], ["p"])
+
+
+class Cost(PolicyCase):
+    def test_the_policys_cost_and_the_limits_own(self):
+        self.begin({"p": window("10/1h", cost=4)}, [CLIENT])
+        self.assertEqual([limit_fields(self.client.get("/")).remaining for _ in range(3)], [6, 2, 2])
+        self.begin({"p": window("10/1h", cost=4)}, [{**CLIENT, "cost": 5}])
+        self.assertEqual(self.statuses(3), [200, 200, 429])
+
+    def test_no_cost_overshoots_the_quota_pitfall_4(self):
+        self.begin({"p": window("5/1h", cost=3)}, [CLIENT])
+        self.assertEqual(self.statuses(2), [200, 429])
+
+    def test_cost_0_looks_without_charging(self):
+        self.begin({"p": window("2/1h")}, [{**CLIENT, "cost": 0}])
+        for _ in range(5):
+            response = self.client.get("/")
+            self.assertEqual((response.status, limit_fields(response).remaining), (200, 2))
+
+    def test_a_cost_above_the_capacity_never_succeeds_and_says_so_pitfall_11(self):
+        for policy in (window("3/1h"), {"algorithm": "gcra", "rate": "3/1h"},
+                       {"algorithm": "token_bucket", "rate": "9/1h", "burst": 3},
+                       {"algorithm": "sliding_log", "rate": "3/1h"},
+                       {"algorithm": "sliding_window", "rate": "3/1h"}):
+            with self.subTest(policy=policy):
+                self.begin({"p": policy}, [{**CLIENT, "cost": 4}])
+                response = self.client.get("/")
+                problem = self.assert_problem(response, 429)
+                self.assertNotIn("Retry-After", response.fields)
+                self.assertNotIn("retry_after", problem)
+                self.assertEqual((limit_fields(response).limit, limit_fields(response).remaining), (3, 3))
+
+    def test_overdraft_admits_once_and_drains(self):
+        for policy in (window("5/1h"), {"algorithm": "token_bucket", "rate": "5/1h"},
+                       {"algorithm": "gcra", "rate": "5/1h"}, {"algorithm": "sliding_log", "rate": "5/1h"}):
+            with self.subTest(policy=policy):
+                self.begin({"p": policy}, [{**CLIENT, "cost": 3, "overdraft": True}])
+                told = [limit_fields(self.client.get("/")).remaining for _ in range(3)]
+                self.assertEqual(told, [2, 0, 0])
+                self.assertEqual(self.client.get("/").status, 200)
+
+
+class Denials(PolicyCase):
+    def denied(self, policy, **sections):
+        self.begin({"p": policy}, [CLIENT], **sections)
+        self.assertEqual(self.client.get("/").status, 200)
+        return self.client.get("/")
+
+    def test_a_status_of_its_own(self):
+        problem = self.assert_problem(self.denied(window("1/1h", status=503)), 503)
+        self.assertEqual(problem["title"], "Service Unavailable")
+
+    def test_a_body_of_its_own(self):
+        response = self.denied(window("1/1h", body="slow down\n"))
+        self.assertEqual((response.status, response.body), (429, b"slow down\n"))
+        self.assertTrue(response["Content-Type"].startswith("text/plain"))
+        self.assertIn("Retry-After", response.fields)
+        self.assertEqual(response["Cache-Control"], "no-store")
+
+    def test_retry_after_as_a_date_that_is_not_too_early(self):
+        before = time.time()
+        response = self.denied(window("1/1h"), retry_after="http_date")
+        after = time.time()
+        at = parsedate_to_datetime(response["Retry-After"]).timestamp()
+        self.assertTrue(before + 3600 <= at <= after + 3602, f"{at - before} s ahead")
+        self.assertRegex(response["Retry-After"], r"^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$")
+
+    def test_jitter_adds_up_to_its_bound_and_never_takes_away(self):
+        first = self.denied(window("1/1h"), retry_after_jitter="100s")
+        told = [int(first["Retry-After"])] + [int(self.client.get("/")["Retry-After"]) for _ in range(60)]
+        self.assertGreater(len(set(told)), 10)
+        self.assertTrue(all(3590 <= seconds <= 3700 for seconds in told), told)
+        self.assertEqual(self.client.get("/").json()["status"], 429)
+
+    def test_a_denial_of_head_has_no_body(self):
+        self.denied(window("1/1h"))
+        response = self.client.request("HEAD", "/")
+        self.assertEqual((response.status, response.body), (429, b""))
+        self.assertTrue(re.fullmatch(r"\d+", response["Retry-After"]))
+        self.assertEqual(self.client.get("/").status, 429)
+
+    def test_a_denied_request_never_reaches_the_upstream(self):
+        upstream = self.upstream()
+        self.begin({"p": window("2/1h")}, [], upstreams={"main": {"servers": [{"url": upstream.url}]}},
+                   routes=[{"upstream": "main", "limits": [CLIENT]}])
+        self.assertEqual(self.statuses(5), [200, 200, 429, 429, 429])
+        self.assertEqual(len(upstream.requests), 2)
+
+
+class Counting(PolicyCase):
+    def test_routes_that_share_a_policy_share_its_count(self):
+        route = {"respond": {"body": "x"}, "limits": [CLIENT]}
+        self.begin({"p": window("2/1h")}, [], routes=[
+            {"match": {"path": "/a"}, **route}, {"match": {"path": "/b"}, **route}])
+        self.assertEqual([self.client.get(path).status for path in ("/a", "/b", "/a", "/b")], [200, 200, 429, 429])
+
+    def test_policies_count_apart(self):
+        self.begin({"p": window("1/1h"), "q": window("1/1h")}, [], routes=[
+            {"match": {"path": "/p"}, "respond": {"body": "x"}, "limits": [CLIENT]},
+            {"match": {"path": "/q"}, "respond": {"body": "x"}, "limits": [{"policy": "q", "key": "client"}]}])
+        self.assertEqual([self.client.get(path).status for path in ("/p", "/q", "/p", "/q")], [200, 200, 429, 429])
