@@ -27,28 +27,35 @@ class Serialisation {
  public:
   void tag(Tag tag) { bytes_.push_back(static_cast<char>(tag)); }
   void count(std::size_t number) {
-    for (int shift = 0; shift < 32; shift += 8)
-      bytes_.push_back(static_cast<char>(number >> shift));
+    const auto length = static_cast<std::uint32_t>(number);
+    const char bytes[] = {static_cast<char>(length), static_cast<char>(length >> 8),
+                          static_cast<char>(length >> 16), static_cast<char>(length >> 24)};
+    append({bytes, sizeof bytes});
   }
   void part(std::string_view text) {
     count(text.size());
-    bytes_.insert(bytes_.end(), text.begin(), text.end());
+    append(text);
   }
-  /// A part that is made a character at a time: `put(append)`.
-  template <class Put>
-  void part_of(Put&& put) {
-    const std::size_t start = bytes_.size();
-    count(0);
-    put([this](char c) { bytes_.push_back(c); });
-    const std::size_t size = bytes_.size() - start - 4;
-    for (std::size_t i = 0; i < 4; ++i)
-      bytes_[start + i] = static_cast<char>(size >> (8 * i));
+  void part_in_lower_case(std::string_view text) {
+    part(text);
+    std::transform(bytes_.end() - static_cast<std::ptrdiff_t>(text.size()), bytes_.end(),
+                   bytes_.end() - static_cast<std::ptrdiff_t>(text.size()), http::to_lower);
+  }
+  void part_decoded(std::string_view text, PercentDecoder::Plus plus) {
+    std::size_t size = 0;
+    for (PercentDecoder decoder{text, plus}; !decoder.at_end(); decoder.next())
+      ++size;
+    count(size);
+    for (PercentDecoder decoder{text, plus}; !decoder.at_end();)
+      bytes_.push_back(decoder.next());
   }
   std::size_t size() const { return bytes_.size(); }
   void cut_to(std::size_t size) { bytes_.resize(size); }
   std::string_view view() const { return {bytes_.data(), bytes_.size()}; }
 
  private:
+  void append(std::string_view text) { bytes_.insert(bytes_.end(), text.begin(), text.end()); }
+
   boost::container::small_vector<char, 256> bytes_;
 };
 
@@ -69,10 +76,7 @@ class Reader {
     const http::FieldView* field = evidence_.request.find(from.name);
     if (field == nullptr || field->value.empty()) return false;
     out_.tag(Tag::header);
-    out_.part_of([&](auto append) {
-      for (const char c : from.name)
-        append(http::to_lower(c));
-    });
+    out_.part_in_lower_case(from.name);
     out_.part(field->value);
     return true;
   }
@@ -134,10 +138,11 @@ class Reader {
  private:
   /// Decoded, for "%61" and "a" are one name upstream and must not be two clients here.
   void decoded(std::string_view text, PercentDecoder::Plus plus) {
-    out_.part_of([&](auto append) {
-      for (PercentDecoder decoder{text, plus}; !decoder.at_end();)
-        append(decoder.next());
-    });
+    if (text.find_first_of("%+") == std::string_view::npos) {
+      out_.part(text);
+    } else {
+      out_.part_decoded(text, plus);
+    }
   }
 
   const Evidence& evidence_;

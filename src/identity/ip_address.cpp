@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <charconv>
 #include <cstddef>
-#include <cstring>
 #include <span>
 
 namespace weir::identity {
@@ -107,12 +106,20 @@ void append_v6(std::string& out, const Bytes& bytes) {
   out.append(text, end);
 }
 
-Bytes first_bits(Bytes bytes, int count) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const int kept = std::clamp(count - static_cast<int>(i) * 8, 0, 8);
-    bytes[i] = static_cast<std::uint8_t>(bytes[i] & (0xff00 >> kept));
+/// Ones in the first `count` bits.
+Bytes mask_of(int count) {
+  Bytes mask{};
+  for (std::size_t i = 0; count > 0 && i < mask.size(); ++i, count -= 8) {
+    mask[i] = static_cast<std::uint8_t>(0xff00 >> std::min(count, 8));
   }
-  return bytes;
+  return mask;
+}
+
+Bytes both(const Bytes& a, const Bytes& b) {
+  using Words = std::array<std::uint64_t, 2>;
+  const auto x = std::bit_cast<Words>(a);
+  const auto y = std::bit_cast<Words>(b);
+  return std::bit_cast<Bytes>(Words{x[0] & y[0], x[1] & y[1]});
 }
 
 }  // namespace
@@ -146,7 +153,7 @@ bool IpAddress::is_v4() const {
 
 IpAddress IpAddress::masked(int ipv4_prefix, int ipv6_prefix) const {
   IpAddress address;
-  address.bytes_ = first_bits(bytes_, is_v4() ? 96 + ipv4_prefix : ipv6_prefix);
+  address.bytes_ = both(bytes_, mask_of(is_v4() ? 96 + ipv4_prefix : ipv6_prefix));
   return address;
 }
 
@@ -170,20 +177,19 @@ std::optional<Prefix> Prefix::parse(std::string_view text) {
   const auto address = IpAddress::parse(address_text);
   if (!address) return std::nullopt;
   const bool is_quad = address_text.find(':') == std::string_view::npos;
+  const int bits = is_quad ? 32 : 128;
+  const auto length =
+      slash == std::string_view::npos ? bits : small_number(text.substr(slash + 1), bits);
+  if (!length) return std::nullopt;
   Prefix prefix;
   prefix.network_ = *address;
-  if (slash != std::string_view::npos) {
-    const auto length = small_number(text.substr(slash + 1), is_quad ? 32 : 128);
-    if (!length) return std::nullopt;
-    prefix.length_ = is_quad ? 96 + *length : *length;
-  }
-  if (first_bits(address->bytes(), prefix.length_) != address->bytes()) return std::nullopt;
+  prefix.mask_ = mask_of(128 - bits + *length);
+  if (both(address->bytes(), prefix.mask_) != address->bytes()) return std::nullopt;
   return prefix;
 }
 
 bool Prefix::contains(const IpAddress& address) const {
-  return address.is_v4() == network_.is_v4() &&
-         first_bits(address.bytes(), length_) == network_.bytes();
+  return both(address.bytes(), mask_) == network_.bytes() && address.is_v4() == network_.is_v4();
 }
 
 }  // namespace weir::identity

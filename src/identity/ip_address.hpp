@@ -36,13 +36,14 @@ class IpAddress {
 
 class Prefix {
  public:
-  /// "10.0.0.0/8", "2001:db8::/32", or an address alone. Host bits must be zero.
+  /// "10.0.0.0/8", "2001:db8::/32", or an address alone. Host bits must be zero. A prefix holds addresses of one family:
+  /// "::/0" is all of IPv6 and none of IPv4.
   static std::optional<Prefix> parse(std::string_view text);
   bool contains(const IpAddress& address) const;
 
  private:
   IpAddress network_;
-  int length_ = 128;  ///< of 128 bits
+  std::array<std::uint8_t, 16> mask_{};  ///< ones over the network's bits
 };
 
 }  // namespace weir::identity
