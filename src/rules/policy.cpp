@@ -134,27 +134,28 @@ Finding check_rates(const Definition& definition) {
   return {};
 }
 
-/// The bounds within which span.hpp is exact.
-Finding check_capacity(const Policy& policy, std::string_view key) {
-  const std::int64_t room_for_time = span_limit_us / (policy.interval_us + 1);
-  const std::int64_t room_for_parts =
+/// The bounds within which span.hpp is exact. `key` is the setting that gave all of the capacity
+/// but `fixed` units.
+Finding check_capacity(const Policy& policy, std::string_view key, std::int64_t fixed) {
+  const std::int64_t for_time = span_limit_us / (policy.interval_us + 1);
+  const std::int64_t for_parts =
       policy.interval_remainder == 0 ? product_limit : product_limit / policy.interval_remainder;
-  if (policy.capacity <= std::min(room_for_time, room_for_parts)) return {};
-  if (room_for_time <= room_for_parts) {
-    return problem(key, " ", text(policy.capacity),
+  if (policy.capacity <= std::min(for_time, for_parts)) return {};
+  const std::string value = text(policy.capacity - fixed);
+  if (for_time <= for_parts) {
+    return problem(key, " ", value,
                    " would take more than 71 years to refill at this rate: use at most ",
-                   text(room_for_time));
+                   text(for_time - fixed));
   }
-  return problem(key, " ", text(policy.capacity),
-                 " can not be counted exactly at this rate: use at most ", text(room_for_parts),
-                 ", or a count that divides the duration");
+  return problem(key, " ", value, " can not be counted exactly at this rate: use at most ",
+                 text(for_parts - fixed), ", or a count that divides the duration");
 }
 
 Finding fill_bucket(const Definition& definition, Policy& policy) {
   policy.capacity = definition.burst.value_or(policy.rates[0].count);
   if (policy.capacity < 1)
     return problem("burst is ", text(policy.capacity), ": it must be at least 1");
-  return check_capacity(policy, "burst");
+  return check_capacity(policy, "burst", 0);
 }
 
 /// The units that max_delay lets wait, where the configuration names no queue.
@@ -181,7 +182,7 @@ Finding fill_queue(const Definition& definition, Policy& policy) {
                    text(product_limit - 1));
   }
   policy.capacity = 1 + policy.queue;
-  if (Finding found = check_capacity(policy, "1 + queue =")) return found;
+  if (Finding found = check_capacity(policy, "queue", 1)) return found;
   policy.max_delay = definition.max_delay.value_or(ceil_us(span_of(policy, policy.queue)));
   return {};
 }

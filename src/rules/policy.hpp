@@ -68,7 +68,9 @@ struct Policy {
   Duration max_delay{0};                ///< leaky_bucket
 };
 
-/// Checks a definition; the problem says which value is wrong and what would be right.
+/// Checks a definition; the problem says which value is wrong and what would be right. Its message
+/// begins with the key of the setting that is wrong (burst, anchor, count_rejected, queue,
+/// max_delay); any other is about the rate.
 Result<Policy> compile(const Definition& definition);
 
 }  // namespace weir::rules

@@ -96,7 +96,7 @@ TEST_CASE("policy: what can not be counted exactly is refused with the bound") {
   CHECK(contains(problem_of({.rates = {{1, days(30)}}, .burst = 10'000}), "71 years"));
   CHECK(contains(
       problem_of({.algorithm = Algorithm::leaky_bucket, .rates = {{1, days(30)}}, .queue = 10'000}),
-      "1 + queue = 10001"));
+      "queue 10000 would take more than 71 years"));
   CHECK(contains(problem_of({.algorithm = Algorithm::leaky_bucket,
                              .rates = {{999'983, seconds(1)}},
                              .max_delay = days(1)}),
@@ -118,6 +118,17 @@ TEST_CASE("policy: the bound that a message names is the bound") {
     CHECK(problem_of({.rates = {rate}, .burst = bound}).empty());
     CHECK_FALSE(problem_of({.rates = {rate}, .burst = bound + 1}).empty());
   }
+}
+
+TEST_CASE("policy: the largest queue that a message names is the largest") {
+  const auto of_queue = [](std::int64_t queue) {
+    return problem_of(
+        {.algorithm = Algorithm::leaky_bucket, .rates = {{1, days(31)}}, .queue = queue});
+  };
+  const std::string problem = of_queue(10'000);
+  const std::int64_t bound = std::stoll(problem.substr(problem.rfind(' ')));
+  CHECK(of_queue(bound).empty());
+  CHECK_FALSE(of_queue(bound + 1).empty());
 }
 
 TEST_CASE("policy: a list or a log is bounded") {
