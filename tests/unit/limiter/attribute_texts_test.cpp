@@ -1,0 +1,84 @@
+#include "limiter/attribute_texts.hpp"
+
+#include "catch.hpp"
+#include "unit/limiter/request_fixture.hpp"
+
+namespace weir::limiter::test {
+namespace {
+
+using Kind = config::Attribute::Kind;
+
+config::Attribute attribute(Kind kind, const char* name, identity::Source source) {
+  return {.kind = kind, .text = {}, .name = name, .source = std::move(source)};
+}
+
+std::vector<std::string> texts(Fixture& fixture, std::vector<config::Attribute> attributes) {
+  fixture.config.policies.resize(1);
+  fixture.config.policies[0].attributes = std::move(attributes);
+  AttributeTexts made(fixture.config);
+  made.clear();
+  const auto views = made.of(0, {.request = fixture.request,
+                                 .client = fixture.client,
+                                 .path_parameters = {},
+                                 .client_settings = fixture.config.client_address});
+  return {views.begin(), views.end()};
+}
+
+}  // namespace
+
+TEST_CASE("What is no secret is told as it is") {
+  Fixture fixture;
+  fixture.header("User-Agent", "curl/8");
+  CHECK(texts(fixture, {attribute(Kind::method, "", {}), attribute(Kind::path, "", {}),
+                        attribute(Kind::client_address, "", {identity::FromClientAddress{}}),
+                        attribute(Kind::header, "user-agent", {identity::FromHeader{"user-agent"}}),
+                        attribute(Kind::header, "x-none", {identity::FromHeader{"x-none"}})}) ==
+        std::vector<std::string>{"GET", "/search", "192.0.2.1", "curl/8", ""});
+}
+
+TEST_CASE("What may be a secret is told as its keyed hash") {
+  Fixture fixture;
+  fixture.header("X-API-Key", "secret");
+  fixture.header("Authorization", "secret");
+  fixture.request.query = "user=secret";
+  const auto made = texts(
+      fixture, {attribute(Kind::identity, "key", fixture.config.identities[1].source),
+                attribute(Kind::header, "x-api-key", {identity::FromHeader{"x-api-key"}}),
+                attribute(Kind::header, "authorization", {identity::FromHeader{"authorization"}}),
+                attribute(Kind::query, "user", {identity::FromQuery{"user"}}),
+                attribute(Kind::query, "none", {identity::FromQuery{"none"}})});
+  for (const auto& text : std::span(made).first(4)) {
+    CHECK(text.size() == 32);
+    CHECK(text.find_first_not_of("0123456789abcdef") == std::string::npos);
+  }
+  CHECK(made[0] == made[1]);
+  CHECK(made[2] != made[3]);
+  CHECK(made[4].empty());
+}
+
+TEST_CASE("The texts of all limits of a request hold together") {
+  Fixture fixture;
+  fixture.client = identity::IpAddress::parse("2001:db8:1111:2222:3333:4444:5555:6666").value();
+  fixture.config.policies.resize(1);
+  fixture.config.policies[0].attributes.assign(
+      config::attribute_limit,
+      attribute(Kind::client_address, "", {identity::FromClientAddress{}}));
+  AttributeTexts made(fixture.config);
+  for (int request = 0; request < 3; ++request) {
+    made.clear();
+    std::vector<std::span<const std::string_view>> all;
+    for (std::size_t i = 0; i < config::limits_per_route; ++i) {
+      all.push_back(made.of(0, {.request = fixture.request,
+                                .client = fixture.client,
+                                .path_parameters = {},
+                                .client_settings = fixture.config.client_address}));
+    }
+    for (const auto& texts_of_limit : all) {
+      for (const auto text : texts_of_limit) {
+        REQUIRE(text == "2001:db8:1111:2222:3333:4444:5555:6666");
+      }
+    }
+  }
+}
+
+}  // namespace weir::limiter::test

@@ -1,0 +1,181 @@
+#include "limiter/limiter.hpp"
+
+#include "catch.hpp"
+#include "unit/limiter/request_fixture.hpp"
+
+namespace weir::limiter::test {
+
+TEST_CASE("A route without limits is unlimited") {
+  Fixture fixture;
+  const Verdict verdict = fixture.decide();
+  CHECK(verdict.outcome == Outcome::unlimited);
+  CHECK(verdict.limits.empty());
+  CHECK(verdict.deciding == nullptr);
+}
+
+TEST_CASE("A limit whose identity is absent does not apply, falls back or answers 401") {
+  Fixture fixture;
+  auto& limit = fixture.limit(policy("per_key", gcra(1, 1s)), 1);
+  SECTION("absent: it does not apply") {
+    CHECK(fixture.decide().outcome == Outcome::unlimited);
+    CHECK(fixture.store.keys() == 0);
+  }
+  SECTION("absent and required: 401, nothing charged") {
+    limit.required = true;
+    fixture.limit(policy("per_client", gcra(1, 1s)), 0);
+    CHECK(fixture.decide().outcome == Outcome::identity_required);
+    CHECK(fixture.store.keys() == 0);
+    fixture.header("x-api-key", "secret");
+    CHECK(fixture.decide().outcome == Outcome::allowed);
+  }
+  SECTION("absent with otherwise: the other identity, apart from the first") {
+    limit.otherwise = 0;
+    CHECK(fixture.decide().outcome == Outcome::allowed);
+    CHECK(fixture.decide().outcome == Outcome::denied);
+    fixture.header("x-api-key", "secret");
+    CHECK(fixture.decide().outcome == Outcome::allowed);
+  }
+  SECTION("both absent and required: 401") {
+    limit.otherwise = 2;
+    limit.required = true;
+    CHECK(fixture.decide().outcome == Outcome::identity_required);
+  }
+}
+
+TEST_CASE("An identity that several limits ask for is theirs all, and of this request only") {
+  Fixture fixture;
+  fixture.limit(policy("short", gcra(2, 1s)), 1);
+  fixture.limit(policy("long", gcra(3, 60s)), 1);
+  fixture.header("x-api-key", "first");
+  const Hash128 first = fixture.decide().limits[0].identity;
+  CHECK(fixture.decide().limits[1].identity == first);
+  fixture.fields[0].value = "second";
+  const Verdict second = fixture.decide();
+  CHECK(second.limits[0].identity != first);
+  CHECK(second.limits[0].identity == second.limits[1].identity);
+  CHECK(second.limits[0].decision.remaining == 1);
+}
+
+TEST_CASE("Cost and overdraft are the limit's") {
+  Fixture fixture;
+  auto& limit = fixture.limit(policy("per_client", gcra(5, 5s)), 0);
+  limit.cost = 3;
+  CHECK(fixture.decide().limits[0].decision.remaining == 2);
+  CHECK(fixture.decide().outcome == Outcome::denied);
+  CHECK(fixture.decide().limits[0].cost == 3);
+  limit.overdraft = true;
+  const Verdict forced = fixture.decide();
+  CHECK(forced.outcome == Outcome::allowed);
+  CHECK(forced.limits[0].decision.remaining == 0);
+}
+
+TEST_CASE("Several limits decide together, and the closest to exhaustion speaks") {
+  Fixture fixture;
+  fixture.limit(policy("wide", gcra(10, 10s)), 0);
+  fixture.limit(policy("narrow", gcra(2, 60s)), 0);
+  const Verdict first = fixture.decide();
+  CHECK(first.outcome == Outcome::allowed);
+  REQUIRE(first.limits.size() == 2);
+  CHECK(first.limits[0].policy == &fixture.config.policies[0]);
+  CHECK(first.limits[0].decision.remaining == 9);
+  CHECK(first.deciding == &fixture.config.policies[1]);
+  CHECK_FALSE(first.retry_after);
+
+  fixture.decide();
+  const Verdict denied = fixture.decide();
+  CHECK(denied.outcome == Outcome::denied);
+  CHECK(denied.deciding == &fixture.config.policies[1]);
+  CHECK(denied.retry_after == Duration{30s});
+  CHECK(denied.limits[0].decision.allowed);
+  CHECK(denied.limits[0].decision.remaining == 8);
+}
+
+TEST_CASE("Retry-After is the latest of what is violated, or never") {
+  Fixture fixture;
+  fixture.limit(policy("short", gcra(1, 1s)), 0);
+  fixture.limit(policy("long", gcra(1, 60s)), 0);
+  fixture.limit(policy("watched", gcra(1, 3'600s)), 0);
+  fixture.config.policies[2].shadow = true;
+  fixture.decide();
+  const Verdict denied = fixture.decide();
+  CHECK(denied.retry_after == Duration{60s});
+  CHECK(denied.deciding == &fixture.config.policies[1]);
+  CHECK(denied.shadow_denied);
+
+  fixture.route.limits[0].cost = 2;
+  const Verdict never = fixture.decide();
+  CHECK(never.outcome == Outcome::denied);
+  CHECK_FALSE(never.retry_after);
+  CHECK(never.deciding == &fixture.config.policies[0]);
+}
+
+TEST_CASE("An allowed claim that counted the rejected request is waited for, too") {
+  Fixture fixture;
+  rules::Definition strict = gcra(1, 60s);
+  strict.algorithm = rules::Algorithm::sliding_log;
+  strict.count_rejected = true;
+  fixture.limit(policy("per_client", gcra(1, 5s)), 0);
+  fixture.limit(policy("per_key", strict), 1);
+  fixture.header("x-api-key", "first");
+  CHECK(fixture.decide().outcome == Outcome::allowed);
+  fixture.fields[0].value = "second";
+  const Verdict denied = fixture.decide();
+  CHECK(denied.outcome == Outcome::denied);
+  CHECK(denied.deciding == &fixture.config.policies[0]);
+  CHECK(denied.retry_after == Duration{60s});
+}
+
+TEST_CASE("A shadow policy neither denies nor delays nor decides") {
+  Fixture fixture;
+  rules::Definition smooth = gcra(1, 1s);
+  smooth.algorithm = rules::Algorithm::leaky_bucket;
+  smooth.queue = 1;
+  smooth.max_delay = 10s;
+  fixture.limit(policy("watched", smooth), 0);
+  fixture.config.policies[0].shadow = true;
+  CHECK(fixture.decide().deciding == nullptr);
+  const Verdict delayed = fixture.decide();
+  CHECK(delayed.outcome == Outcome::allowed);
+  CHECK(delayed.delay == Duration{0});
+  CHECK_FALSE(delayed.shadow_denied);
+  const Verdict denied = fixture.decide();
+  CHECK(denied.outcome == Outcome::allowed);
+  CHECK(denied.shadow_denied);
+  CHECK(fixture.counters(0).allowed.value() == 2);
+  CHECK(fixture.counters(0).shadow_denied.value() == 1);
+}
+
+TEST_CASE("The longest queue is waited for") {
+  Fixture fixture;
+  rules::Definition smooth = gcra(1, 1s);
+  smooth.algorithm = rules::Algorithm::leaky_bucket;
+  smooth.queue = 2;
+  smooth.max_delay = 10s;
+  fixture.limit(policy("quick", smooth), 0);
+  smooth.rates[0].per = 3s;
+  fixture.limit(policy("slow", smooth), 0);
+  CHECK(fixture.decide().delay == Duration{0});
+  CHECK(fixture.decide().delay == Duration{3s});
+  CHECK(fixture.decide(1s).delay == Duration{5s});
+  const Verdict denied = fixture.decide(1s);
+  CHECK(denied.outcome == Outcome::denied);
+  CHECK(denied.delay == Duration{0});
+  CHECK(denied.retry_after == Duration{2s});
+  CHECK(fixture.counters(1).delayed.value() == 2);
+  CHECK(fixture.counters(1).denied.value() == 1);
+}
+
+TEST_CASE("Every policy counts its own outcomes") {
+  Fixture fixture;
+  fixture.limit(policy("wide", gcra(10, 10s)), 0);
+  fixture.limit(policy("narrow", gcra(1, 10s)), 0);
+  for (int i = 0; i < 3; ++i)
+    fixture.decide();
+  CHECK(fixture.counters(0).allowed.value() == 3);
+  CHECK(fixture.counters(0).denied.value() == 0);
+  CHECK(fixture.counters(1).allowed.value() == 1);
+  CHECK(fixture.counters(1).denied.value() == 2);
+  CHECK(fixture.counters(1).delayed.value() == 0);
+}
+
+}  // namespace weir::limiter::test

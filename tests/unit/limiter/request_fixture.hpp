@@ -1,0 +1,77 @@
+// A configuration and a request to decide about, in few words.
+#pragma once
+
+#include <chrono>
+#include <initializer_list>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "limiter/limiter.hpp"
+
+namespace weir::limiter::test {
+
+using namespace std::chrono_literals;
+
+inline const Instant epoch = instant_from_us(1'700'000'010'000'000);
+
+inline rules::Definition gcra(std::int64_t count, Duration per) {
+  rules::Definition definition;
+  definition.rates = {{.count = count, .per = per}};
+  return definition;
+}
+
+inline config::Policy policy(const char* name, const rules::Definition& definition) {
+  config::Policy result;
+  result.name = name;
+  result.rule = rules::compile(definition).value();
+  return result;
+}
+
+/// Identities 0 `client`, 1 `key` (header x-api-key), 2 `user` (query user).
+struct Fixture {
+  Fixture() {
+    config.identities = {{.name = "client", .source = {identity::FromClientAddress{}}},
+                         {.name = "key", .source = {identity::FromHeader{"x-api-key"}}},
+                         {.name = "user", .source = {identity::FromQuery{"user"}}}};
+    config.identity_key = {.k0 = 1, .k1 = 2};
+    request.method = "GET";
+    request.path = "/search";
+  }
+
+  /// Adds a limit by `identity` under that policy to the route.
+  config::Limit& limit(config::Policy policy, std::size_t identity) {
+    config.policies.push_back(std::move(policy));
+    config::Limit result;
+    result.policy = config.policies.size() - 1;
+    result.identity = identity;
+    return route.limits.emplace_back(result);
+  }
+
+  void header(std::string_view name, std::string_view value) {
+    fields.push_back({.name = name, .value = value});
+    request.fields = fields;
+  }
+
+  Verdict decide(Duration after = 0s) {
+    if (!limiter) limiter = std::make_unique<Limiter>(config, store);
+    return limiter->decide(route,
+                           {.request = request,
+                            .client = client,
+                            .path_parameters = {},
+                            .client_settings = config.client_address},
+                           epoch + after);
+  }
+  const PolicyCounters& counters(std::size_t policy) const { return limiter->counters()[policy]; }
+
+  config::Config config;
+  config::Route route;
+  std::vector<http::FieldView> fields;
+  http::RequestView request;
+  identity::IpAddress client = identity::IpAddress::v4({192, 0, 2, 1});
+  store::MemoryStore store{{.max_keys = 1'000, .seed = 3}};
+  std::unique_ptr<Limiter> limiter;
+};
+
+}  // namespace weir::limiter::test
