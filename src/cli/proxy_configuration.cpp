@@ -38,14 +38,15 @@ Result<std::string> proxy_configuration(const ProxyFlags& flags) {
   const std::string otherwise = flags.key == "client_address" ? "" : ", otherwise: address";
   const std::string burst = flags.burst ? ", burst: " + std::to_string(*flags.burst) : "";
   const std::string admin = flags.admin.empty() ? "off" : "{address: " + quoted(flags.admin) + "}";
-  return "listen: [{address: " + quoted(flags.listen) + "}]\n" + "admin: " + admin + "\n" +
-         "upstreams: {service: {servers: [{url: " + quoted(flags.to) + "}]}}\n" +
-         "identities: {key: " + *source +
-         (otherwise.empty() ? "" : ", address: {client_address: {}}") + "}\n" +
-         "policies: {limit: {algorithm: gcra, rate: " + quoted(flags.limit) + burst + "}}\n" +
-         "routes: [{name: all, match: {path: \"/**\"}, upstream: service,"
-         " limits: [{policy: limit, key: key" +
-         otherwise + "}]}]\n";
+  return {boost::system::in_place_value,
+          "listen: [{address: " + quoted(flags.listen) + "}]\n" + "admin: " + admin + "\n" +
+              "upstreams: {service: {servers: [{url: " + quoted(flags.to) + "}]}}\n" +
+              "identities: {key: " + *source +
+              (otherwise.empty() ? "" : ", address: {client_address: {}}") + "}\n" +
+              "policies: {limit: {algorithm: gcra, rate: " + quoted(flags.limit) + burst + "}}\n" +
+              "routes: [{name: all, match: {path: \"/**\"}, upstream: service,"
+              " limits: [{policy: limit, key: key" +
+              otherwise + "}]}]\n"};
 }
 
 std::string_view flag_of(const config::Diagnostic& diagnostic) {

@@ -1,0 +1,115 @@
+#include "admin/endpoints.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "admin/metrics.hpp"
+#include "http/problem.hpp"
+#include "http/request_view.hpp"
+
+namespace weir::admin {
+namespace {
+
+AdminAnswer healthz(const Instruments&) {
+  return {.body = "ok\n"};
+}
+
+AdminAnswer readyz(const Instruments& instruments) {
+  switch (instruments.readiness.load(std::memory_order_relaxed)) {
+    case Readiness::starting:
+      return {
+          .status = 503, .content_type = "application/json", .body = "{\"state\":\"starting\"}\n"};
+    case Readiness::ready:
+      break;
+    case Readiness::draining:
+      return {
+          .status = 503, .content_type = "application/json", .body = "{\"state\":\"draining\"}\n"};
+  }
+  return {.content_type = "application/json", .body = "{\"state\":\"ready\"}\n"};
+}
+
+AdminAnswer metrics(const Instruments& instruments) {
+  return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
+          .body = render_metrics(instruments, read_process_stats())};
+}
+
+AdminAnswer unsupported(const Instruments&) {
+  return problem_answer(501, "not supported yet");
+}
+
+struct Endpoint {
+  std::string_view path;
+  std::string_view methods;  ///< as Allow lists them
+  bool open;                 ///< needs no token
+  AdminAnswer (*answer)(const Instruments&);
+};
+
+constexpr std::array<Endpoint, 8> endpoints{{
+    {"/healthz", "GET, HEAD", true, healthz},
+    {"/readyz", "GET, HEAD", true, readyz},
+    {"/metrics", "GET, HEAD", false, metrics},
+    {"/v1/config", "GET, HEAD", false, unsupported},
+    {"/v1/reload", "POST", false, unsupported},
+    {"/v1/limits", "GET, HEAD, DELETE", false, unsupported},
+    {"/v1/top", "GET, HEAD", false, unsupported},
+    {"/", "GET, HEAD", false, unsupported},
+}};
+
+bool lists(std::string_view methods, std::string_view method) {
+  while (!methods.empty()) {
+    const auto comma = methods.find(", ");
+    if (methods.substr(0, comma) == method) return true;
+    methods.remove_prefix(comma == std::string_view::npos ? methods.size() : comma + 2);
+  }
+  return false;
+}
+
+/// Takes as long whatever the first difference is; only the length of `secret` shows.
+bool equal_in_constant_time(std::string_view given, std::string_view secret) {
+  unsigned difference = given.size() == secret.size() ? 0 : 1;
+  for (std::size_t i = 0; i < secret.size(); ++i) {
+    const char c = i < given.size() ? given[i] : '\0';
+    difference |= static_cast<unsigned char>(c ^ secret[i]);
+  }
+  return difference == 0;
+}
+
+/// RFC 6750 section 2.1; the scheme is case-insensitive (RFC 9110 section 11.1).
+bool is_authorized(std::string_view authorization, const Secret& token) {
+  if (token.empty()) return true;
+  constexpr std::string_view scheme = "Bearer ";
+  if (!http::iequals(authorization.substr(0, scheme.size()), scheme)) return false;
+  authorization.remove_prefix(scheme.size());
+  authorization.remove_prefix(std::min(authorization.find_first_not_of(' '), authorization.size()));
+  return equal_in_constant_time(authorization, token.reveal());
+}
+
+}  // namespace
+
+AdminAnswer problem_answer(int status, std::string_view detail) {
+  AdminAnswer answer{.status = status, .content_type = "application/problem+json"};
+  http::append_problem(answer.body, status, detail);
+  return answer;
+}
+
+AdminAnswer answer(const AdminRequest& request, const Instruments& instruments) {
+  const auto* const endpoint = std::find_if(endpoints.begin(), endpoints.end(),
+                                            [&](const auto& e) { return e.path == request.path; });
+  const bool found = endpoint != endpoints.end();
+  const bool is_open = found && endpoint->open;
+  const auto& admin = instruments.config.admin;
+  if (!is_open && admin && !is_authorized(request.authorization, admin->token)) {
+    return problem_answer(
+        401, "this endpoint wants the token of the configuration: Authorization: Bearer TOKEN");
+  }
+  if (!found) return problem_answer(404, "no such admin endpoint");
+  if (!lists(endpoint->methods, request.method)) {
+    auto refusal = problem_answer(405, "allowed here: " + std::string(endpoint->methods));
+    refusal.allow = endpoint->methods;
+    return refusal;
+  }
+  return endpoint->answer(instruments);
+}
+
+}  // namespace weir::admin

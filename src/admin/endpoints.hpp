@@ -1,0 +1,32 @@
+// What each admin endpoint answers. The server brings requests and carries answers; here is no I/O
+// but the reading of /proc.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "admin/instruments.hpp"
+
+namespace weir::admin {
+
+struct AdminRequest {
+  std::string_view method;
+  std::string_view path;           ///< without the query
+  std::string_view authorization;  ///< the field's value; empty if there is none
+};
+
+struct AdminAnswer {
+  int status = 200;
+  std::string_view content_type = "text/plain; charset=utf-8";
+  std::string body{};
+  std::string_view allow{};  ///< 405: the methods that would do
+};
+
+/// /healthz and /readyz are open to probes; everything else wants the token, if one is set, before
+/// it says even whether it exists.
+AdminAnswer answer(const AdminRequest& request, const Instruments& instruments);
+
+/// A problem of the admin server itself, as it answers all of them.
+AdminAnswer problem_answer(int status, std::string_view detail);
+
+}  // namespace weir::admin

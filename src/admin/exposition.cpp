@@ -1,0 +1,87 @@
+#include "admin/exposition.hpp"
+
+#include "http/append_number.hpp"
+
+namespace weir::admin {
+namespace {
+
+void append_label(std::string& out, std::string_view name, std::string_view value) {
+  out += out.back() == '{' ? "" : ",";
+  out.append(name) += "=\"";
+  for (const char c : value) {
+    if (c == '\n') {
+      out += "\\n";
+      continue;
+    }
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  out += '"';
+}
+
+}  // namespace
+
+std::string seconds_text(Duration duration) {
+  const std::int64_t us = to_us(duration);
+  std::string text = std::to_string(us / 1'000'000);
+  if (const std::int64_t rest = us % 1'000'000; rest != 0) {
+    const std::string digits = std::to_string(rest);
+    text.append(".").append(6 - digits.size(), '0').append(digits);
+    text.erase(text.find_last_not_of('0') + 1);
+  }
+  return text;
+}
+
+void Exposition::family(std::string_view name, std::string_view type, std::string_view help) {
+  name_ = name;
+  out_.append("# HELP ").append(name).append(" ").append(help);
+  out_.append("\n# TYPE ").append(name).append(" ").append(type).append("\n");
+}
+
+void Exposition::start(std::string_view suffix, Labels labels, std::string_view bound) {
+  out_.append(name_).append(suffix);
+  if (labels.size() > 0 || !bound.empty()) {
+    out_ += '{';
+    for (const auto& [name, value] : labels)
+      append_label(out_, name, value);
+    if (!bound.empty()) append_label(out_, "le", bound);
+    out_ += '}';
+  }
+  out_ += ' ';
+}
+
+void Exposition::sample(Labels labels, std::uint64_t value) {
+  start({}, labels, {});
+  http::append_number(out_, value);
+  out_ += '\n';
+}
+
+void Exposition::sample(Labels labels, std::int64_t value) {
+  start({}, labels, {});
+  http::append_number(out_, value);
+  out_ += '\n';
+}
+
+void Exposition::sample(Labels labels, Duration value) {
+  start({}, labels, {});
+  out_.append(seconds_text(value)) += '\n';
+}
+
+void Exposition::bucket(Labels labels, std::string_view bound, std::uint64_t value) {
+  start("_bucket", labels, bound);
+  http::append_number(out_, value);
+  out_ += '\n';
+}
+
+void Exposition::sum(Labels labels, Duration value) {
+  start("_sum", labels, {});
+  out_.append(seconds_text(value)) += '\n';
+}
+
+void Exposition::count(Labels labels, std::uint64_t value) {
+  start("_count", labels, {});
+  http::append_number(out_, value);
+  out_ += '\n';
+}
+
+}  // namespace weir::admin

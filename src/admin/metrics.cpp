@@ -1,0 +1,185 @@
+#include "admin/metrics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "admin/exposition.hpp"
+
+namespace weir::admin {
+namespace {
+
+constexpr std::string_view unmatched_route = "none";
+
+/// Histograms of several workers, added up.
+struct HistogramSum {
+  std::array<std::uint64_t, DurationHistogram::bounds_us.size() + 1> buckets{};
+  std::uint64_t sum_us = 0;
+
+  void add(const DurationHistogram& part) {
+    for (std::size_t i = 0; i < buckets.size(); ++i)
+      buckets[i] += part.bucket(i);
+    sum_us += part.sum_us();
+  }
+};
+
+struct RouteSum {
+  std::string_view name;
+  std::array<std::uint64_t, 500> by_status{};
+  HistogramSum duration{};
+
+  void add(const RouteCounters& part) {
+    for (std::size_t i = 0; i < by_status.size(); ++i)
+      by_status[i] += part.by_status[i].value();
+    duration.add(part.duration);
+  }
+};
+
+// Two samples of one series would make Prometheus refuse the whole scrape, and routes may share a
+// name.
+std::vector<RouteSum> sum_routes(const Instruments& in) {
+  std::vector<RouteSum> sums;
+  const auto& routes = in.config.routes;
+  for (std::size_t i = 0; i <= routes.size(); ++i) {
+    const std::string_view name = i < routes.size() ? routes[i].name : unmatched_route;
+    auto sum =
+        std::find_if(sums.begin(), sums.end(), [&](const auto& s) { return s.name == name; });
+    if (sum == sums.end()) sum = sums.insert(sums.end(), RouteSum{.name = name});
+    for (const auto* worker : in.traffic)
+      sum->add(worker->routes[i]);
+  }
+  return sums;
+}
+
+/// Adds up one counter of every worker.
+template <class Worker, class Value>
+auto total(const std::vector<Worker>& workers, Value&& value) {
+  decltype(value(workers.front())) sum = 0;
+  for (const auto& worker : workers)
+    sum += value(worker);
+  return sum;
+}
+
+void write_histogram(Exposition& out, Labels labels, const HistogramSum& histogram) {
+  std::uint64_t below = 0;
+  for (std::size_t i = 0; i < DurationHistogram::bounds_us.size(); ++i) {
+    below += histogram.buckets[i];
+    out.bucket(labels, seconds_text(Duration{DurationHistogram::bounds_us[i]}), below);
+  }
+  below += histogram.buckets.back();
+  out.bucket(labels, "+Inf", below);
+  out.sum(labels, Duration{static_cast<std::int64_t>(histogram.sum_us)});
+  out.count(labels, below);
+}
+
+void write_routes(Exposition& out, const Instruments& in) {
+  const auto routes = sum_routes(in);
+  out.family("weir_requests_total", "counter", "Requests answered, by route and status code.");
+  for (const auto& route : routes) {
+    for (std::size_t i = 0; i < route.by_status.size(); ++i) {
+      if (route.by_status[i] == 0) continue;
+      out.sample({{"route", route.name}, {"code", std::to_string(100 + i)}}, route.by_status[i]);
+    }
+  }
+  out.family("weir_request_duration_seconds", "histogram",
+             "Time from the start of a request to the end of its answer.");
+  for (const auto& route : routes)
+    write_histogram(out, {{"route", route.name}}, route.duration);
+}
+
+void write_decisions(Exposition& out, const Instruments& in) {
+  using limiter::PolicyCounters;
+  constexpr std::array<std::pair<std::string_view, Counter PolicyCounters::*>, 4> outcomes{{
+      {"allowed", &PolicyCounters::allowed},
+      {"denied", &PolicyCounters::denied},
+      {"shadow_denied", &PolicyCounters::shadow_denied},
+      {"delayed", &PolicyCounters::delayed},
+  }};
+  out.family("weir_decisions_total", "counter", "Decisions, by policy and outcome.");
+  for (std::size_t i = 0; i < in.config.policies.size(); ++i) {
+    for (const auto& [outcome, counter] : outcomes) {
+      out.sample(
+          {{"policy", in.config.policies[i].name}, {"outcome", outcome}},
+          total(in.policies, [&](const auto& policies) { return (policies[i].*counter).value(); }));
+    }
+  }
+  HistogramSum duration;
+  for (const auto* worker : in.traffic)
+    duration.add(worker->decision_duration);
+  out.family("weir_decision_duration_seconds", "histogram", "Time taken to decide, by store.");
+  write_histogram(out, {{"store", "memory"}}, duration);
+}
+
+void write_upstreams(Exposition& out, const Instruments& in) {
+  constexpr std::array<std::pair<std::string_view, Counter UpstreamCounters::*>, 4> outcomes{{
+      {"answered", &UpstreamCounters::answered},
+      {"connect_failed", &UpstreamCounters::connect_failed},
+      {"timed_out", &UpstreamCounters::timed_out},
+      {"broken", &UpstreamCounters::broken},
+  }};
+  out.family("weir_upstream_requests_total", "counter", "Requests sent to upstreams, by outcome.");
+  for (std::size_t i = 0; i < in.config.upstreams.size(); ++i) {
+    for (const auto& [outcome, counter] : outcomes) {
+      out.sample({{"upstream", in.config.upstreams[i].name}, {"outcome", outcome}},
+                 total(in.traffic, [&](const auto* worker) {
+                   return (worker->upstreams[i].*counter).value();
+                 }));
+    }
+  }
+}
+
+void write_connections(Exposition& out, const Instruments& in) {
+  out.family("weir_connections", "gauge", "Open connections of clients.");
+  out.sample({}, total(in.traffic, [](const auto* worker) { return worker->connections.value(); }));
+  out.family("weir_connections_accepted_total", "counter", "Connections of clients accepted.");
+  out.sample({}, total(in.traffic, [](const auto* worker) { return worker->accepted.value(); }));
+  out.family("weir_connections_refused_total", "counter",
+             "Connections of clients answered 503 because there were too many.");
+  out.sample({}, total(in.traffic, [](const auto* worker) { return worker->refused.value(); }));
+}
+
+void write_store(Exposition& out, const Instruments& in) {
+  out.family("weir_store_up", "gauge", "1 while the store answers.");
+  out.sample({}, std::uint64_t{1});
+  out.family("weir_memory_store_keys", "gauge", "Keys in the memory store.");
+  out.sample({}, std::uint64_t{in.store.keys()});
+  out.family("weir_memory_store_evictions_total", "counter",
+             "Keys in use dropped from the memory store at its bound.");
+  out.sample({}, in.store.evictions());
+}
+
+void write_process(Exposition& out, const Instruments& in, const ProcessStats& process) {
+  out.family("weir_access_log_dropped_total", "counter",
+             "Access log lines lost because they could not be written.");
+  out.sample({}, in.access_log == nullptr ? std::uint64_t{0} : in.access_log->dropped());
+  out.family("weir_build_info", "gauge", "Always 1; the version is in its label.");
+  out.sample({{"version", WEIR_VERSION}}, std::uint64_t{1});
+  out.family("process_cpu_seconds_total", "counter", "CPU time spent, user and system.");
+  out.sample({}, process.cpu);
+  out.family("process_resident_memory_bytes", "gauge", "Resident memory.");
+  out.sample({}, process.resident_bytes);
+  out.family("process_virtual_memory_bytes", "gauge", "Virtual memory.");
+  out.sample({}, process.virtual_bytes);
+  out.family("process_open_fds", "gauge", "Open file descriptors.");
+  out.sample({}, process.open_descriptors);
+  out.family("process_max_fds", "gauge", "Most file descriptors that may be open.");
+  out.sample({}, process.max_descriptors);
+  out.family("process_start_time_seconds", "gauge", "When the process started, in Unix time.");
+  out.sample({}, process.started_at_s);
+}
+
+}  // namespace
+
+std::string render_metrics(const Instruments& instruments, const ProcessStats& process) {
+  Exposition out;
+  write_routes(out, instruments);
+  write_decisions(out, instruments);
+  write_upstreams(out, instruments);
+  write_connections(out, instruments);
+  write_store(out, instruments);
+  write_process(out, instruments, process);
+  return out.text();
+}
+
+}  // namespace weir::admin

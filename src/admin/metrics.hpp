@@ -1,0 +1,14 @@
+// The metrics as Prometheus reads them: docs/operations.md lists them. Counters of the workers are
+// summed; routes that share a name share their series.
+#pragma once
+
+#include <string>
+
+#include "admin/instruments.hpp"
+#include "admin/process_stats.hpp"
+
+namespace weir::admin {
+
+std::string render_metrics(const Instruments& instruments, const ProcessStats& process);
+
+}  // namespace weir::admin
