@@ -54,11 +54,11 @@ void append_start(std::string& out, std::string_view type, int status) {
   append_number(out, status);
 }
 
-/// `quota \"a\" exceeded` or `quotas \"a\", \"b\" exceeded`, the quotes escaped as within a JSON
-/// string.
+/// `quota exceeded` when the policy is hidden, `quota \"a\" exceeded` or `quotas \"a\", \"b\"
+/// exceeded`, the quotes escaped as within a JSON string.
 void append_violated(std::string& out, std::span<const std::string_view> violated) {
-  out += violated.size() == 1 ? "quota " : "quotas ";
-  std::string_view separator;
+  out += violated.size() > 1 ? "quotas" : "quota";
+  std::string_view separator = " ";
   for (const std::string_view name : violated) {
     out.append(separator).append(R"(\")");
     append_json_text(out, name);

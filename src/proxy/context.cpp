@@ -56,6 +56,8 @@ void Context::tick() {
                 [](Deadline& deadline) { static_cast<Session&>(deadline).on_deadline(); });
   constexpr std::uint64_t sweep_ticks = ticks_in(std::chrono::seconds(1));
   if (wheel.now() % sweep_ticks != 0) return;
+  for (Session* session : sessions)
+    session->look_after_client();
   for (auto& pool : pools)
     pool->close_idle(wheel.now(), ticks_in(pool->settings().idle_timeout));
 }

@@ -1,5 +1,6 @@
 #include "proxy/session.hpp"
 
+#include <sys/socket.h>
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
@@ -255,6 +256,15 @@ void Session::on_deadline() {
   error_code ec;
   if (upstream_) upstream_->socket.cancel(ec);
   if (phase_ != Phase::connect && phase_ != Phase::response) socket_.cancel(ec);
+}
+
+void Session::look_after_client() {
+  if (phase_ != Phase::response) return;
+  char byte = 0;
+  const auto got = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  client_left_ = got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
+  error_code ec;
+  if (client_left_) upstream_->socket.cancel(ec);
 }
 
 void Session::drain() {

@@ -29,6 +29,9 @@ class Session final : public Deadline {
   ~Session();
 
   void on_deadline();
+  /// Ends a request whose client has left while its upstream has not answered: nobody reads from
+  /// the client then, so its going is looked for once in a while.
+  void look_after_client();
   /// The worker stops: an idle connection gets a short grace, a busy one closes after its answer.
   void drain();
   void abort();
@@ -92,6 +95,7 @@ class Session final : public Deadline {
   Phase phase_ = Phase::idle;
   bool timed_out_ = false;
   bool aborted_ = false;
+  bool client_left_ = false;
   InputBuffer input_{2048};
   std::unique_ptr<InputBuffer>
       body_input_;  ///< while a request body streams: the head's views must stay where they are

@@ -195,6 +195,7 @@ Task<Failure> Session::read_response(Upload& upload) {
       upstream.input.commit(n);
       exchange_.was_answered |= n > 0;
       if (!ec) continue;
+      if (client_left_) co_return Failure::downstream_gone;
       if (upload.failure != Failure::none) co_return upload.failure;
       if (!timed_out_) co_return Failure::upstream_broken;
       co_return upload.finished ? Failure::upstream_timed_out : Failure::body_timed_out;

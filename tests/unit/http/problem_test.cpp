@@ -28,6 +28,14 @@ TEST_CASE("the body of a denial is the documented one") {
       R"("retry_after":12})");
 }
 
+TEST_CASE("a denial by hidden policies names none") {
+  std::string out;
+  append_quota_exceeded(out, 429, {}, 3);
+  const auto body = nlohmann::json::parse(out);
+  CHECK(body["detail"] == "quota exceeded; retry in 3 s");
+  CHECK(body["violated-policies"] == nlohmann::json::array());
+}
+
 TEST_CASE("several violated policies, and names that need escapes") {
   std::string out;
   const std::vector<std::string_view> violated{"a\"b", "c\\"};
