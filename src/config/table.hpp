@@ -4,6 +4,7 @@
 // against them.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,8 +28,9 @@ struct Key {
 template <class Target, std::size_t N>
 using Table = const Key<Target> (&)[N];
 
-/// Reports keys that are none of `known`.
-void report_unknown_keys(const Cursor& in, std::span<const std::string_view> known);
+/// Reports keys that are none of `known`; returns those of `known` that were probably meant.
+std::vector<std::string_view> report_unknown_keys(const Cursor& in,
+                                                  std::span<const std::string_view> known);
 
 template <class Target, std::size_t N>
 void read_table(const Cursor& in, Table<Target, N> table, Target& to) {
@@ -36,11 +38,13 @@ void read_table(const Cursor& in, Table<Target, N> table, Target& to) {
   for (const Key<Target>& key : table)
     names.push_back(key.name);
   if (!in.expect_map("a map of keys")) return;
-  report_unknown_keys(in, names);
+  const std::vector<std::string_view> misspelt = report_unknown_keys(in, names);
   for (const Key<Target>& key : table) {
     const Entry* entry = in.node().find(key.name);
     if (entry == nullptr) {
-      if (key.required) in.error("the key " + in_quotes(key.name) + " is missing");
+      const bool is_missing =
+          key.required && std::find(misspelt.begin(), misspelt.end(), key.name) == misspelt.end();
+      if (is_missing) in.error("the key " + in_quotes(key.name) + " is missing");
       continue;
     }
     const Cursor value = in.at(*entry);

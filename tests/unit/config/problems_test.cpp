@@ -44,6 +44,8 @@ TEST_CASE("process-wide sections") {
            "1:9: listen: expected a list of listeners, as `- address: 0.0.0.0:8080`"},
           {"listen: [8080]", "1:10: listen[0]: expected a map of keys, found a single value"},
           {"listen: [{}]", "1:10: listen[0]: the key \"address\" is missing"},
+          {"listen: [{adress: a:1}]",
+           "1:11: listen[0].adress: unknown key \"adress\"; did you mean \"address\"?"},
           {"listen: [{address: \":80\"}]", "1:20: listen[0].address: expected HOST:PORT"},
           {"listen: [{address: a:1}, {address: a:1}]", "1:36: listen[1].address: the same address"},
           {"listen: [{address: a:1, tls: {certificate: c}}]",
