@@ -32,8 +32,10 @@ void read_header(const Cursor& in, Source& to) {
 
 void read_query(const Cursor& in, Source& to) {
   identity::FromQuery from;
-  read_text(in, from.name);
-  if (from.name.empty()) in.error("expected the name of a query parameter");
+  if (auto text = in.text()) {
+    from.name = *std::move(text);
+    if (from.name.empty()) in.error("expected the name of a query parameter");
+  }
   to.from = std::move(from);
 }
 
@@ -46,8 +48,13 @@ void read_cookie(const Cursor& in, Source& to) {
 /// `{}` is the whole path, a word one of its captured segments.
 void read_path(const Cursor& in, Source& to) {
   identity::FromPath from;
-  const bool whole = in.node().kind == Node::Kind::map && in.node().entries.empty();
-  if (!whole) read_text(in, from.parameter);
+  const bool is_whole = in.node().kind == Node::Kind::map && in.node().entries.empty();
+  if (!is_whole) {
+    const auto text = in.text();
+    if (text && text->empty())
+      in.error("expected the name of a path segment, or {} for the whole path");
+    from.parameter = text.value_or("");
+  }
   to.from = std::move(from);
 }
 

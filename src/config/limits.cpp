@@ -14,6 +14,7 @@ struct Draft {
   Limit limit;
   const Policy* policy = nullptr;
   bool has_cost = false;
+  bool key_is_known = true;
 };
 
 void read_cost(const Cursor& in, Draft& to) {
@@ -34,7 +35,9 @@ constexpr Key<Draft> limit_keys[] = {
     {.name = "key",
      .read =
          [](const Cursor& in, Draft& to) {
-           to.limit.identity = read_reference(in, "identity", to.config.identities).value_or(0);
+           const auto index = read_reference(in, "identity", to.config.identities);
+           to.key_is_known = index.has_value();
+           to.limit.identity = index.value_or(0);
          }},
     {.name = "otherwise",
      .read =
@@ -54,7 +57,7 @@ void check_limit(const Cursor& in, const Draft& draft) {
     in.at_key("required")
         .error("required and otherwise exclude each other: with a substitute nothing is required");
   }
-  if (limit.otherwise == limit.identity)
+  if (draft.key_is_known && limit.otherwise == limit.identity)
     in.at_key("otherwise").error("the same identity as key; remove it");
   if (draft.policy == nullptr || draft.policy->rule.rates.empty()) return;
   const rules::Policy& rule = draft.policy->rule;
@@ -120,7 +123,7 @@ void read_limits(const Cursor& in, const Config& config, Route& route) {
         const auto same = [&](const Limit& other) {
           return other.policy == draft.limit.policy && other.identity == draft.limit.identity;
         };
-        if (draft.policy == nullptr) return;
+        if (draft.policy == nullptr || !draft.key_is_known) return;
         if (std::any_of(route.limits.begin(), route.limits.end(), same)) {
           item.at_key("policy").error(
               "the same policy and key are already in this route; one request would be counted "

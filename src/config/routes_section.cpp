@@ -39,7 +39,9 @@ constexpr Key<FixedAnswer> respond_keys[] = {
 };
 
 void read_name(const Cursor& in, Draft& to) {
-  read_text(in, to.route.name);
+  const auto text = in.text();
+  if (!text) return;
+  to.route.name = *text;
   check_name(in, to.route.name);
 }
 
