@@ -1,5 +1,6 @@
 #include "proxy/access_log.hpp"
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <unistd.h>

@@ -1,0 +1,204 @@
+#include "admin/admin_server.hpp"
+
+#include <deque>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
+
+#include "catch.hpp"
+#include "test_process.hpp"
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace weir;
+using admin::AdminServer;
+using admin::TestProcess;
+using boost::system::error_code;
+
+config::Endpoint any_port() {
+  return {.host = "127.0.0.1", .port = 0, .unix_path = {}};
+}
+
+struct RunningServer {
+  explicit RunningServer(TestProcess& process) : server(process.instruments()) {
+    REQUIRE(server.start(any_port()).has_value());
+    REQUIRE(server.address().port != 0);
+  }
+  AdminServer server;
+};
+
+/// A plain blocking client.
+class Client {
+ public:
+  explicit Client(const RunningServer& running) : socket_(io_) {
+    socket_.connect({asio::ip::make_address("127.0.0.1"), running.server.address().port});
+  }
+  void send(std::string_view text) { asio::write(socket_, asio::buffer(text.data(), text.size())); }
+  std::string read_head() {
+    const auto size = asio::read_until(socket_, asio::dynamic_buffer(received_), "\r\n\r\n");
+    return take(size);
+  }
+  std::string read_body(std::size_t size) {
+    if (received_.size() < size) {
+      asio::read(socket_, asio::dynamic_buffer(received_),
+                 asio::transfer_exactly(size - received_.size()));
+    }
+    return take(size);
+  }
+  /// Everything until the server closes; a reset counts as closed.
+  std::string read_all() {
+    error_code ended;
+    asio::read(socket_, asio::dynamic_buffer(received_), ended);
+    return take(received_.size());
+  }
+
+ private:
+  std::string take(std::size_t size) {
+    std::string text = received_.substr(0, size);
+    received_.erase(0, size);
+    return text;
+  }
+  asio::io_context io_;
+  asio::ip::tcp::socket socket_;
+  std::string received_;
+};
+
+std::string ask(const RunningServer& running, std::string_view request) {
+  Client client(running);
+  client.send(request);
+  return client.read_all();
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("AdminServer answers over HTTP") {
+  TestProcess process({admin::named_route("search")});
+  const RunningServer running(process);
+  SECTION("a probe") {
+    const auto text = ask(running, "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    CHECK(text.starts_with("HTTP/1.1 200 OK\r\n"));
+    CHECK(text.ends_with("\r\n\r\nok\n"));
+  }
+  SECTION("a scrape, its query ignored") {
+    const auto text = ask(running, "GET /metrics?x=1 HTTP/1.0\r\n\r\n");
+    CHECK(text.starts_with("HTTP/1.1 200 OK\r\n"));
+    CHECK(contains(text, "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
+    CHECK(contains(text, "\nweir_build_info{version=\"" WEIR_VERSION "\"} 1\n"));
+  }
+  SECTION("HEAD without a body but with its length") {
+    const auto text =
+        ask(running, "HEAD /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    CHECK(contains(text, "Content-Length: 3\r\n"));
+    CHECK(text.ends_with("\r\n\r\n"));
+  }
+  SECTION("a wrong method") {
+    const auto text = ask(running, "PUT /healthz HTTP/1.0\r\n\r\n");
+    CHECK(text.starts_with("HTTP/1.1 405 "));
+    CHECK(contains(text, "\r\nAllow: GET, HEAD\r\n"));
+  }
+  SECTION("two requests on one connection") {
+    Client client(running);
+    for (int i = 0; i < 2; ++i) {
+      client.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+      CHECK(client.read_head().starts_with("HTTP/1.1 200 "));
+      CHECK(client.read_body(3) == "ok\n");
+    }
+  }
+  SECTION("a request with a body, and then no more") {
+    const auto text = ask(running,
+                          "POST /v1/reload HTTP/1.1\r\nHost: x\r\nContent-Length: "
+                          "27\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n...");
+    CHECK(text.starts_with("HTTP/1.1 501 "));
+    CHECK_FALSE(contains(text, "200 OK"));
+  }
+  SECTION("what is no HTTP") {
+    CHECK(ask(running, "\x16\x03\x01\r\n\r\n").starts_with("HTTP/1.1 400 "));
+  }
+  SECTION("a head without end") {
+    const auto text = ask(running, "GET / HTTP/1.1\r\nX: " + std::string(9000, 'x'));
+    CHECK(text.starts_with("HTTP/1.1 431 "));
+  }
+  SECTION("nothing at all") {
+    { const Client gone(running); }
+    CHECK(ask(running, "GET /healthz HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 200 "));
+  }
+}
+
+TEST_CASE("AdminServer asks for the token") {
+  TestProcess process;
+  process.config.admin->token = Secret("s3cret");
+  const RunningServer running(process);
+  const auto refused = ask(running, "GET /metrics HTTP/1.0\r\n\r\n");
+  CHECK(refused.starts_with("HTTP/1.1 401 "));
+  CHECK(contains(refused, "\r\nWWW-Authenticate: Bearer\r\n"));
+  CHECK(ask(running, "GET /metrics HTTP/1.0\r\nAuthorization: Bearer s3cret\r\n\r\n")
+            .starts_with("HTTP/1.1 200 "));
+  CHECK(ask(running, "GET /readyz HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 200 "));
+}
+
+TEST_CASE("Clients that only wait do not keep others out") {
+  TestProcess process;
+  const RunningServer running(process);
+  std::deque<Client> slow;
+  for (int i = 0; i < 200; ++i)
+    slow.emplace_back(running).send("GET /hea");
+  CHECK(ask(running, "GET /healthz HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 200 "));
+  CHECK(slow.front().read_all().empty());
+}
+
+TEST_CASE("AdminServer says why it can not listen") {
+  TestProcess process;
+  const RunningServer running(process);
+  AdminServer second(process.instruments());
+  const auto started = second.start(running.server.address());
+  REQUIRE(started.has_error());
+  CHECK(started.error().message ==
+        "admin.address: can not listen on " + running.server.address().to_string() +
+            ": Address already in use; choose another address, or `admin: off`");
+}
+
+TEST_CASE("AdminServer stops with connections open, and frees its port") {
+  TestProcess process;
+  RunningServer running(process);
+  Client waiting(running);
+  waiting.send("GET /hea");
+  const auto address = running.server.address();
+  running.server.stop();
+  running.server.stop();
+  AdminServer next(process.instruments());
+  CHECK(next.start(address).has_value());
+}
+
+TEST_CASE("AdminServer takes over the file of a unix socket that nobody listens on") {
+  std::string directory = (std::filesystem::temp_directory_path() / "weir-XXXXXX").string();
+  REQUIRE(::mkdtemp(directory.data()) != nullptr);
+  const config::Endpoint address{.host = {}, .port = 0, .unix_path = directory + "/admin.sock"};
+  {
+    asio::io_context io;
+    const asio::local::stream_protocol::acceptor left_behind(
+        io, asio::local::stream_protocol::endpoint(address.unix_path));
+  }
+  REQUIRE(std::filesystem::exists(address.unix_path));
+  TestProcess process;
+  AdminServer server(process.instruments());
+  CHECK(server.start(address).has_value());
+  AdminServer second(process.instruments());
+  CHECK(second.start(address).has_error());
+  server.stop();
+  CHECK_FALSE(std::filesystem::exists(address.unix_path));
+  std::filesystem::remove_all(directory);
+}

@@ -1,0 +1,115 @@
+#include "admin/endpoints.hpp"
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "test_process.hpp"
+
+using namespace weir::admin;
+
+TEST_CASE("admin endpoints answer by path and method") {
+  struct Row {
+    const char* method;
+    const char* path;
+    int status;
+    std::string allow;
+  };
+  const std::vector<Row> rows{
+      {"GET", "/healthz", 200, ""},
+      {"HEAD", "/healthz", 200, ""},
+      {"GET", "/readyz", 200, ""},
+      {"GET", "/metrics", 200, ""},
+      // wrong methods
+      {"POST", "/healthz", 405, "GET, HEAD"},
+      {"get", "/metrics", 405, "GET, HEAD"},
+      {"GET", "/v1/reload", 405, "POST"},
+      {"POST", "/v1/limits", 405, "GET, HEAD, DELETE"},
+      {"GET,", "/healthz", 405, "GET, HEAD"},
+      {"", "/healthz", 405, "GET, HEAD"},
+      // named by the contract, without deeds
+      {"GET", "/", 501, ""},
+      {"GET", "/v1/config", 501, ""},
+      {"POST", "/v1/reload", 501, ""},
+      {"GET", "/v1/limits", 501, ""},
+      {"DELETE", "/v1/limits", 501, ""},
+      {"GET", "/v1/top", 501, ""},
+      // unknown paths are exact
+      {"GET", "", 404, ""},
+      {"GET", "/healthz/", 404, ""},
+      {"GET", "/HEALTHZ", 404, ""},
+      {"GET", "/etc/passwd", 404, ""},
+  };
+  const TestProcess process;
+  for (const auto& row : rows) {
+    CAPTURE(row.method, row.path);
+    const auto given = answer({.method = row.method, .path = row.path, .authorization = {}},
+                              process.instruments());
+    CHECK(given.status == row.status);
+    CHECK(given.allow == row.allow);
+    if (given.status >= 400) {
+      CHECK(given.content_type == "application/problem+json");
+      CHECK(nlohmann::json::parse(given.body)["status"] == row.status);
+    }
+  }
+}
+
+TEST_CASE("/readyz follows the state of the process") {
+  struct Row {
+    Readiness readiness;
+    int status;
+    const char* state;
+  };
+  TestProcess process;
+  for (const auto& row :
+       {Row{Readiness::starting, 503, "starting"}, Row{Readiness::ready, 200, "ready"},
+        Row{Readiness::draining, 503, "draining"}}) {
+    process.readiness = row.readiness;
+    const auto given =
+        answer({.method = "GET", .path = "/readyz", .authorization = {}}, process.instruments());
+    CHECK(given.status == row.status);
+    CHECK(nlohmann::json::parse(given.body)["state"] == row.state);
+    const auto health =
+        answer({.method = "GET", .path = "/healthz", .authorization = {}}, process.instruments());
+    CHECK(health.status == 200);
+  }
+}
+
+TEST_CASE("the token guards everything but the probes") {
+  TestProcess process;
+  process.config.admin->token = weir::Secret("s3cret");
+  struct Row {
+    const char* path;
+    std::string authorization;
+    int status;
+  };
+  const std::vector<Row> rows{
+      {"/healthz", "", 200},
+      {"/readyz", "Bearer wrong", 200},
+      {"/metrics", "Bearer s3cret", 200},
+      {"/metrics", "bearer  s3cret", 200},
+      // not the token
+      {"/metrics", "", 401},
+      {"/metrics", "s3cret", 401},
+      {"/metrics", "Bearer ", 401},
+      {"/metrics", "Bearer s3cre", 401},
+      {"/metrics", "Bearer s3crett", 401},
+      {"/metrics", "Bearer S3cret", 401},
+      {"/metrics", std::string("Bearer s3cret\0", 14), 401},
+      {"/metrics", "Basic s3cret", 401},
+      // a stranger does not learn what exists
+      {"/nothing", "", 401},
+      {"/nothing", "Bearer s3cret", 404},
+      {"/v1/reload", "", 401},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.path, row.authorization);
+    const auto given =
+        answer({.method = "GET", .path = row.path, .authorization = row.authorization},
+               process.instruments());
+    CHECK(given.status == row.status);
+    CHECK(given.body.find("s3cret") == std::string::npos);
+  }
+}

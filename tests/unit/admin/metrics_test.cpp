@@ -1,0 +1,156 @@
+#include "admin/metrics.hpp"
+
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "admin/exposition.hpp"
+#include "catch.hpp"
+#include "test_process.hpp"
+
+namespace {
+
+using namespace weir;
+using admin::named_route;
+using admin::TestProcess;
+
+std::string rendered(const TestProcess& process, const admin::ProcessStats& stats = {}) {
+  return admin::render_metrics(process.instruments(), stats);
+}
+
+/// Series with its labels -> value; fails if a series comes twice.
+std::map<std::string, std::string> series_of(const std::string& text) {
+  std::map<std::string, std::string> series;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('#')) continue;
+    const auto blank = line.rfind(' ');
+    REQUIRE(blank != std::string::npos);
+    const bool is_new = series.emplace(line.substr(0, blank), line.substr(blank + 1)).second;
+    INFO(line);
+    REQUIRE(is_new);
+  }
+  return series;
+}
+
+}  // namespace
+
+TEST_CASE("metrics add up the workers' counters") {
+  TestProcess process({named_route("search")});
+  process.traffic[0]->routes[0].count(200, Duration{100});
+  process.traffic[1]->routes[0].count(200, Duration{101});
+  process.traffic[1]->routes[0].count(429, Duration{31'000'000});
+  process.traffic[0]->routes[1].count(404, Duration{1});
+  (*process.policies[0])[0].allowed.add(3);
+  (*process.policies[1])[0].allowed.add(4);
+  (*process.policies[1])[0].denied.add();
+  (*process.policies[1])[0].shadow_denied.add(5);
+  (*process.policies[0])[0].delayed.add(6);
+  process.traffic[0]->upstreams[0].answered.add(7);
+  process.traffic[1]->upstreams[0].timed_out.add(2);
+  process.traffic[0]->decision_duration.observe(Duration{3});
+  process.traffic[0]->connections.add(5);
+  process.traffic[1]->connections.add(-1);
+  process.traffic[1]->accepted.add(9);
+  process.traffic[1]->refused.add(2);
+
+  const auto series = series_of(rendered(process, {.cpu = Duration{1'500'000},
+                                                   .resident_bytes = 4096,
+                                                   .virtual_bytes = 8192,
+                                                   .open_descriptors = 7,
+                                                   .max_descriptors = 1024,
+                                                   .started_at_s = 1'700'000'000}));
+  const std::map<std::string, std::string> expected{
+      {R"(weir_requests_total{route="search",code="200"})", "2"},
+      {R"(weir_requests_total{route="search",code="429"})", "1"},
+      {R"(weir_requests_total{route="none",code="404"})", "1"},
+      {R"(weir_request_duration_seconds_bucket{route="search",le="0.0001"})", "1"},
+      {R"(weir_request_duration_seconds_bucket{route="search",le="0.00025"})", "2"},
+      {R"(weir_request_duration_seconds_bucket{route="search",le="30"})", "2"},
+      {R"(weir_request_duration_seconds_bucket{route="search",le="+Inf"})", "3"},
+      {R"(weir_request_duration_seconds_sum{route="search"})", "31.000201"},
+      {R"(weir_request_duration_seconds_count{route="search"})", "3"},
+      {R"(weir_request_duration_seconds_count{route="none"})", "1"},
+      {R"(weir_decisions_total{policy="per_client",outcome="allowed"})", "7"},
+      {R"(weir_decisions_total{policy="per_client",outcome="denied"})", "1"},
+      {R"(weir_decisions_total{policy="per_client",outcome="shadow_denied"})", "5"},
+      {R"(weir_decisions_total{policy="per_client",outcome="delayed"})", "6"},
+      {R"(weir_decision_duration_seconds_count{store="memory"})", "1"},
+      {R"(weir_decision_duration_seconds_sum{store="memory"})", "0.000003"},
+      {R"(weir_upstream_requests_total{upstream="api",outcome="answered"})", "7"},
+      {R"(weir_upstream_requests_total{upstream="api",outcome="connect_failed"})", "0"},
+      {R"(weir_upstream_requests_total{upstream="api",outcome="timed_out"})", "2"},
+      {R"(weir_upstream_requests_total{upstream="api",outcome="broken"})", "0"},
+      {"weir_connections", "4"},
+      {"weir_connections_accepted_total", "9"},
+      {"weir_connections_refused_total", "2"},
+      {"weir_store_up", "1"},
+      {"weir_memory_store_keys", "0"},
+      {"weir_memory_store_evictions_total", "0"},
+      {"weir_access_log_dropped_total", "0"},
+      {R"(weir_build_info{version=")" WEIR_VERSION R"("})", "1"},
+      {"process_cpu_seconds_total", "1.5"},
+      {"process_resident_memory_bytes", "4096"},
+      {"process_virtual_memory_bytes", "8192"},
+      {"process_open_fds", "7"},
+      {"process_max_fds", "1024"},
+      {"process_start_time_seconds", "1700000000"},
+  };
+  for (const auto& [name, value] : expected) {
+    CAPTURE(name);
+    REQUIRE(series.count(name) == 1);
+    CHECK(series.at(name) == value);
+  }
+}
+
+TEST_CASE("metrics name no status code that was never answered") {
+  const auto text = rendered(TestProcess({named_route("search")}));
+  CHECK(text.find("weir_requests_total{") == std::string::npos);
+  CHECK(text.find("# TYPE weir_requests_total counter\n") != std::string::npos);
+}
+
+TEST_CASE("metrics of routes that share a name share their series") {
+  TestProcess process({named_route("/v1/**"), named_route("/v1/**"), named_route("none")});
+  process.traffic[0]->routes[0].count(200, Duration{1});
+  process.traffic[0]->routes[1].count(200, Duration{1});
+  process.traffic[0]->routes[2].count(404, Duration{1});
+  process.traffic[0]->routes[3].count(404, Duration{1});
+  const auto series = series_of(rendered(process));
+  CHECK(series.at(R"(weir_requests_total{route="/v1/**",code="200"})") == "2");
+  CHECK(series.at(R"(weir_requests_total{route="none",code="404"})") == "2");
+}
+
+TEST_CASE("every sample follows the HELP and TYPE of its own family, once each") {
+  std::istringstream lines(rendered(TestProcess({named_route("a"), named_route("b")})));
+  std::set<std::string> families;
+  std::string family;
+  for (std::string line; std::getline(lines, line);) {
+    INFO(line);
+    if (line.starts_with("# HELP ")) {
+      family = line.substr(7, line.find(' ', 7) - 7);
+      CHECK(families.insert(family).second);
+      std::getline(lines, line);
+      CHECK(line.starts_with("# TYPE " + family + " "));
+    } else {
+      CHECK(line.starts_with(family));
+    }
+  }
+  CHECK(families.size() == 19);
+}
+
+TEST_CASE("the exposition escapes label values") {
+  admin::Exposition out;
+  out.family("m", "gauge", "Help.");
+  out.sample({{"a", "x\"y\\z\nw"}, {"b", "\xc3\xbc"}}, std::uint64_t{1});
+  CHECK(out.text() ==
+        "# HELP m Help.\n# TYPE m gauge\nm{a=\"x\\\"y\\\\z\\nw\",b=\"\xc3\xbc\"} 1\n");
+}
+
+TEST_CASE("seconds are exact decimals") {
+  const std::map<std::int64_t, std::string> rows{
+      {0, "0"},         {1, "0.000001"},    {100, "0.0001"},         {250'000, "0.25"},
+      {1'000'000, "1"}, {10'000'000, "10"}, {1'000'001, "1.000001"}, {30'500'000, "30.5"}};
+  for (const auto& [us, text] : rows)
+    CHECK(admin::seconds_text(Duration{us}) == text);
+}

@@ -1,0 +1,55 @@
+// A process for the admin room to look at: two workers' counters that a test sets as it likes.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "admin/instruments.hpp"
+
+namespace weir::admin {
+
+struct TestProcess {
+  explicit TestProcess(std::vector<config::Route> routes = {}) {
+    config.admin.emplace();
+    config.routes = std::move(routes);
+    config.upstreams.emplace_back().name = "api";
+    config.policies.emplace_back().name = "per_client";
+    for (int worker = 0; worker < 2; ++worker) {
+      traffic.push_back(
+          std::make_unique<TrafficCounters>(config.routes.size(), config.upstreams.size()));
+      policies.push_back(
+          std::make_unique<std::vector<limiter::PolicyCounters>>(config.policies.size()));
+    }
+  }
+
+  Instruments instruments() const {
+    Instruments all{.config = config,
+                    .store = store,
+                    .readiness = readiness,
+                    .traffic = {},
+                    .policies = {},
+                    .access_log = nullptr};
+    for (const auto& worker : traffic)
+      all.traffic.push_back(worker.get());
+    for (const auto& worker : policies)
+      all.policies.emplace_back(*worker);
+    return all;
+  }
+
+  config::Config config;
+  store::MemoryStore store{{.max_keys = 100, .seed = 1}};
+  std::atomic<Readiness> readiness{Readiness::ready};
+  std::vector<std::unique_ptr<TrafficCounters>> traffic;
+  std::vector<std::unique_ptr<std::vector<limiter::PolicyCounters>>> policies;
+};
+
+inline config::Route named_route(std::string name) {
+  config::Route route;
+  route.name = std::move(name);
+  return route;
+}
+
+}  // namespace weir::admin

@@ -1,0 +1,249 @@
+#include "cli/cli.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "catch.hpp"
+
+namespace {
+
+struct Outcome {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+class Captured {
+ public:
+  explicit Captured(std::ostream& stream) : stream_(stream), before_(stream.rdbuf(text_.rdbuf())) {}
+  ~Captured() { stream_.rdbuf(before_); }
+  Captured(const Captured&) = delete;
+  Captured& operator=(const Captured&) = delete;
+  std::string text() const { return text_.str(); }
+
+ private:
+  std::ostringstream text_;
+  std::ostream& stream_;
+  std::streambuf* before_;
+};
+
+Outcome run_weir(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "weir");
+  std::vector<char*> argv;
+  for (auto& argument : arguments)
+    argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  const Captured out(std::cout);
+  const Captured err(std::cerr);
+  const int code = weir::cli::run(static_cast<int>(arguments.size()), argv.data());
+  return {.code = code, .out = out.text(), .err = err.text()};
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A configuration file for as long as the test runs.
+class ConfigurationFile {
+ public:
+  explicit ConfigurationFile(const std::string& yaml) {
+    std::string directory = (std::filesystem::temp_directory_path() / "weir-XXXXXX").string();
+    directory_ = ::mkdtemp(directory.data());
+    std::ofstream(path()) << yaml;
+  }
+  ~ConfigurationFile() { std::filesystem::remove_all(directory_); }
+  ConfigurationFile(const ConfigurationFile&) = delete;
+  ConfigurationFile& operator=(const ConfigurationFile&) = delete;
+  std::string path() const { return (directory_ / "weir.yaml").string(); }
+
+ private:
+  std::filesystem::path directory_;
+};
+
+constexpr auto good = R"(
+upstreams:
+  api: {servers: [{url: "http://127.0.0.1:3000"}]}
+identities:
+  api_key: {header: x-api-key}
+policies:
+  per_client: {algorithm: gcra, rate: 10/1s, burst: 20}
+  per_key: {algorithm: sliding_window, rates: [100/1m, 1000/1h], mode: shadow}
+routes:
+  - name: search
+    match: {host: api.example.com, path: /v1/**, methods: [GET, HEAD], headers: {x-beta: "1"}}
+    upstream: api
+    limits:
+      - {policy: per_key, key: api_key, otherwise: client, cost: 5}
+      - {policy: per_client, key: client}
+  - match: {path: /}
+    respond: {status: 200, body: "hello"}
+)";
+
+}  // namespace
+
+TEST_CASE("weir says its version") {
+  for (const char* const argument : {"version", "--version"}) {
+    const auto outcome = run_weir({argument});
+    CHECK(outcome.code == 0);
+    CHECK(outcome.out == "weir " WEIR_VERSION "\n");
+    CHECK(outcome.err.empty());
+  }
+}
+
+TEST_CASE("weir --help lists the commands there are") {
+  const auto outcome = run_weir({"--help"});
+  CHECK(outcome.code == 0);
+  CHECK(outcome.err.empty());
+  for (const char* const command : {"serve", "proxy", "check", "health", "version"}) {
+    CHECK(contains(outcome.out, std::string("\n  ") + command + " "));
+  }
+  for (const char* const command : {"explain", "replay", "top"})
+    CHECK_FALSE(contains(outcome.out, command));
+}
+
+TEST_CASE("every command has its help") {
+  for (const char* const command : {"serve", "proxy", "check", "health", "version"}) {
+    const auto outcome = run_weir({command, "--help"});
+    CAPTURE(command);
+    CHECK(outcome.code == 0);
+    CHECK(contains(outcome.out, std::string("weir ") + command));
+    CHECK(outcome.err.empty());
+  }
+  CHECK(contains(run_weir({"serve", "--help"}).out, "/etc/weir/weir.yaml"));
+  CHECK(contains(run_weir({"proxy", "--help"}).out, "127.0.0.1:8080"));
+}
+
+TEST_CASE("wrong usage is exit code 2, and says where help is") {
+  const std::vector<std::vector<std::string>> rows{
+      {},
+      {"chek"},
+      {"--verbose"},
+      {"check"},
+      {"check", "one", "two"},
+      {"check", "--quiet", "one"},
+      {"serve", "--config"},
+      {"serve", "weir.yaml"},
+      {"proxy"},
+      {"proxy", "--to", "http://127.0.0.1:1"},
+      {"proxy", "--limit", "1/s"},
+      {"proxy", "--to", "http://127.0.0.1:1", "--limit", "1/s", "--burst", "many"},
+      {"version", "now"},
+      {"health", "now"},
+      {"check", "one", "serve"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row);
+    const auto outcome = run_weir(row);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err.starts_with("weir: "));
+    CHECK(contains(outcome.err, "--help`"));
+  }
+}
+
+TEST_CASE("commands of later versions say so") {
+  for (const std::vector<std::string>& row : {std::vector<std::string>{"explain"},
+                                              {"replay", "--config", "a", "-"},
+                                              {"top", "--admin", "http://127.0.0.1:9090"},
+                                              {"explain", "--help"}}) {
+    const auto outcome = run_weir(row);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err == "weir " + row.front() + ": not supported yet\n");
+  }
+}
+
+TEST_CASE("weir check of a good file") {
+  const ConfigurationFile file(good);
+  const auto outcome = run_weir({"check", file.path()});
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out == file.path() + ": ok\n");
+}
+
+TEST_CASE("weir check --verbose says what every route resolves to") {
+  const ConfigurationFile file(good);
+  const auto outcome = run_weir({"check", "--verbose", file.path()});
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out ==
+        file.path() +
+            ": ok\n"
+            "route search: GET,HEAD host api.example.com path /v1/** header x-beta: 1\n"
+            "  upstream api at 127.0.0.1:3000\n"
+            "  limit per_key: sliding_window 100/1m + 1000/1h, 100 at once, shadow; "
+            "key api_key (header x-api-key), otherwise client (client_address); cost 5\n"
+            "  limit per_client: gcra 10/1s, 20 at once; key client (client_address); cost 1\n"
+            "route /: any method path /\n"
+            "  respond 200 text/plain, 5 bytes\n"
+            "  no limits\n");
+}
+
+TEST_CASE("weir check prints a line for each problem") {
+  const ConfigurationFile file(
+      "routes:\n  - {match: {path: /}, respond: {status: 200}, bogus: 1}\nworkers: none\n");
+  const auto outcome = run_weir({"check", file.path()});
+  CHECK(outcome.code == 2);
+  CHECK(outcome.err.empty());
+  CHECK(std::count(outcome.out.begin(), outcome.out.end(), '\n') == 2);
+  CHECK(outcome.out.starts_with(file.path() + ":2:"));
+  CHECK(contains(outcome.out, "\n" + file.path() + ":3:"));
+  CHECK_FALSE(contains(outcome.out, "ok"));
+}
+
+TEST_CASE("weir check prints warnings apart and stays content") {
+  const ConfigurationFile file(std::string(good) + "admin: {address: \"0.0.0.0:9090\"}\n");
+  const auto outcome = run_weir({"check", file.path()});
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out == file.path() + ": ok\n");
+  CHECK(contains(outcome.err, ": warning: admin.address: "));
+}
+
+TEST_CASE("a configuration that can not be read or used is exit code 2") {
+  const ConfigurationFile bad("routes: 5\n");
+  const std::string missing = bad.path() + ".missing";
+  CHECK(run_weir({"check", missing}).out.starts_with(missing + ": "));
+  CHECK(run_weir({"check", missing}).code == 2);
+  const auto served = run_weir({"serve", "--config", missing});
+  CHECK(served.code == 2);
+  CHECK(served.err.starts_with(missing + ": "));
+  const auto refused = run_weir({"serve", "--config", bad.path()});
+  CHECK(refused.code == 2);
+  CHECK(refused.err.starts_with(bad.path() + ":1:"));
+}
+
+TEST_CASE("weir proxy complains in terms of its flags") {
+  struct Row {
+    std::vector<std::string> flags;
+    std::string complaint;
+  };
+  const std::vector<Row> rows{
+      {{"--to", "ftp://x", "--limit", "1/s"}, "weir proxy: --to: "},
+      {{"--to", "http://127.0.0.1:1", "--limit", "often"}, "weir proxy: --limit: "},
+      {{"--to", "http://127.0.0.1:1", "--limit", "1\"}, x: {"}, "weir proxy: --limit: "},
+      {{"--to", "http://127.0.0.1:1", "--limit", "1/s", "--burst", "0"}, "weir proxy: --burst: "},
+      {{"--to", "http://127.0.0.1:1", "--limit", "1/s", "--key", "client"}, "weir proxy: --key: "},
+      {{"--to", "http://127.0.0.1:1", "--limit", "1/s", "--key", "header:"}, "weir proxy: --key: "},
+      {{"--to", "http://127.0.0.1:1", "--limit", "1/s", "--key", "header:a b"},
+       "weir proxy: --key: "},
+      {{"--to", "http://127.0.0.1:1", "--limit", "1/s", "--listen", "8080"},
+       "weir proxy: --listen: "},
+      {{"--to", "http://127.0.0.1:1", "--limit", "1/s", "--admin", "9090"},
+       "weir proxy: --admin: "},
+      {{"--to", "http://127.0.0.1:1", "--limit", "1/s", "--redis", "redis://x"},
+       "weir proxy: --redis: not supported yet\n"},
+  };
+  for (const auto& row : rows) {
+    auto arguments = row.flags;
+    arguments.insert(arguments.begin(), "proxy");
+    CAPTURE(arguments);
+    const auto outcome = run_weir(arguments);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err.starts_with(row.complaint));
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    CHECK(outcome.out.empty());
+  }
+}
