@@ -47,6 +47,11 @@ Cursor Cursor::at_key(std::string_view key) const {
   return entry == nullptr ? *this : at(*entry);
 }
 
+std::string Cursor::hint_at(std::string_view written,
+                            std::span<const std::string_view> known) const {
+  return loading_.problems.size() < shown_problems ? hint(written, known) : std::string();
+}
+
 void Cursor::error(std::string message) const {
   error_at(node_.position, std::move(message));
 }

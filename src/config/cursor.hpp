@@ -30,6 +30,9 @@ struct Loading {
   std::vector<Diagnostic> warnings;
 };
 
+/// More problems than these are counted and not shown.
+inline constexpr std::size_t shown_problems = 100;
+
 struct IntegerRange {
   std::int64_t min;
   std::int64_t max;
@@ -56,6 +59,10 @@ class Cursor {
   /// either.
   Cursor at_key(std::string_view key) const;
   bool has(std::string_view key) const { return node_.find(key) != nullptr; }
+
+  /// `hint(written, known)`, as long as there are few problems: in a file full of them looking for
+  /// near names takes longer than anything else.
+  std::string hint_at(std::string_view written, std::span<const std::string_view> known) const;
 
   void error(std::string message) const;
   void error_at(Position position, std::string message) const;

@@ -13,8 +13,6 @@ namespace weir::config {
 
 namespace {
 
-constexpr std::size_t most_problems = 100;
-
 // In this order, whatever the file's: what is referred to comes before what refers to it.
 constexpr Key<Config> top_keys[] = {
     {.name = "listen", .read = read_listen, .list = list_listen},
@@ -54,9 +52,9 @@ std::vector<Diagnostic> in_order(std::vector<Diagnostic> problems) {
   std::stable_sort(problems.begin(), problems.end(), [](const Diagnostic& a, const Diagnostic& b) {
     return std::pair(a.line, a.column) < std::pair(b.line, b.column);
   });
-  if (problems.size() > most_problems) {
-    const std::size_t more = problems.size() - most_problems;
-    problems.resize(most_problems);
+  if (problems.size() > shown_problems) {
+    const std::size_t more = problems.size() - shown_problems;
+    problems.resize(shown_problems);
     problems.push_back({.line = 0,
                         .column = 0,
                         .key_path = {},

@@ -7,7 +7,7 @@ std::optional<std::size_t> find_among(const Cursor& in, const Reference& referen
   const auto found = std::find(names.begin(), names.end(), reference.written);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   in.error("no " + std::string(reference.what) + " is called " + in_quotes(reference.shown) +
-           (names.empty() ? std::string("; none is defined") : hint(reference.shown, names)));
+           (names.empty() ? std::string("; none is defined") : in.hint_at(reference.shown, names)));
   return std::nullopt;
 }
 

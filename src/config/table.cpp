@@ -12,9 +12,9 @@ std::vector<std::string_view> report_unknown_keys(const Cursor& in,
     const std::string more =
         entry.key == "<<"
             ? "; merge keys are not part of YAML 1.2, use an alias for the whole value"
-            : hint(entry.key, known);
+            : in.hint_at(entry.key, known);
     in.at(entry).error_at(entry.position, "unknown key " + in_quotes(entry.key) + more);
-    meant.push_back(closest(entry.key, known));
+    if (meant.size() < known.size()) meant.push_back(closest(entry.key, known));
   }
   return meant;
 }
