@@ -1,0 +1,156 @@
+// What a key costs in memory and an acquire in time: one GCRA claim on one of a million keys, on
+// one hot key, and the limiter's whole decide() over it.
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <time.h>
+#include <unistd.h>
+#include <vector>
+
+#include "limiter/limiter.hpp"
+#include "rules/policy.hpp"
+#include "store/memory_store.hpp"
+
+namespace {
+
+using namespace weir;
+
+/// What this thread spent, so that others on the machine do not count.
+struct Clock {
+  using duration = std::chrono::nanoseconds;
+  static duration now() {
+    timespec spent{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
+  }
+};
+
+constexpr std::size_t key_count = 1'000'000;
+constexpr Instant start = instant_from_us(1'700'000'000'000'000);
+
+std::int64_t resident_bytes() {
+  std::int64_t total = 0;
+  std::int64_t resident = 0;
+  std::ifstream("/proc/self/statm") >> total >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+rules::Policy gcra() {
+  rules::Definition definition;
+  definition.rates = {{.count = 100, .per = std::chrono::hours(1)}};
+  return rules::compile(definition).value();
+}
+
+Hash128 identity_of(std::uint64_t who) {
+  return {.low = who * 0x9e3779b97f4a7c15, .high = ~who};
+}
+
+/// Runs `call(i)` often and prints what one took, in the best of five rounds.
+template <class Call>
+void measure(const char* name, Call call) {
+  constexpr std::int64_t calls = 1'000'000;
+  auto best = Clock::duration::max();
+  for (int round = 0; round < 5; ++round) {
+    const auto began_at = Clock::now();
+    for (std::int64_t i = 0; i < calls; ++i)
+      call(i);
+    best = std::min(best, Clock::now() - began_at);
+  }
+  std::printf("%-44s %6.1f ns\n", name,
+              static_cast<double>(best / std::chrono::nanoseconds(1)) / calls);
+}
+
+struct Store {
+  explicit Store(std::size_t max_keys)
+      : store({.max_keys = max_keys, .seed = std::random_device{}()}) {}
+
+  bool acquire(std::uint64_t who, Instant now) {
+    store::Claim claim;
+    claim.policy = &policy;
+    claim.identity = identity_of(who);
+    rules::Decision decision;
+    return store.acquire({&claim, 1}, now, {&decision, 1});
+  }
+
+  rules::Policy policy = gcra();
+  store::MemoryStore store;
+};
+
+void measure_memory(std::size_t max_keys) {
+  const std::int64_t before = resident_bytes();
+  Store store(max_keys);
+  auto longest = Clock::duration{};
+  const auto began_at = Clock::now();
+  for (std::uint64_t who = 0; who < key_count; ++who) {
+    const auto call_at = Clock::now();
+    store.acquire(who, start);
+    longest = std::max(longest, Clock::now() - call_at);
+  }
+  const auto took = Clock::now() - began_at;
+  const auto keys = static_cast<double>(store.store.keys());
+  std::printf("max_keys %zu: %.0f keys, %.1f bytes a key, insert %.1f ns, longest %.0f us\n",
+              max_keys, keys, static_cast<double>(resident_bytes() - before) / keys,
+              static_cast<double>(took / std::chrono::nanoseconds(1)) / key_count,
+              static_cast<double>(longest / std::chrono::nanoseconds(1)) / 1'000);
+}
+
+void measure_acquire() {
+  Store store(2 * key_count);
+  for (std::uint64_t who = 0; who < key_count; ++who)
+    store.acquire(who, start);
+  std::mt19937_64 random(1);
+  std::vector<std::uint32_t> order(key_count);
+  for (auto& who : order)
+    who = static_cast<std::uint32_t>(random() % key_count);
+  measure("acquire, one of a million keys", [&](std::int64_t i) {
+    store.acquire(order[static_cast<std::size_t>(i)], start + Duration{i});
+  });
+  measure("acquire, one hot key", [&](std::int64_t i) { store.acquire(7, start + Duration{i}); });
+}
+
+void measure_decide() {
+  config::Config config;
+  config.identities.push_back({.name = "client", .source = {identity::FromClientAddress{}}});
+  config.policies.emplace_back().rule = gcra();
+  config::Route route;
+  route.limits.push_back({});
+  store::MemoryStore store({.max_keys = 2 * key_count, .seed = 1});
+  limiter::Limiter limiter(config, store);
+
+  const http::RequestView request;
+  std::mt19937_64 random(1);
+  std::vector<identity::IpAddress> clients;
+  for (std::size_t i = 0; i < key_count; ++i) {
+    const auto bits = static_cast<std::uint32_t>(random());
+    const auto byte = [&](int shift) { return static_cast<std::uint8_t>(bits >> shift); };
+    clients.push_back(identity::IpAddress::v4({byte(0), byte(8), byte(16), byte(24)}));
+  }
+  const auto decide = [&](const identity::IpAddress& client, Instant now) {
+    limiter.decide(route,
+                   {.request = request,
+                    .client = client,
+                    .path_parameters = {},
+                    .client_settings = config.client_address},
+                   now);
+  };
+  for (const auto& client : clients)
+    decide(client, start);
+  measure("decide by client address, a million keys", [&](std::int64_t i) {
+    decide(clients[static_cast<std::size_t>(i * 7'919 % static_cast<std::int64_t>(key_count))],
+           start + Duration{i});
+  });
+  measure("decide by client address, one hot key",
+          [&](std::int64_t i) { decide(clients[0], start + Duration{i}); });
+}
+
+}  // namespace
+
+int main() {
+  measure_memory(key_count);
+  measure_memory(2 * key_count);
+  measure_acquire();
+  measure_decide();
+}
