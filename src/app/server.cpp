@@ -73,6 +73,7 @@ class Server {
   config::Config config_;
   store::MemoryStore store_;
   std::atomic<std::size_t> open_connections_{0};
+  std::atomic<std::size_t> open_refusals_{0};
   std::atomic<admin::Readiness> readiness_{admin::Readiness::starting};
   std::unique_ptr<LineWriter> log_writer_;
   std::vector<std::unique_ptr<Worker>> workers_;
@@ -119,7 +120,8 @@ Result<void> Server::open_workers() {
   const WorkerShares shares{.config = config_,
                             .store = store_,
                             .log_writer = *log_writer_,
-                            .open_connections = open_connections_};
+                            .open_connections = open_connections_,
+                            .open_refusals = open_refusals_};
   for (auto& own : sockets)
     workers_.push_back(std::make_unique<Worker>(shares, std::move(own), random_seed()));
   return {};

@@ -20,7 +20,8 @@ Worker::Worker(const WorkerShares& shares, std::vector<proxy::ListeningSocket> s
                                     .limiter = limiter_,
                                     .counters = counters_,
                                     .access_log = access_log_,
-                                    .open_connections = shares.open_connections},
+                                    .open_connections = shares.open_connections,
+                                    .open_refusals = shares.open_refusals},
                seed),
       ticker_(io_.get_executor()) {
   for (auto& socket : sockets)
@@ -45,11 +46,11 @@ void Worker::join() {
 proxy::Task<> Worker::tick() {
   proxy::error_code ec;
   auto next = std::chrono::steady_clock::now();
-  for (;;) {
+  // A wait that has already expired can not be cancelled any more, hence the flag.
+  while (!drained_) {
     next += proxy::tick_interval;
     ticker_.expires_at(next);
     co_await ticker_.async_wait(proxy::into(ec));
-    if (ec) co_return;
     context_.tick();
     access_log_.flush();
   }
@@ -58,6 +59,7 @@ proxy::Task<> Worker::tick() {
 void Worker::drain(std::function<void()> drained) {
   boost::asio::post(io_, [this, drained = std::move(drained)]() mutable {
     context_.when_empty = [this, drained = std::move(drained)] {
+      drained_ = true;
       ticker_.cancel();
       access_log_.flush();
       drained();

@@ -25,6 +25,7 @@ struct WorkerShares {
   store::MemoryStore& store;
   LineWriter& log_writer;
   std::atomic<std::size_t>& open_connections;
+  std::atomic<std::size_t>& open_refusals;
 };
 
 class Worker {
@@ -55,6 +56,7 @@ class Worker {
   proxy::Context context_;
   std::vector<std::unique_ptr<proxy::Listener>> listeners_;
   proxy::Timer ticker_;
+  bool drained_ = false;  ///< of the worker's thread
   std::thread thread_;
 };
 

@@ -42,6 +42,7 @@ struct ContextShares {
   TrafficCounters& counters;
   AccessLog& access_log;
   std::atomic<std::size_t>& open_connections;  ///< of all workers
+  std::atomic<std::size_t>& open_refusals;     ///< of all workers: connections being told 503
 };
 
 struct Context : ContextShares {

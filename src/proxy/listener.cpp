@@ -185,16 +185,16 @@ void Listener::welcome(Socket socket, const asio::generic::stream_protocol::endp
     const int on = 1;
     ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
-  const std::size_t most = context_.config.downstream.max_connections;
   const std::size_t open = context_.open_connections.load(std::memory_order_relaxed);
-  if (open < most) {
+  if (open < context_.config.downstream.max_connections) {
     context_.counters.accepted.add();
     return Session::start(context_, std::move(socket), address_of(peer));
   }
   context_.counters.refused.add();
   // Beyond a margin not even the refusal is worth a descriptor: the connection is closed at once.
-  if (open < most + refusals_at_once)
+  if (context_.open_refusals.load(std::memory_order_relaxed) < refusals_at_once) {
     Session::turn_away(context_, std::move(socket), address_of(peer));
+  }
 }
 
 void Listener::stop() {

@@ -24,25 +24,28 @@ constexpr Duration drain_grace = std::chrono::seconds(1);
 void Session::start(Context& context, Socket socket, const identity::IpAddress& peer) {
   auto run = [](std::unique_ptr<Session> session) -> Task<> { co_await session->run(); };
   asio::co_spawn(context.io.get_executor(),
-                 run(std::make_unique<Session>(context, std::move(socket), peer)), asio::detached);
+                 run(std::make_unique<Session>(context, std::move(socket), peer, false)),
+                 asio::detached);
 }
 
 void Session::turn_away(Context& context, Socket socket, const identity::IpAddress& peer) {
   auto refuse = [](std::unique_ptr<Session> session) -> Task<> { co_await session->refuse(); };
   asio::co_spawn(context.io.get_executor(),
-                 refuse(std::make_unique<Session>(context, std::move(socket), peer)),
+                 refuse(std::make_unique<Session>(context, std::move(socket), peer, true)),
                  asio::detached);
 }
 
-Session::Session(Context& context, Socket socket, const identity::IpAddress& peer)
+Session::Session(Context& context, Socket socket, const identity::IpAddress& peer, bool refused)
     : context_(context),
       socket_(std::move(socket)),
       peer_(peer),
       peer_is_trusted_(identity::is_trusted(context.config.client_address, peer)),
+      refused_(refused),
       index_(context.sessions.size()) {
+  (refused_ ? context_.open_refusals : context_.open_connections)
+      .fetch_add(1, std::memory_order_relaxed);
   context_.sessions.push_back(this);
   context_.counters.connections.add(1);
-  context_.open_connections.fetch_add(1, std::memory_order_relaxed);
 }
 
 Session::~Session() {
@@ -50,7 +53,8 @@ Session::~Session() {
   std::swap(context_.sessions[index_], context_.sessions.back());
   context_.sessions.pop_back();
   context_.counters.connections.add(-1);
-  context_.open_connections.fetch_sub(1, std::memory_order_relaxed);
+  (refused_ ? context_.open_refusals : context_.open_connections)
+      .fetch_sub(1, std::memory_order_relaxed);
   if (context_.draining && context_.sessions.empty() && context_.when_empty) context_.when_empty();
 }
 

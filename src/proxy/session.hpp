@@ -25,7 +25,7 @@ class Session final : public Deadline {
   static void start(Context& context, Socket socket, const identity::IpAddress& peer);
   /// Answers 503 to a connection too many, and ends it.
   static void turn_away(Context& context, Socket socket, const identity::IpAddress& peer);
-  Session(Context& context, Socket socket, const identity::IpAddress& peer);
+  Session(Context& context, Socket socket, const identity::IpAddress& peer, bool refused);
   ~Session();
 
   void on_deadline();
@@ -92,6 +92,7 @@ class Session final : public Deadline {
   Socket socket_;
   identity::IpAddress peer_;
   bool peer_is_trusted_;
+  bool refused_;  ///< a connection too many: it does not count towards max_connections
   Phase phase_ = Phase::idle;
   bool timed_out_ = false;
   bool aborted_ = false;

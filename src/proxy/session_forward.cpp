@@ -60,7 +60,8 @@ Task<> Session::forward() {
   if (failure == Failure::none) co_return;
   if (failure == Failure::downstream_gone && exchange_.status == 0)
     exchange_.status = client_closed_request;
-  if (!exchange_.body_is_read) exchange_.keep_alive = false;
+  const bool body_was_touched = exchange_.bytes_in > 0 || body_input_;
+  if (body_was_touched && !exchange_.body_is_read) exchange_.keep_alive = false;
   if (!exchange_.head_is_sent) co_return co_await answer(answer_to(failure));
   exchange_.keep_alive = false;
   reset_downstream();
