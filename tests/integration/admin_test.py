@@ -136,7 +136,7 @@ class Metrics(AdminCase):
         for route, count in [("limited", 5), ("gone", 2), ("fixed", 4)]:
             self.assertEqual(labelled(samples, "weir_request_duration_seconds_count", route=route), count)
             self.assertEqual(labelled(samples, "weir_request_duration_seconds_bucket", route=route, le="+Inf"), count)
-        for policy, outcome, count in [("p", "allowed", 3), ("p", "denied", 2), ("watch", "shadow_denied", 2)]:
+        for policy, outcome, count in [("p", "allowed", 3), ("p", "denied", 2), ("watch", "shadow_denied", 4)]:
             self.assertEqual(labelled(samples, "weir_decisions_total", policy=policy, outcome=outcome), count,
                              (policy, outcome))
         self.assertEqual(labelled(samples, "weir_decision_duration_seconds_count", store="memory"), 5)

@@ -192,12 +192,12 @@ class UpstreamConnections(Case):
         self.assertEqual((response.status, response.body), (413, b"enough"))
         self.assertTrue(client.is_gone())
 
-    def test_a_client_that_leaves_ends_its_upstream_request(self):
-        upstream, weir, client = self.proxy(lambda exchange: exchange.reader.fill())
+    def test_a_client_that_resets_ends_its_upstream_request(self):
+        upstream, weir, client = self.proxy(lambda exchange: exchange.reader.fill(), main={"response_timeout": "10m"})
         client.send(request_bytes("GET", "/"))
         upstream.await_requests(1)
-        client.close()
-        eventually(lambda: not upstream.open_connections, "the upstream connection is closed")
+        client.reset()
+        eventually(lambda: not upstream.open_connections, "the upstream connection is closed", patience_s=20)
 
 
 def close_second_unread(exchange):

@@ -212,9 +212,8 @@ class BadUpstreams(Case):
 
     def test_502_refused(self):
         weir = self.start(configuration(f"http://127.0.0.1:{free_port()}"))
-        client = self.connect(weir)
         for method in ("GET", "POST"):
-            self.assert_problem(client.request(method, "/", body=b"x"), 502)
+            self.assert_problem(self.connect(weir).request(method, "/", body=b"x"), 502)
 
     def test_502_name_that_does_not_exist(self):
         weir = self.start(configuration("http://nowhere.invalid:80"))

@@ -116,6 +116,18 @@ class Signals(Case):
         self.assertTrue(silent.is_gone())
         self.assertEqual(weir.wait(), 0)
 
+    def test_connections_that_close_just_before_the_end_do_not_hold_it_up(self):
+        upstream = self.upstream(answer(b"x"))
+        for _ in range(3):
+            weir = self.start(configuration(upstream.url, shutdown_timeout="10m", workers=2))
+            clients = [self.connect(weir) for _ in range(1000)]
+            for client in clients:
+                client.get("/")
+            for client in clients:
+                client.close()
+            weir.signal(signal.SIGTERM)
+            self.assertEqual(weir.wait(patience_s=30), 0)
+
     def test_sighup_does_not_end_it(self):
         _, weir, client = self.proxy()
         weir.signal(signal.SIGHUP)
@@ -254,6 +266,7 @@ class Load:
                 client.send(request_bytes("GET", target))
                 response = client.read()
             except (OSError, Truncated) as failure:
+                client.close()
                 return self._lost(target, is_new and not client.reader.buffer, failure)
             self._note(target, response)
             is_new = False

@@ -34,7 +34,11 @@ class Connection:
         self.sock.settimeout(TIMEOUT_S)
         if receive_buffer:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.sock.connect(address)
+        try:
+            self.sock.connect(address)
+        except OSError:
+            self.sock.close()
+            raise
         if family != socket.AF_UNIX:
             self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.reader = Reader(self.sock)
@@ -46,6 +50,10 @@ class Connection:
         self.close()
 
     def close(self):
+        self.sock.close()
+
+    def reset(self):
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         self.sock.close()
 
     def send(self, data):

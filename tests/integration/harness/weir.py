@@ -51,6 +51,7 @@ class Weir:
             self.process = subprocess.Popen(
                 [binary(), *arguments], stdout=out, stderr=err, stdin=subprocess.DEVNULL,
                 cwd=self.directory, env={**os.environ, **(environment or {})})
+        self.is_stopped = False
         self.addresses = []
         self.admin_address = None
         try:
@@ -113,7 +114,10 @@ class Weir:
         return code
 
     def stop(self):
-        """Orderly; anything but exit code 0 is a failure."""
+        """Orderly; anything but exit code 0 is a failure. More than once does no harm."""
+        if self.is_stopped:
+            return
+        self.is_stopped = True
         try:
             if self.process.poll() is None:
                 self.signal(signal.SIGTERM)
