@@ -3,7 +3,7 @@
 local keys = tonumber(os.getenv("WEIR_BENCH_KEYS"))
 local step = 61803 -- shares no factor with 100,000, so every key comes before one comes again
 local requests = {}
-local at = 0
+local at = tonumber(os.getenv("WEIR_BENCH_FIRST")) * step % keys
 
 function init()
   for key = 1, keys do

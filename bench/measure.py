@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import os
 import pathlib
+import random
 import socket
 import subprocess
 import time
@@ -78,12 +79,12 @@ def memory_mb(pid):
     return kilobytes / 1024
 
 
-def load(port, core, seconds, connections, keys):
-    """One run of wrk; the numbers of its last line, by name."""
+def load(port, core, seconds, connections, keys, first=0):
+    """One run of wrk, from the first-th key on; the numbers of its last line, by name."""
     command = ["taskset", "-c", str(core), "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "5s",
                "-s", str(LOAD), f"http://127.0.0.1:{port}"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False,
-                         env={**os.environ, "WEIR_BENCH_KEYS": str(keys)})
+                         env={**os.environ, "WEIR_BENCH_KEYS": str(keys), "WEIR_BENCH_FIRST": str(first)})
     for line in ran.stdout.splitlines():
         if line.startswith("weir-bench "):
             return {name: int(value) for name, value in (pair.split("=") for pair in line.split()[1:])}
@@ -101,9 +102,16 @@ def check(name, row, counts):
                            f"not {expected}")
 
 
+def warm_up(port, core, seconds, connections, keys):
+    """Fills connection pools, and the table of keys with all of them."""
+    sent = 0
+    while sent < keys:
+        sent += load(port, core, seconds, connections, keys, first=sent)["requests"]
+
+
 def sample(name, row, pid, port, core, seconds, connections):
     before = cpu_seconds(pid)
-    counts = load(port, core, seconds, connections, row.keys)
+    counts = load(port, core, seconds, connections, row.keys, first=random.randrange(row.keys))
     spent = cpu_seconds(pid) - before
     check(name, row, counts)
     return Sample(cpu_us=spent * 1e6 / counts["requests"],

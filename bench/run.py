@@ -58,8 +58,8 @@ def measure_row(row, options, cores, directory):
             pid = stack.enter_context(measure.running(command, proxy_core, work.port, own / "output"))
             started[name] = (pid, work.port)
 
-        for name, (_, port) in started.items():  # fills connection pools and tables of keys
-            measure.load(port, load_core, options.seconds, options.connections, row.keys)
+        for _, port in started.values():
+            measure.warm_up(port, load_core, options.seconds, options.connections, row.keys)
         for number in range(options.rounds):
             turn = number % len(started)
             order = list(started.items())
@@ -86,6 +86,8 @@ def main(arguments):
         sys.exit("script/bench: needs two cores, one for the proxy and one for the load")
     if missing := missing_programs(options):
         sys.exit(f"script/bench: not found: {', '.join(missing)}; script/bootstrap installs the programs")
+    if (busy := os.getloadavg()[0]) > 1:
+        print(f"script/bench: other work is running here (load average {busy:.1f}); expect noise", file=sys.stderr)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is stopped
 
     versions = {name: report.version(peers.version_command(name, str(options.program))) for name in options.peers}
