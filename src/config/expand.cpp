@@ -66,10 +66,10 @@ Result<std::string> expand_variables(std::string_view text, const Variables& var
     } else if (text.starts_with("${")) {
       const std::size_t close = text.find('}');
       if (close == std::string_view::npos)
-        return Problem{"\"${\" without its \"}\" ($${ for a literal ${)"};
+        return Problem{R"("${" without its "}" ($${ for a literal ${))"};
       const Result<Reference> reference = parse_reference(text.substr(2, close - 2));
       if (!reference) return reference.error();
-      const Result<std::string> value = value_of(*reference, variables);
+      Result<std::string> value = value_of(*reference, variables);
       if (!value) return value;
       out += *value;
       text.remove_prefix(close + 1);

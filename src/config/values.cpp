@@ -53,7 +53,7 @@ const Unit* find_unit(const std::array<Unit, N>& units, std::string_view name) {
 }
 
 Result<std::int64_t> scaled(std::string_view digits, std::int64_t factor) {
-  const Result<std::int64_t> count = parse_integer(digits);
+  Result<std::int64_t> count = parse_integer(digits);
   if (!count) return count;
   if (*count > std::numeric_limits<std::int64_t>::max() / factor) return problem("too large");
   return *count * factor;
