@@ -25,9 +25,12 @@ std::optional<Diagnostic> find_bad_byte(std::string_view text) {
                         .message = "not valid UTF-8; save the file as UTF-8"};
     }
     if (!is_printable(text.front())) {
-      return Diagnostic {
-        .line = line, .column = column, .key_path = {}, .message =
-              R"(control character in the file; in a value write it as an escape, as "\x07")};
+      return Diagnostic{
+          .line = line,
+          .column = column,
+          .key_path = {},
+          .message =
+              R"(control character in the file; in a value write it as an escape, as "\x07")"};
     }
     column += static_cast<int>(step.length);
     if (text.front() == '\n') {
