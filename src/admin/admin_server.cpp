@@ -19,6 +19,7 @@
 
 #include "admin/endpoints.hpp"
 #include "admin/listen.hpp"
+#include "http/ratelimit_fields.hpp"
 
 namespace weir::admin {
 namespace {
@@ -80,6 +81,10 @@ Response response_of(AdminAnswer answer, bool keep_alive) {
                     std::move(answer.body));
   response.set(http::field::content_type, answer.content_type);
   response.set(http::field::cache_control, "no-store");
+  std::string date;
+  weir::http::append_http_date(
+      date, std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()));
+  response.set(http::field::date, date);
   if (!answer.allow.empty()) response.set(http::field::allow, answer.allow);
   if (answer.status == 401) response.set(http::field::www_authenticate, "Bearer");
   response.keep_alive(keep_alive);

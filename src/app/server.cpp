@@ -52,6 +52,10 @@ config::Config completed(const config::Config& configured) {
   return config;
 }
 
+std::string url_of(const config::Endpoint& address) {
+  return (address.is_unix() ? "" : "http://") + address.to_string();
+}
+
 class Server {
  public:
   explicit Server(const config::Config& config)
@@ -114,8 +118,7 @@ Result<void> Server::open_workers() {
     if (!opened) return opened.error();
     for (std::size_t i = 0; i < config_.workers; ++i)
       sockets[i].push_back(std::move((*opened)[i]));
-    const bool is_unix = listen.address.is_unix();
-    spdlog::info("listening on {}{}", is_unix ? "" : "http://", listen.address.to_string());
+    spdlog::info("listening on {}", url_of(listen.address));
   }
   const WorkerShares shares{.config = config_,
                             .store = store_,
@@ -141,7 +144,7 @@ Result<void> Server::start_admin() {
   }
   admin_ = std::make_unique<admin::AdminServer>(std::move(instruments));
   auto started = admin_->start(config_.admin->address);
-  if (started) spdlog::info("admin on http://{}", admin_->address().to_string());
+  if (started) spdlog::info("admin on {}", url_of(admin_->address()));
   return started;
 }
 

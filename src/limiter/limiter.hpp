@@ -1,8 +1,7 @@
 // Limits of a route -> claims -> store -> one verdict about the request.
 //
 // A Limiter belongs to one worker (it keeps scratch space and counters); the store behind it is
-// shared. No allocation a
-// request.
+// shared. No allocation a request.
 #pragma once
 
 #include <array>

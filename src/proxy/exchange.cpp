@@ -48,13 +48,11 @@ AccessRecord record_of(const Exchange& exchange, Duration took) {
                       .bytes_in = exchange.bytes_in,
                       .bytes_out = exchange.bytes_out,
                       .duration = took,
+                      .client = exchange.client,
                       .request_id = value_of(request.find("x-request-id")),
                       .user_agent = value_of(request.find(http::FieldId::user_agent)),
                       .protocol = request.version_minor == 0 ? "HTTP/1.0" : "HTTP/1.1"};
-  if (exchange.route != nullptr) {
-    record.route = exchange.route->name;
-    record.client = exchange.client;
-  }
+  if (exchange.route != nullptr) record.route = exchange.route->name;
   if (exchange.upstream != nullptr) {
     record.upstream = exchange.upstream->name;
     record.upstream_took = exchange.upstream_took;

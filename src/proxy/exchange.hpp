@@ -28,6 +28,7 @@ struct Exchange {
   Instant started_at;
   std::size_t head_size = 0;
   http::RequestView request;
+  identity::IpAddress client;  ///< the peer until the head has been inspected
   std::vector<http::FieldView> fields;
   std::string target_storage;  ///< where the target lies when it is no part of the head
   http::ConnectionOptions connection;
@@ -42,7 +43,6 @@ struct Exchange {
   std::size_t path_parameter_count = 0;
 
   // decide
-  identity::IpAddress client;
   limiter::Outcome outcome = limiter::Outcome::unlimited;
   bool shadow_denied = false;
   const config::Policy* policy = nullptr;  ///< the deciding one
@@ -58,8 +58,8 @@ struct Exchange {
   // forward
   const config::Upstream* upstream = nullptr;
   Instant forwarded_at;
-  Duration upstream_took{0};  ///< until its head
-  bool was_answered = false;  ///< the upstream sent something
+  std::optional<Duration> upstream_took;  ///< until its head
+  bool was_answered = false;              ///< the upstream sent something
 
   // answer
   int status = 0;  ///< 0: nothing was answered

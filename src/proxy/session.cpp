@@ -61,6 +61,7 @@ Session::~Session() {
 Task<> Session::run() {
   for (;;) {
     exchange_.reset();
+    exchange_.client = peer_;
     if (const Failure failure = co_await read_head(); failure != Failure::none) {
       if (answer_to(failure).status == 0) co_return;
       co_await answer(answer_to(failure));
@@ -75,6 +76,7 @@ Task<> Session::run() {
 
 Task<> Session::refuse() {
   exchange_.started_at = context_.clock.now();
+  exchange_.client = peer_;
   co_await answer(answer_to(Failure::overloaded));
   finish();
   co_await linger();
@@ -89,6 +91,7 @@ Task<> Session::serve() {
     co_return co_await answer(answer_to(Failure::identity_required));
   if (exchange_.outcome == limiter::Outcome::denied) co_return co_await answer_denied();
   if (exchange_.delay > Duration{0}) co_await wait_turn();
+  if (aborted_) co_return void(exchange_.keep_alive = false);
 
   if (exchange_.route->upstream) co_return co_await forward();
   co_await answer_fixed();
@@ -141,7 +144,10 @@ Failure Session::look_for_head(std::size_t& scanned) {
 Session::MaybeRefusal Session::inspect_head() {
   const auto line =
       parse_request_head(input_.data().substr(0, exchange_.head_size), exchange_.fields);
-  if (!line) return answer_to(Failure::head_malformed);
+  if (!line) {
+    const bool too_many = exchange_.fields.size() == most_fields;
+    return answer_to(too_many ? Failure::head_too_large : Failure::head_malformed);
+  }
   auto& request = exchange_.request;
   request.method = line->method;
   request.version_minor = static_cast<std::uint8_t>(line->version % 10);
@@ -162,6 +168,7 @@ Session::MaybeRefusal Session::inspect_head() {
   exchange_.connection = http::connection_options(request.fields, context_.identity_fields);
   if (exchange_.connection.too_many) return answer_to(Failure::head_malformed);
   exchange_.keep_alive = !http::wants_close(request.version_minor, exchange_.connection);
+  exchange_.client = identity::client_address(context_.config.client_address, peer_, request);
   return std::nullopt;
 }
 
@@ -181,14 +188,12 @@ bool Session::find_route() {
 }
 
 void Session::decide() {
-  const auto& settings = context_.config.client_address;
-  exchange_.client = identity::client_address(settings, peer_, exchange_.request);
   if (exchange_.route->limits.empty()) return;
   const identity::Evidence evidence{
       .request = exchange_.request,
       .client = exchange_.client,
       .path_parameters = {exchange_.path_parameters.data(), exchange_.path_parameter_count},
-      .client_settings = settings,
+      .client_settings = context_.config.client_address,
   };
   const Instant asked_at = context_.clock.now();
   report(context_.limiter.decide(*exchange_.route, evidence, asked_at));

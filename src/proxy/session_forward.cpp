@@ -41,6 +41,7 @@ struct Session::Upload {
   BodySource source;
   bool chunk;
   bool finished = true;
+  bool waits_for_upstream = false;  ///< which takes no more
   Failure failure = Failure::none;
   std::optional<Timer> done;
 };
@@ -96,9 +97,12 @@ Task<Failure> Session::attempt(UpstreamPool& pool) {
 
 Task<Failure> Session::connect(UpstreamPool& pool) {
   upstream_ = pool.make();
-  arm(Phase::connect, pool.settings().connect_timeout);
-  const error_code ec = co_await pool.connect(*upstream_, context_.wheel.now());
-  if (timed_out_) co_return Failure::upstream_connect_timeout;
+  const Duration timeout = pool.settings().connect_timeout;
+  arm(Phase::connect, timeout);
+  error_code ec = co_await pool.resolve(context_.wheel.now(), timeout);
+  if (aborted_) co_return Failure::downstream_gone;
+  if (!ec && !timed_out_) ec = co_await pool.connect(*upstream_);
+  if (timed_out_ || ec == asio::error::timed_out) co_return Failure::upstream_connect_timeout;
   co_return ec ? Failure::upstream_unreachable : Failure::none;
 }
 
@@ -159,7 +163,9 @@ Task<> Session::upload_body(Upload& upload) {
     if (upload.failure != Failure::none) break;
     arm(Phase::body, limits.body_timeout);
     // An upstream that takes no more may have answered already: reading its answer decides.
+    upload.waits_for_upstream = true;
     if (!out.empty()) ec = co_await transmit(upstream_->socket, out);
+    upload.waits_for_upstream = false;
     if (state == BodySource::State::exhausted && !ec && co_await upload.source.fill()) {
       upload.failure = timed_out_ ? Failure::body_timed_out : Failure::downstream_gone;
     }
@@ -199,7 +205,8 @@ Task<Failure> Session::read_response(Upload& upload) {
       if (client_left_) co_return Failure::downstream_gone;
       if (upload.failure != Failure::none) co_return upload.failure;
       if (!timed_out_) co_return Failure::upstream_broken;
-      co_return upload.finished ? Failure::upstream_timed_out : Failure::body_timed_out;
+      const bool upstream_stalled = upload.finished || upload.waits_for_upstream;
+      co_return upstream_stalled ? Failure::upstream_timed_out : Failure::body_timed_out;
     }
     exchange_.upstream_took = context_.clock.now() - exchange_.forwarded_at;
     const auto line =

@@ -1,10 +1,14 @@
 #include "proxy/upstream_pool.hpp"
 
 #include <algorithm>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string>
 #include <sys/socket.h>
 #include <utility>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/ip/basic_resolver.hpp>
 
 #include "proxy/ticks.hpp"
@@ -49,21 +53,37 @@ void UpstreamPool::close_idle(std::uint64_t tick, std::uint64_t idle_ticks) {
   idle_.erase(idle_.begin(), young);
 }
 
-Task<error_code> UpstreamPool::resolve(std::uint64_t tick) {
+Task<error_code> UpstreamPool::resolve(std::uint64_t tick, Duration timeout) {
+  if (!endpoints_.empty() && tick - resolved_at_ < resolved_for_ticks) co_return error_code{};
+  if (!looking_up_) {
+    looking_up_ = true;
+    asio::co_spawn(io_.get_executor(), look_up(tick), asio::detached);
+  }
   error_code ec;
-  if (!endpoints_.empty() && tick - resolved_at_ < resolved_for_ticks) co_return ec;
+  Timer patience(io_.get_executor(), timeout);
+  waiting_.push_back(&patience);
+  co_await patience.async_wait(into(ec));
+  const bool still_waiting = std::erase(waiting_, &patience) > 0;
+  co_return still_waiting ? error_code(asio::error::timed_out) : lookup_error_;
+}
+
+Task<> UpstreamPool::look_up(std::uint64_t tick) {
+  error_code ec;
   asio::ip::basic_resolver<asio::ip::tcp, Executor> resolver(io_.get_executor());
   const auto found = co_await resolver.async_resolve(
       settings_.server.host, std::to_string(settings_.server.port), into(ec));
-  if (ec) co_return endpoints_.empty() ? ec : error_code{};
-  endpoints_.assign(found.begin(), found.end());
-  resolved_at_ = tick;
-  co_return error_code{};
+  if (!ec) {
+    endpoints_.assign(found.begin(), found.end());
+    resolved_at_ = tick;
+  }
+  lookup_error_ = endpoints_.empty() ? ec : error_code{};  // old addresses are better than none
+  looking_up_ = false;
+  for (Timer* const timer : std::exchange(waiting_, {}))
+    timer->cancel();
 }
 
-Task<error_code> UpstreamPool::connect(UpstreamConnection& connection, std::uint64_t tick) {
-  error_code ec = co_await resolve(tick);
-  if (ec) co_return ec;
+Task<error_code> UpstreamPool::connect(UpstreamConnection& connection) {
+  error_code ec = asio::error::host_not_found;
   const Endpoints endpoints = endpoints_;
   for (const auto& endpoint : endpoints) {
     connection.socket = Socket(io_.get_executor());

@@ -38,9 +38,11 @@ class UpstreamPool {
   /// is none.
   std::unique_ptr<UpstreamConnection> take_idle();
   std::unique_ptr<UpstreamConnection> make() { return std::make_unique<UpstreamConnection>(io_); }
-  /// Resolves the name and tries its addresses in turn. The caller bounds the time by closing the
-  /// socket.
-  Task<error_code> connect(UpstreamConnection& connection, std::uint64_t tick);
+  /// Looks the name up, once for all who wait for it, and remembers the addresses for a while. At
+  /// most `timeout`: timed_out then.
+  Task<error_code> resolve(std::uint64_t tick, Duration timeout);
+  /// Tries the addresses in turn. The caller bounds the time by cancelling the socket.
+  Task<error_code> connect(UpstreamConnection& connection);
   void give_back(std::unique_ptr<UpstreamConnection> connection, std::uint64_t tick);
 
   /// Closes what has been idle for `idle_ticks` or longer.
@@ -50,13 +52,16 @@ class UpstreamPool {
 
  private:
   using Endpoints = std::vector<asio::ip::tcp::endpoint>;
-  Task<error_code> resolve(std::uint64_t tick);
+  Task<> look_up(std::uint64_t tick);
 
   asio::io_context& io_;
   const config::Upstream& settings_;
   std::vector<std::unique_ptr<UpstreamConnection>> idle_;  ///< the longest idle first
   Endpoints endpoints_;
   std::uint64_t resolved_at_ = 0;
+  error_code lookup_error_;
+  bool looking_up_ = false;
+  std::vector<Timer*> waiting_;  ///< for the lookup
 };
 
 }  // namespace weir::proxy
