@@ -40,10 +40,11 @@ void release(Slot& slot) {
   slot.algorithm = {};
 }
 
-SlotArray::SlotArray(std::size_t at_least) {
+SlotArray::SlotArray(std::size_t at_least, Pages pages_wanted) {
   const std::size_t bytes = (at_least * sizeof(Slot) + page - 1) / page * page;
+  const int populate = pages_wanted == Pages::at_once ? MAP_POPULATE : 0;
   void* const pages =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | populate, -1, 0);
   if (pages == MAP_FAILED) throw std::bad_alloc();
   slots_ = {static_cast<Slot*>(pages), bytes / sizeof(Slot)};
 }
@@ -53,7 +54,8 @@ SlotArray::~SlotArray() {
 }
 
 SlotTable::SlotTable(std::size_t capacity)
-    : array_(capacity + spill), capacity_(array_.slots().size() - spill) {}
+    : array_(capacity + spill, SlotArray::Pages::when_touched),
+      capacity_(array_.slots().size() - spill) {}
 
 SlotTable::~SlotTable() {
   for (Slot& slot : slots()) {
@@ -87,10 +89,10 @@ void SlotTable::erase(Slot& slot) {
 }
 
 void SlotTable::rebuild(std::size_t capacity, std::uint32_t now_s) {
-  SlotArray target(capacity + spill);
+  SlotArray target(capacity + spill, SlotArray::Pages::at_once);
   auto kept = copy_in_order(slots(), target.slots(), now_s);
   while (!kept) {
-    target = SlotArray(target.slots().size() + page / sizeof(Slot));
+    target = SlotArray(target.slots().size() + page / sizeof(Slot), SlotArray::Pages::at_once);
     kept = copy_in_order(slots(), target.slots(), now_s);
   }
   for (Slot& slot : slots()) {

@@ -16,11 +16,13 @@
 
 namespace weir::store {
 
-/// Slots in pages of their own, zeroed when first touched. Apart from the heap, where tables that
+/// Slots in pages of their own, zeroed. Apart from the heap, where tables that
 /// are regrown again and again would leave holes.
 class SlotArray {
  public:
-  explicit SlotArray(std::size_t at_least);
+  /// When the kernel gives the memory: all at once is faster for what is about to be filled.
+  enum class Pages : std::uint8_t { when_touched, at_once };
+  SlotArray(std::size_t at_least, Pages pages_wanted);
   ~SlotArray();
   SlotArray(SlotArray&& other) noexcept : slots_(std::exchange(other.slots_, {})) {}
   SlotArray& operator=(SlotArray&& other) noexcept {

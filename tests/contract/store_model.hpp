@@ -98,7 +98,7 @@ class RandomRequests {
   std::uint64_t identities_;
 };
 
-/// Six policies of one algorithm, shadow ones and ones that count rejected requests among them.
+/// Four policies of one algorithm, a shadow one and ones that count rejected requests among them.
 inline std::vector<rules::Policy> policies_of(rules::Algorithm algorithm) {
   std::vector<rules::Policy> policies{policy(algorithm, 7, 3s), policy(algorithm, 10, 1s),
                                       policy(algorithm, 5, 60s), policy(algorithm, 3, 700ms)};

@@ -1,0 +1,41 @@
+// Deciding about a key that the store knows allocates nothing.
+#include "catch.hpp"
+#include "unit/http/allocations.hpp"
+#include "unit/limiter/request_fixture.hpp"
+
+namespace weir::limiter::test {
+
+TEST_CASE("a decision about known keys allocates nothing") {
+  Fixture fixture;
+  fixture.limit(policy("per_client", gcra(100, 100s)), 0);
+  fixture.limit(policy("per_user", gcra(50, 3'600s)), 2);
+  fixture.limit(policy("same_again", gcra(100, 100s)), 0);
+  rules::Definition watched = gcra(2, 3'600s);
+  watched.algorithm = rules::Algorithm::attributed_window;
+  auto attributed = policy("watched", watched);
+  attributed.attributes = {{.kind = config::Attribute::Kind::client_address,
+                            .text = {},
+                            .name = {},
+                            .source = {identity::FromClientAddress{}}},
+                           {.kind = config::Attribute::Kind::query,
+                            .text = {},
+                            .name = "user",
+                            .source = {identity::FromQuery{"user"}}}};
+  attributed.shadow = true;
+  fixture.limit(std::move(attributed), 0);
+  fixture.route.limits.push_back(fixture.route.limits[0]);
+  fixture.request.query = "user=somebody";
+  // The attributed window is full after two, and decides without adding to its list.
+  for (int i = 0; i < 3; ++i)
+    REQUIRE(fixture.decide().outcome == Outcome::allowed);
+  std::size_t denied = 0;
+  CHECK(allocations_in([&] {
+          for (int i = 0; i < 100; ++i) {
+            denied += fixture.decide().outcome == Outcome::denied ? 1U : 0U;
+          }
+        }) == 0);
+  CHECK(denied > 0);
+  CHECK(denied < 100);
+}
+
+}  // namespace weir::limiter::test
