@@ -1,5 +1,6 @@
 #include "app/server.hpp"
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <random>
@@ -23,6 +24,8 @@ namespace weir::app {
 namespace {
 
 namespace asio = boost::asio;
+
+constexpr std::array handled_signals{SIGTERM, SIGINT, SIGHUP, SIGUSR1};
 
 std::uint64_t random_seed() {
   std::random_device device;
@@ -54,6 +57,16 @@ config::Config completed(const config::Config& configured) {
 
 std::string url_of(const config::Endpoint& address) {
   return (address.is_unix() ? "" : "http://") + address.to_string();
+}
+
+/// The signals we live by reach the main thread only, and nobody once it has decided to end: a late
+/// one must not kill a process that is ending in order.
+void mask_signals(int how) {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int signal : handled_signals)
+    ::sigaddset(&signals, signal);
+  ::pthread_sigmask(how, &signals, nullptr);
 }
 
 class Server {
@@ -91,6 +104,7 @@ class Server {
 
 Result<void> Server::start() {
   std::signal(SIGPIPE, SIG_IGN);
+  mask_signals(SIG_BLOCK);  // inherited by every thread started from here
   if (auto opened = open_log(); !opened) return opened;
   if (auto opened = open_workers(); !opened) return opened;
   if (auto started = start_admin(); !started) return started;
@@ -195,7 +209,9 @@ void Server::worker_drained() {
 }
 
 void Server::run() {
+  mask_signals(SIG_UNBLOCK);
   io_.run();
+  mask_signals(SIG_BLOCK);
   for (auto& worker : workers_)
     worker->join();
   for (const auto& listen : config_.listen) {
