@@ -126,11 +126,28 @@ class DeniedWithBody(Case):
 class UpstreamConnections(Case):
     """PITFALLS 39: what is left on an upstream connection never reaches another request."""
 
-    def test_bytes_beyond_an_answer_reach_nobody_pitfall_39(self):
+    def test_an_answer_nobody_asked_for_reaches_nobody_pitfall_39(self):
+        poison = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"
+        sent = []
+
         def behaviour(exchange):
             exchange.read_body()
             exchange.answer(exchange.target.encode())
-            exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison")
+            exchange.send(poison)
+            sent.append(exchange.target)
+
+        _, weir, client = self.proxy(behaviour)
+        for i in range(20):
+            self.assertEqual(client.get(f"/{i}").body, f"/{i}".encode())
+            # What comes after the next request has gone up is its answer, for all anybody can tell.
+            eventually(lambda: len(sent) == i + 1, "the poison lies on the connection")
+
+    def test_an_answer_nobody_asked_for_in_the_same_segment_reaches_nobody_pitfall_39(self):
+        def behaviour(exchange):
+            exchange.read_body()
+            target = exchange.target.encode()
+            exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(target), target)
+                          + b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison")
 
         _, weir, client = self.proxy(behaviour)
         for i in range(20):
@@ -140,6 +157,7 @@ class UpstreamConnections(Case):
 
     def test_a_body_longer_than_its_length_reaches_nobody_pitfall_39(self):
         def behaviour(exchange):
+            exchange.read_body()
             exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok and more")
 
         _, weir, client = self.proxy(behaviour)
