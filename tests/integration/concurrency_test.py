@@ -75,6 +75,19 @@ class Exactness(Case):
         self.assertEqual(admitted, dict.fromkeys("abcd", quota))
 
 
+class BoundedStore(Case):
+    def test_a_flood_of_new_keys_does_not_free_who_is_limited_pitfall_25(self):
+        weir = self.start(limited({"p": {"algorithm": "gcra", "rate": "2/1h"}}, [{"policy": "p", "key": "key"}],
+                                  {"key": {"header": "x-key"}}, store={"memory": {"max_keys": 1000}}))
+        client = self.connect(weir)
+        limited_keys = [f"limited-{i}" for i in range(20)]
+        for key in limited_keys:
+            self.assertEqual([client.get("/", {"X-Key": key}).status for _ in range(3)], [200, 200, 429])
+        for i in range(5000):
+            self.assertEqual(client.get("/", {"X-Key": f"flood-{i}"}).status, 200)
+        self.assertEqual([client.get("/", {"X-Key": key}).status for key in limited_keys], [429] * 20)
+
+
 class ManyConnections(Case):
     def test_idle_connections_stay_and_others_are_served(self):
         weir = self.start(configuration(self.upstream(answer(b"fine")).url, workers=2))

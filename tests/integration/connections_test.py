@@ -47,6 +47,12 @@ class Pipelining(Case):
             self.assertEqual(digest(self.client.read().body), digest(b"/post " + body))
             self.assertEqual(self.client.read().body, b"/get ")
 
+    def test_what_follows_connection_close_is_not_answered(self):
+        self.client.send(request_bytes("GET", "/a", {"Connection": "close"}) + request_bytes("GET", "/b"))
+        self.assertEqual(self.client.read().body, b"/a ")
+        self.assertTrue(self.client.is_gone())
+        self.assertEqual([request.target for request in self.up.requests], ["/a"])
+
     def test_empty_lines_between_requests_are_ignored(self):
         self.client.send(b"\r\n\r\n" + request_bytes("GET", "/a") + b"\r\n" + request_bytes("GET", "/b"))
         self.assertEqual(self.client.read().body, b"/a ")
@@ -209,6 +215,18 @@ class UpstreamConnections(Case):
         response = client.read()
         self.assertEqual((response.status, response.body), (413, b"enough"))
         self.assertTrue(client.is_gone())
+
+    def test_an_answer_before_the_body_was_read_on_a_connection_that_stays(self):
+        def behaviour(exchange):
+            exchange.answer(b"early")
+            exchange.read_body()
+
+        _, weir, client = self.proxy(behaviour)
+        for _ in range(5):
+            with weir.connect() as early:
+                early.send(request_bytes("POST", "/", {"Content-Length": "100000"}))
+                self.assertEqual(early.read().body, b"early")
+            self.assertEqual(client.get("/").body, b"early")
 
     def test_a_client_that_resets_ends_its_upstream_request(self):
         upstream, weir, client = self.proxy(lambda exchange: exchange.reader.fill(), main={"response_timeout": "10m"})

@@ -1,8 +1,9 @@
 """What of a message is passed on, what is added, and what ends at this hop."""
 
 import re
+import threading
 
-from harness.case import Case
+from harness.case import Case, configuration
 from harness.client import request_bytes
 from harness.upstream import answer, echo, raw
 
@@ -162,6 +163,59 @@ class Responses(Case):
         with weir.connect() as other:
             other.get("/")
         self.assertEqual(upstream.connections, 1)
+
+    def test_chunk_extensions_and_trailers_do_not_reach_the_head_nor_the_body(self):
+        response, client = self.answered(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
+                                         b"5;a=\"b\"\r\nhello\r\n0\r\nX-Sum: 1\r\nContent-Length: 9\r\n"
+                                         b"Set-Cookie: a=b\r\n\r\n")
+        self.assertEqual((response.body, response.framing), (b"hello", "chunked"))
+        for name in ("Set-Cookie", "X-Sum", "Content-Length"):
+            self.assertNotIn(name, response.fields)
+        for name in ("Set-Cookie", "Content-Length"):
+            self.assertNotIn(name, response.trailers)
+        self.assertEqual(client.get("/").body, b"hello")
+
+    def test_a_head_of_many_and_of_long_fields_passes(self):
+        fields = [(f"X-{i}", "v" * 300) for i in range(90)]
+        _, _, client = self.proxy(answer(b"fine", fields=fields))
+        response = client.get("/", fields[:80])
+        self.assertEqual([line for line in response.fields.lines if line in fields], fields)
+
+    def test_an_answer_that_comes_byte_by_byte(self):
+        def behaviour(exchange):
+            exchange.read_body()
+            for byte in (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                         b"3\r\nabc\r\nA\r\n0123456789\r\n0\r\n\r\n"):
+                exchange.send(bytes([byte]))
+
+        _, _, client = self.proxy(behaviour)
+        for _ in range(5):
+            self.assertEqual(client.get("/").body, b"abc0123456789")
+
+    def test_each_piece_of_an_answer_is_passed_on_at_once(self):
+        may_go_on = threading.Event()
+        self.addCleanup(may_go_on.set)
+
+        def behaviour(exchange):
+            exchange.read_body()
+            exchange.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+                          b"6\r\nevent1\r\n")
+            may_go_on.wait()
+            exchange.send(b"6\r\nevent2\r\n0\r\n\r\n")
+
+        _, _, client = self.proxy(behaviour)
+        client.send(request_bytes("GET", "/"))
+        head = client.read_head()
+        pieces = []
+        client.reader.body(head, "close", lambda piece: (pieces.append(piece), may_go_on.set()))
+        self.assertEqual(b"".join(pieces), b"event1event2")
+
+
+class Upstreams(Case):
+    def test_a_host_name(self):
+        upstream = self.upstream(answer(b"fine"))
+        client = self.connect(self.start(configuration(f"http://localhost:{upstream.port}")))
+        self.assertEqual(client.get("/").body, b"fine")
 
 
 class Versions(Case):
