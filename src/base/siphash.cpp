@@ -19,7 +19,8 @@ struct SipState {
     v2 += v1, v1 = std::rotl(v1, 17) ^ v2, v2 = std::rotl(v2, 32);
   }
   void rounds(int count) {
-    for (int i = 0; i < count; ++i) round();
+    for (int i = 0; i < count; ++i)
+      round();
   }
   void absorb(std::uint64_t word) {
     v3 ^= word;
@@ -30,8 +31,10 @@ struct SipState {
 };
 
 SipState initial(SipKey key) {
-  return {.v0 = key.k0 ^ 0x736f6d6570736575, .v1 = key.k1 ^ 0x646f72616e646f6d,
-          .v2 = key.k0 ^ 0x6c7967656e657261, .v3 = key.k1 ^ 0x7465646279746573};
+  return {.v0 = key.k0 ^ 0x736f6d6570736575,
+          .v1 = key.k1 ^ 0x646f72616e646f6d,
+          .v2 = key.k0 ^ 0x6c7967656e657261,
+          .v3 = key.k1 ^ 0x7465646279746573};
 }
 
 void absorb_all(SipState& state, std::string_view data) {
@@ -42,7 +45,8 @@ void absorb_all(SipState& state, std::string_view data) {
     state.absorb(word);
   }
   std::uint64_t tail = 0;
-  if (const auto rest = data.substr(whole); !rest.empty()) std::memcpy(&tail, rest.data(), rest.size());
+  if (const auto rest = data.substr(whole); !rest.empty())
+    std::memcpy(&tail, rest.data(), rest.size());
   state.absorb(tail | std::uint64_t{data.size()} << 56);
 }
 

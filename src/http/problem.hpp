@@ -15,8 +15,9 @@ std::string_view reason_phrase(int status);
 /// {"type":"about:blank","title":REASON,"status":N,"detail":DETAIL}
 void append_problem(std::string& out, int status, std::string_view detail);
 
-/// The body of a denial as in draft-ietf-httpapi-ratelimit-headers-11 section 5: quota-exceeded with the violated policies' names.
-/// Without retry_after_s the request can never succeed, and the detail says so.
+/// The body of a denial as in draft-ietf-httpapi-ratelimit-headers-11 section 5: quota-exceeded
+/// with the violated policies' names. Without retry_after_s the request can never succeed, and the
+/// detail says so.
 void append_quota_exceeded(std::string& out, int status, std::span<const std::string_view> violated,
                            std::optional<std::int64_t> retry_after_s);
 

@@ -1,8 +1,9 @@
-// The response fields of a limited route: RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11),
-// the older RateLimit-* or X-RateLimit-* triple, Retry-After and the problem body of a denial.
+// The response fields of a limited route: RateLimit-Policy and RateLimit
+// (draft-ietf-httpapi-ratelimit-headers-11), the older RateLimit-* or X-RateLimit-* triple,
+// Retry-After and the problem body of a denial.
 //
-// All functions append to a flat buffer and allocate nothing else; times are rounded up to whole seconds here and
-// nowhere else. Pure; thread-safe.
+// All functions append to a flat buffer and allocate nothing else; times are rounded up to whole
+// seconds here and nowhere else. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,9 @@ struct ResponseFieldOptions {
 
 /// One visible policy of the request, as the client is told about it.
 struct PolicyReport {
-  std::string_view policy_item;  ///< the ready serialised `"name";q=20;w=2` (policy_item()), made once at load
-  std::string_view name_item;    ///< the ready serialised `"name"`
+  std::string_view
+      policy_item;  ///< the ready serialised `"name";q=20;w=2` (policy_item()), made once at load
+  std::string_view name_item;  ///< the ready serialised `"name"`
   std::int64_t limit = 0;
   std::int64_t remaining = 0;
   Duration reset_after{0};
@@ -37,14 +39,17 @@ struct PolicyReport {
 
 /// `"name";q=QUOTA;w=SECONDS` (RFC 9651 string and integers). `refill` is rounded up, at least 1 s.
 std::string policy_item(std::string_view name, std::int64_t quota, Duration refill);
-/// `"name"` with RFC 9651 section 4.1.6 escapes. The name must be printable ASCII (the loader sees to it).
+/// `"name"` with RFC 9651 section 4.1.6 escapes. The name must be printable ASCII (the loader sees
+/// to it).
 std::string name_item(std::string_view name);
 
-/// Field lines, each ended by CRLF, for the reports in the order given; the legacy triple speaks of the policy closest
-/// to exhaustion: least remaining share of its limit, then the latest reset.
-void append_rate_limit_fields(std::string& out, std::span<const PolicyReport> reports, const ResponseFieldOptions& options);
+/// Field lines, each ended by CRLF, for the reports in the order given; the legacy triple speaks of
+/// the policy closest to exhaustion: least remaining share of its limit, then the latest reset.
+void append_rate_limit_fields(std::string& out, std::span<const PolicyReport> reports,
+                              const ResponseFieldOptions& options);
 
-/// `Retry-After: N` CRLF. The seconds to tell are already rounded up and jittered (retry_after_seconds).
+/// `Retry-After: N` CRLF. The seconds to tell are already rounded up and jittered
+/// (retry_after_seconds).
 void append_retry_after(std::string& out, std::int64_t seconds, RetryAfterForm form, Instant now);
 /// Rounds up and adds jitter: `random` is any uniformly distributed number.
 std::int64_t retry_after_seconds(Duration retry_after, Duration jitter, std::uint64_t random);

@@ -1,16 +1,19 @@
-// A parsed request head as views into the connection's buffer: nothing is copied, nothing outlives the buffer.
+// A parsed request head as views into the connection's buffer: nothing is copied, nothing outlives
+// the buffer.
 //
 // Made by proxy/, read by routing, identity and the rest. Not thread-safe, not owning.
 #pragma once
 
-#include <boost/beast/http/field.hpp>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
+#include <boost/beast/http/field.hpp>
+
 namespace weir::http {
 
-using FieldId = boost::beast::http::field;  ///< FieldId::unknown for names outside the standard list
+using FieldId =
+    boost::beast::http::field;  ///< FieldId::unknown for names outside the standard list
 
 struct FieldView {
   FieldId id = FieldId::unknown;
@@ -20,11 +23,13 @@ struct FieldView {
 
 struct RequestView {
   std::string_view method;
-  std::string_view target;  ///< as received, except that absolute-form is reduced to origin-form: "/path?query" or "*"
+  std::string_view target;  ///< as received, except that absolute-form is reduced to origin-form:
+                            ///< "/path?query" or "*"
   std::string_view path;    ///< target up to the first '?', not decoded
   std::string_view query;   ///< after the first '?', not decoded
-  std::string_view host;    ///< of Host or of the absolute-form, without port, brackets kept; compare with iequals
-  std::uint8_t version_minor = 1;  ///< HTTP/1.0 or HTTP/1.1
+  std::string_view
+      host;  ///< of Host or of the absolute-form, without port, brackets kept; compare with iequals
+  std::uint8_t version_minor = 1;     ///< HTTP/1.0 or HTTP/1.1
   std::span<const FieldView> fields;  ///< in the order received, before any hop-by-hop removal
 
   /// The first field of that id or name (ASCII case-insensitive); nullptr if there is none.

@@ -1,4 +1,5 @@
-// Who the client is when proxies we trust stand in between: RFC 7239 and X-Forwarded-For, read from the right.
+// Who the client is when proxies we trust stand in between: RFC 7239 and X-Forwarded-For, read from
+// the right.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +15,17 @@ struct ClientAddressSettings {
   enum class Header : std::uint8_t { x_forwarded_for, forwarded, single };
   std::vector<Prefix> trusted_proxies;  ///< empty: the peer is the client
   Header header = Header::x_forwarded_for;
-  std::string header_name = "x-forwarded-for";  ///< for Header::single any field that holds one address
+  std::string header_name =
+      "x-forwarded-for";  ///< for Header::single any field that holds one address
   int ipv4_prefix = 32;
   int ipv6_prefix = 64;
 };
 
-/// The address of the client, whole (not cut to its prefix). Walks from the right over trusted proxies only and never
-/// further left past an entry that is not an address: then the last address known to be right is the client.
-IpAddress client_address(const ClientAddressSettings& settings, const IpAddress& peer, const http::RequestView& request);
+/// The address of the client, whole (not cut to its prefix). Walks from the right over trusted
+/// proxies only and never further left past an entry that is not an address: then the last address
+/// known to be right is the client.
+IpAddress client_address(const ClientAddressSettings& settings, const IpAddress& peer,
+                         const http::RequestView& request);
 
 bool is_trusted(const ClientAddressSettings& settings, const IpAddress& peer);
 

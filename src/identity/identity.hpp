@@ -1,7 +1,9 @@
-// Identities: where a client's name comes from in a request, and the keyed hash that stands for it everywhere else.
+// Identities: where a client's name comes from in a request, and the keyed hash that stands for it
+// everywhere else.
 //
-// An identity resolves to a 128-bit keyed hash over a self-delimiting serialisation (kind, then length-prefixed parts), so that
-// no two different identities share a key whatever they contain. Values are never kept. Pure; thread-safe.
+// An identity resolves to a 128-bit keyed hash over a self-delimiting serialisation (kind, then
+// length-prefixed parts), so that no two different identities share a key whatever they contain.
+// Values are never kept. Pure; thread-safe.
 #pragma once
 
 #include <optional>
@@ -20,12 +22,24 @@ namespace weir::identity {
 struct Source;
 
 struct FromClientAddress {};
-struct FromHeader { std::string name; };     ///< first field of that name; absent or empty: no identity
-struct FromQuery { std::string name; };      ///< first parameter of that name, percent-decoded ('+' is a space)
-struct FromCookie { std::string name; };     ///< RFC 6265 cookie-pair, quotes removed
-struct FromPath { std::string parameter; };  ///< a captured segment of the route's pattern; empty: the whole path
-struct AnyOf { std::vector<Source> sources; };  ///< the first that is present
-struct AllOf { std::vector<Source> sources; };  ///< all, together; one absent: no identity
+struct FromHeader {
+  std::string name;
+};  ///< first field of that name; absent or empty: no identity
+struct FromQuery {
+  std::string name;
+};  ///< first parameter of that name, percent-decoded ('+' is a space)
+struct FromCookie {
+  std::string name;
+};  ///< RFC 6265 cookie-pair, quotes removed
+struct FromPath {
+  std::string parameter;
+};  ///< a captured segment of the route's pattern; empty: the whole path
+struct AnyOf {
+  std::vector<Source> sources;
+};  ///< the first that is present
+struct AllOf {
+  std::vector<Source> sources;
+};  ///< all, together; one absent: no identity
 
 struct Source {
   std::variant<FromClientAddress, FromHeader, FromQuery, FromCookie, FromPath, AnyOf, AllOf> from;
@@ -45,11 +59,13 @@ struct Evidence {
   const ClientAddressSettings& client_settings;  ///< its prefixes cut FromClientAddress
 };
 
-/// The keyed hash of the identity, or nothing when the request does not carry it. Identities of different kinds never collide: the
-/// kind is hashed too (FromHeader "x-api-key" and FromQuery "x-api-key" differ).
+/// The keyed hash of the identity, or nothing when the request does not carry it. Identities of
+/// different kinds never collide: the kind is hashed too (FromHeader "x-api-key" and FromQuery
+/// "x-api-key" differ).
 std::optional<Hash128> resolve(const Source& source, const Evidence& evidence, SipKey key);
 
-/// Where the identity came from, in words for logs and `weir explain`: `header x-api-key`, `client_address`.
+/// Where the identity came from, in words for logs and `weir explain`: `header x-api-key`,
+/// `client_address`.
 std::string describe(const Source& source);
 
 }  // namespace weir::identity

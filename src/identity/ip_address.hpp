@@ -1,7 +1,7 @@
 // IP addresses and prefixes decided by bits, never by notation.
 //
-// An address is 128 bits; IPv4 lives in ::ffff:0:0/96, so ::ffff:192.0.2.1 and 192.0.2.1 are the same address, and so is
-// its NAT64 form 64:ff9b::192.0.2.1 (RFC 6052). Values; thread-safe.
+// An address is 128 bits; IPv4 lives in ::ffff:0:0/96, so ::ffff:192.0.2.1 and 192.0.2.1 are the
+// same address, and so is its NAT64 form 64:ff9b::192.0.2.1 (RFC 6052). Values; thread-safe.
 #pragma once
 
 #include <array>
@@ -17,7 +17,8 @@ class IpAddress {
  public:
   IpAddress() = default;  ///< ::, the unspecified address
   static IpAddress v4(std::array<std::uint8_t, 4> bytes);
-  static IpAddress v6(std::array<std::uint8_t, 16> bytes);  ///< mapped and NAT64 addresses become IPv4
+  static IpAddress v6(
+      std::array<std::uint8_t, 16> bytes);  ///< mapped and NAT64 addresses become IPv4
   /// Dotted quad or RFC 4291 text; no brackets, no port, no zone, no leading zeros in a quad.
   static std::optional<IpAddress> parse(std::string_view text);
 
@@ -36,7 +37,8 @@ class IpAddress {
 
 class Prefix {
  public:
-  /// "10.0.0.0/8", "2001:db8::/32", or an address alone. Host bits must be zero. A prefix holds addresses of one family:
+  /// "10.0.0.0/8", "2001:db8::/32", or an address alone. Host bits must be zero. A prefix holds
+  /// addresses of one family:
   /// "::/0" is all of IPv6 and none of IPv4.
   static std::optional<Prefix> parse(std::string_view text);
   bool contains(const IpAddress& address) const;

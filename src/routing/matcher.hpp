@@ -1,4 +1,5 @@
-// Which requests a route is for. A match names any of host, path, methods and headers; all that are named must hold.
+// Which requests a route is for. A match names any of host, path, methods and headers; all that are
+// named must hold.
 #pragma once
 
 #include <optional>
@@ -13,10 +14,12 @@
 namespace weir::routing {
 
 struct Match {
-  std::optional<std::string> host;  ///< exact, or "*.example.com" for any subdomain; case-insensitive; without port
+  std::optional<std::string>
+      host;  ///< exact, or "*.example.com" for any subdomain; case-insensitive; without port
   std::optional<PathPattern> path;
-  std::vector<std::string> methods;                           ///< empty: any; case-sensitive
-  std::vector<std::pair<std::string, std::string>> headers;  ///< name (case-insensitive) and exact value
+  std::vector<std::string> methods;  ///< empty: any; case-sensitive
+  std::vector<std::pair<std::string, std::string>>
+      headers;  ///< name (case-insensitive) and exact value
 };
 
 /// True if the request is meant; then captures hold the pattern's parameters.

@@ -1,6 +1,8 @@
-// Path patterns: /exact, /v1/* (one segment), /v1/** (any depth, also none), /users/{id} (one segment with a name).
+// Path patterns: /exact, /v1/* (one segment), /v1/** (any depth, also none), /users/{id} (one
+// segment with a name).
 //
-// Matching is on the path as received: nothing is decoded, no dot segment resolved. Pure; thread-safe.
+// Matching is on the path as received: nothing is decoded, no dot segment resolved. Pure;
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +22,8 @@ class PathPattern {
  public:
   static Result<PathPattern> parse(std::string_view text);
 
-  /// Fills captures[i] with the value of parameters()[i]; captures has room for path_parameter_limit.
+  /// Fills captures[i] with the value of parameters()[i]; captures has room for
+  /// path_parameter_limit.
   bool matches(std::string_view path, std::string_view* captures) const;
   const std::vector<std::string>& parameters() const { return parameters_; }
   const std::string& text() const { return text_; }

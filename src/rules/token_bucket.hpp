@@ -19,9 +19,9 @@ struct TokenBucketState {
   friend bool operator==(const TokenBucketState&, const TokenBucketState&) = default;
 };
 
-Admission admit(const Policy& policy, const TokenBucketState& state, Instant now, Demand demand);
-void charge(const Policy& policy, TokenBucketState& state, Instant now, std::int64_t units);
-Level level(const Policy& policy, const TokenBucketState& state, Instant now);
-Instant whole_at(const Policy& policy, const TokenBucketState& state);
+Admission admit(const Policy& policy, const TokenBucketState& stored, Instant now, Demand demand);
+void charge(const Policy& policy, TokenBucketState& stored, Instant now, std::int64_t units);
+Level level(const Policy& policy, const TokenBucketState& stored, Instant now);
+Instant whole_at(const Policy& policy, const TokenBucketState& stored);
 
 }  // namespace weir::rules
