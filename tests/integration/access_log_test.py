@@ -10,9 +10,9 @@ from harness.case import Case, limited
 from harness.services import free_port
 from harness.waiting import eventually
 
-FIELDS = ["time", "method", "path", "route", "status", "bytes_in", "bytes_out", "duration_us", "upstream",
-          "upstream_us", "decision", "policy", "cost", "remaining", "delay_us", "decision_us", "store", "client",
-          "identity", "request_id", "user_agent", "protocol"]
+FIELDS = ["time", "method", "path", "route", "status", "bytes_in", "bytes_out", "duration_us",
+          "upstream", "upstream_us", "decision", "policy", "cost", "remaining", "delay_us",
+          "decision_us", "store", "client", "identity", "request_id", "user_agent", "protocol"]
 KEY = "key-that-nobody-may-see"
 
 
@@ -21,7 +21,8 @@ class LogCase(Case):
         self.up = self.upstream()
         servers = {"main": self.up.url, "gone": f"http://127.0.0.1:{free_port()}"}
         self.weir = self.start(limited(
-            {"p": {"algorithm": "fixed_window", "rate": rate, "mode": mode}}, [], {"key": {"header": "x-api-key"},
+            {"p": {"algorithm": "fixed_window", "rate": rate, "mode": mode}}, [],
+            {"key": {"header": "x-api-key"},
              "query": {"query": "api_key"}},
             upstreams={name: {"servers": [{"url": url}]} for name, url in servers.items()},
             access_log={"path": "access.log", **log},
@@ -44,7 +45,9 @@ class LogCase(Case):
         return lines
 
     def get(self, target="/limited", key=KEY, **fields):
-        return self.client.get(target, {"X-Api-Key": key, "User-Agent": "test/1", "X-Request-Id": "r-1", **fields})
+        return self.client.get(target,
+                               {"X-Api-Key": key, "User-Agent": "test/1", "X-Request-Id": "r-1",
+                                **fields})
 
 
 class Lines(LogCase):
@@ -67,10 +70,11 @@ class Lines(LogCase):
         line = self.lines(1)[0]
         at = datetime.fromisoformat(line["time"].replace("Z", "+00:00")).timestamp()
         self.assertTrue(before - 1 <= at <= time.time() + 1, line["time"])
-        expected = {"method": "POST", "path": "/limited", "route": "limited", "status": 200, "bytes_in": 1000,
-                    "upstream": "main", "decision": "allowed", "policy": "p", "cost": 1, "remaining": 1, "delay_us": 0,
-                    "store": "memory", "client": "127.0.0.1", "request_id": "r-1",
-                    "user_agent": 'test/1 "quoted"', "protocol": "HTTP/1.1"}
+        expected = {"method": "POST", "path": "/limited", "route": "limited", "status": 200,
+                    "bytes_in": 1000, "upstream": "main", "decision": "allowed", "policy": "p",
+                    "cost": 1, "remaining": 1, "delay_us": 0, "store": "memory",
+                    "client": "127.0.0.1", "request_id": "r-1", "user_agent": 'test/1 "quoted"',
+                    "protocol": "HTTP/1.1"}
         self.assertEqual({name: line[name] for name in expected}, expected)
         self.assertGreater(line["bytes_out"], 1000)
         self.assertTrue(0 < line["upstream_us"] <= line["duration_us"])
@@ -81,9 +85,10 @@ class Lines(LogCase):
         self.get()
         self.assertEqual(self.get().status, 429)
         line = self.lines(2)[1]
-        expected = {"method": "GET", "path": "/limited", "route": "limited", "status": 429, "bytes_in": 0,
-                    "upstream": None, "upstream_us": None, "decision": "denied", "policy": "p", "cost": 1,
-                    "remaining": 0, "store": "memory", "client": "127.0.0.1"}
+        expected = {"method": "GET", "path": "/limited", "route": "limited", "status": 429,
+                    "bytes_in": 0, "upstream": None, "upstream_us": None, "decision": "denied",
+                    "policy": "p", "cost": 1, "remaining": 0, "store": "memory",
+                    "client": "127.0.0.1"}
         self.assertEqual({name: line[name] for name in expected}, expected)
 
     def test_a_request_that_a_shadow_policy_would_have_denied(self):
@@ -96,16 +101,17 @@ class Lines(LogCase):
         self.begin()
         self.get("/nowhere")
         line = self.lines(1)[0]
-        expected = {"method": "GET", "path": "/nowhere", "route": None, "status": 404, "upstream": None,
-                    "decision": None, "policy": None, "cost": None, "remaining": None, "store": None,
-                    "identity": None}
+        expected = {"method": "GET", "path": "/nowhere", "route": None, "status": 404,
+                    "upstream": None, "decision": None, "policy": None, "cost": None,
+                    "remaining": None, "store": None, "identity": None}
         self.assertEqual({name: line[name] for name in expected}, expected)
 
     def test_a_request_whose_upstream_is_gone(self):
         self.begin()
         self.get("/gone")
         line = self.lines(1)[0]
-        expected = {"route": "gone", "status": 502, "upstream": "gone", "decision": None, "client": "127.0.0.1"}
+        expected = {"route": "gone", "status": 502, "upstream": "gone", "decision": None,
+                    "client": "127.0.0.1"}
         self.assertEqual({name: line[name] for name in expected}, expected)
 
     def test_a_head_that_could_not_be_read(self):
@@ -118,7 +124,8 @@ class Lines(LogCase):
     def test_what_a_client_writes_can_not_forge_a_line(self):
         self.begin()
         evil = 'x","status":200,"a":"\\ \u00e9\u00ff'
-        response = self.client.get("/limited/%22%0a%0d?x", {"User-Agent": evil, "X-Request-Id": evil})
+        response = self.client.get("/limited/%22%0a%0d?x",
+                                   {"User-Agent": evil, "X-Request-Id": evil})
         self.assertEqual(response.status, 404)
         line = self.lines(1)[0]
         self.assertEqual((line["status"], line["path"]), (404, "/limited/%22%0a%0d"))
@@ -149,7 +156,8 @@ class Secrets(LogCase):
 
     def test_the_hash_is_keyed_and_stable_pitfall_21(self):
         def identity(secret, key):
-            weir = self.start(limited({"p": {"algorithm": "gcra", "rate": "9/1h"}}, [{"policy": "p", "key": "key"}],
+            weir = self.start(limited({"p": {"algorithm": "gcra", "rate": "9/1h"}},
+                                      [{"policy": "p", "key": "key"}],
                                       {"key": {"header": "x-api-key"}}, identity_secret=secret,
                                       access_log={"path": "access.log"}))
             self.connect(weir).get("/", {"X-Api-Key": key})
@@ -214,5 +222,7 @@ class Files(LogCase):
         self.assertEqual(len(self.lines(500)), 500)
 
     def test_a_log_that_can_not_be_opened_is_an_error_at_start(self):
-        with self.assertRaisesRegex(AssertionError, re.compile(r"ended with [12] at start:.*no-such-directory", re.S)):
+        with self.assertRaisesRegex(AssertionError,
+                                    re.compile(r"ended with [12] at start:.*no-such-directory",
+                                               re.S)):
             self.start(limited({}, [], access_log={"path": "/no-such-directory/access.log"}))

@@ -46,7 +46,8 @@ class Probes(AdminCase):
         self.assertIn("GET", response["Allow"])
 
     def test_admin_endpoints_are_never_on_the_public_port(self):
-        weir = self.start(configuration(routes=[{"match": {"path": "/x"}, "respond": {"body": "x"}}], admin=ADMIN))
+        weir = self.start(configuration(routes=[{"match": {"path": "/x"},
+                                                 "respond": {"body": "x"}}], admin=ADMIN))
         client = self.connect(weir)
         for target in ("/healthz", "/readyz", "/metrics", "/v1/config"):
             self.assertEqual(client.get(target).status, 404)
@@ -54,10 +55,13 @@ class Probes(AdminCase):
     def test_a_token_guards_all_but_the_probes(self):
         weir = self.start(configuration(self.upstream().url, admin={**ADMIN, "token": "${TOKEN}"}),
                           environment={"TOKEN": "open-sesame"})
-        for fields in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer open-sesam"},
-                       {"Authorization": "Bearer open-sesame2"}, {"Authorization": "Basic open-sesame"}):
+        for fields in ({}, {"Authorization": "Bearer wrong"},
+                       {"Authorization": "Bearer open-sesam"},
+                       {"Authorization": "Bearer open-sesame2"},
+                       {"Authorization": "Basic open-sesame"}):
             self.assert_problem(self.admin(weir, "/metrics", fields), 401)
-        self.assertEqual(self.admin(weir, "/metrics", {"Authorization": "Bearer open-sesame"}).status, 200)
+        self.assertEqual(self.admin(weir, "/metrics",
+                                    {"Authorization": "Bearer open-sesame"}).status, 200)
         self.assertEqual(self.admin(weir, "/healthz").status, 200)
         self.assertEqual(run("health", "--admin", self.admin_url(weir)).returncode, 0)
         self.assertNotIn("open-sesame", weir.stderr)
@@ -102,67 +106,86 @@ class Probes(AdminCase):
 class Metrics(AdminCase):
     def begin(self):
         self.up = self.upstream()
-        main = {"servers": [{"url": self.up.url}]}
-        gone = {"servers": [{"url": f"http://127.0.0.1:{free_port()}"}]}
+        servers = {"main": self.up.url, "gone": f"http://127.0.0.1:{free_port()}"}
+        policies = {"p": {"algorithm": "fixed_window", "rate": "3/1h"},
+                    "watch": {"algorithm": "fixed_window", "rate": "1/1h", "mode": "shadow"}}
+        limits = [{"policy": name, "key": "key"} for name in policies]
+        routes = [{"name": "limited", "match": {"path": "/limited"}, "upstream": "main",
+                   "limits": limits},
+                  {"name": "gone", "match": {"path": "/gone"}, "upstream": "gone"},
+                  {"name": "fixed", "match": {"path": "/fixed"}, "respond": {"body": "x"}}]
         self.weir = self.start(limited(
-            {"p": {"algorithm": "fixed_window", "rate": "3/1h"},
-             "watch": {"algorithm": "fixed_window", "rate": "1/1h", "mode": "shadow"}}, [],
-            {"key": {"header": "x-api-key"}}, upstreams={"main": main, "gone": gone}, admin=ADMIN, workers=2,
-            routes=[{"name": "limited", "match": {"path": "/limited"}, "upstream": "main",
-                     "limits": [{"policy": "p", "key": "key"}, {"policy": "watch", "key": "key"}]},
-                    {"name": "gone", "match": {"path": "/gone"}, "upstream": "gone"},
-                    {"name": "fixed", "match": {"path": "/fixed"}, "respond": {"body": "x"}}]))
+            policies, [], {"key": {"header": "x-api-key"}}, routes=routes, admin=ADMIN, workers=2,
+            upstreams={name: {"servers": [{"url": url}]} for name, url in servers.items()}))
 
-    def test_counts_are_exact_after_known_traffic(self):
-        self.begin()
+    def send_known_traffic(self):
+        """15 requests, each on a connection of its own, so that both workers get some."""
         for target, count in [("/limited", 5), ("/gone", 2), ("/fixed", 4), ("/nowhere", 3)]:
-            for _ in range(count):  # a connection each, so that both workers get some
+            for _ in range(count):
                 with self.weir.connect() as client:
                     client.get(target, {"X-Api-Key": KEY})
         with self.weir.connect() as client:
             client.send(b"garbage\r\n\r\n")
             client.read()
 
-        def requests(samples, route, code):
-            return labelled(samples, "weir_requests_total", route=route, code=code)
+    def requests_by_route(self, samples):
+        return {(dict(labels)["route"], dict(labels)["code"]): value
+                for (name, labels), value in samples.items() if name == "weir_requests_total"}
 
-        expected = {("limited", "200"): 3, ("limited", "429"): 2, ("gone", "502"): 2, ("fixed", "200"): 4,
-                    ("none", "404"): 3, ("none", "400"): 1}
-        samples = eventually(lambda: (s := self.scrape(self.weir)) and sum(
-            v for (name, _), v in s.items() if name == "weir_requests_total") >= 15 and s, "15 requests are counted")
-        counted = {(dict(labels)["route"], dict(labels)["code"]): value
-                   for (name, labels), value in samples.items() if name == "weir_requests_total"}
-        self.assertEqual(counted, expected)
-        for route, count in [("limited", 5), ("gone", 2), ("fixed", 4)]:
-            self.assertEqual(labelled(samples, "weir_request_duration_seconds_count", route=route), count)
-            self.assertEqual(labelled(samples, "weir_request_duration_seconds_bucket", route=route, le="+Inf"), count)
-        for policy, outcome, count in [("p", "allowed", 3), ("p", "denied", 2), ("watch", "shadow_denied", 4)]:
-            self.assertEqual(labelled(samples, "weir_decisions_total", policy=policy, outcome=outcome), count,
-                             (policy, outcome))
-        self.assertEqual(labelled(samples, "weir_decision_duration_seconds_count", store="memory"), 5)
-        self.assertEqual(labelled(samples, "weir_upstream_requests_total", upstream="main", outcome="answered"), 3)
-        self.assertEqual(labelled(samples, "weir_upstream_requests_total", upstream="gone", outcome="connect_failed"), 2)
+    def scrape_counts(self, total):
+        """A request is counted once its answer has gone out: waits until that many are."""
+        def counted():
+            samples = self.scrape(self.weir)
+            return samples if sum(self.requests_by_route(samples).values()) >= total else None
+
+        return eventually(counted, f"{total} requests are counted")
+
+    def test_counts_are_exact_after_known_traffic(self):
+        self.begin()
+        self.send_known_traffic()
+        samples = self.scrape_counts(15)
+        self.assertEqual(self.requests_by_route(samples), {
+            ("limited", "200"): 3, ("limited", "429"): 2, ("gone", "502"): 2, ("fixed", "200"): 4,
+            ("none", "404"): 3, ("none", "400"): 1})
+        for name, labels, count in [
+            ("weir_decisions_total", {"policy": "p", "outcome": "allowed"}, 3),
+            ("weir_decisions_total", {"policy": "p", "outcome": "denied"}, 2),
+            ("weir_decisions_total", {"policy": "watch", "outcome": "allowed"}, 1),
+            ("weir_decisions_total", {"policy": "watch", "outcome": "shadow_denied"}, 4),
+            ("weir_decision_duration_seconds_count", {"store": "memory"}, 5),
+            ("weir_upstream_requests_total", {"upstream": "main", "outcome": "answered"}, 3),
+            ("weir_upstream_requests_total", {"upstream": "gone", "outcome": "connect_failed"}, 2),
+            ("weir_request_duration_seconds_count", {"route": "limited"}, 5),
+            ("weir_request_duration_seconds_count", {"route": "gone"}, 2),
+            ("weir_request_duration_seconds_count", {"route": "fixed"}, 4),
+            ("weir_request_duration_seconds_bucket", {"route": "limited", "le": "+Inf"}, 5),
+        ]:
+            self.assertEqual(labelled(samples, name, **labels), count, (name, labels))
 
     def test_gauges_follow(self):
         self.begin()
         clients = [self.connect(self.weir) for _ in range(7)]
         for i, client in enumerate(clients):
             client.get("/limited", {"X-Api-Key": f"key-{i}"})
-        eventually(lambda: labelled(self.scrape(self.weir), "weir_connections") == 7, "7 connections")
+        eventually(lambda: labelled(self.scrape(self.weir), "weir_connections") == 7,
+                   "7 connections")
         self.assertEqual(labelled(self.scrape(self.weir), "weir_memory_store_keys"), 14)
         for client in clients[:4]:
             client.close()
-        eventually(lambda: labelled(self.scrape(self.weir), "weir_connections") == 3, "3 connections")
+        eventually(lambda: labelled(self.scrape(self.weir), "weir_connections") == 3,
+                   "3 connections")
 
     def test_every_promised_metric_is_there(self):
         self.begin()
         with self.weir.connect() as client:
             client.get("/limited", {"X-Api-Key": KEY})
         names = {name for name, _ in self.scrape(self.weir)}
-        for name in ["weir_requests_total", "weir_decisions_total", "weir_request_duration_seconds_bucket",
-                     "weir_decision_duration_seconds_bucket", "weir_upstream_requests_total", "weir_store_up",
-                     "weir_connections", "weir_memory_store_keys", "weir_memory_store_evictions_total",
-                     "weir_build_info", "process_resident_memory_bytes", "process_cpu_seconds_total"]:
+        for name in ["weir_requests_total", "weir_decisions_total",
+                     "weir_request_duration_seconds_bucket",
+                     "weir_decision_duration_seconds_bucket", "weir_upstream_requests_total",
+                     "weir_store_up", "weir_connections", "weir_memory_store_keys",
+                     "weir_memory_store_evictions_total", "weir_build_info",
+                     "process_resident_memory_bytes", "process_cpu_seconds_total"]:
             self.assertIn(name, names)
 
     def test_no_key_is_ever_a_label_pitfall_29(self):

@@ -1,4 +1,4 @@
-"""Each of the seven algorithms end to end: what passes, what is denied, and what the client is told.
+"""Each of the seven algorithms end to end: what passes, what is denied, what the client is told.
 
 Windows of an hour make the sequences independent of how fast the test runs: all times told to the
 client lie at most the time elapsed since the first request below the ones computed here.
@@ -26,7 +26,8 @@ class AlgorithmCase(Case):
     def assert_seconds(self, told, computed, what):
         """`told` was rounded up from `computed` less what has elapsed since the first request."""
         least = math.ceil(computed - (time.monotonic() - self.began_at))
-        self.assertTrue(least <= told <= math.ceil(computed), f"{what}: {told}, not {least}..{computed}")
+        self.assertTrue(least <= told <= math.ceil(computed),
+                        f"{what}: {told}, not {least}..{computed}")
 
     def assert_allowed(self, *, quota, window, remaining, more_after, reset_after):
         response = self.client.get("/")
@@ -85,7 +86,8 @@ class Sequences(AlgorithmCase):
     def test_sliding_log(self):
         self.begin({"algorithm": "sliding_log", "rate": "3/1h"})
         for remaining in (2, 1, 0):
-            self.assert_allowed(quota=3, window=HOUR, remaining=remaining, more_after=HOUR, reset_after=HOUR)
+            self.assert_allowed(quota=3, window=HOUR, remaining=remaining, more_after=HOUR,
+                                reset_after=HOUR)
         for _ in range(3):
             self.assert_denied(quota=3, window=HOUR, retry_after=HOUR, reset_after=HOUR)
 
@@ -119,14 +121,16 @@ class Sequences(AlgorithmCase):
         sub_window = HOUR / 10
         for remaining in (2, 1, 0):
             told = limit_fields(response := self.client.get("/"))
-            self.assertEqual((response.status, told.remaining, told.state["p"]["r"]), (200, remaining, remaining))
+            self.assertEqual((response.status, told.remaining, told.state["p"]["r"]),
+                             (200, remaining, remaining))
             self.assertEqual(told.policies, {"p": {"q": 3, "w": HOUR}})
             self.assert_between(told.state["p"]["t"], HOUR - sub_window, HOUR + sub_window)
             self.assert_between(told.reset, HOUR - sub_window, HOUR + sub_window)
         problem = self.assert_problem(response := self.client.get("/"), 429)
         told = limit_fields(response)
         self.assert_between(told.retry_after, HOUR - sub_window, HOUR + sub_window)
-        self.assertEqual((problem["violated-policies"], problem["retry_after"]), (["p"], told.retry_after))
+        self.assertEqual((problem["violated-policies"], problem["retry_after"]),
+                         (["p"], told.retry_after))
 
     def test_sliding_window_of_two_tiers(self):
         self.begin({"algorithm": "sliding_window", "rates": ["5/1d", "2/1h"]})
@@ -220,7 +224,8 @@ class LeakyBucketQueue(AlgorithmCase):
         self.assertEqual(sorted(remaining for remaining, _ in allowed), [0, 1, 2])
         for remaining, waited in allowed:
             turn = 2 - remaining
-            self.assertGreaterEqual(waited, turn - 0.01, f"the one in turn {turn} came after {waited} s")
+            self.assertGreaterEqual(waited, turn - 0.01,
+                                    f"the one in turn {turn} came after {waited} s")
         denied = [r for r, _ in answers if r.status == 429]
         self.assertEqual(len(denied), 2)
         for response in denied:

@@ -28,7 +28,8 @@ def serve_payload(exchange):
     if framing == "length":
         exchange.answer(body)
     elif framing == "chunked":
-        exchange.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked(body, [1, 70000, 13, 4096]))
+        exchange.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                      + chunked(body, [1, 70000, 13, 4096]))
     else:
         exchange.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + body)
         exchange.close()
@@ -60,7 +61,8 @@ class Upload(Case):
 
     def test_head_and_body_arrive_unchanged_when_sent_byte_by_byte(self):
         body = payload(300)
-        for fields, coded in [({}, body), ({"Transfer-Encoding": "chunked"}, chunked(body, [1, 2, 50]))]:
+        for fields, coded in [({}, body),
+                              ({"Transfer-Encoding": "chunked"}, chunked(body, [1, 2, 50]))]:
             with self.subTest(fields=fields):
                 for byte in request_bytes("POST", "/bytes", fields, coded):
                     self.client.send(bytes([byte]))
@@ -68,7 +70,8 @@ class Upload(Case):
 
     def test_head_and_body_arrive_unchanged_when_cut_anywhere(self):
         body = payload(40)
-        request = request_bytes("POST", "/cut", {"Transfer-Encoding": "chunked"}, chunked(body, [3, 16]))
+        request = request_bytes("POST", "/cut", {"Transfer-Encoding": "chunked"},
+                                chunked(body, [3, 16]))
         for cut in range(1, len(request), 3):
             self.client.send(request[:cut])
             self.client.send(request[cut:])
@@ -128,7 +131,8 @@ class FileServers(Case):
         for size in SIZES:
             with self.subTest(size=size):
                 response = client.get(f"/{size}.bin")
-                self.assertEqual((response.status, digest(response.body)), (200, digest(payload(size))))
+                self.assertEqual((response.status, digest(response.body)),
+                                 (200, digest(payload(size))))
         self.assertEqual(client.get("/missing").status, 404)
         head = client.request("HEAD", "/4096.bin")
         self.assertEqual((head.status, head["Content-Length"], head.body), (200, "4096", b""))

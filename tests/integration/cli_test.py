@@ -21,6 +21,7 @@ routes:
     upstream: api
     limits: [{policy: p, key: key, cost: 5}]
 """
+PROXY = ["proxy", "--to", "http://127.0.0.1:1"]
 
 
 class FileCase(Case):
@@ -36,12 +37,14 @@ class Check(FileCase):
     def test_a_good_file(self):
         file = self.file(GOOD)
         result = run("check", file)
-        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, f"{file}: ok\n", ""))
+        self.assertEqual((result.returncode, result.stdout, result.stderr),
+                         (0, f"{file}: ok\n", ""))
 
     def test_verbose_says_what_every_route_resolves_to(self):
         result = run("check", "--verbose", self.file(GOOD))
         self.assertEqual(result.returncode, 0)
-        for word in ("search", "/v1/search", "GET", "api", "127.0.0.1:3000", "p", "100/1m", "key", "5"):
+        for word in ("search", "/v1/search", "GET", "api", "127.0.0.1:3000", "p", "100/1m", "key",
+                     "5"):
             self.assertIn(word, result.stdout)
 
     def test_one_line_a_problem_with_its_place(self):
@@ -100,13 +103,13 @@ class Usage(Case):
 
     def test_wrong_usage_ends_with_2_and_says_what_is_wrong(self):
         for arguments in ([], ["nonsense"], ["check"], ["check", "a", "b"], ["serve", "--nonsense"],
-                          ["serve", "--config"], ["proxy"], ["proxy", "--to", "http://127.0.0.1:1"],
+                          ["serve", "--config"], ["proxy"], PROXY,
                           ["proxy", "--to", "nonsense", "--limit", "1/1s"],
-                          ["proxy", "--to", "http://127.0.0.1:1", "--limit", "many"],
-                          ["proxy", "--to", "http://127.0.0.1:1", "--limit", "1/1s", "--burst", "x"],
-                          ["proxy", "--to", "http://127.0.0.1:1", "--limit", "1/1s", "--burst", "0"],
-                          ["proxy", "--to", "http://127.0.0.1:1", "--limit", "1/1s", "--key", "nonsense"],
-                          ["proxy", "--to", "http://127.0.0.1:1", "--limit", "1/1s", "--listen", "nonsense"],
+                          [*PROXY, "--limit", "many"],
+                          [*PROXY, "--limit", "1/1s", "--burst", "x"],
+                          [*PROXY, "--limit", "1/1s", "--burst", "0"],
+                          [*PROXY, "--limit", "1/1s", "--key", "nonsense"],
+                          [*PROXY, "--limit", "1/1s", "--listen", "nonsense"],
                           ["health", "--admin", "nonsense"]):
             with self.subTest(arguments=arguments):
                 result = run(*arguments)

@@ -48,7 +48,8 @@ class Exactness(Case):
 
     def test_every_algorithm_admits_its_quota_exactly_pitfall_8(self):
         quota = scaled(1000)
-        for algorithm in ("fixed_window", "attributed_window", "sliding_window", "sliding_log", "token_bucket", "gcra"):
+        for algorithm in ("fixed_window", "attributed_window", "sliding_window", "sliding_log",
+                          "token_bucket", "gcra"):
             with self.subTest(algorithm=algorithm):
                 self.assert_exact({"algorithm": algorithm, "rate": f"{quota}/26d"}, quota)
 
@@ -59,7 +60,8 @@ class Exactness(Case):
     def test_keys_are_exact_side_by_side(self):
         quota = 40
         weir = self.start(limited({"p": {"algorithm": "sliding_log", "rate": f"{quota}/1h"}},
-                                  [{"policy": "p", "key": "key"}], {"key": {"header": "x-key"}}, workers=2))
+                                  [{"policy": "p", "key": "key"}], {"key": {"header": "x-key"}},
+                                  workers=2))
         lock = threading.Lock()
         admitted = {}
 
@@ -77,15 +79,19 @@ class Exactness(Case):
 
 class BoundedStore(Case):
     def test_a_flood_of_new_keys_does_not_free_who_is_limited_pitfall_25(self):
-        weir = self.start(limited({"p": {"algorithm": "gcra", "rate": "2/1h"}}, [{"policy": "p", "key": "key"}],
-                                  {"key": {"header": "x-key"}}, store={"memory": {"max_keys": 1000}}))
+        weir = self.start(limited({"p": {"algorithm": "gcra", "rate": "2/1h"}},
+                                  [{"policy": "p", "key": "key"}],
+                                  {"key": {"header": "x-key"}},
+                                  store={"memory": {"max_keys": 1000}}))
         client = self.connect(weir)
         limited_keys = [f"limited-{i}" for i in range(20)]
         for key in limited_keys:
-            self.assertEqual([client.get("/", {"X-Key": key}).status for _ in range(3)], [200, 200, 429])
+            self.assertEqual([client.get("/", {"X-Key": key}).status for _ in range(3)],
+                             [200, 200, 429])
         for i in range(5000):
             self.assertEqual(client.get("/", {"X-Key": f"flood-{i}"}).status, 200)
-        self.assertEqual([client.get("/", {"X-Key": key}).status for key in limited_keys], [429] * 20)
+        self.assertEqual([client.get("/", {"X-Key": key}).status for key in limited_keys],
+                         [429] * 20)
 
 
 class ManyConnections(Case):

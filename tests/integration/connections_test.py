@@ -35,26 +35,31 @@ class Pipelining(Case):
         self.assertEqual([request.target for request in self.up.requests], ["/post", "/get"])
 
     def test_a_chunked_post_and_the_get_behind_it_in_one_segment(self):
-        self.client.send(request_bytes("POST", "/post", {"Transfer-Encoding": "chunked"}, chunked(b"hello", [2]))
+        self.client.send(request_bytes("POST", "/post", {"Transfer-Encoding": "chunked"},
+                                       chunked(b"hello", [2]))
                          + request_bytes("GET", "/get"))
         self.assertEqual(self.client.read().body, b"/post hello")
         self.assertEqual(self.client.read().body, b"/get ")
 
     def test_a_long_body_and_the_request_behind_it_are_told_apart(self):
         body = payload(300_000)
-        for fields, coded in [({}, body), ({"Transfer-Encoding": "chunked"}, chunked(body, [65536, 11]))]:
-            self.client.send(request_bytes("POST", "/post", fields, coded) + request_bytes("GET", "/get"))
+        for fields, coded in [({}, body),
+                              ({"Transfer-Encoding": "chunked"}, chunked(body, [65536, 11]))]:
+            self.client.send(request_bytes("POST", "/post", fields, coded)
+                             + request_bytes("GET", "/get"))
             self.assertEqual(digest(self.client.read().body), digest(b"/post " + body))
             self.assertEqual(self.client.read().body, b"/get ")
 
     def test_what_follows_connection_close_is_not_answered(self):
-        self.client.send(request_bytes("GET", "/a", {"Connection": "close"}) + request_bytes("GET", "/b"))
+        self.client.send(request_bytes("GET", "/a", {"Connection": "close"})
+                         + request_bytes("GET", "/b"))
         self.assertEqual(self.client.read().body, b"/a ")
         self.assertTrue(self.client.is_gone())
         self.assertEqual([request.target for request in self.up.requests], ["/a"])
 
     def test_empty_lines_between_requests_are_ignored(self):
-        self.client.send(b"\r\n\r\n" + request_bytes("GET", "/a") + b"\r\n" + request_bytes("GET", "/b"))
+        self.client.send(b"\r\n\r\n" + request_bytes("GET", "/a") + b"\r\n"
+                         + request_bytes("GET", "/b"))
         self.assertEqual(self.client.read().body, b"/a ")
         self.assertEqual(self.client.read().body, b"/b ")
 
@@ -75,7 +80,8 @@ class DeniedWithBody(Case):
         self.assertEqual(self.client.get("/").status, 200)
 
     def test_a_small_body_is_read_away_and_the_next_request_answered_rightly_pitfall_38(self):
-        for fields, body in [({}, b"GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"), ({}, payload(60_000))]:
+        for fields, body in [({}, b"GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"),
+                             ({}, payload(60_000))]:
             self.client.send(request_bytes("POST", "/", fields, body) + request_bytes("HEAD", "/"))
             self.assertEqual(self.client.read().status, 429)
             after = self.client.read("HEAD")
@@ -104,12 +110,14 @@ class DeniedWithBody(Case):
         self.assertTrue(self.client.is_gone())
 
     def test_a_client_that_waits_for_100_gets_429_and_no_100(self):
-        self.client.send(request_bytes("POST", "/", {"Expect": "100-continue", "Content-Length": "100000"}))
+        self.client.send(request_bytes("POST", "/",
+                                       {"Expect": "100-continue", "Content-Length": "100000"}))
         response = self.client.read()
         self.assertEqual((response.status, list(response.interim)), (429, []))
 
     def test_after_a_denied_expectation_the_connection_can_not_be_misread(self):
-        self.client.send(request_bytes("POST", "/", {"Expect": "100-continue", "Content-Length": "5"}))
+        self.client.send(request_bytes("POST", "/",
+                                       {"Expect": "100-continue", "Content-Length": "5"}))
         response = self.client.read()
         self.assertEqual(response.status, 429)
         if not response.fields.has_token("Connection", "close"):
@@ -120,7 +128,8 @@ class DeniedWithBody(Case):
 
     def test_a_denied_chunked_body_never_becomes_a_request(self):
         hidden = request_bytes("GET", "/smuggled")
-        self.client.send(request_bytes("POST", "/", {"Transfer-Encoding": "chunked"}, chunked(hidden, [1000])))
+        self.client.send(request_bytes("POST", "/", {"Transfer-Encoding": "chunked"},
+                                       chunked(hidden, [1000])))
         response = self.client.read()
         self.assertEqual(response.status, 429)
         if response.fields.has_token("Connection", "close"):
@@ -172,16 +181,19 @@ class UpstreamConnections(Case):
             self.assertEqual((response.status, response.body), (200, b"ok"))
 
     def test_a_body_after_head_204_and_304_reaches_nobody_pitfall_39(self):
-        for method, status in [("HEAD", "200 OK"), ("GET", "204 No Content"), ("GET", "304 Not Modified")]:
+        for method, status in [("HEAD", "200 OK"), ("GET", "204 No Content"),
+                               ("GET", "304 Not Modified")]:
             with self.subTest(method=method, status=status):
                 def behaviour(exchange, status=status):
                     exchange.read_body()
-                    exchange.send(f"HTTP/1.1 {status}\r\nX-Target: {exchange.target}\r\n\r\n".encode() + b"stray body")
+                    head = f"HTTP/1.1 {status}\r\nX-Target: {exchange.target}\r\n\r\n"
+                    exchange.send(head.encode() + b"stray body")
 
                 _, _, client = self.proxy(behaviour)
                 for i in range(10):
                     response = client.request(method, f"/{i}")
-                    self.assertEqual((response.status, response["X-Target"]), (int(status[:3]), f"/{i}"))
+                    self.assertEqual((response.status, response["X-Target"]),
+                                     (int(status[:3]), f"/{i}"))
 
     def test_a_get_on_a_stale_connection_is_retried_pitfall_39(self):
         upstream, _, client = self.proxy(close_second_unread)
@@ -229,11 +241,13 @@ class UpstreamConnections(Case):
             self.assertEqual(client.get("/").body, b"early")
 
     def test_a_client_that_resets_ends_its_upstream_request(self):
-        upstream, weir, client = self.proxy(lambda exchange: exchange.reader.fill(), main={"response_timeout": "10m"})
+        upstream, weir, client = self.proxy(lambda exchange: exchange.reader.fill(),
+                                            main={"response_timeout": "10m"})
         client.send(request_bytes("GET", "/"))
         upstream.await_requests(1)
         client.reset()
-        eventually(lambda: not upstream.open_connections, "the upstream connection is closed", patience_s=20)
+        eventually(lambda: not upstream.open_connections, "the upstream connection is closed",
+                   patience_s=20)
 
 
 def close_second_unread(exchange):

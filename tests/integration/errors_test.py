@@ -84,11 +84,13 @@ class BadRequests(Case):
         self.refused(b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400)
 
     def test_501_unknown_coding(self):
-        self.refused(b"POST / HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: gzip, chunked\r\n\r\n", 501)
+        self.refused(b"POST / HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: gzip, chunked\r\n\r\n",
+                     501)
 
     def test_405_connect_and_trace(self):
         for method in ["CONNECT", "TRACE"]:
-            response = self.refused(f"{method} weir.test:80 HTTP/1.1\r\n".encode() + HOST + b"\r\n", 405)
+            response = self.refused(f"{method} weir.test:80 HTTP/1.1\r\n".encode() + HOST + b"\r\n",
+                                    405)
             self.assertIn("Allow", response.fields)
 
     def test_431_head_too_large(self):
@@ -109,7 +111,8 @@ class BadRequests(Case):
         self.refused(request_bytes("POST", "/", {"Content-Length": "10241"}), 413)
 
     def test_413_is_given_instead_of_100(self):
-        self.refused(request_bytes("POST", "/", {"Content-Length": "10241", "Expect": "100-continue"}), 413)
+        self.refused(request_bytes("POST", "/",
+                                   {"Content-Length": "10241", "Expect": "100-continue"}), 413)
 
     def test_a_body_of_the_largest_size_passes(self):
         with self.weir.connect() as client:
@@ -135,17 +138,20 @@ class BadBodies(Case):
         self.assert_problem(client.read(), 413)
 
     def test_400_broken_chunked_coding(self):
-        for body in [b"x\r\n", b"5\r\nhelloX", b"-1\r\n", b"5 5\r\n", b"\r\n", b"fffffffffffffffff\r\n",
+        for body in [b"x\r\n", b"5\r\nhelloX", b"-1\r\n", b"5 5\r\n", b"\r\n",
+                     b"fffffffffffffffff\r\n",
                      b"5\nhello\r\n0\r\n\r\n", b"5\r\nhello\r\n0\r\nbad trailer\r\n\r\n"]:
             with self.subTest(body=body):
                 upstream, weir, client = self.proxy()
-                client.send(b"POST / HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n" + body)
+                client.send(b"POST / HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n"
+                            + body)
                 self.assert_problem(client.read(), 400)
                 self.assertTrue(client.is_gone())
 
     def test_400_chunked_coding_that_breaks_after_its_head_has_gone(self):
         upstream, weir, client = self.proxy()
-        client.send(b"POST / HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
+        client.send(b"POST / HTTP/1.1\r\n" + HOST
+                    + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
         upstream.await_requests(1)
         client.send(b"zz\r\n")
         self.assert_problem(client.read(), 400)
@@ -158,7 +164,8 @@ class BadBodies(Case):
             exchange.read_body()
             whole.append(exchange.body)
 
-        for head in (b"Content-Length: 100\r\n\r\nhello", b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"):
+        for head in (b"Content-Length: 100\r\n\r\nhello",
+                     b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"):
             upstream, weir, client = self.proxy(behaviour)
             client.send(b"POST / HTTP/1.1\r\n" + HOST + head)
             upstream.await_requests(1)
@@ -261,7 +268,8 @@ class BadUpstreams(Case):
         self.assert_problem(client.get("/"), 502)
 
     def test_504_never_answers(self):
-        _, weir, client = self.proxy(lambda exchange: exchange.reader.fill(), main={"response_timeout": "1s"})
+        _, weir, client = self.proxy(lambda exchange: exchange.reader.fill(),
+                                     main={"response_timeout": "1s"})
         self.assert_problem(client.get("/"), 504)
         with weir.connect() as other:
             self.assert_problem(other.request("POST", "/", body=b"x" * 100_000), 504)
@@ -331,7 +339,8 @@ class CutAnswers(Case):
 
 class TooManyConnections(Case):
     def test_503_beyond_max_connections_and_service_again_below(self):
-        weir = self.start(configuration(self.upstream(answer(b"fine")).url, downstream={"max_connections": 2}))
+        weir = self.start(configuration(self.upstream(answer(b"fine")).url,
+                                        downstream={"max_connections": 2}))
         first, second = self.connect(weir), self.connect(weir)
         self.assertEqual((first.get("/").status, second.get("/").status), (200, 200))
         third = self.connect(weir)

@@ -33,7 +33,8 @@ class Listeners(Case):
 
     def serve_on(self, *addresses, **sections):
         self.up = self.upstream(answer(b"fine"))
-        return self.start(configuration(self.up.url, listen=[{"address": a} for a in addresses], **sections))
+        return self.start(configuration(self.up.url, listen=[{"address": a} for a in addresses],
+                                        **sections))
 
     def test_port_0_picks_a_port_and_logs_it(self):
         weir = self.serve_on("127.0.0.1:0")
@@ -81,9 +82,10 @@ class Listeners(Case):
         self.assert_refuses_to_start(weir, f"127.0.0.1:{weir.port}")
 
     def assert_refuses_to_start(self, weir, address):
-        """A second Weir on the address of the first ends with 1 and says why; the first serves on."""
+        """A second Weir on the same address ends with 1 and says why; the first serves on."""
         file = weir.directory / "second.yaml"
-        file.write_text(f"listen: [{{address: '{address}'}}]\nadmin: off\nroutes: [{{respond: {{body: second}}}}]\n")
+        file.write_text(f"listen: [{{address: '{address}'}}]\nadmin: off\n"
+                        "routes: [{respond: {body: second}}]\n")
         second = run("serve", "--config", str(file))
         self.assertEqual(second.returncode, 1, second.stderr)
         self.assertIn(address, second.stderr)
@@ -95,7 +97,8 @@ class Listeners(Case):
             taken.bind(("127.0.0.1", 0))
             taken.listen()
             address = "127.0.0.1:{}".format(taken.getsockname()[1])
-            with self.assertRaisesRegex(AssertionError, f"ended with 1 at start:.*(?s:.)*{address}.*in use"):
+            with self.assertRaisesRegex(AssertionError,
+                                        f"ended with 1 at start:.*(?s:.)*{address}.*in use"):
                 self.start(configuration(self.upstream().url, admin={"address": address}))
 
 
@@ -103,7 +106,8 @@ class Signals(Case):
     def test_an_idle_server_ends_at_once(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             with self.subTest(signal=number):
-                weir = self.start(configuration(self.upstream().url, shutdown_timeout="10m", workers=2))
+                weir = self.start(configuration(self.upstream().url, shutdown_timeout="10m",
+                                                workers=2))
                 weir.signal(number)
                 self.assertEqual(weir.wait(), 0)
 
@@ -182,12 +186,14 @@ class Draining(Case):
 
     def test_a_long_answer_is_sent_to_its_end(self):
         size = 64 << 20
-        _, weir, client = self.proxy(lambda exchange: exchange.answer(b"x" * size), shutdown_timeout="10m")
+        _, weir, client = self.proxy(lambda exchange: exchange.answer(b"x" * size),
+                                     shutdown_timeout="10m")
         client.send(request_bytes("GET", "/"))
         head = client.read_head()
         self.drain(weir)
         received = [0]
-        client.reader.body(head, "close", lambda piece: received.__setitem__(0, received[0] + len(piece)))
+        client.reader.body(head, "close",
+                           lambda piece: received.__setitem__(0, received[0] + len(piece)))
         self.assertEqual(received[0], size)
         self.assertEqual(weir.wait(), 0)
 
@@ -212,7 +218,8 @@ class Draining(Case):
         self.assertTrue(client.is_gone())
 
     def test_shutdown_timeout_ends_a_client_that_does_not_read(self):
-        _, weir, _ = self.proxy(lambda exchange: exchange.answer(b"x" * (64 << 20)), shutdown_timeout="1s")
+        _, weir, _ = self.proxy(lambda exchange: exchange.answer(b"x" * (64 << 20)),
+                                shutdown_timeout="1s")
         client = self.connect(weir, receive_buffer=65536)
         client.send(request_bytes("GET", "/"))
         client.read_head()
@@ -291,7 +298,8 @@ class Load:
 
 class DrainingUnderLoad(Case):
     def test_no_request_is_lost(self):
-        upstream, weir, client = self.proxy(lambda e: e.answer(e.target.encode()), workers=2, shutdown_timeout="60s")
+        upstream, weir, client = self.proxy(lambda e: e.answer(e.target.encode()), workers=2,
+                                            shutdown_timeout="60s")
         client.close()
         load = Load(weir, threads=12)
         eventually(lambda: load.answered > 500, "the load is on")

@@ -1,13 +1,15 @@
 """What of a message is passed on, what is added, and what ends at this hop."""
 
-import re
 import threading
 
 from harness.case import Case, configuration
 from harness.client import request_bytes
 from harness.upstream import answer, echo, raw
 
-IMF_FIXDATE = re.compile(r"^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$")
+IMF_FIXDATE = r"^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$"
+OK = b"HTTP/1.1 200 OK\r\n"
+EMPTY = OK + b"Content-Length: 0\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n"
 TRUSTED = {"client_address": {"trusted_proxies": ["127.0.0.0/8"]}}
 
 
@@ -21,7 +23,8 @@ class Requests(Case):
         return self.up.requests[-1]
 
     def test_method_target_and_host_arrive_byte_for_byte(self):
-        targets = ["/", "/a/../b//c/./", "/%7Euser/%2f%2F", "/?", "/?a=b&a=b&&=;x=%zz", "/q?a/b?c=/d",
+        targets = ["/", "/a/../b//c/./", "/%7Euser/%2f%2F", "/?", "/?a=b&a=b&&=;x=%zz",
+                   "/q?a/b?c=/d",
                    "/a;b=c,d!$&'()*+:@", "//double", "/caf\u00e9?\u00fc=\u00df"]
         for target in targets:
             with self.subTest(target=target):
@@ -32,7 +35,8 @@ class Requests(Case):
             self.assertEqual(self.seen(method, "/").method, method)
 
     def test_end_to_end_fields_arrive_in_their_order_and_with_their_spelling(self):
-        sent = [("X-One", "1"), ("aCCept", "text/*"), ("X-Two", ""), ("x-one", "2"), ("Cookie", "a=b; c=d"),
+        sent = [("X-One", "1"), ("aCCept", "text/*"), ("X-Two", ""), ("x-one", "2"),
+                ("Cookie", "a=b; c=d"),
                 ("User-Agent", "t"), ("X-Bytes", "\u00e9\u00ff")]
         request = self.seen("GET", "/", sent)
         names = {name for name, _ in sent}
@@ -42,14 +46,16 @@ class Requests(Case):
         request = self.seen("GET", "/", {
             "Connection": "keep-alive, X-Drop", "Keep-Alive": "timeout=5", "X-Drop": "1",
             "Proxy-Connection": "keep-alive", "TE": "trailers", "Upgrade": "h2c", "X-Keep": "1"})
-        for name in ["Keep-Alive", "X-Drop", "Proxy-Connection", "TE", "Upgrade", "Transfer-Encoding"]:
+        for name in ["Keep-Alive", "X-Drop", "Proxy-Connection", "TE", "Upgrade",
+                     "Transfer-Encoding"]:
             self.assertNotIn(name, request.fields)
         self.assertFalse(request.fields.has_token("Connection", "x-drop"))
         self.assertEqual(request["X-Keep"], "1")
 
     def test_connection_can_not_strip_what_is_for_everyone_pitfall_20(self):
         request = self.seen("POST", "/", {
-            "Connection": "host, content-length, authorization, cookie", "Authorization": "Basic eA==",
+            "Connection": "host, content-length, authorization, cookie",
+            "Authorization": "Basic eA==",
             "Cookie": "a=b"}, b"body")
         self.assertEqual(request["Host"], "weir.test")
         self.assertEqual(request["Content-Length"], "4")
@@ -103,38 +109,44 @@ class Responses(Case):
         return client.request(method, "/", fields, version=version), client
 
     def test_status_and_reason_are_kept(self):
-        for line in ["200 OK", "201 Made It", "299 ", "404 Not Found", "418 I'm a teapot", "503 Later"]:
+        for line in ["200 OK", "201 Made It", "299 ", "404 Not Found", "418 I'm a teapot",
+                     "503 Later"]:
             with self.subTest(line=line):
-                response, _ = self.answered(f"HTTP/1.1 {line}\r\nContent-Length: 2\r\n\r\nhi".encode())
+                head = f"HTTP/1.1 {line}\r\nContent-Length: 2\r\n\r\n"
+                response, _ = self.answered(head.encode() + b"hi")
                 self.assertEqual((response.start, response.body), (f"HTTP/1.1 {line}", b"hi"))
 
     def test_hop_by_hop_fields_end_here(self):
-        response, _ = self.answered(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: X-Drop\r\nX-Drop: 1\r\n"
-                                    b"Keep-Alive: timeout=9\r\nProxy-Connection: x\r\nUpgrade: h2c\r\nX-Keep: 1\r\n\r\n")
+        response, _ = self.answered(EMPTY + b"Connection: X-Drop\r\nX-Drop: 1\r\n"
+                                    b"Keep-Alive: timeout=9\r\nProxy-Connection: x\r\n"
+                                    b"Upgrade: h2c\r\nX-Keep: 1\r\n\r\n")
         for name in ["X-Drop", "Keep-Alive", "Proxy-Connection", "Upgrade", "Connection"]:
             self.assertNotIn(name, response.fields)
         self.assertEqual(response["X-Keep"], "1")
 
     def test_set_cookie_lines_are_never_merged(self):
-        response, _ = self.answered(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: a=1; Expires=Thu, 01 Jan\r\n"
+        response, _ = self.answered(EMPTY + b"Set-Cookie: a=1; Expires=Thu, 01 Jan\r\n"
                                     b"X: y\r\nSet-Cookie: b=2\r\nset-cookie: c=3\r\n\r\n")
-        self.assertEqual(response.fields.all("Set-Cookie"), ["a=1; Expires=Thu, 01 Jan", "b=2", "c=3"])
+        self.assertEqual(response.fields.all("Set-Cookie"),
+                         ["a=1; Expires=Thu, 01 Jan", "b=2", "c=3"])
 
     def test_date_is_added_when_missing_and_kept_when_there(self):
-        response, _ = self.answered(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        response, _ = self.answered(EMPTY + b"\r\n")
         self.assertRegex(response["Date"], IMF_FIXDATE)
         date = "Sun, 06 Nov 1994 08:49:37 GMT"
-        response, _ = self.answered(f"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nDate: {date}\r\n\r\n".encode())
+        response, _ = self.answered(EMPTY + f"Date: {date}\r\n\r\n".encode())
         self.assertEqual(response["Date"], date)
 
     def test_head_keeps_the_length_and_has_no_body(self):
-        response, client = self.answered(b"HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\n", "HEAD")
+        response, client = self.answered(OK + b"Content-Length: 1234\r\n\r\n", "HEAD")
         self.assertEqual((response.status, response["Content-Length"]), (200, "1234"))
         self.assertEqual(client.request("HEAD", "/").status, 200)
 
     def test_304_keeps_the_length_and_has_no_body(self):
-        response, client = self.answered(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 1234\r\nETag: \"x\"\r\n\r\n")
-        self.assertEqual((response.status, response["Content-Length"], response["ETag"]), (304, "1234", '"x"'))
+        response, client = self.answered(
+            b"HTTP/1.1 304 Not Modified\r\nContent-Length: 1234\r\nETag: \"x\"\r\n\r\n")
+        self.assertEqual((response.status, response["Content-Length"], response["ETag"]),
+                         (304, "1234", '"x"'))
         self.assertEqual(client.get("/").status, 304)
 
     def test_204_has_neither_length_nor_body(self):
@@ -149,7 +161,8 @@ class Responses(Case):
         self.assertEqual((response.version, response.body), ("HTTP/1.1", b"old but good"))
 
     def test_an_upstream_that_says_close_is_not_reused_and_the_client_stays(self):
-        upstream, _, client = self.proxy(raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx"))
+        closing = OK + b"Content-Length: 1\r\nConnection: close\r\n\r\nx"
+        upstream, _, client = self.proxy(raw(closing))
         for _ in range(3):
             response = client.get("/")
             self.assertEqual((response.status, response.body), (200, b"x"))
@@ -165,8 +178,9 @@ class Responses(Case):
         self.assertEqual(upstream.connections, 1)
 
     def test_chunk_extensions_and_trailers_do_not_reach_the_head_nor_the_body(self):
-        response, client = self.answered(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
-                                         b"5;a=\"b\"\r\nhello\r\n0\r\nX-Sum: 1\r\nContent-Length: 9\r\n"
+        response, client = self.answered(CHUNKED + b"Trailer: X-Sum\r\n\r\n"
+                                         b"5;a=\"b\"\r\nhello\r\n0\r\n"
+                                         b"X-Sum: 1\r\nContent-Length: 9\r\n"
                                          b"Set-Cookie: a=b\r\n\r\n")
         self.assertEqual((response.body, response.framing), (b"hello", "chunked"))
         for name in ("Set-Cookie", "X-Sum", "Content-Length"):
@@ -184,7 +198,7 @@ class Responses(Case):
     def test_an_answer_that_comes_byte_by_byte(self):
         def behaviour(exchange):
             exchange.read_body()
-            for byte in (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+            for byte in (CHUNKED + b"\r\n"
                          b"3\r\nabc\r\nA\r\n0123456789\r\n0\r\n\r\n"):
                 exchange.send(bytes([byte]))
 
@@ -198,7 +212,7 @@ class Responses(Case):
 
         def behaviour(exchange):
             exchange.read_body()
-            exchange.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+            exchange.send(CHUNKED + b"Content-Type: text/event-stream\r\n\r\n"
                           b"6\r\nevent1\r\n")
             may_go_on.wait()
             exchange.send(b"6\r\nevent2\r\n0\r\n\r\n")
@@ -258,15 +272,17 @@ class Interim(Case):
         self.assertEqual((response.status, response.body), (200, b"hello"))
 
     def test_a_final_answer_instead_of_100_reaches_the_client_without_its_body(self):
-        upstream, _, client = self.proxy(
-            lambda exchange: exchange.send(b"HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n"))
+        refusal = b"HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n"
+        _, _, client = self.proxy(lambda exchange: exchange.send(refusal))
         client.send(request_bytes("POST", "/", {"Expect": "100-continue", "Content-Length": "5"}))
         response = client.read()
         self.assertEqual((response.status, response.interim), (417, []))
 
     def test_103_reaches_clients_of_http_1_1_only(self):
         hints = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n"
-        _, weir, client = self.proxy(raw(hints + hints + b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", False))
+        _, weir, client = self.proxy(raw(hints + hints
+                                         + OK + b"Content-Length: 2\r\n\r\nhi",
+                                         False))
         response = client.get("/")
         self.assertEqual([head.status for head in response.interim], [103, 103])
         self.assertEqual(response.interim[0]["Link"], "</a.css>; rel=preload")

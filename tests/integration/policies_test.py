@@ -37,7 +37,8 @@ class SeveralPolicies(PolicyCase):
         response = self.client.get("/")
         told = limit_fields(response)
         self.assertEqual(response["RateLimit-Policy"], '"wide";q=100;w=3600, "narrow";q=2;w=86400')
-        self.assertEqual([(name, item["r"]) for name, item in told.state.items()], [("wide", 99), ("narrow", 1)])
+        self.assertEqual([(name, item["r"]) for name, item in told.state.items()],
+                         [("wide", 99), ("narrow", 1)])
         self.assertEqual((told.limit, told.remaining), (2, 1))
 
     def test_a_denial_names_the_violated_ones_only_and_waits_for_the_last(self):
@@ -49,7 +50,8 @@ class SeveralPolicies(PolicyCase):
         self.assertEqual(problem["violated-policies"], ["a", "c"])
         self.assertGreater(limit_fields(response).retry_after, 80_000)
         self.assertEqual(problem["retry_after"], limit_fields(response).retry_after)
-        self.assertTrue(problem["detail"].startswith('quotas "a", "c" exceeded; retry in '), problem["detail"])
+        self.assertTrue(problem["detail"].startswith('quotas "a", "c" exceeded; retry in '),
+                        problem["detail"])
 
 
 class Visibility(PolicyCase):
@@ -69,7 +71,8 @@ class Visibility(PolicyCase):
     def test_a_hidden_policy_alone_leaves_no_field(self):
         self.begin({"p": window("1/1h", headers=False)}, [CLIENT])
         response = self.client.get("/")
-        for name in ("RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"):
+        for name in ("RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining",
+                     "RateLimit-Reset"):
             self.assertNotIn(name, response.fields)
         self.assertEqual(self.client.get("/").status, 429)
 
@@ -83,14 +86,18 @@ class Visibility(PolicyCase):
         ]:
             with self.subTest(options=options):
                 self.begin({"p": window("5/1h")}, [CLIENT], response_headers=options)
-                names = {name for name, _ in self.client.get("/").fields.lines if "ratelimit" in name.lower()}
+                names = {name for name, _ in self.client.get("/").fields.lines
+                         if "ratelimit" in name.lower()}
                 expected = {"RateLimit", "RateLimit-Policy"} if standard else set()
-                self.assertEqual(names, expected | ({prefix + word for word in triple} if prefix else set()))
+                self.assertEqual(names,
+                                 expected | ({prefix + word for word in triple} if prefix
+                                             else set()))
 
     def test_fields_are_on_every_answer_of_a_limited_route(self):
         upstream = self.upstream(lambda exchange: exchange.answer(b"no", "404 Not Found"))
         route = {"upstream": "main", "limits": [CLIENT]}
-        self.begin({"p": window("5/1h")}, [], upstreams={"main": {"servers": [{"url": upstream.url}]}}, routes=[route])
+        self.begin({"p": window("5/1h")}, [],
+                   upstreams={"main": {"servers": [{"url": upstream.url}]}}, routes=[route])
         response = self.client.get("/")
         self.assertEqual((response.status, limit_fields(response).remaining), (404, 4))
         upstream.stop()
@@ -114,7 +121,8 @@ class Shadow(PolicyCase):
 class Cost(PolicyCase):
     def test_the_policys_cost_and_the_limits_own(self):
         self.begin({"p": window("10/1h", cost=4)}, [CLIENT])
-        self.assertEqual([limit_fields(self.client.get("/")).remaining for _ in range(3)], [6, 2, 2])
+        self.assertEqual([limit_fields(self.client.get("/")).remaining for _ in range(3)],
+                         [6, 2, 2])
         self.begin({"p": window("10/1h", cost=4)}, [{**CLIENT, "cost": 5}])
         self.assertEqual(self.statuses(3), [200, 200, 429])
 
@@ -139,11 +147,13 @@ class Cost(PolicyCase):
                 problem = self.assert_problem(response, 429)
                 self.assertNotIn("Retry-After", response.fields)
                 self.assertNotIn("retry_after", problem)
-                self.assertEqual((limit_fields(response).limit, limit_fields(response).remaining), (3, 3))
+                self.assertEqual((limit_fields(response).limit, limit_fields(response).remaining),
+                                 (3, 3))
 
     def test_overdraft_admits_once_and_drains(self):
         for policy in (window("5/1h"), {"algorithm": "token_bucket", "rate": "5/1h"},
-                       {"algorithm": "gcra", "rate": "5/1h"}, {"algorithm": "sliding_log", "rate": "5/1h"}):
+                       {"algorithm": "gcra", "rate": "5/1h"},
+                       {"algorithm": "sliding_log", "rate": "5/1h"}):
             with self.subTest(policy=policy):
                 self.begin({"p": policy}, [{**CLIENT, "cost": 3, "overdraft": True}])
                 told = [limit_fields(self.client.get("/")).remaining for _ in range(3)]
@@ -178,7 +188,8 @@ class Denials(PolicyCase):
 
     def test_jitter_adds_up_to_its_bound_and_never_takes_away(self):
         first = self.denied(window("1/1h"), retry_after_jitter="100s")
-        told = [int(first["Retry-After"])] + [int(self.client.get("/")["Retry-After"]) for _ in range(60)]
+        told = [int(first["Retry-After"])] + [int(self.client.get("/")["Retry-After"])
+                                              for _ in range(60)]
         self.assertGreater(len(set(told)), 10)
         self.assertTrue(all(3590 <= seconds <= 3700 for seconds in told), told)
         self.assertEqual(self.client.get("/").json()["status"], 429)
@@ -192,7 +203,8 @@ class Denials(PolicyCase):
 
     def test_a_denied_request_never_reaches_the_upstream(self):
         upstream = self.upstream()
-        self.begin({"p": window("2/1h")}, [], upstreams={"main": {"servers": [{"url": upstream.url}]}},
+        self.begin({"p": window("2/1h")}, [],
+                   upstreams={"main": {"servers": [{"url": upstream.url}]}},
                    routes=[{"upstream": "main", "limits": [CLIENT]}])
         self.assertEqual(self.statuses(5), [200, 200, 429, 429, 429])
         self.assertEqual(len(upstream.requests), 2)
@@ -203,10 +215,13 @@ class Counting(PolicyCase):
         route = {"respond": {"body": "x"}, "limits": [CLIENT]}
         self.begin({"p": window("2/1h")}, [], routes=[
             {"match": {"path": "/a"}, **route}, {"match": {"path": "/b"}, **route}])
-        self.assertEqual([self.client.get(path).status for path in ("/a", "/b", "/a", "/b")], [200, 200, 429, 429])
+        self.assertEqual([self.client.get(path).status for path in ("/a", "/b", "/a", "/b")],
+                         [200, 200, 429, 429])
 
     def test_policies_count_apart(self):
         self.begin({"p": window("1/1h"), "q": window("1/1h")}, [], routes=[
             {"match": {"path": "/p"}, "respond": {"body": "x"}, "limits": [CLIENT]},
-            {"match": {"path": "/q"}, "respond": {"body": "x"}, "limits": [{"policy": "q", "key": "client"}]}])
-        self.assertEqual([self.client.get(path).status for path in ("/p", "/q", "/p", "/q")], [200, 200, 429, 429])
+            {"match": {"path": "/q"}, "respond": {"body": "x"},
+             "limits": [{"policy": "q", "key": "client"}]}])
+        self.assertEqual([self.client.get(path).status for path in ("/p", "/q", "/p", "/q")],
+                         [200, 200, 429, 429])

@@ -12,19 +12,23 @@ from harness.upstream import answer, raw
 REQUESTS = [
     request_bytes("GET", "/path?query=1", {"Accept": "*/*", "X-Api-Key": "k"}),
     request_bytes("POST", "/path", {"Content-Type": "text/plain"}, b"hello"),
-    request_bytes("PUT", "/path", {"Transfer-Encoding": "chunked"}, b"5\r\nhello\r\n0\r\nTrailer: x\r\n\r\n"),
+    request_bytes("PUT", "/path", {"Transfer-Encoding": "chunked"},
+                  b"5\r\nhello\r\n0\r\nTrailer: x\r\n\r\n"),
     request_bytes("GET", "/", {"Connection": "keep-alive"}, version="1.0"),
     request_bytes("GET", "/a") + request_bytes("GET", "/b"),
 ]
 RESPONSES = [
     b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX: y\r\n\r\nhello",
     b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\nT: x\r\n\r\n",
-    b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno",
+    b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
+    b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno",
     b"HTTP/1.0 200 OK\r\n\r\nhello",
     b"HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\nETag: \"x\"\r\n\r\n",
 ]
-MORSELS = [b"\r\n", b"\n", b"\r", b"\0", b" ", b":", b"\t", b";", b",", b"\xff", b"%00", b"0", b"-1", b"Content-Length: 5\r\n",
-           b"Transfer-Encoding: chunked\r\n", b"Host: a\r\n", b"Connection: close\r\n", b"HTTP/1.1", b"ffffffffffffffff",
+MORSELS = [b"\r\n", b"\n", b"\r", b"\0", b" ", b":", b"\t", b";", b",", b"\xff", b"%00", b"0",
+           b"-1", b"Content-Length: 5\r\n",
+           b"Transfer-Encoding: chunked\r\n", b"Host: a\r\n", b"Connection: close\r\n", b"HTTP/1.1",
+           b"ffffffffffffffff",
            b"Expect: 100-continue\r\n", b"x" * 3000]
 
 
@@ -64,7 +68,8 @@ class Mutations(Case):
 
     def test_mutated_requests(self):
         upstream = self.upstream(answer(b"fine"))
-        weir = self.start(configuration(upstream.url, downstream={"head_timeout": "1s", "body_timeout": "1s"}))
+        weir = self.start(configuration(upstream.url,
+                                        downstream={"head_timeout": "1s", "body_timeout": "1s"}))
         for turn in range(scaled(3000)):
             data = mutated(self.chance.choice(REQUESTS), self.chance)
             with self.subTest(seed=self.seed, turn=turn, data=data), weir.connect() as client:
@@ -80,7 +85,8 @@ class Mutations(Case):
         """What reached the upstream can be read in one way only."""
         self.assertRegex(request.start, r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+ [^ \t\r\n\0]+ HTTP/1\.1$")
         self.assertEqual(len(request.fields.all("Host")), 1, request)
-        lengths, codings = request.fields.all("Content-Length"), request.fields.all("Transfer-Encoding")
+        lengths = request.fields.all("Content-Length")
+        codings = request.fields.all("Transfer-Encoding")
         self.assertLessEqual(len(lengths) + len(codings), 1, request)
         self.assertIn(codings, ([], ["chunked"]))
         for name, value in request.fields.lines:

@@ -27,13 +27,17 @@ class Routing(Case):
         self.assert_problem(self.client.get("/b"), 404)
 
     def test_paths(self):
-        self.begin(respond("exact", path="/exact"), respond("one", path="/v1/*"), respond("deep", path="/v2/**"),
-                   respond("user", path="/users/{id}"), respond("post", path="/users/{id}/posts/{post}"))
+        self.begin(respond("exact", path="/exact"), respond("one", path="/v1/*"),
+                   respond("deep", path="/v2/**"),
+                   respond("user", path="/users/{id}"),
+                   respond("post", path="/users/{id}/posts/{post}"))
         for target, expected in [
-            ("/exact", "exact"), ("/exact?query=1", "exact"), ("/exact/", 404), ("/exac", 404), ("/EXACT", 404),
+            ("/exact", "exact"), ("/exact?query=1", "exact"), ("/exact/", 404), ("/exac", 404),
+            ("/EXACT", 404),
             ("/v1/a", "one"), ("/v1/a?b/c", "one"), ("/v1/a/b", 404), ("/v1", 404),
             ("/v2/a", "deep"), ("/v2/a/b/c", "deep"), ("/v2x", 404),
-            ("/users/7", "user"), ("/users/7/posts/8", "post"), ("/users/7/posts", 404), ("/users", 404),
+            ("/users/7", "user"), ("/users/7/posts/8", "post"), ("/users/7/posts", 404),
+            ("/users", 404),
         ]:
             self.assert_taken(expected, target)
 
@@ -73,8 +77,10 @@ class Routing(Case):
         one = self.upstream(lambda exchange: exchange.answer(b"one"))
         two = self.upstream(lambda exchange: exchange.answer(b"two"))
         client = self.connect(self.start(configuration(
-            upstreams={"one": {"servers": [{"url": one.url}]}, "two": {"servers": [{"url": two.url}]}},
-            routes=[{"match": {"path": "/1/**"}, "upstream": "one"}, {"match": {"path": "/2/**"}, "upstream": "two"}])))
+            upstreams={"one": {"servers": [{"url": one.url}]},
+                       "two": {"servers": [{"url": two.url}]}},
+            routes=[{"match": {"path": "/1/**"}, "upstream": "one"},
+                    {"match": {"path": "/2/**"}, "upstream": "two"}])))
         for _ in range(3):
             self.assertEqual(client.get("/1/x").body, b"one")
             self.assertEqual(client.get("/2/x").body, b"two")
@@ -83,16 +89,19 @@ class Routing(Case):
 class FixedAnswers(Case):
     def test_status_body_and_type_are_as_configured(self):
         client = self.connect(self.start(configuration(routes=[
-            {"match": {"path": "/json"}, "respond": {"status": 202, "body": '{"a": 1}', "content_type": "application/json"}},
+            {"match": {"path": "/json"},
+             "respond": {"status": 202, "body": '{"a": 1}', "content_type": "application/json"}},
             {"match": {"path": "/empty"}, "respond": {"status": 204}},
             {"match": {"path": "/plain"}, "respond": {"body": "hi"}}])))
         response = client.get("/json")
-        self.assertEqual((response.status, response["Content-Type"], response.json()), (202, "application/json", {"a": 1}))
+        self.assertEqual((response.status, response["Content-Type"], response.json()),
+                         (202, "application/json", {"a": 1}))
         self.assertIn("Date", response.fields)
         response = client.get("/empty")
         self.assertEqual((response.status, "Content-Length" in response.fields), (204, False))
         response = client.get("/plain")
-        self.assertEqual((response.status, response["Content-Type"], response.body), (200, "text/plain", b"hi"))
+        self.assertEqual((response.status, response["Content-Type"], response.body),
+                         (200, "text/plain", b"hi"))
         response = client.request("HEAD", "/plain")
         self.assertEqual((response.status, response["Content-Length"]), (200, "2"))
         response = client.request("POST", "/plain", body=b"x" * 1000)

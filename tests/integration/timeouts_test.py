@@ -26,7 +26,8 @@ class Upstreams(Case):
                 return listener.getsockname()[1]
 
     def test_504_an_upstream_that_does_not_accept(self):
-        weir = self.start(configuration(f"http://127.0.0.1:{self.full_listener()}", main={"connect_timeout": "500ms"}))
+        weir = self.start(configuration(f"http://127.0.0.1:{self.full_listener()}",
+                                        main={"connect_timeout": "500ms"}))
         self.assert_problem(self.connect(weir).get("/"), 504)
 
     def test_an_idle_upstream_connection_is_closed(self):
@@ -51,7 +52,8 @@ class Upstreams(Case):
     def test_an_upload_that_the_upstream_does_not_take_ends(self):
         is_over = threading.Event()
         self.addCleanup(is_over.set)
-        _, _, client = self.proxy(lambda exchange: is_over.wait(), downstream={"body_timeout": "1s"})
+        _, _, client = self.proxy(lambda exchange: is_over.wait(),
+                                  downstream={"body_timeout": "1s"})
         client.send(request_bytes("POST", "/", {"Content-Length": str(1 << 30)}))
         try:
             while True:
@@ -62,7 +64,8 @@ class Upstreams(Case):
 
 class Clients(Case):
     def test_a_client_that_does_not_read_its_answer_lets_go_of_the_upstream(self):
-        upstream, weir, _ = self.proxy(lambda e: e.answer(b"x" * (64 << 20)), downstream={"body_timeout": "1s"})
+        upstream, weir, _ = self.proxy(lambda e: e.answer(b"x" * (64 << 20)),
+                                       downstream={"body_timeout": "1s"})
         client = self.connect(weir, receive_buffer=4096)
         client.send(request_bytes("GET", "/"))
         upstream.await_requests(1)

@@ -36,7 +36,8 @@ def limited(policies, limits, identities=None, **sections):
     route = {"name": "all", "match": {"path": "/**"},
              "respond": {"status": 200, "body": "fine"}, "limits": limits}
     identities = {"client": {"client_address": {}}, **(identities or {})}
-    return configuration(policies=policies, identities=identities, **{"routes": [route], **sections})
+    return configuration(policies=policies, identities=identities,
+                         **{"routes": [route], **sections})
 
 
 class Case(unittest.TestCase):

@@ -35,6 +35,7 @@ def limit_fields(response):
         return None if value is None else int(value)
 
     return LimitFields(
-        policies=items(response["RateLimit-Policy"] or ""), state=items(response["RateLimit"] or ""),
+        policies=items(response["RateLimit-Policy"] or ""),
+        state=items(response["RateLimit"] or ""),
         limit=number("RateLimit-Limit"), remaining=number("RateLimit-Remaining"),
         reset=number("RateLimit-Reset"), retry_after=number("Retry-After"))

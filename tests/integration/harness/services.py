@@ -1,4 +1,4 @@
-"""Ordinary web servers as upstreams: nginx and python3 -m http.server, each on a port of its own."""
+"""Ordinary web servers as upstreams: nginx and python3 -m http.server, each on its own port."""
 
 import os
 import shutil
@@ -93,5 +93,6 @@ class Nginx(FileServer):
 
 class PythonServer(FileServer):
     def command(self):
-        return [sys.executable, "-m", "http.server", "--protocol", "HTTP/1.1", "--bind", "127.0.0.1",
+        return [sys.executable, "-m", "http.server", "--protocol", "HTTP/1.1", "--bind",
+                "127.0.0.1",
                 "--directory", str(self.files), str(self.port)]

@@ -61,7 +61,8 @@ class Weir:
             raise
 
     def write(self, configuration):
-        text = configuration if isinstance(configuration, str) else json.dumps(configuration, indent=1)
+        text = configuration if isinstance(configuration,
+                                           str) else json.dumps(configuration, indent=1)
         self.file.write_text(text)
 
     @property
@@ -95,7 +96,8 @@ class Weir:
         listeners = len(self.configuration["listen"]) if isinstance(self.configuration, dict) else 1
         if len(found) < listeners or (wants_admin and not admin):
             return False
-        self.addresses = [text[5:] if text.startswith("unix:") else host_and_port(text) for text in found]
+        self.addresses = [text[5:] if text.startswith("unix:") else host_and_port(text)
+                          for text in found]
         self.admin_address = host_and_port(admin[0]) if admin else None
         return True
 
