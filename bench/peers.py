@@ -59,6 +59,8 @@ http {{
     location / {{
       {limit}
       proxy_pass http://service; proxy_http_version 1.1; proxy_set_header Connection "";
+      proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+      proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header X-Forwarded-Host $http_host;
     }}
   }}
 }}
@@ -72,6 +74,7 @@ global
 defaults
   mode http
   option http-keep-alive
+  option forwardfor
   http-reuse always
 {log_defaults}
   timeout connect 1s
@@ -80,6 +83,8 @@ defaults
 frontend public
   bind 127.0.0.1:{port} backlog 4096
 {limit}
+  http-request set-header X-Forwarded-Proto http
+  http-request set-header X-Forwarded-Host %[req.hdr(Host)]
   default_backend service
 backend service
   server one 127.0.0.1:{upstream_port}

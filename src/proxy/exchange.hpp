@@ -43,6 +43,7 @@ struct Exchange {
   std::size_t path_parameter_count = 0;
 
   // decide
+  Instant decided_at;
   limiter::Outcome outcome = limiter::Outcome::unlimited;
   bool shadow_denied = false;
   const config::Policy* policy = nullptr;  ///< the deciding one

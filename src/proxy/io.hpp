@@ -11,6 +11,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/error_code.hpp>
@@ -31,6 +32,12 @@ using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
 /// Completion token: suspends the task and stores the error in `ec` instead of throwing.
 inline auto into(error_code& ec) {
   return asio::redirect_error(asio::use_awaitable_t<Executor>{}, ec);
+}
+
+/// Lets everything else that is ready run first. Before a read it saves the system call that finds
+/// nothing: what is waited for often arrives meanwhile.
+inline auto yield_to_others() {
+  return asio::post(asio::use_awaitable_t<Executor>{});
 }
 
 inline asio::const_buffer bytes_of(std::string_view text) {

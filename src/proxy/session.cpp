@@ -103,6 +103,7 @@ Task<Failure> Session::read_head() {
   input_.shrink();
   arm(Phase::idle, context_.config.downstream.idle_timeout);
   if (context_.draining) drain();
+  if (input_.empty()) co_await yield_to_others();
   for (;;) {
     if (const Failure failure = look_for_head(scanned); failure != Failure::none) co_return failure;
     if (exchange_.head_size != 0) co_return Failure::none;
@@ -188,6 +189,7 @@ bool Session::find_route() {
 }
 
 void Session::decide() {
+  exchange_.decided_at = exchange_.started_at;
   if (exchange_.route->limits.empty()) return;
   const identity::Evidence evidence{
       .request = exchange_.request,
@@ -197,7 +199,8 @@ void Session::decide() {
   };
   const Instant asked_at = context_.clock.now();
   report(context_.limiter.decide(*exchange_.route, evidence, asked_at));
-  exchange_.decision_took = context_.clock.now() - asked_at;
+  exchange_.decided_at = context_.clock.now();
+  exchange_.decision_took = exchange_.decided_at - asked_at;
   context_.counters.decision_duration.observe(exchange_.decision_took);
 }
 

@@ -49,7 +49,8 @@ struct Session::Upload {
 Task<> Session::forward() {
   UpstreamPool& pool = *context_.pools[*exchange_.route->upstream];
   exchange_.upstream = &pool.settings();
-  exchange_.forwarded_at = context_.clock.now();
+  exchange_.forwarded_at =
+      exchange_.delay > Duration{0} ? context_.clock.now() : exchange_.decided_at;
   Failure failure = Failure::none;
   for (int attempts = 0; attempts <= pool.settings().retries; ++attempts) {
     failure = co_await attempt(pool);
@@ -192,6 +193,7 @@ Task<Failure> Session::read_response(Upload& upload) {
   std::size_t scanned = 0;
   error_code ec;
   if (upload.finished) arm(Phase::response, exchange_.upstream->response_timeout);
+  co_await yield_to_others();
   for (;;) {
     const HeadEnd end = find_head_end(upstream.input.data(), scanned);
     if (end.state == HeadEnd::State::malformed) co_return Failure::upstream_invalid;
@@ -250,8 +252,8 @@ Task<Failure> Session::relay_response(const ResponseHead& head) {
   exchange_.status = head.line.status;
   std::string& out = context_.output;
   out.clear();
-  const bool chunk =
-      append_response_head(out, head, exchange_, context_.date.at(context_.clock.now()));
+  const bool chunk = append_response_head(
+      out, head, exchange_, context_.date.at(exchange_.forwarded_at + *exchange_.upstream_took));
   exchange_.head_is_sent = true;
   BodySource source(upstream.socket, upstream.input, head.body);
   co_return co_await relay_body(source, chunk);
