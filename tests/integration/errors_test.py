@@ -1,6 +1,8 @@
 """Everything that goes wrong has one right answer, made by Weir, as problem+json."""
 
-from harness.case import Case, configuration
+import socket
+
+from harness.case import Case, configuration, scaled
 from harness.client import Truncated, request_bytes
 from harness.services import free_port
 from harness.upstream import answer, raw
@@ -172,6 +174,18 @@ class BadBodies(Case):
             client.close()
             weir.stop()
         self.assertEqual(whole, [])
+
+
+    def test_an_end_within_the_body_is_noticed_at_once(self):
+        _, weir, _ = self.proxy(downstream={"body_timeout": "10m"})
+        for _ in range(scaled(50)):
+            for head in (b"Content-Length: 5\r\n\r\n", b"Content-Length: 5\r\n\r\nhell",
+                         b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n"):
+                with weir.connect() as client:
+                    client.sock.settimeout(20)
+                    client.send(b"POST / HTTP/1.1\r\n" + HOST + head)
+                    client.sock.shutdown(socket.SHUT_WR)
+                    self.assertTrue(client.is_gone())
 
 
 class SlowClients(Case):
