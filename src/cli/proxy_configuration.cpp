@@ -11,7 +11,7 @@ namespace {
 
 // A JSON string is a YAML one (YAML 1.2, section 1.3). The variables of the environment are the
 // shell's business here.
-std::string quoted(std::string_view text) {
+std::string yaml_quoted(std::string_view text) {
   std::string json;
   http::append_json_string(json, text);
   return json;
@@ -24,7 +24,7 @@ std::optional<std::string> identity_source(std::string_view key) {
   if (colon == std::string_view::npos || colon + 1 == key.size()) return std::nullopt;
   const auto kind = key.substr(0, colon);
   if (kind != "header" && kind != "query" && kind != "cookie") return std::nullopt;
-  return "{" + std::string(kind) + ": " + quoted(key.substr(colon + 1)) + "}";
+  return "{" + std::string(kind) + ": " + yaml_quoted(key.substr(colon + 1)) + "}";
 }
 
 }  // namespace
@@ -37,13 +37,15 @@ Result<std::string> proxy_configuration(const ProxyFlags& flags) {
   }
   const std::string otherwise = flags.key == "client_address" ? "" : ", otherwise: address";
   const std::string burst = flags.burst ? ", burst: " + std::to_string(*flags.burst) : "";
-  const std::string admin = flags.admin.empty() ? "off" : "{address: " + quoted(flags.admin) + "}";
+  const std::string admin =
+      flags.admin.empty() ? "off" : "{address: " + yaml_quoted(flags.admin) + "}";
   return {boost::system::in_place_value,
-          "listen: [{address: " + quoted(flags.listen) + "}]\n" + "admin: " + admin + "\n" +
-              "upstreams: {service: {servers: [{url: " + quoted(flags.to) + "}]}}\n" +
+          "listen: [{address: " + yaml_quoted(flags.listen) + "}]\n" + "admin: " + admin + "\n" +
+              "upstreams: {service: {servers: [{url: " + yaml_quoted(flags.to) + "}]}}\n" +
               "identities: {key: " + *source +
               (otherwise.empty() ? "" : ", address: {client_address: {}}") + "}\n" +
-              "policies: {limit: {algorithm: gcra, rate: " + quoted(flags.limit) + burst + "}}\n" +
+              "policies: {limit: {algorithm: gcra, rate: " + yaml_quoted(flags.limit) + burst +
+              "}}\n" +
               "routes: [{name: all, match: {path: \"/**\"}, upstream: service,"
               " limits: [{policy: limit, key: key" +
               otherwise + "}]}]\n"};
