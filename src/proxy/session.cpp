@@ -107,11 +107,17 @@ Task<Failure> Session::read_head() {
   for (;;) {
     if (const Failure failure = look_for_head(scanned); failure != Failure::none) co_return failure;
     if (exchange_.head_size != 0) co_return Failure::none;
-    const std::size_t n = co_await socket_.async_read_some(
-        asio::buffer(input_.free_begin(), input_.free_size()), into(ec));
-    if (ec)
-      co_return timed_out_&& phase_ == Phase::head && !aborted_ ? Failure::head_timed_out
-                                                                : Failure::downstream_gone;
+    // Asked before the read as well: a deadline that came while nothing was being read ended
+    // nothing.
+    std::size_t n = 0;
+    if (!timed_out_ && !aborted_) {
+      n = co_await socket_.async_read_some(asio::buffer(input_.free_begin(), input_.free_size()),
+                                           into(ec));
+    }
+    if (ec || n == 0) {
+      const bool head_is_late = timed_out_ && phase_ == Phase::head && !aborted_;
+      co_return head_is_late ? Failure::head_timed_out : Failure::downstream_gone;
+    }
     input_.commit(n);
   }
 }
@@ -263,8 +269,11 @@ void Session::arm(Phase phase, Duration timeout) {
   context_.wheel.arm(*this, ticks_in(timeout));
 }
 
+/// Fires again each tick until something else is waited for: a cancellation that meets an operation
+/// on its way to completion is lost.
 void Session::on_deadline() {
   timed_out_ = true;
+  context_.wheel.arm(*this, 0);
   error_code ec;
   if (upstream_) upstream_->socket.cancel(ec);
   if (phase_ != Phase::connect && phase_ != Phase::response) socket_.cancel(ec);
@@ -286,9 +295,9 @@ void Session::drain() {
 void Session::abort() {
   aborted_ = true;
   if (turn_ != nullptr) turn_->cancel();
-  on_deadline();
   error_code ec;
-  socket_.cancel(ec);
+  if (upstream_) upstream_->socket.close(ec);
+  socket_.close(ec);
 }
 
 Task<error_code> Session::send(std::string_view data) {

@@ -71,6 +71,7 @@ class Session final : public Deadline {
   Task<> upload_body(Upload& upload);
   Task<> finish_upload(Upload& upload);
   Task<Failure> read_response(Upload& upload);
+  Failure interruption(const Upload& upload) const;
   Task<Failure> answer_interim(const ResponseHead& head);
   Task<Failure> relay_response(const ResponseHead& head);
   Task<Failure> relay_body(BodySource& source, bool chunk);

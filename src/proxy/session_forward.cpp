@@ -199,16 +199,14 @@ Task<Failure> Session::read_response(Upload& upload) {
     if (end.state == HeadEnd::State::malformed) co_return Failure::upstream_invalid;
     if (end.state == HeadEnd::State::incomplete) {
       if (!upstream.input.make_room(most_response_head)) co_return Failure::upstream_invalid;
+      if (const Failure why = interruption(upload); why != Failure::none) co_return why;
       const std::size_t n = co_await upstream.socket.async_read_some(
           asio::buffer(upstream.input.free_begin(), upstream.input.free_size()), into(ec));
       upstream.input.commit(n);
       exchange_.was_answered |= n > 0;
       if (!ec) continue;
-      if (client_left_) co_return Failure::downstream_gone;
-      if (upload.failure != Failure::none) co_return upload.failure;
-      if (!timed_out_) co_return Failure::upstream_broken;
-      const bool upstream_stalled = upload.finished || upload.waits_for_upstream;
-      co_return upstream_stalled ? Failure::upstream_timed_out : Failure::body_timed_out;
+      const Failure why = interruption(upload);
+      co_return why == Failure::none ? Failure::upstream_broken : why;
     }
     exchange_.upstream_took = context_.clock.now() - exchange_.forwarded_at;
     const auto line =
@@ -227,6 +225,16 @@ Task<Failure> Session::read_response(Upload& upload) {
       co_return failure;
     scanned = 0;
   }
+}
+
+/// Why reading the answer was ended from elsewhere. Asked before each read as well: a cancellation
+/// that comes while nothing is being read cancels nothing.
+Failure Session::interruption(const Upload& upload) const {
+  if (client_left_ || aborted_) return Failure::downstream_gone;
+  if (upload.failure != Failure::none) return upload.failure;
+  if (!timed_out_) return Failure::none;
+  const bool upstream_stalled = upload.finished || upload.waits_for_upstream;
+  return upstream_stalled ? Failure::upstream_timed_out : Failure::body_timed_out;
 }
 
 /// 100, 103 and their like; a client of HTTP/1.0 does not know them (RFC 9110 section 15.2).
