@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -66,7 +67,10 @@ Result<config::Endpoint> listen(Acceptor& acceptor, const config::Endpoint& addr
 }
 
 void remove_socket_file(const config::Endpoint& address) {
-  if (address.is_unix()) ::unlink(address.unix_path.c_str());
+  struct stat found {};
+  const bool is_socket = address.is_unix() && ::lstat(address.unix_path.c_str(), &found) == 0 &&
+                         S_ISSOCK(found.st_mode);
+  if (is_socket) ::unlink(address.unix_path.c_str());
 }
 
 }  // namespace weir::admin

@@ -99,9 +99,10 @@ void write_decisions(Exposition& out, const Instruments& in) {
   out.family("weir_decisions_total", "counter", "Decisions, by policy and outcome.");
   for (std::size_t i = 0; i < in.config.policies.size(); ++i) {
     for (const auto& [outcome, counter] : outcomes) {
-      out.sample(
-          {{"policy", in.config.policies[i].name}, {"outcome", outcome}},
-          total(in.policies, [&](const auto& policies) { return (policies[i].*counter).value(); }));
+      out.sample({{"policy", in.config.policies[i].name}, {"outcome", outcome}},
+                 total(in.policies, [&, counted = counter](const auto& policies) {
+                   return (policies[i].*counted).value();
+                 }));
     }
   }
   HistogramSum duration;
@@ -122,8 +123,8 @@ void write_upstreams(Exposition& out, const Instruments& in) {
   for (std::size_t i = 0; i < in.config.upstreams.size(); ++i) {
     for (const auto& [outcome, counter] : outcomes) {
       out.sample({{"upstream", in.config.upstreams[i].name}, {"outcome", outcome}},
-                 total(in.traffic, [&](const auto* worker) {
-                   return (worker->upstreams[i].*counter).value();
+                 total(in.traffic, [&, counted = counter](const auto* worker) {
+                   return (worker->upstreams[i].*counted).value();
                  }));
     }
   }

@@ -1,5 +1,6 @@
 #include "app/server.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <csignal>
@@ -42,16 +43,23 @@ rlim_t raise_descriptor_limit() {
   return limit.rlim_cur;
 }
 
-/// Configuration with what only the running process knows: ports picked, connections bounded by
-/// descriptors.
-config::Config completed(const config::Config& configured) {
-  constexpr rlim_t kept_for_ourselves = 64;
+constexpr rlim_t descriptors_for_ourselves = 128;
+constexpr rlim_t fewest_descriptors = 256;
+
+/// Configuration with what only the running process knows: connections bounded by descriptors, of
+/// which each may need two.
+config::Config completed(const config::Config& configured, rlim_t descriptors) {
   config::Config config = configured;
-  const rlim_t descriptors = raise_descriptor_limit();
-  if (config.downstream.max_connections == 0) {
-    config.downstream.max_connections = static_cast<std::size_t>(
-        descriptors > 2 * kept_for_ourselves ? (descriptors - kept_for_ourselves) / 2 : 1);
+  const auto possible = static_cast<std::size_t>(
+      (std::max(descriptors, fewest_descriptors) - descriptors_for_ourselves) / 2);
+  auto& most = config.downstream.max_connections;
+  if (most > possible) {
+    spdlog::warn(
+        "downstream.max_connections is {}, but {} open files serve {} connections at most; raise "
+        "`ulimit -n`",
+        most, descriptors, possible);
   }
+  if (most == 0 || most > possible) most = possible;
   return config;
 }
 
@@ -72,7 +80,8 @@ void mask_signals(int how) {
 class Server {
  public:
   explicit Server(const config::Config& config)
-      : config_(completed(config)),
+      : descriptors_(raise_descriptor_limit()),
+        config_(completed(config, descriptors_)),
         store_({.max_keys = config_.memory.max_keys, .seed = random_seed()}) {}
 
   Result<void> start();
@@ -87,7 +96,9 @@ class Server {
   void drain();
   void worker_drained();
 
+  rlim_t descriptors_;
   config::Config config_;
+  MonotonicClock clock_;
   store::MemoryStore store_;
   std::atomic<std::size_t> open_connections_{0};
   std::atomic<std::size_t> open_refusals_{0};
@@ -105,6 +116,11 @@ class Server {
 Result<void> Server::start() {
   std::signal(SIGPIPE, SIG_IGN);
   mask_signals(SIG_BLOCK);  // inherited by every thread started from here
+  if (descriptors_ < fewest_descriptors) {
+    return Problem{"the process may have " + std::to_string(descriptors_) +
+                   " open files, and needs at least " + std::to_string(fewest_descriptors) +
+                   ": raise the limit with `ulimit -n` or LimitNOFILE="};
+  }
   if (auto opened = open_log(); !opened) return opened;
   if (auto opened = open_workers(); !opened) return opened;
   if (auto started = start_admin(); !started) return started;
@@ -137,6 +153,7 @@ Result<void> Server::open_workers() {
   const WorkerShares shares{.config = config_,
                             .store = store_,
                             .log_writer = *log_writer_,
+                            .clock = clock_,
                             .open_connections = open_connections_,
                             .open_refusals = open_refusals_};
   for (auto& own : sockets)

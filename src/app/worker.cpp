@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 
 #include "proxy/ticks.hpp"
@@ -20,6 +18,7 @@ Worker::Worker(const WorkerShares& shares, std::vector<proxy::ListeningSocket> s
                                     .limiter = limiter_,
                                     .counters = counters_,
                                     .access_log = access_log_,
+                                    .clock = shares.clock,
                                     .open_connections = shares.open_connections,
                                     .open_refusals = shares.open_refusals},
                seed),
@@ -35,7 +34,7 @@ Worker::~Worker() {
 void Worker::start() {
   for (auto& listener : listeners_)
     listener->start();
-  boost::asio::co_spawn(io_.get_executor(), tick(), boost::asio::detached);
+  proxy::spawn(io_, tick());
   thread_ = std::thread([this] { io_.run(); });
 }
 
@@ -66,7 +65,8 @@ void Worker::drain(std::function<void()> drained) {
     };
     for (auto& listener : listeners_)
       listener->stop();
-    context_.drain();
+    // Connections whose accept has completed but was not told yet come first.
+    boost::asio::post(io_, [this] { context_.drain(); });
   });
 }
 

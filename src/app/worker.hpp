@@ -24,6 +24,7 @@ struct WorkerShares {
   const config::Config& config;
   store::MemoryStore& store;
   LineWriter& log_writer;
+  const MonotonicClock& clock;
   std::atomic<std::size_t>& open_connections;
   std::atomic<std::size_t>& open_refusals;
 };

@@ -15,7 +15,7 @@ std::string match_text(const routing::Match& match) {
   if (match.host) text += " host " + *match.host;
   text += match.path ? " path " + match.path->text() : " any path";
   for (const auto& [name, value] : match.headers)
-    text += " header " + name + ": " + value;
+    text.append(" header ").append(name).append(": ").append(value);
   return text;
 }
 

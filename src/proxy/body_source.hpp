@@ -28,8 +28,13 @@ class BodySource {
 
   /// The next piece of what has already arrived. No I/O.
   State pull(std::string_view& payload);
-  /// Reads into another buffer from now on; the present one is used up.
-  void continue_in(InputBuffer& input) { input_ = &input; }
+  /// Reads into another buffer from now on. What is left of a piece that is not complete yet, a
+  /// trailer line, moves along.
+  void continue_in(InputBuffer& input) {
+    input.append(input_->data());
+    input_->consume(input_->data().size());
+    input_ = &input;
+  }
   /// Reads what the socket has. An end of stream is the end of a body delimited by it, and an error
   /// otherwise.
   Task<error_code> fill();

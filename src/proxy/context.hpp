@@ -41,6 +41,7 @@ struct ContextShares {
   limiter::Limiter& limiter;
   TrafficCounters& counters;
   AccessLog& access_log;
+  const MonotonicClock& clock;                 ///< one for all workers
   std::atomic<std::size_t>& open_connections;  ///< of all workers
   std::atomic<std::size_t>& open_refusals;     ///< of all workers: connections being told 503
 };
@@ -55,7 +56,6 @@ struct Context : ContextShares {
       pools;  ///< one an upstream, in the configuration's order
   std::vector<std::string>
       identity_fields;  ///< fields that identities are read from: Connection can not strip them
-  MonotonicClock clock;
   DeadlineWheel wheel;
   DateText date;
   std::string output;     ///< scratch: built here and sent before anything suspends

@@ -31,6 +31,7 @@ void Exchange::reset() {
   Exchange fresh;
   fresh.fields = std::move(fields);
   fresh.target_storage = std::move(target_storage);
+  fresh.normal_path = std::move(normal_path);
   fresh.limit_fields = std::move(limit_fields);
   fresh.violated = std::move(violated);
   *this = std::move(fresh);

@@ -37,6 +37,9 @@ struct Exchange {
   bool keep_alive = false;    ///< towards the client, after this answer
 
   // route
+  http::RequestView
+      routed;  ///< the request with its path in normal form: what routes and identities see
+  std::string normal_path;  ///< where that lies, if it is not the path as received
   const config::Route* route = nullptr;
   std::array<std::string_view, routing::path_parameter_limit> captures;
   std::array<identity::PathParameter, routing::path_parameter_limit> path_parameters;

@@ -7,7 +7,7 @@ namespace weir::proxy {
 namespace {
 
 // In the order of the enumerators.
-constexpr std::array<http::Refusal, 17> answers{{
+constexpr std::array<http::Refusal, 18> answers{{
     {0, ""},
     {400, "the request head is not valid HTTP/1.1"},
     {431, "the request head is too large"},
@@ -17,6 +17,7 @@ constexpr std::array<http::Refusal, 17> answers{{
     {400, "the request body is not valid chunked coding"},
     {408, "the request body did not arrive in time"},
     {401, "the request does not carry the identity that this route requires"},
+    {400, "a field that says who is asking stands in the request more than once"},
     {404, "no route matches the request"},
     {0, ""},
     {502, "the upstream can not be reached"},

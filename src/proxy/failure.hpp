@@ -19,6 +19,7 @@ enum class Failure : std::uint8_t {
   body_malformed,     ///< chunked coding broken
   body_timed_out,     ///< no progress for downstream.body_timeout
   identity_required,  ///< a limit needs an identity that the request does not carry
+  identity_repeated,  ///< a field that an identity is read from stands there more than once
   no_route,
   downstream_gone,  ///< nobody is left to answer
   // the upstream's

@@ -13,10 +13,25 @@ void append_line(std::string& out, std::string_view name, std::string_view value
   out.append(name).append(": ").append(value).append("\r\n");
 }
 
+/// Fields of this hop, and Trailer: trailer sections are not passed on, so none is announced.
+bool stays_here(const http::FieldView& field, const http::ConnectionOptions& connection) {
+  return field.id == FieldId::trailer || http::is_hop_by_hop(field, connection);
+}
+
 bool is_forwarding_field(const http::FieldView& field) {
   return http::iequals(field.name, "x-forwarded-for") ||
          http::iequals(field.name, "x-forwarded-proto") ||
          http::iequals(field.name, "x-forwarded-host");
+}
+
+/// For a request of HTTP/1.0 without a Host field.
+std::string host_for(const Exchange& exchange) {
+  if (!exchange.request.host.empty()) return std::string(exchange.request.host);
+  const auto& server = exchange.upstream->server;
+  const bool is_v6 = server.host.find(':') != std::string::npos;
+  std::string host = is_v6 ? "[" + server.host + "]" : server.host;
+  if (server.port != 80) host.append(":").append(std::to_string(server.port));
+  return host;
 }
 
 /// Every X-Forwarded-For line of the request as one list, when the peer may speak for others.
@@ -52,10 +67,9 @@ void append_forwarding_fields(std::string& out, const Exchange& exchange,
 void append_request_head(std::string& out, const Exchange& exchange, const ForwardedHop& hop) {
   const auto& request = exchange.request;
   out.append(request.method).append(" ").append(request.target).append(" HTTP/1.1\r\n");
-  if (request.find(FieldId::host) == nullptr)
-    append_line(out, "Host", exchange.upstream->server.host);
+  if (request.find(FieldId::host) == nullptr) append_line(out, "Host", host_for(exchange));
   for (const auto& field : request.fields) {
-    if (http::is_hop_by_hop(field, exchange.connection)) continue;
+    if (stays_here(field, exchange.connection)) continue;
     if (field.id == FieldId::unknown && is_forwarding_field(field)) continue;
     if (field.id == FieldId::forwarded && !hop.peer_is_trusted) continue;
     if (field.id == FieldId::expect && request.version_minor == 0) continue;
@@ -78,7 +92,7 @@ bool append_response_head(std::string& out, const ResponseHead& head, const Exch
   bool has_date = false;
   const bool bodiless_status = head.line.status == 204;
   for (const auto& field : head.fields) {
-    if (http::is_hop_by_hop(field, head.connection)) continue;
+    if (stays_here(field, head.connection)) continue;
     if (field.id == FieldId::content_length && bodiless_status) continue;
     has_date |= field.id == FieldId::date;
     append_line(out, field.name, field.value);

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <chrono>
+#include <exception>
 #include <string_view>
+#include <utility>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -38,6 +41,14 @@ inline auto into(error_code& ec) {
 /// nothing: what is waited for often arrives meanwhile.
 inline auto yield_to_others() {
   return asio::post(asio::use_awaitable_t<Executor>{});
+}
+
+/// Starts a task beside the running one. Nothing is meant to throw after start-up but the
+/// allocator: that ends the process, loudly, rather than leave behind a task that others wait for.
+inline void spawn(asio::io_context& io, Task<> task) {
+  asio::co_spawn(io.get_executor(), std::move(task), [](const std::exception_ptr& error) noexcept {
+    if (error) std::rethrow_exception(error);
+  });
 }
 
 inline asio::const_buffer bytes_of(std::string_view text) {

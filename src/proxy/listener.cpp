@@ -12,9 +12,6 @@
 #include <unistd.h>
 #include <utility>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 #include "proxy/session.hpp"
 #include "proxy/ticks.hpp"
 
@@ -157,7 +154,7 @@ Listener::Listener(Context& context, ListeningSocket socket)
 }
 
 void Listener::start() {
-  asio::co_spawn(context_.io.get_executor(), accept_all(), asio::detached);
+  spawn(context_.io, accept_all());
 }
 
 Task<> Listener::accept_all() {

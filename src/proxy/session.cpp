@@ -3,10 +3,9 @@
 #include <sys/socket.h>
 #include <utility>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/write.hpp>
 
+#include "http/normal_path.hpp"
 #include "http/request_target.hpp"
 #include "identity/client_address.hpp"
 #include "proxy/head_parser.hpp"
@@ -17,22 +16,23 @@ namespace {
 
 constexpr Duration linger_timeout = std::chrono::seconds(2);
 constexpr std::size_t linger_limit = 1024 * 1024;
+bool has_unread(Socket& socket) {
+  char byte = 0;
+  return ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 constexpr Duration drain_grace = std::chrono::seconds(1);
 
 }  // namespace
 
 void Session::start(Context& context, Socket socket, const identity::IpAddress& peer) {
   auto run = [](std::unique_ptr<Session> session) -> Task<> { co_await session->run(); };
-  asio::co_spawn(context.io.get_executor(),
-                 run(std::make_unique<Session>(context, std::move(socket), peer, false)),
-                 asio::detached);
+  spawn(context.io, run(std::make_unique<Session>(context, std::move(socket), peer, false)));
 }
 
 void Session::turn_away(Context& context, Socket socket, const identity::IpAddress& peer) {
   auto refuse = [](std::unique_ptr<Session> session) -> Task<> { co_await session->refuse(); };
-  asio::co_spawn(context.io.get_executor(),
-                 refuse(std::make_unique<Session>(context, std::move(socket), peer, true)),
-                 asio::detached);
+  spawn(context.io, refuse(std::make_unique<Session>(context, std::move(socket), peer, true)));
 }
 
 Session::Session(Context& context, Socket socket, const identity::IpAddress& peer, bool refused)
@@ -42,9 +42,9 @@ Session::Session(Context& context, Socket socket, const identity::IpAddress& pee
       peer_is_trusted_(identity::is_trusted(context.config.client_address, peer)),
       refused_(refused),
       index_(context.sessions.size()) {
+  context_.sessions.push_back(this);
   (refused_ ? context_.open_refusals : context_.open_connections)
       .fetch_add(1, std::memory_order_relaxed);
-  context_.sessions.push_back(this);
   context_.counters.connections.add(1);
 }
 
@@ -128,7 +128,10 @@ Failure Session::look_for_head(std::size_t& scanned) {
   // RFC 9112 section 2.2: empty lines before a request line are ignored.
   while (scanned == 0 && input_.data().starts_with("\r\n"))
     input_.consume(2);
-  if (input_.empty() || input_.data() == "\r") return Failure::none;
+  if (input_.empty() || input_.data() == "\r") {
+    input_.make_room(limits.max_head);
+    return Failure::none;
+  }
   if (phase_ == Phase::idle) {
     exchange_.started_at = context_.clock.now();
     arm(Phase::head, limits.head_timeout);
@@ -174,14 +177,33 @@ Session::MaybeRefusal Session::inspect_head() {
 
   exchange_.connection = http::connection_options(request.fields, context_.identity_fields);
   if (exchange_.connection.too_many) return answer_to(Failure::head_malformed);
+  if (repeats_identity_field()) return answer_to(Failure::identity_repeated);
   exchange_.keep_alive = !http::wants_close(request.version_minor, exchange_.connection);
   exchange_.client = identity::client_address(context_.config.client_address, peer_, request);
   return std::nullopt;
 }
 
+/// Two values where one says who is asking: the upstream may take the other one, and each first
+/// value would be a fresh quota.
+bool Session::repeats_identity_field() const {
+  for (const auto& name : context_.identity_fields) {
+    std::size_t count = 0;
+    for (const auto& field : exchange_.fields)
+      count += http::iequals(field.name, name) ? 1 : 0;
+    if (count > 1) return true;
+  }
+  return false;
+}
+
 bool Session::find_route() {
+  exchange_.routed = exchange_.request;
+  if (!http::is_normal_path(exchange_.request.path)) {
+    exchange_.normal_path.clear();
+    http::append_normal_path(exchange_.normal_path, exchange_.request.path);
+    exchange_.routed.path = exchange_.normal_path;
+  }
   for (const auto& route : context_.config.routes) {
-    if (!routing::matches(route.match, exchange_.request, exchange_.captures.data())) continue;
+    if (!routing::matches(route.match, exchange_.routed, exchange_.captures.data())) continue;
     exchange_.route = &route;
     if (route.match.path) {
       const auto& names = route.match.path->parameters();
@@ -198,7 +220,7 @@ void Session::decide() {
   exchange_.decided_at = exchange_.started_at;
   if (exchange_.route->limits.empty()) return;
   const identity::Evidence evidence{
-      .request = exchange_.request,
+      .request = exchange_.routed,
       .client = exchange_.client,
       .path_parameters = {exchange_.path_parameters.data(), exchange_.path_parameter_count},
       .client_settings = context_.config.client_address,
@@ -349,7 +371,7 @@ Task<bool> Session::discard_body() {
 /// for a moment.
 Task<> Session::linger() {
   if (aborted_ || !socket_.is_open()) co_return;
-  if (exchange_.body_is_read && input_.empty()) co_return;
+  if (exchange_.body_is_read && input_.empty() && !has_unread(socket_)) co_return;
   error_code ec;
   socket_.shutdown(Socket::shutdown_send, ec);
   arm(Phase::linger, linger_timeout);

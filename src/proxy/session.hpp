@@ -50,6 +50,7 @@ class Session final : public Deadline {
   Failure look_for_head(std::size_t& scanned);
   MaybeRefusal inspect_head();
   bool is_too_large(std::uint64_t body_size) const;
+  bool repeats_identity_field() const;
   // route, decide
   bool find_route();
   void decide();

@@ -44,7 +44,8 @@ Task<> Session::answer_denied() {
                                               context_.next_random());
     http::append_retry_after(fields, *retry_after_s, options.retry_after, context_.clock.now());
   }
-  std::string body;
+  std::string& body = context_.body;
+  body.clear();
   if (!policy.body)
     http::append_quota_exceeded(body, policy.status, exchange_.violated, retry_after_s);
   co_await send_answer(policy.status, policy.body ? "text/plain" : problem_json, fields,

@@ -2,8 +2,6 @@
 // down.
 #include <optional>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/write.hpp>
 
 #include "proxy/head_parser.hpp"
@@ -41,6 +39,8 @@ struct Session::Upload {
   BodySource source;
   bool chunk;
   bool finished = true;
+  bool sent_whole = false;          ///< the upstream connection stands at the end of the request
+  bool unwanted = false;            ///< the answer is complete: stop where you are
   bool waits_for_upstream = false;  ///< which takes no more
   Failure failure = Failure::none;
   std::optional<Timer> done;
@@ -90,7 +90,7 @@ Task<Failure> Session::attempt(UpstreamPool& pool) {
   Failure failure = co_await send_request(upload);
   if (failure == Failure::none) failure = co_await read_response(upload);
   if (!upload.finished) co_await finish_upload(upload);
-  if (failure == Failure::none && upstream_->reusable && exchange_.body_is_read) {
+  if (failure == Failure::none && upstream_->reusable && upload.sent_whole) {
     pool.give_back(std::move(upstream_), context_.wheel.now());
   }
   co_return failure;
@@ -127,14 +127,17 @@ Task<Failure> Session::send_request(Upload& upload) {
     exchange_.body_is_read = true;
     if (upload.chunk) append_last_chunk(out);
   }
-  if (co_await transmit(upstream_->socket, out)) co_return Failure::upstream_broken;
-  if (state == BodySource::State::ended) co_return Failure::none;
+  if (co_await transmit(upstream_->socket, out)) {
+    co_return timed_out_ ? Failure::upstream_timed_out : Failure::upstream_broken;
+  }
+  upload.sent_whole = state == BodySource::State::ended;
+  if (upload.sent_whole) co_return Failure::none;
 
   upload.finished = false;
   upload.done.emplace(context_.io.get_executor(), Timer::time_point::max());
   body_input_ = std::make_unique<InputBuffer>(gather_limit);
   upload.source.continue_in(*body_input_);
-  asio::co_spawn(context_.io.get_executor(), upload_body(upload), asio::detached);
+  spawn(context_.io, upload_body(upload));
   co_return Failure::none;
 }
 
@@ -147,7 +150,7 @@ Task<> Session::upload_body(Upload& upload) {
   const auto& limits = context_.config.downstream;
   std::string_view piece;
   error_code ec;
-  while (!exchange_.body_is_read && upload.failure == Failure::none && !ec) {
+  while (!upload.sent_whole && !upload.unwanted && upload.failure == Failure::none && !ec) {
     std::string& out = context_.output;
     out.clear();
     auto state = BodySource::State::payload;
@@ -159,20 +162,21 @@ Task<> Session::upload_body(Upload& upload) {
     exchange_.body_is_read = state == BodySource::State::ended;
     if (exchange_.body_is_read && upload.chunk) append_last_chunk(out);
     if (state == BodySource::State::malformed) upload.failure = Failure::body_malformed;
-    if (limits.max_body != 0 && exchange_.bytes_in > limits.max_body)
-      upload.failure = Failure::body_too_large;
+    if (is_too_large(exchange_.bytes_in)) upload.failure = Failure::body_too_large;
     if (upload.failure != Failure::none) break;
     arm(Phase::body, limits.body_timeout);
     // An upstream that takes no more may have answered already: reading its answer decides.
     upload.waits_for_upstream = true;
     if (!out.empty()) ec = co_await transmit(upstream_->socket, out);
     upload.waits_for_upstream = false;
-    if (state == BodySource::State::exhausted && !ec && co_await upload.source.fill()) {
+    upload.sent_whole = state == BodySource::State::ended && !ec;
+    if (state != BodySource::State::exhausted || ec || upload.unwanted) continue;
+    if (co_await upload.source.fill()) {
       upload.failure = timed_out_ ? Failure::body_timed_out : Failure::downstream_gone;
     }
   }
-  if (upload.failure != Failure::none && upstream_) upstream_->socket.cancel(ec);
-  if (exchange_.body_is_read && !exchange_.head_is_sent)
+  if (upload.failure != Failure::none) upstream_->socket.cancel(ec);
+  if (upload.sent_whole && !exchange_.head_is_sent)
     arm(Phase::response, exchange_.upstream->response_timeout);
   upload.finished = true;
   upload.done->cancel();
@@ -182,6 +186,7 @@ Task<> Session::upload_body(Upload& upload) {
 Task<> Session::finish_upload(Upload& upload) {
   error_code ec;
   exchange_.keep_alive = false;
+  upload.unwanted = true;
   socket_.cancel(ec);
   upstream_->socket.cancel(ec);
   while (!upload.finished)
@@ -221,8 +226,9 @@ Task<Failure> Session::read_response(Upload& upload) {
     const ResponseHead head{
         .line = *line, .fields = upstream.fields, .connection = connection, .body = *body};
     if (line->status >= 200) co_return co_await relay_response(head);
-    if (const Failure failure = co_await answer_interim(head); failure != Failure::none)
-      co_return failure;
+    const Failure failure = co_await answer_interim(head);
+    if (failure != Failure::none) co_return failure;
+    if (upload.finished) arm(Phase::response, exchange_.upstream->response_timeout);
     scanned = 0;
   }
 }

@@ -7,8 +7,6 @@
 #include <sys/socket.h>
 #include <utility>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/ip/basic_resolver.hpp>
 
 #include "proxy/ticks.hpp"
@@ -57,7 +55,7 @@ Task<error_code> UpstreamPool::resolve(std::uint64_t tick, Duration timeout) {
   if (!endpoints_.empty() && tick - resolved_at_ < resolved_for_ticks) co_return error_code{};
   if (!looking_up_) {
     looking_up_ = true;
-    asio::co_spawn(io_.get_executor(), look_up(tick), asio::detached);
+    spawn(io_, look_up(tick));
   }
   error_code ec;
   Timer patience(io_.get_executor(), timeout);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "http/characters.hpp"
+#include "http/normal_path.hpp"
 
 namespace weir::routing {
 namespace {
@@ -37,6 +38,13 @@ Result<PathPattern> PathPattern::parse(std::string_view text) {
     return in_pattern(
         text,
         "holds a space, a control character, \"?\" or \"#\"; a pattern is for the path alone");
+  }
+  if (!http::is_normal_path(text)) {
+    std::string normal;
+    http::append_normal_path(normal, text);
+    if (normal != text)
+      return in_pattern(text,
+                        "is never matched: requests are matched in the form \"" + normal + "\"");
   }
   PathPattern pattern;
   pattern.text_ = text;

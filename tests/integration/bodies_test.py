@@ -77,6 +77,16 @@ class Upload(Case):
             self.client.send(request[cut:])
             self.assertEqual(self.client.read().body.decode(), digest(body), f"cut at {cut}")
 
+    def test_a_trailer_section_cut_by_a_pause_neither_fails_nor_reaches_the_next_request(self):
+        body = payload(5)
+        coded = chunked(body, [5])[:-2] + b"X-Check: abc\r\n\r\n"
+        request = request_bytes("POST", "/cut", {"Transfer-Encoding": "chunked"}, coded)
+        for cut in range(len(request) - len(coded), len(request)):
+            self.client.send(request[:cut])
+            self.up.await_requests(len(self.up.requests) + 1)  # its head has gone on, the cut is real
+            self.client.send(request[cut:])
+            self.assertEqual(self.client.read().body.decode(), digest(body), f"cut at {cut}")
+
     def test_chunk_extensions_are_dropped_and_the_payload_kept(self):
         coded = b'5;name="a;b"\r\nhello\r\n1 ; x\r\n!\r\n0\r\n\r\n'
         self.assert_arrives({"Transfer-Encoding": "chunked"}, coded, b"hello!")

@@ -2,6 +2,8 @@
 
 import os
 import re
+import resource
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -116,6 +118,17 @@ class Usage(Case):
                 self.assertEqual(result.returncode, 2, result)
                 self.assertTrue(result.stderr.strip(), result)
                 self.assertEqual(result.stdout, "")
+
+
+class Descriptors(FileCase):
+    def test_too_few_open_files_are_refused_at_the_start(self):
+        def few():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+
+        ended = subprocess.run([os.environ["WEIR_BINARY"], *PROXY, "--limit", "1/1s", "--listen", "127.0.0.1:0"],
+                               capture_output=True, text=True, timeout=60, preexec_fn=few, check=False)
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertIn("100 open files, and needs at least 256", ended.stderr)
 
 
 class Proxy(Case):

@@ -2,6 +2,8 @@
 
 import socket
 
+import threading
+
 from harness.case import Case, limited, scaled
 from harness.client import chunked, request_bytes
 from harness.payload import digest, payload
@@ -138,6 +140,13 @@ class DeniedWithBody(Case):
             self.assertEqual(self.client.request("HEAD", "/").status, 429)
 
 
+def send_until_it_ends(client, data):
+    try:
+        client.send(data)
+    except OSError:
+        pass
+
+
 class UpstreamConnections(Case):
     """PITFALLS 39: what is left on an upstream connection never reaches another request."""
 
@@ -169,6 +178,24 @@ class UpstreamConnections(Case):
             self.assertEqual(client.get(f"/{i}").body, f"/{i}".encode())
             with weir.connect() as other:
                 self.assertEqual(other.get(f"/other{i}").body, f"/other{i}".encode())
+
+    def test_a_connection_with_half_a_request_on_it_reaches_nobody_pitfall_39(self):
+        def behaviour(exchange):
+            exchange.answer(b"early")  # and keeps the connection, without reading the body
+
+        for size in range(2_900_000, 3_200_000, 45_000):
+            upstream, weir, client = self.proxy(behaviour)
+            head = request_bytes("POST", "/upload", {"Content-Length": str(size)})
+            sender = threading.Thread(target=send_until_it_ends, args=(client, head + b"x" * size))
+            sender.start()
+            self.assertEqual(client.read().body, b"early")
+            with weir.connect() as other:
+                self.assertEqual(other.get("/next").body, b"early")
+            sender.join()
+            self.assertEqual([(r.method, r.target) for r in upstream.requests],
+                             [("POST", "/upload"), ("GET", "/next")])
+            first, second = upstream.requests
+            self.assertIsNot(first.connection, second.connection)
 
     def test_a_body_longer_than_its_length_reaches_nobody_pitfall_39(self):
         def behaviour(exchange):

@@ -46,6 +46,13 @@ class Sources(IdentityCase):
         self.assert_counted_together(header("X-API-KEY", "c"),
                                      header("x-api-key", "c", "/elsewhere"))
 
+    def test_a_header_that_says_who_is_asking_twice_is_refused(self):
+        self.begin({"header": "x-api-key"})
+        for values in [("a", "b"), ("a", "a")]:
+            response = self.client.get("/", [("X-Api-Key", values[0]), ("x-api-key", values[1])])
+            self.assert_problem(response, 400)
+        self.assert_counted_together(header("X-Api-Key", "a"), header("X-Api-Key", "a"))
+
     def test_query(self):
         self.begin({"query": "key"})
         self.assert_not_counted("/?other=1", "/", "/?xkey=1")

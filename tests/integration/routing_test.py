@@ -41,6 +41,14 @@ class Routing(Case):
         ]:
             self.assert_taken(expected, target)
 
+    def test_another_spelling_of_a_path_is_no_other_route(self):
+        self.begin(respond("login", path="/a/login"), respond("rest", path="/**"))
+        for target in ["/a/login", "//a/login", "/a//login", "/./a/login", "/x/../a/login",
+                       "/a/%6cogin", "/%61/login", "/x/%2e%2E/a/login", "/a/login?x=//y"]:
+            self.assert_taken("login", target)
+        for target in ["/a/login/", "/a/login%2f", "/a/login;v=1", "/A/login"]:
+            self.assert_taken("rest", target)
+
     def test_hosts(self):
         self.begin(respond("api", host="api.example.com"), respond("any", host="*.example.com"))
         for host, expected in [
