@@ -239,7 +239,7 @@ void Server::run() {
 
 }  // namespace
 
-int serve(std::shared_ptr<const config::Config> config) {
+int serve(const std::shared_ptr<const config::Config>& config) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("weir"));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
   Server server(*config);

@@ -9,6 +9,6 @@ namespace weir::app {
 
 /// Runs until SIGTERM or SIGINT and returns the exit code: 0 after an orderly end, 1 if it could
 /// not start.
-int serve(std::shared_ptr<const config::Config> config);
+int serve(const std::shared_ptr<const config::Config>& config);
 
 }  // namespace weir::app

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 
 #include "identity/node.hpp"
 
@@ -34,9 +35,9 @@ class Walk {
 /// elements count as none.
 IpAddress walk_list(Walk walk, const http::RequestView& request, std::string_view name,
                     auto take_last, auto parse) {
-  for (auto field = request.fields.rbegin(); field != request.fields.rend(); ++field) {
-    if (!http::iequals(field->name, name)) continue;
-    for (std::string_view list = field->value; !list.empty();) {
+  for (const auto& field : std::views::reverse(request.fields)) {
+    if (!http::iequals(field.name, name)) continue;
+    for (std::string_view list = field.value; !list.empty();) {
       const std::string_view element = take_last(list);
       if (!element.empty() && !walk.step(parse(element))) return walk.reached();
     }

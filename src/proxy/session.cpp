@@ -177,9 +177,9 @@ Session::MaybeRefusal Session::inspect_head() {
 
   exchange_.connection = http::connection_options(request.fields, context_.identity_fields);
   if (exchange_.connection.too_many) return answer_to(Failure::head_malformed);
-  if (repeats_identity_field()) return answer_to(Failure::identity_repeated);
   exchange_.keep_alive = !http::wants_close(request.version_minor, exchange_.connection);
   exchange_.client = identity::client_address(context_.config.client_address, peer_, request);
+  if (repeats_identity_field()) return answer_to(Failure::identity_repeated);
   return std::nullopt;
 }
 

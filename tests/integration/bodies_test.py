@@ -82,8 +82,9 @@ class Upload(Case):
         coded = chunked(body, [5])[:-2] + b"X-Check: abc\r\n\r\n"
         request = request_bytes("POST", "/cut", {"Transfer-Encoding": "chunked"}, coded)
         for cut in range(len(request) - len(coded), len(request)):
+            before = len(self.up.requests)
             self.client.send(request[:cut])
-            self.up.await_requests(len(self.up.requests) + 1)  # its head has gone on, the cut is real
+            self.up.await_requests(before + 1)  # its head has gone on, the cut is real
             self.client.send(request[cut:])
             self.assertEqual(self.client.read().body.decode(), digest(body), f"cut at {cut}")
 

@@ -30,7 +30,6 @@ TEST_CASE("what a pattern matches") {
        {"/exact"},
        {"/", "/exact/", "/exactly", "/Exact", "/exact/a", "exact", "//exact", "/%65xact"}},
       {"/a/b/", {"/a/b/"}, {"/a/b", "/a/b//", "/a/b/c"}},
-      {"/a//b", {"/a//b"}, {"/a/b", "/a/x/b"}},
       // one segment, not an empty one
       {"/v1/*",
        {"/v1/a", "/v1/..", "/v1/%2F"},
@@ -94,6 +93,9 @@ TEST_CASE("a pattern that can not be meant is refused with its text and the reas
       {"/a?b", "the path alone"},
       {"/a#b", "the path alone"},
       {"/a b", "the path alone"},
+      {"/a//b", "requests are matched in the form \"/a/b\""},
+      {"/a/../b", "requests are matched in the form \"/b\""},
+      {"/%61/{id}", "requests are matched in the form \"/a/{id}\""},
       {"/a\n", "the path alone"},
       {"/{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}/{i}", "more than 8"},
   };
@@ -146,6 +148,7 @@ TEST_CASE("patterns agree with a model") {
       path += parts[random() % 3];
     if (random() % 3 == 0) pattern += "/{p}";
     if (random() % 3 == 0 || pattern.empty()) pattern += "/**";
+    if (pattern.find("//") != std::string::npos) continue;  // refused: never matched
     CAPTURE(pattern, path);
     REQUIRE(matches(pattern, path) == model(pattern, path));
   }
