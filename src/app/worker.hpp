@@ -50,7 +50,9 @@ class Worker {
  private:
   proxy::Task<> tick();
 
-  boost::asio::io_context io_{1};
+  /// Sockets are touched by the worker's thread alone, so the reactor needs no lock for them;
+  /// posting from others stays safe.
+  boost::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   limiter::Limiter limiter_;
   TrafficCounters counters_;
   proxy::AccessLog access_log_;
