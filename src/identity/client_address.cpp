@@ -1,8 +1,8 @@
 #include "identity/client_address.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
-#include <ranges>
 
 #include "identity/node.hpp"
 
@@ -35,7 +35,8 @@ class Walk {
 /// elements count as none.
 IpAddress walk_list(Walk walk, const http::RequestView& request, std::string_view name,
                     auto take_last, auto parse) {
-  for (const auto& field : std::views::reverse(request.fields)) {
+  for (std::size_t left = request.fields.size(); left > 0; --left) {
+    const auto& field = request.fields[left - 1];
     if (!http::iequals(field.name, name)) continue;
     for (std::string_view list = field.value; !list.empty();) {
       const std::string_view element = take_last(list);

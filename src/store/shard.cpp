@@ -92,6 +92,7 @@ void Shard::evict() {
     if (!victim || slot.whole(latest_s_) || worth(slot) < worth(*victim)) victim = &slot;
     if (slot.whole(latest_s_)) break;
   }
+  if (victim == nullptr) return;  // an empty table has nothing to give
   if (!victim->whole(latest_s_)) {
     ++evictions_;
     denied_evictions_ += victim->denied ? 1 : 0;

@@ -55,8 +55,8 @@ State& state_in(Slot& slot) {
   if constexpr (fits_slot<State>) {
     return *std::launder(reinterpret_cast<State*>(slot.state.data()));
   } else {
-    State* owned;
-    std::memcpy(&owned, slot.state.data(), sizeof owned);
+    State* owned = nullptr;
+    std::memcpy(&owned, slot.state.data(), sizeof(void*));
     return *owned;
   }
 }
@@ -68,7 +68,7 @@ State& put_state(Slot& slot, rules::Algorithm algorithm) {
     new (slot.state.data()) State{};
   } else {
     State* const owned = new State{};
-    std::memcpy(slot.state.data(), &owned, sizeof owned);
+    std::memcpy(slot.state.data(), &owned, sizeof(void*));
   }
   slot.algorithm = algorithm;
   return state_in<State>(slot);
