@@ -62,6 +62,39 @@ struct MemoryStore {
   std::size_t max_keys = 1'000'000;
 };
 
+enum class StoreType : std::uint8_t { memory, redis };
+
+/// What decides for a policy while Redis does not.
+enum class OnFailure : std::uint8_t {
+  local,  ///< the embedded store, with this instance's share of the quota
+  allow,  ///< the policy does not limit
+  deny,   ///< 503
+};
+
+struct RedisTls {
+  bool enabled = false;                      ///< rediss://
+  std::string ca, certificate, private_key;  ///< files; empty: the system's CAs, no certificate
+  std::string server_name;                   ///< empty: the host
+};
+
+/// The Redis that instances share.
+struct RedisStore {
+  std::string host;  ///< a name or an address without brackets; empty for a unix socket
+  std::uint16_t port = 6379;
+  std::string unix_path;
+  std::string user;  ///< ACL user; empty: the default user
+  Secret password;   ///< empty: no AUTH
+  int database = 0;
+  RedisTls tls;
+  std::string key_prefix = "weir:";
+  Duration connect_timeout = std::chrono::milliseconds(500);  ///< until ready for decisions
+  Duration timeout = std::chrono::milliseconds(20);           ///< one decision, queueing included
+  int breaker_failures = 5;  ///< consecutive, until Redis is left alone
+  Duration breaker_retry_after = std::chrono::seconds(1);  ///< until it is asked again
+  OnFailure on_failure = OnFailure::local;
+  std::int64_t replicas = 1;  ///< instances that share the quota while each decides locally
+};
+
 struct Server {
   std::string url;   ///< as configured
   std::string host;  ///< a name or an address, without brackets
@@ -103,8 +136,10 @@ struct Policy {
   int status = 429;
   std::optional<std::string> body;    ///< replaces the problem body
   std::vector<Attribute> attributes;  ///< attributed_window
-  std::string policy_item;            ///< ready for RateLimit-Policy
-  std::string name_item;              ///< ready for RateLimit
+  OnFailure on_failure = OnFailure::local;
+  rules::Policy local_rule;  ///< this instance's share, while it decides alone
+  std::string policy_item;   ///< ready for RateLimit-Policy
+  std::string name_item;     ///< ready for RateLimit
 };
 
 /// One limit of a route, with indexes into Config::policies and Config::identities.
@@ -152,7 +187,9 @@ struct Config {
   identity::ClientAddressSettings client_address;
   Downstream downstream;
   http::ResponseFieldOptions response_fields;
+  StoreType store_type = StoreType::memory;
   MemoryStore memory;
+  RedisStore redis;
   AccessLog access_log;
   std::vector<Upstream> upstreams;
   std::vector<Identity> identities;

@@ -60,8 +60,6 @@ constexpr Key<MemoryStore> memory_keys[] = {
          }},
 };
 
-enum class StoreType : std::uint8_t { memory, redis };
-
 constexpr Key<Config> store_keys[] = {
     {.name = "type",
      .read =

@@ -1,0 +1,75 @@
+// The store that instances share: one connection to Redis, whose scripts decide.
+//
+// Belongs to one worker and is used on its loop only. While there is no connection every question
+// fails at once; it reconnects by itself, with backoff and jitter, resolving the name anew. All
+// questions of one pass of the loop leave in one write. An answer that comes after its deadline is
+// dropped, and nothing that may have run is sent again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include "base/counters.hpp"
+#include "config/config.hpp"
+#include "redis/receiver.hpp"
+#include "rules/decision.hpp"
+#include "store/claim.hpp"
+
+namespace weir::redis {
+
+/// Read by a scrape; written by the worker.
+struct StoreCounters {
+  Counter questions;                  ///< sent, those repeated after NOSCRIPT not included
+  Counter errors[store_error_count];  ///< by StoreError
+  Counter connects;                   ///< handshakes that succeeded
+  Counter late_answers;               ///< came after their deadline
+};
+
+/// One request's claims, to be decided together. Lives at one place until it is answered.
+struct Question {
+  std::span<const store::Claim> claims;  ///< needed only while ask() runs
+  std::span<rules::Decision> decisions;  ///< written before on_answer(none); one a claim
+  bool admitted = false;                 ///< as MemoryStore::acquire returns
+  Receiver* receiver = nullptr;
+};
+
+class Store {
+ public:
+  /// `policy_names` by Claim::policy_id. `algorithm_sets`: one bit an algorithm (1 << Algorithm)
+  /// for every set of algorithms that a request's claims can have together; their scripts are
+  /// loaded when connecting.
+  Store(boost::asio::io_context& io, const config::RedisStore& options,
+        std::vector<std::string> policy_names, std::vector<std::uint8_t> algorithm_sets,
+        StoreCounters& counters, std::uint64_t seed);
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  /// Connects, and keeps doing so until stop().
+  void start();
+  /// Ends the connection and fails what is pending; the loop is left with nothing of this store.
+  void stop();
+
+  /// Connected, authenticated, scripts loaded.
+  bool is_ready() const;
+  /// Sends the question. The receiver is told within options.timeout.
+  void ask(Question& question);
+  /// Forgets a key: its next request finds a fresh state. `receiver` is told as for a question.
+  void forget(const Hash128& identity, std::uint32_t policy_id, Receiver& receiver);
+  /// Ends this connection, whose server does not answer, and makes another.
+  void reconnect();
+  /// What the last failed attempt or broken connection said, for the log and /readyz; empty while
+  /// ready. Never a secret.
+  std::string_view trouble() const;
+
+ private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace weir::redis
