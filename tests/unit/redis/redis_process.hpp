@@ -1,0 +1,136 @@
+// A real redis-server for a test: a process of its own in a temporary directory, without
+// persistence, reachable by unix socket and by a free TCP port of the loopback, ended with the
+// object.
+//
+// stop() and start() are a crash and a restart at the same addresses; pause() leaves its sockets
+// open but answers nothing.
+#pragma once
+
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <netinet/in.h>
+#include <stdexcept>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace weir::redis::test {
+
+class RedisProcess {
+ public:
+  /// `arguments` as on the command line: {"--requirepass", "secret"}. Starts it and waits until it
+  /// listens.
+  explicit RedisProcess(std::vector<std::string> arguments = {})
+      : arguments_(std::move(arguments)), directory_(temporary_directory()), port_(free_port()) {
+    start();
+  }
+  ~RedisProcess() {
+    stop();
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+  RedisProcess(const RedisProcess&) = delete;
+  RedisProcess& operator=(const RedisProcess&) = delete;
+
+  std::string unix_path() const { return directory_ + "/redis.sock"; }
+  std::uint16_t port() const { return port_; }
+  pid_t pid() const { return pid_; }
+
+  void start() {
+    if (pid_ > 0) return;
+    pid_ = spawn();
+    while (!listens()) {
+      if (waitpid(pid_, nullptr, WNOHANG) == pid_) {
+        pid_ = 0;
+        throw std::runtime_error("redis-server did not start; is it installed?");
+      }
+      usleep(1'000);
+    }
+  }
+  void stop() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+  void pause() const { kill(pid_, SIGSTOP); }
+  void resume() const { kill(pid_, SIGCONT); }
+
+ private:
+  static std::string temporary_directory() {
+    std::string path = "/tmp/weir-redis-XXXXXX";
+    if (!mkdtemp(path.data())) throw std::runtime_error("mkdtemp failed");
+    return path;
+  }
+  static std::uint16_t free_port() {
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    bind(fd, reinterpret_cast<sockaddr*>(&address), size);
+    getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+    close(fd);
+    return ntohs(address.sin_port);
+  }
+  std::vector<std::string> command_line() const {
+    std::vector<std::string> words{"redis-server",
+                                   "--save",
+                                   "",
+                                   "--appendonly",
+                                   "no",
+                                   "--dir",
+                                   directory_,
+                                   "--unixsocket",
+                                   unix_path(),
+                                   "--port",
+                                   std::to_string(port_),
+                                   "--bind",
+                                   "127.0.0.1",
+                                   "--loglevel",
+                                   "warning"};
+    words.insert(words.end(), arguments_.begin(), arguments_.end());
+    return words;
+  }
+  /// The child only execs: everything it needs is allocated before.
+  pid_t spawn() const {
+    auto words = command_line();
+    std::vector<char*> argv;
+    for (auto& word : words)
+      argv.push_back(word.data());
+    argv.push_back(nullptr);
+    const pid_t child = fork();
+    if (child != 0) return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const int nowhere = open("/dev/null", O_RDWR);
+    dup2(nowhere, STDIN_FILENO);
+    dup2(nowhere, STDOUT_FILENO);
+    execvp(argv[0], argv.data());
+    _exit(127);
+  }
+  bool listens() const {
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    unix_path().copy(address.sun_path, sizeof address.sun_path - 1);
+    const bool connected =
+        connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    close(fd);
+    return connected;
+  }
+
+  std::vector<std::string> arguments_;
+  std::string directory_;
+  std::uint16_t port_;
+  pid_t pid_ = 0;
+};
+
+}  // namespace weir::redis::test
