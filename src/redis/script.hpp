@@ -1,0 +1,25 @@
+// The scripts that decide in Redis: lua/*.lua, embedded at build time, joined for the algorithms
+// that the claims of one request can have together. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "rules/policy.hpp"
+
+namespace weir::redis {
+
+/// One bit an algorithm.
+using AlgorithmSet = std::uint8_t;
+constexpr AlgorithmSet set_of(rules::Algorithm algorithm) {
+  return static_cast<AlgorithmSet>(1U << static_cast<unsigned>(algorithm));
+}
+
+/// Where a script takes the time from: the server, or (tests) the last argument.
+enum class Clock : std::uint8_t { server, argument };
+
+/// The text for SCRIPT LOAD and EVAL: the parts that these algorithms need, and no others. A script
+/// decides any claims whose algorithms are in its set. Built once, when starting up.
+std::string script_for(AlgorithmSet algorithms, Clock clock = Clock::server);
+
+}  // namespace weir::redis
