@@ -47,10 +47,10 @@ void append_question(std::string& out, ScriptName script, const KeySpace& keys,
 void append_forget(std::string& out, const KeySpace& keys, const Hash128& identity,
                    std::uint32_t policy_id);
 
-/// The script's reply to `claims` (whose policies are read) as decisions, one a claim, and whether
-/// the request is admitted. False, with nothing written, if it is not what our script gives: an
-/// error reply, another type or length, values out of range.
-bool read_answer(const redisReply& reply, std::span<const store::Claim> claims,
-                 std::span<rules::Decision> decisions, bool& admitted);
+/// The script's reply as decisions, one a claim in their order, and whether the request is
+/// admitted. `limit` of each decision is left as it is: who asks sets it to the policy's capacity,
+/// as the claims need not live until the answer. False, with nothing written, if the reply is not
+/// what our script gives: an error, another type or length, values out of range.
+bool read_answer(const redisReply& reply, std::span<rules::Decision> decisions, bool& admitted);
 
 }  // namespace weir::redis
