@@ -69,7 +69,8 @@ Task<> Session::run() {
       co_await serve();
     }
     finish();
-    if (!exchange_.keep_alive || !co_await discard_body()) break;
+    if (!exchange_.keep_alive) break;
+    if (has_rest_of_body() && !co_await discard_body()) break;
   }
   co_await linger();
 }
@@ -322,25 +323,32 @@ void Session::abort() {
   socket_.close(ec);
 }
 
-Task<error_code> Session::send(std::string_view data) {
-  exchange_.bytes_out += data.size();
-  return transmit(socket_, data);
-}
-
-Task<error_code> Session::transmit(Socket& socket, std::string_view data) {
-  error_code ec;
-  std::size_t sent = socket.write_some(bytes_of(data), ec);
+std::string_view Session::send_at_once(Socket& socket, std::string_view data, error_code& ec) {
+  const std::size_t sent = socket.write_some(bytes_of(data), ec);
   if (ec == asio::error::would_block) {
     ec = {};
-    sent = 0;
+    return data;
   }
-  if (!ec && sent < data.size()) {
-    // The scratch buffers belong to whoever runs next: keep what did not fit.
-    const std::string rest(data.substr(sent));
-    arm(Phase::body, context_.config.downstream.body_timeout);
-    co_await asio::async_write(socket, bytes_of(rest), into(ec));
-  }
+  return ec ? std::string_view{} : data.substr(sent);
+}
+
+Task<error_code> Session::send_rest(Socket& socket, std::string rest) {
+  error_code ec;
+  arm(Phase::body, context_.config.downstream.body_timeout);
+  co_await asio::async_write(socket, bytes_of(rest), into(ec));
   co_return ec;
+}
+
+Task<error_code> Session::send(std::string_view data) {
+  error_code ec;
+  exchange_.bytes_out += data.size();
+  const std::string_view rest = send_at_once(socket_, data, ec);
+  if (!rest.empty()) ec = co_await send_rest(socket_, std::string(rest));
+  co_return ec;
+}
+
+bool Session::has_rest_of_body() const {
+  return body_input_ || !exchange_.body_is_read;
 }
 
 /// The next request begins where this one's body ends: reads what is left of it. False if that is

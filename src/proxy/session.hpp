@@ -67,26 +67,32 @@ class Session final : public Deadline {
   Task<> forward();
   Task<Failure> attempt(UpstreamPool& pool);
   Task<Failure> connect(UpstreamPool& pool);
-  Task<Failure> send_request(Upload& upload);
+  Failure append_request(Upload& upload);
+  void start_upload(Upload& upload);
   bool may_repeat(Failure failure, bool reused) const;
   Task<> upload_body(Upload& upload);
   Task<> finish_upload(Upload& upload);
   Task<Failure> read_response(Upload& upload);
   Failure interruption(const Upload& upload) const;
   Task<Failure> answer_interim(const ResponseHead& head);
-  Task<Failure> relay_response(const ResponseHead& head);
-  Task<Failure> relay_body(BodySource& source, bool chunk);
+  bool append_answer(const ResponseHead& head);
+  Task<Failure> relay_answer(BodySource& source, bool chunk);
   void count_upstream(Failure failure);
   void reset_downstream();
   // end
   void finish();
+  bool has_rest_of_body() const;
   Task<bool> discard_body();
   Task<> linger();
 
   void arm(Phase phase, Duration timeout);
+  /// Sends what the socket takes without waiting, which is nearly always all, and costs no
+  /// coroutine then. Returns the rest, for send_rest(); empty after an error.
+  std::string_view send_at_once(Socket& socket, std::string_view data, error_code& ec);
+  /// A copy: the scratch buffers belong to whoever runs meanwhile.
+  Task<error_code> send_rest(Socket& socket, std::string rest);
   /// To the client; may clobber the scratch buffers.
   Task<error_code> send(std::string_view data);
-  Task<error_code> transmit(Socket& socket, std::string_view data);
   /// To the client, of what stays where it is until then.
   Task<error_code> send_from_place(std::string_view data);
 

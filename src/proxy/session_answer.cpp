@@ -77,7 +77,11 @@ Task<> Session::send_answer(int status, std::string_view content_type, std::stri
   out.append("\r\n").append(exchange_.limit_fields).append(more_fields);
   append_connection(out, exchange_);
   if (exchange_.request.method != "HEAD" && status != 204 && status != 304) out.append(body);
-  if (co_await send(out)) exchange_.keep_alive = false;
+  exchange_.bytes_out += out.size();
+  error_code ec;
+  const std::string_view rest = send_at_once(socket_, out, ec);
+  if (!rest.empty()) ec = co_await send_rest(socket_, std::string(rest));
+  if (ec) exchange_.keep_alive = false;
 }
 
 }  // namespace weir::proxy

@@ -87,8 +87,15 @@ Task<Failure> Session::attempt(UpstreamPool& pool) {
   Upload upload{.source = BodySource(socket_, input_, exchange_.body),
                 .chunk = exchange_.body.kind == http::Framing::Kind::chunked,
                 .done = {}};
-  Failure failure = co_await send_request(upload);
-  if (failure == Failure::none) failure = co_await read_response(upload);
+  Failure failure = append_request(upload);
+  if (failure == Failure::none) {
+    error_code ec;
+    const std::string_view rest = send_at_once(upstream_->socket, context_.output, ec);
+    if (!rest.empty()) ec = co_await send_rest(upstream_->socket, std::string(rest));
+    if (ec) co_return timed_out_ ? Failure::upstream_timed_out : Failure::upstream_broken;
+    if (!upload.sent_whole) start_upload(upload);
+    failure = co_await read_response(upload);
+  }
   if (!upload.finished) co_await finish_upload(upload);
   if (failure == Failure::none && upstream_->reusable && upload.sent_whole) {
     pool.give_back(std::move(upstream_), context_.wheel.now());
@@ -107,9 +114,8 @@ Task<Failure> Session::connect(UpstreamPool& pool) {
   co_return ec ? Failure::upstream_unreachable : Failure::none;
 }
 
-/// Sends the head and what has arrived of the body in one piece; the rest, if any, goes up beside
-/// the answer.
-Task<Failure> Session::send_request(Upload& upload) {
+/// The head and what has arrived of the body leave in one piece.
+Failure Session::append_request(Upload& upload) {
   std::string& out = context_.output;
   out.clear();
   append_request_head(out, exchange_, {.peer = peer_, .peer_is_trusted = peer_is_trusted_});
@@ -120,25 +126,24 @@ Task<Failure> Session::send_request(Upload& upload) {
       exchange_.bytes_in += piece.size();
       upload.chunk ? append_chunk(out, piece) : void(out.append(piece));
     }
-    if (state == BodySource::State::malformed) co_return Failure::body_malformed;
-    if (is_too_large(exchange_.bytes_in)) co_return Failure::body_too_large;
+    if (state == BodySource::State::malformed) return Failure::body_malformed;
+    if (is_too_large(exchange_.bytes_in)) return Failure::body_too_large;
   }
-  if (state == BodySource::State::ended) {
+  upload.sent_whole = state == BodySource::State::ended;
+  if (upload.sent_whole) {
     exchange_.body_is_read = true;
     if (upload.chunk) append_last_chunk(out);
   }
-  if (co_await transmit(upstream_->socket, out)) {
-    co_return timed_out_ ? Failure::upstream_timed_out : Failure::upstream_broken;
-  }
-  upload.sent_whole = state == BodySource::State::ended;
-  if (upload.sent_whole) co_return Failure::none;
+  return Failure::none;
+}
 
+/// The rest of the body goes up beside the answer.
+void Session::start_upload(Upload& upload) {
   upload.finished = false;
   upload.done.emplace(context_.io.get_executor(), Timer::time_point::max());
   body_input_ = std::make_unique<InputBuffer>(gather_limit);
   upload.source.continue_in(*body_input_);
   spawn(context_.io, upload_body(upload));
-  co_return Failure::none;
 }
 
 bool Session::is_too_large(std::uint64_t body_size) const {
@@ -167,7 +172,8 @@ Task<> Session::upload_body(Upload& upload) {
     arm(Phase::body, limits.body_timeout);
     // An upstream that takes no more may have answered already: reading its answer decides.
     upload.waits_for_upstream = true;
-    if (!out.empty()) ec = co_await transmit(upstream_->socket, out);
+    const std::string_view rest = send_at_once(upstream_->socket, out, ec);
+    if (!rest.empty()) ec = co_await send_rest(upstream_->socket, std::string(rest));
     upload.waits_for_upstream = false;
     upload.sent_whole = state == BodySource::State::ended && !ec;
     if (state != BodySource::State::exhausted || ec || upload.unwanted) continue;
@@ -225,7 +231,11 @@ Task<Failure> Session::read_response(Upload& upload) {
     if (!body || connection.too_many) co_return Failure::upstream_invalid;
     const ResponseHead head{
         .line = *line, .fields = upstream.fields, .connection = connection, .body = *body};
-    if (line->status >= 200) co_return co_await relay_response(head);
+    if (line->status >= 200) {
+      const bool chunk = append_answer(head);
+      BodySource source(upstream.socket, upstream.input, head.body);
+      co_return co_await relay_answer(source, chunk);
+    }
     const Failure failure = co_await answer_interim(head);
     if (failure != Failure::none) co_return failure;
     if (upload.finished) arm(Phase::response, exchange_.upstream->response_timeout);
@@ -252,7 +262,8 @@ Task<Failure> Session::answer_interim(const ResponseHead& head) {
   co_return co_await send(out) ? Failure::downstream_gone : Failure::none;
 }
 
-Task<Failure> Session::relay_response(const ResponseHead& head) {
+/// Into the scratch buffer; true if the body goes out chunked.
+bool Session::append_answer(const ResponseHead& head) {
   using Kind = http::Framing::Kind;
   auto& upstream = *upstream_;
   const bool ends_with_connection = head.body.kind == Kind::until_close;
@@ -269,12 +280,11 @@ Task<Failure> Session::relay_response(const ResponseHead& head) {
   const bool chunk = append_response_head(
       out, head, exchange_, context_.date.at(exchange_.forwarded_at + *exchange_.upstream_took));
   exchange_.head_is_sent = true;
-  BodySource source(upstream.socket, upstream.input, head.body);
-  co_return co_await relay_body(source, chunk);
+  return chunk;
 }
 
 /// The scratch buffer holds the head; what has arrived of the body goes out with it.
-Task<Failure> Session::relay_body(BodySource& source, bool chunk) {
+Task<Failure> Session::relay_answer(BodySource& source, bool chunk) {
   std::string& out = context_.output;
   for (;;) {
     std::string_view piece;
@@ -292,7 +302,11 @@ Task<Failure> Session::relay_body(BodySource& source, bool chunk) {
     }
     if (state == BodySource::State::malformed) co_return Failure::upstream_invalid;
     if (state == BodySource::State::ended && chunk) append_last_chunk(out);
-    if (!out.empty() && co_await send(out)) co_return Failure::downstream_gone;
+    error_code ec;
+    exchange_.bytes_out += out.size();
+    const std::string_view rest = send_at_once(socket_, out, ec);
+    if (!rest.empty()) ec = co_await send_rest(socket_, std::string(rest));
+    if (ec) co_return Failure::downstream_gone;
     if (state == BodySource::State::ended) co_return Failure::none;
     arm(Phase::body, context_.config.downstream.body_timeout);
     if (co_await source.fill())
