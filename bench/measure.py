@@ -16,10 +16,18 @@ LOAD = pathlib.Path(__file__).with_name("load.lua")
 @dataclasses.dataclass(frozen=True)
 class Sample:
     cpu_us: float  # user and system time of the peer's processes, a request
+    store_cpu_us: float  # the same of its Redis, if it has one
     rate: float    # requests a second
     p50_ms: float
     p99_ms: float
     memory_mb: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Peer:
+    pid: int
+    port: int
+    redis_pid: int | None = None
 
 
 def free_port():
@@ -109,12 +117,14 @@ def warm_up(port, core, seconds, connections, keys):
         sent += load(port, core, seconds, connections, keys, first=sent)["requests"]
 
 
-def sample(name, row, pid, port, core, seconds, connections):
-    before = cpu_seconds(pid)
-    counts = load(port, core, seconds, connections, row.keys, first=random.randrange(row.keys))
-    spent = cpu_seconds(pid) - before
+def sample(name, row, peer, core, seconds, connections):
+    pids = (peer.pid, peer.redis_pid)
+    before = [cpu_seconds(pid) if pid else 0 for pid in pids]
+    counts = load(peer.port, core, seconds, connections, row.keys, first=random.randrange(row.keys))
+    spent, spent_in_store = (cpu_seconds(pid) - start if pid else 0 for pid, start in zip(pids, before))
     check(name, row, counts)
     return Sample(cpu_us=spent * 1e6 / counts["requests"],
+                  store_cpu_us=spent_in_store * 1e6 / counts["requests"],
                   rate=counts["requests"] * 1e6 / counts["duration_us"],
                   p50_ms=counts["p50_us"] / 1000, p99_ms=counts["p99_us"] / 1000,
-                  memory_mb=memory_mb(pid))
+                  memory_mb=memory_mb(peer.pid))

@@ -1,4 +1,4 @@
-"""Weir, nginx and HAProxy set to the same work: one worker, keep-alive on both sides, one upstream."""
+"""Weir and its peers set to the same work: one worker, keep-alive on both sides, one upstream."""
 
 import dataclasses
 import pathlib
@@ -14,14 +14,7 @@ class Row:
     keys: int  # different values of x-api-key in the load
     limited: bool = True
     denied: bool = False
-
-
-ROWS = {row.name: row for row in (
-    Row("plain", "no limits", keys=1, limited=False),
-    Row("one_key", "limited, 1 key", keys=1),
-    Row("many_keys", "limited, 100,000 keys", keys=100_000),
-    Row("denied", "429, limit used up", keys=1, denied=True),
-)}
+    redis: bool = False  # each peer decides in a Redis of its own
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +25,7 @@ class Work:
     upstream_port: int
     directory: pathlib.Path  # its own
     log: bool
+    redis_port: int | None = None
 
 
 UPSTREAM = """
@@ -93,7 +87,9 @@ backend service
 WEIR = """
 listen: [{{address: "127.0.0.1:{port}"}}]
 workers: 1
+admin: off
 access_log: {{path: "{log}"}}
+{store}
 upstreams:
   service: {{servers: [{{url: "http://127.0.0.1:{upstream_port}"}}]}}
 {limits}
@@ -101,6 +97,29 @@ routes:
   - match: {{path: /**}}
     upstream: service
     {route_limits}
+"""
+
+NGINX_LUA = """
+load_module /usr/lib/nginx/modules/ndk_http_module.so;
+load_module /usr/lib/nginx/modules/ngx_http_lua_module.so;
+daemon off; worker_processes 1; pid {directory}/nginx.pid; error_log {directory}/error.log crit;
+events {{ worker_connections 4096; }}
+http {{
+  access_log {log}; keepalive_requests 1000000000; keepalive_timeout 75s;
+  client_body_temp_path {directory}/body; proxy_temp_path {directory}/proxy;
+  fastcgi_temp_path {directory}/f; uwsgi_temp_path {directory}/u; scgi_temp_path {directory}/s;
+  lua_package_path "{scripts}/?.lua;/usr/share/lua/5.1/?.lua;;";
+  upstream service {{ server 127.0.0.1:{upstream_port}; keepalive 256; keepalive_requests 1000000000; }}
+  server {{
+    listen 127.0.0.1:{port} backlog=4096;
+    location / {{
+      access_by_lua_block {{ require("gcra_in_redis").limit({redis_port}, {interval_us}, {burst}) }}
+      proxy_pass http://service; proxy_http_version 1.1; proxy_set_header Connection "";
+      proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+      proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header X-Forwarded-Host $http_host;
+    }}
+  }}
+}}
 """
 
 WEIR_LIMITS = """
@@ -151,12 +170,47 @@ def weir(work, program):
         port=work.port, upstream_port=work.upstream_port,
         log=f"{work.directory}/access.log" if work.log else "off",
         limits=WEIR_LIMITS.format(rate=rate, burst=burst) if work.row.limited else "",
+        store=f'store: {{type: redis, redis: {{url: "redis://127.0.0.1:{work.redis_port}"}}}}' if work.row.redis else "",
         route_limits="limits: [{policy: bench, key: api_key}]" if work.row.limited else ""))
     return [program, "serve", "--config", str(path)]
 
 
-PEERS = {"nginx": nginx, "haproxy": haproxy, "weir": weir}
+def nginx_lua(work, _program):
+    interval_us, burst = (3_600_000_000, 1) if work.row.denied else (1, AMPLE)
+    path = work.directory / "nginx.conf"
+    path.write_text(NGINX_LUA.format(
+        directory=work.directory, port=work.port, upstream_port=work.upstream_port,
+        scripts=pathlib.Path(__file__).parent, redis_port=work.redis_port, interval_us=interval_us, burst=burst,
+        log=f"{work.directory}/access.log combined buffer=64k flush=1s" if work.log else "off"))
+    return ["nginx", "-p", str(work.directory), "-c", str(path), "-e", str(work.directory / "error.log")]
+
+
+def redis(port, directory):
+    return ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+            "--dir", str(directory)]
 
 
 def version_command(name, program):
-    return {"nginx": ["nginx", "-v"], "haproxy": ["haproxy", "-v"], "weir": [program, "version"]}[name]
+    return {"nginx": ["nginx", "-v"], "nginx_lua": ["nginx", "-v"], "haproxy": ["haproxy", "-v"],
+            "redis": ["redis-server", "--version"], "weir": [program, "version"]}[name]
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    rows: dict
+    peers: dict  # ratios are to the first
+
+
+TABLES = {
+    "embedded": Table({row.name: row for row in (
+        Row("plain", "no limits", keys=1, limited=False),
+        Row("one_key", "limited, 1 key", keys=1),
+        Row("many_keys", "limited, 100,000 keys", keys=100_000),
+        Row("denied", "429, limit used up", keys=1, denied=True),
+    )}, {"nginx": nginx, "haproxy": haproxy, "weir": weir}),
+    "redis": Table({row.name: row for row in (
+        Row("one_key", "limited in Redis, 1 key", keys=1, redis=True),
+        Row("many_keys", "limited in Redis, 100,000 keys", keys=100_000, redis=True),
+        Row("denied", "429 by Redis, limit used up", keys=1, denied=True, redis=True),
+    )}, {"nginx_lua": nginx_lua, "weir": weir}),
+}

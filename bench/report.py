@@ -9,6 +9,7 @@ import subprocess
 
 COLUMNS = (  # field, heading, format
     ("cpu_us", "CPU µs/request", "{:.1f}"),
+    ("store_cpu_us", "CPU µs/request in Redis", "{:.1f}"),
     ("rate", "requests/s", "{:,.0f}"),
     ("p50_ms", "p50 ms", "{:.2f}"),
     ("p99_ms", "p99 ms", "{:.2f}"),
@@ -26,12 +27,14 @@ def cell(field, form, samples, reference):
 
 def table(results):
     """results: {row title: {peer: [Sample of each round]}}"""
-    lines = ["| work | proxy | " + " | ".join(heading for _, heading, _ in COLUMNS) + " |",
-             "|---|---|" + "---:|" * len(COLUMNS)]
+    used = [column for column in COLUMNS
+            if any(getattr(sample, column[0]) for peers in results.values() for one in peers.values() for sample in one)]
+    lines = ["| work | proxy | " + " | ".join(heading for _, heading, _ in used) + " |",
+             "|---|---|" + "---:|" * len(used)]
     for title, peers in results.items():
         reference = next(iter(peers.values()))
         for name, samples in peers.items():
-            cells = (cell(field, form, samples, reference) for field, _, form in COLUMNS)
+            cells = (cell(field, form, samples, reference) for field, _, form in used)
             lines.append(f"| {title} | {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Weir beside nginx and HAProxy, on the same work: script/bench --help"""
+"""Weir beside its peers, on the same work: script/bench --help"""
 
 import argparse
 import contextlib
@@ -17,28 +17,37 @@ import report
 PROGRAM = pathlib.Path(__file__).resolve().parents[1] / "build" / "release" / "weir"
 
 
-def names_of(known):
-    def parse(text):
-        names = text.split(",")
-        unknown = [name for name in names if name not in known]
-        if unknown:
-            raise argparse.ArgumentTypeError(f"no {unknown[0]!r}; there are {', '.join(known)}")
-        return names
-    return parse
+def choices(part):
+    return "; ".join(f"{name}: {', '.join(getattr(table, part))}" for name, table in peers.TABLES.items())
+
+
+def chosen(parser, text, known):
+    """{name: what it stands for} of those named, all without a text."""
+    names = text.split(",") if text else list(known)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        parser.error(f"no {unknown[0]!r}; there are {', '.join(known)}")
+    return {name: known[name] for name in names}
 
 
 def options_of(arguments):
     parser = argparse.ArgumentParser(prog="script/bench", description=__doc__.partition(":")[0] + ".")
+    parser.add_argument("table", nargs="?", choices=list(peers.TABLES), default="embedded",
+                        help="embedded: nginx and HAProxy beside Weir's own store, the default; "
+                             "redis: nginx with Lua beside Weir, each with a Redis")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds, default 5")
     parser.add_argument("--seconds", type=int, default=4, help="of load a round and peer, default 4")
-    parser.add_argument("--rows", type=names_of(peers.ROWS), default=list(peers.ROWS), metavar="NAME,...",
-                        help=f"of {', '.join(peers.ROWS)}; default all")
-    parser.add_argument("--peers", type=names_of(peers.PEERS), default=list(peers.PEERS), metavar="NAME,...",
-                        help=f"of {', '.join(peers.PEERS)}; default all; ratios are to the first")
+    parser.add_argument("--rows", metavar="NAME,...", help=f"{choices('rows')}; default all")
+    parser.add_argument("--peers", metavar="NAME,...",
+                        help=f"{choices('peers')}; default all; ratios are to the first")
     parser.add_argument("--connections", type=int, default=64, help="default 64")
     parser.add_argument("--log", action="store_true", help="write access logs to files; without it there are none")
     parser.add_argument("--program", type=pathlib.Path, default=PROGRAM, help="the weir to measure")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    table = peers.TABLES[options.table]
+    options.rows = chosen(parser, options.rows, table.rows)
+    options.peers = chosen(parser, options.peers, table.peers)
+    return options
 
 
 def measure_row(row, options, cores, directory):
@@ -50,29 +59,36 @@ def measure_row(row, options, cores, directory):
         stack.enter_context(measure.running(peers.upstream(upstream_port, directory), load_core, upstream_port,
                                             directory / "upstream.out"))
         started = {}
-        for name in options.peers:
+        for name, configure in options.peers.items():
             own = directory / name
             own.mkdir()
-            work = peers.Work(row, measure.free_port(), upstream_port, own, options.log)
-            command = peers.PEERS[name](work, str(options.program))
+            redis_port, redis_pid = None, None
+            if row.redis:
+                redis_port = measure.free_port()
+                redis_pid = stack.enter_context(measure.running(peers.redis(redis_port, own), load_core, redis_port,
+                                                                own / "redis.out"))
+            work = peers.Work(row, measure.free_port(), upstream_port, own, options.log, redis_port)
+            command = configure(work, str(options.program))
             pid = stack.enter_context(measure.running(command, proxy_core, work.port, own / "output"))
-            started[name] = (pid, work.port)
+            started[name] = measure.Peer(pid, work.port, redis_pid)
 
-        for _, port in started.values():
-            measure.warm_up(port, load_core, options.seconds, options.connections, row.keys)
+        for peer in started.values():
+            measure.warm_up(peer.port, load_core, options.seconds, options.connections, row.keys)
         for number in range(options.rounds):
             turn = number % len(started)
             order = list(started.items())
-            for name, (pid, port) in order[turn:] + order[:turn]:
-                taken = measure.sample(name, row, pid, port, load_core, options.seconds, options.connections)
+            for name, peer in order[turn:] + order[:turn]:
+                taken = measure.sample(name, row, peer, load_core, options.seconds, options.connections)
                 samples[name].append(taken)
-                print(f"{row.name} round {number + 1} {name}: {taken.cpu_us:.2f} µs/request, {taken.rate:.0f}/s",
-                      file=sys.stderr, flush=True)
+                in_redis = f" and {taken.store_cpu_us:.2f} in Redis" if row.redis else ""
+                print(f"{row.name} round {number + 1} {name}: {taken.cpu_us:.2f}{in_redis} µs/request, "
+                      f"{taken.rate:.0f}/s", file=sys.stderr, flush=True)
     return samples
 
 
 def missing_programs(options):
-    wanted = {"taskset", "wrk", "nginx", *(name for name in options.peers if name != "weir")}
+    wanted = {"taskset", "wrk", "nginx", *(["haproxy"] if "haproxy" in options.peers else []),
+              *(["redis-server"] if options.table == "redis" else [])}
     missing = sorted(name for name in wanted if not shutil.which(name))
     if "weir" in options.peers and not options.program.is_file():
         missing.append(f"{options.program} (script/build makes it)")
@@ -90,10 +106,10 @@ def main(arguments):
         print(f"script/bench: other work is running here (load average {busy:.1f}); expect noise", file=sys.stderr)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is stopped
 
-    versions = {name: report.version(peers.version_command(name, str(options.program))) for name in options.peers}
+    named = [*options.peers, *(["redis"] if options.table == "redis" else [])]
+    versions = {name: report.version(peers.version_command(name, str(options.program))) for name in named}
     results = {}
-    for name in options.rows:
-        row = peers.ROWS[name]
+    for row in options.rows.values():
         with tempfile.TemporaryDirectory(prefix="weir-bench-") as directory:
             results[row.title] = measure_row(row, options, cores[:2], pathlib.Path(directory))
     print(report.circumstances(versions, options))
