@@ -79,6 +79,7 @@ class Cursor {
   bool is_off() const;
   const std::filesystem::path& directory() const { return loading_.environment.directory; }
   std::size_t cores() const { return loading_.environment.cores; }
+  bool has_redis_tls() const { return loading_.environment.redis_tls; }
 
  private:
   Loading& loading_;

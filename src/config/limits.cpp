@@ -69,6 +69,14 @@ void check_limit(const Cursor& in, const Draft& draft) {
     in.at_key("cost").warn("a cost of " + std::to_string(limit.cost) +
                            " could never pass: the policy " + in_quotes(draft.policy->name) +
                            " holds at most " + std::to_string(rule.capacity));
+    return;
+  }
+  const std::int64_t share = draft.policy->local_rule.capacity;
+  if (!limit.overdraft && limit.cost > share) {
+    in.at_key("cost").warn(
+        "a cost of " + std::to_string(limit.cost) +
+        " can not pass while Redis is down: this instance's share of the policy " +
+        in_quotes(draft.policy->name) + " is " + std::to_string(share));
   }
 }
 

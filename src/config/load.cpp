@@ -13,6 +13,12 @@ namespace weir::config {
 
 namespace {
 
+#ifdef WEIR_HAS_REDIS_TLS
+constexpr bool redis_tls_available = true;
+#else
+constexpr bool redis_tls_available = false;
+#endif
+
 // In this order, whatever the file's: what is referred to comes before what refers to it.
 constexpr Key<Config> top_keys[] = {
     {.name = "listen", .read = read_listen, .list = list_listen},
@@ -87,6 +93,7 @@ Loaded load_text(std::string_view yaml, const Environment& environment) {
   read_table(cursor, top_keys, *config);
   if (!loading.problems.empty()) return in_order(std::move(loading.problems));
   warn_of_unused(cursor, *config);
+  warn_of_shared_store(cursor, *config);
   config->warnings = in_order(std::move(loading.warnings));
   return std::shared_ptr<const Config>(std::move(config));
 }
@@ -107,7 +114,8 @@ Environment process_environment(const std::filesystem::path& configuration_file)
   };
   return {.variable = variable,
           .directory = configuration_file.parent_path(),
-          .cores = available_cores()};
+          .cores = available_cores(),
+          .redis_tls = redis_tls_available};
 }
 
 std::vector<std::string> known_keys() {

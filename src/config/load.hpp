@@ -20,6 +20,7 @@ struct Environment {
   std::function<std::optional<std::string>(const std::string& name)> variable;
   std::filesystem::path directory;  ///< relative `file:` paths start here
   std::size_t cores = 1;            ///< what `workers: auto` becomes
+  bool redis_tls = false;           ///< hiredis was built with TLS
 };
 Environment process_environment(const std::filesystem::path& configuration_file);
 

@@ -6,6 +6,7 @@
 #include "config/sections.hpp"
 #include "config/values.hpp"
 #include "http/ratelimit_fields.hpp"
+#include "rules/share.hpp"
 
 namespace weir::config {
 
@@ -90,7 +91,7 @@ constexpr Key<Draft> policy_keys[] = {
          }},
     {.name = "mode", .read = read_mode},
     {.name = "on_failure",
-     .read = [](const Cursor& in, Draft&) { in.not_supported("on_failure"); }},
+     .read = [](const Cursor& in, Draft& to) { read_on_failure(in, to.policy.on_failure); }},
     {.name = "status",
      .read =
          [](const Cursor& in, Draft& to) {
@@ -131,6 +132,24 @@ void compile_rule(const Cursor& in, Draft& draft) {
   }
 }
 
+/// What this instance holds the policy to while Redis does not answer.
+void divide_rule(const Cursor& in, Draft& draft) {
+  Policy& policy = draft.policy;
+  policy.local_rule = policy.rule;
+  const bool is_divided = draft.config.store_type == StoreType::redis &&
+                          policy.on_failure == OnFailure::local && !policy.rule.rates.empty();
+  if (!is_divided) return;
+  const Result<rules::Policy> share = rules::share_of(policy.rule, draft.config.redis.replicas);
+  if (share) {
+    policy.local_rule = *share;
+    return;
+  }
+  in.at_key("on_failure")
+      .error(share.error().message +
+             " while Redis is down; use fewer store.redis.replicas, or on_failure: allow or deny "
+             "for this policy");
+}
+
 void check_policy(const Cursor& in, Draft& draft) {
   if (in.has("rate") && in.has("rates"))
     return in.at_key("rates").error("rate and rates exclude each other; keep one");
@@ -143,7 +162,9 @@ void check_policy(const Cursor& in, Draft& draft) {
                ": remove them, or use attributed_window");
   }
   // No rate could be read: that has been said.
-  if (!draft.definition.rates.empty()) compile_rule(in, draft);
+  if (draft.definition.rates.empty()) return;
+  compile_rule(in, draft);
+  divide_rule(in, draft);
 }
 
 }  // namespace
@@ -153,6 +174,7 @@ void read_policies(const Cursor& in, Config& to) {
                  [&](const std::string& name, const Cursor& entry) {
                    Draft draft{.config = to, .policy = {}, .definition = {}};
                    draft.policy.name = name;
+                   draft.policy.on_failure = to.redis.on_failure;
                    read_table(entry, policy_keys, draft);
                    if (entry.node().kind == Node::Kind::map) check_policy(entry, draft);
                    const rules::Policy& rule = draft.policy.rule;

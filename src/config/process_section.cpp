@@ -1,5 +1,5 @@
-// What concerns the whole process: workers, the identity secret, the store, limits towards clients,
-// the access log.
+// What concerns the whole process: workers, the identity secret, limits towards clients, the access
+// log.
 #include "config/sections.hpp"
 #include "config/values.hpp"
 
@@ -50,29 +50,6 @@ constexpr Key<Downstream> downstream_keys[] = {
     {.name = "body_timeout",
      .read = [](const Cursor& in,
                 Downstream& to) { read_duration(in, to.body_timeout, timeout_range); }},
-};
-
-constexpr Key<MemoryStore> memory_keys[] = {
-    {.name = "max_keys",
-     .read =
-         [](const Cursor& in, MemoryStore& to) {
-           read_integer_into(in, to.max_keys, {1, 1'000'000'000});
-         }},
-};
-
-constexpr Key<Config> store_keys[] = {
-    {.name = "type",
-     .read =
-         [](const Cursor& in, Config&) {
-           StoreType type = StoreType::memory;
-           read_choice(in, type, {{"memory", StoreType::memory}, {"redis", StoreType::redis}});
-           if (type == StoreType::redis) in.not_supported("the redis store");
-         }},
-    {.name = "memory",
-     .read = [](const Cursor& in, Config& to) { read_table(in, memory_keys, to.memory); },
-     .list = list_section<memory_keys>},
-    {.name = "redis",
-     .read = [](const Cursor& in, Config&) { in.not_supported("the redis store"); }},
 };
 
 void read_log_path(const Cursor& in, AccessLog& to) {
@@ -151,13 +128,6 @@ void read_downstream(const Cursor& in, Config& to) {
 }
 void list_downstream(const std::string& path, KeyPaths& out) {
   list_section<downstream_keys>(path, out);
-}
-
-void read_store(const Cursor& in, Config& to) {
-  read_table(in, store_keys, to);
-}
-void list_store(const std::string& path, KeyPaths& out) {
-  list_section<store_keys>(path, out);
 }
 
 void read_access_log(const Cursor& in, Config& to) {

@@ -31,8 +31,12 @@ void read_retry_after_jitter(const Cursor& in, Config& to);
 void read_access_log(const Cursor& in, Config& to);
 void list_access_log(const std::string& path, KeyPaths& out);
 
+/// local, allow or deny; for the store and for a policy.
+void read_on_failure(const Cursor& in, OnFailure& to);
 void read_store(const Cursor& in, Config& to);
 void list_store(const std::string& path, KeyPaths& out);
+/// Warns where instances would not agree on what they count in Redis.
+void warn_of_shared_store(const Cursor& root, const Config& config);
 
 void read_upstreams(const Cursor& in, Config& to);
 void list_upstreams(const std::string& path, KeyPaths& out);

@@ -137,6 +137,17 @@ TEST_CASE("the reference's values are the defaults") {
   CHECK(written.access_log.sample == least->access_log.sample);
   CHECK(written.access_log.only == least->access_log.only);
   CHECK(written.memory.max_keys == least->memory.max_keys);
+  const RedisStore redis;
+  CHECK(written.redis.port == redis.port);
+  CHECK(written.redis.database == redis.database);
+  CHECK(written.redis.key_prefix == redis.key_prefix);
+  CHECK(written.redis.connect_timeout == redis.connect_timeout);
+  CHECK(written.redis.timeout == redis.timeout);
+  CHECK(written.redis.breaker_failures == redis.breaker_failures);
+  CHECK(written.redis.breaker_retry_after == redis.breaker_retry_after);
+  CHECK(written.redis.on_failure == redis.on_failure);
+  CHECK(written.redis.replicas == redis.replicas);
+  CHECK(written.policies[0].on_failure == redis.on_failure);
   const Upstream upstream;
   CHECK(written.upstreams[0].connect_timeout == upstream.connect_timeout);
   CHECK(written.upstreams[0].response_timeout == upstream.response_timeout);

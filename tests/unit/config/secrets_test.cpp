@@ -100,6 +100,11 @@ TEST_CASE("no message repeats a secret, whatever else is wrong") {
       "identity_secret: VALUE\n",
       "admin: {token: VALUE, token: VALUE}\n",
       "store: {redis: {url: VALUE}}\n",
+      "store: {type: redis, redis: {url: \"redis://u:" + m + "@h:x\", tls: {ca: none}}}\n",
+      "store: {type: redis, redis: {url: \"redis://u:" + m + "/@h\"}}\n",
+      "store: {redis: {url: \"redis://u:" + m + "%2@h\"}}\n",
+      "store: {redis: {url: \"rediss://u:" + m + "@h\"}}\n",
+      "store: {redis: {url: \"unix://u:" + m + "@h\"}}\n",
       "upstreams: {a: {servers: [{url: \"http://u:" + m + "@h\"}]}}\n",
   };
   for (const std::string& place : places) {

@@ -1,0 +1,136 @@
+#include "config/redis_url.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "config/host.hpp"
+#include "config/values.hpp"
+#include "http/request_view.hpp"
+
+namespace weir::config {
+
+namespace {
+
+constexpr std::int64_t largest_database = 999'999;
+/// sockaddr_un has room for 108 bytes, the last of which is 0.
+constexpr std::size_t longest_unix_path = 107;
+
+constexpr std::string_view encoding_hint =
+    "; in a user or password write @ : / ? # % as %40 %3A %2F %3F %23 %25";
+
+int hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+/// Nothing if an escape is broken, or stands for the end of a C string.
+std::optional<std::string> percent_decoded(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    if (text.size() - i < 3) return std::nullopt;
+    const int high = hex_value(text[i + 1]);
+    const int low = hex_value(text[i + 2]);
+    if (high < 0 || low < 0 || high + low == 0) return std::nullopt;
+    out += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return out;
+}
+
+using Finding = std::optional<Problem>;
+
+Finding read_user_and_password(std::string_view text, RedisStore& to) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos || colon + 1 == text.size()) {
+    return Problem{
+        "the user has no password; write USER:PASSWORD@, or :PASSWORD@ for the default user"};
+  }
+  auto user = percent_decoded(text.substr(0, colon));
+  auto password = percent_decoded(text.substr(colon + 1));
+  if (!user || !password)
+    return Problem{"a % that two hexadecimal digits do not follow" + std::string(encoding_hint)};
+  to.user = *std::move(user);
+  to.password = Secret(*std::move(password));
+  return std::nullopt;
+}
+
+/// Takes `[USER]:PASSWORD@` off the front of `authority`.
+Finding take_user_and_password(std::string_view& authority, RedisStore& to) {
+  const std::size_t at = authority.rfind('@');
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view text = authority.substr(0, at);
+  authority.remove_prefix(at + 1);
+  return read_user_and_password(text, to);
+}
+
+Finding read_database(std::string_view text, RedisStore& to) {
+  const Result<std::int64_t> number = parse_integer(text);
+  if (!number || *number < 0 || *number > largest_database) {
+    return Problem{"expected the number of a database, 0 to " + std::to_string(largest_database) +
+                   ", at the end of the URL"};
+  }
+  to.database = static_cast<int>(*number);
+  return std::nullopt;
+}
+
+Finding read_server(std::string_view authority, std::string_view path, RedisStore& to) {
+  const std::string hint = "expected redis://HOST:PORT/DATABASE, as redis://127.0.0.1:6379/0" +
+                           std::string(encoding_hint);
+  if (path.find_first_of("?#") != std::string_view::npos)
+    return Problem{"the URL ends after the number of the database" + std::string(encoding_hint)};
+  const std::optional<HostAndPort> parts = split_host_and_port(authority);
+  if (!parts) return Problem{hint};
+  to.host = parts->host;
+  to.port = parts->port.value_or(to.port);
+  if (to.port == 0) return Problem{"port 0 can not be connected to"};
+  return path.empty() || path == "/" ? std::nullopt : read_database(path.substr(1), to);
+}
+
+Finding read_unix_path(std::string_view authority, std::string_view path, RedisStore& to) {
+  const std::size_t question = path.find('?');
+  auto file = percent_decoded(path.substr(0, question));
+  if (!authority.empty() || !file || file->size() < 2)
+    return Problem{"expected unix:///PATH, with the whole path, as unix:///run/redis/redis.sock"};
+  if (file->size() > longest_unix_path) {
+    return Problem{"the path of a socket has at most " + std::to_string(longest_unix_path) +
+                   " bytes"};
+  }
+  to.unix_path = *std::move(file);
+  if (question == std::string_view::npos) return std::nullopt;
+  const std::string_view query = path.substr(question + 1);
+  if (!query.starts_with("db=")) return Problem{"after the path only ?db=DATABASE is known"};
+  return read_database(query.substr(3), to);
+}
+
+}  // namespace
+
+Result<RedisStore> parse_redis_url(std::string_view url) {
+  const std::size_t scheme_end = url.find("://");
+  const std::string_view scheme =
+      scheme_end == std::string_view::npos ? std::string_view{} : url.substr(0, scheme_end);
+  RedisStore store;
+  store.tls.enabled = http::iequals(scheme, "rediss");
+  const bool is_unix = http::iequals(scheme, "unix");
+  if (!store.tls.enabled && !is_unix && !http::iequals(scheme, "redis")) {
+    return Problem{
+        "expected a URL, as redis://127.0.0.1:6379, rediss://redis.example:6380 or "
+        "unix:///run/redis/redis.sock"};
+  }
+  const std::string_view rest = url.substr(scheme_end + 3);
+  std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
+  const std::string_view path = rest.substr(authority.size());
+  if (Finding found = take_user_and_password(authority, store)) return *found;
+  const Finding found =
+      is_unix ? read_unix_path(authority, path, store) : read_server(authority, path, store);
+  if (found) return *found;
+  return {boost::system::in_place_value, std::move(store)};
+}
+
+}  // namespace weir::config

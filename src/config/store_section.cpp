@@ -1,0 +1,203 @@
+// `store`: where use is counted.
+#include <algorithm>
+
+#include "config/redis_url.hpp"
+#include "config/secret_file.hpp"
+#include "config/sections.hpp"
+#include "config/values.hpp"
+#include "http/characters.hpp"
+
+namespace weir::config {
+
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+
+constexpr DurationRange timeout_range{milliseconds(1), minutes(1)};
+constexpr std::size_t longest_prefix = 64;
+constexpr std::int64_t most_replicas = 100'000;
+constexpr std::size_t largest_certificate = 1024 * 1024;
+
+constexpr Key<MemoryStore> memory_keys[] = {
+    {.name = "max_keys",
+     .read =
+         [](const Cursor& in, MemoryStore& to) {
+           read_integer_into(in, to.max_keys, {1, 1'000'000'000});
+         }},
+};
+
+/// The first of the section's keys: it leaves what the others set.
+void read_url(const Cursor& in, RedisStore& to) {
+  const auto text = in.text();
+  if (!text) return;
+  Secret url;
+  read_secret(in, url);
+  if (url.empty() && !text->empty()) return;  // the file can not be read: that has been said
+  Result<RedisStore> store = parse_redis_url(url.reveal());
+  if (!store) return in.error(store.error().message);
+  if (store->tls.enabled && !in.has_redis_tls()) {
+    return in.error(
+        "rediss:// needs a hiredis with TLS (1.0 or later: Debian 13, Ubuntu 24.04, the container "
+        "image), which this weir was built without; use redis:// through a tunnel, or another "
+        "build");
+  }
+  to = *std::move(store);
+}
+
+enum class Topology : std::uint8_t { standalone, sentinel, cluster };
+
+void read_topology(const Cursor& in, RedisStore&) {
+  Topology topology = Topology::standalone;
+  read_choice(in, topology,
+              {{"standalone", Topology::standalone},
+               {"sentinel", Topology::sentinel},
+               {"cluster", Topology::cluster}});
+  if (topology != Topology::standalone) in.not_supported("another topology than standalone");
+}
+
+void read_servers(const Cursor& in, RedisStore&) {
+  if (in.node().kind == Node::Kind::sequence && in.node().items.empty()) return;
+  in.not_supported("a list of sentinels or cluster nodes");
+}
+
+void read_file(const Cursor& in, std::string& to) {
+  const auto text = in.text();
+  if (!text) return;
+  std::string path = resolve_path(in, *text);
+  const Result<std::string> content = read_bounded_file(path, largest_certificate);
+  if (!content) return in.error(content.error().message);
+  to = std::move(path);
+}
+
+constexpr Key<RedisTls> tls_keys[] = {
+    {.name = "ca", .read = [](const Cursor& in, RedisTls& to) { read_file(in, to.ca); }},
+    {.name = "certificate",
+     .read = [](const Cursor& in, RedisTls& to) { read_file(in, to.certificate); }},
+    {.name = "private_key",
+     .read = [](const Cursor& in, RedisTls& to) { read_file(in, to.private_key); }},
+    {.name = "server_name",
+     .read = [](const Cursor& in, RedisTls& to) { read_text(in, to.server_name); }},
+};
+
+void read_tls(const Cursor& in, RedisStore& to) {
+  read_table(in, tls_keys, to.tls);
+  if (in.node().kind != Node::Kind::map) return;
+  if (in.has("certificate") != in.has("private_key"))
+    in.error("certificate and private_key belong together; write both or neither");
+}
+
+void read_key_prefix(const Cursor& in, RedisStore& to) {
+  const auto text = in.text();
+  if (!text) return;
+  const bool is_plain = std::none_of(text->begin(), text->end(), [](char c) {
+    return c <= ' ' || c > '~' || c == '{' || c == '}';
+  });
+  if (!is_plain || text->size() > longest_prefix) {
+    return in.error_showing("expected up to " + std::to_string(longest_prefix) +
+                            " printable ASCII characters without spaces, { and }");
+  }
+  to.key_prefix = *text;
+}
+
+constexpr Key<RedisStore> breaker_keys[] = {
+    {.name = "failures",
+     .read =
+         [](const Cursor& in, RedisStore& to) {
+           read_integer_into(in, to.breaker_failures, {1, 1'000'000});
+         }},
+    {.name = "retry_after",
+     .read =
+         [](const Cursor& in, RedisStore& to) {
+           read_duration(in, to.breaker_retry_after, {milliseconds(10), hours(1)});
+         }},
+};
+
+constexpr Key<RedisStore> redis_keys[] = {
+    {.name = "url", .read = read_url},
+    {.name = "topology", .read = read_topology},
+    {.name = "servers", .read = read_servers},
+    {.name = "sentinel_master",
+     .read = [](const Cursor& in, RedisStore&) { in.not_supported("sentinel_master"); }},
+    {.name = "tls", .read = read_tls, .list = list_section<tls_keys>},
+    {.name = "key_prefix", .read = read_key_prefix},
+    {.name = "connect_timeout",
+     .read = [](const Cursor& in,
+                RedisStore& to) { read_duration(in, to.connect_timeout, timeout_range); }},
+    {.name = "timeout",
+     .read = [](const Cursor& in,
+                RedisStore& to) { read_duration(in, to.timeout, timeout_range); }},
+    {.name = "breaker",
+     .read = [](const Cursor& in, RedisStore& to) { read_table(in, breaker_keys, to); },
+     .list = list_section<breaker_keys>},
+    {.name = "on_failure",
+     .read = [](const Cursor& in, RedisStore& to) { read_on_failure(in, to.on_failure); }},
+    {.name = "replicas",
+     .read =
+         [](const Cursor& in, RedisStore& to) {
+           read_integer_into(in, to.replicas, {1, most_replicas});
+         }},
+};
+
+/// Plain text where TLS was asked for would be worse than no connection.
+void check_tls(const Cursor& in, const RedisStore& redis) {
+  if (!in.has("tls") || !in.has("url") || redis.tls.enabled) return;
+  const bool is_known = !redis.host.empty() || !redis.unix_path.empty();
+  if (is_known) in.at_key("tls").error("tls has no meaning for this url; write rediss://");
+}
+
+void read_redis(const Cursor& in, Config& to) {
+  read_table(in, redis_keys, to.redis);
+  if (in.node().kind == Node::Kind::map) check_tls(in, to.redis);
+}
+
+constexpr Key<Config> store_keys[] = {
+    {.name = "type",
+     .read =
+         [](const Cursor& in, Config& to) {
+           read_choice(in, to.store_type,
+                       {{"memory", StoreType::memory}, {"redis", StoreType::redis}});
+         }},
+    {.name = "memory",
+     .read = [](const Cursor& in, Config& to) { read_table(in, memory_keys, to.memory); },
+     .list = list_section<memory_keys>},
+    {.name = "redis", .read = read_redis, .list = list_section<redis_keys>},
+};
+
+bool has_url(const Cursor& store) {
+  if (!store.has("redis")) return false;
+  const Cursor redis = store.at_key("redis");
+  return redis.node().kind != Node::Kind::map || redis.has("url");
+}
+
+}  // namespace
+
+void read_on_failure(const Cursor& in, OnFailure& to) {
+  read_choice(
+      in, to,
+      {{"local", OnFailure::local}, {"allow", OnFailure::allow}, {"deny", OnFailure::deny}});
+}
+
+void read_store(const Cursor& in, Config& to) {
+  read_table(in, store_keys, to);
+  if (in.node().kind != Node::Kind::map) return;
+  if (to.store_type == StoreType::redis && !has_url(in)) {
+    in.at_key("redis").error(
+        "the redis store needs its url; write redis: {url: \"redis://127.0.0.1:6379\"}");
+  }
+}
+void list_store(const std::string& path, KeyPaths& out) {
+  list_section<store_keys>(path, out);
+}
+
+void warn_of_shared_store(const Cursor& root, const Config& config) {
+  if (config.store_type != StoreType::redis) return;
+  const SipKey built_in = sip_key_from_secret({});
+  if (config.identity_key.k0 != built_in.k0 || config.identity_key.k1 != built_in.k1) return;
+  root.at_key("store").warn(
+      "without identity_secret the keys in Redis are hashed with a built-in value: who reads them "
+      "can find out whose they are; set the same secret on all instances");
+}
+
+}  // namespace weir::config

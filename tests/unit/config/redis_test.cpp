@@ -1,0 +1,282 @@
+// `store.redis` and what policies make of it.
+#include <fstream>
+#include <unistd.h>
+
+#include "catch.hpp"
+#include "unit/config/loading.hpp"
+
+namespace weir::config {
+namespace {
+
+using namespace std::chrono_literals;
+using test::must_load;
+using test::problems_of;
+
+Environment with_tls() {
+  Environment environment = test::environment();
+  environment.redis_tls = true;
+  return environment;
+}
+
+std::string with_store(const std::string& redis, const std::string& policies = "") {
+  return "identity_secret: 0123456789abcdef0123456789abcdef\n"
+         "store: {type: redis, redis: " +
+         redis + "}\n" + (policies.empty() ? "" : "policies: " + policies + "\n") +
+         test::route_tail;
+}
+
+RedisStore from_url(const std::string& url) {
+  return must_load(with_store("{url: \"" + url + "\"}"), with_tls())->redis;
+}
+
+TEST_CASE("a redis store, every key of it") {
+  const auto config = must_load(with_store(
+      "{url: \"redis://weir:secret@redis.example:6380/3\", topology: standalone, servers: [],"
+      " key_prefix: \"limits:\", connect_timeout: 1s, timeout: 5ms,"
+      " breaker: {failures: 2, retry_after: 250ms}, on_failure: deny, replicas: 4}"));
+  CHECK(config->store_type == StoreType::redis);
+  const RedisStore& redis = config->redis;
+  CHECK(redis.host == "redis.example");
+  CHECK(redis.port == 6380);
+  CHECK(redis.unix_path.empty());
+  CHECK(redis.user == "weir");
+  CHECK(redis.password.reveal() == "secret");
+  CHECK(redis.database == 3);
+  CHECK_FALSE(redis.tls.enabled);
+  CHECK(redis.key_prefix == "limits:");
+  CHECK(redis.connect_timeout == 1s);
+  CHECK(redis.timeout == 5ms);
+  CHECK(redis.breaker_failures == 2);
+  CHECK(redis.breaker_retry_after == 250ms);
+  CHECK(redis.on_failure == OnFailure::deny);
+  CHECK(redis.replicas == 4);
+  CHECK(config->warnings.empty());
+}
+
+TEST_CASE("keys of the redis store are kept whatever their order") {
+  const auto config =
+      must_load(with_store("{timeout: 7ms, replicas: 2, url: \"redis://127.0.0.1\"}"));
+  CHECK(config->redis.timeout == 7ms);
+  CHECK(config->redis.replicas == 2);
+  CHECK(config->redis.host == "127.0.0.1");
+}
+
+TEST_CASE("URLs of a redis") {
+  struct Case {
+    std::string url, host;
+    std::uint16_t port;
+    std::string user, password;
+    int database;
+  };
+  const std::vector<Case> cases = {
+      {"redis://127.0.0.1", "127.0.0.1", 6379, "", "", 0},
+      {"redis://127.0.0.1/", "127.0.0.1", 6379, "", "", 0},
+      {"REDIS://redis:1/15", "redis", 1, "", "", 15},
+      {"redis://[2001:db8::1]:7000/1", "2001:db8::1", 7000, "", "", 1},
+      {"redis://:pass@redis", "redis", 6379, "", "pass", 0},
+      {"redis://weir:p%40ss%2f%3A%25@redis:1", "redis", 1, "weir", "p@ss/:%", 0},
+      {"redis://we%69r:a:b@redis", "redis", 6379, "weir", "a:b", 0},
+      {"redis://weir:a@b@redis", "redis", 6379, "weir", "a@b", 0},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.url);
+    const RedisStore redis = from_url(one.url);
+    CHECK(redis.host == one.host);
+    CHECK(redis.port == one.port);
+    CHECK(redis.user == one.user);
+    CHECK(redis.password.reveal() == one.password);
+    CHECK(redis.database == one.database);
+    CHECK(redis.unix_path.empty());
+    CHECK_FALSE(redis.tls.enabled);
+  }
+}
+
+TEST_CASE("a redis at a unix socket") {
+  CHECK(from_url("unix:///run/redis/redis.sock").unix_path == "/run/redis/redis.sock");
+  const RedisStore redis = from_url("unix://weir:p%40ss@/run/a%20b.sock?db=2");
+  CHECK(redis.unix_path == "/run/a b.sock");
+  CHECK(redis.host.empty());
+  CHECK(redis.user == "weir");
+  CHECK(redis.password.reveal() == "p@ss");
+  CHECK(redis.database == 2);
+}
+
+TEST_CASE("a redis over TLS") {
+  CHECK(from_url("rediss://redis.example:6380").tls.enabled);
+  const auto without = problems_of(with_store("{url: \"rediss://redis.example\"}"));
+  CHECK(without.starts_with(
+      "2:35: store.redis.url: rediss:// needs a hiredis with TLS (1.0 or later: Debian 13"));
+  const auto pointless = problems_of(
+      with_store("{url: \"redis://redis.example\", tls: {server_name: redis}}"), with_tls());
+  CHECK(pointless == "2:65: store.redis.tls: tls has no meaning for this url; write rediss://\n");
+
+  std::string directory = "/tmp/weir-config-XXXXXX";
+  REQUIRE(::mkdtemp(directory.data()) != nullptr);
+  for (const std::string name : {"ca.pem", "c.pem", "k.pem"})
+    std::ofstream(directory + "/" + name) << "x";
+  Environment in = with_tls();
+  in.directory = directory;
+  const auto tls = must_load(with_store("{url: \"rediss://redis\", tls: {ca: ca.pem, certificate: "
+                                        "c.pem, private_key: k.pem, server_name: other}}"),
+                             in)
+                       ->redis.tls;
+  CHECK(tls.ca == directory + "/ca.pem");
+  CHECK(tls.certificate == directory + "/c.pem");
+  CHECK(tls.private_key == directory + "/k.pem");
+  CHECK(tls.server_name == "other");
+  const auto gone = problems_of(
+      with_store("{url: \"rediss://redis\", tls: {ca: gone.pem, certificate: c.pem}}"), in);
+  CHECK(gone.find("store.redis.tls: certificate and private_key belong together") !=
+        std::string::npos);
+  CHECK(gone.find("store.redis.tls.ca: can not read file") != std::string::npos);
+  std::filesystem::remove_all(directory);
+}
+
+TEST_CASE("the URL of a redis is a secret: a variable, or a file") {
+  std::string directory = "/tmp/weir-config-XXXXXX";
+  REQUIRE(::mkdtemp(directory.data()) != nullptr);
+  std::ofstream(directory + "/url") << "redis://:from-file@redis\n";
+  const Environment in = test::environment({{"PASSWORD", "from-variable"}}, directory);
+  const auto url = [&](const std::string& text) {
+    return must_load(with_store("{url: \"" + text + "\"}"), in)->redis.password.reveal();
+  };
+  CHECK(url("file:url") == "from-file");
+  CHECK(url("redis://:${PASSWORD}@redis") == "from-variable");
+  const std::string missing = problems_of(with_store("{url: \"redis://:${NONE}@h\"}"), in);
+  CHECK(std::count(missing.begin(), missing.end(), '\n') == 1);
+  const std::string unread = problems_of(with_store("{url: \"file:none\"}"), in);
+  CHECK(std::count(unread.begin(), unread.end(), '\n') == 1);
+  std::filesystem::remove_all(directory);
+}
+
+TEST_CASE("problems of a redis store") {
+  struct Case {
+    std::string redis, problem;
+  };
+  const std::vector<Case> cases = {
+      {"{}", "2:29: store.redis: the redis store needs its url"},
+      {"{url: \"\"}", "2:35: store.redis.url: expected a URL, as redis://127.0.0.1:6379"},
+      {"{url: \"${NONE:-}\"}", "2:35: store.redis.url: expected a URL"},
+      {"{url: redis}", "2:35: store.redis.url: expected a URL"},
+      {"{url: \"http://redis\"}", "2:35: store.redis.url: expected a URL"},
+      {"{url: \"redis://\"}", "2:35: store.redis.url: expected redis://HOST:PORT/DATABASE"},
+      {"{url: \"redis://a b\"}", "2:35: store.redis.url: expected redis://HOST:PORT/DATABASE"},
+      {"{url: \"redis://redis:0\"}", "2:35: store.redis.url: port 0 can not be connected to"},
+      {"{url: \"redis://redis:70000\"}", "2:35: store.redis.url: expected redis://HOST:PORT"},
+      {"{url: \"redis://redis/x\"}", "2:35: store.redis.url: expected the number of a database"},
+      {"{url: \"redis://redis/-1\"}", "2:35: store.redis.url: expected the number of a database"},
+      {"{url: \"redis://redis/0?db=1\"}",
+       "2:35: store.redis.url: the URL ends after the number of the database"},
+      {"{url: \"redis://user@redis\"}", "2:35: store.redis.url: the user has no password"},
+      {"{url: \"redis://user:@redis\"}", "2:35: store.redis.url: the user has no password"},
+      {"{url: \"redis://u:%zz@redis\"}", "2:35: store.redis.url: a % that two hexadecimal digits"},
+      {"{url: \"redis://u:%00@redis\"}", "2:35: store.redis.url: a % that two hexadecimal digits"},
+      {"{url: \"redis://u:a/b@redis\"}", "2:35: store.redis.url: expected redis://HOST:PORT"},
+      {"{url: \"unix://run/redis.sock\"}", "2:35: store.redis.url: expected unix:///PATH"},
+      {"{url: \"unix:///\"}", "2:35: store.redis.url: expected unix:///PATH"},
+      {"{url: \"unix:///" + std::string(107, 'x') + "\"}",
+       "2:35: store.redis.url: the path of a socket has at most 107 bytes"},
+      {"{url: \"unix:///a?database=1\"}", "2:35: store.redis.url: after the path only ?db="},
+      {"{url: \"redis://r\", topology: cluster}",
+       "2:58: store.redis.topology: another topology than standalone is not supported yet"},
+      {"{url: \"redis://r\", topology: ring}",
+       "2:58: store.redis.topology: expected standalone, sentinel or cluster (here \"ring\")"},
+      {"{url: \"redis://r\", servers: [a:1]}",
+       "2:57: store.redis.servers: a list of sentinels or cluster nodes is not supported yet"},
+      {"{url: \"redis://r\", sentinel_master: m}",
+       "2:65: store.redis.sentinel_master: sentinel_master is not supported yet"},
+      {"{url: \"redis://r\", key_prefix: \"a b\"}",
+       "2:60: store.redis.key_prefix: expected up to 64 printable ASCII characters"},
+      {"{url: \"redis://r\", key_prefix: \"a{b\"}", "2:60: store.redis.key_prefix: expected up to"},
+      {"{url: \"redis://r\", key_prefix: " + std::string(65, 'x') + "}",
+       "2:60: store.redis.key_prefix: expected up to 64"},
+      {"{url: \"redis://r\", timeout: 0ms}",
+       "2:57: store.redis.timeout: expected a duration from 1ms to 1m (here \"0ms\")"},
+      {"{url: \"redis://r\", connect_timeout: 2m}",
+       "2:65: store.redis.connect_timeout: expected a duration from 1ms to 1m"},
+      {"{url: \"redis://r\", breaker: {failures: 0}}",
+       "2:68: store.redis.breaker.failures: expected a whole number from 1 to 1000000"},
+      {"{url: \"redis://r\", breaker: {retry_after: 1ms}}",
+       "2:71: store.redis.breaker.retry_after: expected a duration from 10ms to 1h"},
+      {"{url: \"redis://r\", on_failure: open}",
+       "2:60: store.redis.on_failure: expected local, allow or deny (here \"open\")"},
+      {"{url: \"redis://r\", replicas: 0}",
+       "2:58: store.redis.replicas: expected a whole number from 1 to 100000"},
+      {"{url: \"redis://r\", timout: 1ms}",
+       "2:48: store.redis.timout: unknown key \"timout\"; did you mean \"timeout\"?"},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.redis);
+    const std::string problems = problems_of(with_store(one.redis));
+    CAPTURE(problems);
+    CHECK(problems.starts_with(one.problem));
+    CHECK(std::count(problems.begin(), problems.end(), '\n') == 1);
+  }
+  CHECK(problems_of("store: {type: redis}\n" + test::route_tail)
+            .starts_with("1:8: store: the redis store needs its url"));
+}
+
+TEST_CASE("the redis section is checked under type memory, too") {
+  const auto config = must_load(
+      "store: {type: memory, redis: {url: \"redis://r\", replicas: 9}}\n"
+      "policies: {p: {rate: 1/s}}\n"
+      "routes: [{respond: {}, limits: [{policy: p}]}]\n");
+  CHECK(config->store_type == StoreType::memory);
+  CHECK(config->policies[0].local_rule.rates == config->policies[0].rule.rates);
+  CHECK(config->warnings.empty());
+  CHECK(problems_of("store: {redis: {replicas: 0}}\n" + test::route_tail)
+            .starts_with("1:27: store.redis.replicas"));
+}
+
+TEST_CASE("a policy's on_failure is the store's, or its own") {
+  const auto config = must_load(with_store(
+      "{url: \"redis://r\", on_failure: deny}",
+      "{a: {rate: 1/s}, b: {rate: 1/s, on_failure: allow}, c: {rate: 1/s, on_failure: local}}"));
+  CHECK(config->policies[0].on_failure == OnFailure::deny);
+  CHECK(config->policies[1].on_failure == OnFailure::allow);
+  CHECK(config->policies[2].on_failure == OnFailure::local);
+}
+
+TEST_CASE("a policy that falls back to this instance has its share of the quota") {
+  const auto config =
+      must_load(with_store("{url: \"redis://r\", replicas: 4}",
+                           "{a: {rate: 100/1m, burst: 50}, b: {rate: 1/s, on_failure: allow},"
+                           " c: {algorithm: sliding_window, rates: [400/1s, 4000/1m]}}"));
+  CHECK(config->policies[0].rule.capacity == 50);
+  CHECK(config->policies[0].local_rule.capacity == 12);
+  CHECK(config->policies[0].local_rule.rates[0] == rules::Rate{25, 60s});
+  CHECK(config->policies[1].local_rule.rates == config->policies[1].rule.rates);
+  CHECK(config->policies[2].local_rule.rates[0] == rules::Rate{100, 1s});
+  CHECK(config->policies[2].local_rule.rates[1] == rules::Rate{1000, 60s});
+
+  const std::string nothing =
+      problems_of(with_store("{url: \"redis://r\", replicas: 4}",
+                             "{a: {rate: 3/1m}, b: {rate: 100/1s, burst: 2, on_failure: local}}"));
+  CHECK(nothing ==
+        "3:15: policies.a: one of 4 instances can not have a share of 3 units while Redis is "
+        "down; use fewer store.redis.replicas, or on_failure: allow or deny for this policy\n"
+        "3:69: policies.b.on_failure: one of 4 instances can not have a share of 2 units while "
+        "Redis is down; use fewer store.redis.replicas, or on_failure: allow or deny for this "
+        "policy\n");
+}
+
+TEST_CASE("what loads and is probably not meant of a redis store") {
+  const auto unset =
+      must_load("store: {type: redis, redis: {url: \"redis://r\"}}\n" + test::route_tail);
+  REQUIRE(unset->warnings.size() == 1);
+  CHECK(unset->warnings[0].to_string().starts_with(
+      "1:8: store: without identity_secret the keys in Redis are hashed with a built-in value"));
+
+  const auto costly = must_load(
+      "identity_secret: 0123456789abcdef0123456789abcdef\n"
+      "store: {type: redis, redis: {url: \"redis://r\", replicas: 4}}\n"
+      "policies: {p: {rate: 10/1m}}\n"
+      "routes: [{respond: {}, limits: [{policy: p, cost: 3}]}]\n");
+  REQUIRE(costly->warnings.size() == 1);
+  CHECK(costly->warnings[0].to_string() ==
+        "4:51: routes[0].limits[0].cost: a cost of 3 can not pass while Redis is down: this "
+        "instance's share of the policy \"p\" is 2");
+}
+
+}  // namespace
+}  // namespace weir::config

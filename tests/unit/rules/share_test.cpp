@@ -1,0 +1,212 @@
+// Shares are what instances decide with while they can not ask each other.
+#include "rules/share.hpp"
+
+#include "model.hpp"
+#include "random_policy.hpp"
+
+namespace weir::rules::test {
+
+namespace {
+
+struct ShareCase {
+  Definition whole;
+  std::int64_t instances;
+  std::vector<Rate> rates;
+  std::int64_t capacity;
+};
+
+TEST_CASE("a share is the quota divided, rounded down") {
+  const std::vector<ShareCase> rows = {
+      // one instance has it all
+      {{.algorithm = Algorithm::gcra, .rates = {{7, seconds(1)}}}, 1, {{7, seconds(1)}}, 7},
+      // windows: the count
+      {{.algorithm = Algorithm::fixed_window, .rates = {{100, seconds(60)}}},
+       3,
+       {{33, seconds(60)}},
+       33},
+      {{.algorithm = Algorithm::attributed_window, .rates = {{8, seconds(1)}}},
+       4,
+       {{2, seconds(1)}},
+       2},
+      {{.algorithm = Algorithm::sliding_log, .rates = {{5, seconds(60)}}},
+       5,
+       {{1, seconds(60)}},
+       1},
+      // every tier; with its tenth on top: 3 * (300 + 30) and 3 * (1500 + 150)
+      {{.algorithm = Algorithm::sliding_window, .rates = {{900, seconds(1)}, {4500, seconds(10)}}},
+       3,
+       {{300, seconds(1)}, {1500, seconds(10)}},
+       300},
+      // 3 * (33 + 4) would be above 100 + 10
+      {{.algorithm = Algorithm::sliding_window, .rates = {{100, seconds(1)}}},
+       3,
+       {{32, seconds(1)}},
+       32},
+      {{.algorithm = Algorithm::sliding_window, .rates = {{10, seconds(1)}}},
+       10,
+       {{1, seconds(1)}},
+       1},
+      // buckets: the rate exactly where that can be, the burst rounded down
+      {{.algorithm = Algorithm::gcra, .rates = {{100, seconds(1)}}, .burst = 50},
+       4,
+       {{25, seconds(1)}},
+       12},
+      {{.algorithm = Algorithm::gcra, .rates = {{10, seconds(1)}}, .burst = 20},
+       3,
+       {{10, seconds(3)}},
+       6},
+      {{.algorithm = Algorithm::token_bucket, .rates = {{1, seconds(60)}}, .burst = 8},
+       4,
+       {{1, seconds(240)}},
+       2},
+      // 4 times as long could not be counted exactly
+      {{.algorithm = Algorithm::gcra, .rates = {{101, days(20'000)}}, .burst = 8},
+       4,
+       {{25, days(20'000)}},
+       2},
+      // one in service and the queue
+      {{.algorithm = Algorithm::leaky_bucket, .rates = {{50, seconds(1)}}, .queue = 99},
+       4,
+       {{50, seconds(4)}},
+       25},
+      // max_delay lets only 10 wait, the queue 100
+      {{.algorithm = Algorithm::leaky_bucket,
+        .rates = {{10, seconds(1)}},
+        .queue = 100,
+        .max_delay = seconds(1)},
+       2,
+       {{5, seconds(1)}},
+       5},
+  };
+  for (const ShareCase& row : rows) {
+    const Policy whole = policy_of(row.whole);
+    CAPTURE(to_string(whole.algorithm), whole.rates[0].count, row.instances);
+    const Result<Policy> share = share_of(whole, row.instances);
+    REQUIRE(share.has_value());
+    CHECK(share->rates == row.rates);
+    CHECK(share->capacity == row.capacity);
+    CHECK(share->algorithm == whole.algorithm);
+    CHECK(share->max_delay == whole.max_delay);
+  }
+}
+
+TEST_CASE("a share keeps how the policy counts") {
+  const Result<Policy> share = share_of(policy_of({.algorithm = Algorithm::fixed_window,
+                                                   .rates = {{10, seconds(1)}},
+                                                   .anchor = Anchor::clock,
+                                                   .count_rejected = true}),
+                                        2);
+  REQUIRE(share.has_value());
+  CHECK(share->anchor == Anchor::clock);
+  CHECK(share->count_rejected);
+}
+
+TEST_CASE("a share of nothing is a problem") {
+  const std::vector<Definition> definitions = {
+      {.algorithm = Algorithm::fixed_window, .rates = {{3, seconds(1)}}},
+      {.algorithm = Algorithm::sliding_window, .rates = {{100, seconds(1)}, {3, seconds(10)}}},
+      {.algorithm = Algorithm::gcra, .rates = {{100, seconds(1)}}, .burst = 3},
+      {.algorithm = Algorithm::leaky_bucket, .rates = {{100, seconds(1)}}, .queue = 2},
+      {.algorithm = Algorithm::leaky_bucket,
+       .rates = {{100, seconds(1)}},
+       .queue = 99,
+       .max_delay = Duration{29'999}},
+  };
+  for (const Definition& definition : definitions) {
+    CAPTURE(to_string(definition.algorithm));
+    const Result<Policy> share = share_of(policy_of(definition), 4);
+    REQUIRE(share.has_error());
+    CHECK(share.error().message == "one of 4 instances can not have a share of 3 units");
+  }
+}
+
+/// The most units that the policy's definition admits in a stretch of this length, its ends
+/// included.
+Wide most_in(const Policy& policy, std::size_t tier, Wide length) {
+  const Wide count = policy.rates[tier].count;
+  const Wide per = to_us(policy.rates[tier].per);
+  switch (policy.algorithm) {
+    case Algorithm::fixed_window:
+    case Algorithm::attributed_window:
+      return count * (floor_wide(length, per) + 2);
+    case Algorithm::sliding_window:
+      return (count + ceil_wide(count, 10)) * (floor_wide(length, per) + 1);
+    case Algorithm::sliding_log:
+      return count * (floor_wide(length, per) + 1);
+    case Algorithm::leaky_bucket: {
+      const Wide waiting = floor_wide(Wide{to_us(policy.max_delay)} * count, per);
+      return std::min<Wide>(policy.capacity, 1 + waiting) + floor_wide(length * count, per);
+    }
+    case Algorithm::gcra:
+    case Algorithm::token_bucket:
+      break;
+  }
+  return policy.capacity + floor_wide(length * count, per);
+}
+
+void check_every_stretch(const Policy& policy, const std::vector<Charge>& charges) {
+  for (std::size_t tier = 0; tier < policy.rates.size(); ++tier) {
+    for (std::size_t last = 0; last < charges.size(); ++last) {
+      Wide sum = 0;
+      for (std::size_t first = last + 1; first-- > 0;) {
+        sum += charges[first].units;
+        const Wide length = to_us(charges[last].at - charges[first].at);
+        if (sum > most_in(policy, tier, length)) FAIL("too much from " << first << " to " << last);
+      }
+    }
+  }
+}
+
+/// Clients that take what they get, spread over instances that know nothing of each other.
+template <class State>
+void check_instances(const Policy& whole, const Policy& share, std::int64_t instances,
+                     Random& random) {
+  std::vector<State> states(static_cast<std::size_t>(instances));
+  std::vector<Charge> charges;
+  Decision last{};
+  Instant now = epoch + Duration{random.between(0, to_us(days(31)))};
+  for (int step = 0; step < 150; ++step) {
+    now += random_step(random, share, last);
+    const bool everywhere = random.one_in(3);
+    const std::size_t chosen = static_cast<std::size_t>(random.between(0, instances - 1));
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      if (!everywhere && i != chosen) continue;
+      // A leaky bucket lets a costly demand wait no longer than a cheap one: units one by one.
+      const bool by_one = share.algorithm == Algorithm::leaky_bucket;
+      const Demand demand = by_one ? Demand{} : random_demand(random, share, last);
+      const std::int64_t left = level(share, states[i], now).remaining;
+      last = decide(share, states[i], now, demand);
+      if (last.allowed) charges.push_back({now, std::min(demand.cost, left)});
+    }
+  }
+  check_every_stretch(whole, charges);
+}
+
+TEST_CASE("shares together never admit more than the policy does, over any stretch") {
+  int checked = 0;
+  for (const Algorithm algorithm :
+       {Algorithm::fixed_window, Algorithm::attributed_window, Algorithm::sliding_window,
+        Algorithm::sliding_log, Algorithm::token_bucket, Algorithm::gcra,
+        Algorithm::leaky_bucket}) {
+    for (int i = 0; i < 60; ++i) {
+      const std::uint64_t seed = std::random_device{}();
+      Random random(seed);
+      const Policy whole = policy_of(random_definition(random, algorithm));
+      const std::int64_t instances = random.between(2, 9);
+      const Result<Policy> share = share_of(whole, instances);
+      if (!share.has_value()) continue;
+      ++checked;
+      INFO(to_string(algorithm) << " seed " << seed << " instances " << instances);
+      INFO(whole.rates[0].count << "/" << to_us(whole.rates[0].per) << "us capacity "
+                                << whole.capacity);
+      with_state_of(algorithm, [&](auto state) {
+        check_instances<decltype(state)>(whole, *share, instances, random);
+      });
+    }
+  }
+  CHECK(checked > 100);
+}
+
+}  // namespace
+
+}  // namespace weir::rules::test
