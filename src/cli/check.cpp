@@ -24,7 +24,10 @@ int check(const CheckOptions& options) {
   }
   print_diagnostics(std::cerr, options.file, (*loaded)->warnings, "warning: ");
   std::cout << options.file << ": ok\n";
-  if (options.verbose) print_routes(std::cout, **loaded);
+  if (options.verbose) {
+    print_store(std::cout, **loaded);
+    print_routes(std::cout, **loaded);
+  }
   return succeeded;
 }
 
@@ -34,7 +37,8 @@ void add_check(CLI::App& root, Action& chosen) {
   auto* const command = root.add_subcommand("check", "Validate a configuration");
   const auto options = std::make_shared<CheckOptions>();
   command->add_option("FILE", options->file, "The configuration")->required()->type_name("");
-  command->add_flag("--verbose,-v", options->verbose, "Say what every route resolves to");
+  command->add_flag("--verbose,-v", options->verbose,
+                    "Say what the store and every route resolve to");
   command->footer(
       "Prints `FILE: ok`, or a line for each problem: `FILE:LINE:COLUMN: message`.\n"
       "Warnings go to standard error and do not change the exit code.");

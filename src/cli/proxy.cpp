@@ -12,10 +12,6 @@ namespace weir::cli {
 namespace {
 
 int proxy(const ProxyFlags& flags) {
-  if (!flags.redis.empty()) {
-    std::cerr << "weir proxy: --redis: not supported yet\n";
-    return refused;
-  }
   const auto yaml = proxy_configuration(flags);
   if (!yaml) {
     std::cerr << "weir proxy: " << yaml.error().message << '\n';
@@ -27,6 +23,9 @@ int proxy(const ProxyFlags& flags) {
       std::cerr << "weir proxy: " << flag_of(diagnostic) << ": " << diagnostic.message << '\n';
     }
     return refused;
+  }
+  for (const auto& warning : (*loaded)->warnings) {
+    std::cerr << "weir proxy: warning: " << flag_of(warning) << ": " << warning.message << '\n';
   }
   return app::serve(*loaded);
 }
@@ -55,11 +54,15 @@ void add_proxy(CLI::App& root, Action& chosen) {
       ->add_option("--admin", flags->admin,
                    "Serve the admin endpoints at HOST:PORT or unix:PATH; default: off")
       ->type_name("ADDR");
-  command->add_option("--redis", flags->redis, "Share the limits in Redis (not supported yet)")
+  command
+      ->add_option(
+          "--redis", flags->redis,
+          "Share the limits in Redis: redis://HOST:PORT, or file:PATH to a file with the URL")
       ->type_name("URL");
   command->footer(
       "A request without the header, parameter or cookie of --key is limited by its client "
       "address.\n"
+      "Instances that share a Redis need the same WEIR_IDENTITY_SECRET in their environment.\n"
       "Example: weir proxy --to http://127.0.0.1:3000 --limit 10/s --burst 20");
   command->callback([&chosen, flags] { chosen = [flags] { return proxy(*flags); }; });
 }

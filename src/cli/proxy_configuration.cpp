@@ -39,9 +39,13 @@ Result<std::string> proxy_configuration(const ProxyFlags& flags) {
   const std::string burst = flags.burst ? ", burst: " + std::to_string(*flags.burst) : "";
   const std::string admin =
       flags.admin.empty() ? "off" : "{address: " + yaml_quoted(flags.admin) + "}";
+  const std::string store = flags.redis.empty() ? ""
+                                                : "identity_secret: ${WEIR_IDENTITY_SECRET:-}\n"
+                                                  "store: {type: redis, redis: {url: " +
+                                                      yaml_quoted(flags.redis) + "}}\n";
   return {boost::system::in_place_value,
           "listen: [{address: " + yaml_quoted(flags.listen) + "}]\n" + "admin: " + admin + "\n" +
-              "upstreams: {service: {servers: [{url: " + yaml_quoted(flags.to) + "}]}}\n" +
+              store + "upstreams: {service: {servers: [{url: " + yaml_quoted(flags.to) + "}]}}\n" +
               "identities: {key: " + *source +
               (otherwise.empty() ? "" : ", address: {client_address: {}}") + "}\n" +
               "policies: {limit: {algorithm: gcra, rate: " + yaml_quoted(flags.limit) + burst +
@@ -52,9 +56,11 @@ Result<std::string> proxy_configuration(const ProxyFlags& flags) {
 }
 
 std::string_view flag_of(const config::Diagnostic& diagnostic) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> flags{{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> flags{{
       {"listen", "--listen"},
       {"admin", "--admin"},
+      {"identity_secret", "WEIR_IDENTITY_SECRET"},
+      {"store", "--redis"},
       {"upstreams", "--to"},
       {"identities", "--key"},
       {"policies.limit.burst", "--burst"},

@@ -20,13 +20,13 @@ struct ProxyFlags {
   std::string key = "client_address";
   std::string listen = "127.0.0.1:8080";
   std::string admin;  ///< not given: no admin server, so that two of these can run side by side
-  std::string redis;
+  std::string redis;  ///< WEIR_IDENTITY_SECRET of the environment keys what is shared there
 };
 
 /// The equivalent YAML; values are quoted and not yet checked. The problem is one of --key.
 Result<std::string> proxy_configuration(const ProxyFlags& flags);
 
-/// The flag that a problem found in that YAML is about.
+/// The flag, or the variable, that a problem found in that YAML is about.
 std::string_view flag_of(const config::Diagnostic& diagnostic);
 
 }  // namespace weir::cli

@@ -30,14 +30,30 @@ std::string action_text(const config::Config& config, const config::Route& route
          std::to_string(upstream.server.port);
 }
 
-std::string policy_text(const config::Policy& policy) {
-  const auto& rule = policy.rule;
-  std::string text = std::string(rules::to_string(rule.algorithm)) + " ";
+std::string rates_text(const rules::Policy& rule) {
+  std::string text;
   for (std::size_t i = 0; i < rule.rates.size(); ++i) {
     text += i == 0 ? "" : " + ";
     text += std::to_string(rule.rates[i].count) + "/" + duration_text(rule.rates[i].per);
   }
-  text += ", " + std::to_string(rule.capacity) + " at once";
+  return text + ", " + std::to_string(rule.capacity) + " at once";
+}
+
+std::string failure_text(const config::Policy& policy) {
+  switch (policy.on_failure) {
+    case config::OnFailure::allow:
+      return "allow";
+    case config::OnFailure::deny:
+      return "deny";
+    case config::OnFailure::local:
+      break;
+  }
+  return "local " + rates_text(policy.local_rule);
+}
+
+std::string policy_text(const config::Policy& policy) {
+  const auto& rule = policy.rule;
+  std::string text = std::string(rules::to_string(rule.algorithm)) + " " + rates_text(rule);
   if (rule.algorithm == rules::Algorithm::leaky_bucket) {
     text += ", waits up to " + duration_text(rule.max_delay);
   }
@@ -59,6 +75,9 @@ std::string limit_text(const config::Config& config, const config::Limit& limit)
   if (limit.required) text += ", required";
   text += "; cost " + std::to_string(limit.cost);
   if (limit.overdraft) text += ", overdraft";
+  if (config.store_type == config::StoreType::redis) {
+    text += "; while redis is down: " + failure_text(policy);
+  }
   return text;
 }
 
@@ -73,6 +92,22 @@ std::string duration_text(Duration duration) {
     if (duration % unit == Duration{0}) return std::to_string(duration / unit) + std::string(name);
   }
   return std::to_string(to_us(duration)) + "us";
+}
+
+void print_store(std::ostream& out, const config::Config& config) {
+  if (config.store_type == config::StoreType::memory) {
+    out << "store memory: up to " << config.memory.max_keys << " keys\n";
+    return;
+  }
+  // Never user and password.
+  const auto& redis = config.redis;
+  const config::Endpoint server{
+      .host = redis.host, .port = redis.port, .unix_path = redis.unix_path};
+  out << "store redis at " << server.to_string() << " database " << redis.database
+      << (redis.tls.enabled ? " over TLS" : "") << ": keys " << redis.key_prefix
+      << "*, a decision within " << duration_text(redis.timeout) << ", left alone for "
+      << duration_text(redis.breaker_retry_after) << " after " << redis.breaker_failures
+      << " failures, replicas " << redis.replicas << '\n';
 }
 
 void print_routes(std::ostream& out, const config::Config& config) {

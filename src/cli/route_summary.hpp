@@ -1,4 +1,4 @@
-// What every route of a configuration comes to, for people.
+// What a configuration comes to, for people: the store, and every route.
 #pragma once
 
 #include <ostream>
@@ -9,6 +9,8 @@
 
 namespace weir::cli {
 
+/// Where use is counted; without secrets.
+void print_store(std::ostream& out, const config::Config& config);
 void print_routes(std::ostream& out, const config::Config& config);
 
 /// As the configuration writes it, in the largest unit that fits exactly: `90s`, `1m`, `250us`.

@@ -172,6 +172,7 @@ TEST_CASE("weir check --verbose says what every route resolves to") {
   CHECK(outcome.out ==
         file.path() +
             ": ok\n"
+            "store memory: up to 1000000 keys\n"
             "route search: GET,HEAD host api.example.com path /v1/** header x-beta: 1\n"
             "  upstream api at 127.0.0.1:3000\n"
             "  limit per_key: sliding_window 100/1m + 1000/1h, 100 at once, shadow; "
@@ -180,6 +181,37 @@ TEST_CASE("weir check --verbose says what every route resolves to") {
             "route /: any method path /\n"
             "  respond 200 text/plain, 5 bytes\n"
             "  no limits\n");
+}
+
+TEST_CASE("weir check --verbose says where use is shared, and never a password") {
+  const ConfigurationFile file(
+      "identity_secret: 0123456789abcdef0123456789abcdef\n"
+      "store:\n"
+      "  type: redis\n"
+      "  redis: {url: \"redis://weir:s3cret@redis.example/2\", replicas: 4, timeout: 5ms}\n"
+      "policies:\n"
+      "  shared: {rate: 100/1m, burst: 8}\n"
+      "  open: {rate: 1/s, on_failure: allow}\n"
+      "  shut: {rate: 1/s, on_failure: deny}\n"
+      "routes:\n"
+      "  - {match: {path: /}, respond: {status: 204},\n"
+      "     limits: [{policy: shared}, {policy: open}, {policy: shut}]}\n");
+  const auto outcome = run_weir({"check", "--verbose", file.path()});
+  CHECK(outcome.code == 0);
+  CHECK(outcome.err.empty());
+  CHECK(outcome.out ==
+        file.path() +
+            ": ok\n"
+            "store redis at redis.example:6379 database 2: keys weir:*, a decision within 5ms, "
+            "left alone for 1s after 5 failures, replicas 4\n"
+            "route /: any method path /\n"
+            "  respond 204 text/plain, 0 bytes\n"
+            "  limit shared: gcra 100/1m, 8 at once; key client (client_address); cost 1; "
+            "while redis is down: local 25/1m, 2 at once\n"
+            "  limit open: gcra 1/1s, 1 at once; key client (client_address); cost 1; "
+            "while redis is down: allow\n"
+            "  limit shut: gcra 1/1s, 1 at once; key client (client_address); cost 1; "
+            "while redis is down: deny\n");
 }
 
 TEST_CASE("weir check prints a line for each problem") {
@@ -233,8 +265,8 @@ TEST_CASE("weir proxy complains in terms of its flags") {
        "weir proxy: --listen: "},
       {{"--to", "http://127.0.0.1:1", "--limit", "1/s", "--admin", "9090"},
        "weir proxy: --admin: "},
-      {{"--to", "http://127.0.0.1:1", "--limit", "1/s", "--redis", "redis://x"},
-       "weir proxy: --redis: not supported yet\n"},
+      {{"--to", "http://127.0.0.1:1", "--limit", "1/s", "--redis", "http://u:pass@x"},
+       "weir proxy: --redis: expected a URL, as redis://"},
   };
   for (const auto& row : rows) {
     auto arguments = row.flags;
