@@ -15,7 +15,7 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 
-constexpr DurationRange timeout_range{milliseconds(1), minutes(1)};
+constexpr DurationRange redis_timeout_range{milliseconds(1), minutes(1)};
 constexpr std::size_t longest_prefix = 64;
 constexpr std::int64_t most_replicas = 100'000;
 constexpr std::size_t largest_certificate = 1024 * 1024;
@@ -124,10 +124,10 @@ constexpr Key<RedisStore> redis_keys[] = {
     {.name = "key_prefix", .read = read_key_prefix},
     {.name = "connect_timeout",
      .read = [](const Cursor& in,
-                RedisStore& to) { read_duration(in, to.connect_timeout, timeout_range); }},
+                RedisStore& to) { read_duration(in, to.connect_timeout, redis_timeout_range); }},
     {.name = "timeout",
      .read = [](const Cursor& in,
-                RedisStore& to) { read_duration(in, to.timeout, timeout_range); }},
+                RedisStore& to) { read_duration(in, to.timeout, redis_timeout_range); }},
     {.name = "breaker",
      .read = [](const Cursor& in, RedisStore& to) { read_table(in, breaker_keys, to); },
      .list = list_section<breaker_keys>},
