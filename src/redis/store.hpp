@@ -3,10 +3,12 @@
 // Belongs to one worker and is used on its loop only. While there is no connection every question
 // fails at once; it reconnects by itself, with backoff and jitter, resolving the name anew. All
 // questions of one pass of the loop leave in one write. An answer that comes after its deadline is
-// dropped, and nothing that may have run is sent again.
+// dropped, and nothing that may have run is sent again. Destroyed when no receiver waits: after
+// stop() and one more pass of the loop, or with the loop; never from within a call of a receiver.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -63,9 +65,11 @@ class Store {
   void forget(const Hash128& identity, std::uint32_t policy_id, Receiver& receiver);
   /// Ends this connection, whose server does not answer, and makes another.
   void reconnect();
-  /// What the last failed attempt or broken connection said, for the log and /readyz; empty while
-  /// ready. Never a secret.
+  /// What the last failed attempt or broken connection said, or, while ready, the last answer if
+  /// that was an error: for the log and /readyz. Empty while all is well. Never a secret.
   std::string_view trouble() const;
+  /// Called from the loop when is_ready() has changed or another attempt failed.
+  void watch(std::function<void()> changed);
 
  private:
   class Implementation;

@@ -1,0 +1,61 @@
+#include "redis/error_reply.hpp"
+
+#include <algorithm>
+#include <array>
+#include <hiredis/hiredis.h>
+
+namespace weir::redis {
+namespace {
+
+struct Meaning {
+  std::string_view beginning;
+  StoreError error;
+};
+
+// Codes as in Redis 7.0 src/server.c createSharedObjects() and acl.c. The two without a code of
+// their own answer an AUTH to a server that has no password (6 and later; before).
+constexpr std::array meanings{
+    Meaning{"NOSCRIPT", StoreError::script_missing},
+    Meaning{"LOADING", StoreError::loading},
+    Meaning{"MASTERDOWN", StoreError::loading},
+    Meaning{"BUSY", StoreError::loading},
+    Meaning{"CLUSTERDOWN", StoreError::loading},
+    Meaning{"READONLY", StoreError::read_only},
+    Meaning{"OOM", StoreError::out_of_memory},
+    Meaning{"NOAUTH", StoreError::refused},
+    Meaning{"WRONGPASS", StoreError::refused},
+    Meaning{"NOPERM", StoreError::refused},
+    Meaning{"ERR AUTH", StoreError::refused},
+    Meaning{"ERR Client sent AUTH,", StoreError::refused},
+    Meaning{"ERR invalid password", StoreError::refused},
+};
+
+constexpr std::size_t longest_text = 200;
+
+}  // namespace
+
+std::string_view text_of(const redisReply& reply) {
+  if (reply.str == nullptr) return {};
+  return {reply.str, static_cast<std::size_t>(reply.len)};
+}
+
+StoreError error_of(std::string_view text) {
+  for (const auto& meaning : meanings) {
+    const auto rest = text.substr(std::min(meaning.beginning.size(), text.size()));
+    if (text.starts_with(meaning.beginning) && (rest.empty() || rest[0] == ' '))
+      return meaning.error;
+  }
+  return StoreError::other;
+}
+
+std::string printable(std::string_view text, std::string_view secret) {
+  if (!secret.empty() && text.find(secret) != std::string_view::npos)
+    return std::string(text.substr(0, text.find_first_of(" \r\n"))) +
+           " (its text quotes the password)";
+  std::string out(text.substr(0, longest_text));
+  for (char& c : out)
+    if (c < ' ' || c > '~') c = '?';
+  return out;
+}
+
+}  // namespace weir::redis

@@ -1,0 +1,63 @@
+// Joins one asynchronous hiredis context to the loop.
+//
+// hiredis owns the file descriptor; this only waits on it. What is said in one pass of the loop
+// leaves in one write at its end. Lives from the connect until hiredis cleans up, which it tells
+// last of all; used on the loop only. hiredis writes with write(2): the process ignores SIGPIPE.
+#pragma once
+
+#include <string_view>
+
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+
+#include "redis/loop_io.hpp"
+
+struct redisAsyncContext;
+
+namespace weir::redis {
+
+class HiredisAdapter {
+ public:
+  class Owner {
+   public:
+    /// The context is being freed, after the callbacks of all its commands were called. The adapter
+    /// may be destroyed in it.
+    virtual void on_context_end(std::string_view why) = 0;
+    /// Bytes that answer nothing: hiredis must not see them, it takes them for its own mistake and
+    /// aborts. The context is to be freed.
+    virtual void on_stray_bytes() = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  /// Of an encrypted connection the bytes on the wire say nothing about strays.
+  HiredisAdapter(asio::io_context& io, redisAsyncContext& context, bool encrypted, Owner& owner);
+  HiredisAdapter(const HiredisAdapter&) = delete;
+  HiredisAdapter& operator=(const HiredisAdapter&) = delete;
+
+ private:
+  void ask_to_write();
+  void wait_to_read();
+  void wait_to_write();
+  void post_write();
+  void read();
+  void write();
+  bool has_stray_bytes() const;
+  void clean_up();
+
+  asio::io_context& io_;
+  redisAsyncContext& context_;
+  Owner& owner_;
+  bool encrypted_;
+  asio::posix::basic_stream_descriptor<Executor> descriptor_;
+  bool waiting_to_read_ = false;
+  bool waiting_to_write_ = false;
+  bool write_posted_ = false;
+  bool in_write_ = false;
+  Presence presence_;
+};
+
+/// In a reply's callback: more came than was asked for. As on_stray_bytes().
+bool has_stray_reply(const redisAsyncContext& context);
+
+}  // namespace weir::redis
