@@ -1,0 +1,35 @@
+// PROXY headers as anyone may forge them: a header that is complete was incomplete at every shorter
+// length, ends within what arrived, and does not depend on what follows it.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "proxy/proxy_protocol.hpp"
+
+using weir::proxy::parse_proxy_header;
+using State = weir::proxy::ProxyHeader::State;
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view input{reinterpret_cast<const char*>(data), size};
+  const auto found = parse_proxy_header(input);
+  if (found.state == State::incomplete) require(size < weir::proxy::longest_proxy_header);
+  if (found.state != State::complete) return 0;
+  require(found.size <= size && found.size <= weir::proxy::longest_proxy_header);
+  const auto alone = parse_proxy_header(input.substr(0, found.size));
+  require(alone.state == State::complete && alone.size == found.size &&
+          alone.source == found.source);
+  require(parse_proxy_header(std::string(input) + "x").source == found.source);
+  for (const std::size_t less : {std::size_t{0}, found.size / 2, found.size - 1})
+    require(parse_proxy_header(input.substr(0, less)).state == State::incomplete);
+  return 0;
+}
