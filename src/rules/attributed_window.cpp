@@ -6,7 +6,18 @@ namespace weir::rules {
 
 namespace {
 
-std::string_view cut(std::string_view text) {
+AttributedEntry entry_of(Instant now, std::int64_t units,
+                         std::span<const std::string_view> attributes) {
+  AttributedEntry entry{.at = now, .units = units, .attributes = {}};
+  entry.attributes.reserve(attributes.size());
+  for (const std::string_view attribute : attributes)
+    entry.attributes.emplace_back(attribute_text(attribute));
+  return entry;
+}
+
+}  // namespace
+
+std::string_view attribute_text(std::string_view text) {
   if (text.size() <= attribute_bytes) return text;
   std::size_t size = attribute_bytes;
   const auto continues = [&](std::size_t i) {
@@ -17,17 +28,6 @@ std::string_view cut(std::string_view text) {
     --size;
   return text.substr(0, continues(size) ? attribute_bytes : size);
 }
-
-AttributedEntry entry_of(Instant now, std::int64_t units,
-                         std::span<const std::string_view> attributes) {
-  AttributedEntry entry{.at = now, .units = units, .attributes = {}};
-  entry.attributes.reserve(attributes.size());
-  for (const std::string_view attribute : attributes)
-    entry.attributes.emplace_back(cut(attribute));
-  return entry;
-}
-
-}  // namespace
 
 Admission admit(const Policy& policy, const AttributedWindowState& state, Instant now,
                 Demand demand) {

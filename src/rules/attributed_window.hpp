@@ -18,6 +18,8 @@ namespace weir::rules {
 
 /// Longer attribute texts are cut, never within a UTF-8 sequence.
 inline constexpr std::size_t attribute_bytes = 128;
+/// `text` as an entry keeps it.
+std::string_view attribute_text(std::string_view text);
 
 /// One charged request.
 struct AttributedEntry {

@@ -72,6 +72,13 @@ bool MemoryStore::acquire(std::span<const Claim> claims, Instant now,
   return admitted;
 }
 
+void MemoryStore::forget(const Hash128& identity, std::uint32_t policy_id) {
+  const std::uint64_t hash = key_hash_(identity, policy_id);
+  Shard& shard = *shards_[hash % shards_.size()];
+  const std::lock_guard lock(shard.mutex);
+  shard.erase(hash);
+}
+
 namespace {
 
 template <class Count>

@@ -44,6 +44,9 @@ class MemoryStore {
   /// Several claims on one key see each other.
   bool acquire(std::span<const Claim> claims, Instant now, std::span<rules::Decision> decisions);
 
+  /// The key's next request finds a fresh state.
+  void forget(const Hash128& identity, std::uint32_t policy_id);
+
   std::size_t keys() const;                ///< live and not yet reclaimed
   std::uint64_t evictions() const;         ///< keys with use that were dropped at the bound
   std::uint64_t denied_evictions() const;  ///< of those, keys that were being denied

@@ -63,6 +63,10 @@ Slot& Shard::insert(std::uint64_t hash) {
   return *slot;
 }
 
+void Shard::erase(std::uint64_t hash) {
+  if (Slot* const slot = table_.find(hash)) table_.erase(*slot);
+}
+
 void Shard::make_room() {
   const auto whole = std::ranges::count_if(table_.slots(), [this](const Slot& slot) {
     return slot.occupied() && slot.whole(latest_s_);

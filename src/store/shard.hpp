@@ -26,6 +26,7 @@ class alignas(64) Shard {
   Slot* find(std::uint64_t hash) { return table_.find(hash); }
   /// A slot without state for an absent key: grows the table, or evicts at the bound.
   Slot& insert(std::uint64_t hash);
+  void erase(std::uint64_t hash);  ///< if it is here
 
   std::size_t keys() const { return table_.size(); }
   std::uint64_t evictions() const { return evictions_; }

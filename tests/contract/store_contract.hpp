@@ -263,6 +263,22 @@ inline void clock_stepping_back_changes_nothing(StoreUnderTest& store) {
   }
 }
 
+inline void forgotten_keys_are_fresh(StoreUnderTest& store) {
+  for (const auto algorithm : algorithms) {
+    CAPTURE(to_string(algorithm));
+    const auto limit = policy(algorithm, 2, 2s);
+    const Claim both = claim(limit, static_cast<std::uint64_t>(algorithm), 2);
+    CHECK(ask(store, epoch, {both}).admitted);
+    CHECK_FALSE(ask(store, epoch, {both}).admitted);
+    store.forget(both.identity, both.policy_id + 1);
+    CHECK_FALSE(ask(store, epoch, {both}).admitted);
+    store.forget(both.identity, both.policy_id);
+    CHECK(ask(store, epoch, {both}).admitted);
+    // What is not there can be forgotten, too.
+    store.forget({.low = 1, .high = 1}, 0);
+  }
+}
+
 struct ContractCase {
   const char* name;
   void (*run)(StoreUnderTest&);
@@ -286,6 +302,7 @@ inline constexpr ContractCase store_contract[] = {
     {"cost 0 only looks", cost_zero_only_looks},
     {"a cost above the capacity never passes", cost_above_capacity_never_passes},
     {"a clock stepping back changes nothing", clock_stepping_back_changes_nothing},
+    {"forgotten keys are fresh", forgotten_keys_are_fresh},
 };
 
 }  // namespace weir::store::test

@@ -44,6 +44,9 @@ class StoreModel : public StoreUnderTest {
     }
     return admitted;
   }
+  void forget(const Hash128& identity, std::uint32_t policy_id) override {
+    states_.erase({identity, policy_id});
+  }
 
  private:
   using Key = std::pair<Hash128, std::uint32_t>;

@@ -21,6 +21,7 @@ class StoreUnderTest {
   virtual ~StoreUnderTest() = default;
   virtual bool acquire(std::span<const Claim> claims, Instant now,
                        std::span<rules::Decision> decisions) = 0;
+  virtual void forget(const Hash128& identity, std::uint32_t policy_id) = 0;
 };
 
 /// A whole second that starts a window of 1, 3 or 10 s.

@@ -14,6 +14,9 @@ class MemoryStoreUnderTest : public StoreUnderTest {
                std::span<rules::Decision> decisions) override {
     return store.acquire(claims, now, decisions);
   }
+  void forget(const Hash128& identity, std::uint32_t policy_id) override {
+    store.forget(identity, policy_id);
+  }
 
   MemoryStore store;
 };

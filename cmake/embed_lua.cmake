@@ -1,0 +1,10 @@
+# cmake -DPARTS=FILE;... -DHEADER=FILE -P embed_lua.cmake: one constant a file, named as the file.
+set(text "// Made from lua/*.lua by cmake/embed_lua.cmake.\n#pragma once\n\n#include <string_view>\n\n")
+string(APPEND text "namespace weir::redis::lua {\n\n")
+foreach(part ${PARTS})
+  get_filename_component(name ${part} NAME_WE)
+  file(READ ${part} content)
+  string(APPEND text "inline constexpr std::string_view ${name} = R\"lua(${content})lua\";\n\n")
+endforeach()
+string(APPEND text "}  // namespace weir::redis::lua\n")
+file(WRITE ${HEADER} "${text}")

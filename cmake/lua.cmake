@@ -1,0 +1,11 @@
+# lua/*.lua as C++ string literals, made anew when one of them changes: redis/lua_parts.hpp.
+set(lua_header ${CMAKE_BINARY_DIR}/generated/redis/lua_parts.hpp)
+file(GLOB lua_parts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/lua/*.lua)
+add_custom_command(
+  OUTPUT ${lua_header}
+  COMMAND ${CMAKE_COMMAND} "-DPARTS=${lua_parts}" -DHEADER=${lua_header} -P ${CMAKE_SOURCE_DIR}/cmake/embed_lua.cmake
+  DEPENDS ${lua_parts} ${CMAKE_SOURCE_DIR}/cmake/embed_lua.cmake
+  COMMENT "Embedding lua/"
+  VERBATIM)
+target_sources(weir_redis PRIVATE ${lua_header})
+target_include_directories(weir_redis PRIVATE ${CMAKE_BINARY_DIR}/generated)

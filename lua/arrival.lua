@@ -1,0 +1,51 @@
+-- What gcra and leaky_bucket share, as src/rules/arrival.hpp: a state that is one instant, the
+-- theoretical arrival time (TAT), reckoned as the span by which it is ahead of now.
+
+-- The TAT of `mark` as it is ahead of the key's now.
+local function read_arrival(policy, mark)
+  local at, expires, tat, fraction = read_value(policy.key, mark)
+  local us = tat - max(clock, at)
+  -- A reload may have changed the denominator.
+  if us < 0 then
+    us, fraction = 0, 0
+  elseif fraction >= policy.count then
+    fraction = policy.count - 1
+  end
+  return {at = at, expires = expires, us = us, fraction = fraction}
+end
+
+local function write_arrival(policy, mark, state, now)
+  local tat = now + state.us
+  local whole_at = state.fraction > 0 and tat + 1 or tat
+  write_value(policy.key, mark, state, now, whole_at, tat, state.fraction)
+end
+
+-- Units that fit between what is ahead and the tolerance.
+local function units_left(policy, state)
+  local us, fraction = span_of(policy, policy.capacity)
+  us, fraction = subtract(us, fraction, state.us, state.fraction, policy.count)
+  if us < 0 then return 0 end
+  return (divide_product(us, policy.count, fraction, policy.interval, policy.remainder, policy.per))
+end
+
+-- Until the TAT is no more than that span ahead of now.
+local function wait_until(policy, state, us, fraction)
+  us, fraction = subtract(state.us, state.fraction, us, fraction, policy.count)
+  return fraction > 0 and us + 1 or us
+end
+
+-- Moves the TAT on by `units`, never further ahead than the tolerance and never back.
+local function advance(policy, state, units)
+  local capacity = policy.capacity
+  local most_us, most_fraction = span_of(policy, capacity)
+  local us, fraction = span_of(policy, min(units, capacity))
+  us, fraction = us + state.us, fraction + state.fraction
+  if fraction >= policy.count then
+    us, fraction = us + 1, fraction - policy.count
+  end
+  if us < most_us or us == most_us and fraction <= most_fraction then
+    state.us, state.fraction = us, fraction
+  elseif state.us < most_us or state.us == most_us and state.fraction < most_fraction then
+    state.us, state.fraction = most_us, most_fraction
+  end
+end

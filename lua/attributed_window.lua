@@ -1,0 +1,42 @@
+-- Attributed window: a fixed window whose count is a list of who was counted, as
+-- src/rules/attributed_window.cpp.
+--
+-- An entry is text, its parts divided by tabs: the instant, the units, the units used up to and
+-- with it, the start of the window, and the attributes. The last entry is all that deciding needs.
+rules[1] = {
+  parse = function(policy) policy.attributes = next_argument() end,
+
+  read = function(policy)
+    local last = redis.pcall('LINDEX', policy.key, '-1')
+    local at, used, start
+    if type(last) == 'string' then
+      at, used, start = string.match(last, '^(%d+)\t%d+\t(%d+)\t(%d+)\t')
+    end
+    if not at then return {at = 0, start = 0, used = 0, absent = last == false} end
+    return {at = at + 0, start = start + 0, used = used + 0}
+  end,
+
+  -- A new window's list begins empty, and so does one where something foreign was.
+  write = function(policy, state)
+    if state.begins then redis.call('UNLINK', policy.key) end
+    redis.call('RPUSH', policy.key, unpack(state.entries))
+    redis.call('PEXPIRE', policy.key, ttl_until(window_end(policy, state.start)))
+    state.entries, state.begins = nil, false
+  end,
+
+  charge = function(policy, state, units, now)
+    local used = used_in_window(policy, state, now)
+    local taken = min(units, policy.capacity - used)
+    if taken <= 0 then return end
+    if used == 0 then
+      state.start = window_start(policy, now)
+      state.begins = not state.absent
+    end
+    state.used = used + taken
+    state.entries = state.entries or {}
+    state.entries[#state.entries + 1] = string.format(
+      '%.0f\t%.0f\t%.0f\t%.0f\t%s', now, taken, state.used, state.start, policy.attributes)
+  end,
+  admit = admit_in_window,
+  level = level_of_window,
+}

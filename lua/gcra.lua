@@ -1,0 +1,21 @@
+-- GCRA: the limit as one instant, as src/rules/gcra.cpp.
+rules[5] = {
+  read = function(policy) return read_arrival(policy, 165) end,
+  write = function(policy, state, now) write_arrival(policy, 165, state, now) end,
+  charge = advance,
+
+  admit = function(policy, state, now, cost)
+    local left = units_left(policy, state)
+    if cost <= left then return cost, 0 end
+    if policy.overdraft then return left, 0 end
+    if cost > policy.capacity then return nil, -1 end
+    return nil, wait_until(policy, state, span_of(policy, policy.capacity - cost))
+  end,
+
+  level = function(policy, state)
+    local left = units_left(policy, state)
+    local reset = state.fraction > 0 and state.us + 1 or state.us
+    if left >= policy.capacity then return left, reset, 0 end
+    return left, reset, wait_until(policy, state, span_of(policy, policy.capacity - left - 1))
+  end,
+}

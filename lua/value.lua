@@ -1,0 +1,41 @@
+-- Keys whose state is one string: the algorithm's mark, the latest instant charged at, the instant
+-- at which the key expires, and what the algorithm keeps. Doubles, because packing them costs a
+-- tenth of what writing and reading decimals does.
+--
+-- Setting a TTL costs more than all else of a write. So it is set with a reserve, and as long as it
+-- covers recovery the next writes keep it.
+local reserve_us = 60000000
+
+-- A foreign value, or another algorithm's, is as none.
+local function read_value(key, mark)
+  local value = redis.pcall('GET', key)
+  if type(value) == 'string' and #value == 33 then
+    local found, at, expires, first, second = struct.unpack('<Bdddd', value)
+    if found == mark then return at, expires, first, second end
+  end
+  return 0, 0, 0, 0
+end
+
+-- When a key that is whole at `whole_at` will expire; nil if it will late enough as it is.
+local function extended(expires, now, whole_at)
+  if whole_at > expires then return whole_at + min(whole_at - now, reserve_us) end
+end
+
+-- Milliseconds from the clock to an instant, rounded up, and one for the part of a millisecond that
+-- the server's own time may be behind.
+local function ttl_until(at)
+  return string.format('%.0f', floor((at - clock) / 1000) + 2)
+end
+
+local function set_value(key, value, expires)
+  if expires then
+    redis.call('SET', key, value, 'PX', ttl_until(expires))
+  else
+    redis.call('SET', key, value, 'KEEPTTL')
+  end
+end
+
+local function write_value(key, mark, state, now, whole_at, first, second)
+  local expires = extended(state.expires, now, whole_at)
+  set_value(key, struct.pack('<Bdddd', mark, now, expires or state.expires, first, second), expires)
+end

@@ -1,0 +1,49 @@
+#include "redis/script.hpp"
+
+#include <string_view>
+
+#include "redis/lua_parts.hpp"
+
+namespace weir::redis {
+namespace {
+
+using rules::Algorithm;
+
+struct Part {
+  std::string_view text;
+  AlgorithmSet users;
+};
+
+constexpr AlgorithmSet all = 0x7f;
+constexpr AlgorithmSet arrivals = set_of(Algorithm::gcra) | set_of(Algorithm::leaky_bucket);
+constexpr AlgorithmSet windows =
+    set_of(Algorithm::fixed_window) | set_of(Algorithm::attributed_window);
+
+/// In the order in which they are joined: what a part uses stands before it.
+constexpr Part parts[] = {
+    {lua::arguments, all},
+    {lua::span, all},
+    {lua::value, all},
+    {lua::arrival, arrivals},
+    {lua::window, windows},
+    {lua::fixed_window, set_of(Algorithm::fixed_window)},
+    {lua::attributed_window, set_of(Algorithm::attributed_window)},
+    {lua::sliding_window, set_of(Algorithm::sliding_window)},
+    {lua::sliding_log, set_of(Algorithm::sliding_log)},
+    {lua::token_bucket, set_of(Algorithm::token_bucket)},
+    {lua::gcra, set_of(Algorithm::gcra)},
+    {lua::leaky_bucket, set_of(Algorithm::leaky_bucket)},
+    {lua::claims, all},
+};
+
+}  // namespace
+
+std::string script_for(AlgorithmSet algorithms, Clock clock) {
+  std::string script{clock == Clock::server ? lua::clock_server : lua::clock_argument};
+  for (const Part& part : parts) {
+    if ((part.users & algorithms) != 0) script += part.text;
+  }
+  return script;
+}
+
+}  // namespace weir::redis

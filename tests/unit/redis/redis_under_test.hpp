@@ -1,0 +1,145 @@
+// The scripts as the contract of stores sees them: a blocking connection, and instants that the
+// case chooses.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <hiredis/hiredis.h>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "contract/store_under_test.hpp"
+#include "redis/question_command.hpp"
+#include "redis/script.hpp"
+#include "unit/redis/redis_process.hpp"
+
+namespace weir::redis::test {
+
+struct FreeReply {
+  void operator()(redisReply* reply) const { freeReplyObject(reply); }
+};
+using Reply = std::unique_ptr<redisReply, FreeReply>;
+
+class Connection {
+ public:
+  explicit Connection(const RedisProcess& server)
+      : context_(redisConnectUnix(server.unix_path().c_str())) {
+    if (!context_ || context_->err != 0) throw std::runtime_error("no connection to redis-server");
+  }
+  ~Connection() { redisFree(context_); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// A command that is already written out.
+  Reply send(const std::string& command) {
+    redisAppendFormattedCommand(context_, command.data(), command.size());
+    void* reply = nullptr;
+    redisGetReply(context_, &reply);
+    if (!reply) throw std::runtime_error("redis-server ended the connection");
+    return Reply(static_cast<redisReply*>(reply));
+  }
+  template <class... Words>
+  Reply operator()(const Words&... words) {
+    const std::string texts[] = {std::string(words)...};
+    const char* arguments[sizeof...(words)];
+    std::size_t sizes[sizeof...(words)];
+    for (std::size_t i = 0; i < sizeof...(words); ++i) {
+      arguments[i] = texts[i].data();
+      sizes[i] = texts[i].size();
+    }
+    return Reply(
+        static_cast<redisReply*>(redisCommandArgv(context_, sizeof...(words), arguments, sizes)));
+  }
+  std::string text(const Reply& reply) const {
+    return {reply->str, static_cast<std::size_t>(reply->len)};
+  }
+
+ private:
+  redisContext* context_;
+};
+
+/// One for all cases: starting it takes longer than most of them.
+inline RedisProcess& shared_server() {
+  static RedisProcess server;
+  return server;
+}
+
+class RedisUnderTest : public store::test::StoreUnderTest {
+ public:
+  RedisUnderTest() : redis(shared_server()) {
+    for (int i = 0; i < 40; ++i)
+      names_.push_back("p" + std::to_string(i));
+    redis("FLUSHALL");
+  }
+
+  bool acquire(std::span<const store::Claim> claims, Instant now,
+               std::span<rules::Decision> decisions) override {
+    latest_ = std::max(latest_, now);
+    const std::string sha = sha_of(algorithms_of(claims));
+    command_.clear();
+    append_question(command_, {ScriptName::By::sha, sha}, keys(), claims, now);
+    const Reply reply = redis.send(command_);
+    if (reply->type == REDIS_REPLY_ERROR) FAIL(redis.text(reply));
+    for (std::size_t i = 0; i < claims.size(); ++i)
+      decisions[i].limit = claims[i].policy->capacity;
+    bool admitted = false;
+    REQUIRE(read_answer(*reply, decisions, admitted));
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      Instant& whole_at = whole_at_[key_of(claims[i])];
+      whole_at = std::max(whole_at, now + decisions[i].reset_after);
+    }
+    return admitted;
+  }
+  void forget(const Hash128& identity, std::uint32_t policy_id) override {
+    command_.clear();
+    append_forget(command_, keys(), identity, policy_id);
+    CHECK(redis.send(command_)->type == REDIS_REPLY_INTEGER);
+  }
+
+  /// Every key there is expires, and none before it is whole.
+  void every_key_outlives_its_recovery() {
+    const auto asked_at = std::chrono::steady_clock::now();
+    const Reply found = redis("KEYS", "*");
+    for (std::size_t i = 0; i < found->elements; ++i) {
+      const std::string key = found->element[i]->str;
+      const Reply ttl = redis("PTTL", key);
+      CAPTURE(key, ttl->integer);
+      CHECK(ttl->integer != -1);
+      // The cases' time does not pass by itself, the server's does.
+      const auto passed = asked_at - begun_at_ + std::chrono::milliseconds(5);
+      CHECK(std::chrono::milliseconds(ttl->integer) + passed >= whole_at_[key] - latest_);
+    }
+  }
+  std::string key_of(const store::Claim& claim) const {
+    std::string key;
+    append_key(key, keys(), claim.identity, claim.policy_id);
+    return key;
+  }
+  long long size() { return redis("DBSIZE")->integer; }
+
+  Connection redis;
+
+ private:
+  KeySpace keys() const { return {.prefix = "weir:", .policy_names = names_}; }
+  const std::string& sha_of(AlgorithmSet set) {
+    std::string& sha = shas_[set];
+    if (sha.empty()) {
+      const Reply reply = redis("SCRIPT", "LOAD", script_for(set, Clock::argument));
+      if (reply->type != REDIS_REPLY_STATUS && reply->type != REDIS_REPLY_STRING)
+        FAIL(redis.text(reply));
+      sha = redis.text(reply);
+    }
+    return sha;
+  }
+
+  std::vector<std::string> names_;
+  std::map<AlgorithmSet, std::string> shas_;
+  std::map<std::string, Instant> whole_at_;
+  std::string command_;
+  Instant latest_{};
+  std::chrono::steady_clock::time_point begun_at_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace weir::redis::test

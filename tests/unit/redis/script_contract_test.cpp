@@ -1,0 +1,49 @@
+#include "catch.hpp"
+#include "contract/store_contract.hpp"
+#include "contract/store_model.hpp"
+#include "unit/redis/redis_under_test.hpp"
+
+namespace weir::redis::test {
+
+using namespace store::test;
+using rules::Algorithm;
+
+// Every step is a round trip; sanitizers slow this side of it many times.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int steps = 1'500;
+#else
+constexpr int steps = 10'000;
+#endif
+
+TEST_CASE("The scripts keep the contract of stores") {
+  for (const auto& one : store_contract) {
+    DYNAMIC_SECTION(one.name) {
+      RedisUnderTest store;
+      one.run(store);
+      store.every_key_outlives_its_recovery();
+    }
+  }
+}
+
+TEST_CASE("The scripts answer random requests as the model does") {
+  for (const auto algorithm : algorithms) {
+    DYNAMIC_SECTION(to_string(algorithm)) {
+      RedisUnderTest store;
+      agrees_with_model(store, policies_of(algorithm), {.seed = 7, .steps = steps});
+      store.every_key_outlives_its_recovery();
+    }
+  }
+}
+
+TEST_CASE("One script of all algorithms answers random requests as the model does") {
+  std::vector<rules::Policy> policies;
+  for (const auto algorithm : algorithms) {
+    for (auto& limit : policies_of(algorithm))
+      policies.push_back(std::move(limit));
+  }
+  RedisUnderTest store;
+  agrees_with_model(store, policies, {.seed = 11, .identities = 30, .steps = steps});
+  store.every_key_outlives_its_recovery();
+}
+
+}  // namespace weir::redis::test
