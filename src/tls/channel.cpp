@@ -1,0 +1,123 @@
+#include "tls/channel.hpp"
+
+#include <arpa/inet.h>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "tls/openssl.hpp"
+
+namespace weir::tls {
+namespace {
+
+bool is_address(const std::string& host) {
+  std::array<unsigned char, 16> bytes{};
+  return ::inet_pton(AF_INET, host.c_str(), bytes.data()) == 1 ||
+         ::inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
+}
+
+}  // namespace
+
+Channel::Channel(std::shared_ptr<const ServerContext> context, int descriptor)
+    : context_(context), ssl_(SSL_new(context->native())) {
+  if (ssl_ == nullptr) return;
+  SSL_set_fd(ssl_, descriptor);
+  SSL_set_accept_state(ssl_);
+}
+
+Channel::Channel(std::shared_ptr<const ClientContext> context, int descriptor,
+                 const std::string& host)
+    : context_(context), ssl_(SSL_new(context->native())) {
+  if (ssl_ == nullptr) return;
+  const std::string& configured = context->files().server_name;
+  const std::string& name = configured.empty() ? host : configured;
+  SSL_set_fd(ssl_, descriptor);
+  SSL_set_connect_state(ssl_);
+  if (is_address(name)) {
+    X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_), name.c_str());
+  } else {
+    // RFC 6066 section 3: names only.
+    SSL_set_tlsext_host_name(ssl_, name.c_str());
+    SSL_set_hostflags(ssl_, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    SSL_set1_host(ssl_, name.c_str());
+  }
+}
+
+Channel::~Channel() {
+  SSL_free(ssl_);
+}
+
+Channel::State Channel::handshake() {
+  if (ssl_ == nullptr) return state_after(-1);
+  ERR_clear_error();
+  errno = 0;
+  const State state = state_after(SSL_do_handshake(ssl_));
+  established_ = state == State::done;
+  return state;
+}
+
+Channel::Step Channel::read(char* to, std::size_t size) {
+  std::size_t bytes = 0;
+  ERR_clear_error();
+  errno = 0;
+  const State state = state_after(SSL_read_ex(ssl_, to, size, &bytes));
+  return {.state = state, .bytes = bytes};
+}
+
+/// As many records as the descriptor takes.
+Channel::Step Channel::write(std::string_view data) {
+  std::size_t sent = 0;
+  while (sent < data.size()) {
+    std::size_t bytes = 0;
+    ERR_clear_error();
+    errno = 0;
+    const State state =
+        state_after(SSL_write_ex(ssl_, data.data() + sent, data.size() - sent, &bytes));
+    if (state != State::done) return {.state = state, .bytes = sent};
+    sent += bytes;
+  }
+  return {.state = State::done, .bytes = sent};
+}
+
+Channel::State Channel::look() {
+  char byte = 0;
+  std::size_t bytes = 0;
+  ERR_clear_error();
+  errno = 0;
+  return state_after(SSL_peek_ex(ssl_, &byte, 1, &bytes));
+}
+
+bool Channel::holds_unread() const {
+  return SSL_has_pending(ssl_) == 1;
+}
+
+void Channel::end() {
+  if (!established_ || broken_) return;
+  ERR_clear_error();
+  SSL_shutdown(ssl_);
+  ERR_clear_error();
+}
+
+Channel::State Channel::state_after(int returned) {
+  if (returned > 0) return State::done;
+  const int saved_errno = errno;
+  const int error = ssl_ == nullptr ? SSL_ERROR_SSL : SSL_get_error(ssl_, returned);
+  if (error == SSL_ERROR_WANT_READ) return State::wants_read;
+  if (error == SSL_ERROR_WANT_WRITE) return State::wants_write;
+  if (error == SSL_ERROR_ZERO_RETURN) return State::ended;
+  broken_ = true;
+  const bool verifies = ssl_ != nullptr && SSL_get_verify_mode(ssl_) != SSL_VERIFY_NONE;
+  const long verdict = verifies ? SSL_get_verify_result(ssl_) : X509_V_OK;
+  if (!established_ && verdict != X509_V_OK) {
+    trouble_ =
+        std::string("its certificate is not accepted: ") + X509_verify_cert_error_string(verdict);
+    ERR_clear_error();
+  } else if (ERR_peek_error() != 0) {
+    trouble_ = take_reason();
+  } else {
+    trouble_ = saved_errno == 0 ? "the connection was closed" : std::strerror(saved_errno);
+  }
+  return State::broken;
+}
+
+}  // namespace weir::tls

@@ -1,0 +1,140 @@
+#include "tls/context.hpp"
+
+#include <string_view>
+
+#include "tls/openssl.hpp"
+
+namespace weir::tls {
+namespace {
+
+/// TLS 1.2: forward secret and authenticated only. Those of TLS 1.3 are OpenSSL's, all of that
+/// kind.
+constexpr const char* ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
+constexpr std::string_view alpn_http11{"\x08http/1.1"};
+constexpr std::string_view session_id_context = "weir";
+
+NativeContext make_context(const SSL_METHOD* method) {
+  NativeContext context(SSL_CTX_new(method), SSL_CTX_free);
+  SSL_CTX* const native = context.get();
+  if (native == nullptr) return context;
+  SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
+  SSL_CTX_set_cipher_list(native, ciphers);
+  SSL_CTX_set_options(native,
+                      SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_PRIORITIZE_CHACHA);
+  // An idle connection holds no buffers, and what is sent may move between two tries.
+  SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                               SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_read_ahead(native, 1);  // one system call a record, not two
+  return context;
+}
+
+Result<void> use(SSL_CTX* context, const CertificateFiles& files, Certificate* certificate) {
+  const Result<Certificates> chain = read_certificates(files.certificate);
+  if (!chain) return chain.error();
+  const Result<Key> key = read_key(files.private_key);
+  if (!key) return key.error();
+  if (!belong_together(chain->front(), *key)) {
+    return Problem{"the key in \"" + files.private_key +
+                   "\" is not the one of the certificate in \"" + files.certificate + "\""};
+  }
+  ERR_clear_error();
+  bool fits = SSL_CTX_use_certificate(context, chain->front().get()) == 1 &&
+              SSL_CTX_use_PrivateKey(context, key->get()) == 1;
+  for (std::size_t i = 1; fits && i < chain->size(); ++i)
+    fits = SSL_CTX_add1_chain_cert(context, (*chain)[i].get()) == 1;
+  if (!fits) {
+    return Problem{"can not use the certificate in \"" + files.certificate +
+                   "\": " + take_reason()};
+  }
+  if (certificate != nullptr) *certificate = chain->front();
+  return {};
+}
+
+/// A client that offers only what is not spoken here is told so (RFC 7301 section 3.2).
+int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
+                    const unsigned char* offered, unsigned offered_size, void*) {
+  const auto* const ours = reinterpret_cast<const unsigned char*>(alpn_http11.data());
+  unsigned char* chosen = nullptr;
+  const int found = SSL_select_next_proto(
+      &chosen, out_size, ours, static_cast<unsigned>(alpn_http11.size()), offered, offered_size);
+  if (found != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_ALERT_FATAL;
+  *out = chosen;
+  return SSL_TLSEXT_ERR_OK;
+}
+
+int choose_certificate(SSL* connection, int*, void* server) {
+  const char* const name = SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name);
+  SSL_CTX* const found = static_cast<const ServerContext*>(server)->context_for(name);
+  if (found == nullptr) return SSL_TLSEXT_ERR_NOACK;
+  SSL_set_SSL_CTX(connection, found);
+  return SSL_TLSEXT_ERR_OK;
+}
+
+Result<void> trust(SSL_CTX* context, const std::string& ca) {
+  if (ca.empty()) {
+    SSL_CTX_set_default_verify_paths(context);
+    ERR_clear_error();
+    return {};
+  }
+  const Result<Certificates> anchors = read_certificates(ca);
+  if (!anchors) return anchors.error();
+  for (const Certificate& anchor : *anchors)
+    X509_STORE_add_cert(SSL_CTX_get_cert_store(context), anchor.get());
+  ERR_clear_error();
+  return {};
+}
+
+Problem no_context() {
+  return {"OpenSSL: " + take_reason()};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const ServerContext>> ServerContext::load(
+    const std::vector<CertificateFiles>& files) {
+  auto server = std::make_shared<ServerContext>();
+  for (const CertificateFiles& one : files) {
+    One made{.native = make_context(TLS_server_method()), .certificate = {}};
+    SSL_CTX* const native = made.native.get();
+    if (native == nullptr) return no_context();
+    if (auto used = use(native, one, &made.certificate); !used) return used.error();
+    SSL_CTX_set_alpn_select_cb(native, choose_protocol, nullptr);
+    SSL_CTX_set_tlsext_servername_callback(native, choose_certificate);
+    SSL_CTX_set_tlsext_servername_arg(native, server.get());
+    // Tickets hold the session: nothing is kept here.
+    SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_session_id_context(
+        native, reinterpret_cast<const unsigned char*>(session_id_context.data()),
+        static_cast<unsigned>(session_id_context.size()));
+    server->contexts_.push_back(std::move(made));
+  }
+  if (server->contexts_.empty()) return Problem{"no certificate"};
+  return std::shared_ptr<const ServerContext>(std::move(server));
+}
+
+ssl_ctx_st* ServerContext::context_for(const char* server_name) const {
+  if (server_name == nullptr) return nullptr;
+  for (const One& one : contexts_) {
+    if (X509_check_host(one.certificate.get(), server_name, 0, 0, nullptr) == 1)
+      return one.native.get();
+  }
+  return nullptr;
+}
+
+Result<std::shared_ptr<const ClientContext>> ClientContext::load(const ClientFiles& files) {
+  auto client = std::make_shared<ClientContext>();
+  client->files_ = files;
+  client->native_ = make_context(TLS_client_method());
+  SSL_CTX* const native = client->native_.get();
+  if (native == nullptr) return no_context();
+  SSL_CTX_set_verify(native, files.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
+  if (auto trusted = trust(native, files.ca); !trusted) return trusted.error();
+  if (!files.own.certificate.empty()) {
+    if (auto used = use(native, files.own, nullptr); !used) return used.error();
+  }
+  SSL_CTX_set_alpn_protos(native, reinterpret_cast<const unsigned char*>(alpn_http11.data()),
+                          static_cast<unsigned>(alpn_http11.size()));
+  return std::shared_ptr<const ClientContext>(std::move(client));
+}
+
+}  // namespace weir::tls

@@ -1,0 +1,53 @@
+// What all connections of a listener, or to an upstream, share: OpenSSL contexts made from files.
+//
+// Immutable once made; connections of any thread may use one at the same time and keep it alive.
+// TLS 1.2 and 1.3, HTTP/1.1 by ALPN, no renegotiation, no compression.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "tls/material.hpp"
+
+struct ssl_ctx_st;
+
+namespace weir::tls {
+
+using NativeContext = std::shared_ptr<ssl_ctx_st>;
+
+/// For a listener. The client's server name chooses the certificate; the first is for clients that
+/// name none, or one that no certificate is for. Sessions are resumed by tickets, whichever thread
+/// takes the connection; a new context has new ticket keys.
+class ServerContext {
+ public:
+  static Result<std::shared_ptr<const ServerContext>> load(
+      const std::vector<CertificateFiles>& files);
+
+  ssl_ctx_st* native() const { return contexts_.front().native.get(); }
+  /// The context whose certificate is for that name, or nullptr.
+  ssl_ctx_st* context_for(const char* server_name) const;
+
+ private:
+  struct One {
+    NativeContext native;
+    Certificate certificate;
+  };
+  std::vector<One> contexts_;
+};
+
+/// For an upstream.
+class ClientContext {
+ public:
+  static Result<std::shared_ptr<const ClientContext>> load(const ClientFiles& files);
+
+  ssl_ctx_st* native() const { return native_.get(); }
+  const ClientFiles& files() const { return files_; }
+
+ private:
+  NativeContext native_;
+  ClientFiles files_;
+};
+
+}  // namespace weir::tls

@@ -1,0 +1,113 @@
+#include "tls/material.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <openssl/pem.h>
+#include <system_error>
+#include <unistd.h>
+
+#include "tls/openssl.hpp"
+
+namespace weir::tls {
+namespace {
+
+constexpr std::size_t largest_file = 1024 * 1024;
+
+Problem can_not_use(const std::string& file, const std::string& why) {
+  return {"can not use file \"" + file + "\": " + why};
+}
+
+/// The text of a file, wiped when it goes: it may be a key.
+class Text {
+ public:
+  Text() : bytes_(largest_file + 1, '\0') {}
+  Text(Text&&) = default;
+  Text& operator=(Text&&) = delete;
+  ~Text() { OPENSSL_cleanse(bytes_.data(), bytes_.size()); }
+
+  /// The reason why not, or empty.
+  std::string read(const std::string& file) {
+    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    ssize_t got = -1;
+    if (descriptor >= 0) {
+      while (size_ < bytes_.size() &&
+             (got = ::read(descriptor, bytes_.data() + size_, bytes_.size() - size_)) > 0)
+        size_ += static_cast<std::size_t>(got);
+    }
+    const int error = errno;
+    if (descriptor >= 0) ::close(descriptor);
+    if (got < 0) return std::generic_category().message(error);
+    return size_ > largest_file ? "it is larger than 1 MiB" : "";
+  }
+  BioOwner bio() const { return BioOwner(BIO_new_mem_buf(bytes_.data(), static_cast<int>(size_))); }
+
+ private:
+  std::vector<char> bytes_;
+  std::size_t size_ = 0;
+};
+
+/// OpenSSL would ask the terminal.
+int no_passphrase(char*, int, int, void* asked) {
+  *static_cast<bool*>(asked) = true;
+  return -1;
+}
+
+bool is_end_of_file() {
+  const unsigned long code = ERR_peek_last_error();
+  return ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == PEM_R_NO_START_LINE;
+}
+
+}  // namespace
+
+Result<Certificates> read_certificates(const std::string& file) {
+  Text text;
+  if (const std::string why = text.read(file); !why.empty()) return can_not_use(file, why);
+  const BioOwner bio = text.bio();
+  Certificates found;
+  ERR_clear_error();
+  while (X509* const one = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr))
+    found.emplace_back(one, X509_free);
+  const bool is_end = is_end_of_file();
+  const std::string why = take_reason();
+  if (!is_end) return can_not_use(file, "a certificate in it is broken (" + why + ")");
+  if (found.empty()) return can_not_use(file, "there is no certificate in PEM form in it");
+  return found;
+}
+
+Result<Key> read_key(const std::string& file) {
+  Text text;
+  if (const std::string why = text.read(file); !why.empty()) return can_not_use(file, why);
+  const BioOwner bio = text.bio();
+  bool has_passphrase = false;
+  ERR_clear_error();
+  EVP_PKEY* const key = PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, &has_passphrase);
+  ERR_clear_error();
+  if (key != nullptr) return Key(key, EVP_PKEY_free);
+  if (has_passphrase) return can_not_use(file, "the key is under a passphrase; remove that");
+  return can_not_use(file, "there is no usable private key in PEM form in it");
+}
+
+bool belong_together(const Certificate& certificate, const Key& key) {
+  const bool same = X509_check_private_key(certificate.get(), key.get()) == 1;
+  ERR_clear_error();
+  return same;
+}
+
+std::string trouble_with_dates(const Certificate& certificate) {
+  const auto text_of = [](const ASN1_TIME* time) {
+    const BioOwner bio(BIO_new(BIO_s_mem()));
+    ASN1_TIME_print(bio.get(), time);
+    char* text = nullptr;
+    const long size = BIO_get_mem_data(bio.get(), &text);
+    return std::string(text, static_cast<std::size_t>(size));
+  };
+  const ASN1_TIME* const until = X509_get0_notAfter(certificate.get());
+  const ASN1_TIME* const from = X509_get0_notBefore(certificate.get());
+  if (X509_cmp_current_time(until) < 0) return "the certificate expired on " + text_of(until);
+  if (X509_cmp_current_time(from) > 0)
+    return "the certificate is not valid before " + text_of(from);
+  return "";
+}
+
+}  // namespace weir::tls

@@ -1,0 +1,43 @@
+// Certificates and keys as they lie in files (PEM), and what may be wrong with them.
+//
+// Messages name files and reasons and never repeat what is in a file. Used while starting up and at
+// a reload, from one thread at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+struct evp_pkey_st;
+struct x509_st;
+
+namespace weir::tls {
+
+/// A certificate with the chain that leads to its CA, and its key.
+struct CertificateFiles {
+  std::string certificate;
+  std::string private_key;
+};
+
+/// How an upstream is spoken to.
+struct ClientFiles {
+  std::string ca;           ///< empty: the system's CAs
+  CertificateFiles own;     ///< empty: no client certificate
+  std::string server_name;  ///< in its certificate and SNI; empty: the host of its URL
+  bool verify = true;
+};
+
+using Certificate = std::shared_ptr<x509_st>;
+using Key = std::shared_ptr<evp_pkey_st>;
+using Certificates = std::vector<Certificate>;  ///< the first is the one, the others its chain
+
+Result<Certificates> read_certificates(const std::string& file);
+/// Keys under a passphrase are refused: nobody is there to type it.
+Result<Key> read_key(const std::string& file);
+bool belong_together(const Certificate& certificate, const Key& key);
+/// Empty, or why others will not accept it now: it has expired, or is not valid yet.
+std::string trouble_with_dates(const Certificate& certificate);
+
+}  // namespace weir::tls

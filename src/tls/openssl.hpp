@@ -1,0 +1,34 @@
+// What this room's files share of OpenSSL: owners, and its reasons in words. Included by its .cpp
+// files only.
+#pragma once
+
+#include <memory>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+#include <string>
+
+#pragma GCC diagnostic ignored "-Wold-style-cast"  // in OpenSSL's macros
+
+namespace weir::tls {
+
+template <auto Free>
+struct Freed {
+  template <class T>
+  void operator()(T* object) const {
+    Free(object);
+  }
+};
+using BioOwner = std::unique_ptr<BIO, Freed<BIO_free_all>>;
+
+/// The oldest of this thread's errors, which is the one that made the others; forgets them all.
+inline std::string take_reason() {
+  const unsigned long code = ERR_peek_error();
+  const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+  ERR_clear_error();
+  return reason == nullptr ? "no reason given" : reason;
+}
+
+}  // namespace weir::tls
