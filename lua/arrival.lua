@@ -1,9 +1,9 @@
 -- What gcra and leaky_bucket share, as src/rules/arrival.hpp: a state that is one instant, the
 -- theoretical arrival time (TAT), reckoned as the span by which it is ahead of now.
 
--- The TAT of `mark` as it is ahead of the key's now.
-local function read_arrival(policy, mark)
-  local at, expires, tat, fraction = read_value(policy.key, mark)
+-- The TAT as it is ahead of the key's now.
+local function read_arrival(policy)
+  local at, expires, tat, fraction = read_value(policy)
   local us = tat - max(clock, at)
   -- A reload may have changed the denominator.
   if us < 0 then
@@ -14,10 +14,10 @@ local function read_arrival(policy, mark)
   return {at = at, expires = expires, us = us, fraction = fraction}
 end
 
-local function write_arrival(policy, mark, state, now)
+local function write_arrival(policy, state, now)
   local tat = now + state.us
   local whole_at = state.fraction > 0 and tat + 1 or tat
-  write_value(policy.key, mark, state, now, whole_at, tat, state.fraction)
+  write_value(policy, state, now, whole_at, tat, state.fraction)
 end
 
 -- Units that fit between what is ahead and the tolerance.

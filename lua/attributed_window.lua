@@ -4,7 +4,10 @@
 -- An entry is text, its parts divided by tabs: the instant, the units, the units used up to and
 -- with it, the start of the window, and the attributes. The last entry is all that deciding needs.
 rules[1] = {
-  parse = function(policy) policy.attributes = next_argument() end,
+  parse = function(policy, i)
+    policy.attributes = ARGV[i]
+    return i + 1
+  end,
 
   read = function(policy)
     local last = redis.pcall('LINDEX', policy.key, '-1')

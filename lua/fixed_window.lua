@@ -1,12 +1,12 @@
 -- Fixed window: one counter a window, as src/rules/fixed_window.cpp.
 rules[0] = {
   read = function(policy)
-    local at, expires, start, used = read_value(policy.key, 160)
+    local at, expires, start, used = read_value(policy)
     return {at = at, expires = expires, start = start, used = used}
   end,
   write = function(policy, state, now)
     local whole_at = window_end(policy, state.start)
-    write_value(policy.key, 160, state, now, whole_at, state.start, state.used)
+    write_value(policy, state, now, whole_at, state.start, state.used)
   end,
 
   charge = function(policy, state, units, now)

@@ -1,7 +1,7 @@
 -- GCRA: the limit as one instant, as src/rules/gcra.cpp.
 rules[5] = {
-  read = function(policy) return read_arrival(policy, 165) end,
-  write = function(policy, state, now) write_arrival(policy, 165, state, now) end,
+  read = read_arrival,
+  write = write_arrival,
   charge = advance,
 
   admit = function(policy, state, now, cost)

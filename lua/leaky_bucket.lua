@@ -15,9 +15,12 @@ local function wait_for(policy, state, cost)
 end
 
 rules[6] = {
-  parse = function(policy) policy.max_delay = next_argument() + 0 end,
-  read = function(policy) return read_arrival(policy, 166) end,
-  write = function(policy, state, now) write_arrival(policy, 166, state, now) end,
+  parse = function(policy, i)
+    policy.max_delay = ARGV[i] + 0
+    return i + 1
+  end,
+  read = read_arrival,
+  write = write_arrival,
   charge = advance,
 
   admit = function(policy, state, now, cost)

@@ -85,22 +85,26 @@ local function window_left(policy, state, now)
 end
 
 rules[2] = {
-  parse = function(policy)
-    local tiers = {}
-    for i = 1, next_argument() do
-      local count, per = policy.count, policy.per
-      if i > 1 then count, per = next_argument() + 0, next_argument() + 0 end
-      tiers[i] = {count = count, length = per / sub_windows,
-                  share = (count - 1 - (count - 1) % sub_windows) / sub_windows + 1}
+  parse = function(policy, i)
+    local tiers, last = {}, i + 2 * (ARGV[i] - 1)
+    local count, per = policy.count, policy.per
+    while true do
+      tiers[#tiers + 1] = {
+        count = count, length = per / sub_windows, share = -floor(-count / sub_windows),
+      }
+      if i >= last then break end
+      count, per = ARGV[i + 1] + 0, ARGV[i + 2] + 0
+      i = i + 2
     end
     policy.tiers = tiers
+    return i + 1
   end,
 
   -- The tiers as they are now, in sub-windows of today's length.
   read = function(policy)
     local state = {at = 0, expires = 0, tiers = {}}
     local value = redis.pcall('GET', policy.key)
-    if type(value) ~= 'string' or value:byte() ~= 162 or (#value - 17) % tier_bytes ~= 0 then
+    if type(value) ~= 'string' or value:byte() ~= policy.mark or (#value - 17) % tier_bytes ~= 0 then
       value = ''
     else
       state.at, state.expires = struct.unpack('<dd', value, 2)
@@ -125,7 +129,7 @@ rules[2] = {
 
   write = function(policy, state, now)
     local expires = extended(state.expires, now, all_fall_to(policy, state, now))
-    local value = struct.pack('<Bdd', 162, now, expires or state.expires)
+    local value = struct.pack('<Bdd', policy.mark, now, expires or state.expires)
     for i, tier in ipairs(policy.tiers) do
       local c = state.tiers[i]
       value = value .. struct.pack(tier_format, tier.length, c[0], c[1], c[2], c[3], c[4], c[5],

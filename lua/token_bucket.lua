@@ -9,7 +9,7 @@ end
 rules[4] = {
   -- The bucket as it is now, within the bounds of a policy that a reload may have changed.
   read = function(policy)
-    local at, expires, used, remainder = read_value(policy.key, 164)
+    local at, expires, used, remainder = read_value(policy)
     local state = {
       at = at,
       expires = expires,
@@ -31,7 +31,7 @@ rules[4] = {
 
   write = function(policy, state, now)
     local whole_at = now + grows_in(policy, state, state.used)
-    write_value(policy.key, 164, state, now, whole_at, state.used, state.remainder)
+    write_value(policy, state, now, whole_at, state.used, state.remainder)
   end,
 
   charge = function(policy, state, units)

@@ -7,11 +7,11 @@
 local reserve_us = 60000000
 
 -- A foreign value, or another algorithm's, is as none.
-local function read_value(key, mark)
-  local value = redis.pcall('GET', key)
+local function read_value(policy)
+  local value = redis.pcall('GET', policy.key)
   if type(value) == 'string' and #value == 33 then
     local found, at, expires, first, second = struct.unpack('<Bdddd', value)
-    if found == mark then return at, expires, first, second end
+    if found == policy.mark then return at, expires, first, second end
   end
   return 0, 0, 0, 0
 end
@@ -35,7 +35,9 @@ local function set_value(key, value, expires)
   end
 end
 
-local function write_value(key, mark, state, now, whole_at, first, second)
+local function write_value(policy, state, now, whole_at, first, second)
   local expires = extended(state.expires, now, whole_at)
-  set_value(key, struct.pack('<Bdddd', mark, now, expires or state.expires, first, second), expires)
+  local value =
+    struct.pack('<Bdddd', policy.mark, now, expires or state.expires, first, second)
+  set_value(policy.key, value, expires)
 end

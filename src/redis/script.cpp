@@ -33,6 +33,7 @@ constexpr Part parts[] = {
     {lua::token_bucket, set_of(Algorithm::token_bucket)},
     {lua::gcra, set_of(Algorithm::gcra)},
     {lua::leaky_bucket, set_of(Algorithm::leaky_bucket)},
+    {lua::one_claim, all},
     {lua::claims, all},
 };
 
