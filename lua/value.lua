@@ -21,10 +21,9 @@ local function extended(expires, now, whole_at)
   if whole_at > expires then return whole_at + min(whole_at - now, reserve_us) end
 end
 
--- Milliseconds from the clock to an instant, rounded up, and one for the part of a millisecond that
--- the server's own time may be behind.
+-- Milliseconds from the clock to an instant, as what PX and PEXPIRE take.
 local function ttl_until(at)
-  return string.format('%.0f', floor((at - clock) / 1000) + 2)
+  return string.format('%.0f', floor((at - clock) / 1000) + ttl_margin)
 end
 
 local function set_value(key, value, expires)

@@ -8,13 +8,6 @@ namespace weir::redis::test {
 using namespace store::test;
 using rules::Algorithm;
 
-// Every step is a round trip; sanitizers slow this side of it many times.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int steps = 1'500;
-#else
-constexpr int steps = 10'000;
-#endif
-
 TEST_CASE("The scripts keep the contract of stores") {
   for (const auto& one : store_contract) {
     DYNAMIC_SECTION(one.name) {
@@ -29,7 +22,7 @@ TEST_CASE("The scripts answer random requests as the model does") {
   for (const auto algorithm : algorithms) {
     DYNAMIC_SECTION(to_string(algorithm)) {
       RedisUnderTest store;
-      agrees_with_model(store, policies_of(algorithm), {.seed = 7, .steps = steps});
+      agrees_with_model(store, policies_of(algorithm), {.seed = 7, .steps = walk_steps});
       store.every_key_outlives_its_recovery();
     }
   }
@@ -42,7 +35,7 @@ TEST_CASE("One script of all algorithms answers random requests as the model doe
       policies.push_back(std::move(limit));
   }
   RedisUnderTest store;
-  agrees_with_model(store, policies, {.seed = 11, .identities = 30, .steps = steps});
+  agrees_with_model(store, policies, {.seed = 11, .identities = 30, .steps = walk_steps});
   store.every_key_outlives_its_recovery();
 }
 

@@ -1,0 +1,233 @@
+#include "redis/script.hpp"
+
+#include "catch.hpp"
+#include "contract/store_model.hpp"
+#include "unit/redis/redis_under_test.hpp"
+
+namespace weir::redis::test {
+
+using namespace store::test;
+using rules::Algorithm;
+using store::Claim;
+
+namespace {
+
+/// One key after another as the model has it, but with the clock that each key remembers.
+void agrees_with_a_clock_of_its_own(const rules::Policy& limit, int steps) {
+  RedisUnderTest store;
+  rules::with_state_of(limit.algorithm, [&](auto state) {
+    std::mt19937_64 random(5);
+    Instant now = epoch;
+    Instant latest{};
+    for (int step = 0; step < steps; ++step) {
+      now += Duration{static_cast<std::int64_t>(random() % 400'000)};
+      if (random() % 20 == 0) now -= 3s;
+      const auto cost = static_cast<std::int64_t>(random() % 3);
+      const Answer answer = ask(store, now, {claim(limit, 1, cost)});
+      const Instant read_as = std::max(now, latest);
+      const auto before = state;
+      const auto expected = rules::decide(limit, state, read_as, {.cost = cost});
+      if (!(before == state)) latest = read_as;
+      CAPTURE(to_string(limit.algorithm), step);
+      REQUIRE(answer.decisions[0] == expected);
+    }
+  });
+  store.every_key_outlives_its_recovery();
+}
+
+rules::Policy bucket(Algorithm algorithm, std::int64_t count, Duration per, std::int64_t burst) {
+  rules::Definition definition;
+  definition.algorithm = algorithm;
+  definition.rates = {{.count = count, .per = per}};
+  definition.burst = burst;
+  return policy(definition);
+}
+
+/// Policies at the edges of what compile() accepts.
+std::vector<rules::Policy> extreme_policies() {
+  constexpr Duration month = 31 * 24h;
+  std::vector<rules::Policy> policies;
+  for (const auto algorithm : algorithms) {
+    const bool list =
+        algorithm == Algorithm::sliding_log || algorithm == Algorithm::attributed_window;
+    policies.push_back(policy(algorithm, list ? 100'000 : 1'000'000, 1s));
+    policies.push_back(policy(algorithm, 1, month));
+    policies.push_back(policy(algorithm, 999'983 % (list ? 100'000 : 1'000'000), 20ms));
+  }
+  policies.push_back(policy(Algorithm::sliding_window, 1 << 26, 10s));
+  policies.push_back(policy(Algorithm::fixed_window, (std::int64_t{1} << 52) - 1, 26'000 * 24h));
+  policies.push_back(bucket(Algorithm::gcra, 1'000'003, 1s, 4'000'000'000));
+  policies.push_back(bucket(Algorithm::token_bucket, 1'000'003, 1s, 4'000'000'000));
+  policies.push_back(bucket(Algorithm::gcra, 7, 31 * 24h, 5'000));
+  policies.push_back(bucket(Algorithm::token_bucket, 7, 31 * 24h, 5'000));
+  return policies;
+}
+
+rules::Policy tiers(std::vector<rules::Rate> rates) {
+  rules::Definition definition;
+  definition.algorithm = Algorithm::sliding_window;
+  definition.rates = std::move(rates);
+  return policy(definition);
+}
+
+}  // namespace
+
+TEST_CASE("A clock that steps back is read as the instant a key was last charged at") {
+  for (const auto algorithm : algorithms)
+    agrees_with_a_clock_of_its_own(policy(algorithm, 7, 3s), walk_steps / 10);
+}
+
+TEST_CASE("The largest and the smallest rates are as exact in Lua") {
+  for (const auto& limit : extreme_policies()) {
+    RedisUnderTest store;
+    StoreModel model;
+    std::mt19937_64 random(3);
+    Instant now = epoch;
+    const auto most = static_cast<std::uint64_t>(limit.capacity);
+    // Exactness ends 71 years after this century (docs/algorithms.md).
+    constexpr std::int64_t last_us = std::int64_t{1} << 52;
+    for (int step = 0; step < 150 && to_us(now) < last_us; ++step) {
+      now += Duration{static_cast<std::int64_t>(
+          random() % (2 * static_cast<std::uint64_t>(to_us(limit.refill)) / 7 + 3))};
+      const auto cost = static_cast<std::int64_t>(random() % (step % 3 == 0 ? most + 2 : 3));
+      CAPTURE(to_string(limit.algorithm), limit.capacity, to_us(limit.refill), step, cost);
+      const std::vector claims{claim(limit, 1, cost)};
+      const Answer answer = ask(store, now, claims);
+      const Answer expected = ask(model, now, claims);
+      REQUIRE(answer.decisions == expected.decisions);
+      if (step % 30 == 0) store.every_key_outlives_its_recovery();
+    }
+  }
+}
+
+TEST_CASE("Tiers, aligned windows and a short max_delay answer as the model does") {
+  std::vector<rules::Policy> policies{
+      tiers({{10, 1s}, {25, 5s}, {40, 15s}}),
+      tiers({{5, 700ms}, {12, 3s}, {30, 60s}, {31, 61s}, {40, 90s}, {41, 2min}}),
+      policy({.algorithm = Algorithm::fixed_window,
+              .rates = {{7, 3s}},
+              .anchor = rules::Anchor::clock}),
+      policy({.algorithm = Algorithm::attributed_window,
+              .rates = {{7, 3s}},
+              .anchor = rules::Anchor::clock}),
+      policy(
+          {.algorithm = Algorithm::leaky_bucket, .rates = {{7, 3s}}, .queue = 9, .max_delay = 1s}),
+  };
+  RedisUnderTest store;
+  agrees_with_model(store, policies, {.seed = 13, .identities = 10, .steps = walk_steps / 2});
+  store.every_key_outlives_its_recovery();
+}
+
+TEST_CASE("Neither looks nor denied requests write") {
+  for (const auto algorithm : algorithms) {
+    CAPTURE(to_string(algorithm));
+    RedisUnderTest store;
+    const auto limit = policy(algorithm, 2, 60s);
+    ask(store, epoch, {claim(limit, 1, 0)});
+    CHECK_FALSE(ask(store, epoch, {claim(limit, 1, 3)}).admitted);
+    CHECK(store.size() == 0);
+    ask(store, epoch, {claim(limit, 1, 2)});
+    const auto key = store.key_of(claim(limit, 1));
+    const std::string kept = store.redis.text(store.redis("DUMP", key));
+    CHECK_FALSE(ask(store, epoch + 1us, {claim(limit, 1)}).admitted);
+    ask(store, epoch + 2us, {claim(limit, 1, 0)});
+    // One of two claims denies: the other takes nothing.
+    const std::vector both{claim(limit, 2, 1, 1), claim(limit, 1, 1, 0)};
+    CHECK_FALSE(ask(store, epoch + 3us, both).admitted);
+    CHECK(store.size() == 1);
+    CHECK(store.redis.text(store.redis("DUMP", key)) == kept);
+  }
+}
+
+TEST_CASE("A foreign value under a key is none, and gives way to the first charge") {
+  for (const auto algorithm : algorithms) {
+    const auto limit = policy(algorithm, 2, 2s);
+    const Claim one = claim(limit, 1);
+    for (const std::string kind : {"string", "list", "zset", "hash", "long", "other"}) {
+      CAPTURE(to_string(algorithm), kind);
+      RedisUnderTest store;
+      const std::string key = store.key_of(one);
+      const auto other =
+          policy(algorithm == Algorithm::gcra ? Algorithm::leaky_bucket : Algorithm::gcra, 2, 2s);
+      if (kind == "string") store.redis("SET", key, "12");
+      if (kind == "list") store.redis("RPUSH", key, "a", "b");
+      if (kind == "zset") store.redis("ZADD", key, "5", "member");
+      if (kind == "hash") store.redis("HSET", key, "a", "1");
+      if (kind == "long") store.redis("SET", key, std::string(500, 'x'));
+      if (kind == "other") ask(store, epoch, {claim(other, 1, 2)});
+      CHECK(ask(store, epoch, {claim(limit, 1, 0)}).decisions[0].remaining == 2);
+      CHECK(ask(store, epoch, {one}).decisions[0].remaining == 1);
+      CHECK(ask(store, epoch, {one}).decisions[0].remaining == 0);
+      CHECK_FALSE(ask(store, epoch, {one}).admitted);
+      store.every_key_outlives_its_recovery();
+    }
+  }
+}
+
+TEST_CASE("An attributed window's list tells who was counted") {
+  RedisUnderTest store;
+  const auto limit = policy(Algorithm::attributed_window, 3, 10s);
+  const std::string_view alice[] = {"alice", "agent\t1\n"};
+  const std::string_view bob[] = {"bob", "agent 2"};
+  Claim one = claim(limit, 1, 2);
+  one.attributes = alice;
+  ask(store, epoch, {one});
+  one.attributes = bob;
+  one.demand.cost = 1;
+  ask(store, epoch + 5us, {one});
+  const Reply list = store.redis("LRANGE", store.key_of(one), "0", "-1");
+  REQUIRE(list->elements == 2);
+  CHECK(list->element[0]->str ==
+        std::string("1700000010000000\t2\t2\t1700000010000000\talice\tagent 1 "));
+  CHECK(list->element[1]->str ==
+        std::string("1700000010000005\t1\t3\t1700000010000000\tbob\tagent 2"));
+  CHECK(store.redis("TYPE", store.key_of(one))->str == std::string("list"));
+}
+
+TEST_CASE("A sliding log is a sorted set that never holds much more than the quota") {
+  RedisUnderTest store;
+  rules::Definition definition;
+  definition.algorithm = Algorithm::sliding_log;
+  definition.rates = {{.count = 5, .per = 10s}};
+  definition.count_rejected = true;
+  const auto limit = policy(definition);
+  for (int i = 0; i < 200; ++i)
+    ask(store, epoch + Duration{i / 4}, {claim(limit, 1)});
+  const auto key = store.key_of(claim(limit, 1));
+  CHECK(store.redis("TYPE", key)->str == std::string("zset"));
+  CHECK(store.redis("ZCARD", key)->integer <= 6);
+  CHECK(store.redis("ZSCORE", key, store.redis("ZRANGE", key, "-1", "-1")->element[0]->str)->str ==
+        std::string("1700000010000049"));
+}
+
+TEST_CASE("With the server's clock a script lets pass and denies, and its key expires") {
+  RedisUnderTest store;
+  for (const auto algorithm : algorithms) {
+    CAPTURE(to_string(algorithm));
+    const auto limit = policy(algorithm, 1, 3600s);
+    const Claim one = claim(limit, static_cast<std::uint64_t>(algorithm));
+    const std::string script = script_for(set_of(algorithm));
+    const std::string names[] = {"p0"};
+    std::string command;
+    append_question(command, {ScriptName::By::text, script}, {"weir:", names}, {&one, 1});
+    bool admitted = false;
+    rules::Decision decision{.limit = 1};
+    REQUIRE(read_answer(*store.redis.send(command), {&decision, 1}, admitted));
+    CHECK(admitted);
+    REQUIRE(read_answer(*store.redis.send(command), {&decision, 1}, admitted));
+    CHECK_FALSE(admitted);
+    REQUIRE(decision.retry_after.has_value());
+    const auto ttl = store.redis("PTTL", store.key_of(one))->integer;
+    CHECK(std::chrono::milliseconds(ttl) + 1s >= decision.reset_after);
+  }
+}
+
+TEST_CASE("A script has the parts of its algorithms and no others") {
+  const std::string gcra = script_for(set_of(Algorithm::gcra));
+  CHECK(gcra.find("redis.call('TIME')") != std::string::npos);
+  CHECK(gcra.find("ZADD") == std::string::npos);
+  CHECK(script_for(set_of(Algorithm::sliding_log)).find("ZADD") != std::string::npos);
+  CHECK(script_for(set_of(Algorithm::gcra), Clock::argument).find("'TIME'") == std::string::npos);
+}
+
+}  // namespace weir::redis::test
