@@ -1,0 +1,51 @@
+#include "limiter/algorithm_sets.hpp"
+
+#include <bitset>
+#include <variant>
+
+namespace weir::limiter {
+namespace {
+
+using Sets = std::bitset<128>;  // by the set's own bits
+constexpr std::size_t empty_set = 0;
+
+bool is_always_there(const config::Config& config, std::size_t identity) {
+  return std::holds_alternative<identity::FromClientAddress>(
+      config.identities[identity].source.from);
+}
+
+bool always_applies(const config::Config& config, const config::Limit& limit) {
+  return limit.required || is_always_there(config, limit.identity) ||
+         (limit.otherwise && is_always_there(config, *limit.otherwise));
+}
+
+Sets sets_of(const config::Config& config, const config::Route& route) {
+  Sets sets;
+  sets.set(empty_set);
+  for (const config::Limit& limit : route.limits) {
+    const auto algorithm = config.policies[limit.policy].rule.algorithm;
+    const std::size_t bit = std::size_t{1} << static_cast<unsigned>(algorithm);
+    Sets with = always_applies(config, limit) ? Sets{} : sets;
+    for (std::size_t set = 0; set < sets.size(); ++set) {
+      if (sets[set]) with.set(set | bit);
+    }
+    sets = with;
+  }
+  return sets;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> algorithm_sets(const config::Config& config) {
+  Sets all;
+  for (const config::Route& route : config.routes)
+    all |= sets_of(config, route);
+  all.reset(empty_set);
+  std::vector<std::uint8_t> list;
+  for (std::size_t set = 0; set < all.size(); ++set) {
+    if (all[set]) list.push_back(static_cast<std::uint8_t>(set));
+  }
+  return list;
+}
+
+}  // namespace weir::limiter

@@ -1,0 +1,51 @@
+#include "limiter/denial_memory.hpp"
+
+#include <algorithm>
+
+namespace weir::limiter {
+
+void DenialMemory::remember(const Key& key, const rules::Decision& decision, Instant sent_at,
+                            Instant answered_at) {
+  Set& set = sets_[position(key.identity, key.policy_id)];
+  auto* entry = std::ranges::find(set, key, &Entry::key);
+  if (entry == set.end()) entry = std::ranges::min_element(set, {}, &Entry::until);
+
+  const Duration holds = decision.allowed ? longest : decision.retry_after.value_or(longest);
+  *entry = {.key = key,
+            .allowed = decision.allowed,
+            .is_final = !decision.allowed && !decision.retry_after,
+            .until = sent_at + std::min(holds, longest),
+            .answered_at = answered_at,
+            .limit = decision.limit,
+            .remaining = decision.remaining,
+            .reset_after = decision.reset_after,
+            .more_after = decision.more_after,
+            .retry_after = decision.retry_after.value_or(Duration{0})};
+}
+
+std::optional<rules::Decision> DenialMemory::recall(const Key& key, Instant now) const {
+  const Set& set = sets_[position(key.identity, key.policy_id)];
+  const auto* const entry = std::ranges::find(set, key, &Entry::key);
+  if (entry == set.end() || now >= entry->until) return std::nullopt;
+
+  // The store counted from some instant before answered_at: what is left is at most this.
+  const Duration elapsed = std::max(now - entry->answered_at, Duration{0});
+  const auto rest_of = [&](Duration duration) { return std::max(duration - elapsed, Duration{0}); };
+  // More may be available by now than `remaining` says, but it is not whole: there is more to come.
+  const Duration shortest_wait = entry->more_after > Duration{0} ? Duration{1} : Duration{0};
+  rules::Decision decision{.allowed = entry->allowed,
+                           .limit = entry->limit,
+                           .remaining = entry->remaining,
+                           .reset_after = rest_of(entry->reset_after),
+                           .more_after = std::max(rest_of(entry->more_after), shortest_wait)};
+  if (!entry->allowed && !entry->is_final) decision.retry_after = rest_of(entry->retry_after);
+  return decision;
+}
+
+void DenialMemory::forget(const Hash128& identity, std::uint32_t policy_id) {
+  for (Entry& entry : sets_[position(identity, policy_id)]) {
+    if (entry.key.identity == identity && entry.key.policy_id == policy_id) entry = {};
+  }
+}
+
+}  // namespace weir::limiter

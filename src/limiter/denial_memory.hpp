@@ -1,0 +1,76 @@
+// What the shared store has denied lately, so that it is not asked again before it could say
+// anything else. Bounded: where a new entry has no room, the one that ends soonest goes.
+//
+// Exact. Redis executed a question after it was sent, and a denial holds for retry_after from then
+// whatever else comes; so until sent_at + retry_after the same demand on the same key is denied.
+// That an operator resets the key, or another instance another policy, is noticed after `longest`
+// at the latest. Nothing here may be used where a denial has to be charged (count_rejected), or for
+// a demand with overdraft. Belongs to one worker.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/siphash.hpp"
+#include "base/time.hpp"
+#include "rules/decision.hpp"
+#include "store/key_hash.hpp"
+
+namespace weir::limiter {
+
+class DenialMemory {
+ public:
+  /// No denial is believed for longer.
+  static constexpr Duration longest = std::chrono::seconds(5);
+
+  /// A demand on a key.
+  struct Key {
+    Hash128 identity;
+    std::uint32_t policy_id = 0;
+    std::int64_t cost = 0;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+
+  /// `sets` of four entries each: a power of two. `seed` of the hash: random in production.
+  DenialMemory(std::size_t sets, std::uint64_t seed) : hash_(seed), sets_(sets) {}
+
+  /// What the store said to a claim of a denied request, between the two instants of our own clock.
+  /// An allowed one is kept too, to be shown; it takes back an earlier denial.
+  void remember(const Key& key, const rules::Decision& decision, Instant sent_at,
+                Instant answered_at);
+
+  /// The same demand, as the store would answer it now as far as is known: if it is denied, then
+  /// for certain; its durations have shrunk by the time that has passed, and are never too short.
+  /// Empty: nothing is known.
+  std::optional<rules::Decision> recall(const Key& key, Instant now) const;
+
+  /// The key was reset: nothing is known of it, whatever the cost.
+  void forget(const Hash128& identity, std::uint32_t policy_id);
+
+ private:
+  struct Entry {
+    Key key;
+    bool allowed = false;
+    bool is_final = false;  ///< it never passes: there is no retry_after
+    Instant until{};        ///< known up to here; an empty entry ended long ago
+    Instant answered_at{};
+    std::int64_t limit = 0;
+    std::int64_t remaining = 0;
+    Duration reset_after{0};
+    Duration more_after{0};
+    Duration retry_after{0};
+  };
+  using Set = std::array<Entry, 4>;
+
+  std::size_t position(const Hash128& identity, std::uint32_t policy_id) const {
+    return hash_(identity, policy_id) & (sets_.size() - 1);
+  }
+
+  store::KeyHash hash_;
+  std::vector<Set> sets_;
+};
+
+}  // namespace weir::limiter

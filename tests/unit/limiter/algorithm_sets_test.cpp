@@ -1,0 +1,79 @@
+#include "limiter/algorithm_sets.hpp"
+
+#include "catch.hpp"
+#include "unit/limiter/request_fixture.hpp"
+
+namespace weir::limiter::test {
+namespace {
+
+using rules::Algorithm;
+using Sets = std::vector<std::uint8_t>;
+
+config::Policy policy_of(Algorithm algorithm) {
+  config::Policy policy;
+  policy.rule.algorithm = algorithm;
+  return policy;
+}
+
+constexpr std::uint8_t bit(Algorithm algorithm) {
+  return static_cast<std::uint8_t>(1U << static_cast<unsigned>(algorithm));
+}
+
+constexpr std::uint8_t fixed = bit(Algorithm::fixed_window);
+constexpr std::uint8_t log = bit(Algorithm::sliding_log);
+constexpr std::uint8_t gcra_bit = bit(Algorithm::gcra);
+
+Sets sets_of(Fixture& fixture) {
+  fixture.config.routes = {fixture.route};
+  return algorithm_sets(fixture.config);
+}
+
+}  // namespace
+
+TEST_CASE("Limits that always apply are one set") {
+  Fixture fixture;
+  CHECK(sets_of(fixture).empty());
+  fixture.limit(policy_of(Algorithm::fixed_window), 0);
+  CHECK(sets_of(fixture) == Sets{fixed});
+  fixture.limit(policy_of(Algorithm::fixed_window), 0);
+  CHECK(sets_of(fixture) == Sets{fixed});
+  fixture.limit(policy_of(Algorithm::gcra), 0);
+  CHECK(sets_of(fixture) == Sets{fixed | gcra_bit});
+}
+
+TEST_CASE("A limit whose identity may be absent is in one set and not in another") {
+  Fixture fixture;
+  fixture.limit(policy_of(Algorithm::fixed_window), 0);
+  fixture.limit(policy_of(Algorithm::gcra), 1);
+  SECTION("absent") {
+    CHECK(sets_of(fixture) == Sets{fixed, fixed | gcra_bit});
+  }
+  SECTION("two of them") {
+    fixture.limit(policy_of(Algorithm::sliding_log), 2);
+    CHECK(sets_of(fixture) == Sets{fixed, fixed | log, fixed | gcra_bit, fixed | log | gcra_bit});
+  }
+  SECTION("required") {
+    fixture.route.limits[1].required = true;
+    CHECK(sets_of(fixture) == Sets{fixed | gcra_bit});
+  }
+  SECTION("falls back to what is always there") {
+    fixture.route.limits[1].otherwise = 0;
+    CHECK(sets_of(fixture) == Sets{fixed | gcra_bit});
+  }
+  SECTION("falls back to what may be absent, too") {
+    fixture.route.limits[1].otherwise = 2;
+    CHECK(sets_of(fixture) == Sets{fixed, fixed | gcra_bit});
+  }
+}
+
+TEST_CASE("The sets of all routes, each once") {
+  Fixture fixture;
+  fixture.limit(policy_of(Algorithm::fixed_window), 0);
+  const auto first = fixture.route;
+  fixture.route = {};
+  fixture.limit(policy_of(Algorithm::gcra), 1);
+  fixture.config.routes = {first, fixture.route, first, {}};
+  CHECK(algorithm_sets(fixture.config) == Sets{fixed, gcra_bit});
+}
+
+}  // namespace weir::limiter::test

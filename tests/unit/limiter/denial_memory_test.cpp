@@ -1,0 +1,176 @@
+#include "limiter/denial_memory.hpp"
+
+#include <map>
+#include <random>
+#include <tuple>
+#include <utility>
+
+#include "catch.hpp"
+#include "contract/store_model.hpp"
+#include "unit/limiter/request_fixture.hpp"
+
+namespace weir::limiter::test {
+namespace {
+
+using rules::Algorithm;
+using rules::Decision;
+
+DenialMemory::Key key(std::uint64_t who, std::int64_t cost = 1, std::uint32_t policy_id = 0) {
+  return {.identity = {.low = who, .high = who}, .policy_id = policy_id, .cost = cost};
+}
+
+Decision denied(std::optional<Duration> retry_after) {
+  return {.allowed = false,
+          .limit = 10,
+          .remaining = 2,
+          .reset_after = 4s,
+          .more_after = 300ms,
+          .retry_after = retry_after};
+}
+
+struct ByParts {
+  bool operator()(const DenialMemory::Key& a, const DenialMemory::Key& b) const {
+    return std::tie(a.identity, a.policy_id, a.cost) < std::tie(b.identity, b.policy_id, b.cost);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("A denial holds until the moment the same request may pass") {
+  DenialMemory memory(16, 1);
+  memory.remember(key(1), denied(1s), epoch, epoch + 10ms);
+  struct Row {
+    Duration at;
+    bool known;
+    Duration retry_after, reset_after, more_after;
+  };
+  // Told by when it was answered, so never too early; believed by when it was sent.
+  for (const Row& row : {Row{0ms, true, 1s, 4s, 300ms}, Row{10ms, true, 1s, 4s, 300ms},
+                         Row{110ms, true, 900ms, 3'900ms, 200ms},
+                         Row{310ms, true, 700ms, 3'700ms, 1us},  // more is there, but not all
+                         Row{999'999us, true, 10ms + 1us, 3'010ms + 1us, 1us},
+                         Row{1s, false, 0s, 0s, 0s}, Row{1h, false, 0s, 0s, 0s}}) {
+    CAPTURE(to_us(row.at));
+    const auto decision = memory.recall(key(1), epoch + row.at);
+    REQUIRE(decision.has_value() == row.known);
+    if (!row.known) continue;
+    CHECK_FALSE(decision->allowed);
+    CHECK(decision->limit == 10);
+    CHECK(decision->remaining == 2);
+    CHECK(decision->retry_after == row.retry_after);
+    CHECK(decision->reset_after == row.reset_after);
+    CHECK(decision->more_after == row.more_after);
+  }
+}
+
+TEST_CASE("No denial is believed for longer than a reset elsewhere may take to show") {
+  DenialMemory memory(16, 1);
+  memory.remember(key(1), denied(1h), epoch, epoch);
+  memory.remember(key(2), denied(std::nullopt), epoch, epoch);
+  CHECK(memory.recall(key(1), epoch + 4'999'999us)->retry_after == 1h - 4'999'999us);
+  CHECK_FALSE(memory.recall(key(1), epoch + 5s).has_value());
+  // What never passes has no retry.
+  REQUIRE(memory.recall(key(2), epoch + 4'999'999us).has_value());
+  CHECK_FALSE(memory.recall(key(2), epoch + 4'999'999us)->retry_after.has_value());
+  CHECK_FALSE(memory.recall(key(2), epoch + 5s).has_value());
+}
+
+TEST_CASE("A denial is of one key and one cost") {
+  DenialMemory memory(1, 1);
+  memory.remember(key(1, 3, 0), denied(1s), epoch, epoch);
+  CHECK(memory.recall(key(1, 3, 0), epoch).has_value());
+  CHECK_FALSE(memory.recall(key(1, 2, 0), epoch).has_value());
+  CHECK_FALSE(memory.recall(key(1, 4, 0), epoch).has_value());
+  CHECK_FALSE(memory.recall(key(1, 3, 1), epoch).has_value());
+  CHECK_FALSE(memory.recall(key(2, 3, 0), epoch).has_value());
+}
+
+TEST_CASE("Resetting a key forgets every cost of it, and no other key") {
+  DenialMemory memory(1, 1);
+  memory.remember(key(1, 1, 0), denied(1s), epoch, epoch);
+  memory.remember(key(1, 5, 0), denied(1s), epoch, epoch);
+  memory.remember(key(1, 1, 1), denied(1s), epoch, epoch);
+  memory.remember(key(2, 1, 0), denied(1s), epoch, epoch);
+  memory.forget(key(1).identity, 0);
+  CHECK_FALSE(memory.recall(key(1, 1, 0), epoch).has_value());
+  CHECK_FALSE(memory.recall(key(1, 5, 0), epoch).has_value());
+  CHECK(memory.recall(key(1, 1, 1), epoch).has_value());
+  CHECK(memory.recall(key(2, 1, 0), epoch).has_value());
+}
+
+TEST_CASE("The memory is bounded: what ends soonest makes room") {
+  DenialMemory memory(1, 1);
+  for (std::uint64_t who = 1; who <= 4; ++who)
+    memory.remember(key(who), denied(who == 3 ? 500ms : 2s), epoch, epoch);
+  memory.remember(key(9), denied(1s), epoch, epoch);
+  for (std::uint64_t who = 1; who <= 4; ++who)
+    CHECK(memory.recall(key(who), epoch).has_value() == (who != 3));
+  CHECK(memory.recall(key(9), epoch).has_value());
+}
+
+TEST_CASE("A later answer replaces an earlier one") {
+  DenialMemory memory(16, 1);
+  memory.remember(key(1), denied(2s), epoch, epoch);
+  memory.remember(key(1), denied(1s), epoch + 100ms, epoch + 100ms);
+  CHECK_FALSE(memory.recall(key(1), epoch + 1'100ms).has_value());
+  Decision allowed{.allowed = true, .limit = 10, .remaining = 3, .reset_after = 1s};
+  memory.remember(key(1), allowed, epoch + 200ms, epoch + 200ms);
+  const auto decision = memory.recall(key(1), epoch + 300ms);
+  REQUIRE(decision.has_value());
+  CHECK(decision->allowed);
+  CHECK(decision->reset_after == 900ms);
+  CHECK(decision->more_after == 0s);
+}
+
+// Random requests at random times, with a store whose clock is another and that executes some time
+// after it is asked: whatever the memory denies, the store would have denied at that instant, too,
+// and it would not have passed before the told retry.
+TEST_CASE("Nothing is denied from memory that the store would admit") {
+  for (const Algorithm algorithm : store::test::algorithms) {
+    const std::uint64_t seed = 7 + static_cast<std::uint64_t>(algorithm);
+    CAPTURE(to_string(algorithm), seed);
+    std::mt19937_64 random(seed);
+    const auto below = [&](std::uint64_t bound) {
+      return Duration{static_cast<std::int64_t>(random() % bound)};
+    };
+    const std::vector policies{store::test::policy(algorithm, 7, 3s),
+                               store::test::policy(algorithm, 3, 700ms),
+                               store::test::policy(algorithm, 5, 60s)};
+    store::test::StoreModel store;
+    DenialMemory memory(4, seed);
+    const Duration skew = 1'234'567us;  // of the store's clock
+    Instant now = epoch;
+    int recalled = 0;
+    std::map<std::pair<Hash128, std::uint32_t>, Instant> charged_at;  // on our clock
+    std::map<DenialMemory::Key, Instant, ByParts> answered_at;
+    for (int step = 0; step < 20'000; ++step) {
+      now += below(step % 100 == 0 ? 3'000'000 : 20'000);
+      const auto id = static_cast<std::uint32_t>(random() % policies.size());
+      const auto claim = store::test::claim(policies[id], random() % 3,
+                                            static_cast<std::int64_t>(random() % 9), id);
+      const DenialMemory::Key key{
+          .identity = claim.identity, .policy_id = id, .cost = claim.demand.cost};
+      const auto remembered = memory.recall(key, now);
+      if (remembered && !remembered->allowed) {
+        ++recalled;
+        auto same_store = store;
+        REQUIRE_FALSE(ask(same_store, now + skew, {claim}).admitted);
+        const bool others_came = charged_at[{key.identity, id}] > answered_at[key];
+        if (!remembered->retry_after || others_came) continue;
+        auto later_store = store;
+        REQUIRE(ask(later_store, now + skew + *remembered->retry_after, {claim}).admitted);
+        continue;
+      }
+      const Instant sent_at = now;
+      const Instant executed_at = sent_at + below(5'000);
+      now = executed_at + below(5'000);
+      const auto answer = ask(store, executed_at + skew, {claim});
+      memory.remember(key, answer.decisions[0], sent_at, now);
+      answered_at[key] = now;
+      if (answer.admitted) charged_at[{key.identity, id}] = now;
+    }
+    CHECK(recalled > 1'000);
+  }
+}
+
+}  // namespace weir::limiter::test
