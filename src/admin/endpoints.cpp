@@ -15,18 +15,47 @@ AdminAnswer healthz(const Instruments&) {
   return {.body = "ok\n"};
 }
 
+AdminAnswer state_answer(int status, std::string_view state, std::string_view trouble = {}) {
+  AdminAnswer answer{.status = status, .content_type = "application/json"};
+  answer.body.append("{\"state\":\"").append(state).append("\"");
+  if (!trouble.empty()) {
+    answer.body += ",\"degraded\":[";
+    http::append_json_string(answer.body, trouble);
+    answer.body += "]";
+  }
+  answer.body += "}\n";
+  return answer;
+}
+
+/// Every policy that limits anything denies while Redis does not decide.
+bool stands_and_falls_with_store(const config::Config& config) {
+  bool denies = false;
+  for (const auto& route : config.routes) {
+    for (const auto& limit : route.limits) {
+      const auto& policy = config.policies[limit.policy];
+      if (policy.shadow) continue;
+      if (policy.on_failure != config::OnFailure::deny) return false;
+      denies = true;
+    }
+  }
+  return denies;
+}
+
 AdminAnswer readyz(const Instruments& instruments) {
   switch (instruments.readiness.load(std::memory_order_relaxed)) {
     case Readiness::starting:
-      return {
-          .status = 503, .content_type = "application/json", .body = "{\"state\":\"starting\"}\n"};
+      return state_answer(503, "starting");
     case Readiness::ready:
       break;
     case Readiness::draining:
-      return {
-          .status = 503, .content_type = "application/json", .body = "{\"state\":\"draining\"}\n"};
+      return state_answer(503, "draining");
   }
-  return {.content_type = "application/json", .body = "{\"state\":\"ready\"}\n"};
+  const StoreHealth* const health = instruments.store_health;
+  if (health == nullptr) return state_answer(200, "ready");
+  // By the connection alone: whether Redis decides again is found out by requests, so they must
+  // come.
+  const bool useless = !health->is_connected() && stands_and_falls_with_store(instruments.config);
+  return state_answer(useless ? 503 : 200, useless ? "unready" : "ready", health->trouble());
 }
 
 AdminAnswer metrics(const Instruments& instruments) {

@@ -7,15 +7,23 @@
 #include <span>
 #include <vector>
 
+#include "admin/store_health.hpp"
 #include "base/line_writer.hpp"
 #include "base/traffic_counters.hpp"
 #include "config/config.hpp"
 #include "limiter/limiter.hpp"
+#include "redis/store.hpp"
 #include "store/memory_store.hpp"
 
 namespace weir::admin {
 
 enum class Readiness : std::uint8_t { starting, ready, draining };
+
+/// What one worker counts about the store that instances share.
+struct SharedStoreCounters {
+  const redis::StoreCounters* store = nullptr;
+  const limiter::SharingCounters* limiter = nullptr;
+};
 
 struct Instruments {
   const config::Config& config;
@@ -24,6 +32,8 @@ struct Instruments {
   std::vector<const TrafficCounters*> traffic;                     ///< one a worker
   std::vector<std::span<const limiter::PolicyCounters>> policies;  ///< one a worker
   const LineWriter* access_log = nullptr;                          ///< nullptr: no access log
+  std::vector<SharedStoreCounters> shared_store{};                 ///< one a worker; memory: none
+  const StoreHealth* store_health = nullptr;                       ///< nullptr: memory
 };
 
 }  // namespace weir::admin

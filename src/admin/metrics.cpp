@@ -90,11 +90,12 @@ void write_routes(Exposition& out, const Instruments& in) {
 
 void write_decisions(Exposition& out, const Instruments& in) {
   using limiter::PolicyCounters;
-  constexpr std::array<std::pair<std::string_view, Counter PolicyCounters::*>, 4> outcomes{{
+  constexpr std::array<std::pair<std::string_view, Counter PolicyCounters::*>, 5> outcomes{{
       {"allowed", &PolicyCounters::allowed},
       {"denied", &PolicyCounters::denied},
       {"shadow_denied", &PolicyCounters::shadow_denied},
       {"delayed", &PolicyCounters::delayed},
+      {"error", &PolicyCounters::error},
   }};
   out.family("weir_decisions_total", "counter", "Decisions, by policy and outcome.");
   for (std::size_t i = 0; i < in.config.policies.size(); ++i) {
@@ -105,11 +106,19 @@ void write_decisions(Exposition& out, const Instruments& in) {
                  }));
     }
   }
-  HistogramSum duration;
-  for (const auto* worker : in.traffic)
-    duration.add(worker->decision_duration);
+}
+
+void write_decision_durations(Exposition& out, const Instruments& in) {
+  using limiter::Decider;
   out.family("weir_decision_duration_seconds", "histogram", "Time taken to decide, by store.");
-  write_histogram(out, {{"store", "memory"}}, duration);
+  const bool alone = in.config.store_type == config::StoreType::memory;
+  for (const Decider decider : {Decider::memory, Decider::redis, Decider::local}) {
+    if ((decider == Decider::memory) != alone) continue;
+    HistogramSum duration;
+    for (const auto* worker : in.traffic)
+      duration.add(worker->decision_duration[static_cast<std::size_t>(decider)]);
+    write_histogram(out, {{"store", to_string(decider)}}, duration);
+  }
 }
 
 void write_upstreams(Exposition& out, const Instruments& in) {
@@ -141,13 +150,56 @@ void write_connections(Exposition& out, const Instruments& in) {
 }
 
 void write_store(Exposition& out, const Instruments& in) {
-  out.family("weir_store_up", "gauge", "1 while the store answers.");
-  out.sample({}, std::uint64_t{1});
+  const bool up = in.store_health == nullptr || in.store_health->is_connected();
+  out.family("weir_store_up", "gauge", "1 while the store can be asked, by every worker.");
+  out.sample({}, std::uint64_t{up});
   out.family("weir_memory_store_keys", "gauge", "Keys in the memory store.");
   out.sample({}, std::uint64_t{in.store.keys()});
   out.family("weir_memory_store_evictions_total", "counter",
              "Keys in use dropped from the memory store at its bound.");
   out.sample({}, in.store.evictions());
+}
+
+void write_breaker(Exposition& out, const Instruments& in) {
+  using limiter::Breaker;
+  auto worst = Breaker::State::closed;
+  for (const auto& worker : in.shared_store)
+    worst = std::max(worst, worker.limiter->breaker.load(std::memory_order_relaxed));
+  out.family("weir_store_breaker_state", "gauge",
+             "0 closed, 1 half-open, 2 open: the worst of the workers.");
+  out.sample({}, static_cast<std::uint64_t>(worst));
+}
+
+void write_store_errors(Exposition& out, const Instruments& in) {
+  out.family("weir_store_errors_total", "counter", "Decisions that Redis did not make, by kind.");
+  for (std::size_t i = 1; i < redis::store_error_count; ++i) {
+    const auto error = static_cast<redis::StoreError>(i);
+    out.sample({{"kind", to_string(error)}}, total(in.shared_store, [&](const auto& worker) {
+                 const auto count = worker.store->errors[i].value();
+                 if (error != redis::StoreError::not_connected) return count;
+                 return count + worker.limiter->not_connected.value();
+               }));
+  }
+}
+
+/// What is there only where instances share a store.
+void write_shared_store(Exposition& out, const Instruments& in) {
+  if (in.shared_store.empty()) return;
+  write_store_errors(out, in);
+  const auto counter = [&](std::string_view name, std::string_view help, auto&& value) {
+    out.family(name, "counter", help);
+    out.sample({}, total(in.shared_store, value));
+  };
+  counter("weir_store_questions_total", "Decisions that Redis was asked for.",
+          [](const auto& worker) { return worker.store->questions.value(); });
+  counter("weir_store_connects_total", "Connections to Redis that became ready.",
+          [](const auto& worker) { return worker.store->connects.value(); });
+  counter("weir_store_late_answers_total", "Answers of Redis that came after their deadline.",
+          [](const auto& worker) { return worker.store->late_answers.value(); });
+  counter("weir_denial_memory_hits_total", "Requests denied without asking Redis again.",
+          [](const auto& worker) { return worker.limiter->remembered.value(); });
+  counter("weir_store_fallbacks_total", "Requests decided by on_failure.",
+          [](const auto& worker) { return worker.limiter->alone.value(); });
 }
 
 void write_process(Exposition& out, const Instruments& in, const ProcessStats& process) {
@@ -176,9 +228,12 @@ std::string render_metrics(const Instruments& instruments, const ProcessStats& p
   Exposition out;
   write_routes(out, instruments);
   write_decisions(out, instruments);
+  write_decision_durations(out, instruments);
   write_upstreams(out, instruments);
   write_connections(out, instruments);
   write_store(out, instruments);
+  write_breaker(out, instruments);
+  write_shared_store(out, instruments);
   write_process(out, instruments, process);
   return out.text();
 }

@@ -82,7 +82,8 @@ class Server {
   explicit Server(const config::Config& config)
       : descriptors_(raise_descriptor_limit()),
         config_(completed(config, descriptors_)),
-        store_({.max_keys = config_.memory.max_keys, .seed = random_seed()}) {}
+        store_({.max_keys = config_.memory.max_keys, .seed = random_seed()}),
+        store_health_(config_.workers) {}
 
   Result<void> start();
   void run();
@@ -100,6 +101,7 @@ class Server {
   config::Config config_;
   MonotonicClock clock_;
   store::MemoryStore store_;
+  admin::StoreHealth store_health_;
   std::atomic<std::size_t> open_connections_{0};
   std::atomic<std::size_t> open_refusals_{0};
   std::atomic<admin::Readiness> readiness_{admin::Readiness::starting};
@@ -155,9 +157,11 @@ Result<void> Server::open_workers() {
                             .log_writer = *log_writer_,
                             .clock = clock_,
                             .open_connections = open_connections_,
-                            .open_refusals = open_refusals_};
-  for (auto& own : sockets)
-    workers_.push_back(std::make_unique<Worker>(shares, std::move(own), random_seed()));
+                            .open_refusals = open_refusals_,
+                            .store_health = store_health_};
+  for (std::size_t i = 0; i < sockets.size(); ++i) {
+    workers_.push_back(std::make_unique<Worker>(shares, i, std::move(sockets[i]), random_seed()));
+  }
   return {};
 }
 
@@ -172,7 +176,10 @@ Result<void> Server::start_admin() {
   for (const auto& worker : workers_) {
     instruments.traffic.push_back(&worker->traffic());
     instruments.policies.push_back(worker->policies());
+    if (config_.store_type == config::StoreType::redis)
+      instruments.shared_store.push_back(worker->shared_store());
   }
+  if (config_.store_type == config::StoreType::redis) instruments.store_health = &store_health_;
   admin_ = std::make_unique<admin::AdminServer>(std::move(instruments));
   auto started = admin_->start(config_.admin->address);
   if (started) spdlog::info("admin on {}", url_of(admin_->address()));

@@ -1,28 +1,54 @@
 #include "app/worker.hpp"
 
+#include <spdlog/spdlog.h>
 #include <utility>
 
 #include <boost/asio/post.hpp>
 
+#include "limiter/algorithm_sets.hpp"
 #include "proxy/ticks.hpp"
 
 namespace weir::app {
+namespace {
 
-Worker::Worker(const WorkerShares& shares, std::vector<proxy::ListeningSocket> sockets,
-               std::uint64_t seed)
-    : limiter_(shares.config, shares.store),
+std::unique_ptr<redis::Store> make_store(boost::asio::io_context& io, const config::Config& config,
+                                         redis::StoreCounters& counters, std::uint64_t seed) {
+  if (config.store_type != config::StoreType::redis) return nullptr;
+  std::vector<std::string> names;
+  for (const auto& policy : config.policies)
+    names.push_back(policy.name);
+  return std::make_unique<redis::Store>(io, config.redis, std::move(names),
+                                        limiter::algorithm_sets(config), counters, seed);
+}
+
+std::unique_ptr<limiter::Limiter> make_limiter(const WorkerShares& shares, redis::Store* store,
+                                               std::uint64_t seed) {
+  if (store == nullptr) return std::make_unique<limiter::Limiter>(shares.config, shares.store);
+  return std::make_unique<limiter::Limiter>(shares.config, shares.store, *store, seed);
+}
+
+}  // namespace
+
+Worker::Worker(const WorkerShares& shares, std::size_t index,
+               std::vector<proxy::ListeningSocket> sockets, std::uint64_t seed)
+    : connect_timeout_(shares.config.redis.connect_timeout),
+      store_health_(shares.store_health),
+      index_(index),
+      store_(make_store(io_, shares.config, store_counters_, seed)),
+      limiter_(make_limiter(shares, store_.get(), seed)),
       counters_(shares.config.routes.size(), shares.config.upstreams.size()),
       access_log_(shares.config.access_log, shares.log_writer, seed),
       context_(proxy::ContextShares{.io = io_,
                                     .config = shares.config,
-                                    .limiter = limiter_,
+                                    .limiter = *limiter_,
                                     .counters = counters_,
                                     .access_log = access_log_,
                                     .clock = shares.clock,
                                     .open_connections = shares.open_connections,
                                     .open_refusals = shares.open_refusals},
                seed),
-      ticker_(io_.get_executor()) {
+      ticker_(io_.get_executor()),
+      opening_timer_(io_.get_executor()) {
   for (auto& socket : sockets)
     listeners_.push_back(std::make_unique<proxy::Listener>(context_, std::move(socket)));
 }
@@ -32,14 +58,36 @@ Worker::~Worker() {
 }
 
 void Worker::start() {
-  for (auto& listener : listeners_)
-    listener->start();
+  if (store_) {
+    proxy::spawn(io_, open());
+  } else {
+    start_listening();
+  }
   proxy::spawn(io_, tick());
   thread_ = std::thread([this] { io_.run(); });
 }
 
+void Worker::start_listening() {
+  for (auto& listener : listeners_)
+    listener->start();
+}
+
 void Worker::join() {
   if (thread_.joinable()) thread_.join();
+}
+
+/// Requests come in once Redis is ready, or known not to be: the first ones, too, are counted where
+/// all are.
+proxy::Task<> Worker::open() {
+  proxy::error_code ec;
+  opening_timer_.expires_after(connect_timeout_);
+  store_->watch([this] { watching_ ? watch_store() : void(opening_timer_.cancel()); });
+  store_->start();
+  co_await opening_timer_.async_wait(proxy::into(ec));
+  if (draining_) co_return;
+  watching_ = true;
+  watch_store();
+  start_listening();
 }
 
 proxy::Task<> Worker::tick() {
@@ -52,14 +100,46 @@ proxy::Task<> Worker::tick() {
     co_await ticker_.async_wait(proxy::into(ec));
     context_.tick();
     access_log_.flush();
+    if (watching_) watch_store();
+  }
+}
+
+admin::StoreSight Worker::sight_of_store() const {
+  using limiter::Breaker;
+  const auto because = [&](std::string_view what, std::string_view otherwise) {
+    const std::string_view said = store_->trouble();
+    return std::string(what).append(": ").append(said.empty() ? otherwise : said);
+  };
+  if (!store_->is_ready()) return {.trouble = because("redis is not reachable", "no answer yet")};
+  const auto breaker = limiter_->sharing()->breaker.load(std::memory_order_relaxed);
+  if (breaker == Breaker::State::closed) return {.connected = true, .deciding = true};
+  return {.connected = true,
+          .trouble = because("redis does not decide", to_string(limiter_->last_error()))};
+}
+
+void Worker::watch_store() {
+  if (draining_) return;
+  admin::StoreSight sight = sight_of_store();
+  if (sight == told_) return;
+  told_ = sight;
+  switch (store_health_.tell(index_, sight)) {
+    case admin::StoreHealth::Change::none:
+      return;
+    case admin::StoreHealth::Change::lost:
+      return spdlog::warn("{}; deciding by on_failure", sight.trouble);
+    case admin::StoreHealth::Change::back:
+      return spdlog::info("redis is back");
   }
 }
 
 void Worker::drain(std::function<void()> drained) {
   boost::asio::post(io_, [this, drained = std::move(drained)]() mutable {
+    draining_ = true;
+    opening_timer_.cancel();
     context_.when_empty = [this, drained = std::move(drained)] {
       drained_ = true;
       ticker_.cancel();
+      if (store_) store_->stop();
       access_log_.flush();
       drained();
     };

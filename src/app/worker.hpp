@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "admin/instruments.hpp"
 #include "base/line_writer.hpp"
 #include "base/traffic_counters.hpp"
 #include "config/config.hpp"
@@ -17,6 +18,7 @@
 #include "proxy/access_log.hpp"
 #include "proxy/context.hpp"
 #include "proxy/listener.hpp"
+#include "redis/store.hpp"
 
 namespace weir::app {
 
@@ -27,11 +29,13 @@ struct WorkerShares {
   const MonotonicClock& clock;
   std::atomic<std::size_t>& open_connections;
   std::atomic<std::size_t>& open_refusals;
+  admin::StoreHealth& store_health;
 };
 
 class Worker {
  public:
-  Worker(const WorkerShares& shares, std::vector<proxy::ListeningSocket> sockets,
+  /// `index` among the workers.
+  Worker(const WorkerShares& shares, std::size_t index, std::vector<proxy::ListeningSocket> sockets,
          std::uint64_t seed);
   ~Worker();
   Worker(const Worker&) = delete;
@@ -45,21 +49,38 @@ class Worker {
   void join();
 
   const TrafficCounters& traffic() const { return counters_; }
-  std::span<const limiter::PolicyCounters> policies() const { return limiter_.counters(); }
+  std::span<const limiter::PolicyCounters> policies() const { return limiter_->counters(); }
+  admin::SharedStoreCounters shared_store() const {
+    return {.store = &store_counters_, .limiter = limiter_->sharing()};
+  }
 
  private:
   proxy::Task<> tick();
+  proxy::Task<> open();
+  void start_listening();
+  void watch_store();
+  admin::StoreSight sight_of_store() const;
 
   /// Sockets are touched by the worker's thread alone, so the reactor needs no lock for them;
   /// posting from others stays safe.
   boost::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
-  limiter::Limiter limiter_;
+  Duration connect_timeout_;
+  admin::StoreHealth& store_health_;
+  std::size_t index_;
+  redis::StoreCounters store_counters_;
+  std::unique_ptr<redis::Store> store_;  ///< nullptr: the memory store decides
+  std::unique_ptr<limiter::Limiter> limiter_;
   TrafficCounters counters_;
   proxy::AccessLog access_log_;
   proxy::Context context_;
   std::vector<std::unique_ptr<proxy::Listener>> listeners_;
   proxy::Timer ticker_;
-  bool drained_ = false;  ///< of the worker's thread
+  proxy::Timer opening_timer_;  ///< how long the first requests wait for Redis
+  // Of the worker's thread:
+  bool draining_ = false;
+  bool drained_ = false;
+  bool watching_ = false;   ///< the first try to connect has had its time
+  admin::StoreSight told_;  ///< what the others know of the store
   std::thread thread_;
 };
 

@@ -1,66 +1,12 @@
 #include "limiter/limiter.hpp"
 
-#include <algorithm>
-
 namespace weir::limiter {
-namespace {
 
 static_assert(config::limits_per_route <= store::claims_per_request);
 
-__extension__ using Wide = __int128;
-
-/// The smaller share of its limit left; of equal shares the later whole.
-bool closer_to_exhaustion(const LimitVerdict& a, const LimitVerdict& b) {
-  const Wide share_of_a = Wide{a.decision.remaining} * b.decision.limit;
-  const Wide share_of_b = Wide{b.decision.remaining} * a.decision.limit;
-  if (share_of_a != share_of_b) return share_of_a < share_of_b;
-  return a.decision.reset_after > b.decision.reset_after;
-}
-
-/// Never is the latest.
-bool later(const std::optional<Duration>& a, const std::optional<Duration>& b) {
-  return b && (!a || *a > *b);
-}
-
-bool violated(const LimitVerdict& limit) {
-  return !limit.decision.allowed && !limit.policy->shadow;
-}
-
-void explain_admission(Verdict& verdict) {
-  verdict.outcome = Outcome::allowed;
-  const LimitVerdict* closest = nullptr;
-  for (const LimitVerdict& limit : verdict.limits) {
-    if (limit.policy->shadow) continue;
-    verdict.delay = std::max(verdict.delay, limit.decision.delay);
-    if (!closest || closer_to_exhaustion(limit, *closest)) closest = &limit;
-  }
-  if (closest) verdict.deciding = closest->policy;
-}
-
-void explain_denial(Verdict& verdict) {
-  verdict.outcome = Outcome::denied;
-  for (const LimitVerdict& limit : verdict.limits) {
-    if (!violated(limit)) continue;
-    const auto& retry_after = limit.decision.retry_after;
-    if (!verdict.deciding || later(retry_after, verdict.retry_after)) {
-      verdict.deciding = limit.policy;
-      verdict.retry_after = retry_after;
-    }
-  }
-  if (!verdict.retry_after) return;
-  for (const LimitVerdict& limit : verdict.limits) {
-    if (limit.policy->shadow || !limit.decision.allowed) continue;
-    // An allowed claim can still have to wait: where rejected requests count, this one did.
-    verdict.retry_after =
-        std::max(*verdict.retry_after, limit.decision.retry_after.value_or(Duration{0}));
-  }
-}
-
-}  // namespace
-
-Limiter::Limiter(const config::Config& config, store::MemoryStore& store)
+Limiter::Limiter(const config::Config& config, store::MemoryStore& memory)
     : config_(config),
-      store_(store),
+      memory_(memory),
       counters_(config.policies.size()),
       identities_(config),
       attributes_(config) {}
@@ -68,20 +14,11 @@ Limiter::Limiter(const config::Config& config, store::MemoryStore& store)
 Verdict Limiter::decide(const config::Route& route, const identity::Evidence& evidence,
                         Instant now) {
   const std::optional<std::size_t> count = make_claims(route, evidence);
-  if (!count) return {.outcome = Outcome::identity_required};
-  if (*count == 0) return {};
-
-  const bool admitted = store_.acquire(std::span(claims_).first(*count), now, decisions_);
-  for (std::size_t i = 0; i < *count; ++i)
-    limits_[i].decision = decisions_[i];
-
-  Verdict verdict{.limits = std::span(limits_).first(*count)};
-  admitted ? explain_admission(verdict) : explain_denial(verdict);
-  verdict.shadow_denied = std::ranges::any_of(verdict.limits, [](const LimitVerdict& limit) {
-    return limit.policy->shadow && !limit.decision.allowed;
-  });
-  count_outcomes(verdict);
-  return verdict;
+  const Decider decider = shared_ ? Decider::redis : Decider::memory;
+  if (!count) return {.outcome = Outcome::identity_required, .decider = decider};
+  if (*count == 0) return {.decider = decider};
+  if (shared_) return decide_shared(*count, now);
+  return acquire(*count, now, decider);
 }
 
 /// How many claims the route's limits make of the request; nothing if a required identity is
@@ -110,10 +47,23 @@ std::optional<std::size_t> Limiter::make_claims(const config::Route& route,
   return count;
 }
 
+/// The embedded store decides the first `count` claims.
+Verdict Limiter::acquire(std::size_t count, Instant now, Decider decider) {
+  const bool admitted = memory_.acquire(std::span(claims_).first(count), now, decisions_);
+  for (std::size_t i = 0; i < count; ++i)
+    limits_[i].decision = decisions_[i];
+  const Verdict verdict = verdict_of(std::span(limits_).first(count), admitted, decider);
+  count_outcomes(verdict);
+  return verdict;
+}
+
+std::size_t Limiter::index_of(const config::Policy& policy) const {
+  return static_cast<std::size_t>(&policy - config_.policies.data());
+}
+
 void Limiter::count_outcomes(const Verdict& verdict) {
-  for (std::size_t i = 0; i < verdict.limits.size(); ++i) {
-    const LimitVerdict& limit = verdict.limits[i];
-    PolicyCounters& counters = counters_[claims_[i].policy_id];
+  for (const LimitVerdict& limit : verdict.limits) {
+    PolicyCounters& counters = counters_[index_of(*limit.policy)];
     if (violated(limit)) {
       counters.denied.add();
     } else if (!limit.decision.allowed) {

@@ -1,80 +1,111 @@
 // Limits of a route -> claims -> store -> one verdict about the request.
 //
-// A Limiter belongs to one worker (it keeps scratch space and counters); the store behind it is
-// shared. No allocation a request.
+// A Limiter belongs to one worker (it keeps scratch space and counters); the memory store behind it
+// is shared by all. With the memory store a decision is one call that allocates nothing. With Redis
+// decide() does what can be done at once: deny what is remembered as denied, or decide alone while
+// Redis is not worth asking. Else it says undecided, and the caller asks, waits and concludes.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "base/counters.hpp"
 #include "config/config.hpp"
 #include "identity/identity.hpp"
 #include "limiter/attribute_texts.hpp"
+#include "limiter/breaker.hpp"
+#include "limiter/denial_memory.hpp"
+#include "limiter/inquiry.hpp"
 #include "limiter/resolved_identities.hpp"
-#include "rules/decision.hpp"
+#include "limiter/verdict.hpp"
+#include "redis/store.hpp"
 #include "store/memory_store.hpp"
 
 namespace weir::limiter {
 
-enum class Outcome : std::uint8_t {
-  unlimited,  ///< no limit applied
-  allowed,
-  denied,             ///< at least one enforced policy said no
-  identity_required,  ///< a required identity is absent: 401
-};
-
-/// One limit that applied to the request.
-struct LimitVerdict {
-  const config::Policy* policy = nullptr;
-  rules::Decision decision{};
-  std::int64_t cost = 0;
-  Hash128 identity;
-};
-
-struct Verdict {
-  Outcome outcome = Outcome::unlimited;
-  bool shadow_denied = false;  ///< a shadow policy would have denied it
-  Duration delay{0};           ///< leaky_bucket: wait this long before forwarding
-  /// Denied: the longest of the violated policies; empty: never succeeds.
-  std::optional<Duration> retry_after{};
-  /// Denied: the violated policy with the latest retry; else the one closest to exhaustion.
-  const config::Policy* deciding = nullptr;
-  /// Those that applied, in the route's order; valid until the next decide().
-  std::span<const LimitVerdict> limits{};
-};
-
 /// Decisions by policy and outcome, for the metrics.
 struct PolicyCounters {
   Counter allowed, denied, shadow_denied, delayed;
+  Counter error;  ///< answered 503 because nobody could decide for this policy
+};
+
+/// How it goes with the shared store, for the metrics; the store counts its own part.
+struct SharingCounters {
+  Counter remembered;     ///< requests denied from memory
+  Counter alone;          ///< requests that were left to on_failure
+  Counter not_connected;  ///< of those, the ones that found no connection
+  std::atomic<Breaker::State> breaker{Breaker::State::closed};
 };
 
 class Limiter {
  public:
-  Limiter(const config::Config& config, store::MemoryStore& store);
+  /// Decides with the memory store alone.
+  Limiter(const config::Config& config, store::MemoryStore& memory);
+  /// Decides with Redis; `memory` is for when that does not decide. `seed`: random in production.
+  Limiter(const config::Config& config, store::MemoryStore& memory, redis::Store& shared,
+          std::uint64_t seed);
 
   Verdict decide(const config::Route& route, const identity::Evidence& evidence, Instant now);
 
+  /// Right after decide() said undecided, with the same `now`: sends the question. `receiver` is
+  /// told once, later, and then conclude() has to be called whatever has become of the request.
+  void ask(Inquiry& inquiry, redis::Receiver& receiver, Instant now);
+  /// The verdict from the answer; the rest is needed to decide without one. Views `inquiry`.
+  Verdict conclude(Inquiry& inquiry, redis::StoreError error, const config::Route& route,
+                   const identity::Evidence& evidence, Instant now);
+
+  /// The key was reset: denials of it are no longer believed.
+  void forget(const Hash128& identity, std::uint32_t policy_id);
+
   /// One a policy, in the configuration's order.
   std::span<const PolicyCounters> counters() const { return counters_; }
+  /// nullptr with the memory store.
+  const SharingCounters* sharing() const { return shared_ ? &shared_->counters : nullptr; }
+  /// Why the shared store did not decide, the last time it did not.
+  redis::StoreError last_error() const {
+    return shared_ ? shared_->last_error : redis::StoreError::none;
+  }
 
  private:
+  /// What is needed besides when instances share a store.
+  struct Shared {
+    redis::Store& store;
+    Breaker breaker;
+    DenialMemory denials;
+    SharingCounters counters;
+    std::size_t undecided = 0;  ///< claims of the request that decide() left to ask()
+    redis::StoreError last_error = redis::StoreError::none;
+  };
+
   std::optional<std::size_t> make_claims(const config::Route& route,
                                          const identity::Evidence& evidence);
+  Verdict acquire(std::size_t count, Instant now, Decider decider);
   void count_outcomes(const Verdict& verdict);
 
+  Verdict decide_shared(std::size_t count, Instant now);
+  bool may_be_remembered(std::size_t count) const;
+  std::optional<Verdict> recall(std::size_t count, Instant now);
+  bool may_ask(Instant now);
+  Verdict decide_alone(std::size_t count, Instant now);
+  void note_failure(redis::StoreError error, Instant now);
+  void remember(const Inquiry& inquiry, Instant now);
+  DenialMemory::Key key_of(const LimitVerdict& limit) const;
+  std::size_t index_of(const config::Policy& policy) const;
+
   const config::Config& config_;
-  store::MemoryStore& store_;
+  store::MemoryStore& memory_;
   std::vector<PolicyCounters> counters_;
   ResolvedIdentities identities_;
   AttributeTexts attributes_;
   std::array<store::Claim, config::limits_per_route> claims_;
   std::array<rules::Decision, config::limits_per_route> decisions_;
   std::array<LimitVerdict, config::limits_per_route> limits_;
+  std::unique_ptr<Shared> shared_;
 };
 
 }  // namespace weir::limiter

@@ -12,6 +12,8 @@ AccessDecision decision_of(const Exchange& exchange) {
     case limiter::Outcome::denied:
       return AccessDecision::denied;
     case limiter::Outcome::identity_required:
+    case limiter::Outcome::undecided:
+    case limiter::Outcome::failed:
       return AccessDecision::error;
     case limiter::Outcome::allowed:
       break;
@@ -61,7 +63,7 @@ AccessRecord record_of(const Exchange& exchange, Duration took) {
   if (exchange.outcome == limiter::Outcome::unlimited) return record;
   record.decision = decision_of(exchange);
   record.decision_took = exchange.decision_took;
-  record.store = "memory";
+  if (record.decision != AccessDecision::error) record.store = to_string(exchange.decider);
   if (exchange.policy != nullptr) {
     record.policy = exchange.policy->name;
     record.cost = exchange.cost;

@@ -46,8 +46,10 @@ struct Exchange {
   std::size_t path_parameter_count = 0;
 
   // decide
+  Instant asked_at;
   Instant decided_at;
   limiter::Outcome outcome = limiter::Outcome::unlimited;
+  limiter::Decider decider = limiter::Decider::memory;
   bool shadow_denied = false;
   const config::Policy* policy = nullptr;  ///< the deciding one
   std::optional<Hash128> identity;         ///< of the deciding limit

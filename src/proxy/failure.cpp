@@ -7,7 +7,7 @@ namespace weir::proxy {
 namespace {
 
 // In the order of the enumerators.
-constexpr std::array<http::Refusal, 18> answers{{
+constexpr std::array<http::Refusal, 19> answers{{
     {0, ""},
     {400, "the request head is not valid HTTP/1.1"},
     {431, "the request head is too large"},
@@ -26,14 +26,15 @@ constexpr std::array<http::Refusal, 18> answers{{
     {502, "the upstream's answer is not valid HTTP/1.1"},
     {504, "the upstream did not answer in time"},
     {503, "too many connections"},
+    {503, "whether this request is within its limits can not be told at present"},
 }};
-static_assert(answers.size() == static_cast<std::size_t>(Failure::overloaded) + 1);
+static_assert(answers.size() == static_cast<std::size_t>(Failure::store_failed) + 1);
 
 }  // namespace
 
 Fault fault_of(Failure failure) {
   if (failure == Failure::none) return Fault::nobody;
-  if (failure == Failure::overloaded) return Fault::us;
+  if (failure >= Failure::overloaded) return Fault::us;
   return failure < Failure::upstream_unreachable ? Fault::downstream : Fault::upstream;
 }
 

@@ -29,7 +29,8 @@ enum class Failure : std::uint8_t {
   upstream_invalid,          ///< its answer is not HTTP/1.1
   upstream_timed_out,        ///< no answer within response_timeout, or its body stalled
   // ours
-  overloaded,  ///< more connections than downstream.max_connections
+  overloaded,    ///< more connections than downstream.max_connections
+  store_failed,  ///< the shared store did not decide, and a policy denies then
 };
 
 enum class Fault : std::uint8_t { nobody, downstream, upstream, us };

@@ -9,6 +9,7 @@
 #include "http/request_target.hpp"
 #include "identity/client_address.hpp"
 #include "proxy/head_parser.hpp"
+#include "proxy/store_answer.hpp"
 #include "proxy/ticks.hpp"
 
 namespace weir::proxy {
@@ -88,8 +89,11 @@ Task<> Session::serve() {
   if (!find_route()) co_return co_await answer(answer_to(Failure::no_route));
 
   decide();
+  if (exchange_.outcome == limiter::Outcome::undecided) co_await ask_store();
   if (exchange_.outcome == limiter::Outcome::identity_required)
     co_return co_await answer(answer_to(Failure::identity_required));
+  if (exchange_.outcome == limiter::Outcome::failed)
+    co_return co_await answer(answer_to(Failure::store_failed));
   if (exchange_.outcome == limiter::Outcome::denied) co_return co_await answer_denied();
   if (exchange_.delay > Duration{0}) co_await wait_turn();
   if (aborted_) co_return void(exchange_.keep_alive = false);
@@ -217,26 +221,55 @@ bool Session::find_route() {
   return false;
 }
 
-void Session::decide() {
-  exchange_.decided_at = exchange_.started_at;
-  if (exchange_.route->limits.empty()) return;
-  const identity::Evidence evidence{
+/// What the request says about who is asking; views into the exchange.
+identity::Evidence Session::evidence() const {
+  return {
       .request = exchange_.routed,
       .client = exchange_.client,
       .path_parameters = {exchange_.path_parameters.data(), exchange_.path_parameter_count},
       .client_settings = context_.config.client_address,
   };
-  const Instant asked_at = context_.clock.now();
-  report(context_.limiter.decide(*exchange_.route, evidence, asked_at));
+}
+
+void Session::decide() {
+  exchange_.asked_at = exchange_.decided_at = exchange_.started_at;
+  if (exchange_.route->limits.empty()) return;
+  exchange_.asked_at = context_.clock.now();
+  const limiter::Verdict verdict =
+      context_.limiter.decide(*exchange_.route, evidence(), exchange_.asked_at);
+  if (verdict.outcome == limiter::Outcome::undecided) {
+    exchange_.outcome = verdict.outcome;
+  } else {
+    conclude(verdict);
+  }
+}
+
+/// The store that instances share answers within its timeout, and is waited for even if the client
+/// leaves or the worker stops: it writes into what lies here.
+Task<> Session::ask_store() {
+  limiter::Inquiry inquiry;
+  StoreAnswer answer(context_.io);
+  context_.wheel.disarm(*this);
+  phase_ = Phase::decide;
+  context_.limiter.ask(inquiry, answer, exchange_.asked_at);
+  co_await answer.arrival();
+  conclude(context_.limiter.conclude(inquiry, answer.error(), *exchange_.route, evidence(),
+                                     context_.clock.now()));
+}
+
+void Session::conclude(const limiter::Verdict& verdict) {
+  report(verdict);
   exchange_.decided_at = context_.clock.now();
-  exchange_.decision_took = exchange_.decided_at - asked_at;
-  context_.counters.decision_duration.observe(exchange_.decision_took);
+  exchange_.decision_took = exchange_.decided_at - exchange_.asked_at;
+  context_.counters.decision_duration[static_cast<std::size_t>(verdict.decider)].observe(
+      exchange_.decision_took);
 }
 
 /// Keeps what the answer and the log need: the verdict lives only until the next decision of this
 /// worker.
 void Session::report(const limiter::Verdict& verdict) {
   exchange_.outcome = verdict.outcome;
+  exchange_.decider = verdict.decider;
   exchange_.shadow_denied = verdict.shadow_denied;
   exchange_.delay = verdict.delay;
   exchange_.retry_after = verdict.retry_after;

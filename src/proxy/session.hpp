@@ -37,7 +37,7 @@ class Session final : public Deadline {
   void abort();
 
  private:
-  enum class Phase : std::uint8_t { idle, head, turn, connect, response, body, linger };
+  enum class Phase : std::uint8_t { idle, head, decide, turn, connect, response, body, linger };
   struct Upload;
   using MaybeRefusal = std::optional<http::Refusal>;
 
@@ -53,7 +53,10 @@ class Session final : public Deadline {
   bool repeats_identity_field() const;
   // route, decide
   bool find_route();
+  identity::Evidence evidence() const;
   void decide();
+  Task<> ask_store();
+  void conclude(const limiter::Verdict& verdict);
   void report(const limiter::Verdict& verdict);
   Task<> wait_turn();
   // answer

@@ -77,6 +77,59 @@ TEST_CASE("/readyz follows the state of the process") {
   }
 }
 
+TEST_CASE("/readyz says what is degraded, and is unready only where nothing would be decided") {
+  using weir::config::OnFailure;
+  struct Row {
+    std::vector<OnFailure> policies;
+    std::vector<bool> shadow;
+    bool connected;
+    int status;
+  };
+  const StoreSight lost{.trouble = "redis is not reachable: \"connection refused\""};
+  const StoreSight silent{.connected = true, .trouble = "redis does not decide: timeout"};
+  for (const Row& row : {
+           Row{{OnFailure::local}, {false}, false, 200},
+           Row{{OnFailure::deny, OnFailure::allow}, {false, false}, false, 200},
+           Row{{OnFailure::deny}, {false}, false, 503},
+           Row{{OnFailure::deny, OnFailure::deny}, {false, false}, false, 503},
+           // a shadow policy denies nobody
+           Row{{OnFailure::deny, OnFailure::local}, {false, true}, false, 503},
+           Row{{OnFailure::deny}, {true}, false, 200},
+           // no limits, nothing to decide
+           Row{{}, {}, false, 200},
+           // connected: requests find out whether it decides again
+           Row{{OnFailure::deny}, {false}, true, 200},
+       }) {
+    CAPTURE(row.policies.size(), row.connected);
+    TestProcess process({named_route("all")});
+    process.share_store();
+    process.config.policies.resize(row.policies.size());
+    for (std::size_t i = 0; i < row.policies.size(); ++i) {
+      process.config.policies[i].on_failure = row.policies[i];
+      process.config.policies[i].shadow = row.shadow[i];
+      process.config.routes[0].limits.emplace_back().policy = i;
+    }
+    process.health.tell(0, {.connected = true, .deciding = true});
+    process.health.tell(1, row.connected ? silent : lost);
+    const auto given =
+        answer({.method = "GET", .path = "/readyz", .authorization = {}}, process.instruments());
+    CHECK(given.status == row.status);
+    const auto body = nlohmann::json::parse(given.body);
+    CHECK(body["state"] == (row.status == 200 ? "ready" : "unready"));
+    CHECK(body["degraded"] ==
+          nlohmann::json::array({row.connected ? silent.trouble : lost.trouble}));
+  }
+}
+
+TEST_CASE("/readyz with a store that decides has nothing to add") {
+  TestProcess process;
+  process.share_store();
+  for (std::size_t worker : {0, 1})
+    process.health.tell(worker, {.connected = true, .deciding = true});
+  CHECK(answer({.method = "GET", .path = "/readyz", .authorization = {}}, process.instruments())
+            .body == "{\"state\":\"ready\"}\n");
+}
+
 TEST_CASE("the token guards everything but the probes") {
   TestProcess process;
   process.config.admin->token = weir::Secret("s3cret");

@@ -47,9 +47,10 @@ TEST_CASE("metrics add up the workers' counters") {
   (*process.policies[1])[0].denied.add();
   (*process.policies[1])[0].shadow_denied.add(5);
   (*process.policies[0])[0].delayed.add(6);
+  (*process.policies[0])[0].error.add(8);
   process.traffic[0]->upstreams[0].answered.add(7);
   process.traffic[1]->upstreams[0].timed_out.add(2);
-  process.traffic[0]->decision_duration.observe(Duration{3});
+  process.traffic[0]->decision_duration[0].observe(Duration{3});
   process.traffic[0]->connections.add(5);
   process.traffic[1]->connections.add(-1);
   process.traffic[1]->accepted.add(9);
@@ -76,6 +77,7 @@ TEST_CASE("metrics add up the workers' counters") {
       {R"(weir_decisions_total{policy="per_client",outcome="denied"})", "1"},
       {R"(weir_decisions_total{policy="per_client",outcome="shadow_denied"})", "5"},
       {R"(weir_decisions_total{policy="per_client",outcome="delayed"})", "6"},
+      {R"(weir_decisions_total{policy="per_client",outcome="error"})", "8"},
       {R"(weir_decision_duration_seconds_count{store="memory"})", "1"},
       {R"(weir_decision_duration_seconds_sum{store="memory"})", "0.000003"},
       {R"(weir_upstream_requests_total{upstream="api",outcome="answered"})", "7"},
@@ -86,6 +88,7 @@ TEST_CASE("metrics add up the workers' counters") {
       {"weir_connections_accepted_total", "9"},
       {"weir_connections_refused_total", "2"},
       {"weir_store_up", "1"},
+      {"weir_store_breaker_state", "0"},
       {"weir_memory_store_keys", "0"},
       {"weir_memory_store_evictions_total", "0"},
       {"weir_access_log_dropped_total", "0"},
@@ -102,6 +105,64 @@ TEST_CASE("metrics add up the workers' counters") {
     REQUIRE(series.count(name) == 1);
     CHECK(series.at(name) == value);
   }
+}
+
+TEST_CASE("metrics of the store that instances share") {
+  TestProcess process;
+  process.share_store();
+  process.traffic[0]->decision_duration[1].observe(Duration{3});
+  process.traffic[1]->decision_duration[2].observe(Duration{5});
+  process.shared[0].store.questions.add(2);
+  process.shared[1].store.questions.add(3);
+  process.shared[0].store.connects.add(4);
+  process.shared[0].store.late_answers.add(5);
+  process.shared[1].store.errors[static_cast<int>(redis::StoreError::timeout)].add(6);
+  process.shared[1].store.errors[static_cast<int>(redis::StoreError::not_connected)].add(7);
+  process.shared[0].limiter.not_connected.add(1);
+  process.shared[1].limiter.remembered.add(9);
+  process.shared[1].limiter.alone.add(10);
+  const std::map<std::string, std::string> expected{
+      {R"(weir_decision_duration_seconds_count{store="redis"})", "1"},
+      {R"(weir_decision_duration_seconds_count{store="local"})", "1"},
+      {R"(weir_decision_duration_seconds_sum{store="local"})", "0.000005"},
+      {"weir_store_questions_total", "5"},
+      {"weir_store_connects_total", "4"},
+      {"weir_store_late_answers_total", "5"},
+      {R"(weir_store_errors_total{kind="timeout"})", "6"},
+      {R"(weir_store_errors_total{kind="not_connected"})", "8"},
+      {R"(weir_store_errors_total{kind="read_only"})", "0"},
+      {"weir_denial_memory_hits_total", "9"},
+      {"weir_store_fallbacks_total", "10"},
+  };
+  const auto series = series_of(rendered(process));
+  for (const auto& [name, value] : expected) {
+    CAPTURE(name);
+    REQUIRE(series.count(name) == 1);
+    CHECK(series.at(name) == value);
+  }
+  CHECK(series.count(R"(weir_decision_duration_seconds_count{store="memory"})") == 0);
+  CHECK(series.count(R"(weir_store_errors_total{kind="none"})") == 0);
+}
+
+TEST_CASE("the store is up if it is for every worker, the breaker as the worst of them") {
+  using limiter::Breaker;
+  TestProcess process;
+  process.share_store();
+  const auto state = [&] {
+    const auto series = series_of(rendered(process));
+    return series.at("weir_store_up") + series.at("weir_store_breaker_state");
+  };
+  CHECK(state() == "00");
+  process.health.tell(0, {.connected = true, .deciding = true});
+  CHECK(state() == "00");
+  process.health.tell(1, {.connected = true, .deciding = true});
+  CHECK(state() == "10");
+  process.shared[0].limiter.breaker = Breaker::State::half_open;
+  CHECK(state() == "11");
+  process.shared[1].limiter.breaker = Breaker::State::open;
+  CHECK(state() == "12");
+  process.health.tell(1, {.connected = false, .deciding = false, .trouble = "gone"});
+  CHECK(state() == "02");
 }
 
 TEST_CASE("metrics name no status code that was never answered") {
@@ -136,7 +197,7 @@ TEST_CASE("every sample follows the HELP and TYPE of its own family, once each")
       CHECK(line.starts_with(family));
     }
   }
-  CHECK(families.size() == 19);
+  CHECK(families.size() == 20);
 }
 
 TEST_CASE("the exposition escapes label values") {

@@ -1,6 +1,7 @@
 // A process for the admin room to look at: two workers' counters that a test sets as it likes.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <list>
 #include <memory>
@@ -36,14 +37,27 @@ struct TestProcess {
       all.traffic.push_back(worker.get());
     for (const auto& worker : policies)
       all.policies.emplace_back(*worker);
+    if (config.store_type == config::StoreType::memory) return all;
+    for (const auto& worker : shared)
+      all.shared_store.push_back({.store = &worker.store, .limiter = &worker.limiter});
+    all.store_health = &health;
     return all;
   }
+
+  void share_store() { config.store_type = config::StoreType::redis; }
+
+  struct Sharing {
+    redis::StoreCounters store;
+    limiter::SharingCounters limiter;
+  };
 
   config::Config config;
   store::MemoryStore store{{.max_keys = 100, .seed = 1}};
   std::atomic<Readiness> readiness{Readiness::ready};
   std::vector<std::unique_ptr<TrafficCounters>> traffic;
   std::vector<std::unique_ptr<std::vector<limiter::PolicyCounters>>> policies;
+  std::array<Sharing, 2> shared;
+  StoreHealth health{2};
 };
 
 inline config::Route named_route(std::string name) {

@@ -1,0 +1,154 @@
+// Deciding with the store that instances share, and without it while it does not decide.
+#include <algorithm>
+
+#include "limiter/limiter.hpp"
+
+namespace weir::limiter {
+namespace {
+
+constexpr std::size_t remembered_sets = 1024;  // of four denials each, 0.4 MiB a worker
+
+}  // namespace
+
+Limiter::Limiter(const config::Config& config, store::MemoryStore& memory, redis::Store& shared,
+                 std::uint64_t seed)
+    : Limiter(config, memory) {
+  shared_.reset(new Shared{
+      .store = shared,
+      .breaker = Breaker(config.redis.breaker_failures, config.redis.breaker_retry_after),
+      .denials = DenialMemory(remembered_sets, seed),
+      .counters = {}});
+}
+
+Verdict Limiter::decide_shared(std::size_t count, Instant now) {
+  if (const auto remembered = recall(count, now)) return *remembered;
+  if (!may_ask(now)) return decide_alone(count, now);
+  shared_->undecided = count;
+  return {.outcome = Outcome::undecided, .decider = Decider::redis};
+}
+
+bool Limiter::may_ask(Instant now) {
+  const bool connected = shared_->store.is_ready();
+  if (!connected) {
+    shared_->counters.not_connected.add();
+    note_failure(redis::StoreError::not_connected, now);
+    return false;
+  }
+  const bool granted = shared_->breaker.lets_through(now);
+  shared_->counters.breaker.store(shared_->breaker.state(), std::memory_order_relaxed);
+  return granted;
+}
+
+void Limiter::note_failure(redis::StoreError error, Instant now) {
+  shared_->last_error = error;
+  const bool opened = shared_->breaker.failed(now);
+  shared_->counters.breaker.store(shared_->breaker.state(), std::memory_order_relaxed);
+  // Where this connection's server is silent, a new one may find another.
+  if (opened && error == redis::StoreError::timeout) shared_->store.reconnect();
+}
+
+void Limiter::ask(Inquiry& inquiry, redis::Receiver& receiver, Instant now) {
+  const std::size_t count = shared_->undecided;
+  inquiry.sent_at = now;
+  inquiry.may_be_remembered = may_be_remembered(count);
+  inquiry.limits.assign(limits_.begin(), limits_.begin() + static_cast<std::ptrdiff_t>(count));
+  inquiry.decisions.resize(count);
+  inquiry.question = {.claims = std::span(claims_).first(count),
+                      .decisions = {inquiry.decisions.data(), count},
+                      .receiver = &receiver};
+  shared_->store.ask(inquiry.question);
+}
+
+Verdict Limiter::conclude(Inquiry& inquiry, redis::StoreError error, const config::Route& route,
+                          const identity::Evidence& evidence, Instant now) {
+  if (error != redis::StoreError::none) {
+    note_failure(error, now);
+    // The same claims as before: what they are made of does not change while a request is decided.
+    return decide_alone(make_claims(route, evidence).value_or(0), now);
+  }
+  shared_->breaker.succeeded();
+  shared_->counters.breaker.store(shared_->breaker.state(), std::memory_order_relaxed);
+  for (std::size_t i = 0; i < inquiry.limits.size(); ++i)
+    inquiry.limits[i].decision = inquiry.decisions[i];
+  const bool admitted = inquiry.question.admitted;
+  if (!admitted && inquiry.may_be_remembered) remember(inquiry, now);
+  const Verdict verdict =
+      verdict_of({inquiry.limits.data(), inquiry.limits.size()}, admitted, Decider::redis);
+  count_outcomes(verdict);
+  return verdict;
+}
+
+/// What on_failure says of each policy. The rest is decided together, by this instance's shares.
+Verdict Limiter::decide_alone(std::size_t count, Instant now) {
+  shared_->counters.alone.add();
+  std::size_t own = 0;
+  bool failed = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    const config::Policy& policy = *limits_[i].policy;
+    if (policy.on_failure == config::OnFailure::deny && !policy.shadow) {
+      counters_[index_of(policy)].error.add();
+      failed = true;
+    }
+    if (policy.on_failure != config::OnFailure::local) continue;
+    claims_[own] = claims_[i];
+    claims_[own].policy = &policy.local_rule;
+    limits_[own] = limits_[i];
+    ++own;
+  }
+  if (failed) return {.outcome = Outcome::failed, .decider = Decider::local};
+  if (own == 0) return {.outcome = Outcome::allowed, .decider = Decider::local};
+  return acquire(own, now, Decider::local);
+}
+
+/// Whether a denial of these claims says all there is to say about the same request later: it is
+/// not to be charged, and each claim was decided by its key alone.
+bool Limiter::may_be_remembered(std::size_t count) const {
+  const auto claims = std::span(claims_).first(count);
+  for (auto claim = claims.begin(); claim != claims.end(); ++claim) {
+    if (claim->policy->count_rejected || claim->demand.overdraft) return false;
+    const bool shares_key = std::any_of(claims.begin(), claim, [&](const store::Claim& earlier) {
+      return earlier.policy_id == claim->policy_id && earlier.identity == claim->identity;
+    });
+    if (shares_key) return false;
+  }
+  return true;
+}
+
+void Limiter::remember(const Inquiry& inquiry, Instant now) {
+  for (const LimitVerdict& limit : inquiry.limits)
+    shared_->denials.remember(key_of(limit), limit.decision, inquiry.sent_at, now);
+}
+
+/// The verdict if one of the claims is remembered as denied; of the others what is known is shown.
+std::optional<Verdict> Limiter::recall(std::size_t count, Instant now) {
+  std::array<std::optional<rules::Decision>, config::limits_per_route> known;
+  bool denied = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    known[i] = shared_->denials.recall(key_of(limits_[i]), now);
+    denied = denied || (known[i] && !known[i]->allowed && !limits_[i].policy->shadow);
+  }
+  if (!denied || !may_be_remembered(count)) return std::nullopt;
+
+  std::size_t shown = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!known[i]) continue;
+    limits_[shown] = limits_[i];
+    limits_[shown++].decision = *known[i];
+  }
+  shared_->counters.remembered.add();
+  const Verdict verdict = verdict_of(std::span(limits_).first(shown), false, Decider::redis);
+  count_outcomes(verdict);
+  return verdict;
+}
+
+DenialMemory::Key Limiter::key_of(const LimitVerdict& limit) const {
+  return {.identity = limit.identity,
+          .policy_id = static_cast<std::uint32_t>(index_of(*limit.policy)),
+          .cost = limit.cost};
+}
+
+void Limiter::forget(const Hash128& identity, std::uint32_t policy_id) {
+  if (shared_) shared_->denials.forget(identity, policy_id);
+}
+
+}  // namespace weir::limiter

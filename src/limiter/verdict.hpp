@@ -1,0 +1,75 @@
+// What all decisions about a request come to. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/siphash.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "rules/decision.hpp"
+
+namespace weir::limiter {
+
+enum class Outcome : std::uint8_t {
+  unlimited,  ///< no limit applied
+  allowed,
+  denied,             ///< at least one enforced policy said no
+  identity_required,  ///< a required identity is absent: 401
+  undecided,          ///< the shared store has to be asked: Limiter::ask()
+  failed,             ///< the shared store did not decide and a policy denies then: 503
+};
+
+/// Who decided.
+enum class Decider : std::uint8_t {
+  memory,  ///< the embedded store, being the only one
+  redis,   ///< the shared store, or what is remembered of it
+  local,   ///< this instance alone, by on_failure
+};
+inline constexpr std::size_t decider_count = 3;
+
+/// As the access log and the metrics name it.
+constexpr std::string_view to_string(Decider decider) {
+  switch (decider) {
+    case Decider::memory:
+      return "memory";
+    case Decider::redis:
+      return "redis";
+    case Decider::local:
+      break;
+  }
+  return "local";
+}
+
+/// One limit that applied to the request.
+struct LimitVerdict {
+  const config::Policy* policy = nullptr;
+  rules::Decision decision{};
+  std::int64_t cost = 0;
+  Hash128 identity;
+};
+
+struct Verdict {
+  Outcome outcome = Outcome::unlimited;
+  Decider decider = Decider::memory;
+  bool shadow_denied = false;  ///< a shadow policy would have denied it
+  Duration delay{0};           ///< leaky_bucket: wait this long before forwarding
+  /// Denied: the longest of the violated policies; empty: never succeeds.
+  std::optional<Duration> retry_after{};
+  /// Denied: the violated policy with the latest retry; else the one closest to exhaustion.
+  const config::Policy* deciding = nullptr;
+  /// Those that applied, in the route's order; valid until the next decide().
+  std::span<const LimitVerdict> limits{};
+};
+
+/// Said of a policy that denied the request.
+inline bool violated(const LimitVerdict& limit) {
+  return !limit.decision.allowed && !limit.policy->shadow;
+}
+
+/// From the decisions to the verdict; it views `limits`.
+Verdict verdict_of(std::span<const LimitVerdict> limits, bool admitted, Decider decider);
+
+}  // namespace weir::limiter
