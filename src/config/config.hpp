@@ -21,6 +21,7 @@
 #include "identity/identity.hpp"
 #include "routing/matcher.hpp"
 #include "rules/policy.hpp"
+#include "tls/material.hpp"
 
 namespace weir::config {
 
@@ -36,6 +37,8 @@ std::optional<Endpoint> parse_endpoint(std::string_view text);
 
 struct Listen {
   Endpoint address;
+  std::vector<tls::CertificateFiles> certificates;  ///< none: no TLS; the first is the default
+  bool proxy_protocol = false;  ///< each connection begins with a PROXY header, from trusted peers
 };
 
 struct Admin {
@@ -99,6 +102,7 @@ struct Server {
   std::string url;   ///< as configured
   std::string host;  ///< a name or an address, without brackets
   std::uint16_t port = 80;
+  bool secure = false;  ///< https://
 };
 
 struct Upstream {
@@ -107,6 +111,8 @@ struct Upstream {
   Duration connect_timeout = std::chrono::seconds(1);
   Duration response_timeout = std::chrono::seconds(30);
   Duration idle_timeout = std::chrono::seconds(60);
+  Duration tunnel_timeout = std::chrono::hours(1);  ///< without a byte, after an upgrade
+  tls::ClientFiles tls;                             ///< for https://
   int retries = 1;
 };
 

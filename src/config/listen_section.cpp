@@ -23,14 +23,10 @@ constexpr Key<Listen> listen_keys[] = {
      .read = [](const Cursor& in, Listen& to) { read_endpoint(in, to.address); },
      .required = true},
     {.name = "tls",
-     .read = [](const Cursor& in, Listen&) { in.not_supported("TLS on a listener"); }},
+     .read = [](const Cursor& in, Listen& to) { read_listen_tls(in, to.certificates); },
+     .list = list_listen_tls},
     {.name = "proxy_protocol",
-     .read =
-         [](const Cursor& in, Listen&) {
-           bool wanted = false;
-           read_flag(in, wanted);
-           if (wanted) in.not_supported("the PROXY protocol");
-         }},
+     .read = [](const Cursor& in, Listen& to) { read_flag(in, to.proxy_protocol); }},
 };
 
 constexpr Key<Admin> admin_keys[] = {
@@ -71,6 +67,20 @@ void read_listen(const Cursor& in, Config& to) {
 
 void list_listen(const std::string& path, KeyPaths& out) {
   list_items<listen_keys>(path, out);
+}
+
+/// Nobody could connect.
+void check_proxy_protocol(const Cursor& root, const Config& config) {
+  if (!config.client_address.trusted_proxies.empty()) return;
+  for (std::size_t i = 0; i < config.listen.size(); ++i) {
+    if (!config.listen[i].proxy_protocol) continue;
+    root.at_key("listen")
+        .at(i)
+        .at_key("proxy_protocol")
+        .error(
+            "only trusted peers may connect, and there are none; set "
+            "client_address.trusted_proxies");
+  }
 }
 
 void read_admin(const Cursor& in, Config& to) {

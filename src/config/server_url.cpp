@@ -10,9 +10,9 @@ Result<Server> parse_server_url(std::string_view url) {
   if (scheme_end == std::string_view::npos)
     return Problem{"expected a URL, as http://127.0.0.1:3000"};
   const std::string_view scheme = url.substr(0, scheme_end);
-  if (http::iequals(scheme, "https"))
-    return Problem{"https:// to an upstream is not supported yet; use http://"};
-  if (!http::iequals(scheme, "http")) return Problem{"unknown scheme; expected http://HOST:PORT"};
+  const bool secure = http::iequals(scheme, "https");
+  if (!secure && !http::iequals(scheme, "http"))
+    return Problem{"unknown scheme; expected http://HOST:PORT or https://HOST:PORT"};
 
   const std::string_view rest = url.substr(scheme_end + 3);
   const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
@@ -25,9 +25,10 @@ Result<Server> parse_server_url(std::string_view url) {
   const std::optional<HostAndPort> parts = split_host_and_port(authority);
   if (!parts)
     return Problem{"expected http://HOST:PORT, as http://127.0.0.1:3000 or http://[::1]:3000"};
-  const std::uint16_t port = parts->port.value_or(80);
+  const std::uint16_t port = parts->port.value_or(secure ? 443 : 80);
   if (port == 0) return Problem{"port 0 can not be connected to"};
-  return Server{.url = std::string(url), .host = std::string(parts->host), .port = port};
+  return Server{
+      .url = std::string(url), .host = std::string(parts->host), .port = port, .secure = secure};
 }
 
 }  // namespace weir::config

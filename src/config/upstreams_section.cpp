@@ -66,11 +66,22 @@ constexpr Key<Upstream> upstream_keys[] = {
          [](const Cursor& in, Upstream& to) {
            read_integer_into(in, to.retries, {0, 10});
          }},
+    {.name = "tunnel_timeout",
+     .read = [](const Cursor& in,
+                Upstream& to) { read_duration(in, to.tunnel_timeout, timeout_range); }},
     {.name = "tls",
-     .read = [](const Cursor& in, Upstream&) { in.not_supported("TLS to an upstream"); }},
+     .read = [](const Cursor& in, Upstream& to) { read_upstream_tls(in, to.tls); },
+     .list = list_upstream_tls},
     {.name = "health_check",
      .read = [](const Cursor& in, Upstream&) { in.not_supported("health_check"); }},
 };
+
+/// Plain text where TLS was asked for would be worse than no connection.
+void check_tls(const Cursor& in, const Upstream& upstream) {
+  if (in.node().kind != Node::Kind::map || !in.has("tls")) return;
+  if (!upstream.server.host.empty() && !upstream.server.secure)
+    in.at_key("tls").error("tls has no meaning for http://; write https://");
+}
 
 }  // namespace
 
@@ -80,6 +91,7 @@ void read_upstreams(const Cursor& in, Config& to) {
                    Upstream upstream;
                    upstream.name = name;
                    read_table(entry, upstream_keys, upstream);
+                   check_tls(entry, upstream);
                    to.upstreams.push_back(std::move(upstream));
                  });
 }

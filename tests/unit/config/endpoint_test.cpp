@@ -58,7 +58,9 @@ TEST_CASE("servers are plain HTTP origins") {
   const Case cases[] = {{"http://127.0.0.1:3000", "127.0.0.1", 3000},
                         {"http://api.internal", "api.internal", 80},
                         {"HTTP://api:8080/", "api", 8080},
-                        {"http://[::1]:3000", "::1", 3000}};
+                        {"http://[::1]:3000", "::1", 3000},
+                        {"https://api", "api", 443},
+                        {"HTTPS://api:8443", "api", 8443}};
   for (const auto& [url, host, port] : cases) {
     CAPTURE(url);
     const auto server = parse_server_url(url);
@@ -66,13 +68,13 @@ TEST_CASE("servers are plain HTTP origins") {
     CHECK(server->url == url);
     CHECK(server->host == host);
     CHECK(server->port == port);
+    CHECK(server->secure == (url.starts_with("https") || url.starts_with("HTTPS")));
   }
 }
 
 TEST_CASE("a server URL with more in it is refused, and never repeated") {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"127.0.0.1:3000", "expected a URL"},
-      {"https://marker", "https:// to an upstream is not supported yet"},
       {"ftp://marker", "unknown scheme"},
       {"http://user:marker@api", "user or password"},
       {"http://api/marker", "ends after HOST:PORT"},

@@ -48,10 +48,10 @@ TEST_CASE("process-wide sections") {
            "1:11: listen[0].adress: unknown key \"adress\"; did you mean \"address\"?"},
           {"listen: [{address: \":80\"}]", "1:20: listen[0].address: expected HOST:PORT"},
           {"listen: [{address: a:1}, {address: a:1}]", "1:36: listen[1].address: the same address"},
-          {"listen: [{address: a:1, tls: {certificate: c}}]",
-           "1:30: listen[0].tls: TLS on a listener is not supported yet"},
+          {"listen: [{address: a:1, tls: on}]",
+           "1:30: listen[0].tls: expected a map of keys, found a single value"},
           {"listen: [{address: a:1, proxy_protocol: true}]",
-           "1:41: listen[0].proxy_protocol: the PROXY protocol is not supported yet"},
+           "1:41: listen[0].proxy_protocol: only trusted peers may connect, and there are none"},
           {"admin: on", "1:8: admin: expected a map, or off, found a single value"},
           {"admin: {adress: x}",
            "1:9: admin.adress: unknown key \"adress\"; did you mean \"address\"?"},
@@ -103,6 +103,23 @@ TEST_CASE("process-wide sections") {
       test::route_tail);
 }
 
+TEST_CASE("every problem with certificates and keys is told, and where") {
+  const std::string found = problems_of(
+      "listen: [{address: a:1, tls: {certificate: gone.crt, certificates: [{private_key: /}]}}]\n"
+      "upstreams: {a: {servers: [{url: \"https://b\"}], tls: {certificate: gone.crt}}}\n" +
+      test::route_tail);
+  CHECK(
+      found ==
+      "1:30: listen[0].tls: the key \"private_key\" is missing\n"
+      "1:44: listen[0].tls.certificate: can not use file \"gone.crt\": No such file or directory\n"
+      "1:69: listen[0].tls.certificates[0]: the key \"certificate\" is missing\n"
+      "1:83: listen[0].tls.certificates[0].private_key: can not use file \"/\": Is a directory\n"
+      "2:53: upstreams.a.tls: certificate and private_key belong together; write both or "
+      "neither\n"
+      "2:67: upstreams.a.tls.certificate: can not use file \"gone.crt\": No such file or "
+      "directory\n");
+}
+
 TEST_CASE("upstreams and identities") {
   check_all(
       {
@@ -111,8 +128,11 @@ TEST_CASE("upstreams and identities") {
            "1:26: upstreams.a.servers: expected a list of servers"},
           {"upstreams: {a: {servers: [{}]}}",
            "1:27: upstreams.a.servers[0]: the key \"url\" is missing"},
-          {"upstreams: {a: {servers: [{url: \"https://b\"}]}}",
-           "1:33: upstreams.a.servers[0].url: https:// to an upstream is not supported yet"},
+          {"upstreams: {a: {servers: [{url: \"ftp://b\"}]}}",
+           "1:33: upstreams.a.servers[0].url: unknown scheme; expected http://HOST:PORT or "
+           "https://"},
+          {"upstreams: {a: {servers: [{url: http://b}], tls: {server_name: c}}}",
+           "1:50: upstreams.a.tls: tls has no meaning for http://; write https://"},
           {"upstreams: {a: {servers: [{url: http://b}, {url: http://c}]}}",
            "1:26: upstreams.a.servers: more than one server in an upstream is not supported yet"},
           {"upstreams: {a: {servers: [{url: http://b, weight: 2}]}}",
@@ -121,8 +141,8 @@ TEST_CASE("upstreams and identities") {
            "1:54: upstreams.a.balance: least_connections is not supported yet"},
           {"upstreams: {a: {servers: [{url: http://b}], balance: random}}",
            "1:54: upstreams.a.balance: expected round_robin or least_connections"},
-          {"upstreams: {a: {servers: [{url: http://b}], tls: {ca: x}}}",
-           "1:50: upstreams.a.tls: TLS to an upstream is not supported yet"},
+          {"upstreams: {a: {servers: [{url: \"https://b\"}], tls: {ca: /}}}",
+           "1:58: upstreams.a.tls.ca: can not use file \"/\": Is a directory"},
           {"upstreams: {a: {servers: [{url: http://b}], health_check: {path: /}}}",
            "1:59: upstreams.a.health_check: health_check is not supported yet"},
           {"upstreams: {a: {servers: [{url: http://b}], retries: 11}}",
