@@ -92,7 +92,8 @@ bool Channel::holds_unread() const {
 }
 
 void Channel::end() {
-  if (!established_ || broken_) return;
+  // A second time it would wait for the other side's word.
+  if (!established_ || broken_ || (SSL_get_shutdown(ssl_) & SSL_SENT_SHUTDOWN) != 0) return;
   ERR_clear_error();
   SSL_shutdown(ssl_);
   ERR_clear_error();
