@@ -50,8 +50,7 @@ StoreError error_of(std::string_view text) {
 
 std::string printable(std::string_view text, std::string_view secret) {
   if (!secret.empty() && text.find(secret) != std::string_view::npos)
-    return std::string(text.substr(0, text.find_first_of(" \r\n"))) +
-           " (its text quotes the password)";
+    return "an error whose text quotes the password";
   std::string out(text.substr(0, longest_text));
   for (char& c : out)
     if (c < ' ' || c > '~') c = '?';

@@ -1,0 +1,53 @@
+#include "redis/error_reply.hpp"
+
+#include "catch.hpp"
+
+using namespace weir::redis;
+
+TEST_CASE("an error reply is known by its code") {
+  struct Row {
+    std::string_view text;
+    StoreError error;
+  };
+  const auto row = GENERATE(values<Row>({
+      {"NOSCRIPT No matching script. Please use EVAL.", StoreError::script_missing},
+      {"READONLY You can't write against a read only replica.", StoreError::read_only},
+      {"OOM command not allowed when used memory > 'maxmemory'.", StoreError::out_of_memory},
+      // can not serve at present
+      {"LOADING Redis is loading the dataset in memory", StoreError::loading},
+      {"MASTERDOWN Link with MASTER is down", StoreError::loading},
+      {"BUSY Redis is busy running a script.", StoreError::loading},
+      {"CLUSTERDOWN The cluster is down", StoreError::loading},
+      // the configuration is wrong; the last three are what servers without a password say
+      {"NOAUTH Authentication required.", StoreError::refused},
+      {"WRONGPASS invalid username-password pair or user is disabled.", StoreError::refused},
+      {"NOPERM this user has no permissions to run the 'evalsha' command", StoreError::refused},
+      {"ERR AUTH <password> called without any password configured for the default user. Are you "
+       "sure your configuration is correct?",
+       StoreError::refused},
+      {"ERR Client sent AUTH, but no password is set", StoreError::refused},
+      {"ERR invalid password", StoreError::refused},
+      // a code is a whole word
+      {"BUSYGROUP Consumer Group name already exists", StoreError::other},
+      {"BUSYKEY Target key name already exists.", StoreError::other},
+      {"OOMPH", StoreError::other},
+      {"LOADING", StoreError::loading},
+      // anything else
+      {"ERR unknown command 'EVALSHA'", StoreError::other},
+      {"WRONGTYPE Operation against a key holding the wrong kind of value", StoreError::other},
+      {"MOVED 3999 127.0.0.1:6381", StoreError::other},
+      {"MISCONF Redis is configured to save RDB snapshots", StoreError::other},
+      {"", StoreError::other},
+  }));
+  CAPTURE(row.text);
+  CHECK(error_of(row.text) == row.error);
+}
+
+TEST_CASE("what a server said is printed without the password, control characters and length") {
+  CHECK(printable("NOAUTH Authentication required.") == "NOAUTH Authentication required.");
+  CHECK(printable("a\x1b[31mb\r\nc\xff") == "a?[31mb??c?");
+  CHECK(printable(std::string(10'000, 'x')).size() == 200);
+  const auto quoted =
+      printable("ERR unknown command `AUTH`, with args beginning with: `hunter2`, ", "hunter2");
+  CHECK(quoted == "an error whose text quotes the password");
+}

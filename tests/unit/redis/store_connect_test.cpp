@@ -1,0 +1,174 @@
+// Where a Store connects to, as whom, and what it says when it is not let in.
+#include "catch.hpp"
+#include "relay.hpp"
+#include "store_fixture.hpp"
+
+using namespace weir;
+using namespace weir::redis;
+using namespace weir::redis::test;
+using Catch::Matchers::Contains;
+
+TEST_CASE("a store connects by address, by name and by unix socket, and decides") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  const std::string way = GENERATE("127.0.0.1", "localhost", "unix");
+  CAPTURE(way);
+  if (way == "unix")
+    options.unix_path = redis.unix_path();
+  else
+    options.host = way;
+
+  StoreFixture fixture(options);
+  CHECK_FALSE(fixture.store->is_ready());
+  REQUIRE(fixture.start());
+  CHECK(fixture.store->trouble().empty());
+  CHECK(fixture.counters.connects.value() == 1);
+
+  auto& asked = fixture.ask(fixture.few, 7, 2);
+  CHECK(asked.told == 0);  // never from within ask()
+  REQUIRE(fixture.run_until_told());
+  CHECK(asked.error == StoreError::none);
+  CHECK(asked.question.admitted);
+  CHECK(asked.decision.limit == 3);
+  CHECK(asked.decision.remaining == 1);
+  auto& denied = fixture.ask(fixture.few, 7, 2);
+  REQUIRE(fixture.run_until_told());
+  CHECK(denied.error == StoreError::none);
+  CHECK_FALSE(denied.question.admitted);
+  CHECK(fixture.counters.questions.value() == 2);
+}
+
+TEST_CASE("the client has a name, and the database is the one configured") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  options.database = 3;
+  options.key_prefix = "mine:";
+  StoreFixture fixture(options);
+  REQUIRE(fixture.start());
+  fixture.ask(fixture.few, 1, 1);
+  REQUIRE(fixture.run_until_told());
+  RedisCli cli(redis);
+  CHECK_THAT(cli({"CLIENT", "LIST"}), Contains(" name=weir ") && Contains(" db=3 "));
+  CHECK(cli({"DBSIZE"}) == "0");
+  cli({"SELECT", "3"});
+  CHECK_THAT(cli({"KEYS", "*"}), Contains("mine:{") && Contains("}:first"));
+}
+
+TEST_CASE("a password and an ACL user are told") {
+  RedisProcess redis;
+  RedisCli cli(redis);
+  cli({"ACL", "SETUSER", "limits", "on", ">s3cret", "~weir:*", "+@all", "-client|setname"});
+  cli({"CONFIG", "SET", "requirepass", "hunter2 \""});
+  auto options = StoreFixture::options_for(redis);
+  SECTION("the default user's password") {
+    options.password = Secret("hunter2 \"");
+  }
+  SECTION("a user that may not even name itself") {
+    options.user = "limits";
+    options.password = Secret("s3cret");
+  }
+  StoreFixture fixture(options);
+  REQUIRE(fixture.start());
+  CHECK(fixture.outcome() == StoreError::none);
+}
+
+TEST_CASE("who is refused asks seldom, says why, and never the password") {
+  RedisProcess redis({"--requirepass", "hunter2"});
+  auto options = StoreFixture::options_for(redis);
+  std::string why;
+  SECTION("a wrong password") {
+    options.password = Secret("wr0ng");
+    why = "AUTH: WRONGPASS";
+  }
+  SECTION("none") {
+    why = "SCRIPT LOAD: NOAUTH";
+  }
+  StoreFixture fixture(options);
+  int failures = 0;
+  fixture.store->watch([&] { ++failures; });
+  fixture.store->start();
+  REQUIRE(fixture.run_until([&] { return failures > 0; }));
+  const std::string trouble(fixture.store->trouble());
+  CHECK_THAT(trouble, Contains("127.0.0.1:") && Contains(why) && !Contains("wr0ng"));
+  fixture.run_until([] { return false; }, 450ms);  // the shortest of the longest pauses is 500 ms
+  CHECK(failures == 1);
+  CHECK(fixture.outcome() == StoreError::not_connected);
+
+  SECTION("and is let in once the server knows it") {
+    RedisCli cli(redis);
+    cli({"AUTH", "hunter2"});
+    cli({"CONFIG", "SET", "requirepass", options.password.reveal()});
+    CHECK(fixture.run_until_ready(2s));
+  }
+}
+
+TEST_CASE("a password that the server does not want is a refusal") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  options.password = Secret("unwanted");
+  StoreFixture fixture(options);
+  fixture.store->start();
+  REQUIRE(fixture.run_until([&] { return !fixture.store->trouble().empty(); }));
+  CHECK_THAT(std::string(fixture.store->trouble()), Contains("AUTH: ERR AUTH <password> called"));
+}
+
+TEST_CASE("a server that hangs up says more before than its hanging up does") {
+  RedisProcess redis({"--maxclients", "1"});
+  RedisCli the_only_client(redis);
+  StoreFixture fixture(redis);
+  fixture.store->start();
+  REQUIRE(fixture.run_until([&] { return !fixture.store->trouble().empty(); }));
+  CHECK_THAT(std::string(fixture.store->trouble()), Contains("max number of clients reached"));
+}
+
+TEST_CASE("commands of one pass of the loop leave in one write") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  StoreFixture fixture(options);
+  Relay relay(fixture.io, redis.port());
+  options.port = relay.port();
+  fixture.use(options);
+  REQUIRE(fixture.start());
+  CHECK(relay.reads == 1);  // the whole handshake
+
+  relay.reads = 0;
+  for (std::uint64_t i = 0; i < 100; ++i)
+    fixture.ask(i);
+  REQUIRE(fixture.run_until_told());
+  CHECK(relay.reads == 1);
+  fixture.ask();
+  REQUIRE(fixture.run_until_told());
+  CHECK(relay.reads == 2);
+}
+
+TEST_CASE("more than the socket takes at once is written when it does") {
+  RedisProcess redis;
+  StoreFixture fixture(redis);
+  REQUIRE(fixture.start());
+  redis.pause();
+  for (std::uint64_t i = 0; i < 30'000; ++i)  // several MB
+    fixture.ask(i % 10);
+  fixture.run_until([] { return false; }, 50ms);
+  redis.resume();
+  REQUIRE(fixture.run_until_told());
+  for (const auto& request : fixture.requests)
+    REQUIRE(request.error == StoreError::none);
+}
+
+TEST_CASE("a hundred thousand questions over one connection") {
+  RedisProcess redis;
+  StoreFixture fixture(redis);
+  REQUIRE(fixture.start());
+  std::uint64_t allowed = 0;
+  for (int round = 0; round < 1'000; ++round) {
+    for (std::uint64_t i = 0; i < 100; ++i)
+      fixture.ask(i);
+    REQUIRE(fixture.run_until_told());
+    for (const auto& request : fixture.requests)
+      allowed += request.told == 1 && request.error == StoreError::none && request.decision.allowed;
+    fixture.requests.clear();
+  }
+  CHECK(allowed == 100'000);
+  CHECK(fixture.counters.questions.value() == 100'000);
+  CHECK(fixture.counters.connects.value() == 1);
+}

@@ -1,0 +1,151 @@
+// stop() in every phase leaves the loop empty, and everybody is told once.
+#include "catch.hpp"
+#include "relay.hpp"
+#include "store_fixture.hpp"
+
+using namespace weir;
+using namespace weir::redis;
+using namespace weir::redis::test;
+
+namespace {
+
+/// The loop runs out of work soon after stop().
+bool ends(StoreFixture& fixture) {
+  fixture.store->stop();
+  fixture.io.restart();
+  const auto until = SteadyClock::now() + 5s;
+  fixture.io.run_until(until);
+  return SteadyClock::now() < until && fixture.io.stopped();
+}
+
+}  // namespace
+
+TEST_CASE("a store stops before it was started, when connecting, and when waiting to") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  SECTION("never started") {
+    StoreFixture fixture(options);
+    CHECK(ends(fixture));
+  }
+  SECTION("just started") {
+    StoreFixture fixture(options);
+    fixture.store->start();
+    CHECK(ends(fixture));
+  }
+  SECTION("resolving") {
+    options.host = "localhost";
+    StoreFixture fixture(options);
+    fixture.store->start();
+    fixture.io.run_one();
+    CHECK(ends(fixture));
+  }
+  SECTION("connecting") {
+    StoreFixture fixture(options);
+    fixture.store->start();
+    fixture.io.run_one();
+    CHECK(ends(fixture));
+  }
+  SECTION("shaking hands") {
+    redis.pause();
+    StoreFixture fixture(options);
+    fixture.store->start();
+    fixture.run_until([] { return false; }, 50ms);
+    CHECK(ends(fixture));
+    redis.resume();
+  }
+  SECTION("waiting to try again") {
+    redis.stop();
+    StoreFixture fixture(options);
+    fixture.store->start();
+    REQUIRE(fixture.run_until([&] { return !fixture.store->trouble().empty(); }));
+    CHECK(ends(fixture));
+  }
+}
+
+TEST_CASE("a store stops when ready, idle or asked, and tells who waits") {
+  RedisProcess redis;
+  StoreFixture fixture(redis);
+  REQUIRE(fixture.start());
+  SECTION("idle") {
+    CHECK(ends(fixture));
+  }
+  SECTION("asked, not yet sent") {
+    Asked& asked = fixture.ask();
+    CHECK(ends(fixture));
+    CHECK(asked.told == 1);
+    CHECK(asked.error == StoreError::connection_lost);
+  }
+  SECTION("asked and sent") {
+    redis.pause();
+    Asked& asked = fixture.ask();
+    fixture.run_until([] { return false; }, 20ms);
+    CHECK(ends(fixture));
+    CHECK(asked.told == 1);
+    CHECK(asked.error == StoreError::connection_lost);
+    redis.resume();
+  }
+  CHECK_FALSE(fixture.store->is_ready());
+  Asked& after = fixture.ask();
+  fixture.store->reconnect();
+  REQUIRE(fixture.run_until_told());
+  CHECK(after.error == StoreError::not_connected);
+}
+
+namespace {
+
+/// Does something to the store when it is told.
+struct Meddler final : Receiver {
+  void on_answer(StoreError its_error) override {
+    ++told;
+    error = its_error;
+    if (meddle) meddle();
+  }
+  std::function<void()> meddle;
+  int told = 0;
+  StoreError error = StoreError::none;
+};
+
+}  // namespace
+
+TEST_CASE("a receiver may ask, give the connection up or stop when it is told") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  const bool silent = GENERATE(false, true);
+  if (silent) options.timeout = 20ms;
+  StoreFixture fixture(options);
+  REQUIRE(fixture.start());
+  Meddler meddler;
+  Asked before(fixture.gcra, 1, 1);
+  before.question.receiver = &meddler;
+  if (silent) redis.pause();
+  fixture.store->ask(before.question);
+  Asked& behind = fixture.ask();
+  const std::string what = GENERATE("ask", "reconnect", "stop");
+  CAPTURE(silent, what);
+  meddler.meddle = [&] {
+    if (what == "ask") fixture.ask();
+    if (what == "reconnect") fixture.store->reconnect();
+    if (what == "stop") fixture.store->stop();
+    // Nobody is told within the call.
+    if (!silent) CHECK(behind.told == 0);
+  };
+  REQUIRE(fixture.run_until([&] { return meddler.told > 0 && fixture.all_told(); }));
+  CHECK(meddler.told == 1);
+  CHECK(meddler.error == (silent ? StoreError::timeout : StoreError::none));
+  if (what == "ask" && !silent) CHECK(behind.error == StoreError::none);
+  if (what != "ask" && !silent) CHECK(behind.error == StoreError::connection_lost);
+  redis.resume();
+  if (what == "reconnect") CHECK(fixture.run_until_ready(2s));
+  CHECK(ends(fixture));
+}
+
+TEST_CASE("a store can go before its loop has run out") {
+  RedisProcess redis;
+  StoreFixture fixture(redis);
+  REQUIRE(fixture.start());
+  Asked& asked = fixture.ask();
+  fixture.use(StoreFixture::options_for(redis));
+  fixture.io.restart();
+  fixture.io.run();
+  CHECK(asked.told == 0);
+}

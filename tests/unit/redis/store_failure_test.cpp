@@ -1,0 +1,332 @@
+// A Store whose server is absent, slow, forgetful, cut off or not a Redis at all.
+#include "catch.hpp"
+#include "relay.hpp"
+#include "store_fixture.hpp"
+
+using namespace weir;
+using namespace weir::redis;
+using namespace weir::redis::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// A store that reaches its server through a relay.
+struct Relayed {
+  explicit Relayed(config::RedisStore options) : fixture(options), relay(fixture.io, options.port) {
+    options.port = relay.port();
+    fixture.use(options);
+  }
+  explicit Relayed(const RedisProcess& redis) : Relayed(StoreFixture::options_for(redis)) {}
+  StoreFixture fixture;
+  Relay relay;
+};
+
+}  // namespace
+
+TEST_CASE("while there is no server every question fails at once; then decisions come within 2 s") {
+  RedisProcess redis;
+  redis.stop();
+  StoreFixture fixture(redis);
+  CHECK(fixture.outcome() == StoreError::not_connected);  // not started yet
+  fixture.store->start();
+  fixture.run_until([] { return false; }, 1500ms);  // pauses have grown to the longest
+  auto& asked = fixture.ask();
+  CHECK(asked.told == 0);
+  REQUIRE(fixture.run_until_told());
+  CHECK(asked.error == StoreError::not_connected);
+  CHECK_THAT(std::string(fixture.store->trouble()), Contains("Connection refused"));
+  CHECK(fixture.counters.questions.value() == 0);
+  redis.start();
+  CHECK(fixture.run_until_ready(2s));
+  CHECK(fixture.outcome() == StoreError::none);
+}
+
+TEST_CASE("a server that is killed loses what was asked, and is found again within 2 s") {
+  RedisProcess redis;
+  StoreFixture fixture(redis);
+  REQUIRE(fixture.start());
+  REQUIRE(fixture.outcome() == StoreError::none);
+  redis.pause();
+  auto& lost = fixture.ask();
+  fixture.run_until([] { return false; }, 20ms);
+  redis.stop();
+  REQUIRE(fixture.run_until_told());
+  CHECK(lost.error == StoreError::connection_lost);
+  CHECK_FALSE(fixture.store->is_ready());
+  CHECK_FALSE(fixture.store->trouble().empty());
+  redis.start();
+  REQUIRE(fixture.run_until_ready(2s));
+  CHECK(fixture.store->trouble().empty());
+  CHECK(fixture.outcome() == StoreError::none);
+  CHECK(fixture.counters.connects.value() == 2);
+  CHECK(RedisCli(redis)({"DBSIZE"}) == "1");
+  CHECK(lost.told == 1);
+}
+
+TEST_CASE("a server that stops answering costs the timeout and no more; late answers are dropped") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  options.timeout = 20ms;
+  StoreFixture fixture(options);
+  REQUIRE(fixture.start());
+  redis.pause();
+  auto longest_wait = SteadyClock::duration::max();
+  // A busy machine may be late by itself, but not every time.
+  for (int round = 0; round < 5; ++round) {
+    Asked& first = fixture.ask();
+    Asked& second = fixture.ask();
+    REQUIRE(fixture.run_until_told());
+    CHECK(first.error == StoreError::timeout);
+    CHECK(second.error == StoreError::timeout);
+    CHECK(first.waited >= 20ms);
+    longest_wait = std::min(longest_wait, std::max(first.waited, second.waited));
+  }
+  CHECK(longest_wait <= 25ms);
+  CHECK(fixture.store->is_ready());  // whether to give it up is the breaker's to say
+  redis.resume();
+  REQUIRE(fixture.run_until([&] { return fixture.counters.late_answers.value() == 10; }));
+  CHECK(fixture.outcome() == StoreError::none);
+  CHECK(fixture.errors(StoreError::timeout) == 10);
+  CHECK(fixture.counters.connects.value() == 1);
+  for (const auto& request : fixture.requests)
+    CHECK(request.told == 1);
+}
+
+TEST_CASE("the deadlines of questions asked at different times are each kept") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  options.timeout = 100ms;
+  StoreFixture fixture(options);
+  REQUIRE(fixture.start());
+  REQUIRE(fixture.outcome() == StoreError::none);  // leaves the timer armed for nothing
+  redis.pause();
+  for (int i = 0; i < 8; ++i) {
+    fixture.ask();
+    fixture.run_until([] { return false; }, 10ms);
+  }
+  REQUIRE(fixture.run_until_told());
+  fixture.requests.pop_front();
+  for (const auto& request : fixture.requests) {
+    CHECK(request.error == StoreError::timeout);
+    CHECK(request.waited >= 100ms);
+    CHECK(request.waited < 150ms);
+  }
+  redis.resume();
+}
+
+TEST_CASE("giving a connection up fails what waits, and nothing is told within the call") {
+  RedisProcess redis;
+  StoreFixture fixture(redis);
+  REQUIRE(fixture.start());
+  redis.pause();
+  Asked& asked = fixture.ask(2);
+  fixture.store->reconnect();
+  CHECK(asked.told == 0);
+  CHECK_FALSE(fixture.store->is_ready());
+  CHECK_THAT(std::string(fixture.store->trouble()), Contains("no answer"));
+  Asked& next = fixture.ask();
+  REQUIRE(fixture.run_until_told());
+  CHECK(asked.error == StoreError::connection_lost);
+  CHECK(next.error == StoreError::not_connected);
+  fixture.store->reconnect();  // nothing to give up
+  redis.resume();
+  REQUIRE(fixture.run_until_ready(2s));
+  CHECK(fixture.outcome() == StoreError::none);
+  // What had not left yet died with the connection.
+  CHECK(RedisCli(redis)({"DBSIZE"}) == "1");
+}
+
+TEST_CASE("scripts that the server has lost are loaded again, and the questions answered") {
+  RedisProcess redis;
+  StoreFixture fixture(redis);
+  REQUIRE(fixture.start());
+  RedisCli cli(redis);
+  cli({"SCRIPT", "FLUSH"});
+  for (int i = 0; i < 50; ++i)
+    fixture.ask(fixture.few, 5, 1);
+  REQUIRE(fixture.run_until_told());
+  int admitted = 0;
+  for (const auto& request : fixture.requests) {
+    CHECK(request.error == StoreError::none);
+    admitted += request.question.admitted;
+  }
+  CHECK(admitted == 3);  // each counted once
+  CHECK(fixture.counters.questions.value() == 50);
+  CHECK(fixture.errors(StoreError::script_missing) == 0);
+  CHECK(fixture.outcome() == StoreError::none);  // the other script was lost too
+  CHECK(fixture.store->trouble().empty());
+}
+
+TEST_CASE("a script is not asked for twice") {
+  RedisProcess redis;
+  Relayed relayed(redis);
+  auto& fixture = relayed.fixture;
+  REQUIRE(fixture.start());
+  relayed.relay.forged = "-NOSCRIPT No matching script.\r\n";
+  const auto connections = relayed.relay.connections;
+  CHECK(fixture.outcome() == StoreError::script_missing);
+  CHECK(relayed.relay.connections == connections);
+}
+
+TEST_CASE("a replica is left, and the name asked again") {
+  RedisProcess replica({"--replicaof", "127.0.0.1 1"});
+  auto options = StoreFixture::options_for(replica);
+  StoreFixture fixture(options);
+  REQUIRE(fixture.start());
+  for (int i = 0; i < 3; ++i)
+    fixture.ask();
+  REQUIRE(fixture.run_until_told());
+  for (const auto& request : fixture.requests)
+    CHECK(request.error == StoreError::read_only);
+  REQUIRE(fixture.run_until([&] { return !fixture.store->is_ready(); }));
+  CHECK_THAT(std::string(fixture.store->trouble()), Contains("READONLY"));
+  RedisCli cli(replica);
+  cli({"REPLICAOF", "NO", "ONE"});
+  REQUIRE(fixture.run_until_ready(2s));
+  CHECK(fixture.outcome() == StoreError::none);
+}
+
+TEST_CASE("error replies are told as what they are, and the connection stays") {
+  RedisProcess redis;
+  RedisCli cli(redis);
+  cli({"ACL", "SETUSER", "limits", "on", "nopass", "~weir:*", "+@all"});
+  auto options = StoreFixture::options_for(redis);
+  options.user = "limits";
+  StoreFixture fixture(options);
+  REQUIRE(fixture.start());
+  REQUIRE(fixture.outcome() == StoreError::none);
+  SECTION("no memory") {
+    cli({"CONFIG", "SET", "maxmemory", "1"});
+    CHECK(fixture.outcome(2) == StoreError::out_of_memory);
+    CHECK_THAT(std::string(fixture.store->trouble()), Contains("OOM"));
+    cli({"CONFIG", "SET", "maxmemory", "0"});
+  }
+  SECTION("no permission") {
+    cli({"ACL", "SETUSER", "limits", "-evalsha"});
+    CHECK(fixture.outcome() == StoreError::refused);
+    CHECK_THAT(std::string(fixture.store->trouble()), Contains("NOPERM"));
+    cli({"ACL", "SETUSER", "limits", "+evalsha"});
+  }
+  CHECK(fixture.outcome() == StoreError::none);
+  CHECK(fixture.store->trouble().empty());
+  CHECK(fixture.counters.connects.value() == 1);
+}
+
+TEST_CASE("a reply that is cut in the middle loses its question, whole ones before it are told") {
+  RedisProcess redis;
+  Relayed relayed(redis);
+  auto& fixture = relayed.fixture;
+  REQUIRE(fixture.start());
+  Asked& first = fixture.ask(fixture.few, 1, 1);
+  REQUIRE(fixture.run_until_told());
+  const std::size_t cut = GENERATE(0, 1, 5, 20, 75);
+  CAPTURE(cut);
+  relayed.relay.cut_after = cut;
+  fixture.ask(fixture.few, 2, 1);
+  fixture.ask(fixture.few, 2, 1);
+  fixture.ask(fixture.few, 2, 1);
+  REQUIRE(fixture.run_until_told());
+  CHECK(first.error == StoreError::none);
+  CHECK(fixture.requests.back().error == StoreError::connection_lost);
+  REQUIRE(fixture.run_until_ready(2s));
+  // All three had been counted; none was sent again.
+  Asked& fourth = fixture.ask(fixture.few, 2, 1);
+  REQUIRE(fixture.run_until_told());
+  CHECK(fourth.error == StoreError::none);
+  CHECK_FALSE(fourth.question.admitted);
+}
+
+TEST_CASE("what is not an answer of ours is an error and never more") {
+  RedisProcess redis;
+  Relayed relayed(redis);
+  auto& fixture = relayed.fixture;
+  REQUIRE(fixture.start());
+  struct Row {
+    std::string answer;
+    bool stays;
+  };
+  const auto row = GENERATE(values<Row>({{"+OK\r\n", true},
+                                         {":1\r\n", true},
+                                         {"*0\r\n", true},
+                                         {"$-1\r\n", true},
+                                         {"*2\r\n*1\r\n:1\r\n$1\r\nx\r\n", true},
+                                         {"-\r\n", true},
+                                         // not RESP
+                                         {"HTTP/1.1 400 Bad Request\r\n\r\n", false},
+                                         {"*99999999999\r\n", false},
+                                         {std::string(4, '\0'), false},
+                                         // more answers than questions
+                                         {"-ERR no\r\n+OK\r\n+OK\r\n", false}}));
+  CAPTURE(row.answer);
+  relayed.relay.forged = row.answer;
+  CHECK(fixture.outcome() == StoreError::other);
+  relayed.relay.forged.clear();
+  REQUIRE(fixture.run_until_ready(3s));
+  CHECK(fixture.outcome() == StoreError::none);
+  CHECK((fixture.counters.connects.value() == 1) == row.stays);
+}
+
+TEST_CASE("what nobody asked for ends the connection, not the process") {
+  RedisProcess redis;
+  Relayed relayed(redis);
+  auto& fixture = relayed.fixture;
+  REQUIRE(fixture.start());
+  REQUIRE(fixture.outcome() == StoreError::none);
+  relayed.relay.say(GENERATE("+OK\r\n", "*1\r\n", ">1\r\n+x\r\n", "-ERR server is closing\r\n"));
+  REQUIRE(fixture.run_until([&] { return fixture.counters.connects.value() == 2; }));
+  CHECK(fixture.outcome() == StoreError::none);
+}
+
+TEST_CASE("a server that is no Redis is asked again and again, and named in the trouble") {
+  RedisProcess redis;
+  Relayed relayed(redis);
+  auto& fixture = relayed.fixture;
+  relayed.relay.forged =
+      GENERATE("HTTP/1.1 400 Bad Request\r\n\r\n", "*1\r\n:1\r\n", "+OK\r\n+OK\r\n+OK\r\n+OK\r\n");
+  fixture.store->start();
+  REQUIRE(fixture.run_until([&] { return relayed.relay.connections >= 3; }));
+  CHECK_FALSE(fixture.store->is_ready());
+  CHECK_FALSE(fixture.store->trouble().empty());
+  relayed.relay.forged.clear();
+  CHECK(fixture.run_until_ready(2s));
+}
+
+TEST_CASE("a handshake that is not answered is given up in time") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  options.connect_timeout = 50ms;
+  Relayed relayed(options);
+  relayed.relay.silent = true;
+  relayed.fixture.store->start();
+  REQUIRE(relayed.fixture.run_until([&] { return relayed.relay.connections >= 2; }));
+  CHECK_THAT(std::string(relayed.fixture.store->trouble()), Contains("not ready within 50 ms"));
+  relayed.relay.silent = false;
+  CHECK(relayed.fixture.run_until_ready(3s));
+}
+
+TEST_CASE("a name that does not exist is trouble, and no end") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  options.host = "no-such-host.invalid";
+  StoreFixture fixture(options);
+  fixture.store->start();
+  REQUIRE(fixture.run_until([&] { return !fixture.store->trouble().empty(); }));
+  CHECK_THAT(std::string(fixture.store->trouble()), Contains("no-such-host.invalid:"));
+  CHECK(fixture.outcome() == StoreError::not_connected);
+}
+
+TEST_CASE("a key is forgotten") {
+  RedisProcess redis;
+  StoreFixture fixture(redis);
+  REQUIRE(fixture.start());
+  fixture.ask(fixture.few, 9, 3);
+  Asked& denied = fixture.ask(fixture.few, 9, 1);
+  Asked unrelated(fixture.few, 9, 1);
+  fixture.store->forget(Hash128{9, 9}, 0, unrelated);
+  Asked& fresh = fixture.ask(fixture.few, 9, 3);
+  REQUIRE(fixture.run_until_told());
+  CHECK_FALSE(denied.question.admitted);
+  CHECK(unrelated.told == 1);
+  CHECK(unrelated.error == StoreError::none);
+  CHECK(fresh.question.admitted);
+}
