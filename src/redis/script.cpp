@@ -41,6 +41,7 @@ constexpr Part parts[] = {
 
 std::string script_for(AlgorithmSet algorithms, Clock clock) {
   std::string script{clock == Clock::server ? lua::clock_server : lua::clock_argument};
+  if (algorithms == set_of(Algorithm::gcra)) script += lua::gcra_alone;
   for (const Part& part : parts) {
     if ((part.users & algorithms) != 0) script += part.text;
   }

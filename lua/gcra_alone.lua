@@ -1,0 +1,69 @@
+-- One plain claim of gcra, by far the commonest question: the steps of arrival.lua, gcra.lua and
+-- value.lua in one piece, because making their functions anew in each call costs as much as all
+-- the rest. Whatever else is asked goes on below.
+if ARGV[1] == '5' and not KEYS[2] then
+  local floor = math.floor
+  local key, cost, capacity = KEYS[1], ARGV[2] + 0, ARGV[3] + 0
+  local count, per = ARGV[4] + 0, ARGV[5] + 0
+  local remainder = per % count
+  local interval = (per - remainder) / count
+
+  -- How far the TAT is ahead of now.
+  local value = redis.pcall('GET', key)
+  local mark, at, expires, tat, fraction
+  if type(value) == 'string' and #value == 33 then
+    mark, at, expires, tat, fraction = struct.unpack('<Bdddd', value)
+  end
+  if mark ~= 165 then at, expires, tat, fraction = 0, 0, 0, 0 end
+  local now = clock > at and clock or at
+  local us = tat - now
+  if us < 0 then
+    us, fraction = 0, 0
+  elseif fraction >= count then
+    fraction = count - 1
+  end
+
+  -- Units that fit between it and the tolerance.
+  local left, parts = 0, capacity * remainder
+  local spare, spare_fraction = capacity * interval + floor(parts / count) - us,
+                                parts % count - fraction
+  if spare_fraction < 0 then spare, spare_fraction = spare - 1, spare_fraction + count end
+  if spare >= 0 then
+    left = interval == 0 and 0 or floor(spare / interval)
+    local rest = (spare - left * interval) * count + spare_fraction - left * remainder
+    left = left + floor(rest / per)
+  end
+
+  local allowed, retry = 1, -1
+  if cost > left then
+    allowed = 0
+    if cost <= capacity then
+      parts = (capacity - cost) * remainder
+      retry = us - (capacity - cost) * interval - floor(parts / count)
+      if fraction > parts % count then retry = retry + 1 end
+    end
+  elseif cost > 0 then
+    parts = cost * remainder
+    us, fraction, left = us + cost * interval + floor(parts / count), fraction + parts % count,
+                         left - cost
+    if fraction >= count then us, fraction = us + 1, fraction - count end
+    local whole_at = now + us + (fraction > 0 and 1 or 0)
+    if whole_at > expires then
+      expires = whole_at + math.min(whole_at - now, 60000000)
+      redis.call('SET', key, struct.pack('<Bdddd', 165, now, expires, now + us, fraction), 'PX',
+                 string.format('%.0f', floor((expires - clock) / 1000) + ttl_margin))
+    else
+      redis.call('SET', key, struct.pack('<Bdddd', 165, now, expires, now + us, fraction),
+                 'KEEPTTL')
+    end
+  end
+
+  local more = 0
+  if left < capacity then
+    parts = (capacity - left - 1) * remainder
+    more = us - (capacity - left - 1) * interval - floor(parts / count)
+    if fraction > parts % count then more = more + 1 end
+  end
+  local reset = fraction > 0 and us + 1 or us
+  return struct.pack('<ddddddd', allowed, allowed, left, reset, more, 0, retry)
+end
