@@ -41,11 +41,13 @@ std::optional<Problem> configure(SSL_CTX& context, const config::RedisTls& setti
   return std::nullopt;
 }
 
-/// hiredis itself compares no names (redisCreateSSLContext's server_name is for SNI alone).
+/// SSL_ctrl() is what the macro SSL_set_tlsext_host_name() means. hiredis itself compares no names
+/// (redisCreateSSLContext's server_name is for SNI alone).
 bool expect_name(SSL& ssl, const std::string& name) {
   if (is_address(name))
     return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(&ssl), name.c_str()) == 1;
-  return SSL_set_tlsext_host_name(&ssl, name.c_str()) == 1 &&
+  return SSL_ctrl(&ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                  const_cast<char*>(name.c_str())) == 1 &&
          SSL_set1_host(&ssl, name.c_str()) == 1;
 }
 
