@@ -63,7 +63,7 @@ AccessRecord record_of(const Exchange& exchange, Duration took) {
   if (exchange.outcome == limiter::Outcome::unlimited) return record;
   record.decision = decision_of(exchange);
   record.decision_took = exchange.decision_took;
-  if (record.decision != AccessDecision::error) record.store = to_string(exchange.decider);
+  record.store = to_string(exchange.decider);
   if (exchange.policy != nullptr) {
     record.policy = exchange.policy->name;
     record.cost = exchange.cost;
