@@ -11,7 +11,7 @@
 -- Functions are made anew in each call, which is a good part of its price: there are no more than
 -- needed, and those for several claims are not made for one.
 
--- By the number of an algorithm (rules::Algorithm); what each part below adds, as src/rules/rules.hpp:
+-- By the number of an algorithm (rules::Algorithm), as src/rules/rules.hpp has them:
 --   parse(policy, i)                takes further arguments from ARGV[i] on, returns the next i;
 --                                   optional
 --   read(policy)                    the key's state, as it is now
