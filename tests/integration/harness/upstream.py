@@ -77,8 +77,9 @@ def answer(body=b"", status="200 OK", fields=()):
 
 
 class Upstream:
-    def __init__(self, behaviour=echo, send_buffer=None, receive_buffer=None):
+    def __init__(self, behaviour=echo, send_buffer=None, receive_buffer=None, tls=None):
         self.behaviour = behaviour
+        self.tls = tls  # an ssl.SSLContext
         self.requests = []
         self.connections = 0
         self._open = set()
@@ -91,7 +92,7 @@ class Upstream:
         self._listener.bind(("127.0.0.1", 0))
         self._listener.listen(1024)
         self.port = self._listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.port}"
         self._thread = threading.Thread(target=self._accept, daemon=True)
         self._thread.start()
 
@@ -132,9 +133,21 @@ class Upstream:
                 number = self.connections
             threading.Thread(target=self._serve, args=(sock, number), daemon=True).start()
 
+    def _secured(self, sock):
+        if self.tls is None:
+            return sock
+        plain, sock = sock, self.tls.wrap_socket(sock, server_side=True,
+                                                 do_handshake_on_connect=False)
+        with self._lock:
+            self._open.discard(plain)
+            self._open.add(sock)
+        sock.do_handshake()
+        return sock
+
     def _serve(self, sock, number):
-        reader = Reader(sock)
         try:
+            sock = self._secured(sock)
+            reader = Reader(sock)
             while reader.buffer or reader.fill():
                 exchange = Exchange(reader.head(), reader, sock, number)
                 with self._lock:

@@ -12,7 +12,7 @@ from .client import Connection
 from .waiting import eventually
 
 BINARY = os.environ.get("WEIR_BINARY", "")
-LISTENING = re.compile(r"listening on (?:http://)?(\S+)")
+LISTENING = re.compile(r"listening on (?:https?://)?(\S+)")
 ADMIN = re.compile(r"admin\D*http://(\S+)")
 SANITIZER_REPORT = re.compile(r"ERROR: \w+Sanitizer|WARNING: \w+Sanitizer|runtime error:")
 

@@ -1,0 +1,137 @@
+"""What the tests of the Redis path share: servers, requests that can be told apart in the access
+log, and what has to hold after every one of them."""
+
+import json
+import time
+from pathlib import Path
+
+from .case import SCALE, Case, limited
+from .exposition import labelled, parse
+from .redis import Redis, RedisError
+from .waiting import eventually
+
+SECRET = "an-identity-secret-of-these-tests"
+
+# A decision is answered at most this much after its timeout; sanitizers make everything slow.
+SLACK_US = 5_000 if SCALE == 1 else 100_000
+RECOVERY_S = 2.0 * SCALE
+
+
+def sharing(url, policies, limits=(), redis=None, **sections):
+    """A configuration whose limits are shared in the Redis at `url`."""
+    sections.setdefault("access_log", {"path": "access.log"})
+    return limited(policies, list(limits), sections.pop("identities", None),
+                   identity_secret=SECRET,
+                   store={"type": "redis", "redis": {"url": url, **(redis or {})}}, **sections)
+
+
+def answering(path, policy, key="client", **limit):
+    """A route of its own that answers 200 under one limit."""
+    return {"name": path.strip("/*"), "match": {"path": path},
+            "respond": {"status": 200, "body": "fine"},
+            "limits": [{"policy": policy, "key": key, **limit}]}
+
+
+def waited_us(pid):
+    """How long the threads of a process have been ready to run without a core to run on."""
+    total = 0
+    for stat in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        try:
+            total += int(stat.read_text().split()[1])
+        except (OSError, IndexError):
+            pass
+    return total // 1000
+
+
+class RedisCase(Case):
+    def setUp(self):
+        self.servers = []
+
+    def redis(self, *options, start=True):
+        redis = Redis(*options)
+        self.addCleanup(redis.close)
+        self.servers.append(redis)
+        return redis.start() if start else redis
+
+    def tearDown(self):
+        """PITFALLS 6: whatever a test did, no key stays for ever."""
+        for redis in self.servers:
+            if redis.is_running:
+                redis.await_loaded()
+                with redis.client() as client:
+                    immortal = [k for k in redis.keys() if client("PTTL", k) == -1]
+                self.assertEqual(immortal, [], "keys without TTL")
+
+    def log_lines(self, weir, count=None):
+        file = weir.directory / "access.log"
+
+        def complete():
+            text = file.read_text() if file.exists() else ""
+            return text if count is None or text.count("\n") >= count else None
+
+        text = eventually(complete, f"{count} lines in the access log")
+        return [json.loads(line) for line in text.splitlines()]
+
+    def metrics(self, weir):
+        with self.connect_to(weir.admin_address) as client:
+            return parse(client.get("/metrics").body.decode())
+
+    def gauge(self, weir, name, **labels):
+        return labelled(self.metrics(weir), name, **labels)
+
+    def await_redis(self, weir, patience_s=15.0 * SCALE):
+        """Until Weir is connected."""
+        eventually(lambda: self.gauge(weir, "weir_store_up") == 1, "redis is connected", patience_s)
+
+
+class Asker:
+    """Asks one after the other, and knows what every answer was and who decided it."""
+
+    def __init__(self, case, weir):
+        self.case = case
+        self.weir = weir
+        self.client = case.connect(weir)
+        self.asked = []
+        self.allowance_us = []  # time each request's process had no core
+
+    def ask(self, route, count=1, **fields):
+        """`count` requests to /route/N; their statuses."""
+        statuses = []
+        for _ in range(count):
+            path = f"/{route}/{len(self.asked)}"
+            before = waited_us(self.weir.pid)
+            status = self.client.get(path, {"X-Id": path, **fields}).status
+            self.allowance_us.append(waited_us(self.weir.pid) - before)
+            self.asked.append((path, status))
+            statuses.append(status)
+        return statuses
+
+    def lines(self):
+        """The access log's line of every request, in the order they were asked."""
+        lines = self.case.log_lines(self.weir, len(self.asked))
+        self.case.assertEqual([(line["path"], line["status"]) for line in lines], self.asked)
+        return lines
+
+    def assert_bounded(self, timeout_us):
+        """No request waits longer for its decision than it may."""
+        late = [(line["path"], line["decision_us"], allowance)
+                for line, allowance in zip(self.lines(), self.allowance_us)
+                if line["decision_us"] > timeout_us + SLACK_US + allowance]
+        self.case.assertEqual(late, [])
+
+    def ask_until(self, route, store, patience_s):
+        """Asks until `store` decides; how long that took."""
+        began_at = time.monotonic()
+        seen = len(self.asked)
+        while True:
+            self.ask(route)
+            if self.lines()[-1]["store"] == store:
+                return time.monotonic() - began_at
+            if time.monotonic() - began_at > patience_s:
+                decided = [line["store"] for line in self.lines()[seen:]]
+                raise AssertionError(f"{store} did not decide within {patience_s} s: {decided}")
+            time.sleep(0.02)
+
+
+__all__ = ["RECOVERY_S", "SECRET", "SLACK_US", "Asker", "Redis", "RedisCase", "RedisError",
+           "answering", "sharing"]
