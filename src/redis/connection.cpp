@@ -188,6 +188,8 @@ void Connection::on_handshake(HandshakeCommand::Step step, const redisReply& rep
 void Connection::on_context_end(std::string_view why) {
   context_ = nullptr;
   adapter_.reset();
+  const std::string tls_error = tls_ ? Tls::take_error() : std::string();
+  if (!tls_error.empty()) why = tls_error;
   if (state_ == State::ready) return fail(printable(why.empty() ? stray_reply : why));
   if (state_ != State::connecting) return;
   // What it said before it hung up tells more: `ERR max number of clients reached`.

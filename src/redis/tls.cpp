@@ -77,6 +77,12 @@ std::optional<Problem> Tls::start(redisContext& context) {
   return context.err != 0 ? Problem{context.errstr} : openssl_problem("TLS");
 }
 
+std::string Tls::take_error() {
+  const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
+  ERR_clear_error();  // what stays would be taken for the failure of another connection
+  return reason != nullptr ? std::string("TLS: ") + reason : std::string();
+}
+
 }  // namespace weir::redis
 
 #else
@@ -91,6 +97,10 @@ Tls::~Tls() = default;
 
 std::optional<Problem> Tls::start(redisContext&) {
   return problem_;
+}
+
+std::string Tls::take_error() {
+  return {};
 }
 
 }  // namespace weir::redis

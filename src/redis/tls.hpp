@@ -25,6 +25,9 @@ class Tls {
   /// Before the first byte of a connection. A problem of the settings is told here too.
   std::optional<Problem> start(redisContext& context);
 
+  /// Why this thread's last handshake failed, which hiredis does not pass on; empty if it did not.
+  static std::string take_error();
+
  private:
   struct Context;
   std::unique_ptr<Context> context_;
