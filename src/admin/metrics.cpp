@@ -122,11 +122,12 @@ void write_decision_durations(Exposition& out, const Instruments& in) {
 }
 
 void write_upstreams(Exposition& out, const Instruments& in) {
-  constexpr std::array<std::pair<std::string_view, Counter UpstreamCounters::*>, 4> outcomes{{
+  constexpr std::array<std::pair<std::string_view, Counter UpstreamCounters::*>, 5> outcomes{{
       {"answered", &UpstreamCounters::answered},
       {"connect_failed", &UpstreamCounters::connect_failed},
       {"timed_out", &UpstreamCounters::timed_out},
       {"broken", &UpstreamCounters::broken},
+      {"unhealthy", &UpstreamCounters::unhealthy},
   }};
   out.family("weir_upstream_requests_total", "counter", "Requests sent to upstreams, by outcome.");
   for (std::size_t i = 0; i < in.config.upstreams.size(); ++i) {
@@ -135,6 +136,21 @@ void write_upstreams(Exposition& out, const Instruments& in) {
                  total(in.traffic, [&, counted = counter](const auto* worker) {
                    return (worker->upstreams[i].*counted).value();
                  }));
+    }
+  }
+}
+
+void write_upstream_servers(Exposition& out, const Instruments& in) {
+  out.family("weir_upstream_server_up", "gauge",
+             "1 while every worker uses the server, 0 while one leaves it out.");
+  for (std::size_t i = 0; i < in.config.upstreams.size(); ++i) {
+    const auto& upstream = in.config.upstreams[i];
+    for (std::size_t s = 0; s < upstream.servers.size(); ++s) {
+      const bool up = std::all_of(in.traffic.begin(), in.traffic.end(), [&](const auto* worker) {
+        return worker->upstreams[i].in_use[s].value() != 0;
+      });
+      out.sample({{"upstream", upstream.name}, {"server", upstream.servers[s].authority()}},
+                 std::uint64_t{up});
     }
   }
 }
@@ -230,6 +246,7 @@ std::string render_metrics(const Instruments& instruments, const ProcessStats& p
   write_decisions(out, instruments);
   write_decision_durations(out, instruments);
   write_upstreams(out, instruments);
+  write_upstream_servers(out, instruments);
   write_connections(out, instruments);
   write_store(out, instruments);
   write_breaker(out, instruments);

@@ -29,6 +29,7 @@ class Counter {
 
 class Gauge {
  public:
+  void set(std::int64_t value) { value_.store(value, std::memory_order_relaxed); }
   void add(std::int64_t n) {
     value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }

@@ -22,6 +22,8 @@ struct RouteCounters {
 
 struct UpstreamCounters {
   Counter answered, connect_failed, timed_out, broken;  ///< the label `outcome`, in words
+  Counter unhealthy;                                    ///< nothing was sent: all checks fail
+  std::vector<Gauge> in_use;                            ///< of each server: 1, or 0 while it is out
 };
 
 struct TrafficCounters {

@@ -26,8 +26,12 @@ std::string action_text(const config::Config& config, const config::Route& route
   }
   // Host and port only: the URL may carry a password.
   const auto& upstream = config.upstreams[*route.upstream];
-  return "upstream " + upstream.name + " at " + upstream.server.host + ":" +
-         std::to_string(upstream.server.port);
+  std::string text = "upstream " + upstream.name;
+  for (const auto& server : upstream.servers) {
+    text += &server == upstream.servers.data() ? " at " : ", ";
+    text += server.host + ":" + std::to_string(server.port);
+  }
+  return text;
 }
 
 std::string rates_text(const rules::Policy& rule) {

@@ -103,17 +103,36 @@ struct Server {
   std::string host;  ///< a name or an address, without brackets
   std::uint16_t port = 80;
   bool secure = false;  ///< https://
+  int weight = 1;       ///< its share beside the others'
+  /// `host:port` as Host has it: brackets around IPv6, no port where it is the scheme's.
+  std::string authority() const;
+};
+
+/// Servers of one upstream; the loader refuses more.
+inline constexpr std::size_t server_limit = 256;
+
+enum class Balance : std::uint8_t { round_robin, least_connections };
+
+/// A GET that each worker sends each server from time to time.
+struct HealthCheck {
+  std::string path;
+  Duration interval = std::chrono::seconds(5);
+  Duration timeout = std::chrono::seconds(1);  ///< until its answer's head
+  int rise = 2;                                ///< answers in a row until a server is used again
+  int fall = 3;                                ///< failures in a row until it is not used
 };
 
 struct Upstream {
   std::string name;
-  Server server;
+  std::vector<Server> servers;
+  Balance balance = Balance::round_robin;
   Duration connect_timeout = std::chrono::seconds(1);
   Duration response_timeout = std::chrono::seconds(30);
   Duration idle_timeout = std::chrono::seconds(60);
   Duration tunnel_timeout = std::chrono::hours(1);  ///< without a byte, after an upgrade
   tls::ClientFiles tls;                             ///< for https://
   int retries = 1;
+  std::optional<HealthCheck> health_check;
 };
 
 struct Identity {

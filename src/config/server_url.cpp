@@ -31,4 +31,11 @@ Result<Server> parse_server_url(std::string_view url) {
       .url = std::string(url), .host = std::string(parts->host), .port = port, .secure = secure};
 }
 
+std::string Server::authority() const {
+  const bool is_v6 = host.find(':') != std::string::npos;
+  std::string text = is_v6 ? "[" + host + "]" : host;
+  if (port != (secure ? 443 : 80)) text.append(":").append(std::to_string(port));
+  return text;
+}
+
 }  // namespace weir::config

@@ -1,4 +1,6 @@
 // `upstreams`: the services behind Weir.
+#include <algorithm>
+
 #include "config/sections.hpp"
 #include "config/server_url.hpp"
 
@@ -10,8 +12,8 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 
 constexpr std::size_t most_upstreams = 1024;
-constexpr std::size_t most_servers = 256;
 constexpr DurationRange timeout_range{milliseconds(1), hours(24)};
+constexpr DurationRange check_range{milliseconds(100), hours(1)};
 
 constexpr Key<Server> server_keys[] = {
     // Never shown: a URL may carry a password.
@@ -27,31 +29,64 @@ constexpr Key<Server> server_keys[] = {
      .required = true},
     {.name = "weight",
      .read =
-         [](const Cursor& in, Server&) {
-           const auto weight = read_integer(in, {1, 1000});
-           if (weight && *weight != 1) in.not_supported("a weight other than 1");
+         [](const Cursor& in, Server& to) {
+           read_integer_into(in, to.weight, {1, 1000});
          }},
 };
 
+void read_server(const Cursor& in, Upstream& to) {
+  Server server;
+  read_table(in, server_keys, server);
+  const auto same = std::find_if(to.servers.begin(), to.servers.end(), [&](const Server& other) {
+    return !server.host.empty() && other.host == server.host && other.port == server.port;
+  });
+  if (same != to.servers.end()) in.error("this server is already there; give that one more weight");
+  to.servers.push_back(std::move(server));
+}
+
 void read_servers(const Cursor& in, Upstream& to) {
-  for_each_item(in, "a list of servers, as `- url: http://127.0.0.1:3000`", most_servers,
-                [&](const Cursor& item) { read_table(item, server_keys, to.server); });
-  if (in.node().items.size() > 1) in.not_supported("more than one server in an upstream");
+  for_each_item(in, "a list of servers, as `- url: http://127.0.0.1:3000`", server_limit,
+                [&](const Cursor& item) { read_server(item, to); });
 }
 
-enum class Balance : std::uint8_t { round_robin, least_connections };
-
-void read_balance(const Cursor& in, Upstream&) {
-  Balance balance = Balance::round_robin;
-  read_choice(
-      in, balance,
-      {{"round_robin", Balance::round_robin}, {"least_connections", Balance::least_connections}});
-  if (balance == Balance::least_connections) in.not_supported("least_connections");
+void read_check_path(const Cursor& in, HealthCheck& to) {
+  const auto text = in.text();
+  if (!text) return;
+  const bool is_path =
+      text->starts_with('/') && std::all_of(text->begin(), text->end(),
+                                            [](char c) { return c > ' ' && c <= '~' && c != '#'; });
+  if (!is_path) return in.error_showing("expected a path, as /healthz");
+  to.path = *text;
 }
+
+constexpr Key<HealthCheck> health_check_keys[] = {
+    {.name = "path", .read = read_check_path, .required = true},
+    {.name = "interval",
+     .read = [](const Cursor& in,
+                HealthCheck& to) { read_duration(in, to.interval, check_range); }},
+    {.name = "timeout",
+     .read = [](const Cursor& in, HealthCheck& to) { read_duration(in, to.timeout, check_range); }},
+    {.name = "rise",
+     .read =
+         [](const Cursor& in, HealthCheck& to) {
+           read_integer_into(in, to.rise, {1, 100});
+         }},
+    {.name = "fall",
+     .read =
+         [](const Cursor& in, HealthCheck& to) {
+           read_integer_into(in, to.fall, {1, 100});
+         }},
+};
 
 constexpr Key<Upstream> upstream_keys[] = {
     {.name = "servers", .read = read_servers, .list = list_items<server_keys>, .required = true},
-    {.name = "balance", .read = read_balance},
+    {.name = "balance",
+     .read =
+         [](const Cursor& in, Upstream& to) {
+           read_choice(in, to.balance,
+                       {{"round_robin", Balance::round_robin},
+                        {"least_connections", Balance::least_connections}});
+         }},
     {.name = "connect_timeout",
      .read = [](const Cursor& in,
                 Upstream& to) { read_duration(in, to.connect_timeout, timeout_range); }},
@@ -73,14 +108,18 @@ constexpr Key<Upstream> upstream_keys[] = {
      .read = [](const Cursor& in, Upstream& to) { read_upstream_tls(in, to.tls); },
      .list = list_upstream_tls},
     {.name = "health_check",
-     .read = [](const Cursor& in, Upstream&) { in.not_supported("health_check"); }},
+     .read = [](const Cursor& in,
+                Upstream& to) { read_table(in, health_check_keys, to.health_check.emplace()); },
+     .list = list_section<health_check_keys>},
 };
 
 /// Plain text where TLS was asked for would be worse than no connection.
 void check_tls(const Cursor& in, const Upstream& upstream) {
   if (in.node().kind != Node::Kind::map || !in.has("tls")) return;
-  if (!upstream.server.host.empty() && !upstream.server.secure)
-    in.at_key("tls").error("tls has no meaning for http://; write https://");
+  const bool has_plain =
+      std::any_of(upstream.servers.begin(), upstream.servers.end(),
+                  [](const Server& server) { return !server.host.empty() && !server.secure; });
+  if (has_plain) in.at_key("tls").error("tls has no meaning for http://; write https://");
 }
 
 }  // namespace

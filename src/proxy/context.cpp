@@ -35,8 +35,12 @@ std::string_view DateText::at(Instant now) {
 
 Context::Context(const ContextShares& shares, std::uint64_t seed)
     : ContextShares(shares), random(seed | 1) {
-  for (const auto& upstream : config.upstreams)
-    pools.push_back(std::make_unique<UpstreamPool>(io, upstream));
+  for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
+    const auto& upstream = config.upstreams[i];
+    auto& in_use = counters.upstreams[i].in_use;
+    in_use = std::vector<Gauge>(upstream.servers.size());
+    pools.push_back(std::make_unique<UpstreamPool>(io, upstream, in_use, next_random()));
+  }
   for (const auto& identity : config.identities)
     add_fields_of(identity.source, identity_fields);
 }
@@ -54,18 +58,22 @@ std::uint64_t Context::next_random() {
 void Context::tick() {
   wheel.advance(wheel.now() + 1,
                 [](Deadline& deadline) { static_cast<Session&>(deadline).on_deadline(); });
+  if (!draining) {
+    for (auto& pool : pools)
+      pool->on_tick(wheel.now());
+  }
   constexpr std::uint64_t sweep_ticks = ticks_in(std::chrono::seconds(1));
   if (wheel.now() % sweep_ticks != 0) return;
   for (Session* session : sessions)
     session->look_after_client();
   for (auto& pool : pools)
-    pool->close_idle(wheel.now(), ticks_in(pool->settings().idle_timeout));
+    pool->sweep(wheel.now());
 }
 
 void Context::drain() {
   draining = true;
   for (auto& pool : pools)
-    pool->close_all();
+    pool->stop();
   for (Session* session : sessions)
     session->drain();
   if (sessions.empty() && when_empty) when_empty();

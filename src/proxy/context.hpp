@@ -67,7 +67,8 @@ struct Context : ContextShares {
   std::function<void()> when_empty;  ///< called when the last session ends while draining
 
   std::uint64_t next_random();
-  /// One step of coarse time: fires deadlines, and once a second closes idle upstream connections.
+  /// One step of coarse time: fires deadlines, starts health checks, and once a second closes idle
+  /// upstream connections.
   void tick();
   /// Lets running exchanges finish and closes idle connections after a short grace for requests
   /// already on their way.

@@ -63,6 +63,7 @@ struct Exchange {
 
   // forward
   const config::Upstream* upstream = nullptr;
+  const config::Server* server = nullptr;  ///< the one tried last
   Instant forwarded_at;
   std::optional<Duration> upstream_took;  ///< until its head
   bool was_answered = false;              ///< the upstream sent something

@@ -7,7 +7,7 @@ namespace weir::proxy {
 namespace {
 
 // In the order of the enumerators.
-constexpr std::array<http::Refusal, 19> answers{{
+constexpr std::array<http::Refusal, 20> answers{{
     {0, ""},
     {400, "the request head is not valid HTTP/1.1"},
     {431, "the request head is too large"},
@@ -25,6 +25,7 @@ constexpr std::array<http::Refusal, 19> answers{{
     {502, "the upstream closed the connection before its answer was complete"},
     {502, "the upstream's answer is not valid HTTP/1.1"},
     {504, "the upstream did not answer in time"},
+    {503, "no server of the upstream is healthy"},
     {503, "too many connections"},
     {503, "whether this request is within its limits can not be told at present"},
 }};

@@ -28,6 +28,7 @@ enum class Failure : std::uint8_t {
   upstream_broken,           ///< closed or reset before its answer was whole
   upstream_invalid,          ///< its answer is not HTTP/1.1
   upstream_timed_out,        ///< no answer within response_timeout, or its body stalled
+  upstream_unhealthy,        ///< the checks of all its servers fail
   // ours
   overloaded,    ///< more connections than downstream.max_connections
   store_failed,  ///< the shared store did not decide, and a policy denies then

@@ -27,11 +27,7 @@ bool is_forwarding_field(const http::FieldView& field) {
 /// For a request of HTTP/1.0 without a Host field.
 std::string host_for(const Exchange& exchange) {
   if (!exchange.request.host.empty()) return std::string(exchange.request.host);
-  const auto& server = exchange.upstream->server;
-  const bool is_v6 = server.host.find(':') != std::string::npos;
-  std::string host = is_v6 ? "[" + server.host + "]" : server.host;
-  if (server.port != 80) host.append(":").append(std::to_string(server.port));
-  return host;
+  return exchange.server->authority();
 }
 
 /// Every X-Forwarded-For line of the request as one list, when the peer may speak for others.

@@ -27,6 +27,17 @@ class InputBuffer {
     if (begin_ == end_) begin_ = end_ = 0;
   }
 
+  /// What is there now, to be there again after rewind(); as long as nothing was read, moved or
+  /// appended in between.
+  struct Mark {
+    std::size_t begin, end;
+  };
+  Mark mark() const { return {begin_, end_}; }
+  void rewind(Mark mark) {
+    begin_ = mark.begin;
+    end_ = mark.end;
+  }
+
   /// Makes free_size() positive by moving the data to the front or doubling, up to `most` bytes in
   /// all; false if it is full.
   bool make_room(std::size_t most);

@@ -68,11 +68,12 @@ class Session final : public Deadline {
   bool will_read_body_to_its_end();
   // forward
   Task<> forward();
-  Task<Failure> attempt(UpstreamPool& pool);
-  Task<Failure> connect(UpstreamPool& pool);
+  Task<Failure> attempt(UpstreamPool& pool, UpstreamServer& server);
+  Task<Failure> connect(UpstreamServer& server);
   Failure append_request(Upload& upload);
   void start_upload(Upload& upload);
-  bool may_repeat(Failure failure, bool reused) const;
+  bool is_servers_fault(Failure failure, bool reused) const;
+  bool may_repeat(Failure failure, bool reused, bool has_another) const;
   Task<> upload_body(Upload& upload);
   Task<> finish_upload(Upload& upload);
   Task<Failure> read_response(Upload& upload);

@@ -51,12 +51,27 @@ Task<> Session::forward() {
   exchange_.upstream = &pool.settings();
   exchange_.forwarded_at =
       exchange_.delay > Duration{0} ? context_.clock.now() : exchange_.decided_at;
+  ServerSet tried;
+  const InputBuffer::Mark before_body = input_.mark();
+  const bool has_no_body = exchange_.body_is_read;
   Failure failure = Failure::none;
   for (int attempts = 0; attempts <= pool.settings().retries; ++attempts) {
-    failure = co_await attempt(pool);
+    UpstreamServer* const server = pool.choose(context_.wheel.now(), tried);
+    if (server == nullptr) {
+      if (attempts == 0) failure = Failure::upstream_unhealthy;
+      break;
+    }
+    failure = co_await attempt(pool, *server);
     const bool reused = upstream_ && upstream_->reused;
     upstream_.reset();
-    if (!may_repeat(failure, reused)) break;
+    if (failure == Failure::none) break;
+    tried.set(server->index());
+    if (is_servers_fault(failure, reused)) server->failed(context_.wheel.now());
+    if (!may_repeat(failure, reused, pool.has_another(tried))) break;
+    timed_out_ = false;
+    input_.rewind(before_body);
+    exchange_.bytes_in = 0;
+    exchange_.body_is_read = has_no_body;
   }
   count_upstream(failure);
   if (failure == Failure::none) co_return;
@@ -69,20 +84,35 @@ Task<> Session::forward() {
   reset_downstream();
 }
 
+/// What counts towards leaving the server out. An answer that is wrong does not: the server is
+/// there and serves others. Neither does a connection that was idle, which a server may close at
+/// any time.
+bool Session::is_servers_fault(Failure failure, bool reused) const {
+  if (exchange_.was_answered) return false;
+  return failure == Failure::upstream_unreachable || failure == Failure::upstream_connect_timeout ||
+         failure == Failure::upstream_timed_out || (failure == Failure::upstream_broken && !reused);
+}
+
 /// Only where nothing can have been processed, or the method is idempotent and nothing was answered
-/// (RFC 9110 section 9.2.2).
-bool Session::may_repeat(Failure failure, bool reused) const {
-  if (aborted_ || exchange_.head_is_sent || exchange_.was_answered) return false;
+/// (RFC 9110 section 9.2.2). A server that took a request and ended without a word gets it again
+/// only if its connection had been idle; nobody waits for the same server twice; and a body goes up
+/// again if it had arrived whole with its head.
+bool Session::may_repeat(Failure failure, bool reused, bool has_another) const {
+  if (aborted_ || client_left_ || exchange_.head_is_sent || exchange_.was_answered) return false;
   if (failure == Failure::upstream_unreachable) return true;
-  const bool has_body = exchange_.body.kind != http::Framing::Kind::none;
-  return failure == Failure::upstream_broken && reused && !has_body &&
+  if (failure == Failure::upstream_connect_timeout) return has_another;
+  const bool is_still_here = exchange_.body_is_read && !body_input_;
+  return failure == Failure::upstream_broken && (reused || has_another) && is_still_here &&
          is_idempotent(exchange_.request.method);
 }
 
-Task<Failure> Session::attempt(UpstreamPool& pool) {
-  upstream_ = pool.take_idle();
+Task<Failure> Session::attempt(UpstreamPool& pool, UpstreamServer& server) {
+  const UnderWay under_way(pool.shares(), server);
+  exchange_.server = &server.settings();
+  upstream_ = server.take_idle();
   if (!upstream_) {
-    if (const Failure failure = co_await connect(pool); failure != Failure::none) co_return failure;
+    if (const Failure failure = co_await connect(server); failure != Failure::none)
+      co_return failure;
   }
   Upload upload{.source = BodySource(socket_, input_, exchange_.body),
                 .chunk = exchange_.body.kind == http::Framing::Kind::chunked,
@@ -98,18 +128,18 @@ Task<Failure> Session::attempt(UpstreamPool& pool) {
   }
   if (!upload.finished) co_await finish_upload(upload);
   if (failure == Failure::none && upstream_->reusable && upload.sent_whole) {
-    pool.give_back(std::move(upstream_), context_.wheel.now());
+    server.give_back(std::move(upstream_), context_.wheel.now());
   }
   co_return failure;
 }
 
-Task<Failure> Session::connect(UpstreamPool& pool) {
-  upstream_ = pool.make();
-  const Duration timeout = pool.settings().connect_timeout;
+Task<Failure> Session::connect(UpstreamServer& server) {
+  upstream_ = server.make();
+  const Duration timeout = exchange_.upstream->connect_timeout;
   arm(Phase::connect, timeout);
-  error_code ec = co_await pool.resolve(context_.wheel.now(), timeout);
+  error_code ec = co_await server.resolve(context_.wheel.now(), timeout);
   if (aborted_) co_return Failure::downstream_gone;
-  if (!ec && !timed_out_) ec = co_await pool.connect(*upstream_);
+  if (!ec && !timed_out_) ec = co_await server.connect(*upstream_);
   if (timed_out_ || ec == asio::error::timed_out) co_return Failure::upstream_connect_timeout;
   co_return ec ? Failure::upstream_unreachable : Failure::none;
 }
@@ -229,6 +259,7 @@ Task<Failure> Session::read_response(Upload& upload) {
         http::response_framing(exchange_.request.method, line->status,
                                static_cast<std::uint8_t>(line->version % 10), upstream.fields);
     if (!body || connection.too_many) co_return Failure::upstream_invalid;
+    upstream.server.answered();
     const ResponseHead head{
         .line = *line, .fields = upstream.fields, .connection = connection, .body = *body};
     if (line->status >= 200) {
@@ -336,6 +367,8 @@ void Session::count_upstream(Failure failure) {
     case Failure::upstream_broken:
     case Failure::upstream_invalid:
       return counters.broken.add();
+    case Failure::upstream_unhealthy:
+      return counters.unhealthy.add();
     default:
       return;  // the client's doing
   }

@@ -1,67 +1,48 @@
-// Keep-alive connections of one worker to one upstream.
+// The servers of one upstream, as one worker sees them: which one takes the next try.
 //
-// A connection taken from the pool belongs to whoever holds it and is closed when dropped;
-// give_back() returns it. The caller gives back only connections whose last answer was read to its
-// exact end. Not thread-safe: one worker, one loop.
+// Not thread-safe: one worker, one loop; the gauges are read by a scrape.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include <boost/asio/ip/tcp.hpp>
-
-#include "config/config.hpp"
-#include "http/request_view.hpp"
-#include "proxy/input_buffer.hpp"
-#include "proxy/io.hpp"
+#include "base/counters.hpp"
+#include "proxy/balancer.hpp"
+#include "proxy/health_check.hpp"
+#include "proxy/upstream_server.hpp"
 
 namespace weir::proxy {
 
-struct UpstreamConnection {
-  explicit UpstreamConnection(asio::io_context& io) : socket(io.get_executor()) {}
-
-  Socket socket;
-  InputBuffer input{16 * 1024};
-  std::vector<http::FieldView> fields;  ///< of the answer being read; views into input
-  bool reusable = false;  ///< its answer ends by itself and the upstream keeps the connection
-  bool reused = false;    ///< came out of the pool: may have been closed by the upstream meanwhile
-  std::uint64_t idle_since = 0;  ///< tick
-};
-
 class UpstreamPool {
  public:
-  UpstreamPool(asio::io_context& io, const config::Upstream& settings)
-      : io_(io), settings_(settings) {}
+  /// `in_use`: one gauge a server. `seed` spreads the first health checks.
+  UpstreamPool(asio::io_context& io, const config::Upstream& settings, std::span<Gauge> in_use,
+               std::uint64_t seed);
 
-  /// An idle connection that the upstream has not closed and has sent nothing on; nullptr if there
-  /// is none.
-  std::unique_ptr<UpstreamConnection> take_idle();
-  std::unique_ptr<UpstreamConnection> make() { return std::make_unique<UpstreamConnection>(io_); }
-  /// Looks the name up, once for all who wait for it, and remembers the addresses for a while. At
-  /// most `timeout`: timed_out then.
-  Task<error_code> resolve(std::uint64_t tick, Duration timeout);
-  /// Tries the addresses in turn. The caller bounds the time by cancelling the socket.
-  Task<error_code> connect(UpstreamConnection& connection);
-  void give_back(std::unique_ptr<UpstreamConnection> connection, std::uint64_t tick);
+  const config::Upstream& settings() const { return shares_.settings; }
+  UpstreamShares& shares() { return shares_; }
 
-  /// Closes what has been idle for `idle_ticks` or longer.
-  void close_idle(std::uint64_t tick, std::uint64_t idle_ticks);
-  void close_all() { idle_.clear(); }
-  const config::Upstream& settings() const { return settings_; }
+  /// The server for the next try: one that has not been tried and is not ejected, if there is one.
+  /// nullptr: the checks of all fail.
+  UpstreamServer* choose(std::uint64_t tick, const ServerSet& tried);
+  /// A server that can be chosen has not been tried.
+  bool has_another(const ServerSet& tried) const { return (up() & ~tried).any(); }
+
+  void on_tick(std::uint64_t tick);
+  /// Once a second.
+  void sweep(std::uint64_t tick);
+  /// No more checks; idle connections are closed.
+  void stop();
 
  private:
-  using Endpoints = std::vector<asio::ip::tcp::endpoint>;
-  Task<> look_up(std::uint64_t tick);
+  ServerSet up() const;
 
-  asio::io_context& io_;
-  const config::Upstream& settings_;
-  std::vector<std::unique_ptr<UpstreamConnection>> idle_;  ///< the longest idle first
-  Endpoints endpoints_;
-  std::uint64_t resolved_at_ = 0;
-  error_code lookup_error_;
-  bool looking_up_ = false;
-  std::vector<Timer*> waiting_;  ///< for the lookup
+  UpstreamShares shares_;
+  Balancer balancer_;
+  std::vector<std::unique_ptr<UpstreamServer>> servers_;
+  std::vector<std::unique_ptr<HealthCheck>> checks_;  ///< none, or one a server
+  std::span<Gauge> in_use_;
 };
 
 }  // namespace weir::proxy

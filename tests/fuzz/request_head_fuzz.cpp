@@ -62,8 +62,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string head = text.substr(0, *whole);
   if (!inspect(head, received)) return 0;
   config::Upstream upstream;
-  upstream.server.host = "upstream.example";
+  upstream.servers = {{.url = {}, .host = "upstream.example"}};
   received.upstream = &upstream;
+  received.server = &upstream.servers.front();
   std::string sent;
   proxy::append_request_head(
       sent, received,

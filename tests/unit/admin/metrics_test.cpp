@@ -50,6 +50,14 @@ TEST_CASE("metrics add up the workers' counters") {
   (*process.policies[0])[0].error.add(8);
   process.traffic[0]->upstreams[0].answered.add(7);
   process.traffic[1]->upstreams[0].timed_out.add(2);
+  process.traffic[1]->upstreams[0].unhealthy.add(8);
+  process.config.upstreams[0].servers = {{.url = {}, .host = "::1", .port = 3000},
+                                         {.url = {}, .host = "a.example"}};
+  for (auto& worker : process.traffic)
+    worker->upstreams[0].in_use = std::vector<Gauge>(2);
+  process.traffic[0]->upstreams[0].in_use[0].set(1);
+  process.traffic[0]->upstreams[0].in_use[1].set(1);
+  process.traffic[1]->upstreams[0].in_use[1].set(1);
   process.traffic[0]->decision_duration[0].observe(Duration{3});
   process.traffic[0]->connections.add(5);
   process.traffic[1]->connections.add(-1);
@@ -84,6 +92,9 @@ TEST_CASE("metrics add up the workers' counters") {
       {R"(weir_upstream_requests_total{upstream="api",outcome="connect_failed"})", "0"},
       {R"(weir_upstream_requests_total{upstream="api",outcome="timed_out"})", "2"},
       {R"(weir_upstream_requests_total{upstream="api",outcome="broken"})", "0"},
+      {R"(weir_upstream_requests_total{upstream="api",outcome="unhealthy"})", "8"},
+      {R"(weir_upstream_server_up{upstream="api",server="[::1]:3000"})", "0"},
+      {R"(weir_upstream_server_up{upstream="api",server="a.example"})", "1"},
       {"weir_connections", "4"},
       {"weir_connections_accepted_total", "9"},
       {"weir_connections_refused_total", "2"},
@@ -197,7 +208,7 @@ TEST_CASE("every sample follows the HELP and TYPE of its own family, once each")
       CHECK(line.starts_with(family));
     }
   }
-  CHECK(families.size() == 20);
+  CHECK(families.size() == 21);
 }
 
 TEST_CASE("the exposition escapes label values") {

@@ -36,7 +36,7 @@ TEST_CASE("the least of flags make one upstream, one policy, one route") {
   CHECK(made->listen[0].address.to_string() == "127.0.0.1:8080");
   CHECK_FALSE(made->admin);
   REQUIRE(made->upstreams.size() == 1);
-  CHECK(made->upstreams[0].server.port == 3000);
+  CHECK(made->upstreams[0].servers[0].port == 3000);
   REQUIRE(made->policies.size() == 1);
   CHECK(made->policies[0].rule.algorithm == weir::rules::Algorithm::gcra);
   CHECK(made->policies[0].rule.capacity == 10);

@@ -109,26 +109,40 @@ TEST_CASE("an upstream with everything, and with nothing but its server") {
   const auto config = must_load(R"(
 upstreams:
   full:
-    servers: [{url: "http://[::1]:3000", weight: 1}]
-    balance: round_robin
+    servers: [{url: "http://[::1]:3000", weight: 3}, {url: "http://[::1]:3001"}]
+    balance: least_connections
     connect_timeout: 10ms
     response_timeout: 20ms
     idle_timeout: 30ms
     retries: 0
+    health_check: {path: "/healthz?a=b", interval: 1s, timeout: 200ms, rise: 4, fall: 5}
   least: {servers: [{url: http://api}]}
 routes: [{upstream: least}, {match: {path: /x}, upstream: full}]
 )");
   REQUIRE(config->upstreams.size() == 2);
   const Upstream& full = config->upstreams[0];
   CHECK(full.name == "full");
-  CHECK(full.server.host == "::1");
-  CHECK(full.server.port == 3000);
+  CHECK(full.servers[0].host == "::1");
+  CHECK(full.servers[0].port == 3000);
+  CHECK(full.servers[0].weight == 3);
+  REQUIRE(full.servers.size() == 2);
+  CHECK(full.servers[1].port == 3001);
+  CHECK(full.servers[1].weight == 1);
+  CHECK(full.balance == Balance::least_connections);
+  REQUIRE(full.health_check.has_value());
+  CHECK(full.health_check->path == "/healthz?a=b");
+  CHECK(full.health_check->interval == 1s);
+  CHECK(full.health_check->timeout == 200ms);
+  CHECK(full.health_check->rise == 4);
+  CHECK(full.health_check->fall == 5);
   CHECK(full.connect_timeout == 10ms);
   CHECK(full.response_timeout == 20ms);
   CHECK(full.idle_timeout == 30ms);
   CHECK(full.retries == 0);
-  CHECK(config->upstreams[1].server.port == 80);
+  CHECK(config->upstreams[1].servers[0].port == 80);
   CHECK(config->upstreams[1].retries == 1);
+  CHECK(config->upstreams[1].balance == Balance::round_robin);
+  CHECK_FALSE(config->upstreams[1].health_check.has_value());
   CHECK(config->routes[0].upstream == 1U);
   CHECK(config->routes[1].upstream == 0U);
 }

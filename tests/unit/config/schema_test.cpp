@@ -153,6 +153,13 @@ TEST_CASE("the reference's values are the defaults") {
   CHECK(written.upstreams[0].response_timeout == upstream.response_timeout);
   CHECK(written.upstreams[0].idle_timeout == upstream.idle_timeout);
   CHECK(written.upstreams[0].retries == upstream.retries);
+  CHECK(written.upstreams[0].balance == upstream.balance);
+  const HealthCheck check;
+  REQUIRE(written.upstreams[0].health_check.has_value());
+  CHECK(written.upstreams[0].health_check->interval == check.interval);
+  CHECK(written.upstreams[0].health_check->timeout == check.timeout);
+  CHECK(written.upstreams[0].health_check->rise == check.rise);
+  CHECK(written.upstreams[0].health_check->fall == check.fall);
 }
 
 }  // namespace

@@ -23,8 +23,9 @@ struct Forwarded {
     const auto framing = http::request_framing(exchange.request);
     REQUIRE(framing.has_value());
     exchange.body = *framing;
-    upstream.server.host = "up.example";
+    upstream.servers = {{.url = {}, .host = "up.example"}};
     exchange.upstream = &upstream;
+    exchange.server = &upstream.servers.front();
   }
   std::string to_upstream(bool trusted = false) {
     std::string out;

@@ -62,3 +62,18 @@ TEST_CASE("a grown buffer gives its room back when it is empty") {
   buffer.shrink();
   CHECK(buffer.capacity() == 4);
 }
+
+TEST_CASE("a mark brings back what was consumed since") {
+  InputBuffer buffer(16);
+  arrive(buffer, "headbody");
+  buffer.consume(4);
+  const auto mark = buffer.mark();
+  buffer.consume(1);
+  buffer.rewind(mark);
+  CHECK(buffer.data() == "body");
+  buffer.consume(4);
+  CHECK(buffer.empty());
+  buffer.rewind(mark);
+  CHECK(buffer.data() == "body");
+  CHECK(buffer.free_size() == 8);
+}

@@ -1,0 +1,88 @@
+#include "proxy/health_check.hpp"
+
+#include <boost/asio/write.hpp>
+
+#include "proxy/head_parser.hpp"
+
+namespace weir::proxy {
+namespace {
+
+constexpr std::size_t most_answer = 64 * 1024;
+
+}  // namespace
+
+HealthCheck::HealthCheck(asio::io_context& io, UpstreamServer& server,
+                         const config::HealthCheck& settings, std::uint64_t seed)
+    : io_(io),
+      server_(server),
+      settings_(settings),
+      request_("GET " + settings.path + " HTTP/1.1\r\nHost: " + server.settings().authority() +
+               "\r\nUser-Agent: weir\r\nConnection: close\r\n\r\n"),
+      next_at_(1 +
+               seed % ticks_in(std::min<Duration>(settings.interval, std::chrono::seconds(1)))) {}
+
+void HealthCheck::on_tick(std::uint64_t tick) {
+  if (connection_) {
+    if (tick > give_up_at_ || stopped_) cut();
+    return;
+  }
+  if (stopped_ || tick < next_at_) return;
+  next_at_ = tick + ticks_in(settings_.interval);
+  give_up_at_ = tick + ticks_in(settings_.timeout);
+  was_cut_ = false;
+  connection_ = server_.make();
+  spawn(io_, run(tick));
+}
+
+void HealthCheck::stop() {
+  stopped_ = true;
+  if (connection_) cut();
+}
+
+/// A task on its way from one operation to the next looks at the flag.
+void HealthCheck::cut() {
+  was_cut_ = true;
+  error_code ec;
+  connection_->socket.close(ec);
+}
+
+Task<> HealthCheck::run(std::uint64_t tick) {
+  const error_code ec = co_await ask(tick);
+  bool good = false;
+  if (!ec) good = co_await is_answered_well();
+  connection_.reset();
+  if (!stopped_) server_.checked(good);
+}
+
+Task<error_code> HealthCheck::ask(std::uint64_t tick) {
+  error_code ec = co_await server_.resolve(tick, settings_.timeout);
+  if (!ec && !was_cut_) ec = co_await server_.connect(*connection_);
+  if (ec || was_cut_) co_return asio::error::operation_aborted;
+  co_await asio::async_write(connection_->socket, bytes_of(request_), into(ec));
+  co_return ec;
+}
+
+Task<bool> HealthCheck::is_answered_well() {
+  InputBuffer& input = connection_->input;
+  std::size_t scanned = 0;
+  error_code ec;
+  for (;;) {
+    const HeadEnd end = find_head_end(input.data(), scanned);
+    if (end.state == HeadEnd::State::malformed) co_return false;
+    if (end.state == HeadEnd::State::complete) {
+      const auto line = parse_response_head(input.data().substr(0, end.size), connection_->fields);
+      if (!line || line->status < 100 || line->status == 101) co_return false;
+      if (line->status >= 200) co_return line->status < 400;
+      input.consume(end.size);
+      scanned = 0;
+      continue;
+    }
+    if (was_cut_ || !input.make_room(most_answer)) co_return false;
+    const std::size_t n = co_await connection_->socket.async_read_some(
+        asio::buffer(input.free_begin(), input.free_size()), into(ec));
+    input.commit(n);
+    if (ec) co_return false;
+  }
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,44 @@
+// Asks one server from time to time whether it is well: a GET on a connection of its own, answered
+// 2xx or 3xx.
+//
+// Driven by the worker's ticks; runs on its loop only. Outlives the loop's last task.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "proxy/upstream_server.hpp"
+
+namespace weir::proxy {
+
+class HealthCheck {
+ public:
+  /// `seed` chooses when the first check comes, within the first second: neither all workers nor
+  /// all servers at once.
+  HealthCheck(asio::io_context& io, UpstreamServer& server, const config::HealthCheck& settings,
+              std::uint64_t seed);
+
+  /// Starts a check that is due and ends one that takes too long.
+  void on_tick(std::uint64_t tick);
+  /// No more of them.
+  void stop();
+
+ private:
+  Task<> run(std::uint64_t tick);
+  Task<error_code> ask(std::uint64_t tick);
+  Task<bool> is_answered_well();
+  void cut();
+
+  asio::io_context& io_;
+  UpstreamServer& server_;
+  const config::HealthCheck& settings_;
+  std::string request_;
+  std::unique_ptr<UpstreamConnection> connection_;  ///< while a check runs
+  std::uint64_t next_at_;
+  std::uint64_t give_up_at_ = 0;
+  bool was_cut_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace weir::proxy

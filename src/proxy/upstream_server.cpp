@@ -1,0 +1,145 @@
+#include "proxy/upstream_server.hpp"
+
+#include <algorithm>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string>
+#include <sys/socket.h>
+#include <utility>
+
+#include <boost/asio/ip/basic_resolver.hpp>
+
+namespace weir::proxy {
+namespace {
+
+constexpr std::size_t most_idle = 512;  ///< of all servers of an upstream
+
+/// Nothing to read and not closed: a byte or an end here would be taken for the next answer.
+bool is_quiet(Socket& socket) {
+  char byte = 0;
+  const auto got = ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+Health health_of(const config::Upstream& settings) {
+  const config::HealthCheck check = settings.health_check.value_or(config::HealthCheck{});
+  return {check.rise, check.fall};
+}
+
+}  // namespace
+
+UpstreamServer::UpstreamServer(UpstreamShares& shares, std::size_t index)
+    : shares_(shares),
+      index_(index),
+      settings_(shares.settings.servers[index]),
+      addresses_(settings_.host, settings_.port),
+      health_(health_of(shares.settings)) {}
+
+std::unique_ptr<UpstreamConnection> UpstreamServer::take_idle() {
+  while (!idle_.empty()) {
+    auto connection = std::move(idle_.back());
+    idle_.pop_back();
+    --shares_.idle;
+    if (is_quiet(connection->socket)) return connection;
+  }
+  return nullptr;
+}
+
+void UpstreamServer::give_back(std::unique_ptr<UpstreamConnection> connection, std::uint64_t tick) {
+  if (!connection->input.empty() || !is_in_use()) return;
+  if (shares_.idle >= most_idle) {
+    if (idle_.empty()) return;
+    idle_.erase(idle_.begin());
+    --shares_.idle;
+  }
+  connection->reused = true;
+  connection->idle_since = tick;
+  connection->input.shrink();
+  idle_.push_back(std::move(connection));
+  ++shares_.idle;
+}
+
+template <class Condition>
+void UpstreamServer::close_if(Condition&& condition) {
+  shares_.idle -=
+      std::erase_if(idle_, [&](const auto& connection) { return condition(*connection); });
+}
+
+void UpstreamServer::close_idle() {
+  close_if([](const UpstreamConnection&) { return true; });
+}
+
+void UpstreamServer::sweep(std::uint64_t tick) {
+  const std::uint64_t idle_ticks = ticks_in(shares_.settings.idle_timeout);
+  close_if([&](const UpstreamConnection& connection) {
+    return connection.idle_since + idle_ticks <= tick || !addresses_.has(connection.endpoint);
+  });
+  // Connections that are kept would never ask for the name again.
+  const bool is_used = was_connected_ || !idle_.empty();
+  if (is_used && !looking_up_ && !addresses_.is_fresh(tick)) {
+    looking_up_ = true;
+    was_connected_ = false;
+    spawn(shares_.io, look_up(tick));
+  }
+}
+
+void UpstreamServer::failed(std::uint64_t tick) {
+  if (ejection_.failed(tick)) close_idle();
+}
+
+void UpstreamServer::checked(bool good) {
+  if (!health_.observe(good)) return;
+  if (good) {
+    ejection_.succeeded();
+  } else {
+    close_idle();
+  }
+}
+
+Task<error_code> UpstreamServer::resolve(std::uint64_t tick, Duration timeout) {
+  was_connected_ = true;
+  if (addresses_.is_fresh(tick)) co_return error_code{};
+  if (!looking_up_) {
+    looking_up_ = true;
+    spawn(shares_.io, look_up(tick));
+  }
+  error_code ec;
+  Timer patience(shares_.io.get_executor(), timeout);
+  waiting_.push_back(&patience);
+  co_await patience.async_wait(into(ec));
+  const bool still_waiting = std::erase(waiting_, &patience) > 0;
+  co_return still_waiting ? error_code(asio::error::timed_out) : lookup_error_;
+}
+
+Task<> UpstreamServer::look_up(std::uint64_t tick) {
+  error_code ec;
+  asio::ip::basic_resolver<asio::ip::tcp, Executor> resolver(shares_.io.get_executor());
+  const auto found =
+      co_await resolver.async_resolve(settings_.host, std::to_string(settings_.port), into(ec));
+  if (!ec) addresses_.found({found.begin(), found.end()}, tick);
+  lookup_error_ = addresses_.list().empty() ? ec : error_code{};
+  looking_up_ = false;
+  for (Timer* const timer : std::exchange(waiting_, {}))
+    timer->cancel();
+}
+
+Task<error_code> UpstreamServer::connect(UpstreamConnection& connection) {
+  error_code ec = asio::error::host_not_found;
+  const auto endpoints = addresses_.list();
+  for (const auto& endpoint : endpoints) {
+    connection.socket = Socket(shares_.io.get_executor());
+    connection.endpoint = endpoint;
+    co_await connection.socket.async_connect(asio::generic::stream_protocol::endpoint(endpoint),
+                                             into(ec));
+    if (!ec) {
+      connection.socket.non_blocking(true, ec);
+      const int on = 1;
+      ::setsockopt(connection.socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+      co_return ec;
+    }
+    if (ec == asio::error::operation_aborted) break;
+  }
+  co_return ec;
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,122 @@
+// One server of an upstream as one worker sees it: its keep-alive connections, its addresses, and
+// whether it is in use.
+//
+// A connection taken from here belongs to whoever holds it and is closed when dropped; give_back()
+// returns it. The caller gives back only connections whose last answer was read to its exact end.
+// Not thread-safe: one worker, one loop.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include "config/config.hpp"
+#include "http/request_view.hpp"
+#include "proxy/addresses.hpp"
+#include "proxy/ejection.hpp"
+#include "proxy/health.hpp"
+#include "proxy/input_buffer.hpp"
+#include "proxy/io.hpp"
+
+namespace weir::proxy {
+
+class UpstreamServer;
+
+struct UpstreamConnection {
+  UpstreamConnection(asio::io_context& io, UpstreamServer& to)
+      : server(to), socket(io.get_executor()) {}
+
+  UpstreamServer& server;
+  Socket socket;
+  Addresses::Endpoint endpoint;
+  InputBuffer input{16 * 1024};
+  std::vector<http::FieldView> fields;  ///< of the answer being read; views into input
+  bool reusable = false;  ///< its answer ends by itself and the upstream keeps the connection
+  bool reused = false;    ///< was idle before: may have been closed by the upstream meanwhile
+  std::uint64_t idle_since = 0;  ///< tick
+};
+
+/// What the servers of an upstream share.
+struct UpstreamShares {
+  asio::io_context& io;
+  const config::Upstream& settings;
+  std::size_t idle = 0;               ///< connections, of all servers
+  std::vector<std::uint32_t> active;  ///< requests under way, of each server
+};
+
+class UpstreamServer {
+ public:
+  UpstreamServer(UpstreamShares& shares, std::size_t index);
+  ~UpstreamServer() { close_idle(); }
+  UpstreamServer(const UpstreamServer&) = delete;
+  UpstreamServer& operator=(const UpstreamServer&) = delete;
+
+  std::size_t index() const { return index_; }
+  const config::Server& settings() const { return settings_; }
+
+  /// An idle connection that the server has not closed and has sent nothing on; nullptr if there is
+  /// none.
+  std::unique_ptr<UpstreamConnection> take_idle();
+  std::unique_ptr<UpstreamConnection> make() {
+    return std::make_unique<UpstreamConnection>(shares_.io, *this);
+  }
+  /// Looks the name up, once for all who wait for it, and remembers the addresses for a while. At
+  /// most `timeout`: timed_out then.
+  Task<error_code> resolve(std::uint64_t tick, Duration timeout);
+  /// Tries the addresses in turn. The caller bounds the time by cancelling the socket.
+  Task<error_code> connect(UpstreamConnection& connection);
+  void give_back(std::unique_ptr<UpstreamConnection> connection, std::uint64_t tick);
+
+  /// Once a second: closes what has been idle for too long or leads to an address that the name has
+  /// no more, and looks the name of a server in use up again.
+  void sweep(std::uint64_t tick);
+  void close_idle();
+
+  // Whether it is in use.
+  bool is_up() const { return health_.is_up(); }
+  bool is_out(std::uint64_t tick) const { return ejection_.is_out(tick); }
+  bool is_in_use() const { return is_up() && !ejection_.is_ejected(); }
+  void chosen(std::uint64_t tick) { ejection_.chosen(tick); }
+  /// It sent the head of an answer.
+  void answered() { ejection_.succeeded(); }
+  /// It could not be reached, or answered nothing on a connection of its own.
+  void failed(std::uint64_t tick);
+  /// What an active check found.
+  void checked(bool good);
+
+ private:
+  Task<> look_up(std::uint64_t tick);
+  template <class Condition>
+  void close_if(Condition&& condition);
+
+  UpstreamShares& shares_;
+  std::size_t index_;
+  const config::Server& settings_;
+  std::vector<std::unique_ptr<UpstreamConnection>> idle_;  ///< the longest idle first
+  Addresses addresses_;
+  Ejection ejection_;
+  Health health_;
+  error_code lookup_error_;
+  bool looking_up_ = false;
+  bool was_connected_ = false;   ///< since the last lookup
+  std::vector<Timer*> waiting_;  ///< for the lookup
+};
+
+/// A request under way at a server, for as long as this lives.
+class UnderWay {
+ public:
+  UnderWay(UpstreamShares& shares, const UpstreamServer& server)
+      : active_(shares.active[server.index()]) {
+    ++active_;
+  }
+  ~UnderWay() { --active_; }
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+
+ private:
+  std::uint32_t& active_;
+};
+
+}  // namespace weir::proxy
