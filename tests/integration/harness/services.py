@@ -26,7 +26,11 @@ http {{
   uwsgi_temp_path {root}/uwsgi;
   scgi_temp_path {root}/scgi;
   sendfile on;
-  server {{ listen 127.0.0.1:{port}; root {root}/files; }}
+  server {{
+    listen 127.0.0.1:{port};
+    root {root}/files;
+    location = /fixed {{ return 200 "from nginx"; }}
+  }}
 }}
 """
 
@@ -54,9 +58,14 @@ class FileServer:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._log = open(self.root / "log", "wb")
-        self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL,
-                                        stdout=self._log, stderr=self._log)
-        eventually(self._is_up, f"{self.command()[0]} is listening")
+        self.launch()
+
+    def launch(self):
+        """Again on the same port, after end()."""
+        command = self.command()
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._log,
+                                        stderr=self._log, start_new_session=True)
+        eventually(self._is_up, f"{command[0]} is listening")
 
     def command(self):
         raise NotImplementedError
@@ -74,9 +83,14 @@ class FileServer:
             for _ in range(size // len(block)):
                 file.write(block)
 
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
+    def end(self, number=signal.SIGTERM):
+        """All of its processes."""
+        os.killpg(self.process.pid, number)
         self.process.wait(30)
+        eventually(lambda: not is_listening(self.port), "nobody is listening")
+
+    def stop(self):
+        self.end()
         self._log.close()
         self._directory.cleanup()
 

@@ -77,7 +77,9 @@ def answer(body=b"", status="200 OK", fields=()):
 
 
 class Upstream:
-    def __init__(self, behaviour=echo, send_buffer=None, receive_buffer=None, tls=None):
+    """On a free port, or on the one given: where another one was until now."""
+
+    def __init__(self, behaviour=echo, send_buffer=None, receive_buffer=None, tls=None, port=0):
         self.behaviour = behaviour
         self.tls = tls  # an ssl.SSLContext
         self.requests = []
@@ -85,11 +87,12 @@ class Upstream:
         self._open = set()
         self._lock = threading.Lock()
         self._listener = socket.socket()
+        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if receive_buffer:
             self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         if send_buffer:
             self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
-        self._listener.bind(("127.0.0.1", 0))
+        self._listener.bind(("127.0.0.1", port))
         self._listener.listen(1024)
         self.port = self._listener.getsockname()[1]
         self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.port}"

@@ -1,0 +1,316 @@
+"""Several servers behind one upstream: whose turn it is, who is left out, what is repeated."""
+
+import signal
+import socket
+import threading
+import time
+import unittest
+
+from harness.case import scaled
+from harness.client import chunked, request_bytes
+from harness.group import Group, named
+from harness.services import Nginx
+from harness.upstream import echo
+from harness.waiting import eventually
+
+
+class Turns(Group):
+    def test_servers_take_turns_by_weight(self):
+        one, two, weir = self.pair(weights=(3, 1))
+        self.assertEqual(self.answers(self.connect(weir), 40), {"one": 30, "two": 10})
+        self.assertEqual((one.connections, two.connections), (1, 1))
+
+    def test_round_robin_does_not_look_at_what_is_under_way(self):
+        release = threading.Event()
+        one, _, weir = self.pair(lambda e: (release.wait(60), e.answer(b"one")))
+        waiting = self.connect(weir)
+        waiting.send(request_bytes("GET", "/"))
+        one.await_requests(1)
+        others = [self.connect(weir) for _ in range(4)]
+        for other in others:
+            other.send(request_bytes("GET", "/"))
+        one.await_requests(3)
+        release.set()
+        self.assertEqual([c.read().body for c in [waiting, *others]].count(b"one"), 3)
+
+    def test_least_connections_leaves_a_slow_server_alone(self):
+        release = threading.Event()
+        one, two, weir = self.pair(lambda e: (release.wait(60), e.answer(b"one")),
+                                   main={"balance": "least_connections"})
+        waiting = self.connect(weir)
+        waiting.send(request_bytes("GET", "/"))
+        one.await_requests(1)
+        self.assertEqual(self.answers(self.connect(weir), 10), {"two": 10})
+        release.set()
+        self.assertEqual(waiting.read().body, b"one")
+        seen = self.answers(self.connect(weir), 10)
+        self.assertEqual(seen, {"one": 5, "two": 5})
+
+    def test_least_connections_goes_by_weight(self):
+        release = threading.Event()
+        hold = lambda e: (release.wait(60), e.answer())
+        one, two, weir = self.pair(hold, hold, weights=(3, 1),
+                                   main={"balance": "least_connections"})
+        clients = [self.connect(weir) for _ in range(8)]
+        for client in clients:
+            client.send(request_bytes("GET", "/"))
+        eventually(lambda: len(one.requests) + len(two.requests) == 8, "all are under way")
+        release.set()
+        self.assertEqual((len(one.requests), len(two.requests)), (6, 2))
+        for client in clients:
+            self.assertEqual(client.read().status, 200)
+
+    def test_a_request_of_http_1_0_without_host_gets_that_of_the_chosen_server(self):
+        one, two, weir = self.pair()
+        for _ in range(2):
+            with weir.connect() as client:
+                self.assertEqual(client.request("GET", "/", version="1.0").status, 200)
+        for upstream in (one, two):
+            self.assertEqual(upstream.requests[0]["Host"], upstream.url.removeprefix("http://"))
+
+
+class Repeating(Group):
+    def test_what_could_not_be_sent_goes_to_the_other_server_whatever_the_method(self):
+        one, two, weir = self.pair()
+        one.stop()
+        client = self.connect(weir)
+        for i in range(10):
+            response = client.request("POST", f"/{i}", body=b"pay")
+            self.assertEqual((response.status, response.body), (200, b"two"))
+        self.assertEqual([r.target for r in two.requests], [f"/{i}" for i in range(10)])
+        self.assertEqual([r.body for r in two.requests], [b"pay"] * 10)
+
+    def test_a_server_that_does_not_take_connections_is_left_for_another(self):
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen(0)
+            address = listener.getsockname()
+            fillers = []
+            for _ in range(4):
+                filler = socket.socket()
+                self.addCleanup(filler.close)
+                filler.setblocking(False)
+                filler.connect_ex(address)
+                fillers.append(filler)
+            two = self.upstream(named("two"))
+            weir = self.group(f"http://127.0.0.1:{address[1]}", two,
+                              main={"connect_timeout": "300ms"})
+            client = self.connect(weir)
+            for _ in range(8):
+                response = client.request("POST", "/", body=b"pay")
+                self.assertEqual((response.status, response.body), (200, b"two"))
+
+    def test_a_get_that_was_not_answered_goes_to_the_other_server(self):
+        one, two, weir = self.pair(lambda e: e.reset())
+        client = self.connect(weir)
+        self.assertEqual(self.answers(client, 2), {"two": 2})
+        self.assertEqual((len(one.requests), len(two.requests)), (1, 2))
+
+    def test_a_put_whose_body_came_with_its_head_goes_to_the_other_server_whole(self):
+        one, two, weir = self.pair(lambda e: (e.read_body(), e.reset()), echo)
+        client = self.connect(weir)
+        body = b"0123456789" * 50
+        for framing in [{}, {"Transfer-Encoding": "chunked"}]:
+            sent = chunked(body, [7, 100]) if framing else body
+            client.send(request_bytes("PUT", "/file", framing, sent) +
+                        request_bytes("GET", "/next"))
+            self.assertEqual(client.read().body, body)
+            self.assertEqual(client.read().status, 200)
+        self.assertEqual([r.body for r in two.requests if r.method == "PUT"], [body, body])
+        self.assertEqual({r.body for r in one.requests if r.method == "PUT"}, {body})
+
+    def test_a_put_whose_body_came_later_is_not_repeated(self):
+        one, two, weir = self.pair(lambda e: (e.read_body(), e.reset()), echo)
+        client = self.connect(weir)
+        client.send(request_bytes("PUT", "/file", {"Content-Length": "4"}))
+        one.await_requests(1)
+        client.send(b"body")
+        self.assert_problem(client.read("PUT"), 502)
+        self.assertEqual(two.requests, [])
+
+    def test_a_post_that_was_sent_is_never_repeated(self):
+        one, two, weir = self.pair(lambda e: e.reset())
+        client = self.connect(weir)
+        self.assert_problem(client.request("POST", "/pay", body=b"pay"), 502)
+        self.assertEqual(client.request("POST", "/next", body=b"pay").status, 200)
+        self.assertEqual([r.target for r in one.requests + two.requests], ["/pay", "/next"])
+
+    def test_nothing_is_repeated_once_the_answer_has_begun(self):
+        def begin(exchange):
+            exchange.send(b"HTTP/1.1 200 OK\r\nConte")
+            exchange.close()
+
+        one, two, weir = self.pair(begin)
+        self.assert_problem(self.connect(weir).get("/"), 502)
+        self.assertEqual((len(one.requests), len(two.requests)), (1, 0))
+
+    def test_a_request_that_took_too_long_is_not_repeated(self):
+        one, two, weir = self.pair(lambda e: e.reader.fill(), main={"response_timeout": "300ms"})
+        self.assert_problem(self.connect(weir).get("/"), 504)
+        self.assertEqual((len(one.requests), len(two.requests)), (1, 0))
+
+    def test_retries_0_means_none(self):
+        one, two, weir = self.pair(main={"retries": 0})
+        one.stop()
+        self.assertEqual(self.answers(self.connect(weir), 4), {502: 2, "two": 2})
+
+    def test_every_server_gets_one_try_before_any_gets_two(self):
+        upstreams = [self.upstream(lambda e: e.reset()) for _ in range(3)]
+        last = self.upstream(named("last"))
+        weir = self.group(*upstreams, last, main={"retries": 3})
+        self.assertEqual(self.answers(self.connect(weir), 1), {"last": 1})
+        self.assertEqual([len(u.requests) for u in upstreams], [1, 1, 1])
+
+
+class Ejection(Group):
+    def test_a_server_that_fails_is_left_out_and_comes_back(self):
+        one, two, weir = self.pair()
+        client = self.connect(weir)
+        self.assertEqual(self.answers(client, 4), {"one": 2, "two": 2})
+        self.assertEqual(self.up(weir, one), 1)
+        one.stop()
+        self.assertEqual(self.answers(client, 20), {"two": 20})
+        eventually(lambda: self.up(weir, one) == 0, "the gauge says that it is out")
+        self.assertEqual(self.up(weir, two), 1)
+
+        again = self.upstream(named("again"), port=one.port)
+        eventually(lambda: self.answers(client, 4).get("again"), "it is tried again",
+                   patience_s=20)
+        self.assertEqual(self.answers(client, 20), {"again": 10, "two": 10})
+        eventually(lambda: self.up(weir, again) == 1, "the gauge says that it is back")
+
+    def test_a_server_that_is_out_gets_few_requests(self):
+        one, two, weir = self.pair(lambda e: e.reset())
+        client = self.connect(weir)
+        started_at = time.monotonic()
+        self.answers(client, 200)
+        took = time.monotonic() - started_at
+        # Three to put it out, then one a trial.
+        self.assertLessEqual(len(one.requests), 3 + took)
+        self.assertEqual(len(two.requests), 200)
+
+    def test_answers_with_a_5xx_do_not_put_a_server_out(self):
+        def fails(exchange):
+            exchange.read_body()
+            exchange.answer(b"", "500 Internal Server Error")
+
+        one, two, weir = self.pair(fails)
+        self.assertEqual(self.answers(self.connect(weir), 20), {500: 10, "two": 10})
+
+    def test_when_all_are_out_all_are_used(self):
+        one, two, weir = self.pair()
+        one.stop()
+        two.stop()
+        client = self.connect(weir)
+        for _ in range(10):
+            self.assert_problem(client.get("/"), 502)
+        again = self.upstream(named("again"), port=two.port)
+        self.assertEqual(self.answers(client, 10), {"again": 10})
+
+    def test_idle_connections_of_a_server_that_is_out_are_not_kept(self):
+        two_is_broken = threading.Event()
+
+        def may_break(exchange):
+            exchange.read_body()
+            if two_is_broken.is_set() and exchange.target == "/" and exchange.method == "GET":
+                exchange.reset()
+            else:
+                exchange.answer(b"two")
+
+        one, two, weir = self.pair(two=may_break)
+        many = [self.connect(weir) for _ in range(20)]
+        for client in many:
+            client.send(request_bytes("GET", "/ok"))
+        for client in many:
+            client.read()
+        two_is_broken.set()
+        eventually(lambda: self.answers(many[0], 4) and not two.open_connections,
+                   "the connections to the server that fails are closed")
+        self.assertEqual(self.answers(many[0], 10), {"one": 10})
+
+
+class Pools(Group):
+    def test_idle_connections_are_bounded_over_all_servers(self):
+        count = scaled(600)
+        release = threading.Event()
+        hold = lambda e: (release.wait(60), e.answer())
+        one, two, weir = self.pair(hold, hold)
+        clients = [self.connect(weir) for _ in range(count)]
+        for client in clients:
+            client.send(request_bytes("GET", "/"))
+        eventually(lambda: len(one.requests) + len(two.requests) == count, "all are under way")
+        release.set()
+        for client in clients:
+            self.assertEqual(client.read().status, 200)
+        eventually(lambda: one.open_connections + two.open_connections <= min(count, 512),
+                   "no more than 512 are kept")
+        self.assertEqual(one.open_connections + two.open_connections, min(count, 512))
+
+
+class Load:
+    """Clients that ask over and over, each on a connection of its own."""
+
+    def __init__(self, weir, clients):
+        self.failures = []
+        self.answered = 0
+        self.is_over = threading.Event()
+        self._weir = weir
+        self._threads = [threading.Thread(target=self._run, args=(i,)) for i in range(clients)]
+        for thread in self._threads:
+            thread.start()
+
+    def _run(self, number):
+        method = ("GET", "HEAD")[number % 2]
+        with self._weir.connect() as client:
+            while not self.is_over.is_set():
+                try:
+                    response = client.request(method, "/fixed")
+                    if response.status != 200:
+                        self.failures.append((response.status, response.body))
+                        return
+                except Exception as error:  # whatever it is, it is a lost request
+                    self.failures.append(repr(error))
+                    return
+                self.answered += 1
+
+    def end(self):
+        self.is_over.set()
+        for thread in self._threads:
+            thread.join()
+
+
+class Restarts(Group):
+    """nginx sends its fixed answer in one piece, so that no answer is cut in two by its end: what
+    has begun to be answered can not be asked for again."""
+
+    def restart_under_load(self, number):
+        servers = [Nginx(), Nginx()]
+        for server in servers:
+            self.addCleanup(server.stop)
+        weir = self.group(*servers)
+        load = Load(weir, 8)
+        try:
+            for turn in range(scaled(8)):
+                server = servers[turn % 2]
+                self.await_answers(load, 200)
+                server.end(number)
+                self.await_answers(load, 200)
+                server.launch()
+        finally:
+            load.end()
+        self.assertEqual(load.failures, [])
+
+    def await_answers(self, load, count):
+        enough = load.answered + count
+        eventually(lambda: load.answered > enough or load.failures, f"{count} answers more")
+        self.assertEqual(load.failures, [])
+
+    def test_killing_one_of_two_servers_loses_no_idempotent_request(self):
+        self.restart_under_load(signal.SIGKILL)
+
+    def test_stopping_one_of_two_servers_loses_no_idempotent_request(self):
+        self.restart_under_load(signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    unittest.main()
