@@ -83,7 +83,8 @@ class Server {
       : descriptors_(raise_descriptor_limit()),
         config_(completed(config, descriptors_)),
         store_({.max_keys = config_.memory.max_keys, .seed = random_seed()}),
-        store_health_(config_.workers) {}
+        store_health_(config_.workers),
+        server_watch_(config_) {}
 
   Result<void> start();
   void run();
@@ -102,6 +103,7 @@ class Server {
   MonotonicClock clock_;
   store::MemoryStore store_;
   admin::StoreHealth store_health_;
+  ServerWatch server_watch_;
   std::atomic<std::size_t> open_connections_{0};
   std::atomic<std::size_t> open_refusals_{0};
   std::atomic<admin::Readiness> readiness_{admin::Readiness::starting};
@@ -158,7 +160,8 @@ Result<void> Server::open_workers() {
                             .clock = clock_,
                             .open_connections = open_connections_,
                             .open_refusals = open_refusals_,
-                            .store_health = store_health_};
+                            .store_health = store_health_,
+                            .server_watch = server_watch_};
   for (std::size_t i = 0; i < sockets.size(); ++i) {
     workers_.push_back(std::make_unique<Worker>(shares, i, std::move(sockets[i]), random_seed()));
   }

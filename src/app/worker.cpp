@@ -27,6 +27,19 @@ std::unique_ptr<limiter::Limiter> make_limiter(const WorkerShares& shares, redis
   return std::make_unique<limiter::Limiter>(shares.config, shares.store, *store, seed);
 }
 
+void tell_of_server(const config::Upstream& upstream, std::size_t server,
+                    ServerWatch::Change change) {
+  const std::string name = upstream.servers[server].authority();
+  switch (change) {
+    case ServerWatch::Change::none:
+      return;
+    case ServerWatch::Change::lost:
+      return spdlog::warn("upstream {}: server {} fails and is left out", upstream.name, name);
+    case ServerWatch::Change::back:
+      return spdlog::info("upstream {}: server {} is used again", upstream.name, name);
+  }
+}
+
 }  // namespace
 
 Worker::Worker(const WorkerShares& shares, std::size_t index,
@@ -51,6 +64,10 @@ Worker::Worker(const WorkerShares& shares, std::size_t index,
       opening_timer_(io_.get_executor()) {
   for (auto& socket : sockets)
     listeners_.push_back(std::make_unique<proxy::Listener>(context_, std::move(socket)));
+  context_.when_server_changed = [&config = shares.config, &watch = shares.server_watch](
+                                     std::size_t upstream, std::size_t server, bool in_use) {
+    tell_of_server(config.upstreams[upstream], server, watch.tell(upstream, server, in_use));
+  };
 }
 
 Worker::~Worker() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "admin/instruments.hpp"
+#include "app/server_watch.hpp"
 #include "base/line_writer.hpp"
 #include "base/traffic_counters.hpp"
 #include "config/config.hpp"
@@ -30,6 +31,7 @@ struct WorkerShares {
   std::atomic<std::size_t>& open_connections;
   std::atomic<std::size_t>& open_refusals;
   admin::StoreHealth& store_health;
+  ServerWatch& server_watch;
 };
 
 class Worker {

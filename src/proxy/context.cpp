@@ -66,8 +66,11 @@ void Context::tick() {
   if (wheel.now() % sweep_ticks != 0) return;
   for (Session* session : sessions)
     session->look_after_client();
-  for (auto& pool : pools)
-    pool->sweep(wheel.now());
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    pools[i]->sweep(wheel.now(), [&](std::size_t server, bool in_use) {
+      if (when_server_changed) when_server_changed(i, server, in_use);
+    });
+  }
 }
 
 void Context::drain() {

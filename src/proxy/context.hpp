@@ -65,6 +65,8 @@ struct Context : ContextShares {
   bool draining = false;  ///< finish what is in flight, then close
   std::vector<Session*> sessions;
   std::function<void()> when_empty;  ///< called when the last session ends while draining
+  /// A server of an upstream is left out, or used again; asked once a second.
+  std::function<void(std::size_t upstream, std::size_t server, bool in_use)> when_server_changed;
 
   std::uint64_t next_random();
   /// One step of coarse time: fires deadlines, starts health checks, and once a second closes idle

@@ -45,10 +45,14 @@ void UpstreamPool::on_tick(std::uint64_t tick) {
     check->on_tick(tick);
 }
 
-void UpstreamPool::sweep(std::uint64_t tick) {
+void UpstreamPool::sweep(std::uint64_t tick,
+                         const std::function<void(std::size_t, bool)>& changed) {
   for (auto& server : servers_) {
     server->sweep(tick);
-    in_use_[server->index()].set(server->is_in_use() ? 1 : 0);
+    Gauge& in_use = in_use_[server->index()];
+    if (server->is_in_use() == (in_use.value() != 0)) continue;
+    in_use.set(server->is_in_use() ? 1 : 0);
+    changed(server->index(), server->is_in_use());
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -30,8 +31,8 @@ class UpstreamPool {
   bool has_another(const ServerSet& tried) const { return (up() & ~tried).any(); }
 
   void on_tick(std::uint64_t tick);
-  /// Once a second.
-  void sweep(std::uint64_t tick);
+  /// Once a second. Calls `changed(server, in_use)` for each that is left out or used again since.
+  void sweep(std::uint64_t tick, const std::function<void(std::size_t, bool)>& changed);
   /// No more checks; idle connections are closed.
   void stop();
 

@@ -172,12 +172,17 @@ class Ejection(Group):
         self.assertEqual(self.answers(client, 20), {"two": 20})
         eventually(lambda: self.up(weir, one) == 0, "the gauge says that it is out")
         self.assertEqual(self.up(weir, two), 1)
+        name = one.url.removeprefix("http://")
+        eventually(lambda: f"upstream main: server {name} fails and is left out" in weir.stderr,
+                   "the log says that it is out")
 
         again = self.upstream(named("again"), port=one.port)
         eventually(lambda: self.answers(client, 4).get("again"), "it is tried again",
                    patience_s=20)
         self.assertEqual(self.answers(client, 20), {"again": 10, "two": 10})
         eventually(lambda: self.up(weir, again) == 1, "the gauge says that it is back")
+        eventually(lambda: f"upstream main: server {name} is used again" in weir.stderr,
+                   "the log says that it is back")
 
     def test_a_server_that_is_out_gets_few_requests(self):
         one, two, weir = self.pair(lambda e: e.reset())

@@ -1,0 +1,214 @@
+// Which server is chosen, by what happened to the servers. Connections stand only where a case is
+// about them.
+#include "proxy/upstream_pool.hpp"
+
+#include <sys/socket.h>
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include "catch.hpp"
+
+namespace weir::proxy {
+namespace {
+
+struct Pool {
+  explicit Pool(std::vector<std::string> hosts, bool checked = false) {
+    for (auto& host : hosts)
+      settings.servers.push_back({.url = {}, .host = std::move(host)});
+    if (checked) settings.health_check = config::HealthCheck{.path = "/"};
+    gauges = std::vector<Gauge>(hosts.size());
+    pool = std::make_unique<UpstreamPool>(io, settings, gauges, 0);
+  }
+  /// The index chosen, -1 for none.
+  int choose(std::uint64_t tick, unsigned tried = 0) {
+    const UpstreamServer* const server = pool->choose(tick, ServerSet(tried));
+    return server == nullptr ? -1 : static_cast<int>(server->index());
+  }
+  /// The server, which is its turn until it is found.
+  UpstreamServer& server(std::size_t index, std::uint64_t tick = 0) {
+    return *pool->choose(tick, ~ServerSet(1U << index));
+  }
+  void put_out(std::size_t index, std::uint64_t tick) {
+    for (int i = 0; i < Ejection::ejecting_failures; ++i)
+      server(index, tick).failed(tick);
+  }
+  std::string sweep(std::uint64_t tick) {
+    std::string changes;
+    pool->sweep(tick, [&](std::size_t index, bool in_use) {
+      changes += (in_use ? '+' : '-') + std::to_string(index);
+    });
+    return changes;
+  }
+
+  asio::io_context io;
+  config::Upstream settings;
+  std::vector<Gauge> gauges;
+  std::unique_ptr<UpstreamPool> pool;
+};
+
+/// A connection that stands, to wherever; the other end is kept open here.
+struct Pair {
+  std::unique_ptr<UpstreamConnection> connect(asio::io_context& io, UpstreamServer& server) {
+    int ends[2];
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
+    auto connection = server.make();
+    connection->socket.assign(asio::generic::stream_protocol(AF_UNIX, 0), ends[0]);
+    other = Socket(io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0), ends[1]);
+    return connection;
+  }
+  std::optional<Socket> other;
+};
+
+const Addresses::Endpoint endpoint(asio::ip::make_address("192.0.2.1"), 80);
+
+TEST_CASE("a server that was tried is chosen again only when all were") {
+  Pool pool({"192.0.2.1", "192.0.2.2"});
+  for (int i = 0; i < 4; ++i) {
+    CHECK(pool.choose(0, 0b01) == 1);
+    CHECK(pool.choose(0, 0b10) == 0);
+  }
+  CHECK(pool.choose(0, 0b11) >= 0);
+  CHECK(pool.pool->has_another(ServerSet(0b01)));
+  CHECK_FALSE(pool.pool->has_another(ServerSet(0b11)));
+  Pool alone({"192.0.2.1"});
+  CHECK(alone.choose(0, 0b1) == 0);
+  CHECK_FALSE(alone.pool->has_another(ServerSet(0b1)));
+}
+
+TEST_CASE("a server that is out is chosen when no other has not been tried, then on trial") {
+  Pool pool({"192.0.2.1", "192.0.2.2"});
+  pool.put_out(0, 100);
+  for (int i = 0; i < 4; ++i)
+    CHECK(pool.choose(100) == 1);
+  CHECK(pool.choose(100, 0b10) == 0);
+  // One trial a second.
+  CHECK(pool.choose(110) + pool.choose(110) + pool.choose(110) == 2);
+  pool.server(0, 110).answered();
+  CHECK(pool.choose(110) + pool.choose(110) == 1);
+}
+
+TEST_CASE("when all are out all are used") {
+  Pool pool({"192.0.2.1", "192.0.2.2"});
+  pool.put_out(0, 100);
+  pool.put_out(1, 100);
+  CHECK(pool.choose(100) + pool.choose(100) == 1);
+}
+
+TEST_CASE("a server whose checks fail is not chosen at all") {
+  Pool pool({"192.0.2.1", "192.0.2.2"}, true);
+  auto& first = pool.server(0);
+  auto& second = pool.server(1);
+  first.checked(false);
+  CHECK(pool.choose(0, 0b10) == 1);
+  CHECK_FALSE(pool.pool->has_another(ServerSet(0b10)));
+  second.checked(false);
+  CHECK(pool.choose(0) == -1);
+  first.checked(true);
+  CHECK(pool.choose(0) == -1);
+  first.checked(true);
+  CHECK(pool.choose(0) == 0);
+}
+
+TEST_CASE("what changes is told once, and the gauge follows") {
+  Pool pool({"192.0.2.1", "192.0.2.2"});
+  CHECK(pool.sweep(10).empty());
+  pool.put_out(1, 10);
+  CHECK(pool.gauges[1].value() == 1);
+  CHECK(pool.sweep(20) == "-1");
+  CHECK(pool.gauges[1].value() == 0);
+  CHECK(pool.sweep(30).empty());
+  pool.server(1).answered();
+  CHECK(pool.sweep(40) == "+1");
+  CHECK(pool.gauges[1].value() == 1);
+}
+
+TEST_CASE("an idle connection is taken again only while nothing happened on it") {
+  Pool pool({"192.0.2.1"});
+  auto& server = pool.server(0);
+  Pair pair;
+  const auto give = [&] {
+    auto connection = pair.connect(pool.io, server);
+    connection->endpoint = endpoint;
+    server.give_back(std::move(connection), 10);
+  };
+  give();
+  const auto taken = server.take_idle();
+  REQUIRE(taken != nullptr);
+  CHECK(taken->reused);
+  CHECK(server.take_idle() == nullptr);
+
+  SECTION("a byte that nobody asked for") {
+    give();
+    pair.other->write_some(asio::buffer("!", 1));
+    CHECK(server.take_idle() == nullptr);
+  }
+  SECTION("an end") {
+    give();
+    pair.other.reset();
+    CHECK(server.take_idle() == nullptr);
+  }
+  SECTION("bytes that were read and belong to no answer") {
+    auto connection = pair.connect(pool.io, server);
+    connection->input.append("HTTP/1.1 200");
+    server.give_back(std::move(connection), 10);
+    CHECK(server.take_idle() == nullptr);
+  }
+  SECTION("idle for too long") {
+    give();
+    const auto idle_ticks = ticks_in(pool.settings.idle_timeout);
+    pool.sweep(10 + idle_ticks - 1);
+    CHECK(pool.pool->shares().idle == 1);
+    pool.sweep(10 + idle_ticks);
+    CHECK(server.take_idle() == nullptr);
+  }
+  SECTION("an address that the name has no more") {
+    auto connection = pair.connect(pool.io, server);
+    connection->endpoint = {asio::ip::make_address("192.0.2.9"), 80};
+    server.give_back(std::move(connection), 10);
+    pool.sweep(20);
+    CHECK(server.take_idle() == nullptr);
+  }
+  SECTION("a server that is put out") {
+    give();
+    pool.put_out(0, 10);
+    CHECK(server.take_idle() == nullptr);
+    give();
+    CHECK(server.take_idle() == nullptr);
+  }
+  CHECK(pool.pool->shares().idle == 0);
+}
+
+TEST_CASE("a name is looked up again while it is in use") {
+  Pool pool({"localhost"});
+  auto& server = pool.server(0);
+  Pair pair;
+  error_code ec = asio::error::would_block;
+  const auto resolve = [&]() -> Task<> {
+    ec = co_await server.resolve(10, std::chrono::seconds(10));
+  };
+  spawn(pool.io, resolve());
+  pool.io.run();
+  REQUIRE_FALSE(ec);
+
+  const auto kept_after_lookup = [&](const char* address) {
+    auto connection = pair.connect(pool.io, server);
+    connection->endpoint = {asio::ip::make_address(address), 80};
+    server.give_back(std::move(connection), 500);
+    pool.sweep(500);  // long after the first lookup
+    const bool was_kept = pool.pool->shares().idle == 1;
+    pool.io.restart();
+    const bool looked_up = pool.io.run() > 0;
+    pool.sweep(501);
+    server.close_idle();
+    return std::pair(was_kept, looked_up);
+  };
+  CHECK(kept_after_lookup("192.0.2.9") == std::pair(false, true));
+  CHECK(kept_after_lookup("127.0.0.1") == std::pair(true, false));
+  // Unused: nobody asks.
+  pool.sweep(1000);
+  pool.io.restart();
+  CHECK(pool.io.run() == 0);
+}
+
+}  // namespace
+}  // namespace weir::proxy
