@@ -4,6 +4,17 @@
 
 namespace weir::limiter {
 
+std::optional<rules::Decision> decision_after(const rules::Decision& decision, std::int64_t cost) {
+  if (!decision.allowed || decision.remaining >= cost) return decision;
+  if (decision.remaining + 1 < cost) return std::nullopt;
+  return rules::Decision{.allowed = false,
+                         .limit = decision.limit,
+                         .remaining = decision.remaining,
+                         .reset_after = decision.reset_after,
+                         .more_after = decision.more_after,
+                         .retry_after = decision.more_after};
+}
+
 void DenialMemory::remember(const Key& key, const rules::Decision& decision, Instant sent_at,
                             Instant answered_at) {
   Set& set = sets_[position(key.identity, key.policy_id)];
@@ -40,6 +51,21 @@ std::optional<rules::Decision> DenialMemory::recall(const Key& key, Instant now)
                            .more_after = std::max(rest_of(entry->more_after), shortest_wait)};
   if (!entry->allowed && !entry->is_final) decision.retry_after = rest_of(entry->retry_after);
   return decision;
+}
+
+Inquiry** DenialMemory::asker_of(const Key& key, Instant now) {
+  Set& set = sets_[position(key.identity, key.policy_id)];
+  auto* const entry = std::ranges::find(set, key, &Entry::key);
+  if (entry == set.end() || entry->allowed) return nullptr;
+  return entry->until <= now && now < entry->until + longest ? &entry->asker : nullptr;
+}
+
+void DenialMemory::settle(const Key& key, const Inquiry& inquiry, bool left) {
+  Set& set = sets_[position(key.identity, key.policy_id)];
+  auto* const entry = std::ranges::find(set, key, &Entry::key);
+  if (entry == set.end() || entry->asker != &inquiry) return;
+  entry->asker = nullptr;
+  if (left) *entry = {};
 }
 
 void DenialMemory::forget(const Hash128& identity, std::uint32_t policy_id) {

@@ -21,6 +21,13 @@
 
 namespace weir::limiter {
 
+struct Inquiry;
+
+/// What the same demand would be told right after this answer to one without overdraft, as far as
+/// the answer says. An admission that left one unit too few says when more is there: that is a
+/// denial and its retry. Empty: it will be denied, but not known is until when.
+std::optional<rules::Decision> decision_after(const rules::Decision& decision, std::int64_t cost);
+
 class DenialMemory {
  public:
   /// No denial is believed for longer.
@@ -37,8 +44,9 @@ class DenialMemory {
   /// `sets` of four entries each: a power of two. `seed` of the hash: random in production.
   DenialMemory(std::size_t sets, std::uint64_t seed) : hash_(seed), sets_(sets) {}
 
-  /// What the store said to a claim of a denied request, between the two instants of our own clock.
-  /// An allowed one is kept too, to be shown; it takes back an earlier denial.
+  /// What the store says to a claim of a request that is denied, asked and answered at these
+  /// instants of our own clock. An allowed one is kept too, to be shown; it takes back an earlier
+  /// denial.
   void remember(const Key& key, const rules::Decision& decision, Instant sent_at,
                 Instant answered_at);
 
@@ -46,6 +54,13 @@ class DenialMemory {
   /// for certain; its durations have shrunk by the time that has passed, and are never too short.
   /// Empty: nothing is known.
   std::optional<rules::Decision> recall(const Key& key, Instant now) const;
+
+  /// Of a demand whose denial has ended lately (no longer ago than `longest`): where to note who
+  /// asks about it now, which anything that is remembered of it strikes out. nullptr: of any other.
+  Inquiry** asker_of(const Key& key, Instant now);
+  /// The answer has come: `inquiry` is not noted any more. Where it `left` enough for another such
+  /// demand, the denial is forgotten.
+  void settle(const Key& key, const Inquiry& inquiry, bool left);
 
   /// The key was reset: nothing is known of it, whatever the cost.
   void forget(const Hash128& identity, std::uint32_t policy_id);
@@ -62,6 +77,7 @@ class DenialMemory {
     Duration reset_after{0};
     Duration more_after{0};
     Duration retry_after{0};
+    Inquiry* asker = nullptr;
   };
   using Set = std::array<Entry, 4>;
 

@@ -17,7 +17,7 @@ Verdict Limiter::decide(const config::Route& route, const identity::Evidence& ev
   const Decider decider = shared_ ? Decider::redis : Decider::memory;
   if (!count) return {.outcome = Outcome::identity_required, .decider = decider};
   if (*count == 0) return {.decider = decider};
-  if (shared_) return decide_shared(*count, now);
+  if (shared_) return decide_shared(*count, now, now);
   return acquire(*count, now, decider);
 }
 

@@ -3,7 +3,8 @@
 // A Limiter belongs to one worker (it keeps scratch space and counters); the memory store behind it
 // is shared by all. With the memory store a decision is one call that allocates nothing. With Redis
 // decide() does what can be done at once: deny what is remembered as denied, or decide alone while
-// Redis is not worth asking. Else it says undecided, and the caller asks, waits and concludes.
+// Redis is not worth asking. Else it says undecided, and the caller asks, waits and concludes; and
+// once more if the conclusion is undecided, because it was another request that asked.
 #pragma once
 
 #include <array>
@@ -52,8 +53,10 @@ class Limiter {
 
   Verdict decide(const config::Route& route, const identity::Evidence& evidence, Instant now);
 
-  /// Right after decide() said undecided, with the same `now`: sends the question. `receiver` is
-  /// told once, later, and then conclude() has to be called whatever has become of the request.
+  /// Right after decide() or conclude() said undecided, with the same `now`: sends the question, or
+  /// waits for the answer to one about the same key. `receiver` is told once, later, within the
+  /// store's timeout from decide(); then conclude() has to be called, but not by the receiver,
+  /// whatever has become of the request.
   void ask(Inquiry& inquiry, redis::Receiver& receiver, Instant now);
   /// The verdict from the answer; the rest is needed to decide without one. Views `inquiry`.
   Verdict conclude(Inquiry& inquiry, redis::StoreError error, const config::Route& route,
@@ -72,13 +75,20 @@ class Limiter {
   }
 
  private:
+  /// A request that decide() left to ask().
+  struct Undecided {
+    std::size_t claims = 0;
+    Instant arrived_at{};
+    Inquiry* asker = nullptr;                ///< whose answer is to be waited for
+    std::optional<DenialMemory::Key> ended;  ///< else, the demand that nobody asks about yet
+  };
   /// What is needed besides when instances share a store.
   struct Shared {
     redis::Store& store;
     Breaker breaker;
     DenialMemory denials;
     SharingCounters counters;
-    std::size_t undecided = 0;  ///< claims of the request that decide() left to ask()
+    Undecided undecided{};
     redis::StoreError last_error = redis::StoreError::none;
   };
 
@@ -87,13 +97,15 @@ class Limiter {
   Verdict acquire(std::size_t count, Instant now, Decider decider);
   void count_outcomes(const Verdict& verdict);
 
-  Verdict decide_shared(std::size_t count, Instant now);
+  Verdict decide_shared(std::size_t count, Instant arrived_at, Instant now);
+  void find_asker(Instant now);
+  void settle(Inquiry& inquiry, bool left);
   bool may_be_remembered(std::size_t count) const;
   std::optional<Verdict> recall(std::size_t count, Instant now);
   bool may_ask(Instant now);
   Verdict decide_alone(std::size_t count, Instant now);
   void note_failure(redis::StoreError error, Instant now);
-  void remember(const Inquiry& inquiry, Instant now);
+  bool remember(const Inquiry& inquiry, Instant now);
   DenialMemory::Key key_of(const LimitVerdict& limit) const;
   std::size_t index_of(const config::Policy& policy) const;
 

@@ -20,11 +20,36 @@ Limiter::Limiter(const config::Config& config, store::MemoryStore& memory, redis
       .counters = {}});
 }
 
-Verdict Limiter::decide_shared(std::size_t count, Instant now) {
+Verdict Limiter::decide_shared(std::size_t count, Instant arrived_at, Instant now) {
   if (const auto remembered = recall(count, now)) return *remembered;
-  if (!may_ask(now)) return decide_alone(count, now);
-  shared_->undecided = count;
+  if (now - arrived_at >= config_.redis.timeout) return decide_alone(count, now);
+  shared_->undecided = {.claims = count, .arrived_at = arrived_at, .ended = {}};
+  find_asker(now);
+  if (shared_->undecided.asker == nullptr && !may_ask(now)) return decide_alone(count, now);
   return {.outcome = Outcome::undecided, .decider = Decider::redis};
+}
+
+/// Where a denial has just ended, many may come before the first answer, which most often is
+/// another denial or leaves nothing: one asks, the others wait. Never for one that came later,
+/// whose answer may take longer than there is time; nor while it is uncertain that Redis answers at
+/// all.
+void Limiter::find_asker(Instant now) {
+  Undecided& undecided = shared_->undecided;
+  if (!may_be_remembered(undecided.claims)) return;
+  const bool may_wait =
+      shared_->store.is_ready() && shared_->breaker.state() == Breaker::State::closed;
+  for (const LimitVerdict& limit : std::span(limits_).first(undecided.claims)) {
+    if (limit.policy->shadow) continue;
+    const auto key = key_of(limit);
+    Inquiry** const asker = shared_->denials.asker_of(key, now);
+    if (asker == nullptr) continue;
+    if (*asker == nullptr) {
+      if (!undecided.ended) undecided.ended = key;
+    } else if (may_wait && (*asker)->arrived_at <= undecided.arrived_at) {
+      undecided.asker = *asker;
+      return;
+    }
+  }
 }
 
 bool Limiter::may_ask(Instant now) {
@@ -48,30 +73,43 @@ void Limiter::note_failure(redis::StoreError error, Instant now) {
 }
 
 void Limiter::ask(Inquiry& inquiry, redis::Receiver& receiver, Instant now) {
-  const std::size_t count = shared_->undecided;
+  const Undecided& undecided = shared_->undecided;
+  inquiry.arrived_at = undecided.arrived_at;
+  inquiry.question.receiver = &receiver;
+  inquiry.waits = undecided.asker != nullptr;
+  if (inquiry.waits) return inquiry.link_before(*undecided.asker);
+
+  inquiry.awaited_for = undecided.ended;
+  if (inquiry.awaited_for) *shared_->denials.asker_of(*inquiry.awaited_for, now) = &inquiry;
+  const std::size_t count = undecided.claims;
   inquiry.sent_at = now;
   inquiry.may_be_remembered = may_be_remembered(count);
   inquiry.limits.assign(limits_.begin(), limits_.begin() + static_cast<std::ptrdiff_t>(count));
   inquiry.decisions.resize(count);
   inquiry.question = {.claims = std::span(claims_).first(count),
                       .decisions = {inquiry.decisions.data(), count},
-                      .receiver = &receiver};
+                      .receiver = &receiver,
+                      .waited = now - inquiry.arrived_at};
   shared_->store.ask(inquiry.question);
 }
 
 Verdict Limiter::conclude(Inquiry& inquiry, redis::StoreError error, const config::Route& route,
                           const identity::Evidence& evidence, Instant now) {
+  // The same claims as before: what they are made of does not change while a request is decided.
+  const auto claims_again = [&] { return make_claims(route, evidence).value_or(0); };
+  if (inquiry.waits) return decide_shared(claims_again(), inquiry.arrived_at, now);
   if (error != redis::StoreError::none) {
+    settle(inquiry, false);
     note_failure(error, now);
-    // The same claims as before: what they are made of does not change while a request is decided.
-    return decide_alone(make_claims(route, evidence).value_or(0), now);
+    return decide_alone(claims_again(), now);
   }
   shared_->breaker.succeeded();
   shared_->counters.breaker.store(shared_->breaker.state(), std::memory_order_relaxed);
   for (std::size_t i = 0; i < inquiry.limits.size(); ++i)
     inquiry.limits[i].decision = inquiry.decisions[i];
   const bool admitted = inquiry.question.admitted;
-  if (!admitted && inquiry.may_be_remembered) remember(inquiry, now);
+  const bool left = inquiry.may_be_remembered && !remember(inquiry, now);
+  settle(inquiry, left);
   const Verdict verdict =
       verdict_of({inquiry.limits.data(), inquiry.limits.size()}, admitted, Decider::redis);
   count_outcomes(verdict);
@@ -114,9 +152,34 @@ bool Limiter::may_be_remembered(std::size_t count) const {
   return true;
 }
 
-void Limiter::remember(const Inquiry& inquiry, Instant now) {
-  for (const LimitVerdict& limit : inquiry.limits)
-    shared_->denials.remember(key_of(limit), limit.decision, inquiry.sent_at, now);
+/// If the same request would be denied now, what each claim would be told. False if it would pass.
+bool Limiter::remember(const Inquiry& inquiry, Instant now) {
+  Inquiry::OneALimit<std::optional<rules::Decision>> next;
+  bool denied = false;
+  bool known = true;
+  for (const LimitVerdict& limit : inquiry.limits) {
+    const auto& decision = next.emplace_back(decision_after(limit.decision, limit.cost));
+    if (limit.policy->shadow) continue;
+    known = known && decision.has_value();
+    denied = denied || !decision || !decision->allowed;
+  }
+  // Of a claim that is denied for longer than is known, no Retry-After could be told.
+  for (std::size_t i = 0; denied && known && i < next.size(); ++i) {
+    if (next[i])
+      shared_->denials.remember(key_of(inquiry.limits[i]), *next[i], inquiry.sent_at, now);
+  }
+  return denied;
+}
+
+/// Its answer has come, or never will: who waits for it is to be decided anew.
+void Limiter::settle(Inquiry& inquiry, bool left) {
+  if (!inquiry.awaited_for) return;
+  shared_->denials.settle(*inquiry.awaited_for, inquiry, left);
+  while (inquiry.is_linked()) {
+    auto& waiting = static_cast<Inquiry&>(*inquiry.next);
+    waiting.unlink();
+    waiting.question.receiver->on_answer(redis::StoreError::none);
+  }
 }
 
 /// The verdict if one of the claims is remembered as denied; of the others what is known is shown.

@@ -6,6 +6,7 @@
 #include <boost/asio/write.hpp>
 
 #include "http/normal_path.hpp"
+#include "http/original_request.hpp"
 #include "http/request_target.hpp"
 #include "identity/client_address.hpp"
 #include "proxy/head_parser.hpp"
@@ -17,6 +18,15 @@ namespace {
 
 constexpr Duration linger_timeout = std::chrono::seconds(2);
 constexpr std::size_t linger_limit = 1024 * 1024;
+/// As routes and identities see a request.
+http::RequestView in_normal_form(http::RequestView request, std::string& storage) {
+  if (http::is_normal_path(request.path)) return request;
+  storage.clear();
+  http::append_normal_path(storage, request.path);
+  request.path = storage;
+  return request;
+}
+
 bool has_unread(Socket& socket) {
   char byte = 0;
   return ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
@@ -86,7 +96,7 @@ Task<> Session::refuse() {
 
 Task<> Session::serve() {
   if (const MaybeRefusal refusal = inspect_head()) co_return co_await answer(*refusal);
-  if (!find_route()) co_return co_await answer(answer_to(Failure::no_route));
+  if (const MaybeRefusal refusal = find_route()) co_return co_await answer(*refusal);
 
   decide();
   if (exchange_.outcome == limiter::Outcome::undecided) co_await ask_store();
@@ -200,25 +210,39 @@ bool Session::repeats_identity_field() const {
   return false;
 }
 
-bool Session::find_route() {
-  exchange_.routed = exchange_.request;
-  if (!http::is_normal_path(exchange_.request.path)) {
-    exchange_.normal_path.clear();
-    http::append_normal_path(exchange_.normal_path, exchange_.request.path);
-    exchange_.routed.path = exchange_.normal_path;
-  }
+Session::MaybeRefusal Session::find_route() {
+  exchange_.routed = in_normal_form(exchange_.request, exchange_.normal_path);
+  std::optional<http::RequestView> original;
   for (const auto& route : context_.config.routes) {
-    if (!routing::matches(route.match, exchange_.routed, exchange_.captures.data())) continue;
+    if (route.decide && !original) {
+      if (const MaybeRefusal refusal = read_original(original.emplace())) return refusal;
+    }
+    const auto& seen = route.decide ? *original : exchange_.routed;
+    if (!routing::matches(route.match, seen, exchange_.captures.data())) continue;
     exchange_.route = &route;
+    exchange_.routed = seen;
     if (route.match.path) {
       const auto& names = route.match.path->parameters();
       exchange_.path_parameter_count = names.size();
       for (std::size_t i = 0; i < names.size(); ++i)
         exchange_.path_parameters[i] = {names[i], exchange_.captures[i]};
     }
-    return true;
+    return std::nullopt;
   }
-  return false;
+  return answer_to(Failure::no_route);
+}
+
+/// What the peer asks a decision about: of a proxy that may speak for others the request it has,
+/// else the question itself.
+Session::MaybeRefusal Session::read_original(http::RequestView& original) {
+  original = exchange_.request;
+  if (peer_is_trusted_) {
+    if (const auto refusal =
+            http::read_original_request(exchange_.request, original, exchange_.original_target))
+      return refusal;
+  }
+  original = in_normal_form(original, exchange_.original_path);
+  return std::nullopt;
 }
 
 /// What the request says about who is asking; views into the exchange.
@@ -245,16 +269,22 @@ void Session::decide() {
 }
 
 /// The store that instances share answers within its timeout, and is waited for even if the client
-/// leaves or the worker stops: it writes into what lies here.
+/// leaves or the worker stops: it writes into what lies here. Undecided once more is what has
+/// waited for the answer to another request.
 Task<> Session::ask_store() {
   limiter::Inquiry inquiry;
   StoreAnswer answer(context_.io);
   context_.wheel.disarm(*this);
   phase_ = Phase::decide;
-  context_.limiter.ask(inquiry, answer, exchange_.asked_at);
-  co_await answer.arrival();
-  conclude(context_.limiter.conclude(inquiry, answer.error(), *exchange_.route, evidence(),
-                                     context_.clock.now()));
+  limiter::Verdict verdict;
+  for (Instant now = exchange_.asked_at; exchange_.outcome == limiter::Outcome::undecided;) {
+    context_.limiter.ask(inquiry, answer, now);
+    co_await answer.arrival();
+    now = context_.clock.now();
+    verdict = context_.limiter.conclude(inquiry, answer.error(), *exchange_.route, evidence(), now);
+    exchange_.outcome = verdict.outcome;
+  }
+  conclude(verdict);
 }
 
 void Session::conclude(const limiter::Verdict& verdict) {

@@ -1,5 +1,5 @@
-// Questions on their way, oldest first. All have the same time to be answered, so the first is the
-// first to run out of it, and one timer suffices.
+// Questions on their way, by their deadline: the first is the first to run out of time, and one
+// timer suffices. Nearly all have the same time to be answered, so a new one goes to the end.
 //
 // One that has been told of its timeout stays on its way until its reply or the connection's end.
 // Entries are reused, buffers included: in the steady state nothing is allocated. Not thread-safe.
@@ -32,7 +32,7 @@ struct PendingLink {
   PendingLink* next = this;
 };
 
-/// `Entry` derives from PendingLink.
+/// `Entry` derives from PendingLink and has a deadline.
 template <class Entry>
 class PendingQuestions {
  public:
@@ -49,8 +49,14 @@ class PendingQuestions {
     entry.link_before(*free_.next);  // the last one used is the first to be used again
   }
 
-  void push(Entry& entry) { entry.link_before(waiting_); }
-  /// The oldest of those that still wait.
+  void push(Entry& entry) {
+    PendingLink* position = &waiting_;
+    while (position->previous != &waiting_ &&
+           entry.deadline < static_cast<Entry*>(position->previous)->deadline)
+      position = position->previous;
+    entry.link_before(*position);
+  }
+  /// Of those that still wait the one with the earliest deadline.
   Entry* first() { return first_of(waiting_); }
 
  private:

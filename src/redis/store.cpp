@@ -171,9 +171,10 @@ void Store::Implementation::send(Pending& pending) {
   if (!connection_.send(pending.command, pending))
     return tell_later(pending, StoreError::not_connected);
   counters_.questions.add();
-  pending.deadline = SteadyClock::now() + options_.timeout;
+  const Duration waited = pending.question == nullptr ? Duration{0} : pending.question->waited;
+  pending.deadline = SteadyClock::now() + (options_.timeout - waited);
   pending_.push(pending);
-  if (!armed_) arm(pending.deadline);
+  if (!armed_ || pending.deadline < timer_.expiry()) arm(pending.deadline);
 }
 
 // ---- answers ----
@@ -258,16 +259,16 @@ void Store::Implementation::arm(SteadyClock::time_point deadline) {
   armed_ = true;
   timer_.expires_at(deadline);
   timer_.async_wait([this, watch = presence_.watch()](error_code ec) {
-    if (watch.expired()) return;
-    armed_ = false;
-    if (!ec) on_deadline();
+    // Taken back: it was armed for an earlier deadline, or stopped.
+    if (watch.expired() || ec) return;
+    on_deadline();
   });
 }
 
 /// The timer is not taken back when an answer comes: it wakes at the earliest deadline or before,
 /// and finds out which is the earliest now.
 void Store::Implementation::on_deadline() {
-  armed_ = true;  // whoever asks meanwhile comes after the first
+  armed_ = true;  // for whoever asks meanwhile: the earliest is looked for when all are told
   const auto now = SteadyClock::now();
   Pending* first = pending_.first();
   while (first != nullptr && first->deadline <= now) {

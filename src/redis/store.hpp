@@ -38,6 +38,7 @@ struct Question {
   std::span<rules::Decision> decisions;  ///< written before on_answer(none); one a claim
   bool admitted = false;                 ///< as MemoryStore::acquire returns
   Receiver* receiver = nullptr;
+  Duration waited{0};  ///< what of options.timeout had gone when it was asked
 };
 
 class Store {
@@ -59,7 +60,7 @@ class Store {
 
   /// Connected, authenticated, scripts loaded.
   bool is_ready() const;
-  /// Sends the question. The receiver is told within options.timeout.
+  /// Sends the question. The receiver is told within what is left of options.timeout.
   void ask(Question& question);
   /// Forgets a key: its next request finds a fresh state. `receiver` is told as for a question.
   void forget(const Hash128& identity, std::uint32_t policy_id, Receiver& receiver);
