@@ -18,12 +18,7 @@ struct Declared {
   std::size_t codings = 0;
   std::size_t chunked = 0;
   bool chunked_is_last = false;
-  bool look_alike = false;
 };
-
-bool is_look_alike(std::string_view name) {
-  return iequals(name, "content_length") || iequals(name, "transfer_encoding");
-}
 
 Declared declared(std::span<const FieldView> fields) {
   Declared found;
@@ -38,8 +33,6 @@ Declared declared(std::span<const FieldView> fields) {
         found.chunked_is_last = iequals(coding, "chunked");
         if (found.chunked_is_last) ++found.chunked;
       });
-    } else if (field.id == FieldId::unknown && is_look_alike(field.name)) {
-      found.look_alike = true;
     }
   }
   return found;
@@ -93,8 +86,6 @@ Result<Framing, Refusal> judged(const Declared& found, std::uint8_t version_mino
 
 Result<Framing, Refusal> request_framing(const RequestView& request) {
   const Declared found = declared(request.fields);
-  if (found.look_alike)
-    return Refusal{400, "Content_Length or Transfer_Encoding, spelt with an underscore"};
   return judged(found, request.version_minor, Framing::Kind::none, 400, 501);
 }
 

@@ -28,9 +28,8 @@ struct Framing {
 };
 
 /// Refused with 400: Transfer-Encoding together with Content-Length or in HTTP/1.0, a coding list
-/// that does not end in one "chunked", more than one Content-Length or one that is not a plain
-/// number, and names that servers behind us may take for these two (Content_Length). Refused with
-/// 501: other codings before "chunked".
+/// that does not end in one "chunked", and more than one Content-Length or one that is not a plain
+/// number. Refused with 501: other codings before "chunked".
 Result<Framing, Refusal> request_framing(const RequestView& request);
 
 /// The framing of an upstream's final or interim response; `request_method` is that of the request

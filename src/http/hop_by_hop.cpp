@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "http/field_list.hpp"
+#include "http/look_alike.hpp"
 
 namespace weir::http {
 namespace {
@@ -115,9 +116,9 @@ bool is_forbidden_in_trailers(const FieldView& field) {
                                                    "x-original-uri",
                                                    "x-original-url",
                                                    "x-real-ip"};
-  return starts_with_x_forwarded(field.name) ||
+  return are_one_variable(field.name.substr(0, x_forwarded.size()), x_forwarded) ||
          std::any_of(names.begin(), names.end(),
-                     [&](std::string_view name) { return iequals(field.name, name); });
+                     [&](std::string_view name) { return are_one_variable(field.name, name); });
 }
 
 bool wants_close(std::uint8_t version_minor, const ConnectionOptions& options) {

@@ -37,13 +37,13 @@ ConnectionOptions connection_options(std::span<const FieldView> fields,
                                      std::span<const std::string> kept = {});
 
 /// True for fields that are not passed on: Connection, Proxy-Connection, Keep-Alive, TE,
-/// Transfer-Encoding, Upgrade, and what Connection names. Trailer is passed on unless named: RFC
-/// 9110 section 6.6.2 no longer lists it as hop-by-hop.
+/// Transfer-Encoding, Upgrade, and what Connection names. Trailer is none of them (RFC 9110 section
+/// 6.6.2).
 bool is_hop_by_hop(const FieldView& field, const ConnectionOptions& options);
 
 /// True for fields that may not arrive in a trailer section: framing, routing, request modifiers,
-/// authentication and content format (RFC 9110 section 6.5.1), and RateLimit fields. They are
-/// dropped, never merged into the head.
+/// authentication and content format (RFC 9110 section 6.5.1), RateLimit fields, and what looks
+/// like one of these with an underscore. They are dropped, never merged into the head.
 bool is_forbidden_in_trailers(const FieldView& field);
 
 /// True if the sender ends the connection after this message.

@@ -69,6 +69,7 @@ std::optional<Refusal> set_absolute(RequestView& request, std::string_view recei
     return Refusal{400, "the target's authority is not the one of the Host field"};
   }
   request.host = authority->host;
+  request.authority = form->authority;
   split(request, origin_form(request.method, form->after, storage));
   return std::nullopt;
 }
@@ -90,6 +91,7 @@ std::optional<Refusal> set_target(RequestView& request, std::string_view receive
   if (received == "*" && request.method != "OPTIONS")
     return Refusal{400, "the target \"*\" is for OPTIONS alone"};
   request.host = host->host;
+  if (const FieldView* const field = request.find(FieldId::host)) request.authority = field->value;
   split(request, received);
   return std::nullopt;
 }

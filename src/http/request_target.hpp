@@ -15,7 +15,7 @@
 namespace weir::http {
 
 /// Judges `received`, the target as it stood in the request line, and sets request.target, path,
-/// query and host. Needs request.method, version_minor and fields.
+/// query, host and authority. Needs request.method, version_minor and fields.
 ///
 /// Refused with 405: CONNECT and TRACE. With 400: space, controls or a fragment in the target, "*"
 /// for anything but OPTIONS, another scheme than http and https, userinfo, and an authority that is

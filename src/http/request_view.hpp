@@ -29,6 +29,7 @@ struct RequestView {
   std::string_view query;   ///< after the first '?', not decoded
   std::string_view
       host;  ///< of Host or of the absolute-form, without port, brackets kept; compare with iequals
+  std::string_view authority;         ///< the same with its port, as it stood there
   std::uint8_t version_minor = 1;     ///< HTTP/1.0 or HTTP/1.1
   std::span<const FieldView> fields;  ///< in the order received, before any hop-by-hop removal
 

@@ -38,7 +38,8 @@ BodySource::State BodySource::pull_chunked(std::string_view& payload) {
         payload = step.payload;
         return State::payload;
       case http::ChunkedDecoder::Event::trailer:
-        break;  // dropped: RFC 9112 section 7.1.2 lets a recipient
+        if (trailers_ != nullptr) trailers_->add(step.trailer);
+        break;
       case http::ChunkedDecoder::Event::need_more:
         return State::exhausted;
       case http::ChunkedDecoder::Event::malformed:

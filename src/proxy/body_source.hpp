@@ -11,6 +11,7 @@
 #include "http/framing.hpp"
 #include "proxy/input_buffer.hpp"
 #include "proxy/io.hpp"
+#include "proxy/trailers.hpp"
 
 namespace weir::proxy {
 
@@ -26,6 +27,12 @@ class BodySource {
   BodySource(Socket& socket, InputBuffer& input, http::Framing framing)
       : socket_(socket), input_(&input), framing_(framing) {}
 
+  /// Where trailer fields go; without it they are dropped.
+  void keep_trailers(Trailers& trailers) { trailers_ = &trailers; }
+  /// Of the fields kept, once the body has ended.
+  std::string_view trailer_lines() const {
+    return trailers_ == nullptr ? std::string_view{} : trailers_->lines();
+  }
   /// The next piece of what has already arrived. No I/O.
   State pull(std::string_view& payload);
   /// Reads into another buffer from now on. What is left of a piece that is not complete yet, a
@@ -47,6 +54,7 @@ class BodySource {
   InputBuffer* input_;
   http::Framing framing_;
   http::ChunkedDecoder decoder_;
+  Trailers* trailers_ = nullptr;
   bool ended_ = false;
   bool last_was_full_ = false;
 };

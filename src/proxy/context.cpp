@@ -43,6 +43,8 @@ Context::Context(const ContextShares& shares, std::uint64_t seed)
   }
   for (const auto& identity : config.identities)
     add_fields_of(identity.source, identity_fields);
+  guarded_fields = identity_fields;
+  guarded_fields.push_back(config.client_address.header_name);
 }
 
 Context::~Context() = default;

@@ -56,6 +56,9 @@ struct Context : ContextShares {
       pools;  ///< one an upstream, in the configuration's order
   std::vector<std::string>
       identity_fields;  ///< fields that identities are read from: Connection can not strip them
+  std::vector<std::string>
+      guarded_fields;  ///< these and the one that client addresses are read from: nothing that an
+                       ///< upstream may take for one of them is passed on
   DeadlineWheel wheel;
   DateText date;
   std::string output;     ///< scratch: built here and sent before anything suspends

@@ -1,8 +1,13 @@
 #include "proxy/forwarded_head.hpp"
 
+#include <random>
+
 #include "http/append_number.hpp"
+#include "http/forwarding.hpp"
 #include "http/hop_by_hop.hpp"
+#include "http/look_alike.hpp"
 #include "http/problem.hpp"
+#include "proxy/trailers.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -13,7 +18,7 @@ void append_line(std::string& out, std::string_view name, std::string_view value
   out.append(name).append(": ").append(value).append("\r\n");
 }
 
-/// Fields of this hop, and Trailer: trailer sections are not passed on, so none is announced.
+/// Fields of this hop, and Trailer, which is written anew: it announces what goes on.
 bool stays_here(const http::FieldView& field, const http::ConnectionOptions& connection) {
   return field.id == FieldId::trailer || http::is_hop_by_hop(field, connection);
 }
@@ -26,7 +31,7 @@ bool is_forwarding_field(const http::FieldView& field) {
 
 /// For a request of HTTP/1.0 without a Host field.
 std::string host_for(const Exchange& exchange) {
-  if (!exchange.request.host.empty()) return std::string(exchange.request.host);
+  if (!exchange.request.authority.empty()) return std::string(exchange.request.authority);
   return exchange.server->authority();
 }
 
@@ -58,7 +63,26 @@ void append_forwarding_fields(std::string& out, const Exchange& exchange,
   }
 }
 
+/// The one field whose value changes on the way (RFC 9110 section 7.6.2).
+bool append_max_forwards(std::string& out, const http::RequestView& request) {
+  const auto left = http::max_forwards(request);
+  if (!left || !left->has_value() || **left == 0) return false;
+  out.append("Max-Forwards: ");
+  http::append_number(out, **left - 1);
+  out.append("\r\n");
+  return true;
+}
+
 }  // namespace
+
+std::string_view via_name() {
+  static const std::string name = [] {
+    std::string text = "weir-";
+    http::append_number(text, std::random_device{}(), 16);
+    return text;
+  }();
+  return name;
+}
 
 void append_request_head(std::string& out, const Exchange& exchange, const ForwardedHop& hop) {
   const auto& request = exchange.request;
@@ -69,12 +93,17 @@ void append_request_head(std::string& out, const Exchange& exchange, const Forwa
     if (field.id == FieldId::unknown && is_forwarding_field(field)) continue;
     if (field.id == FieldId::forwarded && !hop.peer_is_trusted) continue;
     if (field.id == FieldId::expect && request.version_minor == 0) continue;
+    if (field.id == FieldId::max_forwards && append_max_forwards(out, request)) continue;
+    if (field.id == FieldId::unknown && http::is_look_alike(field.name, hop.guarded)) continue;
     append_line(out, field.name, field.value);
   }
   out.append(request.version_minor == 0 ? "Via: 1.0 " : "Via: 1.1 ")
-      .append(via_name)
+      .append(via_name())
       .append("\r\n");
   append_forwarding_fields(out, exchange, hop.peer, hop.peer_is_trusted);
+  if (exchange.connection.name("te") && wants_trailers(request))
+    out.append("TE: trailers\r\nConnection: TE\r\n");
+  if (!hop.trailer.empty()) append_line(out, "Trailer", hop.trailer);
   if (exchange.body.kind == http::Framing::Kind::chunked)
     append_line(out, "Transfer-Encoding", "chunked");
   out.append("\r\n");
@@ -98,6 +127,7 @@ bool append_response_head(std::string& out, const ResponseHead& head, const Exch
   const bool chunk =
       exchange.request.version_minor == 1 && (head.body.kind == http::Framing::Kind::chunked ||
                                               head.body.kind == http::Framing::Kind::until_close);
+  if (chunk && !head.trailer.empty()) append_line(out, "Trailer", head.trailer);
   if (chunk) append_line(out, "Transfer-Encoding", "chunked");
   append_connection(out, exchange);
   return chunk;

@@ -14,24 +14,33 @@
 
 namespace weir::proxy {
 
-/// The name under which Weir signs Via (RFC 9110 section 7.6.3).
-inline constexpr std::string_view via_name = "weir";
+/// The name under which this process signs Via (RFC 9110 section 7.6.3). It is like no other's, so
+/// that a request that carries it has been here before.
+std::string_view via_name();
+
+/// The methods that are passed on as a matter of course, as a field line.
+inline constexpr std::string_view allow_line =
+    "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n";
 
 struct ForwardedHop {
   const identity::IpAddress& peer;
   bool peer_is_trusted = false;
+  std::span<const std::string> guarded{};  ///< no look-alikes of these go on
+  std::string_view trailer{};              ///< the value of Trailer; empty: no such field
 };
 
 /// Request line and end-to-end fields in their order, then Via and X-Forwarded-For, -Proto and
 /// -Host. What an untrusted peer claims in X-Forwarded-* or Forwarded is dropped; a trusted one's
-/// is kept and its address appended.
+/// is kept and its address appended. Max-Forwards of OPTIONS is one less. "TE: trailers" is said
+/// anew if the client said it to us.
 void append_request_head(std::string& out, const Exchange& exchange, const ForwardedHop& hop);
 
 struct ResponseHead {
   const StatusLine& line;
   std::span<const http::FieldView> fields;
   const http::ConnectionOptions& connection;
-  http::Framing body;  ///< as it comes from the upstream
+  http::Framing body;          ///< as it comes from the upstream
+  std::string_view trailer{};  ///< the value of Trailer; empty: no such field
 };
 
 /// Status line, end-to-end fields, the exchange's RateLimit fields, framing and Connection as the

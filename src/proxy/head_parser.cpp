@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "http/characters.hpp"
+#include "proxy/failure.hpp"
+
 namespace weir::proxy {
 namespace {
 
@@ -42,9 +45,7 @@ class HeadParser final : public beast::basic_parser<is_request> {
     if constexpr (!is_request) line_ = {code, view_of(reason), version};
   }
   void on_field_impl(beast::field id, beast_view name, beast_view value, error_code& ec) override {
-    // A folded value was unfolded into the parser's own stack: it is no view into the head (RFC
-    // 9112 section 5.2: refuse).
-    if (!value.empty() && !lies_in_head(value.data())) {
+    if (is_folded(name, value)) {
       ec = beast::error::bad_value;
     } else if (fields_.size() == most_fields) {
       ec = beast::error::header_limit;
@@ -52,8 +53,20 @@ class HeadParser final : public beast::basic_parser<is_request> {
       fields_.push_back({.id = id, .name = view_of(name), .value = view_of(value)});
     }
   }
-  bool lies_in_head(const char* at) const {
-    return at >= head_.data() && at < head_.data() + head_.size();
+  /// The parser unfolds values (into its own stack, or, if their first line is empty, by passing
+  /// over it). To be refused: RFC 9112 section 5.2. The empty line bounds what is looked at.
+  static bool is_folded(beast_view name, beast_view value) {
+    const char* at = after_white_space(name.data() + name.size() + 1);
+    if (!value.empty()) {
+      if (at != value.data()) return true;
+      at = after_white_space(value.data() + value.size());
+    }
+    return *at != '\r' || http::is_white_space(at[2]);
+  }
+  static const char* after_white_space(const char* at) {
+    while (http::is_white_space(*at))
+      ++at;
+    return at;
   }
 
   void on_header_impl(error_code&) override {}
@@ -69,6 +82,17 @@ class HeadParser final : public beast::basic_parser<is_request> {
   std::vector<http::FieldView>& fields_;
   StartLine line_;
 };
+
+/// "HTTP/" DIGIT "." DIGIT at the end of the request line, with other digits than ours.
+bool has_other_version(std::string_view head) {
+  constexpr std::string_view form = " HTTP/x.x";
+  const std::string_view line = head.substr(0, head.find("\r\n"));
+  if (line.size() < form.size()) return false;
+  const std::string_view end = line.substr(line.size() - form.size());
+  const bool is_version = end.starts_with(" HTTP/") && http::is_digit(end[6]) && end[7] == '.' &&
+                          http::is_digit(end[8]);
+  return is_version && end != " HTTP/1.1" && end != " HTTP/1.0";
+}
 
 bool has_bare_lf(std::string_view data, std::size_t from) {
   for (std::size_t at = data.find('\n', from); at != std::string_view::npos;
@@ -90,6 +114,29 @@ HeadEnd find_head_end(std::string_view data, std::size_t& scanned) {
   const bool malformed = has_bare_lf(data, scanned);
   scanned = data.size();
   return {.state = malformed ? HeadEnd::State::malformed : HeadEnd::State::incomplete};
+}
+
+http::Refusal why_refused(std::string_view head, std::span<const http::FieldView> fields) {
+  if (fields.size() == most_fields) return answer_to(Failure::head_too_large);
+  if (has_other_version(head)) return {505, "the version is neither HTTP/1.1 nor HTTP/1.0"};
+  return answer_to(Failure::head_malformed);
+}
+
+bool move_space_behind_colons(std::span<char> head) {
+  bool moved = false;
+  for (auto at = std::find(head.begin(), head.end(), '\n'); at != head.end();
+       at = std::find(at, head.end(), '\n')) {
+    ++at;
+    const auto colon = std::find_if(at, head.end(), [](char c) { return c == ':' || c == '\r'; });
+    if (colon == head.end() || *colon != ':') continue;
+    auto name_end = colon;
+    while (name_end != at && http::is_white_space(name_end[-1]))
+      --name_end;
+    if (name_end == colon || name_end == at) continue;
+    std::iter_swap(name_end, colon);
+    moved = true;
+  }
+  return moved;
 }
 
 std::optional<RequestLine> parse_request_head(std::string_view head,

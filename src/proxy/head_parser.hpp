@@ -6,11 +6,13 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include <boost/beast/http/basic_parser.hpp>
 
+#include "http/refusal.hpp"
 #include "http/request_view.hpp"
 
 namespace weir::proxy {
@@ -40,6 +42,14 @@ struct StatusLine {
   std::string_view reason;
   int version = 11;
 };
+
+/// Why parse_request_head did not take this head: 431 with too many fields, 505 for a version of
+/// HTTP that is none of ours (RFC 9112 section 2.3), else 400.
+http::Refusal why_refused(std::string_view head, std::span<const http::FieldView> fields);
+
+/// Moves white space that stands before a field's colon behind it, in place; true if there was
+/// some. A proxy takes it out of responses (RFC 9112 section 5.1).
+bool move_space_behind_colons(std::span<char> head);
 
 /// Parse one whole head; empty if it is not valid. The views point into `head`.
 std::optional<RequestLine> parse_request_head(std::string_view head,

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string_view>
 
 namespace weir::proxy {
@@ -16,6 +17,7 @@ class InputBuffer {
       : initial_(capacity), capacity_(capacity), bytes_(new char[capacity]) {}
 
   std::string_view data() const { return {bytes_.get() + begin_, end_ - begin_}; }
+  std::span<char> writable(std::size_t size) { return {bytes_.get() + begin_, size}; }
   bool empty() const { return begin_ == end_; }
   std::size_t capacity() const { return capacity_; }
 

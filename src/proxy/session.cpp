@@ -169,10 +169,7 @@ Failure Session::look_for_head(std::size_t& scanned) {
 Session::MaybeRefusal Session::inspect_head() {
   const auto line =
       parse_request_head(input_.data().substr(0, exchange_.head_size), exchange_.fields);
-  if (!line) {
-    const bool too_many = exchange_.fields.size() == most_fields;
-    return answer_to(too_many ? Failure::head_too_large : Failure::head_malformed);
-  }
+  if (!line) return why_refused(input_.data().substr(0, exchange_.head_size), exchange_.fields);
   auto& request = exchange_.request;
   request.method = line->method;
   request.version_minor = static_cast<std::uint8_t>(line->version % 10);

@@ -28,9 +28,7 @@ Task<> Session::answer(const http::Refusal& refusal) {
   std::string& body = context_.body;
   body.clear();
   http::append_problem(body, refusal.status, refusal.detail);
-  co_await send_answer(
-      refusal.status, problem_json,
-      refusal.status == 405 ? "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n" : "", body);
+  co_await send_answer(refusal.status, problem_json, refusal.status == 405 ? allow_line : "", body);
 }
 
 Task<> Session::answer_denied() {

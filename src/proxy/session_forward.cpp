@@ -4,8 +4,10 @@
 
 #include <boost/asio/write.hpp>
 
+#include "http/forwarding.hpp"
 #include "proxy/head_parser.hpp"
 #include "proxy/session.hpp"
+#include "proxy/trailers.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -16,6 +18,8 @@ constexpr std::size_t gather_limit = 16 * 1024;
 
 /// What nginx logs when the client left before it was answered; nobody receives it.
 constexpr int client_closed_request = 499;
+
+constexpr http::Refusal loop_detected{508, "the request has been here before"};
 
 /// RFC 9110 section 9.2.2.
 bool is_idempotent(std::string_view method) {
@@ -28,8 +32,8 @@ void append_chunk(std::string& out, std::string_view payload) {
   out.append(payload).append("\r\n");
 }
 
-void append_last_chunk(std::string& out) {
-  out.append(http::last_chunk).append("\r\n");
+void append_last_chunk(std::string& out, std::string_view trailer_lines) {
+  out.append(http::last_chunk).append(trailer_lines).append("\r\n");
 }
 
 }  // namespace
@@ -38,6 +42,7 @@ void append_last_chunk(std::string& out) {
 struct Session::Upload {
   BodySource source;
   bool chunk;
+  Trailers trailers{};
   bool finished = true;
   bool sent_whole = false;          ///< the upstream connection stands at the end of the request
   bool unwanted = false;            ///< the answer is complete: stop where you are
@@ -47,6 +52,10 @@ struct Session::Upload {
 };
 
 Task<> Session::forward() {
+  const auto left = http::max_forwards(exchange_.request);
+  if (!left) co_return co_await answer(left.error());
+  if (*left == std::uint64_t{0}) co_return co_await send_answer(204, "", allow_line, "");
+  if (http::has_passed(exchange_.fields, via_name())) co_return co_await answer(loop_detected);
   UpstreamPool& pool = *context_.pools[*exchange_.route->upstream];
   exchange_.upstream = &pool.settings();
   exchange_.forwarded_at =
@@ -148,7 +157,17 @@ Task<Failure> Session::connect(UpstreamServer& server) {
 Failure Session::append_request(Upload& upload) {
   std::string& out = context_.output;
   out.clear();
-  append_request_head(out, exchange_, {.peer = peer_, .peer_is_trusted = peer_is_trusted_});
+  if (upload.chunk) {
+    upload.trailers.open({.head = exchange_.fields,
+                          .connection = exchange_.connection,
+                          .guarded = context_.guarded_fields});
+    upload.source.keep_trailers(upload.trailers);
+  }
+  append_request_head(out, exchange_,
+                      {.peer = peer_,
+                       .peer_is_trusted = peer_is_trusted_,
+                       .guarded = context_.guarded_fields,
+                       .trailer = upload.trailers.announced()});
   auto state = BodySource::State::ended;
   if (!exchange_.body_is_read) {
     std::string_view piece;
@@ -162,7 +181,7 @@ Failure Session::append_request(Upload& upload) {
   upload.sent_whole = state == BodySource::State::ended;
   if (upload.sent_whole) {
     exchange_.body_is_read = true;
-    if (upload.chunk) append_last_chunk(out);
+    if (upload.chunk) append_last_chunk(out, upload.source.trailer_lines());
   }
   return Failure::none;
 }
@@ -195,7 +214,8 @@ Task<> Session::upload_body(Upload& upload) {
       upload.chunk ? append_chunk(out, piece) : void(out.append(piece));
     }
     exchange_.body_is_read = state == BodySource::State::ended;
-    if (exchange_.body_is_read && upload.chunk) append_last_chunk(out);
+    if (exchange_.body_is_read && upload.chunk)
+      append_last_chunk(out, upload.source.trailer_lines());
     if (state == BodySource::State::malformed) upload.failure = Failure::body_malformed;
     if (is_too_large(exchange_.bytes_in)) upload.failure = Failure::body_too_large;
     if (upload.failure != Failure::none) break;
@@ -250,8 +270,9 @@ Task<Failure> Session::read_response(Upload& upload) {
       co_return why == Failure::none ? Failure::upstream_broken : why;
     }
     exchange_.upstream_took = context_.clock.now() - exchange_.forwarded_at;
-    const auto line =
-        parse_response_head(upstream.input.data().substr(0, end.size), upstream.fields);
+    auto line = parse_response_head(upstream.input.data().substr(0, end.size), upstream.fields);
+    if (!line && move_space_behind_colons(upstream.input.writable(end.size)))
+      line = parse_response_head(upstream.input.data().substr(0, end.size), upstream.fields);
     if (!line || line->status < 100 || line->status == 101) co_return Failure::upstream_invalid;
     upstream.input.consume(end.size);  // the views hold until something is read
     const auto connection = http::connection_options(upstream.fields);
@@ -260,11 +281,19 @@ Task<Failure> Session::read_response(Upload& upload) {
                                static_cast<std::uint8_t>(line->version % 10), upstream.fields);
     if (!body || connection.too_many) co_return Failure::upstream_invalid;
     upstream.server.answered();
-    const ResponseHead head{
-        .line = *line, .fields = upstream.fields, .connection = connection, .body = *body};
+    Trailers trailers;
+    if (body->kind == http::Framing::Kind::chunked && wants_trailers(exchange_.request)) {
+      trailers.open({.head = upstream.fields, .connection = connection, .only_announced = false});
+    }
+    const ResponseHead head{.line = *line,
+                            .fields = upstream.fields,
+                            .connection = connection,
+                            .body = *body,
+                            .trailer = trailers.announced()};
     if (line->status >= 200) {
       const bool chunk = append_answer(head);
       BodySource source(upstream.socket, upstream.input, head.body);
+      source.keep_trailers(trailers);
       co_return co_await relay_answer(source, chunk);
     }
     const Failure failure = co_await answer_interim(head);
@@ -332,7 +361,7 @@ Task<Failure> Session::relay_answer(BodySource& source, bool chunk) {
       }
     }
     if (state == BodySource::State::malformed) co_return Failure::upstream_invalid;
-    if (state == BodySource::State::ended && chunk) append_last_chunk(out);
+    if (state == BodySource::State::ended && chunk) append_last_chunk(out, source.trailer_lines());
     error_code ec;
     exchange_.bytes_out += out.size();
     const std::string_view rest = send_at_once(socket_, out, ec);

@@ -68,8 +68,10 @@ TEST_CASE("H1 H3: fields of this hop stay here, all others go on in their order"
   CHECK(request.to_upstream() ==
         "POST /a//b/../c?%41=%zz HTTP/1.1\r\nHost: api.example:81\r\nX-B: 2\r\nX-B: "
         "3\r\nContent-Length: 4\r\n"
-        "Via: 1.1 weir\r\nX-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: "
-        "http\r\nX-Forwarded-Host: api.example:81\r\n\r\n");
+        "Via: 1.1 " +
+            std::string(via_name()) +
+            "\r\nX-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: "
+            "http\r\nX-Forwarded-Host: api.example:81\r\n\r\n");
 }
 
 TEST_CASE(
@@ -94,7 +96,7 @@ TEST_CASE("H8 H16: Via names the version received, our own version goes out") {
   Forwarded request("GET / HTTP/1.0\r\nVia: 1.0 other\r\n\r\n");
   const std::string head = request.to_upstream();
   CHECK(contains(head, "GET / HTTP/1.1\r\nHost: up.example\r\n"));
-  CHECK(contains(head, "Via: 1.0 other\r\nVia: 1.0 weir\r\n"));
+  CHECK(contains(head, "Via: 1.0 other\r\nVia: 1.0 " + std::string(via_name()) + "\r\n"));
 }
 
 TEST_CASE("a chunked request goes on chunked") {
@@ -102,6 +104,25 @@ TEST_CASE("a chunked request goes on chunked") {
   const std::string head = request.to_upstream();
   CHECK(contains(head, "Transfer-Encoding: chunked\r\n\r\n"));
   CHECK(head.find("Transfer-Encoding") == head.rfind("Transfer-Encoding"));
+}
+
+TEST_CASE("H18: Max-Forwards of OPTIONS is one less") {
+  const auto line = [](const std::string& method, const std::string& value) {
+    const std::string head =
+        Forwarded(method + " / HTTP/1.1\r\nHost: a\r\nMax-Forwards: " + value + "\r\n\r\n")
+            .to_upstream();
+    const auto at = head.find("Max-Forwards: ");
+    return head.substr(at, head.find('\r', at) - at);
+  };
+  CHECK(line("OPTIONS", "3") == "Max-Forwards: 2");
+  CHECK(line("GET", "3") == "Max-Forwards: 3");
+}
+
+TEST_CASE("P7: TE is said anew if it was said to us") {
+  const std::string both = "GET / HTTP/1.1\r\nHost: a\r\nTE: gzip, trailers\r\nConnection: te\r\n";
+  CHECK(contains(Forwarded(both + "\r\n").to_upstream(), "TE: trailers\r\nConnection: TE\r\n"));
+  CHECK_FALSE(contains(Forwarded("GET / HTTP/1.1\r\nHost: a\r\nTE: trailers\r\n\r\n").to_upstream(),
+                       "TE:"));
 }
 
 TEST_CASE("E1: an expectation of HTTP/1.0 is not passed on") {

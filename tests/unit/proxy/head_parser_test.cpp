@@ -67,9 +67,12 @@ TEST_CASE("heads that two parsers could read in two ways are refused") {
   const std::string host = "Host: a\r\n";
   const char* const heads[] = {
       "GET / HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n\r\n",  // obs-fold
-      "GET / HTTP/1.1\r\nHost: a\r\nX : a\r\n\r\n",       // space before the colon
-      "GET / HTTP/1.1\r\nHost: a\r\n: a\r\n\r\n",         // empty name
-      "GET / HTTP/1.1\r\nHost: a\r\nX[: a\r\n\r\n",       // not a token
+      "GET / HTTP/1.1\r\nHost: a\r\nX:\r\n b\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: a\r\nX: \r\n\t\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: a\r\nX: a\r\n \r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: a\r\nX : a\r\n\r\n",  // space before the colon
+      "GET / HTTP/1.1\r\nHost: a\r\n: a\r\n\r\n",    // empty name
+      "GET / HTTP/1.1\r\nHost: a\r\nX[: a\r\n\r\n",  // not a token
       "GET / HTTP/1.1\r\nHost: a\r\nNo colon\r\n\r\n",
       "GET / HTTP/1.1\r\n Host: a\r\n\r\n",  // white space before the first field
       "GET  / HTTP/1.1\r\nHost: a\r\n\r\n",  // two spaces
@@ -96,6 +99,35 @@ TEST_CASE("more fields than a head may have are refused") {
     head += "X: y\r\n";
   CHECK(request_is_valid(head + "\r\n"));
   CHECK_FALSE(request_is_valid(head + "X: y\r\n\r\n"));
+}
+
+TEST_CASE("R10: a head of another version is told apart from a malformed one") {
+  const auto status = [](const std::string& head) {
+    std::vector<FieldView> fields;
+    REQUIRE_FALSE(parse_request_head(head, fields).has_value());
+    return why_refused(head, fields).status;
+  };
+  for (const char* version : {"2.0", "1.2", "0.9"}) {
+    CHECK(status(std::string("GET / HTTP/") + version + "\r\nHost: a\r\n\r\n") == 505);
+  }
+  for (const char* line : {"GET / HTTP/1.", "GET / HTTP/11", "GET / http/2.0", "GET / HTTP/2.x",
+                           "GET / HTTP/1.01", "HTTP/2.0", "x"}) {
+    CHECK(status(std::string(line) + "\r\nHost: a\r\n\r\n") == 400);
+  }
+  CHECK(status("GET / HTTP/1.1\r\nX : y\r\n\r\n") == 400);
+}
+
+TEST_CASE("F1: white space before a colon is moved behind it") {
+  const auto mended = [](std::string head) {
+    const bool moved = move_space_behind_colons(head);
+    return moved ? head : "as it was";
+  };
+  CHECK(mended("HTTP/1.1 200 a : b\r\nX : y\r\nY\t :z : \r\nZ:  1\r\n\r\n") ==
+        "HTTP/1.1 200 a : b\r\nX:  y\r\nY: \tz : \r\nZ:  1\r\n\r\n");
+  for (const char* head : {"HTTP/1.1 200 a : b\r\n\r\n", "HTTP/1.1 200 OK\r\nX: a : b\r\n\r\n",
+                           "HTTP/1.1 200 OK\r\n : x\r\n\r\n", "HTTP/1.1 200 OK\r\nX \r\n\r\n"}) {
+    CHECK(mended(head) == "as it was");
+  }
 }
 
 TEST_CASE("a status line may have no reason") {
