@@ -63,11 +63,12 @@ class Requests(Case):
         self.assertEqual(request["Cookie"], "a=b")
 
     def test_via_names_the_version_received_and_follows_what_was_there(self):
-        self.assertEqual(self.seen("GET", "/")["Via"], "1.1 weir")
+        via = self.seen("GET", "/")["Via"]
+        self.assertRegex(via, "^1.1 weir-[0-9a-f]+$")
         request = self.seen("GET", "/", {"Via": "1.1 before"})
-        self.assertEqual(", ".join(request.fields.all("Via")), "1.1 before, 1.1 weir")
+        self.assertEqual(", ".join(request.fields.all("Via")), f"1.1 before, {via}")
         request = self.seen("GET", "/", {"Host": "weir.test"}, version="1.0")
-        self.assertEqual(request["Via"], "1.0 weir")
+        self.assertEqual(request["Via"], via.replace("1.1", "1.0"))
 
     def test_an_untrusted_peer_does_not_speak_for_others_pitfall_19(self):
         request = self.seen("GET", "/", {

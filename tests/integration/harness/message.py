@@ -51,13 +51,16 @@ class Message:
 class Reader:
     """Exact reads from a socket; what was read too much stays here."""
 
-    def __init__(self, sock):
+    def __init__(self, sock, record=None):
         self.sock = sock
+        self.record = record  # every byte that came, if somebody wants them
         self.buffer = bytearray()
 
     def fill(self):
         data = self.sock.recv(262144)
         self.buffer += data
+        if self.record is not None:
+            self.record += data
         return bool(data)
 
     def line(self):

@@ -79,9 +79,11 @@ def answer(body=b"", status="200 OK", fields=()):
 class Upstream:
     """On a free port, or on the one given: where another one was until now."""
 
-    def __init__(self, behaviour=echo, send_buffer=None, receive_buffer=None, tls=None, port=0):
+    def __init__(self, behaviour=echo, send_buffer=None, receive_buffer=None, tls=None, port=0,
+                 record=None):
         self.behaviour = behaviour
         self.tls = tls  # an ssl.SSLContext
+        self.record = record  # a bytearray: every byte that comes, of all connections
         self.requests = []
         self.connections = 0
         self._open = set()
@@ -150,7 +152,7 @@ class Upstream:
     def _serve(self, sock, number):
         try:
             sock = self._secured(sock)
-            reader = Reader(sock)
+            reader = Reader(sock, self.record)
             while reader.buffer or reader.fill():
                 exchange = Exchange(reader.head(), reader, sock, number)
                 with self._lock:
