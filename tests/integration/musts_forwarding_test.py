@@ -262,5 +262,3 @@ class Answers(WireCase):
         answer = (b"HTTP/1.1 407 Proxy\r\nDate: x\r\nProxy-Authenticate: Basic realm=\"a\"\r\n"
                   b"Content-Length: 0\r\n\r\n")
         self.assertEqual(self.through(get(), answer=answer).down, answer)
-
-
