@@ -2,6 +2,7 @@
 of one call a decision and of none for what is denied anyway."""
 
 import os
+import subprocess
 import threading
 import time
 import unittest
@@ -127,6 +128,18 @@ class Cost(SharingCase):
                 statuses += [client.read().status for _ in range(100)]
         self.assertEqual(set(statuses), {429})
         self.assertLess(self.calls() - before, len(statuses) / 100)
+
+    def test_a_flood_over_many_connections_asks_once_when_a_denial_ends(self):
+        """The quota recovers a hundred times while it is denied: once for the connection that asks,
+        not for each of those that come meanwhile."""
+        self.begin({"p": {"algorithm": "gcra", "rate": "10/1s"}}, workers=2)
+        command = ["wrk", "-t1", "-c64", "-d5s", "--timeout", "10s", f"http://127.0.0.1:{self.weirs[0].port}/p"]
+        subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=60)
+        denied = self.gauge(self.weirs[0], "weir_decisions_total", policy="p", outcome="denied")
+        self.assertGreater(denied, scaled(10_000))
+        self.assertGreater(self.calls(), 50)
+        # Until the first denial each connection may have asked; then next to no one.
+        self.assertLess(self.calls() - 64, denied / 100)
 
     def test_one_call_decides_all_limits_of_a_request(self):
         policies = {name: {"algorithm": name, "rate": "100000/1d"} for name in ALGORITHMS}

@@ -7,6 +7,7 @@
 
 #include "catch.hpp"
 #include "contract/store_model.hpp"
+#include "limiter/inquiry.hpp"
 #include "unit/limiter/request_fixture.hpp"
 
 namespace weir::limiter::test {
@@ -122,6 +123,126 @@ TEST_CASE("A later answer replaces an earlier one") {
   CHECK(decision->more_after == 0s);
 }
 
+TEST_CASE("What an answer says of the next such demand") {
+  const auto told = [](std::int64_t remaining) {
+    return Decision{.allowed = true,
+                    .limit = 10,
+                    .remaining = remaining,
+                    .reset_after = 4s,
+                    .more_after = 300ms,
+                    .delay = 100ms};
+  };
+  // Enough is left: it passes.
+  CHECK(decision_after(told(3), 3) == told(3));
+  CHECK(decision_after(told(0), 0) == told(0));
+  // One unit is missing, and when there is one more is known.
+  for (const std::int64_t cost : {1, 3}) {
+    Decision expected = told(cost - 1);
+    expected.allowed = false;
+    expected.delay = 0s;
+    expected.retry_after = 300ms;
+    CHECK(decision_after(told(cost - 1), cost) == expected);
+  }
+  // More are missing: it is denied, nobody knows for how long.
+  CHECK_FALSE(decision_after(told(1), 3).has_value());
+  CHECK(decision_after(denied(1s), 3) == denied(1s));
+  CHECK(decision_after(denied(std::nullopt), 30) == denied(std::nullopt));
+}
+
+// Whatever the state: the denial that follows from an admission is the one that the rules give, up
+// to the last microsecond, and then they admit.
+TEST_CASE("The denial that follows from an admission is that of the rules") {
+  std::vector<rules::Policy> policies;
+  for (const Algorithm algorithm : store::test::algorithms) {
+    policies.push_back(store::test::policy(algorithm, 7, 3s));
+    policies.push_back(store::test::policy(algorithm, 3, 700ms));
+    policies.push_back(store::test::policy(algorithm, 1, 1s));
+  }
+  rules::Definition tiers;
+  tiers.algorithm = Algorithm::sliding_window;
+  tiers.rates = {{.count = 3, .per = 1s}, {.count = 20, .per = 30s}, {.count = 100, .per = 300s}};
+  policies.push_back(store::test::policy(tiers));
+  rules::Definition leaky;
+  leaky.algorithm = Algorithm::leaky_bucket;
+  leaky.rates = {{.count = 7, .per = 3s}};
+  leaky.queue = 5;
+  leaky.max_delay = 1'000'001us;  // ends in the middle of an interval
+  policies.push_back(store::test::policy(leaky));
+  rules::Definition burst = gcra(7, 3s);
+  burst.burst = 12;
+  policies.push_back(store::test::policy(burst));
+  burst.algorithm = Algorithm::token_bucket;
+  policies.push_back(store::test::policy(burst));
+
+  for (std::size_t i = 0; i < policies.size(); ++i) {
+    const rules::Policy& policy = policies[i];
+    CAPTURE(to_string(policy.algorithm), i);
+    std::mt19937_64 random(i);
+    store::test::StoreModel store;
+    Instant now = epoch;
+    int followed = 0;
+    for (int step = 0; step < 3'000; ++step) {
+      now += Duration{static_cast<std::int64_t>(random() % 400'000)};
+      const auto cost = static_cast<std::int64_t>(random() % 4);
+      const auto claim = store::test::claim(policy, 1, cost);
+      const auto answer = ask(store, now, {claim});
+      const auto next = decision_after(answer.decisions[0], cost);
+      if (!answer.admitted || (next && next->allowed)) continue;
+      auto same_store = store;
+      const auto denial = ask(same_store, now, {claim});
+      REQUIRE_FALSE(denial.admitted);
+      if (!next) continue;
+      ++followed;
+      REQUIRE(*next == denial.decisions[0]);
+      const Duration retry_after = next->retry_after.value();
+      const auto some = Duration{static_cast<std::int64_t>(random()) & 0x7fff'ffff} % retry_after;
+      for (const Duration after : {some, retry_after - 1us}) {
+        auto later_store = store;
+        REQUIRE_FALSE(ask(later_store, now + after, {claim}).admitted);
+      }
+      auto later_store = store;
+      REQUIRE(ask(later_store, now + retry_after, {claim}).admitted);
+    }
+    CHECK(followed > 50);
+  }
+}
+
+TEST_CASE("Who asks is noted where a denial has ended lately, and nowhere else") {
+  DenialMemory memory(16, 1);
+  Inquiry first;
+  Inquiry second;
+  CHECK(memory.asker_of(key(1), epoch) == nullptr);
+  memory.remember(key(1), denied(1s), epoch, epoch);
+  CHECK(memory.asker_of(key(1), epoch + 999'999us) == nullptr);
+  CHECK(memory.asker_of(key(1), epoch + 6s) == nullptr);
+  CHECK(memory.asker_of(key(1, 2), epoch + 1s) == nullptr);
+  REQUIRE(memory.asker_of(key(1), epoch + 1s) != nullptr);
+  *memory.asker_of(key(1), epoch + 1s) = &first;
+  CHECK(*memory.asker_of(key(1), epoch + 2s) == &first);
+  SECTION("it is settled by itself alone") {
+    memory.settle(key(1), second, true);
+    CHECK(*memory.asker_of(key(1), epoch + 2s) == &first);
+    memory.settle(key(1), first, false);
+    REQUIRE(memory.asker_of(key(1), epoch + 2s) != nullptr);
+    CHECK(*memory.asker_of(key(1), epoch + 2s) == nullptr);
+  }
+  SECTION("what leaves enough ends the matter") {
+    memory.settle(key(1), first, true);
+    CHECK(memory.asker_of(key(1), epoch + 2s) == nullptr);
+  }
+  SECTION("another denial strikes it out") {
+    memory.remember(key(1), denied(1s), epoch + 1s, epoch + 1s);
+    memory.settle(key(1), first, true);
+    CHECK(memory.recall(key(1), epoch + 1s).has_value());
+    CHECK(*memory.asker_of(key(1), epoch + 2s) == nullptr);
+  }
+  SECTION("so does a reset") {
+    memory.forget(key(1).identity, 0);
+    memory.settle(key(1), first, false);
+    CHECK(memory.asker_of(key(1), epoch + 2s) == nullptr);
+  }
+}
+
 // Random requests at random times, with a store whose clock is another and that executes some time
 // after it is asked: whatever the memory denies, the store would have denied at that instant, too,
 // and it would not have passed before the told retry.
@@ -165,7 +286,8 @@ TEST_CASE("Nothing is denied from memory that the store would admit") {
       const Instant executed_at = sent_at + below(5'000);
       now = executed_at + below(5'000);
       const auto answer = ask(store, executed_at + skew, {claim});
-      memory.remember(key, answer.decisions[0], sent_at, now);
+      if (const auto next = decision_after(answer.decisions[0], key.cost))
+        memory.remember(key, *next, sent_at, now);
       answered_at[key] = now;
       if (answer.admitted) charged_at[{key.identity, id}] = now;
     }

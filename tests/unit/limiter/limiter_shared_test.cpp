@@ -22,6 +22,13 @@ config::Policy shared_policy(const char* name, std::int64_t count,
   return result;
 }
 
+/// One of several requests that are decided at the same time.
+struct Coming {
+  Verdict verdict;
+  Inquiry inquiry;
+  Told told;
+};
+
 /// A limiter over a Redis of its own. Time is the test's; the clock of Redis is its own.
 struct SharedFixture : Fixture {
   SharedFixture() {
@@ -54,6 +61,23 @@ struct SharedFixture : Fixture {
     limiter->ask(*inquiry, told, epoch + after);
     REQUIRE(redis->run_until([&] { return told.error.has_value(); }));
     return limiter->conclude(*inquiry, *told.error, route, evidence(), epoch + after);
+  }
+  /// Up to where it has to wait.
+  void come(Coming& coming, Duration after) {
+    coming.verdict = limiter->decide(route, evidence(), epoch + after);
+    if (coming.verdict.outcome == Outcome::undecided) ask(coming, after);
+  }
+  void ask(Coming& coming, Duration after) {
+    coming.told.error.reset();
+    limiter->ask(coming.inquiry, coming.told, epoch + after);
+  }
+  bool await(const Coming& coming) {
+    return redis->run_until([&] { return coming.told.error.has_value(); });
+  }
+  Outcome conclude(Coming& coming, Duration after) {
+    coming.verdict =
+        limiter->conclude(coming.inquiry, *coming.told.error, route, evidence(), epoch + after);
+    return coming.verdict.outcome;
   }
   std::uint64_t questions() const { return redis->counters.questions.value(); }
   Breaker::State breaker() const { return limiter->sharing()->breaker.load(); }
@@ -93,9 +117,10 @@ TEST_CASE("A flood of one key costs Redis next to nothing") {
   fixture.limit(shared_policy("wide", 10), 0);
   fixture.limit(shared_policy("narrow", 2), 0);
   REQUIRE(fixture.connect());
+  // What leaves nothing tells of the denial to come.
   for (int i = 0; i < 3; ++i)
     fixture.serve();
-  REQUIRE(fixture.questions() == 3);
+  REQUIRE(fixture.questions() == 2);
   for (int i = 1; i <= 1'000; ++i) {
     const Verdict verdict = fixture.serve(Duration{i * 4'000});
     REQUIRE(verdict.outcome == Outcome::denied);
@@ -106,15 +131,172 @@ TEST_CASE("A flood of one key costs Redis next to nothing") {
     REQUIRE(verdict.limits[0].decision.remaining == 8);
     REQUIRE(verdict.retry_after <= Duration{1'800s} - Duration{i * 4'000});
   }
-  CHECK(fixture.questions() == 3);
-  CHECK(fixture.limiter->sharing()->remembered.value() == 1'000);
+  CHECK(fixture.questions() == 2);
+  CHECK(fixture.limiter->sharing()->remembered.value() == 1'001);
   CHECK(fixture.counters(1).denied.value() == 1'001);
   // Not for ever, and not after a reset.
   CHECK(fixture.serve(5s).outcome == Outcome::denied);
-  CHECK(fixture.questions() == 4);
+  CHECK(fixture.questions() == 3);
   fixture.limiter->forget(fixture.inquiry->limits[1].identity, 1);
   CHECK(fixture.serve(5s).outcome == Outcome::denied);
-  CHECK(fixture.questions() == 5);
+  CHECK(fixture.questions() == 4);
+}
+
+// The denial is believed for 5 s of the test's time, and renewed by Redis, for which no time
+// passes.
+TEST_CASE("Where a denial has ended one request asks, and the others wait for its answer") {
+  SharedFixture fixture;
+  fixture.config.redis.timeout = 20s;
+  fixture.limit(shared_policy("narrow", 3), 0);
+  REQUIRE(fixture.connect());
+  for (int i = 0; i < 3; ++i)
+    REQUIRE(fixture.serve().outcome == Outcome::allowed);
+  REQUIRE(fixture.questions() == 3);
+  Coming first;
+  std::array<Coming, 3> others;
+  const auto come = [&] {
+    fixture.come(first, 5s);
+    for (auto& other : others)
+      fixture.come(other, 5s);
+    REQUIRE(fixture.questions() == 4);
+    REQUIRE(fixture.await(first));
+    for (auto& other : others)
+      REQUIRE_FALSE(other.told.error.has_value());
+  };
+  SECTION("another denial holds for all") {
+    come();
+    CHECK(fixture.conclude(first, 5s) == Outcome::denied);
+    for (auto& other : others) {
+      REQUIRE(other.told.error.has_value());
+      CHECK(fixture.conclude(other, 5s) == Outcome::denied);
+      CHECK(other.verdict.decider == Decider::redis);
+    }
+    CHECK(fixture.questions() == 4);
+  }
+  SECTION("where something is left, all ask at once") {
+    redis::test::RedisCli cli(fixture.process);
+    cli({"flushall"});
+    come();
+    CHECK(fixture.conclude(first, 5s) == Outcome::allowed);
+    for (auto& other : others) {
+      REQUIRE(fixture.conclude(other, 5s) == Outcome::undecided);
+      fixture.ask(other, 5s);
+    }
+    CHECK(fixture.questions() == 7);
+    for (auto& other : others)
+      REQUIRE(fixture.await(other));
+    CHECK(fixture.conclude(others[0], 5s) == Outcome::allowed);
+    CHECK(fixture.conclude(others[1], 5s) == Outcome::allowed);
+    CHECK(fixture.conclude(others[2], 5s) == Outcome::denied);
+  }
+  SECTION("an answer that is past already is asked for again by one, for those who came after it") {
+    come();
+    CHECK(fixture.conclude(first, 10s) == Outcome::denied);
+    REQUIRE(fixture.conclude(others[0], 10s) == Outcome::undecided);
+    fixture.ask(others[0], 10s);
+    REQUIRE(fixture.conclude(others[1], 10s) == Outcome::undecided);
+    fixture.ask(others[1], 10s);
+    CHECK(fixture.questions() == 5);
+    CHECK(others[0].inquiry.question.waited == 5s);
+    REQUIRE(fixture.await(others[0]));
+    CHECK(fixture.conclude(others[0], 10s) == Outcome::denied);
+    REQUIRE(others[1].told.error.has_value());
+    CHECK(fixture.conclude(others[1], 10s) == Outcome::denied);
+    CHECK(fixture.conclude(others[2], 10s) == Outcome::denied);
+  }
+  SECTION("nobody waits for one who came later and may take longer") {
+    come();
+    CHECK(fixture.conclude(first, 10s) == Outcome::denied);
+    Coming later;
+    fixture.come(later, 11s);
+    CHECK(fixture.questions() == 5);
+    REQUIRE(fixture.conclude(others[0], 12s) == Outcome::undecided);
+    fixture.ask(others[0], 12s);
+    CHECK(fixture.questions() == 6);
+    CHECK_FALSE(others[0].inquiry.waits);
+    REQUIRE(fixture.await(others[0]));
+  }
+  SECTION("who has waited for all of its time decides alone") {
+    come();
+    CHECK(fixture.conclude(first, 24'999ms) == Outcome::denied);
+    REQUIRE(fixture.conclude(others[0], 24'999ms) == Outcome::undecided);
+    fixture.conclude(others[1], 25s);
+    CHECK(others[1].verdict.decider == Decider::local);
+  }
+  SECTION("a store that stops leaves nobody waiting") {
+    fixture.come(first, 5s);
+    for (auto& other : others)
+      fixture.come(other, 5s);
+    fixture.redis->store->stop();
+    REQUIRE(fixture.await(first));
+    fixture.conclude(first, 5s);
+    CHECK(first.verdict.decider == Decider::local);
+    for (auto& other : others) {
+      REQUIRE(other.told.error.has_value());
+      fixture.conclude(other, 5s);
+      CHECK(other.verdict.decider == Decider::local);
+    }
+  }
+}
+
+TEST_CASE("Who waits for a Redis that is silent is decided within its own time") {
+  SharedFixture fixture;
+  fixture.config.redis.timeout = 50ms;
+  fixture.config.redis.breaker_failures = 3;
+  fixture.limit(shared_policy("narrow", 1), 0);
+  REQUIRE(fixture.connect());
+  REQUIRE(fixture.serve().outcome == Outcome::allowed);
+  fixture.process.pause();
+  Coming first;
+  Coming second;
+  Coming third;
+  fixture.come(first, 5s);
+  fixture.come(second, 5s + 20ms);
+  fixture.come(third, 5s + 20ms);
+  CHECK(fixture.questions() == 2);
+  REQUIRE(fixture.await(first));
+  CHECK_FALSE(second.told.error.has_value());
+  fixture.conclude(first, 5s + 50ms);
+  CHECK(first.verdict.decider == Decider::local);
+  REQUIRE(second.told.error.has_value());
+  REQUIRE(fixture.conclude(second, 5s + 50ms) == Outcome::undecided);
+  fixture.ask(second, 5s + 50ms);
+  CHECK(second.inquiry.question.waited == 30ms);
+  CHECK(fixture.questions() == 3);
+  SECTION("one after the other") {
+    REQUIRE(fixture.await(second));
+    fixture.conclude(second, 5s + 70ms);
+    CHECK(second.verdict.decider == Decider::local);
+    REQUIRE(third.told.error.has_value());
+    fixture.conclude(third, 5s + 70ms);
+    CHECK(third.verdict.decider == Decider::local);
+    CHECK(fixture.questions() == 3);
+  }
+  SECTION("nobody waits once the breaker is open") {
+    fixture.client = identity::IpAddress::v4({192, 0, 2, 2});
+    for (int i = 0; i < 2; ++i)
+      CHECK(fixture.serve().decider == Decider::local);
+    REQUIRE(fixture.breaker() == Breaker::State::open);
+    fixture.client = identity::IpAddress::v4({192, 0, 2, 1});
+    fixture.conclude(third, 5s + 50ms);
+    CHECK(third.verdict.decider == Decider::local);
+    REQUIRE(fixture.await(second));
+    fixture.conclude(second, 5s + 70ms);
+  }
+}
+
+TEST_CASE("Requests of a key that was not denied lately do not wait for each other") {
+  SharedFixture fixture;
+  fixture.limit(shared_policy("wide", 10), 0);
+  REQUIRE(fixture.connect());
+  std::array<Coming, 3> all;
+  for (auto& coming : all)
+    fixture.come(coming, 0s);
+  CHECK(fixture.questions() == 3);
+  for (auto& coming : all) {
+    REQUIRE(fixture.await(coming));
+    CHECK(fixture.conclude(coming, 0s) == Outcome::allowed);
+  }
 }
 
 TEST_CASE("A key that is denied denies with every other limit, another client is asked for") {
@@ -124,15 +306,15 @@ TEST_CASE("A key that is denied denies with every other limit, another client is
   REQUIRE(fixture.connect());
   fixture.serve();
   REQUIRE(fixture.serve().outcome == Outcome::denied);
-  REQUIRE(fixture.questions() == 2);
+  REQUIRE(fixture.questions() == 1);
   fixture.header("x-api-key", "one");
   const Verdict verdict = fixture.serve();
   CHECK(verdict.outcome == Outcome::denied);
   CHECK(verdict.limits.size() == 1);  // nothing is known of the other
-  CHECK(fixture.questions() == 2);
+  CHECK(fixture.questions() == 1);
   fixture.client = identity::IpAddress::v4({192, 0, 2, 2});
   CHECK(fixture.serve().outcome == Outcome::allowed);
-  CHECK(fixture.questions() == 3);
+  CHECK(fixture.questions() == 2);
 }
 
 TEST_CASE("What a denial does not settle is asked each time") {
