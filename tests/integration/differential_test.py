@@ -105,10 +105,10 @@ def may_refuse(reader, exchange):
 
 
 def as_read_by(reader, request):
-    """http.server makes one slash of several at the beginning."""
+    """http.server takes NEL and NBSP for spaces, and makes one slash of several at the beginning."""
     method, target, host, body = request
     if reader == "http.server":
-        target = re.sub(rb"^//+", b"/", target)
+        target = re.sub(rb"^//+", b"/", target.strip(b"\x85\xa0"))
     return method, target, host, body
 
 
