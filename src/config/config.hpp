@@ -193,6 +193,7 @@ struct Route {
   routing::Match match;
   std::optional<std::size_t> upstream;  ///< index into Config::upstreams; else respond
   FixedAnswer respond;
+  bool decide = false;  ///< respond says that the request may pass; it is not forwarded
   std::vector<Limit> limits;
 };
 

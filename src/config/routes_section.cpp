@@ -66,7 +66,7 @@ void read_decide(const Cursor& in, Draft& to) {
   read_flag(in, wanted);
   if (!wanted) return;
   ++to.actions;
-  in.not_supported("decide");
+  to.route.decide = true;
 }
 
 constexpr Key<Draft> route_keys[] = {
@@ -124,7 +124,7 @@ void read_routes(const Cursor& in, Config& to) {
     Draft draft{.config = to, .route = {}};
     read_table(item, route_keys, draft);
     if (item.node().kind == Node::Kind::map && draft.actions != 1) {
-      item.error("expected exactly one of upstream and respond");
+      item.error("expected exactly one of upstream, respond and decide");
     }
     to.routes.push_back(std::move(draft.route));
   });

@@ -34,12 +34,16 @@ struct Exchange {
   http::ConnectionOptions connection;
   http::Framing body;         ///< how the request's body is delimited
   bool body_is_read = false;  ///< to its end: the next request may follow
-  bool keep_alive = false;    ///< towards the client, after this answer
+  std::string_view scheme = "http";
+  std::string upgrade;      ///< protocols the client would go on in, as a list
+  bool keep_alive = false;  ///< towards the client, after this answer
 
   // route
   http::RequestView
       routed;  ///< the request with its path in normal form: what routes and identities see
-  std::string normal_path;  ///< where that lies, if it is not the path as received
+  std::string normal_path;      ///< where that lies, if it is not the path as received
+  std::string original_target;  ///< where parts of the request lie that another proxy asks about
+  std::string original_path;
   const config::Route* route = nullptr;
   std::array<std::string_view, routing::path_parameter_limit> captures;
   std::array<identity::PathParameter, routing::path_parameter_limit> path_parameters;
@@ -71,6 +75,7 @@ struct Exchange {
   // answer
   int status = 0;  ///< 0: nothing was answered
   bool head_is_sent = false;
+  bool is_counted = false;
   std::uint64_t bytes_in = 0;   ///< of the request body
   std::uint64_t bytes_out = 0;  ///< of everything sent to the client
 

@@ -15,14 +15,23 @@
 #include "proxy/failure.hpp"
 #include "proxy/forwarded_head.hpp"
 #include "proxy/input_buffer.hpp"
-#include "proxy/io.hpp"
+#include "proxy/stream.hpp"
 #include "proxy/upstream_pool.hpp"
 
 namespace weir::proxy {
 
+/// How the connections of a listener begin.
+struct Manner {
+  bool proxy_protocol = false;
+  std::shared_ptr<const tls::ServerContext> tls;  ///< none: plain
+
+  bool begins_with_request() const { return !proxy_protocol && !tls; }
+};
+
 class Session final : public Deadline {
  public:
-  static void start(Context& context, Socket socket, const identity::IpAddress& peer);
+  static void start(Context& context, Socket socket, const identity::IpAddress& peer,
+                    const Manner& manner);
   /// Answers 503 to a connection too many, and ends it.
   static void turn_away(Context& context, Socket socket, const identity::IpAddress& peer);
   Session(Context& context, Socket socket, const identity::IpAddress& peer, bool refused);
@@ -37,14 +46,28 @@ class Session final : public Deadline {
   void abort();
 
  private:
-  enum class Phase : std::uint8_t { idle, head, decide, turn, connect, response, body, linger };
+  enum class Phase : std::uint8_t {
+    open,
+    idle,
+    head,
+    decide,
+    turn,
+    connect,
+    response,
+    body,
+    tunnel,
+    linger
+  };
   struct Upload;
   using MaybeRefusal = std::optional<http::Refusal>;
 
-  Task<> run();
+  Task<> run(Manner manner);
   Task<> refuse();
   Task<> serve();
 
+  // open
+  Task<bool> open(const Manner& manner);
+  Task<bool> read_proxy_header();
   // read head
   Task<Failure> read_head();
   Failure look_for_head(std::size_t& scanned);
@@ -52,7 +75,8 @@ class Session final : public Deadline {
   bool is_too_large(std::uint64_t body_size) const;
   bool repeats_identity_field() const;
   // route, decide
-  bool find_route();
+  MaybeRefusal find_route();
+  MaybeRefusal read_original(http::RequestView& original);
   identity::Evidence evidence() const;
   void decide();
   Task<> ask_store();
@@ -82,26 +106,26 @@ class Session final : public Deadline {
   bool append_answer(const ResponseHead& head);
   Task<Failure> relay_answer(BodySource& source, bool chunk);
   void count_upstream(Failure failure);
-  void reset_downstream();
+  // tunnel
+  void note_upgrade();
+  Task<Failure> open_tunnel(const ResponseHead& head);
   // end
+  void count();
   void finish();
   bool has_rest_of_body() const;
   Task<bool> discard_body();
   Task<> linger();
 
   void arm(Phase phase, Duration timeout);
-  /// Sends what the socket takes without waiting, which is nearly always all, and costs no
-  /// coroutine then. Returns the rest, for send_rest(); empty after an error.
-  std::string_view send_at_once(Socket& socket, std::string_view data, error_code& ec);
-  /// A copy: the scratch buffers belong to whoever runs meanwhile.
-  Task<error_code> send_rest(Socket& socket, std::string rest);
+  /// What try_write() could not send at once, within body_timeout.
+  Task<error_code> flush(Stream& stream);
   /// To the client; may clobber the scratch buffers.
   Task<error_code> send(std::string_view data);
   /// To the client, of what stays where it is until then.
   Task<error_code> send_from_place(std::string_view data);
 
   Context& context_;
-  Socket socket_;
+  Stream stream_;
   identity::IpAddress peer_;
   bool peer_is_trusted_;
   bool refused_;  ///< a connection too many: it does not count towards max_connections

@@ -249,14 +249,15 @@ TEST_CASE("routes and their limits") {
       "3}}\n"
       "identities: {user: {header: x}}\n";
   std::vector<Case> cases = {
-      {"{}", "4:10: routes[0]: expected exactly one of upstream and respond"},
+      {"{}", "4:10: routes[0]: expected exactly one of upstream, respond and decide"},
       {"{upstream: api, respond: {}}",
-       "4:10: routes[0]: expected exactly one of upstream and respond"},
+       "4:10: routes[0]: expected exactly one of upstream, respond and decide"},
       {"{upstream: ap}",
        "4:21: routes[0].upstream: no upstream is called \"ap\"; did you mean \"api\"?"},
       {"{upstream: other}",
        "4:21: routes[0].upstream: no upstream is called \"other\"; known here: api"},
-      {"{decide: true}", "4:19: routes[0].decide: decide is not supported yet"},
+      {"{upstream: api, decide: true}",
+       "4:10: routes[0]: expected exactly one of upstream, respond and decide"},
       {"{respond: {status: 101}}",
        "4:29: routes[0].respond.status: expected a whole number from 200 to 599"},
       {"{respond: {status: 204, body: x}}",
@@ -338,7 +339,7 @@ routes:
 4:52: policies.a.queue: queue has no meaning for gcra: remove it, or use leaky_bucket
 5:3: policies: duplicate key "a"; it is already on line 4
 6:18: policies.broken.rate: expected a rate: COUNT/DURATION, as 100/1m or 5/s (here "often")
-8:5: routes[0]: expected exactly one of upstream and respond
+8:5: routes[0]: expected exactly one of upstream, respond and decide
 8:41: routes[0].limits[1].policy: no policy is called "b"; known here: a, broken
 8:49: routes[0].limits[1].key: no identity is called "clint"; did you mean "client"?
 )");

@@ -1,0 +1,26 @@
+// The request that another proxy asks a decision about, as it tells of it in fields of its own
+// question: nginx's auth_request as it is usually configured (X-Original-Method, X-Original-URI),
+// Traefik's and Caddy's forward_auth (X-Forwarded-Method, X-Forwarded-Uri, X-Forwarded-Host).
+//
+// Pure. Only to be asked about a peer that may speak for others.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "http/refusal.hpp"
+#include "http/request_view.hpp"
+
+namespace weir::http {
+
+/// `original` becomes `asked` with the method, target and host that the fields name. Without a
+/// field for the target the question is about itself, as Envoy's ext_authz asks.
+///
+/// Refused with 400: what set_target() refuses, a method that is no token, and two values for one
+/// of them: a client could have added the one that its proxy did not overwrite.
+///
+/// `storage` as for set_target().
+std::optional<Refusal> read_original_request(const RequestView& asked, RequestView& original,
+                                             std::string& storage);
+
+}  // namespace weir::http
