@@ -17,6 +17,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "admin/admin_server.hpp"
+#include "app/certificates.hpp"
 #include "app/worker.hpp"
 #include "base/line_writer.hpp"
 #include "store/memory_store.hpp"
@@ -63,8 +64,9 @@ config::Config completed(const config::Config& configured, rlim_t descriptors) {
   return config;
 }
 
-std::string url_of(const config::Endpoint& address) {
-  return (address.is_unix() ? "" : "http://") + address.to_string();
+std::string url_of(const config::Endpoint& address, bool secure = false) {
+  const char* const scheme = secure ? "https://" : "http://";
+  return (address.is_unix() ? "" : scheme) + address.to_string();
 }
 
 /// The signals we live by reach the main thread only, and nobody once it has decided to end: a late
@@ -95,6 +97,7 @@ class Server {
   Result<void> start_admin();
   void watch_signals();
   void on_signal(int signal);
+  void renew_certificates();
   void drain();
   void worker_drained();
 
@@ -152,8 +155,10 @@ Result<void> Server::open_workers() {
     if (!opened) return opened.error();
     for (std::size_t i = 0; i < config_.workers; ++i)
       sockets[i].push_back(std::move((*opened)[i]));
-    spdlog::info("listening on {}", url_of(listen.address));
+    spdlog::info("listening on {}", url_of(listen.address, !listen.certificates.empty()));
   }
+  auto certificates = load_certificates(config_);
+  if (!certificates) return certificates.error();
   const WorkerShares shares{.config = config_,
                             .store = store_,
                             .log_writer = *log_writer_,
@@ -161,6 +166,7 @@ Result<void> Server::open_workers() {
                             .open_connections = open_connections_,
                             .open_refusals = open_refusals_,
                             .store_health = store_health_,
+                            .certificates = *certificates,
                             .server_watch = server_watch_};
   for (std::size_t i = 0; i < sockets.size(); ++i) {
     workers_.push_back(std::make_unique<Worker>(shares, i, std::move(sockets[i]), random_seed()));
@@ -198,9 +204,7 @@ void Server::watch_signals() {
 }
 
 void Server::on_signal(int signal) {
-  if (signal == SIGHUP)
-    return spdlog::warn(
-        "SIGHUP: reloading the configuration is not supported yet; nothing changed");
+  if (signal == SIGHUP) return renew_certificates();
   if (signal == SIGUSR1) {
     if (auto reopened = log_writer_->reopen(); !reopened)
       spdlog::error("SIGUSR1: {}", reopened.error().message);
@@ -210,6 +214,18 @@ void Server::on_signal(int signal) {
   spdlog::warn("second signal: closing {} connections at once", open_connections_.load());
   for (auto& worker : workers_)
     worker->abort();
+}
+
+void Server::renew_certificates() {
+  const auto certificates = load_certificates(config_);
+  if (!certificates) {
+    return spdlog::error("SIGHUP: the certificates stay as they are: {}",
+                         certificates.error().message);
+  }
+  for (auto& worker : workers_)
+    worker->renew(*certificates);
+  spdlog::warn("SIGHUP: {}reloading the configuration is not supported yet",
+               certificates->any() ? "certificates were read again; " : "");
 }
 
 void Server::drain() {

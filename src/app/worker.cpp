@@ -62,8 +62,13 @@ Worker::Worker(const WorkerShares& shares, std::size_t index,
                seed),
       ticker_(io_.get_executor()),
       opening_timer_(io_.get_executor()) {
-  for (auto& socket : sockets)
-    listeners_.push_back(std::make_unique<proxy::Listener>(context_, std::move(socket)));
+  for (std::size_t i = 0; i < sockets.size(); ++i) {
+    proxy::Manner manner{.proxy_protocol = shares.config.listen[i].proxy_protocol, .tls = {}};
+    listeners_.push_back(
+        std::make_unique<proxy::Listener>(context_, std::move(sockets[i]), std::move(manner)));
+  }
+  use(shares.certificates);
+  context_.log = [](const std::string& what) { spdlog::warn("{}", what); };
   context_.when_server_changed = [&config = shares.config, &watch = shares.server_watch](
                                      std::size_t upstream, std::size_t server, bool in_use) {
     tell_of_server(config.upstreams[upstream], server, watch.tell(upstream, server, in_use));
@@ -165,6 +170,17 @@ void Worker::drain(std::function<void()> drained) {
     // Connections whose accept has completed but was not told yet come first.
     boost::asio::post(io_, [this] { context_.drain(); });
   });
+}
+
+void Worker::use(const Certificates& certificates) {
+  for (std::size_t i = 0; i < listeners_.size(); ++i)
+    listeners_[i]->set_tls(certificates.listeners[i]);
+  for (std::size_t i = 0; i < context_.pools.size(); ++i)
+    context_.pools[i]->set_tls(certificates.upstreams[i]);
+}
+
+void Worker::renew(const Certificates& certificates) {
+  boost::asio::post(io_, [this, certificates] { use(certificates); });
 }
 
 void Worker::abort() {

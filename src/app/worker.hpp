@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "admin/instruments.hpp"
+#include "app/certificates.hpp"
 #include "app/server_watch.hpp"
 #include "base/line_writer.hpp"
 #include "base/traffic_counters.hpp"
@@ -31,6 +32,7 @@ struct WorkerShares {
   std::atomic<std::size_t>& open_connections;
   std::atomic<std::size_t>& open_refusals;
   admin::StoreHealth& store_health;
+  const Certificates& certificates;  ///< of the start
   ServerWatch& server_watch;
 };
 
@@ -48,6 +50,8 @@ class Worker {
   void drain(std::function<void()> drained);
   /// Ends all sessions at once.
   void abort();
+  /// For connections made from now on.
+  void renew(const Certificates& certificates);
   void join();
 
   const TrafficCounters& traffic() const { return counters_; }
@@ -61,6 +65,7 @@ class Worker {
   proxy::Task<> open();
   void start_listening();
   void watch_store();
+  void use(const Certificates& certificates);
   admin::StoreSight sight_of_store() const;
 
   /// Sockets are touched by the worker's thread alone, so the reactor needs no lock for them;

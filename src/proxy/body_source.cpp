@@ -60,7 +60,7 @@ Task<error_code> BodySource::fill() {
   if (last_was_full_) input_->grow(large_buffer);
   const std::size_t room = input_->free_size();
   const std::size_t n =
-      co_await socket_.async_read_some(asio::buffer(input_->free_begin(), room), into(ec));
+      co_await stream_.async_read_some(asio::buffer(input_->free_begin(), room), into(ec));
   input_->commit(n);
   last_was_full_ = n == room;
   if (ec == asio::error::eof && framing_.kind == http::Framing::Kind::until_close) {

@@ -1,4 +1,4 @@
-// A message body as it arrives: decoded payload, piece by piece, from a socket's flat buffer.
+// A message body as it arrives: decoded payload, piece by piece, from a stream's flat buffer.
 //
 // Bounded by the buffer: nothing is read before the last piece has been used, so a slow receiver
 // holds the sender back.
@@ -10,7 +10,7 @@
 #include "http/chunked.hpp"
 #include "http/framing.hpp"
 #include "proxy/input_buffer.hpp"
-#include "proxy/io.hpp"
+#include "proxy/stream.hpp"
 #include "proxy/trailers.hpp"
 
 namespace weir::proxy {
@@ -24,8 +24,8 @@ class BodySource {
     malformed,  ///< its coding is broken
   };
 
-  BodySource(Socket& socket, InputBuffer& input, http::Framing framing)
-      : socket_(socket), input_(&input), framing_(framing) {}
+  BodySource(Stream& stream, InputBuffer& input, http::Framing framing)
+      : stream_(stream), input_(&input), framing_(framing) {}
 
   /// Where trailer fields go; without it they are dropped.
   void keep_trailers(Trailers& trailers) { trailers_ = &trailers; }
@@ -42,7 +42,7 @@ class BodySource {
     input_->consume(input_->data().size());
     input_ = &input;
   }
-  /// Reads what the socket has. An end of stream is the end of a body delimited by it, and an error
+  /// Reads what the stream has. An end of stream is the end of a body delimited by it, and an error
   /// otherwise.
   Task<error_code> fill();
 
@@ -50,7 +50,7 @@ class BodySource {
   State pull_counted(std::string_view& payload);
   State pull_chunked(std::string_view& payload);
 
-  Socket& socket_;
+  Stream& stream_;
   InputBuffer* input_;
   http::Framing framing_;
   http::ChunkedDecoder decoder_;

@@ -57,6 +57,12 @@ std::uint64_t Context::next_random() {
   return random;
 }
 
+void Context::warn(const std::string& what) {
+  if (!log || wheel.now() < may_warn_at_) return;
+  may_warn_at_ = wheel.now() + ticks_in(std::chrono::seconds(1));
+  log(what);
+}
+
 void Context::tick() {
   wheel.advance(wheel.now() + 1,
                 [](Deadline& deadline) { static_cast<Session&>(deadline).on_deadline(); });

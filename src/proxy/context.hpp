@@ -71,6 +71,11 @@ struct Context : ContextShares {
   /// A server of an upstream is left out, or used again; asked once a second.
   std::function<void(std::size_t upstream, std::size_t server, bool in_use)> when_server_changed;
 
+  std::function<void(const std::string&)> log;  ///< where warn() goes
+
+  /// For the operator: one line a second, for what can happen with every request. The others are
+  /// dropped.
+  void warn(const std::string& what);
   std::uint64_t next_random();
   /// One step of coarse time: fires deadlines, starts health checks, and once a second closes idle
   /// upstream connections.
@@ -80,6 +85,9 @@ struct Context : ContextShares {
   void drain();
   /// Ends every session at once.
   void abort();
+
+ private:
+  std::uint64_t may_warn_at_ = 0;  ///< tick
 };
 
 }  // namespace weir::proxy

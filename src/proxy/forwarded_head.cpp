@@ -18,9 +18,11 @@ void append_line(std::string& out, std::string_view name, std::string_view value
   out.append(name).append(": ").append(value).append("\r\n");
 }
 
-/// Fields of this hop, and Trailer, which is written anew: it announces what goes on.
+/// Fields of this hop; Trailer, which is written anew, for it announces what goes on; and what h2c,
+/// which is never offered, would need.
 bool stays_here(const http::FieldView& field, const http::ConnectionOptions& connection) {
-  return field.id == FieldId::trailer || http::is_hop_by_hop(field, connection);
+  return field.id == FieldId::trailer || field.id == FieldId::http2_settings ||
+         http::is_hop_by_hop(field, connection);
 }
 
 bool is_forwarding_field(const http::FieldView& field) {
@@ -53,7 +55,7 @@ void append_forwarding_fields(std::string& out, const Exchange& exchange,
                               const identity::IpAddress& peer, bool peer_is_trusted) {
   append_forwarded_for(out, exchange, peer, peer_is_trusted);
   const auto* const proto = peer_is_trusted ? exchange.request.find("x-forwarded-proto") : nullptr;
-  append_line(out, "X-Forwarded-Proto", proto == nullptr ? "http" : proto->value);
+  append_line(out, "X-Forwarded-Proto", proto == nullptr ? exchange.scheme : proto->value);
   const auto* const host = peer_is_trusted ? exchange.request.find("x-forwarded-host") : nullptr;
   const auto* const own_host = exchange.request.find(FieldId::host);
   if (host != nullptr) {
@@ -101,8 +103,12 @@ void append_request_head(std::string& out, const Exchange& exchange, const Forwa
       .append(via_name())
       .append("\r\n");
   append_forwarding_fields(out, exchange, hop.peer, hop.peer_is_trusted);
-  if (exchange.connection.name("te") && wants_trailers(request))
-    out.append("TE: trailers\r\nConnection: TE\r\n");
+  const bool says_te = exchange.connection.name("te") && wants_trailers(request);
+  const bool upgrades = !exchange.upgrade.empty();
+  if (says_te) out.append("TE: trailers\r\n");
+  if (says_te || upgrades)
+    append_line(out, "Connection", !upgrades ? "TE" : says_te ? "TE, upgrade" : "upgrade");
+  if (upgrades) append_line(out, "Upgrade", exchange.upgrade);
   if (!hop.trailer.empty()) append_line(out, "Trailer", hop.trailer);
   if (exchange.body.kind == http::Framing::Kind::chunked)
     append_line(out, "Transfer-Encoding", "chunked");
@@ -142,6 +148,15 @@ void append_interim_head(std::string& out, const ResponseHead& head) {
       append_line(out, field.name, field.value);
   }
   out.append("\r\n");
+}
+
+void append_switching_head(std::string& out, const ResponseHead& head, const Exchange& exchange) {
+  out.append("HTTP/1.1 101 ").append(head.line.reason).append("\r\n");
+  for (const auto& field : head.fields) {
+    const bool stays = http::is_hop_by_hop(field, head.connection) && field.id != FieldId::upgrade;
+    if (!stays && field.id != FieldId::content_length) append_line(out, field.name, field.value);
+  }
+  out.append(exchange.limit_fields).append("Connection: upgrade\r\n\r\n");
 }
 
 void append_connection(std::string& out, const Exchange& exchange) {

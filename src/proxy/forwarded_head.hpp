@@ -51,6 +51,9 @@ bool append_response_head(std::string& out, const ResponseHead& head, const Exch
 /// A 1xx answer (RFC 9110 section 15.2).
 void append_interim_head(std::string& out, const ResponseHead& head);
 
+/// A 101 that goes on in the protocol its Upgrade field names.
+void append_switching_head(std::string& out, const ResponseHead& head, const Exchange& exchange);
+
 /// The lines that end a head: Connection where the version's default does not say it, and the empty
 /// line.
 void append_connection(std::string& out, const Exchange& exchange);

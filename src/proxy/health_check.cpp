@@ -1,7 +1,5 @@
 #include "proxy/health_check.hpp"
 
-#include <boost/asio/write.hpp>
-
 #include "proxy/head_parser.hpp"
 
 namespace weir::proxy {
@@ -42,8 +40,7 @@ void HealthCheck::stop() {
 /// A task on its way from one operation to the next looks at the flag.
 void HealthCheck::cut() {
   was_cut_ = true;
-  error_code ec;
-  connection_->socket.close(ec);
+  connection_->stream.close();
 }
 
 Task<> HealthCheck::run(std::uint64_t tick) {
@@ -58,8 +55,7 @@ Task<error_code> HealthCheck::ask(std::uint64_t tick) {
   error_code ec = co_await server_.resolve(tick, settings_.timeout);
   if (!ec && !was_cut_) ec = co_await server_.connect(*connection_);
   if (ec || was_cut_) co_return asio::error::operation_aborted;
-  co_await asio::async_write(connection_->socket, bytes_of(request_), into(ec));
-  co_return ec;
+  co_return co_await connection_->stream.write(request_);
 }
 
 Task<bool> HealthCheck::is_answered_well() {
@@ -78,7 +74,7 @@ Task<bool> HealthCheck::is_answered_well() {
       continue;
     }
     if (was_cut_ || !input.make_room(most_answer)) co_return false;
-    const std::size_t n = co_await connection_->socket.async_read_some(
+    const std::size_t n = co_await connection_->stream.async_read_some(
         asio::buffer(input.free_begin(), input.free_size()), into(ec));
     input.commit(n);
     if (ec) co_return false;

@@ -12,7 +12,6 @@
 #include <unistd.h>
 #include <utility>
 
-#include "proxy/session.hpp"
 #include "proxy/ticks.hpp"
 
 namespace weir::proxy {
@@ -143,8 +142,8 @@ Result<std::vector<ListeningSocket>> ListeningSocket::open(config::Endpoint& end
   return sockets;
 }
 
-Listener::Listener(Context& context, ListeningSocket socket)
-    : context_(context), acceptor_(context.io.get_executor()) {
+Listener::Listener(Context& context, ListeningSocket socket, Manner manner)
+    : context_(context), acceptor_(context.io.get_executor()), manner_(std::move(manner)) {
   sockaddr_storage local{};
   socklen_t size = sizeof local;
   ::getsockname(socket.native(), reinterpret_cast<sockaddr*>(&local), &size);
@@ -185,11 +184,12 @@ void Listener::welcome(Socket socket, const asio::generic::stream_protocol::endp
   const std::size_t open = context_.open_connections.load(std::memory_order_relaxed);
   if (open < context_.config.downstream.max_connections) {
     context_.counters.accepted.add();
-    return Session::start(context_, std::move(socket), address_of(peer));
+    return Session::start(context_, std::move(socket), address_of(peer), manner_);
   }
   context_.counters.refused.add();
-  // Beyond a margin not even the refusal is worth a descriptor: the connection is closed at once.
-  if (context_.open_refusals.load(std::memory_order_relaxed) < refusals_at_once) {
+  // Beyond a margin not even the refusal is worth a descriptor, nor is a handshake ever: the
+  // connection is closed at once.
+  if (!manner_.tls && context_.open_refusals.load(std::memory_order_relaxed) < refusals_at_once) {
     Session::turn_away(context_, std::move(socket), address_of(peer));
   }
 }

@@ -8,7 +8,7 @@
 #include "base/result.hpp"
 #include "config/config.hpp"
 #include "proxy/context.hpp"
-#include "proxy/io.hpp"
+#include "proxy/session.hpp"
 
 namespace weir::proxy {
 
@@ -36,8 +36,12 @@ class ListeningSocket {
 /// Accepts connections for one worker until stopped. Used from the worker's thread.
 class Listener {
  public:
-  Listener(Context& context, ListeningSocket socket);
+  Listener(Context& context, ListeningSocket socket, Manner manner);
   void start();
+  /// For connections accepted from now on.
+  void set_tls(std::shared_ptr<const tls::ServerContext> context) {
+    manner_.tls = std::move(context);
+  }
   /// Takes what the kernel has already accepted, so that nobody who connected is reset, then
   /// closes.
   void stop();
@@ -49,6 +53,7 @@ class Listener {
 
   Context& context_;
   Acceptor acceptor_;
+  Manner manner_;
 };
 
 }  // namespace weir::proxy

@@ -3,8 +3,6 @@
 #include <sys/socket.h>
 #include <utility>
 
-#include <boost/asio/write.hpp>
-
 #include "http/normal_path.hpp"
 #include "http/original_request.hpp"
 #include "http/request_target.hpp"
@@ -27,18 +25,17 @@ http::RequestView in_normal_form(http::RequestView request, std::string& storage
   return request;
 }
 
-bool has_unread(Socket& socket) {
-  char byte = 0;
-  return ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
-}
-
 constexpr Duration drain_grace = std::chrono::seconds(1);
 
 }  // namespace
 
-void Session::start(Context& context, Socket socket, const identity::IpAddress& peer) {
-  auto run = [](std::unique_ptr<Session> session) -> Task<> { co_await session->run(); };
-  spawn(context.io, run(std::make_unique<Session>(context, std::move(socket), peer, false)));
+void Session::start(Context& context, Socket socket, const identity::IpAddress& peer,
+                    const Manner& manner) {
+  auto run = [](std::unique_ptr<Session> session, Manner how) -> Task<> {
+    co_await session->run(std::move(how));
+  };
+  spawn(context.io,
+        run(std::make_unique<Session>(context, std::move(socket), peer, false), manner));
 }
 
 void Session::turn_away(Context& context, Socket socket, const identity::IpAddress& peer) {
@@ -48,7 +45,7 @@ void Session::turn_away(Context& context, Socket socket, const identity::IpAddre
 
 Session::Session(Context& context, Socket socket, const identity::IpAddress& peer, bool refused)
     : context_(context),
-      socket_(std::move(socket)),
+      stream_(std::move(socket)),
       peer_(peer),
       peer_is_trusted_(identity::is_trusted(context.config.client_address, peer)),
       refused_(refused),
@@ -69,7 +66,8 @@ Session::~Session() {
   if (context_.draining && context_.sessions.empty() && context_.when_empty) context_.when_empty();
 }
 
-Task<> Session::run() {
+Task<> Session::run(Manner manner) {
+  if (!manner.begins_with_request() && !co_await open(manner)) co_return;
   for (;;) {
     exchange_.reset();
     exchange_.client = peer_;
@@ -126,7 +124,7 @@ Task<Failure> Session::read_head() {
     // nothing.
     std::size_t n = 0;
     if (!timed_out_ && !aborted_) {
-      n = co_await socket_.async_read_some(asio::buffer(input_.free_begin(), input_.free_size()),
+      n = co_await stream_.async_read_some(asio::buffer(input_.free_begin(), input_.free_size()),
                                            into(ec));
     }
     if (ec || n == 0) {
@@ -190,6 +188,8 @@ Session::MaybeRefusal Session::inspect_head() {
   exchange_.connection = http::connection_options(request.fields, context_.identity_fields);
   if (exchange_.connection.too_many) return answer_to(Failure::head_malformed);
   exchange_.keep_alive = !http::wants_close(request.version_minor, exchange_.connection);
+  exchange_.scheme = stream_.is_secure() ? "https" : "http";
+  note_upgrade();
   exchange_.client = identity::client_address(context_.config.client_address, peer_, request);
   if (repeats_identity_field()) return answer_to(Failure::identity_repeated);
   return std::nullopt;
@@ -334,13 +334,19 @@ Task<> Session::wait_turn() {
   turn_ = nullptr;
 }
 
-void Session::finish() {
+void Session::count() {
   const auto& routes = context_.config.routes;
   const std::size_t route = exchange_.route == nullptr
                                 ? routes.size()
                                 : static_cast<std::size_t>(exchange_.route - routes.data());
   const Duration took = context_.clock.now() - exchange_.started_at;
   if (exchange_.status != 0) context_.counters.routes[route].count(exchange_.status, took);
+  exchange_.is_counted = true;
+}
+
+void Session::finish() {
+  if (!exchange_.is_counted) count();
+  const Duration took = context_.clock.now() - exchange_.started_at;
   if (context_.access_log.wants(exchange_.outcome == limiter::Outcome::denied ||
                                 exchange_.shadow_denied))
     context_.access_log.write(record_of(exchange_, took));
@@ -357,18 +363,14 @@ void Session::arm(Phase phase, Duration timeout) {
 void Session::on_deadline() {
   timed_out_ = true;
   context_.wheel.arm(*this, 0);
-  error_code ec;
-  if (upstream_) upstream_->socket.cancel(ec);
-  if (phase_ != Phase::connect && phase_ != Phase::response) socket_.cancel(ec);
+  if (upstream_) upstream_->stream.cancel();
+  if (phase_ != Phase::connect && phase_ != Phase::response) stream_.cancel();
 }
 
 void Session::look_after_client() {
   if (phase_ != Phase::response) return;
-  char byte = 0;
-  const auto got = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  client_left_ = got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
-  error_code ec;
-  if (client_left_) upstream_->socket.cancel(ec);
+  client_left_ = stream_.has_ended();
+  if (client_left_) upstream_->stream.cancel();
 }
 
 void Session::drain() {
@@ -378,32 +380,20 @@ void Session::drain() {
 void Session::abort() {
   aborted_ = true;
   if (turn_ != nullptr) turn_->cancel();
-  error_code ec;
-  if (upstream_) upstream_->socket.close(ec);
-  socket_.close(ec);
+  if (upstream_) upstream_->stream.close();
+  stream_.close();
 }
 
-std::string_view Session::send_at_once(Socket& socket, std::string_view data, error_code& ec) {
-  const std::size_t sent = socket.write_some(bytes_of(data), ec);
-  if (ec == asio::error::would_block) {
-    ec = {};
-    return data;
-  }
-  return ec ? std::string_view{} : data.substr(sent);
-}
-
-Task<error_code> Session::send_rest(Socket& socket, std::string rest) {
-  error_code ec;
+Task<error_code> Session::flush(Stream& stream) {
   arm(Phase::body, context_.config.downstream.body_timeout);
-  co_await asio::async_write(socket, bytes_of(rest), into(ec));
-  co_return ec;
+  co_return co_await stream.flush();
 }
 
 Task<error_code> Session::send(std::string_view data) {
   error_code ec;
   exchange_.bytes_out += data.size();
-  const std::string_view rest = send_at_once(socket_, data, ec);
-  if (!rest.empty()) ec = co_await send_rest(socket_, std::string(rest));
+  stream_.try_write(data, ec);
+  if (stream_.has_unsent()) ec = co_await flush(stream_);
   co_return ec;
 }
 
@@ -419,7 +409,7 @@ Task<bool> Session::discard_body() {
     body_input_.reset();
   }
   if (exchange_.body_is_read) co_return true;
-  BodySource source(socket_, input_, exchange_.body);
+  BodySource source(stream_, input_, exchange_.body);
   std::string_view piece;
   std::size_t discarded = 0;
   while (discarded <= context_.config.downstream.max_drain) {
@@ -438,14 +428,16 @@ Task<bool> Session::discard_body() {
 /// and may take the answer away (RFC 9112 section 9.6). So what it still sends is read and dropped,
 /// for a moment.
 Task<> Session::linger() {
-  if (aborted_ || !socket_.is_open()) co_return;
-  if (exchange_.body_is_read && input_.empty() && !has_unread(socket_)) co_return;
+  if (aborted_ || !stream_.is_open()) co_return;
+  const bool is_read = exchange_.body_is_read && input_.empty() && !stream_.has_unread();
+  if (is_read && !stream_.is_secure()) co_return;
   error_code ec;
-  socket_.shutdown(Socket::shutdown_send, ec);
+  stream_.shutdown_send();
+  if (is_read) co_return;
   arm(Phase::linger, linger_timeout);
   for (std::size_t dropped = 0; !ec && !timed_out_ && dropped < linger_limit;) {
     input_.consume(input_.data().size());
-    dropped += co_await socket_.async_read_some(
+    dropped += co_await stream_.async_read_some(
         asio::buffer(input_.free_begin(), input_.free_size()), into(ec));
   }
 }

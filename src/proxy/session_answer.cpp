@@ -77,8 +77,8 @@ Task<> Session::send_answer(int status, std::string_view content_type, std::stri
   if (exchange_.request.method != "HEAD" && status != 204 && status != 304) out.append(body);
   exchange_.bytes_out += out.size();
   error_code ec;
-  const std::string_view rest = send_at_once(socket_, out, ec);
-  if (!rest.empty()) ec = co_await send_rest(socket_, std::string(rest));
+  stream_.try_write(out, ec);
+  if (stream_.has_unsent()) ec = co_await flush(stream_);
   if (ec) exchange_.keep_alive = false;
 }
 

@@ -2,8 +2,6 @@
 // down.
 #include <optional>
 
-#include <boost/asio/write.hpp>
-
 #include "http/forwarding.hpp"
 #include "proxy/head_parser.hpp"
 #include "proxy/session.hpp"
@@ -18,6 +16,7 @@ constexpr std::size_t gather_limit = 16 * 1024;
 
 /// What nginx logs when the client left before it was answered; nobody receives it.
 constexpr int client_closed_request = 499;
+constexpr int switching_protocols = 101;
 
 constexpr http::Refusal loop_detected{508, "the request has been here before"};
 
@@ -90,7 +89,7 @@ Task<> Session::forward() {
   if (body_was_touched && !exchange_.body_is_read) exchange_.keep_alive = false;
   if (!exchange_.head_is_sent) co_return co_await answer(answer_to(failure));
   exchange_.keep_alive = false;
-  reset_downstream();
+  stream_.reset();  // a cut answer must not look complete (RFC 9112 section 8)
 }
 
 /// What counts towards leaving the server out. An answer that is wrong does not: the server is
@@ -123,14 +122,14 @@ Task<Failure> Session::attempt(UpstreamPool& pool, UpstreamServer& server) {
     if (const Failure failure = co_await connect(server); failure != Failure::none)
       co_return failure;
   }
-  Upload upload{.source = BodySource(socket_, input_, exchange_.body),
+  Upload upload{.source = BodySource(stream_, input_, exchange_.body),
                 .chunk = exchange_.body.kind == http::Framing::Kind::chunked,
                 .done = {}};
   Failure failure = append_request(upload);
   if (failure == Failure::none) {
     error_code ec;
-    const std::string_view rest = send_at_once(upstream_->socket, context_.output, ec);
-    if (!rest.empty()) ec = co_await send_rest(upstream_->socket, std::string(rest));
+    upstream_->stream.try_write(context_.output, ec);
+    if (upstream_->stream.has_unsent()) ec = co_await flush(upstream_->stream);
     if (ec) co_return timed_out_ ? Failure::upstream_timed_out : Failure::upstream_broken;
     if (!upload.sent_whole) start_upload(upload);
     failure = co_await read_response(upload);
@@ -149,6 +148,10 @@ Task<Failure> Session::connect(UpstreamServer& server) {
   error_code ec = co_await server.resolve(context_.wheel.now(), timeout);
   if (aborted_) co_return Failure::downstream_gone;
   if (!ec && !timed_out_) ec = co_await server.connect(*upstream_);
+  if (ec && !upstream_->stream.trouble().empty()) {
+    context_.warn("upstream " + exchange_.upstream->name + ": TLS to " +
+                  exchange_.server->authority() + ": " + std::string(upstream_->stream.trouble()));
+  }
   if (timed_out_ || ec == asio::error::timed_out) co_return Failure::upstream_connect_timeout;
   co_return ec ? Failure::upstream_unreachable : Failure::none;
 }
@@ -222,8 +225,8 @@ Task<> Session::upload_body(Upload& upload) {
     arm(Phase::body, limits.body_timeout);
     // An upstream that takes no more may have answered already: reading its answer decides.
     upload.waits_for_upstream = true;
-    const std::string_view rest = send_at_once(upstream_->socket, out, ec);
-    if (!rest.empty()) ec = co_await send_rest(upstream_->socket, std::string(rest));
+    upstream_->stream.try_write(out, ec);
+    if (upstream_->stream.has_unsent()) ec = co_await flush(upstream_->stream);
     upload.waits_for_upstream = false;
     upload.sent_whole = state == BodySource::State::ended && !ec;
     if (state != BodySource::State::exhausted || ec || upload.unwanted) continue;
@@ -231,7 +234,7 @@ Task<> Session::upload_body(Upload& upload) {
       upload.failure = timed_out_ ? Failure::body_timed_out : Failure::downstream_gone;
     }
   }
-  if (upload.failure != Failure::none) upstream_->socket.cancel(ec);
+  if (upload.failure != Failure::none) upstream_->stream.cancel();
   if (upload.sent_whole && !exchange_.head_is_sent)
     arm(Phase::response, exchange_.upstream->response_timeout);
   upload.finished = true;
@@ -243,8 +246,8 @@ Task<> Session::finish_upload(Upload& upload) {
   error_code ec;
   exchange_.keep_alive = false;
   upload.unwanted = true;
-  socket_.cancel(ec);
-  upstream_->socket.cancel(ec);
+  stream_.cancel();
+  upstream_->stream.cancel();
   while (!upload.finished)
     co_await upload.done->async_wait(into(ec));
 }
@@ -261,7 +264,7 @@ Task<Failure> Session::read_response(Upload& upload) {
     if (end.state == HeadEnd::State::incomplete) {
       if (!upstream.input.make_room(most_response_head)) co_return Failure::upstream_invalid;
       if (const Failure why = interruption(upload); why != Failure::none) co_return why;
-      const std::size_t n = co_await upstream.socket.async_read_some(
+      const std::size_t n = co_await upstream.stream.async_read_some(
           asio::buffer(upstream.input.free_begin(), upstream.input.free_size()), into(ec));
       upstream.input.commit(n);
       exchange_.was_answered |= n > 0;
@@ -273,7 +276,7 @@ Task<Failure> Session::read_response(Upload& upload) {
     auto line = parse_response_head(upstream.input.data().substr(0, end.size), upstream.fields);
     if (!line && move_space_behind_colons(upstream.input.writable(end.size)))
       line = parse_response_head(upstream.input.data().substr(0, end.size), upstream.fields);
-    if (!line || line->status < 100 || line->status == 101) co_return Failure::upstream_invalid;
+    if (!line || line->status < 100) co_return Failure::upstream_invalid;
     upstream.input.consume(end.size);  // the views hold until something is read
     const auto connection = http::connection_options(upstream.fields);
     const auto body =
@@ -292,10 +295,11 @@ Task<Failure> Session::read_response(Upload& upload) {
                             .trailer = trailers.announced()};
     if (line->status >= 200) {
       const bool chunk = append_answer(head);
-      BodySource source(upstream.socket, upstream.input, head.body);
+      BodySource source(upstream.stream, upstream.input, head.body);
       source.keep_trailers(trailers);
       co_return co_await relay_answer(source, chunk);
     }
+    if (line->status == switching_protocols) co_return co_await open_tunnel(head);
     const Failure failure = co_await answer_interim(head);
     if (failure != Failure::none) co_return failure;
     if (upload.finished) arm(Phase::response, exchange_.upstream->response_timeout);
@@ -364,8 +368,8 @@ Task<Failure> Session::relay_answer(BodySource& source, bool chunk) {
     if (state == BodySource::State::ended && chunk) append_last_chunk(out, source.trailer_lines());
     error_code ec;
     exchange_.bytes_out += out.size();
-    const std::string_view rest = send_at_once(socket_, out, ec);
-    if (!rest.empty()) ec = co_await send_rest(socket_, std::string(rest));
+    stream_.try_write(out, ec);
+    if (stream_.has_unsent()) ec = co_await flush(stream_);
     if (ec) co_return Failure::downstream_gone;
     if (state == BodySource::State::ended) co_return Failure::none;
     arm(Phase::body, context_.config.downstream.body_timeout);
@@ -376,11 +380,9 @@ Task<Failure> Session::relay_answer(BodySource& source, bool chunk) {
 }
 
 Task<error_code> Session::send_from_place(std::string_view data) {
-  error_code ec;
   exchange_.bytes_out += data.size();
   arm(Phase::body, context_.config.downstream.body_timeout);
-  co_await asio::async_write(socket_, bytes_of(data), into(ec));
-  co_return ec;
+  co_return co_await stream_.write(data);
 }
 
 void Session::count_upstream(Failure failure) {
@@ -401,13 +403,6 @@ void Session::count_upstream(Failure failure) {
     default:
       return;  // the client's doing
   }
-}
-
-/// A cut answer must not look complete: a reset tells the client (RFC 9112 section 8).
-void Session::reset_downstream() {
-  error_code ec;
-  socket_.set_option(asio::socket_base::linger(true, 0), ec);
-  socket_.close(ec);
 }
 
 }  // namespace weir::proxy

@@ -1,12 +1,13 @@
 #include "proxy/upstream_pool.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace weir::proxy {
 
 UpstreamPool::UpstreamPool(asio::io_context& io, const config::Upstream& settings,
                            std::span<Gauge> in_use, std::uint64_t seed)
-    : shares_{.io = io, .settings = settings, .active = {}},
+    : shares_{.io = io, .settings = settings, .tls = {}, .active = {}},
       balancer_(settings.balance, settings.servers),
       in_use_(in_use) {
   shares_.active.resize(settings.servers.size());
@@ -38,6 +39,12 @@ UpstreamServer* UpstreamPool::choose(std::uint64_t tick, const ServerSet& tried)
   if (!index) return nullptr;
   servers_[*index]->chosen(tick);
   return servers_[*index].get();
+}
+
+void UpstreamPool::set_tls(std::shared_ptr<const tls::ClientContext> context) {
+  shares_.tls = std::move(context);
+  for (auto& server : servers_)
+    server->close_idle();
 }
 
 void UpstreamPool::on_tick(std::uint64_t tick) {

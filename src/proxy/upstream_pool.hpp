@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/counters.hpp"
@@ -35,6 +36,9 @@ class UpstreamPool {
   void sweep(std::uint64_t tick, const std::function<void(std::size_t, bool)>& changed);
   /// No more checks; idle connections are closed.
   void stop();
+
+  /// For connections made from now on; those that are idle were made with the one before, and go.
+  void set_tls(std::shared_ptr<const tls::ClientContext> context);
 
  private:
   ServerSet up() const;

@@ -14,13 +14,6 @@ namespace {
 
 constexpr std::size_t most_idle = 512;  ///< of all servers of an upstream
 
-/// Nothing to read and not closed: a byte or an end here would be taken for the next answer.
-bool is_quiet(Socket& socket) {
-  char byte = 0;
-  const auto got = ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-}
-
 Health health_of(const config::Upstream& settings) {
   const config::HealthCheck check = settings.health_check.value_or(config::HealthCheck{});
   return {check.rise, check.fall};
@@ -40,7 +33,8 @@ std::unique_ptr<UpstreamConnection> UpstreamServer::take_idle() {
     auto connection = std::move(idle_.back());
     idle_.pop_back();
     --shares_.idle;
-    if (is_quiet(connection->socket)) return connection;
+    // A byte or an end here would be taken for the next answer.
+    if (connection->stream.is_quiet()) return connection;
   }
   return nullptr;
 }
@@ -127,14 +121,16 @@ Task<error_code> UpstreamServer::connect(UpstreamConnection& connection) {
   error_code ec = asio::error::host_not_found;
   const auto endpoints = addresses_.list();
   for (const auto& endpoint : endpoints) {
-    connection.socket = Socket(shares_.io.get_executor());
+    Socket& socket = connection.stream.socket();
+    socket = Socket(shares_.io.get_executor());
     connection.endpoint = endpoint;
-    co_await connection.socket.async_connect(asio::generic::stream_protocol::endpoint(endpoint),
-                                             into(ec));
+    co_await socket.async_connect(asio::generic::stream_protocol::endpoint(endpoint), into(ec));
     if (!ec) {
-      connection.socket.non_blocking(true, ec);
+      socket.non_blocking(true, ec);
       const int on = 1;
-      ::setsockopt(connection.socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+      ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+      if (settings_.secure)
+        ec = co_await connection.stream.connect_tls(shares_.tls, settings_.host);
       co_return ec;
     }
     if (ec == asio::error::operation_aborted) break;

@@ -18,18 +18,17 @@
 #include "proxy/ejection.hpp"
 #include "proxy/health.hpp"
 #include "proxy/input_buffer.hpp"
-#include "proxy/io.hpp"
+#include "proxy/stream.hpp"
 
 namespace weir::proxy {
 
 class UpstreamServer;
 
 struct UpstreamConnection {
-  UpstreamConnection(asio::io_context& io, UpstreamServer& to)
-      : server(to), socket(io.get_executor()) {}
+  UpstreamConnection(asio::io_context& io, UpstreamServer& to) : server(to), stream(io) {}
 
   UpstreamServer& server;
-  Socket socket;
+  Stream stream;
   Addresses::Endpoint endpoint;
   InputBuffer input{16 * 1024};
   std::vector<http::FieldView> fields;  ///< of the answer being read; views into input
@@ -42,8 +41,9 @@ struct UpstreamConnection {
 struct UpstreamShares {
   asio::io_context& io;
   const config::Upstream& settings;
-  std::size_t idle = 0;               ///< connections, of all servers
-  std::vector<std::uint32_t> active;  ///< requests under way, of each server
+  std::shared_ptr<const tls::ClientContext> tls;  ///< for servers with https://
+  std::size_t idle = 0;                           ///< connections, of all servers
+  std::vector<std::uint32_t> active;              ///< requests under way, of each server
 };
 
 class UpstreamServer {
@@ -65,7 +65,8 @@ class UpstreamServer {
   /// Looks the name up, once for all who wait for it, and remembers the addresses for a while. At
   /// most `timeout`: timed_out then.
   Task<error_code> resolve(std::uint64_t tick, Duration timeout);
-  /// Tries the addresses in turn. The caller bounds the time by cancelling the socket.
+  /// Tries the addresses in turn, then TLS if the URL says so. The caller bounds the time by
+  /// cancelling the socket.
   Task<error_code> connect(UpstreamConnection& connection);
   void give_back(std::unique_ptr<UpstreamConnection> connection, std::uint64_t tick);
 

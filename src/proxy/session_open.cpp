@@ -1,0 +1,63 @@
+// Before the first request: who the connection speaks for, and TLS.
+#include <array>
+#include <cerrno>
+#include <string>
+#include <sys/socket.h>
+
+#include "identity/client_address.hpp"
+#include "proxy/proxy_protocol.hpp"
+#include "proxy/session.hpp"
+
+namespace weir::proxy {
+
+/// False: the connection is closed without a word.
+Task<bool> Session::open(const Manner& manner) {
+  arm(Phase::open, context_.config.downstream.head_timeout);
+  if (manner.proxy_protocol && !co_await read_proxy_header()) co_return false;
+  if (manner.tls) {
+    const error_code ec = co_await stream_.accept_tls(manner.tls);
+    if (ec) co_return false;
+  }
+  co_return !timed_out_ && !aborted_;
+}
+
+/// Takes exactly the header off the socket: what follows may be TLS, which reads it itself. Until
+/// the header is complete all that has arrived belongs to it.
+Task<bool> Session::read_proxy_header() {
+  if (!peer_is_trusted_) {
+    context_.warn("closed a connection from " + peer_.to_string() +
+                  ", who is no trusted proxy, where the PROXY protocol is required");
+    co_return false;
+  }
+  std::array<char, 256> piece{};
+  std::string arrived;
+  error_code ec;
+  for (;;) {
+    if (timed_out_ || aborted_) co_return false;
+    co_await stream_.socket().async_wait(Socket::wait_read, into(ec));
+    if (ec || !stream_.is_open()) co_return false;
+    const int descriptor = stream_.socket().native_handle();
+    const ssize_t seen = ::recv(descriptor, piece.data(), piece.size(), MSG_PEEK | MSG_DONTWAIT);
+    if (seen < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) continue;
+    if (seen <= 0) co_return false;
+    const std::size_t before = arrived.size();
+    arrived.append(piece.data(), static_cast<std::size_t>(seen));
+    const ProxyHeader header = parse_proxy_header(arrived);
+    if (header.state == ProxyHeader::State::malformed) {
+      context_.warn("closed a connection from " + peer_.to_string() + " without a PROXY header");
+      co_return false;
+    }
+    const bool is_complete = header.state == ProxyHeader::State::complete;
+    const std::size_t taken = is_complete ? header.size - before : static_cast<std::size_t>(seen);
+    if (::recv(descriptor, piece.data(), taken, MSG_DONTWAIT) != static_cast<ssize_t>(taken))
+      co_return false;
+    if (!is_complete) continue;
+    if (header.source) {
+      peer_ = *header.source;
+      peer_is_trusted_ = identity::is_trusted(context_.config.client_address, peer_);
+    }
+    co_return true;
+  }
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,154 @@
+#include "proxy/stream.hpp"
+
+#include <cerrno>
+#include <sys/socket.h>
+
+#include <boost/asio/write.hpp>
+
+namespace weir::proxy {
+namespace {
+
+using State = tls::Channel::State;
+
+/// What one byte would be, without taking it: 0 the end, negative nothing (or an error in errno).
+ssize_t peek(Socket& socket) {
+  char byte = 0;
+  return ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+}
+
+bool would_block() {
+  return errno == EAGAIN || errno == EWOULDBLOCK;
+}
+
+}  // namespace
+
+Stream::~Stream() {
+  // Polite, and keeps the session resumable; reset() and close() have been quicker.
+  if (channel_ && socket_.is_open()) channel_->end();
+}
+
+Task<error_code> Stream::accept_tls(std::shared_ptr<const tls::ServerContext> context) {
+  channel_ = std::make_unique<tls::Channel>(std::move(context), socket_.native_handle());
+  co_return co_await shake_hands();
+}
+
+Task<error_code> Stream::connect_tls(std::shared_ptr<const tls::ClientContext> context,
+                                     const std::string& host) {
+  channel_ = std::make_unique<tls::Channel>(std::move(context), socket_.native_handle(), host);
+  co_return co_await shake_hands();
+}
+
+Task<error_code> Stream::shake_hands() {
+  error_code ec;
+  for (;;) {
+    const State state = channel_->handshake();
+    if (state == State::done) co_return error_code{};
+    if (state == State::ended || state == State::broken)
+      co_return error_code(asio::error::connection_aborted);
+    co_await socket_.async_wait(wanted_by(state), into(ec));
+    if (ec || !socket_.is_open()) co_return error_code(asio::error::operation_aborted);
+  }
+}
+
+std::string_view Stream::trouble() const {
+  return channel_ ? std::string_view(channel_->trouble()) : std::string_view{};
+}
+
+Socket::wait_type Stream::wanted_by(State state) const {
+  return state == State::wants_write ? Socket::wait_write : Socket::wait_read;
+}
+
+/// would_block if not all went; what went may be nothing.
+std::size_t Stream::write_some(std::string_view data, error_code& ec) {
+  if (!channel_) {
+    const std::size_t sent = socket_.write_some(bytes_of(data), ec);
+    return ec ? 0 : sent;
+  }
+  if (!socket_.is_open()) {  // its descriptor may be somebody else's by now
+    ec = asio::error::bad_descriptor;
+    return 0;
+  }
+  const auto step = channel_->write(data);
+  if (step.state == State::ended || step.state == State::broken) {
+    ec = asio::error::broken_pipe;
+  } else if (step.state != State::done) {
+    write_waits_for_ = wanted_by(step.state);
+    ec = asio::error::would_block;
+  }
+  return step.bytes;
+}
+
+void Stream::try_write(std::string_view data, error_code& ec) {
+  ec = {};
+  if (!unsent_.empty()) return void(unsent_.append(data));
+  const std::size_t sent = write_some(data, ec);
+  if (ec && ec != asio::error::would_block) return;
+  ec = {};
+  if (sent < data.size()) unsent_.assign(data.substr(sent));
+}
+
+Task<error_code> Stream::flush() {
+  const error_code ec = co_await write(unsent_);
+  unsent_ = {};  // seldom needed, and up to 64 KiB
+  co_return ec;
+}
+
+Task<error_code> Stream::write(std::string_view data) {
+  error_code ec;
+  if (!channel_) {
+    co_await asio::async_write(socket_, bytes_of(data), into(ec));
+    co_return ec;
+  }
+  for (;;) {
+    if (!socket_.is_open()) co_return error_code(asio::error::operation_aborted);
+    data.remove_prefix(write_some(data, ec));
+    if (ec && ec != asio::error::would_block) co_return ec;
+    if (data.empty()) co_return error_code{};
+    co_await socket_.async_wait(write_waits_for_, into(ec));
+    if (ec) co_return ec;
+  }
+}
+
+bool Stream::is_quiet() {
+  if (channel_) return channel_->look() == State::wants_read;
+  return peek(socket_) < 0 && would_block();
+}
+
+bool Stream::has_ended() {
+  if (!socket_.is_open()) return true;
+  if (channel_) {
+    const State state = channel_->look();
+    return state == State::ended || state == State::broken;
+  }
+  const ssize_t got = peek(socket_);
+  return got == 0 || (got < 0 && !would_block());
+}
+
+bool Stream::has_unread() {
+  return (channel_ && channel_->holds_unread()) || peek(socket_) > 0;
+}
+
+void Stream::cancel() {
+  error_code ec;
+  socket_.cancel(ec);
+}
+
+void Stream::shutdown_send() {
+  if (!socket_.is_open()) return;
+  if (channel_) channel_->end();
+  error_code ec;
+  socket_.shutdown(Socket::shutdown_send, ec);
+}
+
+void Stream::reset() {
+  error_code ec;
+  socket_.set_option(asio::socket_base::linger(true, 0), ec);
+  socket_.close(ec);
+}
+
+void Stream::close() {
+  error_code ec;
+  socket_.close(ec);
+}
+
+}  // namespace weir::proxy

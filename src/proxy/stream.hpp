@@ -1,0 +1,122 @@
+// A connection, plain or TLS, to a client or to an upstream: the one type that sessions, tunnels
+// and pools speak through (docs/adr/0015-a-stream-is-plain-or-tls.md).
+//
+// Reading and writing may go on at the same time, one of each. Used from its worker's loop only.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <boost/asio/compose.hpp>
+
+#include "proxy/io.hpp"
+#include "tls/channel.hpp"
+
+namespace weir::proxy {
+
+class Stream {
+ public:
+  explicit Stream(asio::io_context& io) : socket_(io.get_executor()) {}
+  explicit Stream(Socket socket) : socket_(std::move(socket)) {}
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  /// The socket below, to connect and to ask the kernel; bytes pass through the stream alone.
+  Socket& socket() { return socket_; }
+  bool is_open() const { return socket_.is_open(); }
+  bool is_secure() const { return channel_ != nullptr; }
+
+  /// TLS from here on, as the server. The caller bounds the time by cancelling.
+  Task<error_code> accept_tls(std::shared_ptr<const tls::ServerContext> context);
+  /// TLS from here on, as the client of `host`.
+  Task<error_code> connect_tls(std::shared_ptr<const tls::ClientContext> context,
+                               const std::string& host);
+  /// Why TLS failed, in words for the log; empty if it did not.
+  std::string_view trouble() const;
+
+  /// Reads what has arrived, at least a byte. The end is asio::error::eof; a TLS connection cut
+  /// without its closing word is connection_aborted.
+  template <class Token>
+  auto async_read_some(asio::mutable_buffer to, Token&& token) {
+    return asio::async_initiate<Token, void(error_code, std::size_t)>(
+        [](auto&& handler, Stream* self, asio::mutable_buffer buffer) {
+          if (self->channel_ == nullptr) [[likely]] {
+            self->socket_.async_read_some(buffer, std::forward<decltype(handler)>(handler));
+          } else {
+            asio::async_compose<std::decay_t<decltype(handler)>, void(error_code, std::size_t)>(
+                SecureRead{*self, buffer}, handler, self->socket_);
+          }
+        },
+        token, this, to);
+  }
+
+  /// Sends what goes without waiting, which is nearly always all. The rest is kept, a copy: then
+  /// flush(), before anything else is sent.
+  void try_write(std::string_view data, error_code& ec);
+  bool has_unsent() const { return !unsent_.empty(); }
+  Task<error_code> flush();
+  /// Sends all of what stays where it is meanwhile.
+  Task<error_code> write(std::string_view data);
+
+  /// Nothing has arrived, nor has the other side closed.
+  bool is_quiet();
+  /// The other side has closed, or its sending half, and nothing it sent before is unread.
+  bool has_ended();
+  bool has_unread();
+
+  /// Ends what is being waited for; reading and writing fail with operation_aborted.
+  void cancel();
+  /// Nothing more is sent: the closing word of TLS, and the end of the sending half.
+  void shutdown_send();
+  /// Closes so that the other side knows that something is missing.
+  void reset();
+  /// Closes at once; TLS is not told.
+  void close();
+
+ private:
+  struct SecureRead {
+    Stream& stream;
+    asio::mutable_buffer to;
+    bool posted = false;  ///< the first turn runs inside the call, where nothing may complete
+    template <class Self>
+    void operator()(Self& self, error_code ec = {});
+  };
+
+  Task<error_code> shake_hands();
+  std::size_t write_some(std::string_view data, error_code& ec);
+  Socket::wait_type wanted_by(tls::Channel::State state) const;
+
+  Socket socket_;
+  std::unique_ptr<tls::Channel> channel_;  ///< none: plain
+  std::string unsent_;
+  Socket::wait_type write_waits_for_ = Socket::wait_write;
+};
+
+template <class Self>
+void Stream::SecureRead::operator()(Self& self, error_code ec) {
+  using State = tls::Channel::State;
+  if (!posted) {
+    posted = true;
+    return asio::post(stream.socket_.get_executor(), std::move(self));
+  }
+  if (ec || !stream.is_open())
+    return self.complete(error_code(asio::error::operation_aborted), std::size_t{0});
+  const auto step = stream.channel_->read(static_cast<char*>(to.data()), to.size());
+  switch (step.state) {
+    case State::done:
+      return self.complete(error_code{}, step.bytes);
+    case State::ended:
+      return self.complete(error_code(asio::error::eof), std::size_t{0});
+    case State::broken:
+      return self.complete(error_code(asio::error::connection_aborted), std::size_t{0});
+    case State::wants_read:
+    case State::wants_write:
+      break;
+  }
+  stream.socket_.async_wait(stream.wanted_by(step.state), std::move(self));
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,68 @@
+#include "proxy/tunnel.hpp"
+
+#include <algorithm>
+
+namespace weir::proxy {
+namespace {
+
+/// A side that fills its buffer at one go has more to give.
+constexpr std::size_t largest_piece = 64 * 1024;
+
+}  // namespace
+
+Tunnel::Tunnel(asio::io_context& io, Side client, Side upstream, TunnelIdle idle)
+    : io_(io),
+      client_(client),
+      upstream_(upstream),
+      idle_(idle),
+      other_way_(io.get_executor(), Timer::time_point::max()) {}
+
+Task<bool> Tunnel::run() {
+  error_code ec;
+  idle_.wheel.arm(idle_.deadline, idle_.ticks);
+  spawn(io_, carry_down());
+  co_await carry(client_, upstream_);
+  while (both_run_)
+    co_await other_way_.async_wait(into(ec));
+  co_return !stopped_;
+}
+
+Task<> Tunnel::carry_down() {
+  co_await carry(upstream_, client_);
+  both_run_ = false;
+  other_way_.cancel();
+}
+
+Task<> Tunnel::carry(Side& from, Side& to) {
+  error_code ec;
+  while (!stopped_) {
+    if (from.input.empty()) {
+      const std::size_t room = from.input.free_size();
+      const std::size_t n = co_await from.stream.async_read_some(
+          asio::buffer(from.input.free_begin(), room), into(ec));
+      if (ec == asio::error::eof) co_return to.stream.shutdown_send();
+      if (ec) break;
+      from.input.commit(n);
+    }
+    const std::size_t arrived = from.input.data().size();
+    idle_.wheel.arm(idle_.deadline, idle_.ticks);
+    from.carried += arrived;
+    to.stream.try_write(from.input.data(), ec);
+    if (!ec && !stopped_ && to.stream.has_unsent()) ec = co_await to.stream.flush();
+    if (ec) break;
+    from.input.consume(arrived);
+    idle_.wheel.arm(idle_.deadline, idle_.ticks);
+    if (from.input.free_size() == arrived)
+      from.input.grow(std::min(largest_piece, 2 * from.input.capacity()));
+  }
+  stop();
+}
+
+/// Both ways, for one without the other is no tunnel.
+void Tunnel::stop() {
+  stopped_ = true;
+  client_.stream.cancel();
+  upstream_.stream.cancel();
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,62 @@
+#include "tls/material.hpp"
+
+#include "catch.hpp"
+#include "tls/context.hpp"
+#include "unit/tls/made_certificate.hpp"
+
+namespace weir::tls {
+namespace {
+
+using test::MadeCertificate;
+
+TEST_CASE("a certificate and its key belong together, and to no other") {
+  const MadeCertificate one("one.test");
+  const MadeCertificate other("other.test");
+  const auto certificates = read_certificates(one.files().certificate);
+  const auto key = read_key(one.files().private_key);
+  const auto other_key = read_key(other.files().private_key);
+  REQUIRE(certificates.has_value());
+  REQUIRE(key.has_value());
+  REQUIRE(other_key.has_value());
+  CHECK(certificates->size() == 1);
+  CHECK(belong_together(certificates->front(), *key));
+  CHECK_FALSE(belong_together(certificates->front(), *other_key));
+  CHECK(trouble_with_dates(certificates->front()).empty());
+}
+
+TEST_CASE("a certificate that is out of date says since when") {
+  const MadeCertificate old("old.test", -3600);
+  const auto certificates = read_certificates(old.files().certificate);
+  REQUIRE(certificates.has_value());
+  CHECK(trouble_with_dates(certificates->front()).starts_with("the certificate expired on "));
+}
+
+TEST_CASE("a file without what is looked for is named, and nothing of it shown") {
+  const MadeCertificate one("one.test");
+  const auto no_key = read_key(one.files().certificate);
+  REQUIRE_FALSE(no_key.has_value());
+  CHECK(no_key.error().message == "can not use file \"" + one.files().certificate +
+                                      "\": there is no usable private key in PEM form in it");
+  const auto no_certificate = read_certificates(one.files().private_key);
+  REQUIRE_FALSE(no_certificate.has_value());
+  CHECK(no_certificate.error().message.find("there is no certificate") != std::string::npos);
+  CHECK_FALSE(read_certificates("/nowhere").has_value());
+}
+
+TEST_CASE("the context whose certificate is for a name") {
+  const MadeCertificate one("one.test");
+  const MadeCertificate wild("*.wild.test");
+  const auto server = ServerContext::load({one.files(), wild.files()});
+  REQUIRE(server.has_value());
+  const ServerContext& context = **server;
+  CHECK(context.context_for("one.test") == context.native());
+  CHECK(context.context_for("a.wild.test") != nullptr);
+  CHECK(context.context_for("a.wild.test") != context.native());
+  CHECK(context.context_for("wild.test") == nullptr);
+  CHECK(context.context_for("two.test") == nullptr);
+  CHECK(context.context_for(nullptr) == nullptr);
+  CHECK_FALSE(ServerContext::load({}).has_value());
+}
+
+}  // namespace
+}  // namespace weir::tls
