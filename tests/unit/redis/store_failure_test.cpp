@@ -114,6 +114,28 @@ TEST_CASE("the deadlines of questions asked at different times are each kept") {
   redis.resume();
 }
 
+TEST_CASE("a question that has waited before has the rest of the time, and is not kept by others") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  options.timeout = 2s;
+  StoreFixture fixture(options);
+  REQUIRE(fixture.start());
+  redis.pause();
+  Asked& whole = fixture.ask();
+  Asked part(fixture.gcra, 2, 1);
+  part.question.waited = 1'900ms;
+  fixture.store->ask(part.question);
+  REQUIRE(fixture.run_until([&] { return part.told == 1; }));
+  CHECK(part.error == StoreError::timeout);
+  CHECK(part.waited >= 100ms);
+  CHECK(whole.told == 0);
+  REQUIRE(fixture.run_until_told());
+  CHECK(whole.error == StoreError::timeout);
+  CHECK(whole.waited >= 2s);
+  CHECK(part.told == 1);
+  redis.resume();
+}
+
 TEST_CASE("giving a connection up fails what waits, and nothing is told within the call") {
   RedisProcess redis;
   StoreFixture fixture(redis);
