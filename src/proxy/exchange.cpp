@@ -34,6 +34,8 @@ void Exchange::reset() {
   fresh.fields = std::move(fields);
   fresh.target_storage = std::move(target_storage);
   fresh.normal_path = std::move(normal_path);
+  fresh.original_target = std::move(original_target);
+  fresh.original_path = std::move(original_path);
   fresh.upgrade = std::move(upgrade);
   fresh.limit_fields = std::move(limit_fields);
   fresh.violated = std::move(violated);
@@ -45,7 +47,8 @@ void Exchange::reset() {
 }
 
 AccessRecord record_of(const Exchange& exchange, Duration took) {
-  const auto& request = exchange.request;
+  const bool answers_a_question = exchange.route != nullptr && exchange.route->decide;
+  const auto& request = answers_a_question ? exchange.routed : exchange.request;
   AccessRecord record{.time = exchange.started_at,
                       .method = request.method,
                       .path = request.path,

@@ -41,7 +41,9 @@ struct Exchange {
   // route
   http::RequestView
       routed;  ///< the request with its path in normal form: what routes and identities see
-  std::string normal_path;  ///< where that lies, if it is not the path as received
+  std::string normal_path;      ///< where that lies, if it is not the path as received
+  std::string original_target;  ///< where parts of the request lie that another proxy asks about
+  std::string original_path;
   const config::Route* route = nullptr;
   std::array<std::string_view, routing::path_parameter_limit> captures;
   std::array<identity::PathParameter, routing::path_parameter_limit> path_parameters;

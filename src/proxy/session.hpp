@@ -75,7 +75,8 @@ class Session final : public Deadline {
   bool is_too_large(std::uint64_t body_size) const;
   bool repeats_identity_field() const;
   // route, decide
-  bool find_route();
+  MaybeRefusal find_route();
+  MaybeRefusal read_original(http::RequestView& original);
   identity::Evidence evidence() const;
   void decide();
   Task<> ask_store();
