@@ -52,7 +52,7 @@ struct Pair {
     int ends[2];
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
     auto connection = server.make();
-    connection->socket.assign(asio::generic::stream_protocol(AF_UNIX, 0), ends[0]);
+    connection->stream.socket().assign(asio::generic::stream_protocol(AF_UNIX, 0), ends[0]);
     other = Socket(io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0), ends[1]);
     return connection;
   }
