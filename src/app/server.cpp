@@ -92,6 +92,7 @@ class Server {
   void run();
 
  private:
+  void note_listening();
   Result<void> open_log();
   Result<void> open_workers();
   Result<void> start_admin();
@@ -110,6 +111,7 @@ class Server {
   std::atomic<std::size_t> open_connections_{0};
   std::atomic<std::size_t> open_refusals_{0};
   std::atomic<admin::Readiness> readiness_{admin::Readiness::starting};
+  std::atomic<std::size_t> listening_workers_ = 0;
   std::unique_ptr<LineWriter> log_writer_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<admin::AdminServer> admin_;
@@ -135,9 +137,15 @@ Result<void> Server::start() {
     signals_.add(signal);
   watch_signals();
   for (auto& worker : workers_)
-    worker->start();
-  readiness_ = admin::Readiness::ready;
+    worker->start([this] { note_listening(); });
   return {};
+}
+
+/// Ready is who takes connections with every worker. Called by their threads.
+void Server::note_listening() {
+  if (++listening_workers_ < workers_.size()) return;
+  auto expected = admin::Readiness::starting;  // it may be draining already
+  readiness_.compare_exchange_strong(expected, admin::Readiness::ready);
 }
 
 Result<void> Server::open_log() {

@@ -79,7 +79,8 @@ Worker::~Worker() {
   join();
 }
 
-void Worker::start() {
+void Worker::start(std::function<void()> listening) {
+  when_listening_ = std::move(listening);
   if (store_) {
     proxy::spawn(io_, open());
   } else {
@@ -92,6 +93,7 @@ void Worker::start() {
 void Worker::start_listening() {
   for (auto& listener : listeners_)
     listener->start();
+  when_listening_();
 }
 
 void Worker::join() {

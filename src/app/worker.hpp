@@ -45,7 +45,8 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  void start();
+  /// `listening` is called once, when connections are accepted: on the worker's thread or this one.
+  void start(std::function<void()> listening);
   /// Stops accepting, lets running exchanges finish, then calls `drained` on the worker's thread.
   void drain(std::function<void()> drained);
   /// Ends all sessions at once.
@@ -84,6 +85,7 @@ class Worker {
   proxy::Timer ticker_;
   proxy::Timer opening_timer_;  ///< how long the first requests wait for Redis
   // Of the worker's thread:
+  std::function<void()> when_listening_;
   bool draining_ = false;
   bool drained_ = false;
   bool watching_ = false;   ///< the first try to connect has had its time

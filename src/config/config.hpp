@@ -37,7 +37,7 @@ std::optional<Endpoint> parse_endpoint(std::string_view text);
 
 struct Listen {
   Endpoint address;
-  std::vector<tls::CertificateFiles> certificates;  ///< none: no TLS; the first is the default
+  std::vector<tls::CertificateFiles> certificates{};  ///< none: no TLS; the first is the default
   bool proxy_protocol = false;  ///< each connection begins with a PROXY header, from trusted peers
 };
 

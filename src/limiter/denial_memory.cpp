@@ -1,6 +1,7 @@
 #include "limiter/denial_memory.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace weir::limiter {
 
@@ -19,7 +20,11 @@ void DenialMemory::remember(const Key& key, const rules::Decision& decision, Ins
                             Instant answered_at) {
   Set& set = sets_[position(key.identity, key.policy_id)];
   auto* entry = std::ranges::find(set, key, &Entry::key);
-  if (entry == set.end()) entry = std::ranges::min_element(set, {}, &Entry::until);
+  if (entry == set.end()) {
+    // What is only kept to be shown makes room first, however long it would be.
+    const auto worth = [](const Entry& one) { return std::pair(!one.allowed, one.until); };
+    entry = std::ranges::min_element(set, {}, worth);
+  }
 
   const Duration holds = decision.allowed ? longest : decision.retry_after.value_or(longest);
   *entry = {.key = key,

@@ -103,7 +103,7 @@ Task<> Session::serve() {
   if (exchange_.outcome == limiter::Outcome::failed)
     co_return co_await answer(answer_to(Failure::store_failed));
   if (exchange_.outcome == limiter::Outcome::denied) co_return co_await answer_denied();
-  if (exchange_.delay > Duration{0}) co_await wait_turn();
+  if (exchange_.delay > Duration{0} && !aborted_) co_await wait_turn();
   if (aborted_) co_return void(exchange_.keep_alive = false);
 
   if (exchange_.route->upstream) co_return co_await forward();

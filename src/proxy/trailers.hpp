@@ -20,7 +20,7 @@ class Trailers {
   struct Rules {
     std::span<const http::FieldView> head;      ///< whose Trailer fields announce
     const http::ConnectionOptions& connection;  ///< what it names ends at this hop
-    std::span<const std::string> guarded;       ///< what says who is asking does not say it here
+    std::span<const std::string> guarded{};     ///< what says who is asking does not say it here
     bool only_announced = true;
   };
 

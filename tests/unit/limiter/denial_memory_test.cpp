@@ -109,6 +109,17 @@ TEST_CASE("The memory is bounded: what ends soonest makes room") {
   CHECK(memory.recall(key(9), epoch).has_value());
 }
 
+TEST_CASE("What is only kept to be shown makes room for a denial") {
+  DenialMemory memory(1, 1);
+  const Decision allowed{.allowed = true, .limit = 10, .remaining = 3, .reset_after = 1s};
+  memory.remember(key(1), allowed, epoch, epoch);
+  for (std::uint64_t who = 2; who <= 5; ++who)
+    memory.remember(key(who), denied(100ms), epoch, epoch);
+  CHECK_FALSE(memory.recall(key(1), epoch).has_value());
+  for (std::uint64_t who = 2; who <= 5; ++who)
+    CHECK(memory.recall(key(who), epoch).has_value());
+}
+
 TEST_CASE("A later answer replaces an earlier one") {
   DenialMemory memory(16, 1);
   memory.remember(key(1), denied(2s), epoch, epoch);
