@@ -81,6 +81,7 @@ for _, claim in ipairs(claims) do
     if not units then retry = wait end
   end
   local remaining, reset, more = claim.rule.level(claim.policy, leader.state, leader.now)
+  if not leader.charged then outlive(claim.policy, leader.state, leader.now, reset) end
   answer = answer .. struct.pack('<dddddd', allowed, remaining, reset, more, delay, retry)
 end
 return answer

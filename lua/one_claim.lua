@@ -11,6 +11,7 @@ if not KEYS[2] then
     rule.write(policy, state, now)
   end
   local remaining, reset, more = rule.level(policy, state, now)
+  if due <= 0 then outlive(policy, state, now, reset) end
   if units then return struct.pack('<ddddddd', 1, 1, remaining, reset, more, wait, -1) end
   return struct.pack('<ddddddd', policy.shadow and 1 or 0, 0, remaining, reset, more, 0, wait)
 end

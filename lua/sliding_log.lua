@@ -56,12 +56,12 @@ end
 rules[3] = {
   read = function(policy)
     local key = policy.key
-    local last = redis.pcall('ZRANGE', key, '-1', '-1', 'WITHSCORES')
-    local foreign = last.err
-    last = entry_of(last)
+    local found = redis.pcall('ZRANGE', key, '-1', '-1', 'WITHSCORES')
+    local last = entry_of(found)
     local state = {at = 0, total = 0, entries = {}}
     if not last then
-      state.stored, state.begins = 0, foreign
+      -- Whatever else is there has to go, members of another making with it.
+      state.stored, state.begins = 0, found.err or found[1] ~= nil
       return state
     end
     state.at, state.total, state.last = last.at, last.total, last

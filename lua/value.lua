@@ -34,6 +34,25 @@ local function set_value(key, value, expires)
   end
 end
 
+-- For a key that nothing is charged to: under a policy that has been lengthened it is whole later
+-- than its TTL covers, and a client that is only denied would have it end early. What it keeps
+-- stays as it was. If memory has run out, the denial is answered all the same.
+local function outlive(policy, state, now, reset)
+  if reset == 0 then return end
+  local key, whole_at = policy.key, now + reset
+  if not state.expires then
+    if redis.call('PTTL', key) < floor((whole_at - clock) / 1000) then
+      redis.call('PEXPIRE', key, ttl_until(whole_at))
+    end
+    return
+  end
+  local expires = extended(state.expires, now, whole_at)
+  if not expires then return end
+  local value = redis.call('GET', key)
+  value = value:sub(1, 9) .. struct.pack('<d', expires) .. value:sub(18)
+  redis.pcall('SET', key, value, 'PX', ttl_until(expires))
+end
+
 local function write_value(policy, state, now, whole_at, first, second)
   local expires = extended(state.expires, now, whole_at)
   local value =

@@ -95,7 +95,69 @@ class RandomRequests {
   }
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
+  /// Another policy of the same algorithm in place of one of them, as after a reload. What is not
+  /// whole yet is looked at: from then on a store keeps it for as long as the new policy needs.
+  void change_a_policy(StoreUnderTest& store, StoreUnderTest& model, Instant now) {
+    const auto index = below(policies_.size());
+    rules::Policy& limit = policies_[index];
+    const rules::Policy before = std::exchange(limit, another(limit.algorithm));
+    // How much of what is dead a log still has is its own affair, and a longer one may revive it.
+    const bool revives = limit.algorithm == rules::Algorithm::sliding_log &&
+                         (limit.refill > before.refill || limit.capacity > before.capacity);
+    for (std::uint64_t who = 1; who <= identities_; ++who) {
+      const auto look = [&](const rules::Policy& as) {
+        return std::vector{claim(as, who, 0, static_cast<std::uint32_t>(index))};
+      };
+      const Claim key = look(before).front();
+      const bool whole = ask(model, now, look(before)).decisions[0].reset_after == Duration{0};
+      if (whole || revives) {
+        store.forget(key.identity, key.policy_id);
+        model.forget(key.identity, key.policy_id);
+      }
+      CAPTURE(index, who, to_string(limit.algorithm));
+      REQUIRE(ask(store, now, look(limit)).decisions == ask(model, now, look(limit)).decisions);
+    }
+  }
+
  private:
+  template <class T, std::size_t Size>
+  T one_of(const T (&choices)[Size]) {
+    return choices[below(Size)];
+  }
+  /// Counts that divide hardly any duration, so that fractions and remainders differ.
+  rules::Policy another(rules::Algorithm algorithm) {
+    using rules::Algorithm;
+    rules::Definition definition;
+    definition.algorithm = algorithm;
+    const rules::Rate rate{.count = one_of<std::int64_t>({1, 3, 7, 11, 43}),
+                           .per = one_of<Duration>({700ms, 1s, 3s, 10s, 61s})};
+    definition.rates = {rate};
+    switch (algorithm) {
+      case Algorithm::fixed_window:
+        definition.count_rejected = below(2) == 0;
+        [[fallthrough]];
+      case Algorithm::attributed_window:
+        definition.anchor = one_of({rules::Anchor::first_request, rules::Anchor::clock});
+        break;
+      case Algorithm::sliding_log:
+        definition.count_rejected = below(2) == 0;
+        break;
+      case Algorithm::sliding_window:
+        for (auto more = static_cast<std::int64_t>(below(3)), i = std::int64_t{1}; i <= more; ++i)
+          definition.rates.push_back({.count = rate.count + 5 * i, .per = rate.per * (3 * i)});
+        break;
+      case Algorithm::gcra:
+      case Algorithm::token_bucket:
+        if (below(2) == 0) definition.burst = one_of<std::int64_t>({1, 5, 25});
+        break;
+      case Algorithm::leaky_bucket:
+        definition.queue = one_of<std::int64_t>({0, 2, 9});
+        definition.max_delay = one_of<Duration>({500ms, 1s, 61s});
+        break;
+    }
+    return policy(definition);
+  }
+
   std::mt19937_64 random_;
   std::vector<rules::Policy> policies_;
   std::uint64_t identities_;
@@ -117,6 +179,7 @@ struct Walk {
   std::uint64_t identities = 20;
   int steps = 10'000;
   bool clock_steps_back = false;
+  bool policies_change = false;
 };
 
 inline void agrees_with_model(StoreUnderTest& store, std::vector<rules::Policy> policies,
@@ -129,6 +192,8 @@ inline void agrees_with_model(StoreUnderTest& store, std::vector<rules::Policy> 
     now += Duration{static_cast<std::int64_t>(requests.below(200'000))};
     if (requests.below(500) == 0) now += 90s;
     if (walk.clock_steps_back && requests.below(20) == 0) now -= 2s;
+    if (walk.policies_change && requests.below(50) == 0)
+      requests.change_a_policy(store, model, now);
     const auto claims = requests.next();
     const Answer answer = ask(store, now, claims);
     const Answer expected = ask(model, now, claims);

@@ -28,6 +28,17 @@ TEST_CASE("The scripts answer random requests as the model does") {
   }
 }
 
+TEST_CASE("The scripts carry over what a policy that changes had counted, as the model does") {
+  for (const auto algorithm : algorithms) {
+    DYNAMIC_SECTION(to_string(algorithm)) {
+      RedisUnderTest store;
+      agrees_with_model(store, policies_of(algorithm),
+                        {.seed = 17, .steps = walk_steps, .policies_change = true});
+      store.every_key_outlives_its_recovery();
+    }
+  }
+}
+
 TEST_CASE("One script of all algorithms answers random requests as the model does") {
   std::vector<rules::Policy> policies;
   for (const auto algorithm : algorithms) {

@@ -139,11 +139,45 @@ TEST_CASE("Neither looks nor denied requests write") {
   }
 }
 
+TEST_CASE("A key that only denies lives as long as a policy that was lengthened asks for") {
+  for (const auto algorithm :
+       {Algorithm::fixed_window, Algorithm::attributed_window, Algorithm::sliding_window,
+        Algorithm::sliding_log, Algorithm::token_bucket}) {
+    CAPTURE(to_string(algorithm));
+    const auto limit = policy(algorithm, 2, 60s);
+    const auto longer = policy(algorithm, 2, 3600s);
+    const auto charged = [&](RedisUnderTest& store) {
+      ask(store, epoch, {claim(limit, 1, 2)});
+      ask(store, epoch + 1s, {claim(limit, 1, 0)});
+    };
+    RedisUnderTest alone;
+    charged(alone);
+    CHECK_FALSE(ask(alone, epoch + 1s, {claim(longer, 1)}).admitted);
+    alone.every_key_outlives_its_recovery();
+    // What was counted is as it was, also for the policy that was.
+    RedisUnderTest unasked;
+    charged(unasked);
+    const Answer as_before = ask(unasked, epoch + 2s, {claim(limit, 1)});
+    charged(alone);
+    ask(alone, epoch + 1s, {claim(longer, 1)});
+    CHECK(ask(alone, epoch + 2s, {claim(limit, 1)}).decisions == as_before.decisions);
+    // Among others, and when it is only looked at.
+    RedisUnderTest among;
+    charged(among);
+    CHECK_FALSE(ask(among, epoch + 1s, {claim(limit, 2, 1, 1), claim(longer, 1)}).admitted);
+    among.every_key_outlives_its_recovery();
+    RedisUnderTest looked_at;
+    charged(looked_at);
+    ask(looked_at, epoch + 1s, {claim(longer, 1, 0)});
+    looked_at.every_key_outlives_its_recovery();
+  }
+}
+
 TEST_CASE("A foreign value under a key is none, and gives way to the first charge") {
   for (const auto algorithm : algorithms) {
     const auto limit = policy(algorithm, 2, 2s);
     const Claim one = claim(limit, 1);
-    for (const std::string kind : {"string", "list", "zset", "hash", "long", "other"}) {
+    for (const std::string kind : {"string", "list", "zset", "late", "hash", "long", "other"}) {
       CAPTURE(to_string(algorithm), kind);
       RedisUnderTest store;
       const std::string key = store.key_of(one);
@@ -152,6 +186,7 @@ TEST_CASE("A foreign value under a key is none, and gives way to the first charg
       if (kind == "string") store.redis("SET", key, "12");
       if (kind == "list") store.redis("RPUSH", key, "a", "b");
       if (kind == "zset") store.redis("ZADD", key, "5", "member");
+      if (kind == "late") store.redis("ZADD", key, "9e15", "member");
       if (kind == "hash") store.redis("HSET", key, "a", "1");
       if (kind == "long") store.redis("SET", key, std::string(500, 'x'));
       if (kind == "other") ask(store, epoch, {claim(other, 1, 2)});

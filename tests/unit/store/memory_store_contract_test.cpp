@@ -23,6 +23,16 @@ TEST_CASE("The memory store answers random requests as the model does") {
   }
 }
 
+TEST_CASE(
+    "The memory store carries over what a policy that changes had counted, as the model does") {
+  for (const auto algorithm : algorithms) {
+    DYNAMIC_SECTION(to_string(algorithm)) {
+      MemoryStoreUnderTest store(1'000);
+      agrees_with_model(store, policies_of(algorithm), {.seed = 17, .policies_change = true});
+    }
+  }
+}
+
 TEST_CASE("Many shards answer random requests as the model does") {
   std::vector<rules::Policy> policies;
   for (const auto algorithm : algorithms) {
