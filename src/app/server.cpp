@@ -157,6 +157,8 @@ Result<void> Server::open_log() {
 }
 
 Result<void> Server::open_workers() {
+  auto certificates = load_certificates(config_);
+  if (!certificates) return certificates.error();
   std::vector<std::vector<proxy::ListeningSocket>> sockets(config_.workers);
   for (auto& listen : config_.listen) {
     auto opened = proxy::ListeningSocket::open(listen.address, config_.workers);
@@ -165,8 +167,6 @@ Result<void> Server::open_workers() {
       sockets[i].push_back(std::move((*opened)[i]));
     spdlog::info("listening on {}", url_of(listen.address, !listen.certificates.empty()));
   }
-  auto certificates = load_certificates(config_);
-  if (!certificates) return certificates.error();
   const WorkerShares shares{.config = config_,
                             .store = store_,
                             .log_writer = *log_writer_,

@@ -64,7 +64,7 @@ TEST_CASE("all flags are carried over") {
   CHECK(weir::identity::describe(made->identities[*limit.otherwise].source) == "client_address");
 }
 
-TEST_CASE("--redis shares the limit") {
+TEST_CASE("with --redis the limit is shared") {
   auto given = flags();
   given.redis = "redis://:p%22ss@127.0.0.1:6380/1";
   const auto made = loaded(given);
