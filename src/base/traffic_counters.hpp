@@ -34,7 +34,7 @@ struct TrafficCounters {
       routes;  ///< the last one: no route matched, or the head was not readable
   std::vector<UpstreamCounters> upstreams;
   std::array<DurationHistogram, 3> decision_duration;  ///< by limiter::Decider
-  Counter accepted;   ///< connections accepted
+  Counter accepted;                                    ///< connections accepted
   Counter refused;    ///< connections answered 503 because of max_connections
   Gauge connections;  ///< open downstream connections
 };
