@@ -91,8 +91,8 @@ class Weir:
         lines = self.stderr.split("\n")[:-1]
         admin = [m[1] for line in lines if (m := ADMIN.search(line))]
         found = [m[1] for line in lines if (m := LISTENING.search(line)) and not ADMIN.search(line)]
-        wants_admin = isinstance(self.configuration, dict) and isinstance(
-            self.configuration.get("admin"), dict)
+        wants_admin = "--admin" in self.process.args or isinstance(
+            self.configuration, dict) and isinstance(self.configuration.get("admin"), dict)
         listeners = len(self.configuration["listen"]) if isinstance(self.configuration, dict) else 1
         if len(found) < listeners or (wants_admin and not admin):
             return False
