@@ -105,7 +105,7 @@ constexpr Key<RedisStore> breaker_keys[] = {
     {.name = "failures",
      .read =
          [](const Cursor& in, RedisStore& to) {
-           read_integer_into(in, to.breaker_failures, {1, 1'000'000});
+           read_integer_into(in, to.breaker_failures, {1, 1'000});
          }},
     {.name = "retry_after",
      .read =

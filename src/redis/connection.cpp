@@ -162,10 +162,12 @@ void Connection::shake_hands() {
 void Connection::on_handshake(HandshakeCommand::Step step, const redisReply& reply) {
   if (state_ != State::connecting) return;
   const auto said = [&](std::string_view what) {
+    if (step == HandshakeCommand::Step::authenticate) what = unquoted(what);
     return std::string(to_string(step)) + ": " + printable(what, options_.password.reveal());
   };
   const bool load = step == HandshakeCommand::Step::load_script;
   if (reply.type == REDIS_REPLY_ERROR) {
+    // An ACL that does not let us give ourselves a name is no harm.
     if (step != HandshakeCommand::Step::set_name)
       return fail(said(text_of(reply)), error_of(text_of(reply)));
     optional_error_ = said(text_of(reply));

@@ -32,6 +32,15 @@ constexpr std::array meanings{
 
 constexpr std::size_t longest_text = 200;
 
+/// Before Redis 7, and in KeyDB, an error within a script has no code of its own: `ERR Error
+/// running script (call to f_...): @user_script:1: -READONLY You can't ...`
+std::string_view without_script(std::string_view text) {
+  constexpr std::string_view marker = ": -";
+  if (!text.starts_with("ERR Error running script")) return text;
+  const auto at = text.rfind(marker);
+  return at == std::string_view::npos ? text : text.substr(at + marker.size());
+}
+
 }  // namespace
 
 std::string_view text_of(const redisReply& reply) {
@@ -40,12 +49,17 @@ std::string_view text_of(const redisReply& reply) {
 }
 
 StoreError error_of(std::string_view text) {
+  text = without_script(text);
   for (const auto& meaning : meanings) {
     const auto rest = text.substr(std::min(meaning.beginning.size(), text.size()));
     if (text.starts_with(meaning.beginning) && (rest.empty() || rest[0] == ' '))
       return meaning.error;
   }
   return StoreError::other;
+}
+
+std::string_view unquoted(std::string_view text) {
+  return text.substr(0, text.find_first_of("'\"`"));
 }
 
 std::string printable(std::string_view text, std::string_view secret) {

@@ -14,7 +14,12 @@ namespace weir::redis {
 std::string_view text_of(const redisReply& reply);
 
 /// By the code that the reply's text begins with: `NOSCRIPT No matching script.` is script_missing.
+/// Of an error within a script of an older server, by the code that the script met.
 StoreError error_of(std::string_view text);
+
+/// What precedes the first quotation mark. A server that does not know AUTH quotes what followed
+/// it, of a long password a part only.
+std::string_view unquoted(std::string_view text);
 
 /// Fit for a log line: printable, of a bounded length, and without `secret`, which a server that
 /// does not know a command quotes.

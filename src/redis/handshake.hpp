@@ -17,8 +17,6 @@ std::string command_of(std::span<const std::string_view> words);
 struct HandshakeCommand {
   enum class Step : std::uint8_t { authenticate, set_name, select, load_script } step;
   std::string text;  ///< in RESP; holds the password where it authenticates
-  /// The server may refuse it: an ACL that does not let us give ourselves a name is no harm.
-  bool optional() const { return step == Step::set_name; }
 };
 
 /// As an error names it: `AUTH`.

@@ -91,7 +91,7 @@ void append_attributes(std::string& out, std::span<const std::string_view> attri
   out += "\r\n";
 }
 
-// The arguments of one claim, as lua/claims.lua reads them.
+// The arguments of one claim, as lua/arguments.lua reads them.
 
 constexpr std::size_t common_arguments = 5;
 

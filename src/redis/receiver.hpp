@@ -19,7 +19,7 @@ enum class StoreError : std::uint8_t {
   script_missing,   ///< NOSCRIPT
   other,            ///< any other error, or an answer that no script of ours gives
 };
-inline constexpr std::size_t store_error_count = 10;
+inline constexpr std::size_t store_error_count = static_cast<std::size_t>(StoreError::other) + 1;
 
 /// As metrics and logs name it: `timeout`, `connection_lost`.
 std::string_view to_string(StoreError error);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <hiredis/hiredis.h>
 #include <utility>
 
@@ -19,7 +18,7 @@
 namespace weir::redis {
 namespace {
 
-constexpr std::size_t no_script = 255;
+constexpr std::uint8_t no_script = 255;
 
 std::vector<std::string> scripts_of(const std::vector<AlgorithmSet>& sets) {
   std::vector<std::string> scripts;
@@ -28,18 +27,12 @@ std::vector<std::string> scripts_of(const std::vector<AlgorithmSet>& sets) {
   return scripts;
 }
 
-/// By set of algorithms: the script that decides it and the fewest others.
+/// By set of algorithms, the script made for it.
 std::array<std::uint8_t, 256> choose_scripts(const std::vector<AlgorithmSet>& sets) {
   std::array<std::uint8_t, 256> choice{};
-  for (std::size_t wanted = 0; wanted < choice.size(); ++wanted) {
-    std::size_t best = no_script;
-    for (std::size_t i = 0; i < std::min(sets.size(), no_script); ++i) {
-      const bool decides = (sets[i] & wanted) == wanted;
-      if (decides && (best == no_script || std::popcount(sets[i]) < std::popcount(sets[best])))
-        best = i;
-    }
-    choice[wanted] = static_cast<std::uint8_t>(best);
-  }
+  choice.fill(no_script);
+  for (std::size_t i = 0; i < sets.size(); ++i)
+    choice[sets[i]] = static_cast<std::uint8_t>(i);
   return choice;
 }
 

@@ -5,6 +5,8 @@
 // questions of one pass of the loop leave in one write. An answer that comes after its deadline is
 // dropped, and nothing that may have run is sent again. Destroyed when no receiver waits: after
 // stop() and one more pass of the loop, or with the loop; never from within a call of a receiver.
+// Names are resolved by getaddrinfo in a thread of the loop's, and nothing ends one that waits for
+// a dead name server: the loop's destructor waits for it.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +46,9 @@ struct Question {
 class Store {
  public:
   /// `policy_names` by Claim::policy_id. `algorithm_sets`: one bit an algorithm (1 << Algorithm)
-  /// for every set of algorithms that a request's claims can have together; their scripts are
-  /// loaded when connecting.
+  /// for every set of algorithms that a request's claims can have together, each once; their
+  /// scripts are loaded when connecting. To ask with a set that is not among them is an error of
+  /// the program, and is answered with `other`.
   Store(boost::asio::io_context& io, const config::RedisStore& options,
         std::vector<std::string> policy_names, std::vector<std::uint8_t> algorithm_sets,
         StoreCounters& counters, std::uint64_t seed);

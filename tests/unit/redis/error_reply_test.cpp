@@ -32,6 +32,19 @@ TEST_CASE("an error reply is known by its code") {
       {"BUSYKEY Target key name already exists.", StoreError::other},
       {"OOMPH", StoreError::other},
       {"LOADING", StoreError::loading},
+      // within a script, as Redis 6 and KeyDB tell it
+      {"ERR Error running script (call to f_5b7a): @user_script:12: @user_script: 12: -READONLY "
+       "You "
+       "can't write against a read only replica.",
+       StoreError::read_only},
+      {"ERR Error running script (call to f_5b7a): @user_script:12: -OOM command not allowed when "
+       "used memory > 'maxmemory'.",
+       StoreError::out_of_memory},
+      {"ERR Error running script (call to f_5b7a): @user_script:3: WRONGTYPE Operation against a "
+       "key holding the wrong kind of value",
+       StoreError::other},
+      {"ERR Error running script (call to f_5b7a): @user_script:3: -", StoreError::other},
+      {"ERR something else: -READONLY", StoreError::other},
       // anything else
       {"ERR unknown command 'EVALSHA'", StoreError::other},
       {"WRONGTYPE Operation against a key holding the wrong kind of value", StoreError::other},
@@ -41,6 +54,15 @@ TEST_CASE("an error reply is known by its code") {
   }));
   CAPTURE(row.text);
   CHECK(error_of(row.text) == row.error);
+}
+
+TEST_CASE("of what a server said to a password all that it quotes is left out") {
+  CHECK(unquoted("ERR unknown command `AUTH`, with args beginning with: `hunt") ==
+        "ERR unknown command ");
+  CHECK(unquoted("ERR unknown command 'AUTH'") == "ERR unknown command ");
+  CHECK(unquoted("ERR unknown \"AUTH\"") == "ERR unknown ");
+  CHECK(unquoted("WRONGPASS invalid username-password pair or user is disabled.") ==
+        "WRONGPASS invalid username-password pair or user is disabled.");
 }
 
 TEST_CASE("what a server said is printed without the password, control characters and length") {

@@ -114,7 +114,6 @@ class RedisUnderTest : public store::test::StoreUnderTest {
   /// Every key there is expires, and none before it is whole: by the server's time, and by that of
   /// the cases, in which keys of one string know when they expire.
   void every_key_outlives_its_recovery() {
-    const auto asked_at = std::chrono::steady_clock::now();
     constexpr auto extra = std::chrono::milliseconds(60'000);
     const Reply found = redis("KEYS", "*");
     for (std::size_t i = 0; i < found->elements; ++i) {
@@ -124,7 +123,8 @@ class RedisUnderTest : public store::test::StoreUnderTest {
       CHECK(ttl->integer != -1);
       // The cases' time does not pass by itself, the server's does; lua/clock_argument.lua lets
       // keys live longer for it.
-      const auto passed = asked_at - begun_at_ + std::chrono::milliseconds(5);
+      const auto passed =
+          std::chrono::steady_clock::now() - begun_at_ + std::chrono::milliseconds(5);
       CHECK(std::chrono::milliseconds(ttl->integer) - extra + passed >= whole_at_[key] - latest_);
       if (const auto expires_at = expiry_in(redis("GET", key)))
         CHECK(*expires_at >= whole_at_[key]);

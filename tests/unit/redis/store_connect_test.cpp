@@ -112,6 +112,28 @@ TEST_CASE("a password that the server does not want is a refusal") {
   CHECK_THAT(std::string(fixture.store->trouble()), Contains("AUTH: ERR AUTH <password> called"));
 }
 
+TEST_CASE("a long password is not shown in part either") {
+  RedisProcess redis({"--rename-command", "AUTH", ""});
+  auto options = StoreFixture::options_for(redis);
+  options.password = Secret(std::string(300, 's'));
+  StoreFixture fixture(options);
+  fixture.store->start();
+  REQUIRE(fixture.run_until([&] { return !fixture.store->trouble().empty(); }));
+  CHECK_THAT(std::string(fixture.store->trouble()),
+             Contains("AUTH: ERR unknown command") && !Contains("sss"));
+}
+
+TEST_CASE("algorithms that were not announced are not asked for") {
+  RedisProcess redis;
+  StoreFixture fixture(redis);
+  REQUIRE(fixture.start());
+  const auto buckets = policy_of({.algorithm = rules::Algorithm::token_bucket, .rates = {{1, 1s}}});
+  const Asked& asked = fixture.ask(buckets, 1, 1);
+  REQUIRE(fixture.run_until_told());
+  CHECK(asked.error == StoreError::other);
+  CHECK(fixture.counters.questions.value() == 0);
+}
+
 TEST_CASE("a server that hangs up says more before than its hanging up does") {
   RedisProcess redis({"--maxclients", "1"});
   RedisCli the_only_client(redis);

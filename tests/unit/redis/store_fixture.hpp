@@ -81,8 +81,8 @@ class StoreFixture {
   /// Another store on the same loop, so as to reach its server through something that is on it too.
   void use(const config::RedisStore& options) {
     const std::uint8_t one = set_of(rules::Algorithm::gcra);
-    const std::uint8_t both = one | set_of(rules::Algorithm::fixed_window);
-    store.emplace(io, options, std::vector<std::string>{"first", "second"}, std::vector{one, both},
+    const std::uint8_t other = set_of(rules::Algorithm::fixed_window);
+    store.emplace(io, options, std::vector<std::string>{"first", "second"}, std::vector{one, other},
                   counters, 1);
   }
 
