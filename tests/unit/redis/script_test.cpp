@@ -173,6 +173,25 @@ TEST_CASE("A key that only denies lives as long as a policy that was lengthened 
   }
 }
 
+TEST_CASE("Where memory has run out a lengthened policy denies all the same") {
+  RedisUnderTest store;
+  ask(store, epoch, {claim(policy(Algorithm::fixed_window, 2, 60s), 1, 2)});
+  const auto longer = policy(Algorithm::fixed_window, 2, 3600s);
+  const Claim one = claim(longer, 1);
+  store.redis("CONFIG", "SET", "maxmemory", "1");
+  std::string command;
+  const std::string names[] = {"p0"};
+  const std::string script = script_for(set_of(longer.algorithm), Clock::argument);
+  append_question(command, {ScriptName::By::text, script}, {"weir:", names}, {&one, 1}, epoch);
+  const Reply reply = store.redis.send(command);
+  store.redis("CONFIG", "SET", "maxmemory", "0");
+  bool admitted = true;
+  rules::Decision decision{.limit = 2};
+  REQUIRE(read_answer(*reply, {&decision, 1}, admitted));
+  CHECK_FALSE(admitted);
+  CHECK(decision.reset_after == Duration{3600s});
+}
+
 TEST_CASE("A foreign value under a key is none, and gives way to the first charge") {
   for (const auto algorithm : algorithms) {
     const auto limit = policy(algorithm, 2, 2s);
@@ -255,6 +274,26 @@ TEST_CASE("With the server's clock a script lets pass and denies, and its key ex
     const auto ttl = store.redis("PTTL", store.key_of(one))->integer;
     CHECK(std::chrono::milliseconds(ttl) + 1s >= decision.reset_after);
   }
+}
+
+TEST_CASE("The rights that docs/redis.md names are enough for all that the scripts do") {
+  RedisUnderTest store;
+  store.redis("ACL", "SETUSER", "weir", "reset", "on", ">secret", "~weir:*", "-@all", "+auth",
+              "+script|load", "+evalsha", "+time", "+get", "+set", "+del", "+unlink", "+pexpire",
+              "+pttl", "+lindex", "+rpush", "+zadd", "+zcard", "+zcount", "+zrange",
+              "+zrangebyscore", "+zremrangebyrank");
+  store.redis("AUTH", "weir", "secret");
+  for (const auto algorithm : algorithms) {
+    CAPTURE(to_string(algorithm));
+    const auto limit = policy(algorithm, 3, 3s);
+    for (int i = 0; i < 30; ++i)
+      ask(store, epoch + i * 400ms, {claim(limit, 1), claim(limit, 2)});
+    const auto longer = policy(algorithm, 3, 3600s);
+    CHECK(ask(store, epoch + 12s, {claim(longer, 1, 0)}).admitted);
+    store.forget(claim(limit, 1).identity, 0);
+  }
+  store.redis("AUTH", "default", "");
+  store.redis("ACL", "DELUSER", "weir");
 }
 
 TEST_CASE("A script has the parts of its algorithms and no others") {
