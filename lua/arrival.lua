@@ -1,16 +1,17 @@
 -- What gcra and leaky_bucket share, as src/rules/arrival.hpp: a state that is one instant, the
 -- theoretical arrival time (TAT), reckoned as the span by which it is ahead of now.
 
--- The TAT as it is ahead of the key's now.
+-- As it is ahead of the key's now: under a changed policy at most one burst after the last charge.
 local function read_arrival(policy)
   local at, expires, tat, fraction = read_value(policy)
-  local us = tat - max(clock, at)
-  -- A reload may have changed the denominator.
-  if us < 0 then
-    us, fraction = 0, 0
-  elseif fraction >= policy.count then
-    fraction = policy.count - 1
+  local now = max(clock, at)
+  local us, most_us, most_fraction = tat - now, span_of(policy, policy.capacity)
+  most_us = most_us + at - now
+  if fraction >= policy.count then fraction = policy.count - 1 end
+  if us > most_us or us == most_us and fraction > most_fraction then
+    us, fraction = most_us, most_fraction
   end
+  if us < 0 then us, fraction = 0, 0 end
   return {at = at, expires = expires, us = us, fraction = fraction}
 end
 
@@ -34,18 +35,16 @@ local function wait_until(policy, state, us, fraction)
   return fraction > 0 and us + 1 or us
 end
 
--- Moves the TAT on by `units`, never further ahead than the tolerance and never back.
+-- Moves the TAT on by `units`, never further ahead than the tolerance.
 local function advance(policy, state, units)
-  local capacity = policy.capacity
-  local most_us, most_fraction = span_of(policy, capacity)
-  local us, fraction = span_of(policy, min(units, capacity))
+  local most_us, most_fraction = span_of(policy, policy.capacity)
+  local us, fraction = span_of(policy, min(units, policy.capacity))
   us, fraction = us + state.us, fraction + state.fraction
   if fraction >= policy.count then
     us, fraction = us + 1, fraction - policy.count
   end
-  if us < most_us or us == most_us and fraction <= most_fraction then
-    state.us, state.fraction = us, fraction
-  elseif state.us < most_us or state.us == most_us and state.fraction < most_fraction then
-    state.us, state.fraction = most_us, most_fraction
+  if us > most_us or us == most_us and fraction > most_fraction then
+    us, fraction = most_us, most_fraction
   end
+  state.us, state.fraction = us, fraction
 end

@@ -1,9 +1,10 @@
 // What gcra and leaky_bucket share: a state that is one instant, the theoretical arrival time
-// (TAT).
+// (TAT), and beside it the instant of the latest charge.
 //
-// Everything is reckoned relative to `now`, as the length of time the TAT is ahead of it. Reads do
-// not clamp a state that is further ahead than its tolerance (a smaller burst after a reload, a
-// clock that stepped back): the instants they give stay true.
+// Everything is reckoned relative to `now`, as the length of time the TAT is ahead of it. At its
+// latest charge a TAT was at most one burst ahead; a reload to a higher rate or a smaller burst
+// leaves it further ahead than a burst takes now, and reads take it for that burst. It is counted
+// from the charge, since counted from `now` the wait would never end.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +14,24 @@
 
 namespace weir::rules {
 
-template <class State>
-Span ahead_of(const Policy& policy, const State& state, Instant now) {
-  const std::int64_t us = state.tat_us - to_us(now);
-  // A reload may have changed the denominator.
-  return us < 0 ? Span{} : Span{us, std::min(state.fraction, policy.rates[0].count - 1)};
-}
-
 /// The time `capacity` units take: how far ahead the TAT may be.
 inline Span burst_tolerance(const Policy& policy) {
   return span_of(policy, policy.capacity);
+}
+
+/// The TAT under `policy`, which a reload may have changed, as a span since the epoch.
+template <class State>
+Span arrival_of(const Policy& policy, const State& state) {
+  const Span tolerance = burst_tolerance(policy);
+  return std::min(Span{state.tat_us, std::min(state.fraction, policy.rates[0].count - 1)},
+                  Span{to_us(state.at) + tolerance.us, tolerance.fraction});
+}
+
+template <class State>
+Span ahead_of(const Policy& policy, const State& state, Instant now) {
+  const Span arrival = arrival_of(policy, state);
+  const std::int64_t us = arrival.us - to_us(now);
+  return us < 0 ? Span{} : Span{us, arrival.fraction};
 }
 
 /// From `ahead` until a TAT that may be `allowed` ahead of now: zero or less when that is so
@@ -49,11 +58,12 @@ void advance(const Policy& policy, State& state, Instant now, std::int64_t units
   const Span next = std::min(wanted, std::max(ahead, burst_tolerance(policy)));
   state.tat_us = to_us(now) + next.us;
   state.fraction = next.fraction;
+  state.at = std::max(state.at, now);
 }
 
 template <class State>
-Instant whole_of(const State& state) {
-  return instant_from_us(state.tat_us + (state.fraction > 0 ? 1 : 0));
+Instant whole_of(const Policy& policy, const State& state) {
+  return Instant{ceil_us(arrival_of(policy, state))};
 }
 
 }  // namespace weir::rules

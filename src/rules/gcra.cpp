@@ -28,8 +28,8 @@ Level level(const Policy& policy, const GcraState& state, Instant now) {
   return result;
 }
 
-Instant whole_at(const Policy&, const GcraState& state) {
-  return whole_of(state);
+Instant whole_at(const Policy& policy, const GcraState& state) {
+  return whole_of(policy, state);
 }
 
 }  // namespace weir::rules

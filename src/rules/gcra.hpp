@@ -19,6 +19,7 @@ namespace weir::rules {
 struct GcraState {
   std::int64_t tat_us = 0;
   std::int64_t fraction = 0;
+  Instant at{};  ///< the latest charge: under another policy the TAT is at most one burst after it
   friend bool operator==(const GcraState&, const GcraState&) = default;
 };
 

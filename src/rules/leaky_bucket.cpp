@@ -42,8 +42,8 @@ Level level(const Policy& policy, const LeakyBucketState& state, Instant now) {
   return result;
 }
 
-Instant whole_at(const Policy&, const LeakyBucketState& state) {
-  return whole_of(state);
+Instant whole_at(const Policy& policy, const LeakyBucketState& state) {
+  return whole_of(policy, state);
 }
 
 }  // namespace weir::rules

@@ -12,10 +12,12 @@
 
 namespace weir::rules {
 
-/// As GcraState: tat_us + fraction / count microseconds. A fresh state is all zero.
+/// As GcraState: tat_us + fraction / count microseconds, and the latest charge. A fresh state is
+/// all zero.
 struct LeakyBucketState {
   std::int64_t tat_us = 0;
   std::int64_t fraction = 0;
+  Instant at{};
   friend bool operator==(const LeakyBucketState&, const LeakyBucketState&) = default;
 };
 

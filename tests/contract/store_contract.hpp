@@ -279,6 +279,32 @@ inline void forgotten_keys_are_fresh(StoreUnderTest& store) {
   }
 }
 
+inline void a_raised_rate_is_soon_whole(StoreUnderTest& store) {
+  Instant at = epoch;
+  for (const auto algorithm : algorithms) {
+    CAPTURE(to_string(algorithm));
+    const auto before = policy(algorithm, 100, 24h);
+    const auto raised = policy(algorithm, 1'000, 1s);
+    const auto who = static_cast<std::uint64_t>(algorithm);
+    // The oldest tenth of a sliding window leaves it as a whole.
+    const Duration longest = algorithm == rules::Algorithm::sliding_window ? 1'100ms : 1'000ms;
+    at += 100s;
+    CHECK(ask(store, at, {claim(before, who, 100)}).admitted);
+    const Answer denied = ask(store, at, {claim(raised, who, 1'000)});
+    CHECK_FALSE(denied.admitted);
+    CHECK(denied.decisions[0].reset_after <= longest);
+    const Duration wait = denied.decisions[0].retry_after.value_or(24h);
+    CHECK(wait <= longest);
+    // However often it is asked for meanwhile, alone or with others.
+    CHECK_FALSE(ask(store, at + wait / 2, {claim(raised, who, 1'000)}).admitted);
+    const Answer among =
+        ask(store, at + wait - 1us, {claim(raised, who + 100, 1, 1), claim(raised, who, 1'000)});
+    CHECK_FALSE(among.admitted);
+    CHECK(among.decisions[1].retry_after == Duration{1us});
+    CHECK(ask(store, at + wait, {claim(raised, who, 1'000)}).admitted);
+  }
+}
+
 struct ContractCase {
   const char* name;
   void (*run)(StoreUnderTest&);
@@ -302,6 +328,7 @@ inline constexpr ContractCase store_contract[] = {
     {"cost 0 only looks", cost_zero_only_looks},
     {"a cost above the capacity never passes", cost_above_capacity_never_passes},
     {"a clock stepping back changes nothing", clock_stepping_back_changes_nothing},
+    {"a raised rate is soon whole", a_raised_rate_is_soon_whole},
     {"forgotten keys are fresh", forgotten_keys_are_fresh},
 };
 

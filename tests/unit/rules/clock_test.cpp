@@ -27,8 +27,7 @@ void check_stepping_back(const Policy& policy, Random& random, State state) {
 
     const Admission admission = admit(policy, state, now, demand);
     if (admission.allowed) REQUIRE(admission.units <= left);
-    // Whose state is a TAT can not tell a clock that stepped back from one that did not; the others
-    // take nothing away.
+    // To a TAT a clock that stepped back is a longer wait; the others take nothing away.
     if (!is_arrival_time(policy.algorithm)) REQUIRE(level(policy, state, now).remaining == left);
     last = decide(policy, state, now, demand);
     REQUIRE(last.remaining >= 0);

@@ -66,9 +66,9 @@ TEST_CASE("gcra: an interval that is no whole number of microseconds") {
   GcraState state;
   const Policy policy = gcra({3, seconds(1)}, 3);
   charge(policy, state, epoch, 1);
-  CHECK(state == GcraState{to_us(epoch) + 333'333, 1});
+  CHECK(state == GcraState{to_us(epoch) + 333'333, 1, epoch});
   charge(policy, state, epoch, 2);
-  CHECK(state == GcraState{to_us(epoch) + 1'000'000, 0});
+  CHECK(state == GcraState{to_us(epoch) + 1'000'000, 0, epoch});
 }
 
 TEST_CASE("gcra: overdraft takes what is left and passes whatever it costs") {
@@ -106,6 +106,38 @@ TEST_CASE("gcra: a clock that steps back grants nothing") {
   // not even a charge beyond the tolerance moves the TAT back
   charge(policy, state, epoch - hours(1), 1);
   CHECK(state == before);
+}
+
+TEST_CASE("gcra: under a raised rate at most one burst of it has to be waited for") {
+  GcraState state;
+  charge(gcra({100, days(1)}, 100), state, epoch, 100);
+  const Policy raised = gcra({1000, seconds(1)}, 1000);
+  CHECK(whole_at(raised, state) == epoch + seconds(1));
+  run<GcraState>(raised,
+                 {
+                     // counted from the charge, so that asking again puts off nothing
+                     {microseconds(0), 1, false, 0, seconds(1), milliseconds(1)},
+                     {microseconds(999), 1, false, 0, microseconds(999'001), microseconds(1)},
+                     {milliseconds(1), 1, true, 0, seconds(1), passed},
+                     {milliseconds(501), 501, false, 500, milliseconds(500), milliseconds(1)},
+                     {milliseconds(1001), 1000, true, 0, seconds(1), passed},
+                 },
+                 state);
+  // whoever comes later has waited already
+  run<GcraState>(raised, {{seconds(1), 1000, true, 0, seconds(1), passed}}, state);
+  // a clock that steps back has it wait longer, and grants nothing
+  run<GcraState>(
+      raised, {{-hours(1), 1, false, 0, hours(1) + seconds(1), hours(1) + milliseconds(1)}}, state);
+  // 333333 1/3 us
+  run<GcraState>(gcra({3, seconds(1)}, 1),
+                 {
+                     {microseconds(0), 1, false, 0, microseconds(333'334), microseconds(333'334)},
+                     {microseconds(333'333), 1, false, 0, microseconds(1), microseconds(1)},
+                     {microseconds(333'334), 1, true, 0, microseconds(333'334), passed},
+                 },
+                 state);
+  // the old rate still has all of its wait
+  CHECK(level(gcra({100, days(1)}, 100), state, epoch).reset_after == days(1));
 }
 
 TEST_CASE("gcra: rates of a month and of a microsecond") {

@@ -91,6 +91,22 @@ TEST_CASE("leaky_bucket: looking waits for nothing") {
                         });
 }
 
+TEST_CASE("leaky_bucket: under a raised rate at most one full queue of it has to be waited for") {
+  LeakyBucketState state;
+  charge(leaky_bucket({1, minutes(1)}, 9), state, epoch, 10);
+  const Policy raised = leaky_bucket({10, seconds(1)}, 9);
+  CHECK(whole_at(raised, state) == epoch + seconds(1));
+  run<LeakyBucketState>(raised,
+                        {
+                            {0 * ms, 1, false, 0, 1000 * ms, 100 * ms},
+                            {99 * ms, 1, false, 0, 901 * ms, 1 * ms},
+                            {100 * ms, 1, true, 0, 1000 * ms, passed, 900 * ms},
+                            {1100 * ms, 1, true, 9, 100 * ms, passed, 0 * ms},
+                        },
+                        state);
+  run<LeakyBucketState>(raised, {{1000 * ms, 1, true, 9, 100 * ms, passed, 0 * ms}}, state);
+}
+
 TEST_CASE("leaky_bucket: queue and max_delay default to each other") {
   CHECK(leaky_bucket({50, seconds(1)}, 100).max_delay == seconds(2));
   CHECK(leaky_bucket({50, seconds(1)}, {}, seconds(2)).queue == 100);

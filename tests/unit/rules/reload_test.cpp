@@ -12,6 +12,15 @@ State used_up(const Policy& policy, State state, std::int64_t units) {
   return state;
 }
 
+/// However long the policy was that a state was written under.
+Duration from_empty_to_whole(const Policy& policy) {
+  if (policy.algorithm != Algorithm::sliding_window) return policy.refill;
+  Duration longest{};
+  for (const Rate& rate : policy.rates)
+    longest = std::max(longest, rate.per);
+  return longest + longest / 10;  // a sub-window is forgotten as a whole
+}
+
 }  // namespace
 
 TEST_CASE("reload: what was used stays used when the quota changes") {
@@ -31,14 +40,23 @@ TEST_CASE("reload: what was used stays used when the quota changes") {
 }
 
 TEST_CASE("reload: a bucket keeps its use when its burst changes") {
-  const auto bucket = [](std::int64_t burst) {
-    return policy_of(
-        {.algorithm = Algorithm::token_bucket, .rates = {{1, seconds(1)}}, .burst = burst});
-  };
-  const TokenBucketState state = used_up(bucket(10), TokenBucketState{}, 8);
-  CHECK(level(bucket(20), state, epoch).remaining == 12);
-  CHECK(level(bucket(5), state, epoch).remaining == 0);
-  CHECK(level(bucket(5), state, epoch).reset_after == seconds(5));
+  for (const Algorithm algorithm :
+       {Algorithm::token_bucket, Algorithm::gcra, Algorithm::leaky_bucket}) {
+    INFO(to_string(algorithm));
+    const auto bucket = [&](std::int64_t burst) {
+      Definition definition{.algorithm = algorithm, .rates = {{1, seconds(1)}}};
+      (algorithm == Algorithm::leaky_bucket ? definition.queue = burst - 1
+                                            : definition.burst = burst);
+      return policy_of(definition);
+    };
+    with_state_of(algorithm, [&](const auto& fresh) {
+      const auto state = used_up(bucket(10), fresh, 8);
+      CHECK(level(bucket(20), state, epoch).remaining == 12);
+      CHECK(level(bucket(5), state, epoch).remaining == 0);
+      CHECK(level(bucket(5), state, epoch).reset_after == seconds(5));
+      CHECK(whole_at(bucket(5), state) == epoch + seconds(5));
+    });
+  }
 }
 
 TEST_CASE("reload: a sliding window keeps its use when its length changes") {
@@ -99,6 +117,7 @@ TEST_CASE(
         const Level shown = level(after, state, now);
         REQUIRE(shown.remaining >= 0);
         REQUIRE(shown.remaining <= after.capacity);
+        REQUIRE(shown.reset_after <= from_empty_to_whole(after));
         REQUIRE(level(after, state, std::max(now, whole_at(after, state))).reset_after ==
                 Duration{0});
         const Decision decision = decide(after, state, now, demand);
