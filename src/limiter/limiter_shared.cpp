@@ -69,7 +69,9 @@ void Limiter::note_failure(redis::StoreError error, Instant now) {
   const bool opened = shared_->breaker.failed(now);
   shared_->counters.breaker.store(shared_->breaker.state(), std::memory_order_relaxed);
   // Where this connection's server is silent, a new one may find another.
-  if (opened && error == redis::StoreError::timeout) shared_->store.reconnect();
+  // A server that is only slow would be slower for another connection.
+  const bool silent = error == redis::StoreError::timeout && shared_->store.is_silent();
+  if (opened && silent) shared_->store.reconnect();
 }
 
 void Limiter::ask(Inquiry& inquiry, redis::Receiver& receiver, Instant now) {

@@ -78,6 +78,10 @@ bool Connection::send(std::string_view command, Recipient& recipient) {
   return state_ == State::ready && append(command, recipient);
 }
 
+void Connection::read_arrived() {
+  if (state_ == State::ready) adapter_->read_arrived();
+}
+
 bool Connection::append(std::string_view command, Recipient& recipient) {
   return redisAsyncFormattedCommand(context_, tell_recipient, &recipient, command.data(),
                                     command.size()) == REDIS_OK;
@@ -152,11 +156,18 @@ bool Connection::open(const asio::ip::tcp::endpoint* address) {
 void Connection::shake_hands() {
   handshake_replies_ = scripts_loaded_ = 0;
   optional_error_.clear();
-  const auto commands = handshake_of(options_, scripts_);
+  handshake_commands_ = handshake_of(options_, scripts_);
   handshake_.clear();
-  handshake_.reserve(commands.size());
-  for (const auto& command : commands)
+  handshake_.reserve(handshake_commands_.size());
+  say(handshake_commands_.size() - scripts_.size());
+}
+
+/// The first `count` commands of the handshake, as far as they have not been said.
+void Connection::say(std::size_t count) {
+  while (handshake_.size() < count) {
+    const HandshakeCommand& command = handshake_commands_[handshake_.size()];
     append(command.text, handshake_.emplace_back(*this, command.step));
+  }
 }
 
 void Connection::on_handshake(HandshakeCommand::Step step, const redisReply& reply) {
@@ -168,7 +179,8 @@ void Connection::on_handshake(HandshakeCommand::Step step, const redisReply& rep
   const bool load = step == HandshakeCommand::Step::load_script;
   if (reply.type == REDIS_REPLY_ERROR) {
     // An ACL that does not let us give ourselves a name is no harm.
-    if (step != HandshakeCommand::Step::set_name)
+    const bool stranger = text_of(reply).starts_with("NOAUTH");
+    if (step != HandshakeCommand::Step::set_name || stranger)
       return fail(said(text_of(reply)), error_of(text_of(reply)));
     optional_error_ = said(text_of(reply));
   } else if (load ? reply.type != REDIS_REPLY_STRING || !is_sha(text_of(reply))
@@ -177,10 +189,13 @@ void Connection::on_handshake(HandshakeCommand::Step step, const redisReply& rep
   }
   if (load) shas_[scripts_loaded_++] = text_of(reply);
   if (++handshake_replies_ < handshake_.size()) return;
+  // Of a client that it does not know yet Redis does not read as much as a script.
+  if (handshake_.size() < handshake_commands_.size()) return say(handshake_commands_.size());
   ++wake_;
   timer_.cancel();
   state_ = State::ready;
   ready_at_ = SteadyClock::now();
+  handshake_commands_.clear();  // the password among them
   trouble_.clear();
   owner_.on_ready();
 }

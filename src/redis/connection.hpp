@@ -64,6 +64,8 @@ class Connection final : public HiredisAdapter::Owner {
 
   /// Queues a command, which leaves in this pass of the loop; false: not ready, nothing was done.
   bool send(std::string_view command, Recipient& recipient);
+  /// Reads the replies that have come, without waiting for the loop to say so.
+  void read_arrived();
 
  private:
   enum class State : std::uint8_t { stopped, pausing, resolving, connecting, ready };
@@ -85,6 +87,7 @@ class Connection final : public HiredisAdapter::Owner {
   void connect_next();
   bool open(const asio::ip::tcp::endpoint* address);
   void shake_hands();
+  void say(std::size_t count);
   void on_handshake(HandshakeCommand::Step step, const redisReply& reply);
   void address_failed(std::string_view why);
   void fail(std::string_view why, StoreError error = StoreError::other);
@@ -112,6 +115,7 @@ class Connection final : public HiredisAdapter::Owner {
   std::optional<Tls> tls_;
   redisAsyncContext* context_ = nullptr;
   std::unique_ptr<HiredisAdapter> adapter_;
+  std::vector<HandshakeCommand> handshake_commands_;
   std::vector<HandshakeReply> handshake_;
   std::size_t handshake_replies_ = 0;
   std::size_t scripts_loaded_ = 0;

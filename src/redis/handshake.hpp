@@ -1,5 +1,5 @@
-// What a new connection says before it is used, in one write: who we are, which database, and the
-// scripts. Pure.
+// What a new connection says before it is used: who we are and which database in one write, and
+// when that is granted the scripts in another. Pure.
 #pragma once
 
 #include <span>

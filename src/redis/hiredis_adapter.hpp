@@ -35,6 +35,9 @@ class HiredisAdapter {
   HiredisAdapter(const HiredisAdapter&) = delete;
   HiredisAdapter& operator=(const HiredisAdapter&) = delete;
 
+  /// What has come is read now, though the loop has not said so yet.
+  void read_arrived() { read(); }
+
  private:
   void ask_to_write();
   void wait_to_read();

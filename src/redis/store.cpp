@@ -62,6 +62,7 @@ class Store::Implementation final : public Connection::Owner {
   void ask(Question& question);
   void forget(const Hash128& identity, std::uint32_t policy_id, Receiver& receiver);
   void reconnect();
+  bool is_silent() const { return SteadyClock::now() - heard_at_ >= options_.connect_timeout; }
   std::string_view trouble() const {
     return connection_.is_ready() ? last_error_ : connection_.trouble();
   }
@@ -121,8 +122,9 @@ class Store::Implementation final : public Connection::Owner {
   bool telling_posted_ = false;
   Timer timer_;
   bool armed_ = false;
-  bool leaving_ = false;    ///< a replica, when the replies at hand are read
-  std::string last_error_;  ///< of the last answer
+  SteadyClock::time_point heard_at_;  ///< the last reply
+  bool leaving_ = false;              ///< a replica, when the replies at hand are read
+  std::string last_error_;            ///< of the last answer
   std::vector<Repair> repairs_;
   Presence presence_;
   Connection connection_;  ///< last: tells the others of its end
@@ -173,6 +175,7 @@ void Store::Implementation::send(Pending& pending) {
 // ---- answers ----
 
 void Store::Implementation::on_reply(Pending& pending, const redisReply& reply) {
+  heard_at_ = SteadyClock::now();
   if (pending.receiver == nullptr) {
     counters_.late_answers.add();
     return pending_.give_back(pending);
@@ -263,8 +266,17 @@ void Store::Implementation::arm(SteadyClock::time_point deadline) {
 void Store::Implementation::on_deadline() {
   armed_ = true;  // for whoever asks meanwhile: the earliest is looked for when all are told
   const auto now = SteadyClock::now();
+  const auto is_due = [now](const Pending* one) { return one != nullptr && one->deadline <= now; };
   Pending* first = pending_.first();
-  while (first != nullptr && first->deadline <= now) {
+  // A loop with much else to do may find answers that have come and were not read yet.
+  const auto watch = presence_.watch();
+  for (const Pending* before = nullptr; is_due(first) && first != before;) {
+    before = first;
+    connection_.read_arrived();
+    if (watch.expired()) return;
+    first = pending_.first();
+  }
+  while (is_due(first)) {
     first->unlink();
     Receiver& receiver = *std::exchange(first->receiver, nullptr);
     count(StoreError::timeout);
@@ -290,6 +302,7 @@ void Store::Implementation::count(StoreError error) {
 
 void Store::Implementation::on_ready() {
   leaving_ = false;
+  heard_at_ = SteadyClock::now();
   last_error_.clear();
   counters_.connects.add();
   if (changed_) changed_();
@@ -326,6 +339,9 @@ void Store::ask(Question& question) {
 }
 void Store::forget(const Hash128& identity, std::uint32_t policy_id, Receiver& receiver) {
   implementation_->forget(identity, policy_id, receiver);
+}
+bool Store::is_silent() const {
+  return implementation_->is_silent();
 }
 void Store::reconnect() {
   implementation_->reconnect();

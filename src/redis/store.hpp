@@ -67,6 +67,8 @@ class Store {
   void ask(Question& question);
   /// Forgets a key: its next request finds a fresh state. `receiver` is told as for a question.
   void forget(const Hash128& identity, std::uint32_t policy_id, Receiver& receiver);
+  /// The server has not said anything for connect_timeout.
+  bool is_silent() const;
   /// Ends this connection, whose server does not answer, and makes another.
   void reconnect();
   /// What the last failed attempt or broken connection said, or, while ready, the last answer if

@@ -84,6 +84,7 @@ TEST_CASE(
 TEST_CASE("A Redis that is silent is left alone after some timeouts, but for one question") {
   SharedFixture fixture;
   fixture.config.redis.timeout = 20ms;
+  fixture.config.redis.connect_timeout = 500ms;
   fixture.limit(shared_policy("shared", 10), 0);
   REQUIRE(fixture.connect());
   fixture.process.pause();
@@ -92,17 +93,16 @@ TEST_CASE("A Redis that is silent is left alone after some timeouts, but for one
   CHECK(fixture.serve().decider == Decider::local);
   CHECK(fixture.breaker() == Breaker::State::open);
   CHECK(fixture.questions() == 2);
-  // It has hung up, to find another server behind the name.
-  CHECK_FALSE(fixture.redis->store->is_ready());
   CHECK(fixture.redis->errors(StoreError::timeout) == 2);
   CHECK(fixture.serve().decider == Decider::local);
   CHECK(fixture.questions() == 2);
-  fixture.process.resume();
-  REQUIRE(fixture.redis->run_until_ready());
-  fixture.process.pause();
+  REQUIRE(fixture.redis->run_until([&] { return fixture.redis->store->is_silent(); }));
+  REQUIRE(fixture.redis->store->is_ready());  // it might only have been slow
   CHECK(fixture.serve(1s).decider == Decider::local);
   CHECK(fixture.questions() == 3);
   CHECK(fixture.breaker() == Breaker::State::open);
+  // It has hung up, to find another server behind the name.
+  CHECK_FALSE(fixture.redis->store->is_ready());
   fixture.process.resume();
   REQUIRE(fixture.redis->run_until_ready());
   CHECK(fixture.serve(2s).decider == Decider::redis);

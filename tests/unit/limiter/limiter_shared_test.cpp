@@ -189,7 +189,7 @@ TEST_CASE("Who waits for a Redis that is silent is decided within its own time")
   SECTION("nobody waits once the breaker is open") {
     fixture.client = identity::IpAddress::v4({192, 0, 2, 2});
     for (int i = 0; i < 2; ++i)
-      CHECK(fixture.serve().decider == Decider::local);
+      CHECK(fixture.serve(5s + 50ms).decider == Decider::local);
     REQUIRE(fixture.breaker() == Breaker::State::open);
     fixture.client = identity::IpAddress::v4({192, 0, 2, 1});
     fixture.conclude(third, 5s + 50ms);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "redis/script.hpp"
 #include "unit/limiter/request_fixture.hpp"
 #include "unit/redis/store_fixture.hpp"
 
@@ -47,8 +48,11 @@ struct SharedFixture : Fixture {
     std::vector<std::string> names;
     for (const auto& configured : config.policies)
       names.push_back(configured.name);
-    constexpr std::uint8_t all = 0x7f;
-    redis->store.emplace(redis->io, config.redis, names, std::vector{all}, redis->counters, 1);
+    const std::uint8_t gcra_alone = redis::set_of(rules::Algorithm::gcra);
+    const std::uint8_t window_alone = redis::set_of(rules::Algorithm::fixed_window);
+    const std::uint8_t both = gcra_alone | window_alone;
+    const std::vector sets{gcra_alone, window_alone, both};
+    redis->store.emplace(redis->io, config.redis, names, sets, redis->counters, 1);
     limiter = std::make_unique<Limiter>(config, store, *redis->store, 1);
     return redis->start();
   }
