@@ -135,8 +135,9 @@ TEST_CASE("algorithms that were not announced are not asked for") {
 }
 
 TEST_CASE("a server that hangs up says more before than its hanging up does") {
-  RedisProcess redis({"--maxclients", "1"});
+  RedisProcess redis;
   RedisCli the_only_client(redis);
+  the_only_client({"CONFIG", "SET", "maxclients", "1"});
   StoreFixture fixture(redis);
   fixture.store->start();
   REQUIRE(fixture.run_until([&] { return !fixture.store->trouble().empty(); }));
