@@ -30,7 +30,7 @@ enum class Failure : std::uint8_t {
   upstream_timed_out,        ///< no answer within response_timeout, or its body stalled
   upstream_unhealthy,        ///< the checks of all its servers fail
   // ours
-  overloaded,    ///< more connections than downstream.max_connections
+  overloaded,    ///< beyond downstream.max_connections, or no descriptor left for another one
   store_failed,  ///< the shared store did not decide, and a policy denies then
 };
 

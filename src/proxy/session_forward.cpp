@@ -153,6 +153,7 @@ Task<Failure> Session::connect(UpstreamServer& server) {
                   exchange_.server->authority() + ": " + std::string(upstream_->stream.trouble()));
   }
   if (timed_out_ || ec == asio::error::timed_out) co_return Failure::upstream_connect_timeout;
+  if (ec == asio::error::no_descriptors) co_return Failure::overloaded;
   co_return ec ? Failure::upstream_unreachable : Failure::none;
 }
 
