@@ -7,19 +7,16 @@ it refuses the first one.
 import base64
 import http.server
 import json
-import os
-import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 from pathlib import Path
 
 from .message import Fields, Message, Reader
+from .programs import Listening
 from .services import free_port, is_listening
 from .upstream import Upstream
-from .waiting import eventually
 
 PATIENCE_S = 30
 
@@ -168,9 +165,6 @@ class NginxReader:
     name = "nginx"
 
     def __init__(self):
-        program = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
-        if program is None:
-            raise AssertionError("nginx is missing: run script/bootstrap test")
         self.found = []
         self.behind = Upstream(self.take)
         self.directory = tempfile.TemporaryDirectory(prefix="weir-nginx-")
@@ -178,9 +172,8 @@ class NginxReader:
         self.port = free_port()
         file = root / "nginx.conf"
         file.write_text(NGINX_CONFIGURATION.format(root=root, port=self.port, url=self.behind.url))
-        self.process = subprocess.Popen([program, "-p", str(root), "-c", str(file), "-e", "stderr"],
-                                        stdin=subprocess.DEVNULL, stderr=sys.stderr)
-        eventually(lambda: is_listening(self.port), "nginx is listening")
+        self.nginx = Listening(["nginx", "-p", str(root), "-c", str(file), "-e", "stderr"],
+                               lambda: is_listening(self.port))
 
     def take(self, exchange):
         body = exchange.read_body()
@@ -194,7 +187,6 @@ class NginxReader:
         return list(self.found)
 
     def stop(self):
-        self.process.terminate()
-        self.process.wait(PATIENCE_S)
+        self.nginx.stop()
         self.behind.stop()
         self.directory.cleanup()

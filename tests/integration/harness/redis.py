@@ -3,7 +3,6 @@
 import os
 import re
 import select
-import shutil
 import signal
 import socket
 import struct
@@ -12,6 +11,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+from .programs import program
 from .services import free_port, is_listening
 from .waiting import eventually
 
@@ -71,15 +71,12 @@ class Redis:
     """redis-server on a free port and on a unix socket, without persistence unless asked for."""
 
     def __init__(self, *options):
-        program = shutil.which("redis-server")
-        if program is None:
-            raise AssertionError("redis-server is missing: run script/bootstrap test")
         self._directory = tempfile.TemporaryDirectory(prefix="weir-redis-")
         self.directory = Path(self._directory.name)
         self.unix_path = str(self.directory / "redis.sock")
         self.port = free_port()
         self.options = list(options)
-        self._command = [program, "--port", str(self.port), "--bind", "127.0.0.1",
+        self._command = [program("redis-server"), "--port", str(self.port), "--bind", "127.0.0.1",
                          "--unixsocket", self.unix_path, "--dir", str(self.directory),
                          "--save", "", "--appendonly", "no", "--daemonize", "no"]
         self.process = None

@@ -1,7 +1,6 @@
 """Ordinary web servers as upstreams: nginx and python3 -m http.server, each on its own port."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -9,6 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from .programs import program
 from .waiting import eventually
 
 NGINX_CONFIGURATION = """
@@ -97,12 +97,9 @@ class FileServer:
 
 class Nginx(FileServer):
     def command(self):
-        program = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
-        if program is None:
-            raise AssertionError("nginx is missing: run script/bootstrap test")
         file = self.root / "nginx.conf"
         file.write_text(NGINX_CONFIGURATION.format(root=self.root, port=self.port))
-        return [program, "-p", str(self.root), "-c", str(file), "-e", "stderr"]
+        return [program("nginx"), "-p", str(self.root), "-c", str(file), "-e", "stderr"]
 
 
 class PythonServer(FileServer):
