@@ -26,7 +26,7 @@ class Response(Message):
 class Connection:
     """One connection. `address` is (host, port) or the path of a unix socket."""
 
-    def __init__(self, address, receive_buffer=None):
+    def __init__(self, address, receive_buffer=None, source=None):
         family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
         if family == socket.AF_INET and ":" in address[0]:
             family = socket.AF_INET6
@@ -34,6 +34,8 @@ class Connection:
         self.sock.settimeout(TIMEOUT_S)
         if receive_buffer:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        if source:
+            self.sock.bind((source, 0))
         try:
             self.sock.connect(address)
         except OSError:

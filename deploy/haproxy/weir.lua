@@ -1,0 +1,82 @@
+-- Asks Weir whether the request may pass; HAProxy 2.6 or later, loaded by haproxy.cfg.
+--
+--   http-request lua.ask_weir          an answer of 2xx lets the request go on; any other one of
+--                                      Weir's is the client's answer, as it is
+--   http-response lua.tell_limits      puts Weir's fields on the answer to what was let through
+--
+-- Where nobody answered, the request goes on with the variable txn.weir_is_silent set to 1: the
+-- configuration says what becomes of it.
+
+local address = os.getenv("WEIR_ASKED_AT")
+
+-- About the connection to HAProxy, or about a body that is not sent along.
+local not_passed_on = {
+  ["connection"] = true, ["keep-alive"] = true, ["proxy-connection"] = true,
+  ["content-length"] = true, ["transfer-encoding"] = true, ["te"] = true, ["trailer"] = true,
+  ["expect"] = true, ["upgrade"] = true,
+  -- What a client says of its address or of another request is not to be believed.
+  ["forwarded"] = true, ["x-forwarded-for"] = true, ["x-real-ip"] = true,
+  ["x-original-uri"] = true, ["x-forwarded-uri"] = true,
+  ["x-original-method"] = true, ["x-forwarded-method"] = true, ["x-forwarded-host"] = true,
+}
+
+local function starts_with(text, prefix) return text:sub(1, #prefix) == prefix end
+
+-- HAProxy counts the lines of a field from 0, Lua's lists from 1.
+local function list_of(lines)
+  local list = {}
+  for i = 0, #lines do list[#list + 1] = lines[i] end
+  return list
+end
+
+local function question(txn)
+  local fields = {}
+  for name, lines in pairs(txn.http:req_get_headers()) do
+    if not not_passed_on[name] then fields[name] = list_of(lines) end
+  end
+  fields["x-original-method"] = { txn.f:method() }
+  fields["x-original-uri"] = { txn.f:pathq() }
+  fields["x-forwarded-for"] = { txn.f:src() }
+  return fields
+end
+
+local function limits_of(answer)
+  local limits = {}
+  for name, lines in pairs(answer.headers) do
+    if starts_with(name, "ratelimit") or starts_with(name, "x-ratelimit") then
+      limits[name] = list_of(lines)
+    end
+  end
+  return limits
+end
+
+local function deny(txn, answer)
+  local reply = txn:reply({ status = answer.status, body = answer.body })
+  for name, lines in pairs(answer.headers) do
+    if not not_passed_on[name] and name ~= "weir-answered" then
+      for _, line in ipairs(list_of(lines)) do reply:add_header(name, line) end
+    end
+  end
+  txn:done(reply)
+end
+
+core.register_action("ask_weir", { "http-req" }, function(txn)
+  -- WEIR_TIMEOUT bounds it; the timeout here is not to be the shorter one.
+  local answer = core.httpclient():get({
+    url = "http://weir/", dst = address, headers = question(txn), timeout = 60000 })
+  -- HAProxy itself answers for a Weir that does not; haproxy.cfg marks what Weir said.
+  if not (answer and answer.headers and answer.headers["weir-answered"]) then
+    txn:set_var("txn.weir_is_silent", 1)
+  elseif answer.status >= 200 and answer.status < 300 then
+    txn:set_priv(limits_of(answer))
+  else
+    deny(txn, answer)
+  end
+end)
+
+core.register_action("tell_limits", { "http-res" }, function(txn)
+  for name, lines in pairs(txn:get_priv() or {}) do
+    txn.http:res_del_header(name)
+    for _, line in ipairs(lines) do txn.http:res_add_header(name, line) end
+  end
+end)

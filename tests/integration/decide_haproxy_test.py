@@ -1,0 +1,49 @@
+"""HAProxy asks Weir as deploy/haproxy says."""
+
+from harness import asking
+from harness.limit_fields import limit_fields
+from harness.waiting import eventually
+
+class BehindHaproxy(asking.AskingProxy):
+    def command(self, weir, patience, **environment):
+        files = asking.DEPLOY / "haproxy"
+        return ["haproxy", "-db", "-f", str(files / "haproxy.cfg")], {
+            "PROXY": f"127.0.0.1:{self.port}", "API": f"127.0.0.1:{self.api.port}", "WEIR": weir,
+            "WEIR_TIMEOUT": patience, "WEIR_ASKED_AT": f"abns@weir-test-{self.port}",
+            "WEIR_LUA": str(files / "weir.lua"), **environment}
+
+    def test_without_weir_all_is_served(self):
+        self.lose_weir()
+        self.assertEqual([self.get().status for _ in range(3)], [200] * 3)
+        self.assertEqual(limit_fields(self.get()).state, {})
+        self.begin_with_silent_weir()
+        self.assertEqual(self.get(method="POST", body=b"upload").body, b"upload")
+
+    def test_without_weir_all_is_denied_if_so_configured(self):
+        self.lose_weir()
+        self.begin(self.weir.address, WEIR_ON_SILENCE="deny")
+        answer = self.get()
+        self.assertEqual((answer.status, answer["Retry-After"]), (503, "1"))
+        self.begin_with_silent_weir(WEIR_ON_SILENCE="deny")
+        self.assertEqual(self.get().status, 503)
+        self.assertEqual(self.api.requests, [])
+
+    def test_weir_is_asked_again_when_it_is_back(self):
+        self.lose_weir()
+        self.assertEqual(self.get().status, 200)
+        self.weir = self.start(asking.deciding(
+            listen=[{"address": f"127.0.0.1:{self.weir.port}"}]))
+        eventually(lambda: limit_fields(self.get(target="/v1/a")).state, "the answers have limits")
+
+    def test_what_the_api_says_of_limits_gives_way(self):
+        self.api.behaviour = lambda exchange: exchange.answer(
+            fields=[("RateLimit", "its own"), ("RateLimit-Policy", "its own"), ("X-Own", "kept")])
+        answer = self.get()
+        self.assertEqual(limit_fields(answer).state["rest"]["r"], 1)
+        self.assertEqual(answer["X-Own"], "kept")
+
+    def test_nobody_else_learns_how_weir_is_asked(self):
+        self.get(("Connection", "x-api-key"))
+        for message in (self.api.requests[0], self.get(), self.get()):
+            self.assertNotIn("Weir-Answered", message.fields)
+            self.assertNotIn("X-Original-URI", message.fields)

@@ -1,0 +1,40 @@
+"""nginx asks Weir as deploy/nginx says."""
+
+from harness import asking
+
+
+class BehindNginx(asking.AskingProxy):
+    passes_denials_on = False
+    passes_refusals_on = False
+
+    def command(self, weir, patience, without=""):
+        site = (asking.DEPLOY / "nginx" / "weir.conf").read_text(encoding="utf-8")
+        for written, here in (("127.0.0.1:8080", weir),
+                              ("127.0.0.1:8000", f"127.0.0.1:{self.port}"),
+                              ("http://127.0.0.1:3000", self.api.url), ("200ms", patience),
+                              (without, "")):
+            self.assertIn(written, site)
+            site = site.replace(written, here)
+        root = self.root
+        (root / "nginx.conf").write_text(
+            f"daemon off; pid {root}/pid; worker_processes 1; events {{}}\n"
+            f"http {{ access_log off; client_body_temp_path {root}/b; proxy_temp_path {root}/p;\n"
+            f"fastcgi_temp_path {root}/f; uwsgi_temp_path {root}/u; scgi_temp_path {root}/s;\n"
+            f"client_max_body_size 0; {site} }}\n", encoding="utf-8")
+        return ["nginx", "-p", str(root), "-c", str(root / "nginx.conf"), "-e", "stderr"], {}
+
+    def test_other_refusals_are_503(self):
+        self.assertEqual(self.get(target="/keyed/ann").status, 503)
+        self.assertEqual(self.api.requests, [])
+
+    def test_without_weir_all_is_served(self):
+        self.lose_weir()
+        self.assertEqual([self.get().status for _ in range(3)], [200] * 3)
+        self.begin_with_silent_weir()
+        self.assertEqual(self.get(method="POST", body=b"upload").body, b"upload")
+
+    def test_without_weir_all_is_denied_if_so_configured(self):
+        self.lose_weir()
+        self.begin(self.weir.address, without="error_page 502 504 = @weir_silent;")
+        self.assertEqual(self.get().status, 503)
+        self.assertEqual(self.api.requests, [])
