@@ -1,11 +1,12 @@
 -- Asks Weir whether the request may pass; HAProxy 2.6 or later, loaded by haproxy.cfg.
 --
---   http-request lua.ask_weir          an answer of 2xx lets the request go on; any other one of
---                                      Weir's is the client's answer, as it is
+--   http-request lua.ask_weir          sets the variable txn.weir to "allowed", or to "silent" when
+--                                      Weir does not answer; any other answer than 2xx is the
+--                                      client's, as it is
 --   http-response lua.tell_limits      puts Weir's fields on the answer to what was let through
 --
--- Where nobody answered, the request goes on with the variable txn.weir_is_silent set to 1: the
--- configuration says what becomes of it.
+-- A request so large that the question about it, a little larger, can not be sent is answered 431.
+-- After an error in here txn.weir is not set.
 
 local address = os.getenv("WEIR_ASKED_AT")
 
@@ -19,6 +20,9 @@ local not_passed_on = {
   ["x-original-uri"] = true, ["x-forwarded-uri"] = true,
   ["x-original-method"] = true, ["x-forwarded-method"] = true, ["x-forwarded-host"] = true,
 }
+
+-- HAProxy's answers for a server that is down, fails or is slow.
+local silent = { [502] = true, [503] = true, [504] = true }
 
 local function starts_with(text, prefix) return text:sub(1, #prefix) == prefix end
 
@@ -64,11 +68,13 @@ core.register_action("ask_weir", { "http-req" }, function(txn)
   -- WEIR_TIMEOUT bounds it; the timeout here is not to be the shorter one.
   local answer = core.httpclient():get({
     url = "http://weir/", dst = address, headers = question(txn), timeout = 60000 })
-  -- HAProxy itself answers for a Weir that does not; haproxy.cfg marks what Weir said.
-  if not (answer and answer.headers and answer.headers["weir-answered"]) then
-    txn:set_var("txn.weir_is_silent", 1)
+  -- haproxy.cfg marks what Weir said; HAProxy itself answers for a Weir that does not.
+  if not answer.headers or not answer.headers["weir-answered"] then
+    if not silent[answer.status] then return txn:done(txn:reply({ status = 431 })) end
+    txn:set_var("txn.weir", "silent")
   elseif answer.status >= 200 and answer.status < 300 then
     txn:set_priv(limits_of(answer))
+    txn:set_var("txn.weir", "allowed")
   else
     deny(txn, answer)
   end

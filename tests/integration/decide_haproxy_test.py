@@ -28,6 +28,14 @@ class BehindHaproxy(asking.AskingProxy):
         self.assertEqual(self.get().status, 503)
         self.assertEqual(self.api.requests, [])
 
+    def test_an_error_in_the_script_lets_nobody_pass(self):
+        script = (asking.DEPLOY / "haproxy" / "weir.lua").read_text(encoding="utf-8")
+        broken = self.root / "weir.lua"
+        broken.write_text(script.replace("local fields = {}", "error()"), encoding="utf-8")
+        self.begin(self.weir.address, WEIR_LUA=str(broken))
+        self.assertEqual(self.get().status, 503)
+        self.assertEqual(self.api.requests, [])
+
     def test_weir_is_asked_again_when_it_is_back(self):
         self.lose_weir()
         self.assertEqual(self.get().status, 200)

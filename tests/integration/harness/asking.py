@@ -11,6 +11,7 @@ from pathlib import Path
 from .case import Case, configuration
 from .client import Connection, chunked
 from .limit_fields import limit_fields
+from .message import Truncated
 from .programs import Listening
 from .services import free_port, is_listening
 from .upstream import Upstream
@@ -160,6 +161,35 @@ class AskingProxy(Case):
             client.send(b"POST /v1/search HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
                         b"Content-Length: 100000000\r\n\r\n")
             self.assertEqual(client.read().status, 429)
+
+    def test_a_request_of_any_size_is_asked_about(self):
+        """The question is a little larger than the request: if it does not fit, nobody passes."""
+        self.assertEqual(self.get(method="POST", target="/v1/search").status, 200)
+        for size in 8000, *range(14900, 15400, 20), 16300, 33000, 100000, 1000000:
+            try:
+                self.assertGreaterEqual(
+                    self.get(("X-Large", "a" * size), method="POST", target="/v1/search").status,
+                    400, size)
+            except (ConnectionError, Truncated):
+                pass  # refused before it was read whole
+        self.assertEqual(len(self.api.requests), 1)
+
+    def test_nothing_that_a_client_adds_lets_it_pass(self):
+        self.assertEqual(self.get(method="POST", target="/v1/search").status, 200)
+        for fields in ((("Connection", "upgrade"), ("Upgrade", "websocket"),
+                        ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==")),
+                       (("Connection", "close, x-original-uri, x-forwarded-uri, x-forwarded-for"),),
+                       (("TE", "trailers"), ("Connection", "te")),
+                       (("RateLimit", '"rest";r=9'), ("Weir-Answered", "yes")),
+                       (("X_Original_URI", "/open/a"), ("X_Forwarded_Uri", "/open/a")),
+                       (("Range", "bytes=0-0"), ("If-None-Match", "*")),
+                       (("X-Http-Method-Override", "GET"), ("X-Original-Url", "/open/a"))):
+            self.assertEqual(self.get(*fields, method="POST", target="/v1/search").status, 429,
+                             fields)
+        for target in ("http://weir.test/v1/search", "/v1/./search", "/open/../v1/search",
+                       "/%761/search"):
+            self.assertEqual(self.get(method="POST", target=target).status, 429, target)
+        self.assertEqual(len(self.api.requests), 1)
 
     def test_head(self):
         with Connection(("127.0.0.1", self.port)) as client:
