@@ -12,16 +12,20 @@ class BehindHaproxy(asking.AskingProxy):
             "WEIR_TIMEOUT": patience, "WEIR_ASKED_AT": f"abns@weir-test-{self.port}",
             "WEIR_LUA": str(files / "weir.lua"), **environment}
 
-    def test_without_weir_all_is_served(self):
+    def begin_without_weir(self, **environment):
         self.lose_weir()
+        # A refused connection is tried again after up to a second of its timeout.
+        self.begin(self.weir.address, patience="200ms", **environment)
+
+    def test_without_weir_all_is_served(self):
+        self.begin_without_weir()
         self.assertEqual([self.get().status for _ in range(3)], [200] * 3)
         self.assertEqual(limit_fields(self.get()).state, {})
         self.begin_with_silent_weir()
         self.assertEqual(self.get(method="POST", body=b"upload").body, b"upload")
 
     def test_without_weir_all_is_denied_if_so_configured(self):
-        self.lose_weir()
-        self.begin(self.weir.address, WEIR_ON_SILENCE="deny")
+        self.begin_without_weir(WEIR_ON_SILENCE="deny")
         answer = self.get()
         self.assertEqual((answer.status, answer["Retry-After"]), (503, "1"))
         self.begin_with_silent_weir(WEIR_ON_SILENCE="deny")
@@ -37,7 +41,7 @@ class BehindHaproxy(asking.AskingProxy):
         self.assertEqual(self.api.requests, [])
 
     def test_weir_is_asked_again_when_it_is_back(self):
-        self.lose_weir()
+        self.begin_without_weir()
         self.assertEqual(self.get().status, 200)
         self.weir = self.start(asking.deciding(
             listen=[{"address": f"127.0.0.1:{self.weir.port}"}]))
