@@ -32,7 +32,6 @@ using Stream = boost::beast::basic_stream<asio::generic::stream_protocol>;
 using Parser = http::request_parser<http::empty_body>;
 using Response = http::response<http::string_body>;
 
-constexpr std::size_t most_connections = 64;
 constexpr std::uint32_t most_head = 8 * 1024;
 constexpr std::size_t most_drained = 64 * 1024;
 constexpr auto patience = std::chrono::seconds(5);

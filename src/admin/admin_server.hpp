@@ -6,6 +6,7 @@
 // thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -14,6 +15,9 @@
 #include "config/config.hpp"
 
 namespace weir::admin {
+
+/// When one more comes, the oldest gives way.
+inline constexpr std::size_t most_connections = 64;
 
 class AdminServer {
  public:

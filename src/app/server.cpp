@@ -18,6 +18,7 @@
 
 #include "admin/admin_server.hpp"
 #include "app/certificates.hpp"
+#include "app/descriptors.hpp"
 #include "app/worker.hpp"
 #include "base/line_writer.hpp"
 #include "store/memory_store.hpp"
@@ -34,7 +35,7 @@ std::uint64_t random_seed() {
   return std::uint64_t{device()} << 32 | device();
 }
 
-/// As many descriptors as the system lets us have: each connection may need two.
+/// As many descriptors as the system lets us have.
 rlim_t raise_descriptor_limit() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -44,19 +45,14 @@ rlim_t raise_descriptor_limit() {
   return limit.rlim_cur;
 }
 
-constexpr rlim_t descriptors_for_ourselves = 128;
-constexpr rlim_t fewest_descriptors = 256;
-
-/// Configuration with what only the running process knows: connections bounded by descriptors, of
-/// which each may need two.
+/// Configuration with what only the running process knows: connections bounded by descriptors.
 config::Config completed(const config::Config& configured, rlim_t descriptors) {
   config::Config config = configured;
-  const auto possible = static_cast<std::size_t>(
-      (std::max(descriptors, fewest_descriptors) - descriptors_for_ourselves) / 2);
+  const std::size_t possible = plan_descriptors(config, descriptors).downstream;
   auto& most = config.downstream.max_connections;
   if (most > possible) {
     spdlog::warn(
-        "downstream.max_connections is {}, but {} open files serve {} connections at most; raise "
+        "downstream.max_connections is {}, but with {} open files it can be {} at most; raise "
         "`ulimit -n`",
         most, descriptors, possible);
   }
@@ -110,6 +106,8 @@ class Server {
   ServerWatch server_watch_;
   std::atomic<std::size_t> open_connections_{0};
   std::atomic<std::size_t> open_refusals_{0};
+  proxy::DescriptorBudget budget_{plan_descriptors(config_, descriptors_).connections,
+                                  open_connections_};
   std::atomic<admin::Readiness> readiness_{admin::Readiness::starting};
   std::atomic<std::size_t> listening_workers_ = 0;
   std::unique_ptr<LineWriter> log_writer_;
@@ -125,9 +123,9 @@ class Server {
 Result<void> Server::start() {
   std::signal(SIGPIPE, SIG_IGN);
   mask_signals(SIG_BLOCK);  // inherited by every thread started from here
-  if (descriptors_ < fewest_descriptors) {
+  if (const auto fewest = fewest_descriptors(config_); descriptors_ < fewest) {
     return Problem{"the process may have " + std::to_string(descriptors_) +
-                   " open files, and needs at least " + std::to_string(fewest_descriptors) +
+                   " open files, and needs at least " + std::to_string(fewest) +
                    ": raise the limit with `ulimit -n` or LimitNOFILE="};
   }
   if (auto opened = open_log(); !opened) return opened;
@@ -173,6 +171,7 @@ Result<void> Server::open_workers() {
                             .clock = clock_,
                             .open_connections = open_connections_,
                             .open_refusals = open_refusals_,
+                            .descriptors = budget_,
                             .store_health = store_health_,
                             .certificates = *certificates,
                             .server_watch = server_watch_};

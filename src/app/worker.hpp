@@ -31,6 +31,7 @@ struct WorkerShares {
   const MonotonicClock& clock;
   std::atomic<std::size_t>& open_connections;
   std::atomic<std::size_t>& open_refusals;
+  proxy::DescriptorBudget& descriptors;
   admin::StoreHealth& store_health;
   const Certificates& certificates;  ///< of the start
   ServerWatch& server_watch;

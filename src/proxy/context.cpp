@@ -39,7 +39,10 @@ Context::Context(const ContextShares& shares, std::uint64_t seed)
     const auto& upstream = config.upstreams[i];
     auto& in_use = counters.upstreams[i].in_use;
     in_use = std::vector<Gauge>(upstream.servers.size());
-    pools.push_back(std::make_unique<UpstreamPool>(io, upstream, in_use, next_random()));
+    pools.push_back(std::make_unique<UpstreamPool>(
+        UpstreamNeeds{
+            .io = io, .descriptors = descriptors, .give_up_idle = [this] { give_up_idle(); }},
+        upstream, in_use, next_random()));
   }
   for (const auto& identity : config.identities)
     add_fields_of(identity.source, identity_fields);
@@ -48,6 +51,11 @@ Context::Context(const ContextShares& shares, std::uint64_t seed)
 }
 
 Context::~Context() = default;
+
+void Context::give_up_idle() {
+  for (auto& pool : pools)
+    pool->close_idle();
+}
 
 // xorshift64 (Marsaglia, 2003): spreads Retry-After, nothing secret depends on it.
 std::uint64_t Context::next_random() {

@@ -17,6 +17,7 @@
 #include "config/config.hpp"
 #include "limiter/limiter.hpp"
 #include "proxy/access_log.hpp"
+#include "proxy/descriptor_budget.hpp"
 #include "proxy/io.hpp"
 #include "proxy/upstream_pool.hpp"
 
@@ -44,6 +45,7 @@ struct ContextShares {
   const MonotonicClock& clock;                 ///< one for all workers
   std::atomic<std::size_t>& open_connections;  ///< of all workers
   std::atomic<std::size_t>& open_refusals;     ///< of all workers: connections being told 503
+  DescriptorBudget& descriptors;               ///< of all workers
 };
 
 struct Context : ContextShares {
@@ -83,6 +85,8 @@ struct Context : ContextShares {
   /// Lets running exchanges finish and closes idle connections after a short grace for requests
   /// already on their way.
   void drain();
+  /// For a connection that has no descriptor otherwise: closes the idle ones of all upstreams.
+  void give_up_idle();
   /// Ends every session at once.
   void abort();
 

@@ -29,6 +29,7 @@ void HealthCheck::on_tick(std::uint64_t tick) {
   give_up_at_ = tick + ticks_in(settings_.timeout);
   was_cut_ = false;
   connection_ = server_.make();
+  connection_->is_check = true;
   spawn(io_, run(tick));
 }
 
@@ -48,12 +49,14 @@ Task<> HealthCheck::run(std::uint64_t tick) {
   bool good = false;
   if (!ec) good = co_await is_answered_well();
   connection_.reset();
-  if (!stopped_) server_.checked(good);
+  // Without a descriptor nothing was found out about the server.
+  if (!stopped_ && ec != asio::error::no_descriptors) server_.checked(good);
 }
 
 Task<error_code> HealthCheck::ask(std::uint64_t tick) {
   error_code ec = co_await server_.resolve(tick, settings_.timeout);
   if (!ec && !was_cut_) ec = co_await server_.connect(*connection_);
+  if (ec == asio::error::no_descriptors) co_return ec;
   if (ec || was_cut_) co_return asio::error::operation_aborted;
   co_return co_await connection_->stream.write(request_);
 }

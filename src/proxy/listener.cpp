@@ -90,9 +90,6 @@ void remove_stale(Address& address, const std::string& path) {
   ::close(probe);
 }
 
-/// Connections that may be told 503 at the same time.
-constexpr std::size_t refusals_at_once = 64;
-
 identity::IpAddress address_of(const asio::generic::stream_protocol::endpoint& peer) {
   const sockaddr* const address = peer.data();
   if (address->sa_family == AF_INET) {
@@ -167,11 +164,24 @@ Task<> Listener::accept_all() {
     } else if (ec == asio::error::operation_aborted) {
       co_return;
     } else if (ec != asio::error::connection_aborted) {
-      // Out of descriptors or memory: trying again at once would only spin.
+      // Out of descriptors or memory: trying again at once would only spin. Who connects meanwhile
+      // waits in the kernel's queue.
+      context_.give_up_idle();
+      context_.warn("connections can not be accepted for the moment: " + ec.message());
       Timer pause(context_.io.get_executor(), tick_interval);
       co_await pause.async_wait(into(ec));
     }
   }
+}
+
+bool Listener::has_room() {
+  const std::size_t open = context_.open_connections.load(std::memory_order_relaxed);
+  if (open >= context_.config.downstream.max_connections) return false;
+  if (!context_.descriptors.is_spent()) return true;
+  context_.give_up_idle();
+  if (!context_.descriptors.is_spent()) return true;
+  context_.warn("connections are refused: the limit on open files allows no more of them");
+  return false;
 }
 
 void Listener::welcome(Socket socket, const asio::generic::stream_protocol::endpoint& peer) {
@@ -181,8 +191,7 @@ void Listener::welcome(Socket socket, const asio::generic::stream_protocol::endp
     const int on = 1;
     ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
-  const std::size_t open = context_.open_connections.load(std::memory_order_relaxed);
-  if (open < context_.config.downstream.max_connections) {
+  if (has_room()) {
     context_.counters.accepted.add();
     return Session::start(context_, std::move(socket), address_of(peer), manner_);
   }

@@ -12,6 +12,9 @@
 
 namespace weir::proxy {
 
+/// Connections beyond the bound that may be told 503 at the same time.
+inline constexpr std::size_t refusals_at_once = 64;
+
 /// A bound and listening descriptor, closed when dropped.
 class ListeningSocket {
  public:
@@ -49,6 +52,7 @@ class Listener {
  private:
   using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol, Executor>;
   Task<> accept_all();
+  bool has_room();
   void welcome(Socket socket, const asio::generic::stream_protocol::endpoint& peer);
 
   Context& context_;

@@ -5,9 +5,9 @@
 
 namespace weir::proxy {
 
-UpstreamPool::UpstreamPool(asio::io_context& io, const config::Upstream& settings,
+UpstreamPool::UpstreamPool(UpstreamNeeds needs, const config::Upstream& settings,
                            std::span<Gauge> in_use, std::uint64_t seed)
-    : shares_{.io = io, .settings = settings, .tls = {}, .active = {}},
+    : shares_{{std::move(needs)}, settings, {}, 0, {}},
       balancer_(settings.balance, settings.servers),
       in_use_(in_use) {
   shares_.active.resize(settings.servers.size());
@@ -16,7 +16,7 @@ UpstreamPool::UpstreamPool(asio::io_context& io, const config::Upstream& setting
     in_use_[i].set(1);
     if (!settings.health_check) continue;
     checks_.push_back(
-        std::make_unique<HealthCheck>(io, *servers_[i], *settings.health_check, seed + i));
+        std::make_unique<HealthCheck>(shares_.io, *servers_[i], *settings.health_check, seed + i));
   }
 }
 
@@ -43,11 +43,17 @@ UpstreamServer* UpstreamPool::choose(std::uint64_t tick, const ServerSet& tried)
 
 void UpstreamPool::set_tls(std::shared_ptr<const tls::ClientContext> context) {
   shares_.tls = std::move(context);
+  close_idle();
+}
+
+void UpstreamPool::close_idle() {
   for (auto& server : servers_)
     server->close_idle();
 }
 
+/// A worker that lacks a descriptor can close its own idle connections only.
 void UpstreamPool::on_tick(std::uint64_t tick) {
+  if (shares_.descriptors.is_short()) close_idle();
   for (auto& check : checks_)
     check->on_tick(tick);
 }
@@ -66,8 +72,7 @@ void UpstreamPool::sweep(std::uint64_t tick,
 void UpstreamPool::stop() {
   for (auto& check : checks_)
     check->stop();
-  for (auto& server : servers_)
-    server->close_idle();
+  close_idle();
 }
 
 }  // namespace weir::proxy

@@ -19,7 +19,7 @@ namespace weir::proxy {
 class UpstreamPool {
  public:
   /// `in_use`: one gauge a server. `seed` spreads the first health checks.
-  UpstreamPool(asio::io_context& io, const config::Upstream& settings, std::span<Gauge> in_use,
+  UpstreamPool(UpstreamNeeds needs, const config::Upstream& settings, std::span<Gauge> in_use,
                std::uint64_t seed);
 
   const config::Upstream& settings() const { return shares_.settings; }
@@ -34,6 +34,8 @@ class UpstreamPool {
   void on_tick(std::uint64_t tick);
   /// Once a second. Calls `changed(server, in_use)` for each that is left out or used again since.
   void sweep(std::uint64_t tick, const std::function<void(std::size_t, bool)>& changed);
+  /// Of all its servers.
+  void close_idle();
   /// No more checks; idle connections are closed.
   void stop();
 

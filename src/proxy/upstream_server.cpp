@@ -14,6 +14,12 @@ namespace {
 
 constexpr std::size_t most_idle = 512;  ///< of all servers of an upstream
 
+/// Ours to answer for, not the server's.
+bool is_shortage(const error_code& ec) {
+  return ec == asio::error::no_descriptors || ec == asio::error::no_buffer_space ||
+         ec == asio::error::no_memory || ec == boost::system::errc::too_many_files_open_in_system;
+}
+
 Health health_of(const config::Upstream& settings) {
   const config::HealthCheck check = settings.health_check.value_or(config::HealthCheck{});
   return {check.rise, check.fall};
@@ -40,7 +46,7 @@ std::unique_ptr<UpstreamConnection> UpstreamServer::take_idle() {
 }
 
 void UpstreamServer::give_back(std::unique_ptr<UpstreamConnection> connection, std::uint64_t tick) {
-  if (!connection->input.empty() || !is_in_use()) return;
+  if (!connection->input.empty() || !is_in_use() || shares_.descriptors.is_short()) return;
   if (shares_.idle >= most_idle) {
     if (idle_.empty()) return;
     idle_.erase(idle_.begin());
@@ -117,13 +123,30 @@ Task<> UpstreamServer::look_up(std::uint64_t tick) {
     timer->cancel();
 }
 
+/// Idle connections are given up for one that is needed.
+bool UpstreamServer::has_descriptor(UpstreamConnection& connection) {
+  if (connection.is_check) return true;
+  if (shares_.descriptors.is_spent()) shares_.give_up_idle();
+  if (shares_.descriptors.is_spent()) return false;
+  connection.descriptor = DescriptorBudget::Share(shares_.descriptors);
+  return true;
+}
+
 Task<error_code> UpstreamServer::connect(UpstreamConnection& connection) {
   error_code ec = asio::error::host_not_found;
+  if (!has_descriptor(connection)) co_return asio::error::no_descriptors;
   const auto endpoints = addresses_.list();
   for (const auto& endpoint : endpoints) {
     Socket& socket = connection.stream.socket();
     socket = Socket(shares_.io.get_executor());
     connection.endpoint = endpoint;
+    socket.open(endpoint.protocol(), ec);
+    if (is_shortage(ec)) {
+      shares_.give_up_idle();
+      socket.open(endpoint.protocol(), ec);
+    }
+    if (is_shortage(ec)) co_return asio::error::no_descriptors;
+    if (ec) continue;
     co_await socket.async_connect(asio::generic::stream_protocol::endpoint(endpoint), into(ec));
     if (!ec) {
       socket.non_blocking(true, ec);

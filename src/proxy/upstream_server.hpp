@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "config/config.hpp"
 #include "http/request_view.hpp"
 #include "proxy/addresses.hpp"
+#include "proxy/descriptor_budget.hpp"
 #include "proxy/ejection.hpp"
 #include "proxy/health.hpp"
 #include "proxy/input_buffer.hpp"
@@ -28,18 +30,26 @@ struct UpstreamConnection {
   UpstreamConnection(asio::io_context& io, UpstreamServer& to) : server(to), stream(io) {}
 
   UpstreamServer& server;
+  DescriptorBudget::Share descriptor;  ///< from connect() on, until the stream is closed
   Stream stream;
   Addresses::Endpoint endpoint;
   InputBuffer input{16 * 1024};
   std::vector<http::FieldView> fields;  ///< of the answer being read; views into input
   bool reusable = false;  ///< its answer ends by itself and the upstream keeps the connection
   bool reused = false;    ///< was idle before: may have been closed by the upstream meanwhile
+  bool is_check = false;  ///< its descriptor is set aside
   std::uint64_t idle_since = 0;  ///< tick
 };
 
-/// What the servers of an upstream share.
-struct UpstreamShares {
+/// What the upstreams of a worker need of it.
+struct UpstreamNeeds {
   asio::io_context& io;
+  DescriptorBudget& descriptors;
+  std::function<void()> give_up_idle;  ///< closes the idle connections of all upstreams
+};
+
+/// What the servers of an upstream share.
+struct UpstreamShares : UpstreamNeeds {
   const config::Upstream& settings;
   std::shared_ptr<const tls::ClientContext> tls;  ///< for servers with https://
   std::size_t idle = 0;                           ///< connections, of all servers
@@ -66,7 +76,7 @@ class UpstreamServer {
   /// most `timeout`: timed_out then.
   Task<error_code> resolve(std::uint64_t tick, Duration timeout);
   /// Tries the addresses in turn, then TLS if the URL says so. The caller bounds the time by
-  /// cancelling the socket.
+  /// cancelling the socket. no_descriptors: there is none left, whatever the server is like.
   Task<error_code> connect(UpstreamConnection& connection);
   void give_back(std::unique_ptr<UpstreamConnection> connection, std::uint64_t tick);
 
@@ -89,6 +99,7 @@ class UpstreamServer {
 
  private:
   Task<> look_up(std::uint64_t tick);
+  bool has_descriptor(UpstreamConnection& connection);
   template <class Condition>
   void close_if(Condition&& condition);
 

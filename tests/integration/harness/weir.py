@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import tempfile
@@ -34,10 +35,14 @@ def host_and_port(text):
     return host.strip("[]"), int(port)
 
 
+def limit_descriptors(count):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+
+
 class Weir:
     """`weir serve` with a configuration (a dict or YAML text), or any other command that serves."""
 
-    def __init__(self, configuration=None, command=None, environment=None):
+    def __init__(self, configuration=None, command=None, environment=None, descriptors=None):
         self._directory = tempfile.TemporaryDirectory(prefix="weir-")
         self.directory = Path(self._directory.name)
         self.configuration = configuration
@@ -50,7 +55,8 @@ class Weir:
         with open(self.stdout_file, "wb") as out, open(self.stderr_file, "wb") as err:
             self.process = subprocess.Popen(
                 [binary(), *arguments], stdout=out, stderr=err, stdin=subprocess.DEVNULL,
-                cwd=self.directory, env={**os.environ, **(environment or {})})
+                cwd=self.directory, env={**os.environ, **(environment or {})},
+                preexec_fn=descriptors and (lambda: limit_descriptors(descriptors)))
         self.is_stopped = False
         self.addresses = []
         self.admin_address = None

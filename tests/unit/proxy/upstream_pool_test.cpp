@@ -17,7 +17,10 @@ struct Pool {
       settings.servers.push_back({.url = {}, .host = std::move(host)});
     if (checked) settings.health_check = config::HealthCheck{.path = "/"};
     gauges = std::vector<Gauge>(hosts.size());
-    pool = std::make_unique<UpstreamPool>(io, settings, gauges, 0);
+    const auto give_up_idle = [this] { pool->close_idle(); };
+    pool = std::make_unique<UpstreamPool>(
+        UpstreamNeeds{.io = io, .descriptors = descriptors, .give_up_idle = give_up_idle}, settings,
+        gauges, 0);
   }
   /// The index chosen, -1 for none.
   int choose(std::uint64_t tick, unsigned tried = 0) {
@@ -41,6 +44,8 @@ struct Pool {
   }
 
   asio::io_context io;
+  std::atomic<std::size_t> downstream{0};
+  DescriptorBudget descriptors{32, downstream};
   config::Upstream settings;
   std::vector<Gauge> gauges;
   std::unique_ptr<UpstreamPool> pool;
@@ -175,6 +180,36 @@ TEST_CASE("an idle connection is taken again only while nothing happened on it")
     give();
     CHECK(server.take_idle() == nullptr);
   }
+  CHECK(pool.pool->shares().idle == 0);
+}
+
+TEST_CASE("idle connections give way where descriptors are short") {
+  Pool pool({"127.0.0.1"});
+  auto& server = pool.server(0);
+  Pair pair;
+  const auto give = [&] {
+    auto connection = pair.connect(pool.io, server);
+    connection->endpoint = {asio::ip::make_address("127.0.0.1"), 80};
+    server.give_back(std::move(connection), 10);
+    return pool.pool->shares().idle;
+  };
+  CHECK(give() == 1);
+  pool.pool->on_tick(11);
+  CHECK(pool.pool->shares().idle == 1);
+  pool.downstream = 30;
+  CHECK(give() == 1);  // not kept
+  pool.pool->on_tick(12);
+  CHECK(pool.pool->shares().idle == 0);
+
+  pool.downstream = 0;
+  CHECK(give() == 1);
+  pool.downstream = 32;
+  error_code ec;
+  auto connection = server.make();
+  const auto connect = [&]() -> Task<> { ec = co_await server.connect(*connection); };
+  spawn(pool.io, connect());
+  pool.io.run();
+  CHECK(ec == asio::error::no_descriptors);
   CHECK(pool.pool->shares().idle == 0);
 }
 

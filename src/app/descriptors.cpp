@@ -1,0 +1,41 @@
+#include "app/descriptors.hpp"
+
+#include <algorithm>
+
+#include "admin/admin_server.hpp"
+#include "proxy/listener.hpp"
+
+namespace weir::app {
+namespace {
+
+/// Standard streams, the loops of the main and the admin thread, the access log and its successor,
+/// a certificate that is being read, what a scrape reads of /proc.
+constexpr std::size_t for_the_process = 32;
+/// Its loop, a name that is being looked up, a connection to Redis and its successor, a connection
+/// that has just been accepted.
+constexpr std::size_t for_a_worker = 10;
+/// Fewer are not worth a proxy.
+constexpr std::size_t fewest_connections = 64;
+constexpr std::size_t fewest = 256;
+
+std::size_t set_aside(const config::Config& config) {
+  std::size_t of_a_worker = for_a_worker + config.listen.size();
+  for (const auto& upstream : config.upstreams)
+    of_a_worker += upstream.health_check ? upstream.servers.size() : 0;
+  const std::size_t for_admin = config.admin ? admin::most_connections + 2 : 0;
+  return for_the_process + for_admin + proxy::refusals_at_once + config.workers * of_a_worker;
+}
+
+}  // namespace
+
+std::size_t fewest_descriptors(const config::Config& config) {
+  return std::max(fewest, set_aside(config) + fewest_connections);
+}
+
+DescriptorPlan plan_descriptors(const config::Config& config, std::size_t limit) {
+  const std::size_t ours = set_aside(config);
+  const std::size_t connections = std::max(limit, fewest_descriptors(config)) - ours;
+  return {.set_aside = ours, .connections = connections, .downstream = connections / 4 * 3};
+}
+
+}  // namespace weir::app

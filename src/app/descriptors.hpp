@@ -1,0 +1,25 @@
+// What the open files that the system allows are used for. Pure.
+#pragma once
+
+#include <cstddef>
+
+#include "config/config.hpp"
+
+namespace weir::app {
+
+struct DescriptorPlan {
+  std::size_t set_aside;    ///< for everything that is no connection of the traffic
+  std::size_t connections;  ///< of clients and to upstreams together
+  std::size_t downstream;   ///< of clients: three quarters of these
+};
+
+/// The fewest that it can serve with.
+std::size_t fewest_descriptors(const config::Config& config);
+
+/// How `limit` open files, at least fewest_descriptors(), are shared out.
+///
+/// A client that is idle needs one, one whose request is under way two. So clients get more than
+/// half; the rest is what requests can count on, and what clients do not use is theirs as well.
+DescriptorPlan plan_descriptors(const config::Config& config, std::size_t limit);
+
+}  // namespace weir::app

@@ -1,0 +1,220 @@
+"""More than anybody needs of something, at once: it is bounded, answered or refused as documented,
+and nobody else waits for it."""
+
+import itertools
+import random
+import threading
+import time
+
+from harness.abuse import MIB_IN_KIB, AbuseCase, Crowd, answer_target, raise_descriptor_limit
+from harness.case import scaled
+from harness.client import chunked, request_bytes
+from harness.message import Truncated
+from harness.payload import digest, payload
+from harness.waiting import eventually
+
+HEAD = b"GET /flood HTTP/1.1\r\nHost: weir.test\r\n"
+POST = request_bytes("POST", "/flood", {"Transfer-Encoding": "chunked"})
+KIB_64 = 64 * 1024
+
+
+class Heads(AbuseCase):
+    """Each sends for ever, until it is told why not and hung up on."""
+
+    def assert_refused(self, pieces, statuses, count=100):
+        raise_descriptor_limit()
+        upstream, weir = self.guarded()
+        before = weir.memory_kib()
+        with self.bystander(weir) as bystander:
+            crowd = Crowd(weir, count)
+            self.addCleanup(crowd.close)
+            crowd.send_until_ended(pieces)
+            self.assertEqual(len(crowd.received), count)
+            told = [received for received in crowd.received if received]
+            for received in told:
+                self.assertIn(received[:13], [b"HTTP/1.1 %d " % status for status in statuses])
+                self.assertIn(b"\r\nConnection: close\r\n", received)
+            # A reset can overtake the answer to who never stops sending.
+            self.assertTrue(told)
+            bystander.await_answers()
+            self.await_connections(weir, 1)
+            self.assert_growth_below(weir, before, count * 64 + 4 * MIB_IN_KIB)
+        self.assertNotIn("/flood", [request.target for request in upstream.requests])
+
+    def test_heads_of_short_fields_without_end_are_431(self):
+        self.assert_refused(itertools.chain([HEAD], itertools.repeat(b"A: b\r\n" * 100)), [431])
+
+    def test_heads_with_a_field_without_end_are_431(self):
+        self.assert_refused(itertools.chain([HEAD + b"A: "], itertools.repeat(b"b" * 1000)), [431])
+
+    def test_heads_with_a_field_name_without_end_are_431(self):
+        self.assert_refused(itertools.chain([HEAD], itertools.repeat(b"b" * 1000)), [431])
+
+    def test_targets_without_end_are_414(self):
+        self.assert_refused(itertools.chain([b"GET /"], itertools.repeat(b"b" * 1000)), [414])
+
+    def test_whole_heads_that_are_too_large_are_431(self):
+        for fields in (b"A: b\r\n" * 300, b"A: " + b"b" * 33_000 + b"\r\n"):
+            with self.subTest(size=len(fields)):
+                self.assert_refused(itertools.chain([HEAD + fields + b"\r\n"],
+                                                    itertools.repeat(b"")), [431])
+
+
+class ChunkedBodies(AbuseCase):
+    def assert_bounded(self, prefix, endless):
+        """The client of a body that is nothing but coding is told 400 and hung up on."""
+        upstream, weir = self.guarded()
+        before = weir.memory_kib()
+        sent = 0
+        with self.bystander(weir) as bystander, weir.connect() as client:
+            try:
+                client.send(POST + prefix)
+                while sent < 64 << 20:
+                    client.send(endless)
+                    sent += len(endless)
+                self.fail("64 MiB of it are taken")
+            except OSError:
+                pass  # hung up on
+            bystander.await_answers()
+            eventually(lambda: upstream.open_connections <= 1, "the upstream is let go of")
+            self.assert_growth_below(weir, before, 2 * MIB_IN_KIB)
+
+    def test_an_extension_without_end(self):
+        self.assert_bounded(b"5;a=", b"b" * KIB_64)
+
+    def test_a_quoted_extension_without_end(self):
+        self.assert_bounded(b"5;a=\"", b"b" * KIB_64)
+
+    def test_extensions_without_end(self):
+        self.assert_bounded(b"5", b";a=b" * (KIB_64 // 4))
+
+    def test_small_chunks_with_extensions_of_64_kib(self):
+        self.assert_bounded(b"", b"1;a=" + b"b" * KIB_64 + b"\r\nx\r\n")
+
+    def test_a_chunk_size_of_zeros_without_end(self):
+        self.assert_bounded(b"", b"0" * KIB_64)
+
+    def test_a_trailer_field_without_end(self):
+        self.assert_bounded(b"0\r\nA: ", b"b" * KIB_64)
+
+    def test_trailer_fields_without_end(self):
+        self.assert_bounded(b"0\r\n", b"A: b\r\n" * (KIB_64 // 6))
+
+    def test_a_hundred_thousand_chunks_of_one_byte_arrive_unchanged_both_ways(self):
+        body = payload(scaled(100_000))
+
+        def behaviour(exchange):
+            if exchange.target != "/flood":
+                return answer_target(exchange)
+            exchange.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                          + chunked(exchange.read_body(), [1]))
+
+        _, weir = self.guarded(behaviour)
+        before = weir.memory_kib()
+        coded = chunked(body, [1])
+        with self.bystander(weir) as bystander, weir.connect() as client:
+            client.send(POST)
+            for at in range(0, len(coded), 1000):
+                client.send(coded[at : at + 1000])
+            self.assertEqual(digest(client.read().body), digest(body))
+            self.assertEqual(client.get("/after").body, b"/after")
+            bystander.await_answers()
+        self.assert_growth_below(weir, before, 4 * MIB_IN_KIB)
+
+
+class Garbage(AbuseCase):
+    BEGINNINGS = [b"", b"GET / HTTP/1.1\r\n", b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\n",
+                  POST, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"]
+
+    def test_random_bytes(self):
+        seed = time.time_ns()
+        chance = random.Random(seed)
+        _, weir = self.guarded()
+        before = weir.memory_kib()
+        with self.bystander(weir) as bystander:
+            for turn in range(scaled(1500)):
+                with self.subTest(seed=seed, turn=turn), weir.connect() as client:
+                    try:
+                        client.send(chance.choice(self.BEGINNINGS)
+                                    + chance.randbytes(chance.choice([1, 10, 100, 10_000, 100_000])))
+                        client.sock.shutdown(1)
+                        while True:
+                            self.assertIn(client.read().status, (200, 400, 405, 414, 431, 501, 505))
+                    except (Truncated, OSError):
+                        pass
+            bystander.await_answers()
+        self.assert_growth_below(weir, before, 4 * MIB_IN_KIB)
+
+
+class Pipelines(AbuseCase):
+    COUNT = 10_000
+
+    def requests(self, count):
+        return b"".join(request_bytes("GET", f"/{i}") for i in range(count))
+
+    def assert_answered_in_order(self, client, count):
+        for i in range(count):
+            response = client.read()
+            self.assertEqual((response.status, response.body), (200, f"/{i}".encode()))
+
+    def test_ten_thousand_requests_are_answered_in_order(self):
+        count = scaled(self.COUNT)
+        _, weir = self.guarded()
+        before = weir.memory_kib()
+        with self.bystander(weir) as bystander, weir.connect() as client:
+            sender = threading.Thread(target=client.send, args=(self.requests(count),))
+            sender.start()
+            self.assert_answered_in_order(client, count)
+            sender.join()
+            bystander.await_answers()
+        self.assert_growth_below(weir, before, 4 * MIB_IN_KIB)
+
+    def test_who_does_not_read_is_held_back_and_gets_all_answers_later(self):
+        filler = b"x" * 4000
+
+        def behaviour(exchange):
+            exchange.read_body()
+            exchange.answer(exchange.target.encode(), fields=[("X-Filler", filler.decode())])
+
+        count = scaled(self.COUNT)
+        upstream, weir = self.guarded(behaviour)
+        before = weir.memory_kib()
+        with self.bystander(weir) as bystander:
+            client = self.connect(weir, receive_buffer=16384)
+            sender = threading.Thread(target=client.send, args=(self.requests(count),))
+            sender.start()
+            asked = [0]
+
+            def answered():
+                asked[0] = sum(not request.target.startswith("/beside")
+                               for request in list(upstream.requests))
+                return asked[0]
+
+            self.settle(answered)
+            self.assertLess(asked[0], count, "the client was not held back")
+            bystander.await_answers()
+            self.assert_growth_below(weir, before, 2 * MIB_IN_KIB)
+            self.assert_answered_in_order(client, count)
+            sender.join()
+        self.assert_growth_below(weir, before, 4 * MIB_IN_KIB)
+
+    def test_many_who_do_not_read_the_answers_of_weir_itself(self):
+        raise_descriptor_limit()
+        routes = [{"match": {"path": "/beside/**"}, "upstream": "main"},
+                  {"match": {"path": "/**"}, "respond": {"status": 200, "body": "x" * 10_000}}]
+        _, weir = self.guarded(routes=routes, downstream={"body_timeout": "5s"})
+        before = weir.memory_kib()
+        count = 50
+        with self.bystander(weir) as bystander:
+            crowd = Crowd(weir, count, receive_buffer=4096)
+            self.addCleanup(crowd.close)
+            piece = self.requests(500)
+            for _ in range(20):
+                crowd.send(piece)
+            served = lambda: self.metric(weir, "process_cpu_seconds_total")  # noqa: E731
+            self.assertGreater(served(), 0)
+            bystander.await_answers()
+            self.assert_growth_below(weir, before, count * 256)
+            # Who takes nothing for body_timeout is let go of.
+            self.await_connections(weir, 1)
+            bystander.await_answers()
