@@ -34,15 +34,17 @@ std::string_view DateText::at(Instant now) {
 }
 
 Context::Context(const ContextShares& shares, std::uint64_t seed)
-    : ContextShares(shares), random(seed | 1) {
+    : ContextShares(shares), turns(io), random(seed | 1) {
   for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
     const auto& upstream = config.upstreams[i];
     auto& in_use = counters.upstreams[i].in_use;
     in_use = std::vector<Gauge>(upstream.servers.size());
-    pools.push_back(std::make_unique<UpstreamPool>(
-        UpstreamNeeds{
-            .io = io, .descriptors = descriptors, .give_up_idle = [this] { give_up_idle(); }},
-        upstream, in_use, next_random()));
+    pools.push_back(
+        std::make_unique<UpstreamPool>(UpstreamNeeds{.io = io,
+                                                     .turns = turns,
+                                                     .descriptors = descriptors,
+                                                     .give_up_idle = [this] { give_up_idle(); }},
+                                       upstream, in_use, next_random()));
   }
   for (const auto& identity : config.identities)
     add_fields_of(identity.source, identity_fields);

@@ -19,6 +19,7 @@
 #include "proxy/access_log.hpp"
 #include "proxy/descriptor_budget.hpp"
 #include "proxy/io.hpp"
+#include "proxy/turns.hpp"
 #include "proxy/upstream_pool.hpp"
 
 namespace weir::proxy {
@@ -62,6 +63,7 @@ struct Context : ContextShares {
       guarded_fields;  ///< these and the one that client addresses are read from: nothing that an
                        ///< upstream may take for one of them is passed on
   DeadlineWheel wheel;
+  Turns turns;
   DateText date;
   std::string output;     ///< scratch: built here and sent before anything suspends
   std::string fields;     ///< scratch: field lines of an answer of our own

@@ -1,7 +1,5 @@
 #include "proxy/exchange.hpp"
 
-#include <utility>
-
 namespace weir::proxy {
 namespace {
 
@@ -29,17 +27,7 @@ std::string_view value_of(const http::FieldView* field) {
 }  // namespace
 
 void Exchange::reset() {
-  // Only what keeps its room is carried over; everything else is as new.
-  Exchange fresh;
-  fresh.fields = std::move(fields);
-  fresh.target_storage = std::move(target_storage);
-  fresh.normal_path = std::move(normal_path);
-  fresh.original_target = std::move(original_target);
-  fresh.original_path = std::move(original_path);
-  fresh.upgrade = std::move(upgrade);
-  fresh.limit_fields = std::move(limit_fields);
-  fresh.violated = std::move(violated);
-  *this = std::move(fresh);
+  static_cast<ExchangeRecord&>(*this) = {};
   fields.clear();
   upgrade.clear();
   limit_fields.clear();

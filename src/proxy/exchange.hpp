@@ -23,30 +23,23 @@
 
 namespace weir::proxy {
 
-struct Exchange {
+/// What begins anew with each request.
+struct ExchangeRecord {
   // read head
   Instant started_at;
   std::size_t head_size = 0;
   http::RequestView request;
   identity::IpAddress client;  ///< the peer until the head has been inspected
-  std::vector<http::FieldView> fields;
-  std::string target_storage;  ///< where the target lies when it is no part of the head
   http::ConnectionOptions connection;
   http::Framing body;         ///< how the request's body is delimited
   bool body_is_read = false;  ///< to its end: the next request may follow
   std::string_view scheme = "http";
-  std::string upgrade;      ///< protocols the client would go on in, as a list
   bool keep_alive = false;  ///< towards the client, after this answer
 
   // route
   http::RequestView
       routed;  ///< the request with its path in normal form: what routes and identities see
-  std::string normal_path;      ///< where that lies, if it is not the path as received
-  std::string original_target;  ///< where parts of the request lie that another proxy asks about
-  std::string original_path;
   const config::Route* route = nullptr;
-  std::array<std::string_view, routing::path_parameter_limit> captures;
-  std::array<identity::PathParameter, routing::path_parameter_limit> path_parameters;
   std::size_t path_parameter_count = 0;
 
   // decide
@@ -61,9 +54,7 @@ struct Exchange {
   std::int64_t remaining = 0;
   Duration delay{0};
   Duration decision_took{0};
-  std::string limit_fields;  ///< the RateLimit lines of the answer, ready
   std::optional<Duration> retry_after;
-  std::vector<std::string_view> violated;  ///< visible names of the policies that denied
 
   // forward
   const config::Upstream* upstream = nullptr;
@@ -78,8 +69,23 @@ struct Exchange {
   bool is_counted = false;
   std::uint64_t bytes_in = 0;   ///< of the request body
   std::uint64_t bytes_out = 0;  ///< of everything sent to the client
+};
 
-  /// Ready for the next request; buffers keep their capacity.
+/// Besides it the buffers, which keep their room from one request to the next.
+struct Exchange : ExchangeRecord {
+  std::vector<http::FieldView> fields;
+  std::string target_storage;   ///< where the target lies when it is no part of the head
+  std::string upgrade;          ///< protocols the client would go on in, as a list
+  std::string normal_path;      ///< where the path lies, if its normal form is another
+  std::string original_target;  ///< where parts of the request lie that another proxy asks about
+  std::string original_path;
+  std::string limit_fields;                ///< the RateLimit lines of the answer, ready
+  std::vector<std::string_view> violated;  ///< visible names of the policies that denied
+  std::array<std::string_view, routing::path_parameter_limit> captures;
+  /// The first path_parameter_count.
+  std::array<identity::PathParameter, routing::path_parameter_limit> path_parameters;
+
+  /// Ready for the next request.
   void reset();
 };
 

@@ -1,5 +1,6 @@
 #include "proxy/forwarded_head.hpp"
 
+#include <algorithm>
 #include <random>
 
 #include "http/append_number.hpp"
@@ -14,8 +15,16 @@ namespace {
 
 using http::FieldId;
 
+/// The room is made once a line: a head has many.
 void append_line(std::string& out, std::string_view name, std::string_view value) {
-  out.append(name).append(": ").append(value).append("\r\n");
+  const std::size_t before = out.size();
+  out.resize(before + name.size() + value.size() + 4);
+  char* at = std::copy(name.begin(), name.end(), out.data() + before);
+  *at++ = ':';
+  *at++ = ' ';
+  at = std::copy(value.begin(), value.end(), at);
+  *at++ = '\r';
+  *at = '\n';
 }
 
 /// Fields of this hop; Trailer, which is written anew, for it announces what goes on; and what h2c,

@@ -1,7 +1,6 @@
 #include "proxy/head_parser.hpp"
 
 #include <algorithm>
-#include <cstdint>
 
 #include "http/characters.hpp"
 #include "proxy/failure.hpp"
@@ -9,79 +8,83 @@
 namespace weir::proxy {
 namespace {
 
-namespace beast = boost::beast::http;
-using beast_view = boost::beast::string_view;
-using boost::beast::error_code;
-
-std::string_view view_of(beast_view text) {
-  return {text.data(), text.size()};
+/// Every line of a head ends in CRLF, and so does the head: a walk over characters that are allowed
+/// stops there at the latest.
+bool is_whole(std::string_view head) {
+  return head.ends_with("\r\n\r\n");
 }
 
-/// Bodies are not read here: a head ends the parse.
-template <bool is_request, class StartLine>
-class HeadParser final : public beast::basic_parser<is_request> {
- public:
-  HeadParser(std::string_view head, std::vector<http::FieldView>& fields)
-      : head_(head), fields_(fields) {
-    this->skip(true);
-    this->header_limit(static_cast<std::uint32_t>(head.size()) + 1);
-    fields_.clear();
-  }
+std::string_view between(const char* begin, const char* end) {
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
 
-  std::optional<StartLine> parse() {
-    error_code ec;
-    const std::size_t parsed = this->put({head_.data(), head_.size()}, ec);
-    // On success the parser stops right behind the empty line.
-    if (ec || parsed != head_.size()) return std::nullopt;
-    return line_;
-  }
+std::string_view token_at(const char* begin) {
+  const char* end = begin;
+  while (http::is_token_character(*end))
+    ++end;
+  return between(begin, end);
+}
 
- private:
-  void on_request_impl(beast::verb, beast_view method, beast_view target, int version,
-                       error_code&) override {
-    if constexpr (is_request) line_ = {view_of(method), view_of(target), version};
-  }
-  void on_response_impl(int code, beast_view reason, int version, error_code&) override {
-    if constexpr (!is_request) line_ = {code, view_of(reason), version};
-  }
-  void on_field_impl(beast::field id, beast_view name, beast_view value, error_code& ec) override {
-    if (is_folded(name, value)) {
-      ec = beast::error::bad_value;
-    } else if (fields_.size() == most_fields) {
-      ec = beast::error::header_limit;
-    } else {
-      fields_.push_back({.id = id, .name = view_of(name), .value = view_of(value)});
-    }
-  }
-  /// The parser unfolds values (into its own stack, or, if their first line is empty, by passing
-  /// over it). To be refused: RFC 9112 section 5.2. The empty line bounds what is looked at.
-  static bool is_folded(beast_view name, beast_view value) {
-    const char* at = after_white_space(name.data() + name.size() + 1);
-    if (!value.empty()) {
-      if (at != value.data()) return true;
-      at = after_white_space(value.data() + value.size());
-    }
-    return *at != '\r' || http::is_white_space(at[2]);
-  }
-  static const char* after_white_space(const char* at) {
-    while (http::is_white_space(*at))
-      ++at;
-    return at;
-  }
+/// Of a field value or a reason phrase, up to the end of the line if that is one.
+std::string_view text_at(const char* begin) {
+  const char* end = begin;
+  while (!http::is_control(*end))
+    ++end;
+  return between(begin, end);
+}
 
-  void on_header_impl(error_code&) override {}
-  void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
-  std::size_t on_body_impl(beast_view body, error_code&) override { return body.size(); }
-  void on_chunk_header_impl(std::uint64_t, beast_view, error_code&) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t, beast_view body, error_code&) override {
-    return body.size();
-  }
-  void on_finish_impl(error_code&) override {}
+/// Visible characters; bytes from 0x80 as well, which some send without encoding them.
+std::string_view target_at(const char* begin) {
+  const char* end = begin;
+  while (*end != ' ' && *end != '\t' && !http::is_control(*end))
+    ++end;
+  return between(begin, end);
+}
 
-  std::string_view head_;
-  std::vector<http::FieldView>& fields_;
-  StartLine line_;
-};
+const char* end_of(std::string_view text) {
+  return text.data() + text.size();
+}
+
+bool is_line_end(const char* at) {
+  return at[0] == '\r' && at[1] == '\n';
+}
+
+/// "HTTP/1.1" or "HTTP/1.0" as 11 or 10; nothing else.
+std::optional<int> version_of(std::string_view text) {
+  if (text == "HTTP/1.1") return 11;
+  if (text == "HTTP/1.0") return 10;
+  return std::nullopt;
+}
+
+constexpr std::size_t version_size = 8;
+constexpr std::size_t before_reason = 5;
+
+/// Of " 200 OK"; the reason may be empty, the space before it may not be missing (RFC 9112 section
+/// 4).
+std::optional<int> status_of(std::string_view text) {
+  if (text.size() < before_reason || text[0] != ' ' || text[4] != ' ') return std::nullopt;
+  const std::string_view digits = text.substr(1, 3);
+  if (!std::all_of(digits.begin(), digits.end(), http::is_digit)) return std::nullopt;
+  return (digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0');
+}
+
+/// The field lines from `at` on, and the empty line, behind which `end` is (RFC 9112 section 5).
+/// A line that begins with white space is refused: it would continue the one before (section 5.2).
+bool parse_fields(const char* at, const char* end, std::vector<http::FieldView>& fields) {
+  while (*at != '\r') {
+    const std::string_view name = token_at(at);
+    at += name.size();
+    if (name.empty() || *at != ':') return false;
+    const std::string_view value = text_at(at + 1);
+    at = value.data() + value.size();
+    if (!is_line_end(at) || fields.size() == most_fields) return false;
+    at += 2;
+    fields.push_back({.id = boost::beast::http::string_to_field({name.data(), name.size()}),
+                      .name = name,
+                      .value = http::trimmed(value)});
+  }
+  return at + 2 == end && is_line_end(at);
+}
 
 /// "HTTP/" DIGIT "." DIGIT at the end of the request line, with other digits than ours.
 bool has_other_version(std::string_view head) {
@@ -141,12 +144,34 @@ bool move_space_behind_colons(std::span<char> head) {
 
 std::optional<RequestLine> parse_request_head(std::string_view head,
                                               std::vector<http::FieldView>& fields) {
-  return HeadParser<true, RequestLine>(head, fields).parse();
+  fields.clear();
+  if (!is_whole(head)) return std::nullopt;
+  RequestLine line;
+  line.method = token_at(head.data());
+  const char* at = end_of(line.method);
+  if (line.method.empty() || *at != ' ') return std::nullopt;
+  line.target = target_at(at + 1);
+  at = end_of(line.target);
+  if (line.target.empty() || *at != ' ') return std::nullopt;
+  const std::string_view version_text = text_at(at + 1);
+  const auto version = version_of(version_text);
+  at = end_of(version_text);
+  if (!version || !is_line_end(at)) return std::nullopt;
+  line.version = *version;
+  if (!parse_fields(at + 2, end_of(head), fields)) return std::nullopt;
+  return line;
 }
 
 std::optional<StatusLine> parse_response_head(std::string_view head,
                                               std::vector<http::FieldView>& fields) {
-  return HeadParser<false, StatusLine>(head, fields).parse();
+  fields.clear();
+  if (!is_whole(head)) return std::nullopt;
+  const auto version = version_of(head.substr(0, version_size));
+  const std::string_view rest = text_at(head.data() + std::min(version_size, head.size()));
+  const auto status = status_of(rest);
+  if (!version || !status || !is_line_end(end_of(rest))) return std::nullopt;
+  if (!parse_fields(end_of(rest) + 2, end_of(head), fields)) return std::nullopt;
+  return StatusLine{.status = *status, .reason = rest.substr(before_reason), .version = *version};
 }
 
 }  // namespace weir::proxy

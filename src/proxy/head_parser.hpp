@@ -1,4 +1,5 @@
-// Message heads through Beast's basic_parser, kept as views: no message object, no copies.
+// Message heads as views, read strictly (RFC 9112): no message object, no copies
+// (docs/adr/0017-heads-are-parsed-here.md).
 //
 // The caller waits until a head has arrived whole (find_head_end) and parses it in one go, so all
 // views point into its buffer. Not thread-safe.
@@ -9,8 +10,6 @@
 #include <span>
 #include <string_view>
 #include <vector>
-
-#include <boost/beast/http/basic_parser.hpp>
 
 #include "http/refusal.hpp"
 #include "http/request_view.hpp"

@@ -3,21 +3,22 @@
 #pragma once
 
 #include <chrono>
-#include <exception>
+#include <optional>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
-#include <boost/asio/awaitable.hpp>
+#include <boost/asio/async_result.hpp>
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/system/error_code.hpp>
+
+#include "proxy/task.hpp"
 
 namespace weir::proxy {
 
@@ -25,30 +26,67 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 using Executor = asio::io_context::executor_type;
-template <class T = void>
-using Task = asio::awaitable<T, Executor>;
 /// A stream socket of any family: TCP and unix sockets are one type, so a session is written once.
 using Socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
 using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
                                          asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
-/// Completion token: suspends the task and stores the error in `ec` instead of throwing.
-inline auto into(error_code& ec) {
-  return asio::redirect_error(asio::use_awaitable_t<Executor>{}, ec);
+/// Completion token: suspends the task until the operation is complete, and stores its error.
+struct Into {
+  error_code& ec;
+};
+
+inline Into into(error_code& ec) {
+  return {ec};
 }
 
-/// Lets everything else that is ready run first. Before a read it saves the system call that finds
-/// nothing: what is waited for often arrives meanwhile.
-inline auto yield_to_others() {
-  return asio::post(asio::use_awaitable_t<Executor>{});
-}
+/// An asynchronous operation of Asio as a task awaits it: begun when awaited, its result (T, or
+/// nothing) that of the await expression. No frame of its own.
+template <class T, class Initiation, class... Args>
+class Operation {
+ public:
+  template <class... Given>
+  Operation(error_code& ec, Initiation initiation, Given&&... given)
+      : ec_(ec), initiation_(std::move(initiation)), args_(std::forward<Given>(given)...) {}
 
-/// Starts a task beside the running one. Nothing is meant to throw after start-up but the
-/// allocator: that ends the process, loudly, rather than leave behind a task that others wait for.
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> task) {
+    std::apply(
+        [&](auto&&... args) {
+          std::move(initiation_)(Completion{*this, Suspended(task)}, std::move(args)...);
+        },
+        std::move(args_));
+  }
+  T await_resume() {
+    if constexpr (!std::is_void_v<T>) return std::move(*result_);
+  }
+
+ private:
+  struct Nothing {};
+
+  /// What Asio calls at the end, or drops if the loop goes away.
+  struct Completion {
+    Operation& operation;
+    Suspended task;
+
+    template <class... Result>
+    void operator()(error_code ec, Result&&... result) {
+      operation.ec_ = ec;
+      if constexpr (sizeof...(Result) > 0) operation.result_.emplace(std::move(result)...);
+      task.resume();
+    }
+  };
+
+  error_code& ec_;
+  Initiation initiation_;
+  std::tuple<Args...> args_;
+  std::conditional_t<std::is_void_v<T>, Nothing, std::optional<T>> result_;
+};
+
+/// Starts a task beside the running one.
 inline void spawn(asio::io_context& io, Task<> task) {
-  asio::co_spawn(io.get_executor(), std::move(task), [](const std::exception_ptr& error) noexcept {
-    if (error) std::rethrow_exception(error);
-  });
+  asio::dispatch(io, [start = RootTask::of(std::move(task)).begin()]() mutable { start.resume(); });
 }
 
 inline asio::const_buffer bytes_of(std::string_view text) {
@@ -56,3 +94,15 @@ inline asio::const_buffer bytes_of(std::string_view text) {
 }
 
 }  // namespace weir::proxy
+
+template <class... Result>
+class boost::asio::async_result<weir::proxy::Into, void(boost::system::error_code, Result...)> {
+ public:
+  template <class Initiation, class... Args>
+  static auto initiate(Initiation initiation, weir::proxy::Into token, Args&&... args) {
+    static_assert(sizeof...(Result) <= 1);
+    using T = std::tuple_element_t<0, std::tuple<Result..., void>>;
+    return weir::proxy::Operation<T, Initiation, std::decay_t<Args>...>(
+        token.ec, std::move(initiation), std::forward<Args>(args)...);
+  }
+};

@@ -116,17 +116,19 @@ Task<Failure> Session::read_head() {
   input_.shrink();
   arm(Phase::idle, context_.config.downstream.idle_timeout);
   if (context_.draining) drain();
-  if (input_.empty()) co_await yield_to_others();
-  for (;;) {
+  if (input_.empty()) co_await context_.turns.next();
+  for (bool is_first = true;; is_first = false) {
     if (const Failure failure = look_for_head(scanned); failure != Failure::none) co_return failure;
     if (exchange_.head_size != 0) co_return Failure::none;
     // Asked before the read as well: a deadline that came while nothing was being read ended
     // nothing.
     std::size_t n = 0;
-    if (!timed_out_ && !aborted_) {
-      n = co_await stream_.async_read_some(asio::buffer(input_.free_begin(), input_.free_size()),
-                                           into(ec));
-    }
+    const bool is_ended = timed_out_ || aborted_;
+    const auto room = asio::buffer(input_.free_begin(), input_.free_size());
+    ec = asio::error::would_block;
+    if (!is_ended && is_first && context_.turns.are_many()) n = stream_.try_read(room, ec);
+    if (!is_ended && ec == asio::error::would_block)
+      n = co_await stream_.async_read_some(room, into(ec));
     if (ec || n == 0) {
       const bool head_is_late = timed_out_ && phase_ == Phase::head && !aborted_;
       co_return head_is_late ? Failure::head_timed_out : Failure::downstream_gone;

@@ -258,15 +258,19 @@ Task<Failure> Session::read_response(Upload& upload) {
   std::size_t scanned = 0;
   error_code ec;
   if (upload.finished) arm(Phase::response, exchange_.upstream->response_timeout);
-  co_await yield_to_others();
-  for (;;) {
+  co_await context_.turns.next();
+  for (bool is_first = true;; is_first = false) {
     const HeadEnd end = find_head_end(upstream.input.data(), scanned);
     if (end.state == HeadEnd::State::malformed) co_return Failure::upstream_invalid;
     if (end.state == HeadEnd::State::incomplete) {
       if (!upstream.input.make_room(most_response_head)) co_return Failure::upstream_invalid;
       if (const Failure why = interruption(upload); why != Failure::none) co_return why;
-      const std::size_t n = co_await upstream.stream.async_read_some(
-          asio::buffer(upstream.input.free_begin(), upstream.input.free_size()), into(ec));
+      const auto room = asio::buffer(upstream.input.free_begin(), upstream.input.free_size());
+      std::size_t n = 0;
+      ec = asio::error::would_block;
+      if (is_first && context_.turns.are_many()) n = upstream.stream.try_read(room, ec);
+      if (ec == asio::error::would_block)
+        n = co_await upstream.stream.async_read_some(room, into(ec));
       upstream.input.commit(n);
       exchange_.was_answered |= n > 0;
       if (!ec) continue;

@@ -1,8 +1,9 @@
 // Waits for the answer of the shared store: one question, one answer, one wait.
 #pragma once
 
-#include <optional>
 #include <utility>
+
+#include <boost/asio/post.hpp>
 
 #include "proxy/io.hpp"
 #include "redis/receiver.hpp"
@@ -17,25 +18,31 @@ class StoreAnswer final : public redis::Receiver {
   void on_answer(redis::StoreError error) override {
     error_ = error;
     // Not at once: the store is in the middle of reading its answers.
-    asio::post(io_, std::move(*waiting_));
+    asio::post(io_, [waiting = std::move(waiting_)]() mutable { waiting.resume(); });
   }
 
+  class Arrival {
+   public:
+    explicit Arrival(StoreAnswer& answer) : answer_(answer) {}
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> task) {
+      answer_.waiting_ = Suspended(task);
+    }
+    void await_resume() const noexcept {}
+
+   private:
+    StoreAnswer& answer_;
+  };
+
   /// To be awaited right after asking.
-  auto arrival() {
-    return asio::async_initiate<Token, void()>(
-        [this](auto&& waiting) { waiting_.emplace(std::forward<decltype(waiting)>(waiting)); },
-        token_);
-  }
+  Arrival arrival() { return Arrival(*this); }
 
   redis::StoreError error() const { return error_; }
 
  private:
-  using Token = asio::use_awaitable_t<Executor>;
-  using Waiting = asio::async_result<Token, void()>::handler_type;
-
   asio::io_context& io_;
-  Token token_;
-  std::optional<Waiting> waiting_;
+  Suspended waiting_;
   redis::StoreError error_ = redis::StoreError::none;
 };
 

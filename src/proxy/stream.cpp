@@ -58,6 +58,12 @@ Socket::wait_type Stream::wanted_by(State state) const {
   return state == State::wants_write ? Socket::wait_write : Socket::wait_read;
 }
 
+std::size_t Stream::try_read(asio::mutable_buffer to, error_code& ec) {
+  if (!channel_) return socket_.read_some(to, ec);
+  ec = asio::error::would_block;  // what is left for it, the operation that waits does
+  return 0;
+}
+
 /// would_block if not all went; what went may be nothing.
 std::size_t Stream::write_some(std::string_view data, error_code& ec) {
   if (!channel_) {

@@ -53,6 +53,9 @@ class Stream {
         token, this, to);
   }
 
+  /// What has arrived, at once; would_block if nothing has. Otherwise as async_read_some().
+  std::size_t try_read(asio::mutable_buffer to, error_code& ec);
+
   /// Sends what goes without waiting, which is nearly always all. The rest is kept, a copy: then
   /// flush(), before anything else is sent.
   void try_write(std::string_view data, error_code& ec);

@@ -1,8 +1,11 @@
 #include "proxy/upstream_server.hpp"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <string>
 #include <sys/socket.h>
 #include <utility>
@@ -35,14 +38,45 @@ UpstreamServer::UpstreamServer(UpstreamShares& shares, std::size_t index)
       health_(health_of(shares.settings)) {}
 
 std::unique_ptr<UpstreamConnection> UpstreamServer::take_idle() {
-  while (!idle_.empty()) {
-    auto connection = std::move(idle_.back());
-    idle_.pop_back();
+  const bool many = shares_.turns.are_many();
+  if (!many || quiet_in_ != shares_.turns.pass()) put_back_quiet();
+  if (many && quiet_.empty()) look_at_idle();
+  auto& from = quiet_.empty() ? idle_ : quiet_;
+  while (!from.empty()) {
+    auto connection = std::move(from.back());
+    from.pop_back();
     --shares_.idle;
     // A byte or an end here would be taken for the next answer.
-    if (connection->stream.is_quiet()) return connection;
+    if (&from == &quiet_ || connection->stream.is_quiet()) return connection;
   }
   return nullptr;
+}
+
+/// One system call for those who take a connection in this pass, instead of one for each.
+void UpstreamServer::look_at_idle() {
+  std::array<pollfd, 16> looks{};
+  const std::size_t count = std::min(looks.size(), idle_.size());
+  const auto latest = idle_.end() - static_cast<std::ptrdiff_t>(count);
+  std::transform(latest, idle_.end(), looks.begin(), [](const auto& connection) {
+    return pollfd{connection->stream.socket().native_handle(), POLLIN | POLLRDHUP, 0};
+  });
+  if (::poll(looks.data(), count, 0) < 0) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto& connection = latest[static_cast<std::ptrdiff_t>(i)];
+    const bool is_untouched = looks[i].revents == 0 && !connection->stream.is_secure();
+    if (is_untouched || connection->stream.is_quiet()) {
+      quiet_.push_back(std::move(connection));
+    } else {
+      --shares_.idle;
+    }
+  }
+  idle_.erase(latest, idle_.end());
+  quiet_in_ = shares_.turns.pass();
+}
+
+void UpstreamServer::put_back_quiet() {
+  std::move(quiet_.begin(), quiet_.end(), std::back_inserter(idle_));
+  quiet_.clear();
 }
 
 void UpstreamServer::give_back(std::unique_ptr<UpstreamConnection> connection, std::uint64_t tick) {
@@ -61,6 +95,7 @@ void UpstreamServer::give_back(std::unique_ptr<UpstreamConnection> connection, s
 
 template <class Condition>
 void UpstreamServer::close_if(Condition&& condition) {
+  put_back_quiet();
   shares_.idle -=
       std::erase_if(idle_, [&](const auto& connection) { return condition(*connection); });
 }

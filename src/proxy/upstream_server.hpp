@@ -21,6 +21,7 @@
 #include "proxy/health.hpp"
 #include "proxy/input_buffer.hpp"
 #include "proxy/stream.hpp"
+#include "proxy/turns.hpp"
 
 namespace weir::proxy {
 
@@ -44,6 +45,7 @@ struct UpstreamConnection {
 /// What the upstreams of a worker need of it.
 struct UpstreamNeeds {
   asio::io_context& io;
+  const Turns& turns;
   DescriptorBudget& descriptors;
   std::function<void()> give_up_idle;  ///< closes the idle connections of all upstreams
 };
@@ -98,6 +100,8 @@ class UpstreamServer {
   void checked(bool good);
 
  private:
+  void look_at_idle();
+  void put_back_quiet();
   Task<> look_up(std::uint64_t tick);
   bool has_descriptor(UpstreamConnection& connection);
   template <class Condition>
@@ -106,7 +110,9 @@ class UpstreamServer {
   UpstreamShares& shares_;
   std::size_t index_;
   const config::Server& settings_;
-  std::vector<std::unique_ptr<UpstreamConnection>> idle_;  ///< the longest idle first
+  std::vector<std::unique_ptr<UpstreamConnection>> idle_;   ///< the longest idle first
+  std::vector<std::unique_ptr<UpstreamConnection>> quiet_;  ///< idle, and found quiet in a pass
+  std::uint64_t quiet_in_ = 0;                              ///< that pass
   Addresses addresses_;
   Ejection ejection_;
   Health health_;

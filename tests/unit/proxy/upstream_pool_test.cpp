@@ -19,8 +19,9 @@ struct Pool {
     gauges = std::vector<Gauge>(hosts.size());
     const auto give_up_idle = [this] { pool->close_idle(); };
     pool = std::make_unique<UpstreamPool>(
-        UpstreamNeeds{.io = io, .descriptors = descriptors, .give_up_idle = give_up_idle}, settings,
-        gauges, 0);
+        UpstreamNeeds{
+            .io = io, .turns = turns, .descriptors = descriptors, .give_up_idle = give_up_idle},
+        settings, gauges, 0);
   }
   /// The index chosen, -1 for none.
   int choose(std::uint64_t tick, unsigned tried = 0) {
@@ -44,6 +45,7 @@ struct Pool {
   }
 
   asio::io_context io;
+  Turns turns{io};
   std::atomic<std::size_t> downstream{0};
   DescriptorBudget descriptors{32, downstream};
   config::Upstream settings;

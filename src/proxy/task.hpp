@@ -1,0 +1,219 @@
+// Coroutines of a worker's loop: what the phases of a session are written as
+// (docs/adr/0016-tasks-of-our-own.md).
+//
+// A task begins when it is awaited. It runs within whoever awaits it until it first has to wait,
+// and one that never has to costs a call and a frame from a free list. Not thread-safe: all tasks
+// of a chain run on one loop. Nothing may throw: that ends the process.
+#pragma once
+
+#include <array>
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <new>
+#include <utility>
+
+// AddressSanitizer is to see a frame that is used after its end.
+#if defined(__SANITIZE_ADDRESS__)
+#define WEIR_REUSES_FRAMES false
+#elif defined(__has_feature)
+#define WEIR_REUSES_FRAMES (!__has_feature(address_sanitizer))
+#else
+#define WEIR_REUSES_FRAMES true
+#endif
+
+namespace weir::proxy {
+
+/// Room for coroutine frames. What a thread gives back it uses again: a request needs the same
+/// few sizes as the one before.
+class FrameRoom {
+ public:
+  static void* take(std::size_t size) {
+    const std::size_t kind = kind_of(size);
+    if (kind < kinds) {
+      auto& [first, count] = mine().spare[kind];
+      if (first != nullptr) {
+        --count;
+        return std::exchange(first, first->next);
+      }
+    }
+    return ::operator new((kind + 1) * step);
+  }
+
+  static void give_back(void* room, std::size_t size) noexcept {
+    const std::size_t kind = kind_of(size);
+    if (kind < kinds) {
+      auto& [first, count] = mine().spare[kind];
+      if (count < most_spare) {
+        ++count;
+        first = new (room) Spare{first};
+        return;
+      }
+    }
+    ::operator delete(room);
+  }
+
+ private:
+  static constexpr std::size_t most_spare = WEIR_REUSES_FRAMES ? 128 : 0;
+  static constexpr std::size_t step = 64;
+  static constexpr std::size_t kinds = 24;
+
+  struct Spare {
+    Spare* next;
+  };
+  struct Spares {
+    struct Kind {
+      Spare* first = nullptr;
+      std::size_t count = 0;
+    };
+    std::array<Kind, kinds> spare{};
+    ~Spares() {
+      for (auto& kind : spare) {
+        while (kind.first != nullptr)
+          ::operator delete(std::exchange(kind.first, kind.first->next));
+        kind.count = most_spare;  // whoever comes later goes to the allocator
+      }
+    }
+  };
+
+  static std::size_t kind_of(std::size_t size) { return (size - 1) / step; }
+  static Spares& mine() {
+    thread_local Spares spares;
+    return spares;
+  }
+};
+
+/// What the promises of all tasks have in common.
+class TaskPromise {
+ public:
+  static void* operator new(std::size_t size) { return FrameRoom::take(size); }
+  static void operator delete(void* room, std::size_t size) noexcept {
+    FrameRoom::give_back(room, size);
+  }
+
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+  void unhandled_exception() const noexcept { std::terminate(); }
+  /// The outermost task of the chain: it owns all others.
+  std::coroutine_handle<> root() const { return root_; }
+
+ protected:
+  std::coroutine_handle<> root_;
+};
+
+/// A task that waits for something: resumed once, or, if nobody will, destroyed together with all
+/// that wait for it.
+class Suspended {
+ public:
+  Suspended() = default;
+  template <class Promise>
+  explicit Suspended(std::coroutine_handle<Promise> task)
+      : task_(task), root_(task.promise().root()) {}
+  Suspended(Suspended&& other) noexcept
+      : task_(std::exchange(other.task_, nullptr)), root_(other.root_) {}
+  Suspended& operator=(Suspended&& other) noexcept {
+    std::swap(task_, other.task_);
+    std::swap(root_, other.root_);
+    return *this;
+  }
+  ~Suspended() {
+    if (task_) root_.destroy();
+  }
+
+  void resume() { std::exchange(task_, nullptr).resume(); }
+
+ private:
+  std::coroutine_handle<> task_;
+  std::coroutine_handle<> root_;
+};
+
+template <class T>
+class TaskResult : public TaskPromise {
+ public:
+  template <class U>
+  void return_value(U&& value) {
+    value_ = std::forward<U>(value);
+  }
+  T result() { return std::move(value_); }
+
+ private:
+  T value_{};
+};
+
+template <>
+class TaskResult<void> : public TaskPromise {
+ public:
+  void return_void() const {}
+  void result() const {}
+};
+
+/// A coroutine to be awaited, once. Dropped before its end, it ends where it waits.
+template <class T = void>
+class [[nodiscard]] Task {
+ public:
+  class promise_type : public TaskResult<T> {  // the name that the language asks for
+   public:
+    Task get_return_object() { return Task(Handle::from_promise(*this)); }
+
+    struct End {
+      bool await_ready() const noexcept { return false; }
+      void await_suspend(std::coroutine_handle<promise_type> ended) const noexcept {
+        if (const auto next = ended.promise().continuation_) next.resume();
+      }
+      void await_resume() const noexcept {}
+    };
+    End final_suspend() const noexcept { return {}; }
+
+   private:
+    friend Task;
+    std::coroutine_handle<> continuation_;  ///< none while it runs within whoever awaits it
+  };
+
+  Task(Task&& other) noexcept : task_(std::exchange(other.task_, nullptr)) {}
+  Task& operator=(Task&&) = delete;
+  ~Task() {
+    if (task_) task_.destroy();
+  }
+
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> awaiting) {
+    task_.promise().root_ = awaiting.promise().root();
+    task_.resume();
+    if (task_.done()) return false;
+    task_.promise().continuation_ = awaiting;
+    return true;
+  }
+  T await_resume() { return task_.promise().result(); }
+
+ private:
+  using Handle = std::coroutine_handle<promise_type>;
+  explicit Task(Handle task) : task_(task) {}
+
+  Handle task_;
+};
+
+/// The outermost task of a chain; it belongs to whatever it waits for.
+class RootTask {
+ public:
+  class promise_type : public TaskPromise {
+   public:
+    RootTask get_return_object() {
+      const auto self = std::coroutine_handle<promise_type>::from_promise(*this);
+      root_ = self;
+      return RootTask{Suspended(self)};
+    }
+    std::suspend_never final_suspend() const noexcept { return {}; }
+    void return_void() const {}
+  };
+
+  static RootTask of(Task<> task) { co_await task; }
+
+  /// Begins when this is resumed.
+  Suspended begin() && { return std::move(start_); }
+
+ private:
+  explicit RootTask(Suspended start) : start_(std::move(start)) {}
+  Suspended start_;
+};
+
+}  // namespace weir::proxy

@@ -1,0 +1,62 @@
+// Lets everything else that is ready on a worker's loop run first. Before a read it saves the
+// system call that finds nothing: what is waited for often arrives meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <boost/asio/post.hpp>
+
+#include "proxy/io.hpp"
+
+namespace weir::proxy {
+
+class Turns {
+ public:
+  explicit Turns(asio::io_context& io) : io_(io) {}
+
+  class Turn {
+   public:
+    explicit Turn(Turns& turns) : turns_(turns) {}
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> task) {
+      turns_.add(Suspended(task));
+    }
+    void await_resume() const noexcept {}
+
+   private:
+    Turns& turns_;
+  };
+
+  /// Awaited: the task goes on at the end of this pass of the loop.
+  Turn next() { return Turn(*this); }
+
+  /// So many go on in this pass that what each waits for is probably there.
+  bool are_many() const { return running_.size() >= many; }
+  /// Which pass it is; the same number for all that goes on in it.
+  std::uint64_t pass() const { return pass_; }
+
+ private:
+  static constexpr std::size_t many = 4;
+
+  void add(Suspended task) {
+    if (waiting_.empty()) asio::post(io_, [this] { run(); });
+    waiting_.push_back(std::move(task));
+  }
+
+  void run() {
+    ++pass_;
+    running_.swap(waiting_);
+    for (Suspended& task : running_)
+      task.resume();
+    running_.clear();
+  }
+
+  asio::io_context& io_;
+  std::vector<Suspended> waiting_;
+  std::vector<Suspended> running_;
+  std::uint64_t pass_ = 0;
+};
+
+}  // namespace weir::proxy
