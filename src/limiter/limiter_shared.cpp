@@ -122,12 +122,12 @@ Verdict Limiter::conclude(Inquiry& inquiry, redis::StoreError error, const confi
 Verdict Limiter::decide_alone(std::size_t count, Instant now) {
   shared_->counters.alone.add();
   std::size_t own = 0;
-  bool failed = false;
+  const config::Policy* denying = nullptr;
   for (std::size_t i = 0; i < count; ++i) {
     const config::Policy& policy = *limits_[i].policy;
     if (policy.on_failure == config::OnFailure::deny && !policy.shadow) {
       counters_[index_of(policy)].error.add();
-      failed = true;
+      if (denying == nullptr) denying = &policy;
     }
     if (policy.on_failure != config::OnFailure::local) continue;
     claims_[own] = claims_[i];
@@ -135,7 +135,8 @@ Verdict Limiter::decide_alone(std::size_t count, Instant now) {
     limits_[own] = limits_[i];
     ++own;
   }
-  if (failed) return {.outcome = Outcome::failed, .decider = Decider::local};
+  if (denying != nullptr)
+    return {.outcome = Outcome::failed, .decider = Decider::local, .deciding = denying};
   if (own == 0) return {.outcome = Outcome::allowed, .decider = Decider::local};
   return acquire(own, now, Decider::local);
 }

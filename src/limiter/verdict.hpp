@@ -58,7 +58,8 @@ struct Verdict {
   Duration delay{0};           ///< leaky_bucket: wait this long before forwarding
   /// Denied: the longest of the violated policies; empty: never succeeds.
   std::optional<Duration> retry_after{};
-  /// Denied: the violated policy with the latest retry; else the one closest to exhaustion.
+  /// Denied: the violated policy with the latest retry. Failed: the first that denies then. Else
+  /// the one closest to exhaustion.
   const config::Policy* deciding = nullptr;
   /// Those that applied, in the route's order; valid until the next decide().
   std::span<const LimitVerdict> limits{};

@@ -57,8 +57,8 @@ AccessRecord record_of(const Exchange& exchange, Duration took) {
   record.decision = decision_of(exchange);
   record.decision_took = exchange.decision_took;
   record.store = to_string(exchange.decider);
-  if (exchange.policy != nullptr) {
-    record.policy = exchange.policy->name;
+  if (exchange.policy != nullptr) record.policy = exchange.policy->name;
+  if (exchange.policy != nullptr && exchange.outcome != limiter::Outcome::failed) {
     record.cost = exchange.cost;
     record.remaining = exchange.remaining;
     record.delay = exchange.delay;

@@ -47,7 +47,9 @@ TEST_CASE("Without Redis each policy does what its on_failure says") {
     fixture.limit(shared_policy("shared", 10), 0);
     fixture.limit(shared_policy("strict", 10, OnFailure::deny), 0);
     lose_redis();
-    CHECK(fixture.serve().outcome == Outcome::failed);
+    const Verdict verdict = fixture.serve();
+    CHECK(verdict.outcome == Outcome::failed);
+    CHECK(verdict.deciding == &fixture.config.policies[1]);
     CHECK(fixture.counters(1).error.value() == 1);
     CHECK(fixture.counters(0).error.value() == 0);
     CHECK(fixture.store.keys() == 0);
