@@ -52,10 +52,9 @@ AdminAnswer readyz(const Instruments& instruments) {
   }
   const StoreHealth* const health = instruments.store_health;
   if (health == nullptr) return state_answer(200, "ready");
-  // By the connection alone: whether Redis decides again is found out by requests, so they must
-  // come.
-  const bool useless = !health->is_connected() && stands_and_falls_with_store(instruments.config);
-  return state_answer(useless ? 503 : 200, useless ? "unready" : "ready", health->trouble());
+  const std::string trouble = health->trouble();
+  const bool useless = !trouble.empty() && stands_and_falls_with_store(instruments.config);
+  return state_answer(useless ? 503 : 200, useless ? "unready" : "ready", trouble);
 }
 
 AdminAnswer metrics(const Instruments& instruments) {

@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace weir::admin {
+namespace {
+
+constexpr Duration told_again_after = std::chrono::minutes(1);
+
+}  // namespace
 
 StoreHealth::Change StoreHealth::tell(std::size_t worker, StoreSight sight) {
   const std::lock_guard lock(mutex_);
@@ -12,6 +17,14 @@ StoreHealth::Change StoreHealth::tell(std::size_t worker, StoreSight sight) {
   const bool after = is_deciding();
   if (before == after) return Change::none;
   return after ? Change::back : Change::lost;
+}
+
+bool StoreHealth::is_news(redis::StoreError error, Instant now) {
+  const std::lock_guard lock(mutex_);
+  auto& told_at = told_at_[static_cast<std::size_t>(error)];
+  if (told_at && now - *told_at < told_again_after) return false;
+  told_at = now;
+  return true;
 }
 
 bool StoreHealth::is_deciding() const {

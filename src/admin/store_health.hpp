@@ -2,12 +2,17 @@
 // server and the log. Thread-safe; told only when something changes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/time.hpp"
+#include "redis/receiver.hpp"
 
 namespace weir::admin {
 
@@ -29,6 +34,10 @@ class StoreHealth {
   /// What it means for the process: the first worker to lose Redis, or the last to have it back.
   Change tell(std::size_t worker, StoreSight sight);
 
+  /// Whether the log is to tell of an error that Redis answered with: no more than once a minute
+  /// for each kind, whichever worker met it.
+  bool is_news(redis::StoreError error, Instant now);
+
   bool is_connected() const;  ///< all workers are
   /// What is wrong; empty if nothing.
   std::string trouble() const;
@@ -38,6 +47,7 @@ class StoreHealth {
 
   mutable std::mutex mutex_;
   std::vector<StoreSight> workers_;
+  std::array<std::optional<Instant>, redis::store_error_count> told_at_;
 };
 
 }  // namespace weir::admin

@@ -125,6 +125,7 @@ proxy::Task<> Worker::tick() {
     co_await ticker_.async_wait(proxy::into(ec));
     context_.tick();
     access_log_.flush();
+    limiter_->probe(context_.clock.now());
     if (watching_) watch_store();
   }
 }
@@ -137,13 +138,16 @@ admin::StoreSight Worker::sight_of_store() const {
   };
   if (!store_->is_ready()) return {.trouble = because("redis is not reachable", "no answer yet")};
   const auto breaker = limiter_->sharing()->breaker.load(std::memory_order_relaxed);
-  if (breaker == Breaker::State::closed) return {.connected = true, .deciding = true};
+  // Once it is lost, a connection alone does not bring it back.
+  const bool trusted = told_.deciding || store_->has_decided();
+  if (breaker == Breaker::State::closed && trusted) return {.connected = true, .deciding = true};
   return {.connected = true,
           .trouble = because("redis does not decide", to_string(limiter_->last_error()))};
 }
 
 void Worker::watch_store() {
   if (draining_) return;
+  tell_of_errors();
   admin::StoreSight sight = sight_of_store();
   if (sight == told_) return;
   told_ = sight;
@@ -154,6 +158,17 @@ void Worker::watch_store() {
       return spdlog::warn("{}; deciding by on_failure", sight.trouble);
     case admin::StoreHealth::Change::back:
       return spdlog::info("redis is back");
+  }
+}
+
+void Worker::tell_of_errors() {
+  for (std::size_t kind = 0; kind < redis::store_error_count; ++kind) {
+    const auto error = static_cast<redis::StoreError>(kind);
+    const std::uint64_t count = store_counters_.errors[kind].value();
+    if (std::exchange(errors_seen_[kind], count) == count || redis::remedy(error).empty()) continue;
+    if (!store_health_.is_news(error, context_.clock.now())) continue;
+    spdlog::warn("redis could not decide ({}: {}); {}", to_string(error), store_->said(error),
+                 redis::remedy(error));
   }
 }
 

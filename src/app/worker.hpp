@@ -4,6 +4,7 @@
 // drain() and abort() may be called from any thread.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -67,6 +68,7 @@ class Worker {
   proxy::Task<> open();
   void start_listening();
   void watch_store();
+  void tell_of_errors();
   void use(const Certificates& certificates);
   admin::StoreSight sight_of_store() const;
 
@@ -90,7 +92,9 @@ class Worker {
   bool draining_ = false;
   bool drained_ = false;
   bool watching_ = false;   ///< the first try to connect has had its time
-  admin::StoreSight told_;  ///< what the others know of the store
+  /// What the others know of the store, to which nothing has happened yet.
+  admin::StoreSight told_{.deciding = true};
+  std::array<std::uint64_t, redis::store_error_count> errors_seen_{};
   std::thread thread_;
 };
 

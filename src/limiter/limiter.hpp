@@ -62,6 +62,10 @@ class Limiter {
   Verdict conclude(Inquiry& inquiry, redis::StoreError error, const config::Route& route,
                    const identity::Evidence& evidence, Instant now);
 
+  /// With every tick of the worker: where the last word of Redis was no decision, or the breaker is
+  /// open, asks whether one can be had by now, so that it is known without a request.
+  void probe(Instant now);
+
   /// The key was reset: denials of it are no longer believed.
   void forget(const Hash128& identity, std::uint32_t policy_id);
 
@@ -82,6 +86,12 @@ class Limiter {
     Inquiry* asker = nullptr;                ///< whose answer is to be waited for
     std::optional<DenialMemory::Key> ended;  ///< else, the demand that nobody asks about yet
   };
+  /// Keeps the answer for the next tick: the store is in the middle of telling its answers.
+  struct ProbeAnswer final : redis::Receiver {
+    void on_answer(redis::StoreError its_error) override { error = its_error; }
+    bool is_awaited = false;
+    std::optional<redis::StoreError> error;
+  };
   /// What is needed besides when instances share a store.
   struct Shared {
     redis::Store& store;
@@ -89,6 +99,7 @@ class Limiter {
     DenialMemory denials;
     SharingCounters counters;
     Undecided undecided{};
+    ProbeAnswer probe{};
     redis::StoreError last_error = redis::StoreError::none;
   };
 
@@ -103,8 +114,10 @@ class Limiter {
   bool may_be_remembered(std::size_t count) const;
   std::optional<Verdict> recall(std::size_t count, Instant now);
   bool may_ask(Instant now);
+  bool is_let_through(Instant now);
   Verdict decide_alone(std::size_t count, Instant now);
   void note_failure(redis::StoreError error, Instant now);
+  void note_success();
   bool remember(const Inquiry& inquiry, Instant now);
   DenialMemory::Key key_of(const LimitVerdict& limit) const;
   std::size_t index_of(const config::Policy& policy) const;

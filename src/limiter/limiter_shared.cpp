@@ -59,6 +59,10 @@ bool Limiter::may_ask(Instant now) {
     note_failure(redis::StoreError::not_connected, now);
     return false;
   }
+  return is_let_through(now);
+}
+
+bool Limiter::is_let_through(Instant now) {
   const bool granted = shared_->breaker.lets_through(now);
   shared_->counters.breaker.store(shared_->breaker.state(), std::memory_order_relaxed);
   return granted;
@@ -72,6 +76,27 @@ void Limiter::note_failure(redis::StoreError error, Instant now) {
   // A server that is only slow would be slower for another connection.
   const bool silent = error == redis::StoreError::timeout && shared_->store.is_silent();
   if (opened && silent) shared_->store.reconnect();
+}
+
+void Limiter::note_success() {
+  shared_->breaker.succeeded();
+  shared_->counters.breaker.store(shared_->breaker.state(), std::memory_order_relaxed);
+}
+
+void Limiter::probe(Instant now) {
+  if (!shared_) return;
+  ProbeAnswer& probe = shared_->probe;
+  if (probe.is_awaited && probe.error) {
+    *probe.error == redis::StoreError::none ? note_success() : note_failure(*probe.error, now);
+    probe.is_awaited = false;
+  }
+  const bool trusted =
+      shared_->store.has_decided() && shared_->breaker.state() == Breaker::State::closed;
+  if (trusted || probe.is_awaited || !shared_->store.is_ready()) return;
+  if (!is_let_through(now)) return;
+  probe.error.reset();
+  probe.is_awaited = true;
+  shared_->store.probe(probe);
 }
 
 void Limiter::ask(Inquiry& inquiry, redis::Receiver& receiver, Instant now) {
@@ -105,8 +130,7 @@ Verdict Limiter::conclude(Inquiry& inquiry, redis::StoreError error, const confi
     note_failure(error, now);
     return decide_alone(claims_again(), now);
   }
-  shared_->breaker.succeeded();
-  shared_->counters.breaker.store(shared_->breaker.state(), std::memory_order_relaxed);
+  note_success();
   for (std::size_t i = 0; i < inquiry.limits.size(); ++i)
     inquiry.limits[i].decision = inquiry.decisions[i];
   const bool admitted = inquiry.question.admitted;

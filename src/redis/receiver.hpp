@@ -15,7 +15,7 @@ enum class StoreError : std::uint8_t {
   loading,          ///< LOADING, MASTERDOWN, BUSY, CLUSTERDOWN: the server can not serve at present
   read_only,        ///< READONLY: connected to a replica
   out_of_memory,    ///< OOM
-  refused,          ///< NOAUTH, WRONGPASS, NOPERM: the configuration is wrong
+  refused,          ///< NOAUTH, WRONGPASS, NOPERM, also within a script: rights are missing
   script_missing,   ///< NOSCRIPT
   other,            ///< any other error, or an answer that no script of ours gives
 };
@@ -23,6 +23,8 @@ inline constexpr std::size_t store_error_count = static_cast<std::size_t>(StoreE
 
 /// As metrics and logs name it: `timeout`, `connection_lost`.
 std::string_view to_string(StoreError error);
+/// For the log, what a person can do about an error that Redis answers with; empty for the others.
+std::string_view remedy(StoreError error);
 
 /// Called exactly once for each question, from the loop, never from within the call that asked.
 class Receiver {

@@ -12,6 +12,7 @@
 #include "redis/handshake.hpp"
 #include "redis/loop_io.hpp"
 #include "redis/pending_questions.hpp"
+#include "redis/probe.hpp"
 #include "redis/question_command.hpp"
 #include "redis/script.hpp"
 
@@ -36,6 +37,12 @@ std::array<std::uint8_t, 256> choose_scripts(const std::vector<AlgorithmSet>& se
   return choice;
 }
 
+/// The last name is of the probe's key, and of no policy.
+std::vector<std::string> with_nobody(std::vector<std::string> policy_names) {
+  policy_names.emplace_back();
+  return policy_names;
+}
+
 }  // namespace
 
 class Store::Implementation final : public Connection::Owner {
@@ -45,12 +52,13 @@ class Store::Implementation final : public Connection::Owner {
                  StoreCounters& counters, std::uint64_t seed)
       : io_(io),
         options_(options),
-        policy_names_(std::move(policy_names)),
+        policy_names_(with_nobody(std::move(policy_names))),
         scripts_(scripts_of(sets)),
         script_choice_(choose_scripts(sets)),
         counters_(counters),
         timer_(io.get_executor()),
         repairs_(scripts_.size()),
+        probe_(sets, static_cast<std::uint32_t>(policy_names_.size() - 1)),
         connection_(io, options_, scripts_, seed, *this) {}
 
   void start() { connection_.start(); }
@@ -60,12 +68,15 @@ class Store::Implementation final : public Connection::Owner {
   }
   bool is_ready() const { return connection_.is_ready() && !leaving_; }
   void ask(Question& question);
+  void probe(Receiver& receiver);
+  bool has_decided() const { return has_decided_ || probe_.question() == nullptr; }
   void forget(const Hash128& identity, std::uint32_t policy_id, Receiver& receiver);
   void reconnect();
   bool is_silent() const { return SteadyClock::now() - heard_at_ >= options_.connect_timeout; }
   std::string_view trouble() const {
     return connection_.is_ready() ? last_error_ : connection_.trouble();
   }
+  std::string_view said(StoreError error) const { return said_[static_cast<std::size_t>(error)]; }
   void watch(std::function<void()> changed) { changed_ = std::move(changed); }
 
  private:
@@ -125,7 +136,10 @@ class Store::Implementation final : public Connection::Owner {
   SteadyClock::time_point heard_at_;  ///< the last reply
   bool leaving_ = false;              ///< a replica, when the replies at hand are read
   std::string last_error_;            ///< of the last answer
+  bool has_decided_ = false;          ///< the last word of this connection was a decision
+  std::array<std::string, store_error_count> said_;  ///< the last text of each kind
   std::vector<Repair> repairs_;
+  Probe probe_;
   Presence presence_;
   Connection connection_;  ///< last: tells the others of its end
 };
@@ -152,6 +166,12 @@ void Store::Implementation::ask(Question& question) {
   const ScriptName name{.by = ScriptName::By::sha, .value = connection_.sha(pending.script)};
   append_question(pending.command, name, keys(), question.claims);
   send(pending);
+}
+
+void Store::Implementation::probe(Receiver& receiver) {
+  Question& question = *probe_.question();
+  question.receiver = &receiver;
+  ask(question);
 }
 
 void Store::Implementation::forget(const Hash128& identity, std::uint32_t policy_id,
@@ -189,8 +209,8 @@ StoreError Store::Implementation::read(Pending& pending, const redisReply& reply
   if (pending.question == nullptr)
     return reply.type == REDIS_REPLY_INTEGER ? StoreError::none : StoreError::other;
   Question& question = *pending.question;
-  return read_answer(reply, question.decisions, question.admitted) ? StoreError::none
-                                                                   : StoreError::other;
+  has_decided_ = read_answer(reply, question.decisions, question.admitted);
+  return has_decided_ ? StoreError::none : StoreError::other;
 }
 
 void Store::Implementation::on_error(Pending& pending, const redisReply& reply) {
@@ -198,6 +218,7 @@ void Store::Implementation::on_error(Pending& pending, const redisReply& reply) 
   const auto error = error_of(text);
   if (error == StoreError::script_missing && repeat(pending)) return;
   last_error_ = printable(text);
+  said_[static_cast<std::size_t>(error)] = last_error_;
   if (error == StoreError::read_only) leave_replica(text);
   tell(pending, error);
 }
@@ -297,11 +318,12 @@ void Store::Implementation::tell(Pending& pending, StoreError error) {
 }
 
 void Store::Implementation::count(StoreError error) {
+  has_decided_ = false;
   counters_.errors[static_cast<std::size_t>(error)].add();
 }
 
 void Store::Implementation::on_ready() {
-  leaving_ = false;
+  leaving_ = has_decided_ = false;
   heard_at_ = SteadyClock::now();
   last_error_.clear();
   counters_.connects.add();
@@ -337,6 +359,12 @@ bool Store::is_ready() const {
 void Store::ask(Question& question) {
   implementation_->ask(question);
 }
+void Store::probe(Receiver& receiver) {
+  implementation_->probe(receiver);
+}
+bool Store::has_decided() const {
+  return implementation_->has_decided();
+}
 void Store::forget(const Hash128& identity, std::uint32_t policy_id, Receiver& receiver) {
   implementation_->forget(identity, policy_id, receiver);
 }
@@ -348,6 +376,9 @@ void Store::reconnect() {
 }
 std::string_view Store::trouble() const {
   return implementation_->trouble();
+}
+std::string_view Store::said(StoreError error) const {
+  return implementation_->said(error);
 }
 void Store::watch(std::function<void()> changed) {
   implementation_->watch(std::move(changed));

@@ -65,6 +65,12 @@ class Store {
   bool is_ready() const;
   /// Sends the question. The receiver is told within what is left of options.timeout.
   void ask(Question& question);
+  /// While has_decided() is false: asks a question of its own, so as to learn whether Redis
+  /// decides. One at a time.
+  void probe(Receiver& receiver);
+  /// The last thing that came of this connection was a decision, not an error or a silence; or
+  /// there is no script, and so never anything to decide.
+  bool has_decided() const;
   /// Forgets a key: its next request finds a fresh state. `receiver` is told as for a question.
   void forget(const Hash128& identity, std::uint32_t policy_id, Receiver& receiver);
   /// The server has not said anything for connect_timeout.
@@ -74,6 +80,8 @@ class Store {
   /// What the last failed attempt or broken connection said, or, while ready, the last answer if
   /// that was an error: for the log and /readyz. Empty while all is well. Never a secret.
   std::string_view trouble() const;
+  /// What Redis itself said the last time it gave this error; empty where it is not of its saying.
+  std::string_view said(StoreError error) const;
   /// Called from the loop when is_ready() has changed or another attempt failed.
   void watch(std::function<void()> changed);
 

@@ -149,8 +149,9 @@ class Cost(SharingCase):
         weir = self.start(sharing(self.server.url, policies, routes=[route],
                                   admin={"address": "127.0.0.1:0"}, redis=PATIENT))
         self.await_redis(weir)
-        before = self.calls()
         with weir.connect() as client:
+            self.assertEqual(client.get("/all").status, 200)
+            before = self.calls()  # once Redis has decided, nothing is asked but by requests
             self.assertEqual({client.get("/all").status for _ in range(20)}, {200})
         self.assertEqual(self.calls() - before, 20)
         self.assertEqual(self.server.calls("eval"), 0)
@@ -223,7 +224,7 @@ class Connecting(SharingCase):
             self.assertEqual(client("DBSIZE"), 0)
             names = client("CLIENT", "LIST").decode()
             client("SELECT", 3)
-            keys = client("KEYS", "*")
+            keys = [key for key in client("KEYS", "*") if not key.endswith(b":")]  # nobody's
             client("FLUSHDB")
         self.assertRegex(names, r" name=weir\S* ")
         self.assertEqual(len(keys), 1)

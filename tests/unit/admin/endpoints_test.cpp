@@ -97,8 +97,9 @@ TEST_CASE("/readyz says what is degraded, and is unready only where nothing woul
            Row{{OnFailure::deny}, {true}, false, 200},
            // no limits, nothing to decide
            Row{{}, {}, false, 200},
-           // connected: requests find out whether it decides again
-           Row{{OnFailure::deny}, {false}, true, 200},
+           // connected, but no answer is good
+           Row{{OnFailure::deny}, {false}, true, 503},
+           Row{{OnFailure::local}, {false}, true, 200},
        }) {
     CAPTURE(row.policies.size(), row.connected);
     TestProcess process({named_route("all")});

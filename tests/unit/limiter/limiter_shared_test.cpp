@@ -26,6 +26,61 @@ TEST_CASE("Redis decides, and its verdict is explained as any other") {
   CHECK(fixture.store.keys() == 0);
 }
 
+TEST_CASE("Without a request it is found out whether Redis decides, and nobody is charged for it") {
+  SharedFixture fixture;
+  fixture.config.redis.breaker_retry_after = 10s;
+  fixture.limit(shared_policy("shared", 10), 0);
+  REQUIRE(fixture.connect());
+  const auto& store = *fixture.redis->store;
+  /// Asks, until the answer has been heard and made use of.
+  const auto probe = [&](Duration after) {
+    const auto answers = [&] {
+      std::uint64_t errors = 0;
+      for (const auto& of_kind : fixture.redis->counters.errors)
+        errors += of_kind.value();
+      return errors + (store.has_decided() ? 1 : 0);
+    };
+    const auto before = answers();
+    fixture.limiter->probe(epoch + after);
+    const bool answered = fixture.redis->run_until([&] { return answers() != before; }, 2s);
+    fixture.limiter->probe(epoch + after);
+    return answered;
+  };
+  redis::test::RedisCli cli(fixture.process);
+  CHECK_FALSE(store.has_decided());
+  REQUIRE(probe(0s));
+  CHECK(store.has_decided());
+  CHECK(fixture.questions() == 1);
+  fixture.limiter->probe(epoch);
+  CHECK(fixture.questions() == 1);
+  CHECK(fixture.counters(0).allowed.value() == 0);
+  std::string key = cli({"KEYS", "*"});
+  key.resize(key.find('\n') == std::string::npos ? 0 : key.find('\n'));
+  CHECK(cli({"PTTL", key}) != "-1");
+
+  // A server that reads and does not write decides nothing.
+  cli({"CONFIG", "SET", "min-replicas-to-write", "1"});
+  CHECK(fixture.serve().decider == Decider::local);
+  CHECK_FALSE(store.has_decided());
+  REQUIRE(probe(0s));
+  CHECK(fixture.breaker() == Breaker::State::open);
+  cli({"CONFIG", "SET", "min-replicas-to-write", "0"});
+  // As often as the breaker lets a request through, and no more.
+  const auto asked = fixture.questions();
+  fixture.limiter->probe(epoch + 9'999ms);
+  CHECK(fixture.questions() == asked);
+  REQUIRE(probe(10s));
+  CHECK(fixture.breaker() == Breaker::State::closed);
+  CHECK(store.has_decided());
+  CHECK(fixture.serve(10s).limits[0].decision.remaining == 9);
+
+  // A connection that has decided nothing yet is not trusted for what another one did.
+  fixture.redis->store->reconnect();
+  REQUIRE(fixture.redis->run_until([&] { return !store.is_ready(); }));
+  REQUIRE(fixture.redis->run_until_ready());
+  CHECK_FALSE(store.has_decided());
+}
+
 TEST_CASE("A flood of one key costs Redis next to nothing") {
   SharedFixture fixture;
   fixture.limit(shared_policy("wide", 10), 0);

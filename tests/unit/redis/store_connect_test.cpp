@@ -8,6 +8,43 @@ using namespace weir::redis;
 using namespace weir::redis::test;
 using Catch::Matchers::Contains;
 
+TEST_CASE(
+    "whichever script there is, a probe finds out whether Redis decides, and leaves nothing") {
+  RedisProcess redis;
+  RedisCli cli(redis);
+  struct Told final : Receiver {
+    void on_answer(StoreError its_error) override { error = its_error; }
+    std::optional<StoreError> error;
+  };
+  const auto options = StoreFixture::options_for(redis);
+  StoreFixture fixture(options);
+  for (int i = 0; i < 7; ++i) {
+    const auto algorithm = static_cast<rules::Algorithm>(i);
+    CAPTURE(to_string(algorithm));
+    cli({"FLUSHALL"});
+    fixture.store->stop();
+    fixture.store.emplace(fixture.io, options, std::vector<std::string>{"first"},
+                          std::vector{set_of(algorithm)}, fixture.counters, 1);
+    REQUIRE(fixture.start());
+    CHECK_FALSE(fixture.store->has_decided());
+    Told told;
+    fixture.store->probe(told);
+    REQUIRE(fixture.run_until([&] { return told.error.has_value(); }));
+    CHECK(told.error == StoreError::none);
+    CHECK(fixture.store->has_decided());
+    // It was written, under a name that no policy can have, and goes by itself.
+    CHECK(cli({"KEYS", "*"}) == "weir:{00000000000000000000000000000000}:\n");
+    const auto ttl = cli({"PTTL", "weir:{00000000000000000000000000000000}:"});
+    CHECK(std::stol(ttl) <= 61'000);
+    CHECK(ttl != "-1");
+  }
+  // Who never asks need not know.
+  fixture.store->stop();
+  fixture.store.emplace(fixture.io, options, std::vector<std::string>{},
+                        std::vector<AlgorithmSet>{}, fixture.counters, 1);
+  CHECK(fixture.store->has_decided());
+}
+
 TEST_CASE("a store connects by address, by name and by unix socket, and decides") {
   RedisProcess redis;
   auto options = StoreFixture::options_for(redis);

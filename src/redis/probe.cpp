@@ -1,0 +1,27 @@
+#include "redis/probe.hpp"
+
+#include <bit>
+
+namespace weir::redis {
+namespace {
+
+/// Never denied by the few workers that ask: a denial writes nothing.
+constexpr rules::Rate rate{.count = 10'000, .per = std::chrono::seconds(1)};
+
+}  // namespace
+
+Probe::Probe(const std::vector<AlgorithmSet>& sets, std::uint32_t policy_id) {
+  if (sets.empty()) return;
+  const auto algorithm = static_cast<rules::Algorithm>(std::countr_zero(sets.front()));
+  policy_ = rules::compile({.algorithm = algorithm, .rates = {rate}}).value();
+  claim_ = {.policy = &*policy_,
+            .identity = {},
+            .policy_id = policy_id,
+            .demand = {.cost = 1},
+            .shadow = false,
+            .attributes = {}};
+  question_.claims = {&claim_, 1};
+  question_.decisions = {&decision_, 1};
+}
+
+}  // namespace weir::redis
