@@ -1,11 +1,13 @@
 #include "config/redis_url.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "config/host.hpp"
 #include "config/values.hpp"
+#include "http/characters.hpp"
 #include "http/request_view.hpp"
 
 namespace weir::config {
@@ -19,13 +21,6 @@ constexpr std::size_t longest_unix_path = 107;
 constexpr std::string_view encoding_hint =
     "; in a user or password write @ : / ? # % as %40 %3A %2F %3F %23 %25";
 
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 /// Nothing if an escape is broken, or stands for the end of a C string.
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string out;
@@ -35,8 +30,8 @@ std::optional<std::string> percent_decoded(std::string_view text) {
       continue;
     }
     if (text.size() - i < 3) return std::nullopt;
-    const int high = hex_value(text[i + 1]);
-    const int low = hex_value(text[i + 2]);
+    const int high = http::hex_value(text[i + 1]);
+    const int low = http::hex_value(text[i + 2]);
     if (high < 0 || low < 0 || high + low == 0) return std::nullopt;
     out += static_cast<char>(high * 16 + low);
     i += 2;
@@ -109,9 +104,26 @@ Finding read_unix_path(std::string_view authority, std::string_view path, RedisS
   return read_database(query.substr(3), to);
 }
 
+std::string_view name_of_invisible(char c) {
+  if (c == ' ') return "a space";
+  if (c == '\r' || c == '\n') return "a line end";
+  if (c == '\t' || http::is_control(c)) return "a control character";
+  return "a character that is not ASCII";
+}
+
+/// Such as what was copied along with a password.
+Finding find_invisible(std::string_view url) {
+  const auto at = std::ranges::find_if(url, [](char c) { return c < '!' || c > '~'; });
+  if (at == url.end()) return std::nullopt;
+  return Problem{"the URL holds " + std::string(name_of_invisible(*at)) + " after " +
+                 std::to_string(at - url.begin()) +
+                 " bytes, which may be invisible; remove it, or write its bytes as %XX"};
+}
+
 }  // namespace
 
 Result<RedisStore> parse_redis_url(std::string_view url) {
+  if (Finding found = find_invisible(url)) return *found;
   const std::size_t scheme_end = url.find("://");
   const std::string_view scheme =
       scheme_end == std::string_view::npos ? std::string_view{} : url.substr(0, scheme_end);

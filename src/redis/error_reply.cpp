@@ -12,6 +12,9 @@ struct Meaning {
   StoreError error;
 };
 
+// What Redis 7.0 src/script.c says where the user may run the script and not what it calls.
+constexpr std::string_view acl_within_script = "ERR The user executing the script can't";
+
 // Codes as in Redis 7.0 src/server.c createSharedObjects() and acl.c. The two without a code of
 // their own answer an AUTH to a server that has no password (6 and later; before).
 constexpr std::array meanings{
@@ -25,6 +28,7 @@ constexpr std::array meanings{
     Meaning{"NOAUTH", StoreError::refused},
     Meaning{"WRONGPASS", StoreError::refused},
     Meaning{"NOPERM", StoreError::refused},
+    Meaning{acl_within_script, StoreError::refused},
     Meaning{"ERR AUTH", StoreError::refused},
     Meaning{"ERR Client sent AUTH,", StoreError::refused},
     Meaning{"ERR invalid password", StoreError::refused},
@@ -37,6 +41,7 @@ constexpr std::size_t longest_text = 200;
 std::string_view without_script(std::string_view text) {
   constexpr std::string_view marker = ": -";
   if (!text.starts_with("ERR Error running script")) return text;
+  if (text.find(acl_within_script.substr(4)) != std::string_view::npos) return acl_within_script;
   const auto at = text.rfind(marker);
   return at == std::string_view::npos ? text : text.substr(at + marker.size());
 }

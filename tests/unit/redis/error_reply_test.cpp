@@ -27,6 +27,19 @@ TEST_CASE("an error reply is known by its code") {
        StoreError::refused},
       {"ERR Client sent AUTH, but no password is set", StoreError::refused},
       {"ERR invalid password", StoreError::refused},
+      // the user may run the script, and not what it calls: Redis 7, later, and 6
+      {"ERR The user executing the script can't run this command or subcommand script: 1f8f4cfb, "
+       "on @user_script:1.",
+       StoreError::refused},
+      {"ERR The user executing the script can't access at least one of the keys mentioned in the "
+       "command arguments script: 1f8f4cfb, on @user_script:1.",
+       StoreError::refused},
+      {"NOPERM ACL failure in script: User weir has no permissions to run the 'set' command "
+       "script: 1f8f4cfb, on @user_script:1.",
+       StoreError::refused},
+      {"ERR Error running script (call to f_5b7a): @user_script:1: @user_script: 1: The user "
+       "executing the script can't run this command or subcommand",
+       StoreError::refused},
       // a code is a whole word
       {"BUSYGROUP Consumer Group name already exists", StoreError::other},
       {"BUSYKEY Target key name already exists.", StoreError::other},
