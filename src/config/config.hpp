@@ -157,7 +157,7 @@ struct Policy {
   rules::Policy rule;
   std::int64_t cost = 1;
   bool shadow = false;
-  bool visible = true;  ///< headers: false hides it
+  bool visible = true;  ///< told to clients: not hidden by headers: false, and not in shadow mode
   int status = 429;
   std::optional<std::string> body;    ///< replaces the problem body
   std::vector<Attribute> attributes;  ///< attributed_window

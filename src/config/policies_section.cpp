@@ -177,6 +177,7 @@ void read_policies(const Cursor& in, Config& to) {
                    draft.policy.on_failure = to.redis.on_failure;
                    read_table(entry, policy_keys, draft);
                    if (entry.node().kind == Node::Kind::map) check_policy(entry, draft);
+                   draft.policy.visible = draft.policy.visible && !draft.policy.shadow;
                    const rules::Policy& rule = draft.policy.rule;
                    draft.policy.policy_item = http::policy_item(name, rule.capacity, rule.refill);
                    draft.policy.name_item = http::name_item(name);

@@ -40,6 +40,17 @@ bool is_forwarding_field(const http::FieldView& field) {
          http::iequals(field.name, "x-forwarded-host");
 }
 
+/// A client that reads its limits in one field would not know which of two to believe: ours replace
+/// the upstream's of the same name.
+bool is_replaced(const http::FieldView& field, std::string_view limit_fields) {
+  if (field.id != FieldId::unknown || field.name.find_first_of("rRxX") != 0) return false;
+  while (!limit_fields.empty()) {
+    if (http::iequals(field.name, limit_fields.substr(0, limit_fields.find(':')))) return true;
+    limit_fields.remove_prefix(limit_fields.find('\n') + 1);
+  }
+  return false;
+}
+
 /// For a request of HTTP/1.0 without a Host field.
 std::string host_for(const Exchange& exchange) {
   if (!exchange.request.authority.empty()) return std::string(exchange.request.authority);
@@ -134,6 +145,7 @@ bool append_response_head(std::string& out, const ResponseHead& head, const Exch
   for (const auto& field : head.fields) {
     if (stays_here(field, head.connection)) continue;
     if (field.id == FieldId::content_length && bodiless_status) continue;
+    if (is_replaced(field, exchange.limit_fields)) continue;
     has_date |= field.id == FieldId::date;
     append_line(out, field.name, field.value);
   }
@@ -163,6 +175,7 @@ void append_switching_head(std::string& out, const ResponseHead& head, const Exc
   out.append("HTTP/1.1 101 ").append(head.line.reason).append("\r\n");
   for (const auto& field : head.fields) {
     const bool stays = http::is_hop_by_hop(field, head.connection) && field.id != FieldId::upgrade;
+    if (is_replaced(field, exchange.limit_fields)) continue;
     if (!stays && field.id != FieldId::content_length) append_line(out, field.name, field.value);
   }
   out.append(exchange.limit_fields).append("Connection: upgrade\r\n\r\n");

@@ -109,13 +109,51 @@ class Shadow(PolicyCase):
     def test_a_shadow_policy_never_denies(self):
         self.begin({"p": window("1/1h", mode="shadow")}, [CLIENT])
         self.assertEqual(self.statuses(3), [200, 200, 200])
+        # Nor is anybody told of what nobody is held to.
+        names = {name.lower() for name, _ in self.client.get("/").fields.lines}
+        self.assertFalse({name for name in names if name.startswith("ratelimit")}, names)
 
     def test_a_shadow_policy_beside_an_enforced_one(self):
         self.begin({"gold": window("1/1h", mode="shadow"), "p": window("2/1h")},
                    [{"policy": "gold", "key": "client"}, CLIENT])
         self.assertEqual(self.statuses(3), [200, 200, 429])
-        problem = self.client.get("/").json()
-        self.assertEqual(problem["violated-policies"], ["p"])
+        response = self.client.get("/")
+        self.assertEqual(response.json()["violated-policies"], ["p"])
+        told = limit_fields(response)
+        self.assertEqual((list(told.policies), list(told.state), told.limit), (["p"], ["p"], 2))
+
+
+class BesideTheUpstreams(PolicyCase):
+    FIELDS = ("RateLimit: \"up\";r=9", "ratelimit-policy: \"up\";q=9", "RateLimit-Limit: 9",
+              "RateLimit-Remaining: 9", "RateLimit-Reset: 9", "X-RateLimit-Limit: 8",
+              "Retry-After: 7")
+
+    def forward(self, policy):
+        """Name and value of each field that speaks of limits, by path."""
+        fields = [line.split(": ") for line in self.FIELDS]
+        upstream = self.upstream(lambda exchange: exchange.answer(b"", fields=fields))
+        routes = [{"upstream": "main", "match": {"path": "/limited"}, "limits": [CLIENT]},
+                  {"upstream": "main"}]
+        self.begin({"p": policy}, [], routes=routes,
+                   upstreams={"main": {"servers": [{"url": upstream.url}]}})
+
+        def told(path):
+            return sorted(f"{name}: {value}" for name, value in self.client.get(path).fields.lines
+                          if "ratelimit" in name.lower() or name == "Retry-After")
+
+        return told("/limited"), told("/free")
+
+    def test_ours_replace_those_of_the_same_name_where_we_tell_any(self):
+        limited_route, free = self.forward(window("5/1h"))
+        self.assertEqual(free, sorted(self.FIELDS))
+        self.assertEqual([line for line in limited_route if not line.startswith("RateLimit-Reset")],
+                         ["RateLimit-Limit: 5", "RateLimit-Policy: \"p\";q=5;w=3600",
+                          "RateLimit-Remaining: 4", "RateLimit: \"p\";r=4;t=3600",
+                          "Retry-After: 7", "X-RateLimit-Limit: 8"])
+
+    def test_a_hidden_policy_replaces_nothing(self):
+        limited_route, _ = self.forward(window("5/1h", headers=False))
+        self.assertEqual(limited_route, sorted(self.FIELDS))
 
 
 class Cost(PolicyCase):

@@ -61,6 +61,9 @@ TEST_CASE("what a policy does besides counting") {
   CHECK(full.body == "later\n");
   CHECK_FALSE(full.visible);
   CHECK_FALSE(full.shadow);
+  // Clients are not told of a limit that nobody holds them to.
+  CHECK_FALSE(with_policy("{rate: 1/s, mode: shadow}")->policies[0].visible);
+  CHECK_FALSE(with_policy("{rate: 1/s, headers: true, mode: shadow}")->policies[0].visible);
 }
 
 TEST_CASE("attributes have a kind, and a source where they are an identity") {

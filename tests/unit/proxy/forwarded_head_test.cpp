@@ -149,6 +149,21 @@ TEST_CASE("H2 H6 H15: an answer keeps its lines, loses its hop and gains a Date 
   CHECK_FALSE(chunk);
 }
 
+TEST_CASE("the limits that are told take the place of the upstream's of the same name") {
+  const std::string response =
+      "HTTP/1.1 200 OK\r\nDate: d\r\nRATELIMIT: \"up\";r=9\r\nRateLimit-Limit: 9\r\n"
+      "X-RateLimit-Limit: 8\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n";
+  Forwarded request("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  bool chunk = false;
+  CHECK(request.to_client(response, chunk) ==
+        "HTTP/1.1 200 OK\r\nDate: d\r\nRATELIMIT: \"up\";r=9\r\nRateLimit-Limit: 9\r\n"
+        "X-RateLimit-Limit: 8\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n");
+  request.exchange.limit_fields = "RateLimit: \"p\";r=1\r\nRateLimit-Limit: 2\r\n";
+  CHECK(request.to_client(response, chunk) ==
+        "HTTP/1.1 200 OK\r\nDate: d\r\nX-RateLimit-Limit: 8\r\nRetry-After: 7\r\n"
+        "Content-Length: 0\r\nRateLimit: \"p\";r=1\r\nRateLimit-Limit: 2\r\n\r\n");
+}
+
 TEST_CASE(
     "P5: a body without length is chunked for HTTP/1.1 and ends with the connection for HTTP/1.0") {
   const std::string until_close = "HTTP/1.1 200 OK\r\nDate: d\r\n\r\n";
