@@ -195,6 +195,7 @@ struct Route {
   FixedAnswer respond;
   bool decide = false;  ///< respond says that the request may pass; it is not forwarded
   std::vector<Limit> limits;
+  std::string challenge;  ///< WWW-Authenticate, a ready line: what a required identity may come in
 };
 
 struct AccessLog {

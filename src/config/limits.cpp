@@ -80,30 +80,18 @@ void check_limit(const Cursor& in, const Draft& draft) {
   }
 }
 
-void collect_path_parameters(const identity::Source& source, std::vector<std::string_view>& out) {
-  if (const auto* path = std::get_if<identity::FromPath>(&source.from)) {
-    if (!path->parameter.empty()) out.push_back(path->parameter);
-  } else if (const auto* any = std::get_if<identity::AnyOf>(&source.from)) {
-    for (const auto& one : any->sources)
-      collect_path_parameters(one, out);
-  } else if (const auto* all = std::get_if<identity::AllOf>(&source.from)) {
-    for (const auto& one : all->sources)
-      collect_path_parameters(one, out);
-  }
-}
-
 /// The route's pattern must capture every segment that the source reads.
 void check_captured(const Cursor& in, const identity::Source& source, const Route& route) {
   static const std::vector<std::string> none;
   const std::vector<std::string>& captured =
       route.match.path ? route.match.path->parameters() : none;
-  std::vector<std::string_view> needed;
-  collect_path_parameters(source, needed);
-  for (const std::string_view parameter : needed) {
-    if (std::find(captured.begin(), captured.end(), parameter) != captured.end()) continue;
-    in.error("needs the path segment {" + std::string(parameter) +
+  identity::each_part(source, [&](const identity::Source& part) {
+    const auto* path = std::get_if<identity::FromPath>(&part.from);
+    if (path == nullptr || path->parameter.empty()) return;
+    if (std::find(captured.begin(), captured.end(), path->parameter) != captured.end()) return;
+    in.error("needs the path segment {" + path->parameter +
              "}, which the route's path does not capture");
-  }
+  });
 }
 
 void check_identities(const Cursor& in, const Draft& draft, const Route& route) {

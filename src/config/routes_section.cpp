@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "config/challenge.hpp"
 #include "config/limits.hpp"
 #include "config/match.hpp"
 #include "config/names.hpp"
@@ -126,6 +127,7 @@ void read_routes(const Cursor& in, Config& to) {
     if (item.node().kind == Node::Kind::map && draft.actions != 1) {
       item.error("expected exactly one of upstream, respond and decide");
     }
+    draft.route.challenge = challenge_line(to, draft.route);
     to.routes.push_back(std::move(draft.route));
   });
   name_routes(in, to.routes);

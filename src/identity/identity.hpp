@@ -45,6 +45,20 @@ struct Source {
   std::variant<FromClientAddress, FromHeader, FromQuery, FromCookie, FromPath, AnyOf, AllOf> from;
 };
 
+/// Calls `visit` with every source that is no combination of others, in order.
+template <class Visit>
+void each_part(const Source& source, Visit&& visit) {
+  if (const auto* any = std::get_if<AnyOf>(&source.from)) {
+    for (const Source& one : any->sources)
+      each_part(one, visit);
+  } else if (const auto* all = std::get_if<AllOf>(&source.from)) {
+    for (const Source& one : all->sources)
+      each_part(one, visit);
+  } else {
+    visit(source);
+  }
+}
+
 /// A segment captured by the route's path pattern, as in "/users/{id}".
 struct PathParameter {
   std::string_view name;

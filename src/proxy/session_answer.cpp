@@ -28,7 +28,10 @@ Task<> Session::answer(const http::Refusal& refusal) {
   std::string& body = context_.body;
   body.clear();
   http::append_problem(body, refusal.status, refusal.detail);
-  co_await send_answer(refusal.status, problem_json, refusal.status == 405 ? allow_line : "", body);
+  std::string_view more_fields;
+  if (refusal.status == 405) more_fields = allow_line;
+  if (refusal.status == 401) more_fields = exchange_.route->challenge;
+  co_await send_answer(refusal.status, problem_json, more_fields, body);
 }
 
 Task<> Session::answer_denied() {

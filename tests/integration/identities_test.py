@@ -111,7 +111,9 @@ class Sources(IdentityCase):
     def test_required_answers_401(self):
         self.begin({"header": "x-api-key"}, required=True)
         for _ in range(3):
-            self.assert_problem(self.client.get("/"), 401)
+            response = self.client.get("/")
+            self.assert_problem(response, 401)
+            self.assertEqual(response["WWW-Authenticate"], "ApiKey")
         self.assert_counted_together(header("X-Api-Key", "a"), header("X-Api-Key", "a"))
 
     def test_connection_can_not_take_the_identity_away_pitfall_20(self):

@@ -70,6 +70,29 @@ identities: {user: {header: x-user}}
   CHECK(limits[3].cost == 1);
 }
 
+TEST_CASE("a route that requires an identity has a challenge for the ways it may come") {
+  const auto challenge = [](const std::string& limits) {
+    return must_load(
+               "identities: {user: {header: Authorization}, key: {header: x-api-key},\n"
+               "  any: {any_of: [{query: key}, {header: authorization}]},\n"
+               "  all: {all_of: [{cookie: a}, {path: {}}]}}\n"
+               "policies: {p: {rate: 1/s}, q: {rate: 2/s}}\n"
+               "routes: [{respond: {}, limits: [" +
+               limits + "]}]\n")
+        ->routes[0]
+        .challenge;
+  };
+  CHECK(challenge("{policy: p, key: user}").empty());
+  CHECK(challenge("{policy: p, key: user, required: true}") == "WWW-Authenticate: Bearer\r\n");
+  CHECK(challenge("{policy: p, key: key, required: true}") == "WWW-Authenticate: ApiKey\r\n");
+  CHECK(challenge("{policy: p, key: all, required: true}") == "WWW-Authenticate: ApiKey\r\n");
+  const std::string both = "WWW-Authenticate: Bearer, ApiKey\r\n";
+  CHECK(challenge("{policy: p, key: any, required: true}") == both);
+  CHECK(
+      challenge("{policy: p, key: key, required: true}, {policy: q, key: user, required: true}") ==
+      both);
+}
+
 TEST_CASE("a path identity needs a route that captures it, however deep it is named") {
   const std::string identities =
       "identities: {id: {path: id}, deep: {any_of: [{header: x}, {all_of: [{path: id}, {path: "

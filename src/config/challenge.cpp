@@ -1,0 +1,35 @@
+#include "config/challenge.hpp"
+
+#include <variant>
+
+#include "http/request_view.hpp"
+
+namespace weir::config {
+namespace {
+
+bool is_authorization(const identity::Source& source) {
+  const auto* header = std::get_if<identity::FromHeader>(&source.from);
+  return header != nullptr && http::iequals(header->name, "authorization");
+}
+
+}  // namespace
+
+std::string challenge_line(const Config& config, const Route& route) {
+  bool bearer = false;
+  bool api_key = false;
+  for (const Limit& limit : route.limits) {
+    if (!limit.required) continue;
+    identity::each_part(
+        config.identities[limit.identity].source,
+        [&](const identity::Source& part) { (is_authorization(part) ? bearer : api_key) = true; });
+  }
+  if (!bearer && !api_key) return {};
+  std::string line = "WWW-Authenticate: ";
+  if (bearer) line += "Bearer";
+  if (bearer && api_key) line += ", ";
+  // Not a registered scheme: there is none for a key in a field, a parameter or a cookie.
+  if (api_key) line += "ApiKey";
+  return line += "\r\n";
+}
+
+}  // namespace weir::config
