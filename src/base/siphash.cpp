@@ -52,14 +52,6 @@ void absorb_all(SipState& state, std::string_view data) {
 
 }  // namespace
 
-std::uint64_t siphash64(SipKey key, std::string_view data) {
-  SipState state = initial(key);
-  absorb_all(state, data);
-  state.v2 ^= 0xff;
-  state.rounds(4);
-  return state.digest();
-}
-
 Hash128 siphash128(SipKey key, std::string_view data) {
   SipState state = initial(key);
   state.v1 ^= 0xee;
@@ -71,6 +63,13 @@ Hash128 siphash128(SipKey key, std::string_view data) {
   state.rounds(4);
   hash.high = state.digest();
   return hash;
+}
+
+void append_hex(std::string& out, const Hash128& hash) {
+  for (const std::uint64_t word : {hash.high, hash.low}) {
+    for (int shift = 60; shift >= 0; shift -= 4)
+      out += "0123456789abcdef"[word >> shift & 0xF];
+  }
 }
 
 SipKey sip_key_from_secret(std::string_view secret) {

@@ -5,6 +5,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace weir {
@@ -20,10 +21,12 @@ struct Hash128 {
   friend auto operator<=>(const Hash128&, const Hash128&) = default;
 };
 
-std::uint64_t siphash64(SipKey key, std::string_view data);
 Hash128 siphash128(SipKey key, std::string_view data);
 
-/// A key for `siphash*` from a secret of any length (an empty one gives the built-in key).
+/// 32 hexadecimal digits: how keys in Redis, logs and attributes show a hash.
+void append_hex(std::string& out, const Hash128& hash);
+
+/// A key for siphash128 from a secret of any length (an empty one gives the built-in key).
 SipKey sip_key_from_secret(std::string_view secret);
 
 }  // namespace weir

@@ -200,9 +200,11 @@ struct Route {
 
 struct AccessLog {
   enum class Only : std::uint8_t { all, denied };
+  enum class Format : std::uint8_t { json, text };
   std::string path = "-";  ///< "-" standard output, "off" none, else a file
   double sample = 1.0;     ///< share of lines written; 0 < sample <= 1
   Only only = Only::all;
+  Format format = Format::json;
 };
 
 struct Config {

@@ -94,7 +94,7 @@ Loaded load_text(std::string_view yaml, const Environment& environment) {
   check_proxy_protocol(cursor, *config);
   if (!loading.problems.empty()) return in_order(std::move(loading.problems));
   warn_of_unused(cursor, *config);
-  warn_of_shared_store(cursor, *config);
+  warn_of_built_in_secret(cursor, *config);
   config->warnings = in_order(std::move(loading.warnings));
   return std::shared_ptr<const Config>(std::move(config));
 }

@@ -66,14 +66,6 @@ void read_log_path(const Cursor& in, AccessLog& to) {
   }
 }
 
-enum class LogFormat : std::uint8_t { json, text };
-
-void read_log_format(const Cursor& in, AccessLog&) {
-  LogFormat format = LogFormat::json;
-  read_choice(in, format, {{"json", LogFormat::json}, {"text", LogFormat::text}});
-  if (format == LogFormat::text) in.not_supported("the text format");
-}
-
 void read_sample(const Cursor& in, AccessLog& to) {
   const auto text = in.text();
   if (!text) return;
@@ -86,7 +78,12 @@ void read_sample(const Cursor& in, AccessLog& to) {
 
 constexpr Key<AccessLog> access_log_keys[] = {
     {.name = "path", .read = read_log_path},
-    {.name = "format", .read = read_log_format},
+    {.name = "format",
+     .read =
+         [](const Cursor& in, AccessLog& to) {
+           read_choice(in, to.format,
+                       {{"json", AccessLog::Format::json}, {"text", AccessLog::Format::text}});
+         }},
     {.name = "sample", .read = read_sample},
     {.name = "only",
      .read =

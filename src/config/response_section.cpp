@@ -22,12 +22,7 @@ constexpr Key<ResponseFieldOptions> response_header_keys[] = {
                         {"none", LegacyFields::none}});
          }},
     {.name = "partition_key",
-     .read =
-         [](const Cursor& in, ResponseFieldOptions&) {
-           bool wanted = false;
-           read_flag(in, wanted);
-           if (wanted) in.not_supported("the partition key");
-         }},
+     .read = [](const Cursor& in, ResponseFieldOptions& to) { read_flag(in, to.partition_key); }},
 };
 
 }  // namespace

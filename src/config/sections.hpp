@@ -42,8 +42,8 @@ void list_access_log(const std::string& path, KeyPaths& out);
 void read_on_failure(const Cursor& in, OnFailure& to);
 void read_store(const Cursor& in, Config& to);
 void list_store(const std::string& path, KeyPaths& out);
-/// Warns where instances would not agree on what they count in Redis.
-void warn_of_shared_store(const Cursor& root, const Config& config);
+/// Warns where hashes of identities leave the process and no secret keys them.
+void warn_of_built_in_secret(const Cursor& root, const Config& config);
 
 void read_upstreams(const Cursor& in, Config& to);
 void list_upstreams(const std::string& path, KeyPaths& out);

@@ -191,10 +191,17 @@ void list_store(const std::string& path, KeyPaths& out) {
   list_section<store_keys>(path, out);
 }
 
-void warn_of_shared_store(const Cursor& root, const Config& config) {
-  if (config.store_type != StoreType::redis) return;
+void warn_of_built_in_secret(const Cursor& root, const Config& config) {
   const SipKey built_in = sip_key_from_secret({});
   if (config.identity_key.k0 != built_in.k0 || config.identity_key.k1 != built_in.k1) return;
+  if (config.response_fields.partition_key) {
+    root.at_key("response_headers")
+        .at_key("partition_key")
+        .warn(
+            "without identity_secret partition keys are made with a built-in value: who reads them "
+            "can find out whose they are");
+  }
+  if (config.store_type != StoreType::redis) return;
   root.at_key("store").warn(
       "without identity_secret the keys in Redis are hashed with a built-in value: who reads them "
       "can find out whose they are; set the same secret on all instances");

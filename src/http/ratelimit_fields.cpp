@@ -19,16 +19,30 @@ Wide product(std::int64_t a, std::int64_t b) {
          static_cast<std::uint64_t>(std::max<std::int64_t>(b, 0));
 }
 
-bool is_closer_to_exhaustion(const PolicyReport& a, const PolicyReport& b) {
-  const Wide share_of_a = product(a.remaining, b.limit);
-  const Wide share_of_b = product(b.remaining, a.limit);
-  return share_of_a != share_of_b ? share_of_a < share_of_b : a.reset_after > b.reset_after;
+bool comes_before(const PolicyReport& a, const PolicyReport& b) {
+  return is_closer_to_exhaustion({a.limit, a.remaining, a.reset_after},
+                                 {b.limit, b.remaining, b.reset_after});
 }
 
-void append_standard_fields(std::string& out, std::span<const PolicyReport> reports) {
+/// A Byte Sequence (RFC 9651 section 4.1.8) of the hash's 16 bytes in the order of its hexadecimal
+/// digits.
+void append_partition_key(std::string& out, const Hash128& hash) {
+  constexpr std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const Wide bits = Wide{hash.high} << 64 | hash.low;
+  out += ";pk=:";
+  for (int shift = 122; shift >= 2; shift -= 6)
+    out += digits[static_cast<std::size_t>(bits >> shift) & 63];
+  out += digits[static_cast<std::size_t>(bits << 4) & 63];
+  out += "==:";
+}
+
+void append_standard_fields(std::string& out, std::span<const PolicyReport> reports,
+                            bool partition_key) {
   std::string_view separator = "RateLimit-Policy: ";
   for (const PolicyReport& report : reports) {
     out.append(separator).append(report.policy_item);
+    if (partition_key) append_partition_key(out, report.partition);
     separator = ", ";
   }
   separator = "\r\nRateLimit: ";
@@ -39,6 +53,7 @@ void append_standard_fields(std::string& out, std::span<const PolicyReport> repo
       out.append(";t=");
       append_sf_integer(out, ceil_seconds(report.more_after));
     }
+    if (partition_key) append_partition_key(out, report.partition);
     separator = ", ";
   }
   out.append("\r\n");
@@ -55,6 +70,12 @@ void append_triple(std::string& out, std::string_view prefix, const PolicyReport
 }
 
 }  // namespace
+
+bool is_closer_to_exhaustion(const Standing& a, const Standing& b) {
+  const Wide share_of_a = product(a.remaining, b.limit);
+  const Wide share_of_b = product(b.remaining, a.limit);
+  return share_of_a != share_of_b ? share_of_a < share_of_b : a.reset_after > b.reset_after;
+}
 
 std::string name_item(std::string_view name) {
   std::string item = "\"";
@@ -77,9 +98,9 @@ std::string policy_item(std::string_view name, std::int64_t quota, Duration refi
 void append_rate_limit_fields(std::string& out, std::span<const PolicyReport> reports,
                               const ResponseFieldOptions& options) {
   if (reports.empty()) return;
-  if (options.standard) append_standard_fields(out, reports);
+  if (options.standard) append_standard_fields(out, reports, options.partition_key);
   if (options.legacy == LegacyFields::none) return;
-  const auto closest = std::min_element(reports.begin(), reports.end(), is_closer_to_exhaustion);
+  const auto closest = std::min_element(reports.begin(), reports.end(), comes_before);
   append_triple(out, options.legacy == LegacyFields::x_ratelimit ? "X-" : "", *closest);
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/siphash.hpp"
 #include "base/time.hpp"
 
 namespace weir::http {
@@ -24,6 +25,7 @@ struct ResponseFieldOptions {
   LegacyFields legacy = LegacyFields::ratelimit;
   RetryAfterForm retry_after = RetryAfterForm::seconds;
   Duration retry_after_jitter{0};  ///< at most this is added to Retry-After
+  bool partition_key = false;      ///< pk: whose quota it is, as a keyed hash
 };
 
 /// One visible policy of the request, as the client is told about it.
@@ -35,7 +37,17 @@ struct PolicyReport {
   std::int64_t remaining = 0;
   Duration reset_after{0};
   Duration more_after{0};
+  Hash128 partition{};  ///< the identity that the quota is counted for
 };
+
+/// How much of a limit is left.
+struct Standing {
+  std::int64_t limit = 0;
+  std::int64_t remaining = 0;
+  Duration reset_after{0};
+};
+/// The smaller share of its limit left; of equal shares the later whole.
+bool is_closer_to_exhaustion(const Standing& a, const Standing& b);
 
 /// `"name";q=QUOTA;w=SECONDS` (RFC 9651 string and integers). `refill` is rounded up, at least 1 s.
 std::string policy_item(std::string_view name, std::int64_t quota, Duration refill);

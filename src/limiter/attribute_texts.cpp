@@ -12,22 +12,11 @@ namespace {
 constexpr std::size_t made_text_size = 40;
 
 void collect_headers(const identity::Source& source, std::vector<std::string>& names) {
-  if (const auto* header = std::get_if<identity::FromHeader>(&source.from)) {
-    names.push_back(header->name);
-  } else if (const auto* any = std::get_if<identity::AnyOf>(&source.from)) {
-    for (const auto& part : any->sources)
-      collect_headers(part, names);
-  } else if (const auto* all = std::get_if<identity::AllOf>(&source.from)) {
-    for (const auto& part : all->sources)
-      collect_headers(part, names);
-  } else if (std::holds_alternative<identity::FromCookie>(source.from)) {
-    names.emplace_back("cookie");
-  }
-}
-
-void append_hex(std::string& out, std::uint64_t word) {
-  for (int shift = 60; shift >= 0; shift -= 4)
-    out += "0123456789abcdef"[word >> shift & 0xF];
+  identity::each_part(source, [&](const identity::Source& part) {
+    if (const auto* header = std::get_if<identity::FromHeader>(&part.from))
+      names.push_back(header->name);
+    if (std::holds_alternative<identity::FromCookie>(part.from)) names.emplace_back("cookie");
+  });
 }
 
 }  // namespace
@@ -87,8 +76,7 @@ std::string_view AttributeTexts::hash_of(const config::Attribute& attribute,
   const auto hash = identity::resolve(attribute.source, evidence, config_.identity_key);
   if (!hash) return {};
   const std::size_t start = made_.size();
-  append_hex(made_, hash->high);
-  append_hex(made_, hash->low);
+  append_hex(made_, *hash);
   return std::string_view(made_).substr(start);
 }
 

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
+#include "http/ratelimit_fields.hpp"
+
 namespace weir::limiter {
 namespace {
 
-__extension__ using Wide = __int128;
+http::Standing standing_of(const rules::Decision& decision) {
+  return {decision.limit, decision.remaining, decision.reset_after};
+}
 
-/// The smaller share of its limit left; of equal shares the later whole.
 bool closer_to_exhaustion(const LimitVerdict& a, const LimitVerdict& b) {
-  const Wide share_of_a = Wide{a.decision.remaining} * b.decision.limit;
-  const Wide share_of_b = Wide{b.decision.remaining} * a.decision.limit;
-  if (share_of_a != share_of_b) return share_of_a < share_of_b;
-  return a.decision.reset_after > b.decision.reset_after;
+  return http::is_closer_to_exhaustion(standing_of(a.decision), standing_of(b.decision));
 }
 
 /// Never is the latest.

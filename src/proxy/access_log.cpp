@@ -11,6 +11,9 @@
 namespace weir::proxy {
 namespace {
 
+/// What nginx logs of a client that went away before an answer; the format has a number there.
+constexpr int status_of_nothing = 499;
+
 constexpr std::uint64_t every_line = std::uint64_t{1} << 32;
 
 /// `value` with leading zeros.
@@ -42,6 +45,39 @@ void append_time(std::string& out, Instant at) {
   out += '.';
   append_padded<6>(out, us % 1'000'000);
   out += 'Z';
+}
+
+/// `31/Jan/2025:23:59:59 +0000`.
+void append_clf_time(std::string& out, Instant at) {
+  constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
+  const auto day = std::chrono::floor<std::chrono::days>(at);
+  const std::chrono::year_month_day date(day);
+  const auto s = static_cast<std::uint64_t>(to_us(at - day)) / 1'000'000;
+  append_padded<2>(out, static_cast<unsigned>(date.day()));
+  out.append("/").append(months.substr((static_cast<unsigned>(date.month()) - 1) * 3, 3));
+  out += '/';
+  append_padded<4>(out, static_cast<std::uint64_t>(static_cast<int>(date.year())));
+  out += ':';
+  append_padded<2>(out, s / 3'600);
+  out += ':';
+  append_padded<2>(out, s / 60 % 60);
+  out += ':';
+  append_padded<2>(out, s % 60);
+  out += " +0000";
+}
+
+/// Inside quotes, escaped as by Apache and nginx: `\x22`.
+void append_clf_text(std::string& out, std::string_view text) {
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\') {
+      out += c;
+    } else {
+      out += "\\x";
+      out += "0123456789ABCDEF"[byte >> 4];
+      out += "0123456789ABCDEF"[byte & 0xF];
+    }
+  }
 }
 
 bool needs_no_escape(std::string_view text) {
@@ -114,8 +150,7 @@ class Line {
     out_ += key;
     if (!value) return null();
     out_ += '"';
-    append_hex(value->high);
-    append_hex(value->low);
+    append_hex(out_, *value);
     out_ += '"';
     return *this;
   }
@@ -124,10 +159,6 @@ class Line {
   Line& null() {
     out_ += "null";
     return *this;
-  }
-  void append_hex(std::uint64_t word64) {
-    for (int shift = 60; shift >= 0; shift -= 4)
-      out_ += "0123456789abcdef"[word64 >> shift & 15];
   }
 
   std::string& out_;
@@ -163,10 +194,45 @@ void append_json_line(std::string& out, const AccessRecord& record) {
   out += "}\n";
 }
 
+void append_text_line(std::string& out, const AccessRecord& record) {
+  if (record.client) {
+    record.client->append_to(out);
+  } else {
+    out += '-';
+  }
+  out += " - ";
+  if (record.identity) {
+    append_hex(out, *record.identity);
+  } else {
+    out += '-';
+  }
+  out += " [";
+  append_clf_time(out, record.time);
+  out += "] \"";
+  if (record.method.empty()) {
+    out += '-';
+  } else {
+    append_clf_text(out, record.method);
+    out += ' ';
+    append_clf_text(out, record.path);
+    out += ' ';
+    out += record.protocol;
+  }
+  out += "\" ";
+  http::append_number(out, record.status == 0 ? status_of_nothing : record.status);
+  out += ' ';
+  http::append_number(out, record.bytes_out);
+  out += " \"-\" \"";
+  append_clf_text(out, record.user_agent.empty() ? "-" : record.user_agent);
+  out += "\"\n";
+}
+
 AccessLog::AccessLog(const config::AccessLog& options, LineWriter& writer, std::uint64_t seed)
     : buffer_(writer),
       all_(options.path != "off" && options.only == config::AccessLog::Only::all),
       denied_(options.path != "off"),
+      append_line_(options.format == config::AccessLog::Format::json ? append_json_line
+                                                                     : append_text_line),
       threshold_(static_cast<std::uint64_t>(
           std::ceil(std::clamp(options.sample, 0.0, 1.0) * static_cast<double>(every_line)))),
       random_(seed) {}

@@ -1,7 +1,8 @@
-// The access log: one JSON object a line for each request, written in docs/operations.md.
+// The access log: a line for each request, a JSON object or in the Combined Log Format, both
+// written in docs/operations.md.
 //
 // An AccessRecord is made of views and numbers and is read at once. An AccessLog belongs to one
-// worker; its lines leave through the LineWriter that all workers share. Every line has every
+// worker; its lines leave through the LineWriter that all workers share. Every JSON line has every
 // field, in the same order; what does not apply is null. The query of the target is never logged:
 // it may hold an identity.
 #pragma once
@@ -54,8 +55,9 @@ struct AccessRecord {
   std::string_view protocol{};  ///< "HTTP/1.1"
 };
 
-/// Appends the line with its '\n'.
+/// Append the line with its '\n'.
 void append_json_line(std::string& out, const AccessRecord& record);
+void append_text_line(std::string& out, const AccessRecord& record);
 
 class AccessLog {
  public:
@@ -66,7 +68,7 @@ class AccessLog {
   /// request that a shadow policy would have denied counts as denied if the caller says so.
   bool wants(bool denied);
   void write(const AccessRecord& record) {
-    buffer_.add([&](std::string& out) { append_json_line(out, record); });
+    buffer_.add([&](std::string& out) { append_line_(out, record); });
   }
   /// Hands over the lines collected so far; for the worker's tick.
   void flush() { buffer_.flush(); }
@@ -77,6 +79,7 @@ class AccessLog {
   LineBuffer buffer_;
   bool all_;
   bool denied_;
+  void (*append_line_)(std::string&, const AccessRecord&);
   std::uint64_t threshold_;  ///< of 2^32: the share of lines written
   std::uint64_t random_;
 };

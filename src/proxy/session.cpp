@@ -320,7 +320,8 @@ void Session::report(const limiter::Verdict& verdict) {
                         .limit = decision.limit,
                         .remaining = decision.remaining,
                         .reset_after = decision.reset_after,
-                        .more_after = decision.more_after};
+                        .more_after = decision.more_after,
+                        .partition = limit.identity};
   }
   http::append_rate_limit_fields(exchange_.limit_fields, {reports.data(), count},
                                  context_.config.response_fields);

@@ -3,25 +3,20 @@
 #include <algorithm>
 #include <array>
 
+#include "redis/resp.hpp"
+
 namespace weir::redis {
 namespace {
 
 using Step = HandshakeCommand::Step;
 
-void append_word(std::string& out, std::string_view word) {
-  out += '$';
-  out += std::to_string(word.size());
-  out += "\r\n";
-  out += word;
-  out += "\r\n";
-}
-
 }  // namespace
 
 std::string command_of(std::span<const std::string_view> words) {
-  std::string out = "*" + std::to_string(words.size()) + "\r\n";
+  std::string out;
+  append_array_header(out, words.size());
   for (const auto word : words)
-    append_word(out, word);
+    append_bulk(out, word);
   return out;
 }
 
@@ -70,8 +65,8 @@ std::string as_eval(std::string_view evalsha, std::string_view script) {
   constexpr std::string_view by_sha = "$7\r\nEVALSHA\r\n$40\r\n";
   const auto named_at = evalsha.find(by_sha);
   std::string out(evalsha.substr(0, named_at));
-  append_word(out, "EVAL");
-  append_word(out, script);
+  append_bulk(out, "EVAL");
+  append_bulk(out, script);
   out += evalsha.substr(named_at + by_sha.size() + 40 + 2);
   return out;
 }

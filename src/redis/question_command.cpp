@@ -1,13 +1,12 @@
 #include "redis/question_command.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <hiredis/hiredis.h>
 
+#include "redis/resp.hpp"
 #include "rules/attributed_window.hpp"
 #include "rules/span.hpp"
 
@@ -18,44 +17,6 @@ using rules::Algorithm;
 using store::Claim;
 
 constexpr std::size_t identity_digits = 32;
-
-class Digits {
- public:
-  explicit Digits(std::int64_t value)
-      : end_(std::to_chars(text_.data(), text_.data() + text_.size(), value).ptr) {}
-  std::string_view view() const { return {text_.data(), end_}; }
-
- private:
-  std::array<char, 20> text_{};
-  char* end_;
-};
-
-void append_array_header(std::string& out, std::size_t count) {
-  out += '*';
-  out += Digits(static_cast<std::int64_t>(count)).view();
-  out += "\r\n";
-}
-
-void append_bulk_header(std::string& out, std::size_t size) {
-  out += '$';
-  out += Digits(static_cast<std::int64_t>(size)).view();
-  out += "\r\n";
-}
-
-void append_bulk(std::string& out, std::string_view text) {
-  append_bulk_header(out, text.size());
-  out += text;
-  out += "\r\n";
-}
-
-void append_number(std::string& out, std::int64_t value) {
-  append_bulk(out, Digits(value).view());
-}
-
-void append_hex(std::string& out, std::uint64_t word) {
-  for (int shift = 60; shift >= 0; shift -= 4)
-    out += "0123456789abcdef"[word >> shift & 15U];
-}
 
 std::string_view policy_name(const KeySpace& keys, std::uint32_t policy_id) {
   return keys.policy_names[policy_id];
@@ -184,8 +145,7 @@ void append_key(std::string& out, const KeySpace& keys, const Hash128& identity,
                 std::uint32_t policy_id) {
   out += keys.prefix;
   out += '{';
-  append_hex(out, identity.high);
-  append_hex(out, identity.low);
+  append_hex(out, identity);
   out += "}:";
   out += policy_name(keys, policy_id);
 }

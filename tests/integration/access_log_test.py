@@ -50,6 +50,31 @@ class LogCase(Case):
                                 **fields})
 
 
+class TextLines(LogCase):
+    COMBINED = re.compile(r'(\S+) - (\S+) \[([^]]+)\] "([^"]*)" (\d{3}) (\d+) "-" "([^"]*)"\n')
+
+    def test_they_are_in_the_combined_log_format(self):
+        self.begin(format="text")
+        for _ in range(3):
+            self.get("/limited?secret=1")
+        self.client.get("/nowhere", {"User-Agent": 'a "b"'})
+        eventually(lambda: self.text().count("\n") >= 4, "4 lines in the access log")
+        lines = [self.COMBINED.fullmatch(line) for line in self.text().splitlines(keepends=True)]
+        self.assertTrue(all(lines), self.text())
+        client, users, times, requests, statuses, _, agents = zip(*(m.groups() for m in lines))
+        self.assertEqual(set(client), {"127.0.0.1"})
+        self.assertEqual(len(set(users[:3])), 1)
+        self.assertRegex(users[0], "^[0-9a-f]{32}$")
+        self.assertEqual(users[3], "-")
+        for text in times:
+            logged = datetime.strptime(text, "%d/%b/%Y:%H:%M:%S %z").timestamp()
+            self.assertAlmostEqual(logged, time.time(), delta=120)
+        self.assertEqual(requests, ("GET /limited HTTP/1.1",) * 3 + ("GET /nowhere HTTP/1.1",))
+        self.assertEqual(statuses, ("200", "200", "429", "404"))
+        self.assertEqual(agents, ("test/1",) * 3 + (r"a \x22b\x22",))
+        self.assertNotIn(KEY, self.text())
+
+
 class Lines(LogCase):
     def test_every_line_has_every_field(self):
         self.begin()

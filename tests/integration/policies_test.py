@@ -1,11 +1,14 @@
 """What the keys of a policy and of a limit do, alone and together."""
 
+import base64
+import json
 import re
 import time
 from email.utils import parsedate_to_datetime
 
 from harness.case import Case, limited
 from harness.limit_fields import limit_fields
+from harness.waiting import eventually
 
 CLIENT = {"policy": "p", "key": "client"}
 
@@ -154,6 +157,18 @@ class BesideTheUpstreams(PolicyCase):
     def test_a_hidden_policy_replaces_nothing(self):
         limited_route, _ = self.forward(window("5/1h", headers=False))
         self.assertEqual(limited_route, sorted(self.FIELDS))
+
+
+class PartitionKey(PolicyCase):
+    def test_it_is_the_identity_of_the_access_log(self):
+        self.begin({"p": window("5/1h")}, [CLIENT], response_headers={"partition_key": True},
+                   identity_secret="an-identity-secret-of-this-test.", access_log={"path": "log"})
+        response = self.client.get("/")
+        keys = [re.search(r";pk=:([^:]*):$", response[name])[1]
+                for name in ("RateLimit", "RateLimit-Policy")]
+        file = self.weir.directory / "log"
+        line = json.loads(eventually(lambda: file.exists() and file.read_text(), "a line"))
+        self.assertEqual([base64.b64decode(key).hex() for key in keys], [line["identity"]] * 2)
 
 
 class Cost(PolicyCase):

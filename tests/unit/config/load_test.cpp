@@ -23,7 +23,9 @@ TEST_CASE("the least file takes every default") {
   CHECK(config->response_fields.standard);
   CHECK(config->response_fields.legacy == http::LegacyFields::ratelimit);
   CHECK(config->response_fields.retry_after == http::RetryAfterForm::seconds);
+  CHECK_FALSE(config->response_fields.partition_key);
   CHECK(config->access_log.path == "-");
+  CHECK(config->access_log.format == AccessLog::Format::json);
   CHECK(config->memory.max_keys == 1'000'000);
   REQUIRE(config->identities.size() == 1);
   CHECK(config->identities[0].name == "client");
@@ -46,7 +48,7 @@ downstream:
 response_headers: {standard: false, legacy: x_ratelimit, partition_key: false}
 retry_after: http_date
 retry_after_jitter: 5s
-access_log: {path: logs/access.log, format: json, sample: 0.25, only: denied}
+access_log: {path: logs/access.log, format: text, sample: 0.25, only: denied}
 store: {type: memory, memory: {max_keys: 1000}}
 routes: [{respond: {}}]
 )",
@@ -78,6 +80,7 @@ routes: [{respond: {}}]
   CHECK(config->access_log.path == "/etc/weir/logs/access.log");
   CHECK(config->access_log.sample == 0.25);
   CHECK(config->access_log.only == AccessLog::Only::denied);
+  CHECK(config->access_log.format == AccessLog::Format::text);
   CHECK(config->memory.max_keys == 1000);
 }
 

@@ -86,12 +86,12 @@ TEST_CASE("process-wide sections") {
            "1:28: response_headers.legacy: expected ratelimit, x_ratelimit or none (here "
            "\"ratelimits\"); did you mean "
            "\"ratelimit\"?"},
-          {"response_headers: {partition_key: true}",
-           "1:35: response_headers.partition_key: the partition key is not supported yet"},
+          {"response_headers: {partition_key: 1}",
+           "1:35: response_headers.partition_key: expected true or false (here \"1\")"},
           {"retry_after: date", "1:14: retry_after: expected seconds or http_date (here \"date\")"},
           {"retry_after_jitter: 2h", "1:21: retry_after_jitter: expected a duration from 0s to 1h"},
-          {"access_log: {format: text}",
-           "1:22: access_log.format: the text format is not supported yet"},
+          {"access_log: {format: combined}",
+           "1:22: access_log.format: expected json or text (here \"combined\")"},
           {"access_log: {sample: 0}", "1:22: access_log.sample: expected a share above 0"},
           {"access_log: {sample: 1.1}", "1:22: access_log.sample: expected a share above 0"},
           {"access_log: {only: allowed}", "1:20: access_log.only: expected all or denied"},

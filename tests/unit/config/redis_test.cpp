@@ -267,12 +267,19 @@ TEST_CASE("a policy that falls back to this instance has its share of the quota"
         "policy\n");
 }
 
-TEST_CASE("what loads and is probably not meant of a redis store") {
+TEST_CASE("what loads and is probably not meant of what others can read") {
   const auto unset =
       must_load("store: {type: redis, redis: {url: \"redis://r\"}}\n" + test::route_tail);
   REQUIRE(unset->warnings.size() == 1);
   CHECK(unset->warnings[0].to_string().starts_with(
       "1:8: store: without identity_secret the keys in Redis are hashed with a built-in value"));
+
+  const std::string shown = "response_headers: {partition_key: true}\n" + test::route_tail;
+  const auto guessable = must_load(shown);
+  REQUIRE(guessable->warnings.size() == 1);
+  CHECK(guessable->warnings[0].to_string().starts_with(
+      "1:35: response_headers.partition_key: without identity_secret"));
+  CHECK(must_load("identity_secret: 0123456789abcdef0123456789abcdef\n" + shown)->warnings.empty());
 
   const auto costly = must_load(
       "identity_secret: 0123456789abcdef0123456789abcdef\n"

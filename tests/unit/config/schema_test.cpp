@@ -133,6 +133,8 @@ TEST_CASE("the reference's values are the defaults") {
   CHECK(written.response_fields.legacy == least->response_fields.legacy);
   CHECK(written.response_fields.retry_after == least->response_fields.retry_after);
   CHECK(written.response_fields.retry_after_jitter == least->response_fields.retry_after_jitter);
+  CHECK(written.response_fields.partition_key == least->response_fields.partition_key);
+  CHECK(written.access_log.format == least->access_log.format);
   CHECK(written.access_log.path == least->access_log.path);
   CHECK(written.access_log.sample == least->access_log.sample);
   CHECK(written.access_log.only == least->access_log.only);

@@ -56,6 +56,20 @@ TEST_CASE("options choose the fields") {
   CHECK(fields_for({}).empty());
 }
 
+TEST_CASE("the partition key is a byte sequence of the hash, in both fields, of each policy") {
+  Reported daily{"daily", 1000, 100, 36'000s, 5s, 86'400s};
+  Reported open{"open", 10, 10, 0s, 0s, 60s};
+  // The bytes 00 01 .. 0f, and 16 times ff.
+  daily.report.partition = {.low = 0x08090a0b0c0d0e0f, .high = 0x0001020304050607};
+  open.report.partition = {.low = ~std::uint64_t{0}, .high = ~std::uint64_t{0}};
+  CHECK(fields_for({daily.report, open.report},
+                   {.legacy = LegacyFields::none, .partition_key = true}) ==
+        "RateLimit-Policy: \"daily\";q=1000;w=86400;pk=:AAECAwQFBgcICQoLDA0ODw==:, "
+        "\"open\";q=10;w=60;pk=://///////////////////w==:\r\n"
+        "RateLimit: \"daily\";r=100;t=5;pk=:AAECAwQFBgcICQoLDA0ODw==:, "
+        "\"open\";r=10;pk=://///////////////////w==:\r\n");
+}
+
 TEST_CASE("times are rounded up and never to zero") {
   struct Row {
     Duration exact;

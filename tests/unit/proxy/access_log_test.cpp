@@ -66,6 +66,28 @@ std::unique_ptr<weir::LineWriter> unread_writer() {
 
 }  // namespace
 
+TEST_CASE("append_text_line writes the Combined Log Format") {
+  const auto text_of = [](const AccessRecord& record) {
+    std::string out;
+    weir::proxy::append_text_line(out, record);
+    return out;
+  };
+  AccessRecord record = full_record();
+  CHECK(text_of(record) ==
+        "192.0.2.1 - 000000000000000f0123456789abcdef [31/Jan/2025:23:59:59 +0000] "
+        "\"GET /v1/search HTTP/1.1\" 429 512 \"-\" \"curl/8.0\"\n");
+  // Nothing that a client sends ends its quotes or the line.
+  record.path = "/a\"b\\\x7f";
+  record.user_agent = "x\n\xc3\xa9\"";
+  record.identity.reset();
+  CHECK(text_of(record) ==
+        "192.0.2.1 - - [31/Jan/2025:23:59:59 +0000] "
+        "\"GET /a\\x22b\\x5C\\x7F HTTP/1.1\" 429 512 \"-\" \"x\\x0A\\xC3\\xA9\\x22\"\n");
+  // Neither a request nor an answer.
+  CHECK(text_of({.time = weir::instant_from_us(0), .protocol = "HTTP/1.1"}) ==
+        "- - - [01/Jan/1970:00:00:00 +0000] \"-\" 499 0 \"-\" \"-\"\n");
+}
+
 TEST_CASE("append_json_line writes every field in order") {
   CHECK(
       line_of(full_record()) ==

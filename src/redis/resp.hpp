@@ -1,0 +1,48 @@
+// Commands in RESP, appended to a buffer of the caller's: an array of bulk strings.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace weir::redis {
+
+class Digits {
+ public:
+  explicit Digits(std::int64_t value)
+      : end_(std::to_chars(text_.data(), text_.data() + text_.size(), value).ptr) {}
+  std::string_view view() const { return {text_.data(), end_}; }
+
+ private:
+  std::array<char, 20> text_{};
+  char* end_;
+};
+
+/// That many bulk strings are to follow.
+inline void append_array_header(std::string& out, std::size_t count) {
+  out += '*';
+  out += Digits(static_cast<std::int64_t>(count)).view();
+  out += "\r\n";
+}
+
+/// That many bytes and CRLF are to follow.
+inline void append_bulk_header(std::string& out, std::size_t size) {
+  out += '$';
+  out += Digits(static_cast<std::int64_t>(size)).view();
+  out += "\r\n";
+}
+
+inline void append_bulk(std::string& out, std::string_view text) {
+  append_bulk_header(out, text.size());
+  out += text;
+  out += "\r\n";
+}
+
+inline void append_number(std::string& out, std::int64_t value) {
+  append_bulk(out, Digits(value).view());
+}
+
+}  // namespace weir::redis
