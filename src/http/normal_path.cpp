@@ -2,17 +2,12 @@
 
 #include <cstddef>
 
+#include "http/characters.hpp"
+
 namespace weir::http {
 namespace {
 
 constexpr std::string_view upper_digits = "0123456789ABCDEF";
-
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 bool is_unreserved(char c) {
   const char lower = static_cast<char>(c | 0x20);

@@ -23,8 +23,7 @@ Sets sets_of(const config::Config& config, const config::Route& route) {
   Sets sets;
   sets.set(empty_set);
   for (const config::Limit& limit : route.limits) {
-    const auto algorithm = config.policies[limit.policy].rule.algorithm;
-    const std::size_t bit = std::size_t{1} << static_cast<unsigned>(algorithm);
+    const std::size_t bit = redis::set_of(config.policies[limit.policy].rule.algorithm);
     Sets with = always_applies(config, limit) ? Sets{} : sets;
     for (std::size_t set = 0; set < sets.size(); ++set) {
       if (sets[set]) with.set(set | bit);
@@ -36,14 +35,14 @@ Sets sets_of(const config::Config& config, const config::Route& route) {
 
 }  // namespace
 
-std::vector<std::uint8_t> algorithm_sets(const config::Config& config) {
+std::vector<redis::AlgorithmSet> algorithm_sets(const config::Config& config) {
   Sets all;
   for (const config::Route& route : config.routes)
     all |= sets_of(config, route);
   all.reset(empty_set);
-  std::vector<std::uint8_t> list;
+  std::vector<redis::AlgorithmSet> list;
   for (std::size_t set = 0; set < all.size(); ++set) {
-    if (all[set]) list.push_back(static_cast<std::uint8_t>(set));
+    if (all[set]) list.push_back(static_cast<redis::AlgorithmSet>(set));
   }
   return list;
 }

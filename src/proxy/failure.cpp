@@ -33,12 +33,6 @@ static_assert(answers.size() == static_cast<std::size_t>(Failure::store_failed) 
 
 }  // namespace
 
-Fault fault_of(Failure failure) {
-  if (failure == Failure::none) return Fault::nobody;
-  if (failure >= Failure::overloaded) return Fault::us;
-  return failure < Failure::upstream_unreachable ? Fault::downstream : Fault::upstream;
-}
-
 const http::Refusal& answer_to(Failure failure) {
   return answers[static_cast<std::size_t>(failure)];
 }

@@ -34,10 +34,6 @@ enum class Failure : std::uint8_t {
   store_failed,  ///< the shared store did not decide, and a policy denies then
 };
 
-enum class Fault : std::uint8_t { nobody, downstream, upstream, us };
-
-Fault fault_of(Failure failure);
-
 /// The status and the words for the client, which say nothing about our inside. Status 0: close
 /// without an answer.
 const http::Refusal& answer_to(Failure failure);
