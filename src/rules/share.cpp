@@ -71,7 +71,7 @@ Result<Policy> share_of_bucket(const Policy& policy, std::int64_t instances) {
   }
   for (const Rate& rate : shares_of_rate(policy.rates[0], instances)) {
     definition.rates = {rate};
-    if (const Result<Policy> share = compile(definition)) return share;
+    if (Result<Policy> share = compile(definition)) return share;
   }
   return Problem{"one of " + std::to_string(instances) +
                  " instances can not count its share of the rate exactly"};

@@ -18,14 +18,14 @@ bool is_address(const std::string& host) {
 
 }  // namespace
 
-Channel::Channel(std::shared_ptr<const ServerContext> context, int descriptor)
+Channel::Channel(const std::shared_ptr<const ServerContext>& context, int descriptor)
     : context_(context), ssl_(SSL_new(context->native())) {
   if (ssl_ == nullptr) return;
   SSL_set_fd(ssl_, descriptor);
   SSL_set_accept_state(ssl_);
 }
 
-Channel::Channel(std::shared_ptr<const ClientContext> context, int descriptor,
+Channel::Channel(const std::shared_ptr<const ClientContext>& context, int descriptor,
                  const std::string& host)
     : context_(context), ssl_(SSL_new(context->native())) {
   if (ssl_ == nullptr) return;

@@ -32,10 +32,11 @@ class Channel {
   };
 
   /// The server's side.
-  Channel(std::shared_ptr<const ServerContext> context, int descriptor);
+  Channel(const std::shared_ptr<const ServerContext>& context, int descriptor);
   /// The client's side. `host` is what the certificate must be for unless the context names
   /// another.
-  Channel(std::shared_ptr<const ClientContext> context, int descriptor, const std::string& host);
+  Channel(const std::shared_ptr<const ClientContext>& context, int descriptor,
+          const std::string& host);
   ~Channel();
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
