@@ -1,5 +1,5 @@
-/* Preloaded, makes getaddrinfo() take as long as there is no file named by SLOW_NAMES for every name
- * that ends in ".slow", as a dead name server does; then such a name is 127.0.0.1. */
+/* Preloaded, makes getaddrinfo() take as long as there is no file named by SLOW_NAMES for every
+ * name that ends in ".slow", as a dead name server does; then such a name is 127.0.0.1. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <netdb.h>
