@@ -1,5 +1,5 @@
-"""Without a descriptor left: what can not be is refused in order, what is open is served, and all is
-well again when there are some."""
+"""Without a descriptor left: what can not be is refused in order, what is open is served, and all
+is well again when there are some."""
 
 import os
 import resource
@@ -72,7 +72,7 @@ class FewDescriptors(AbuseCase):
         self.connect_many(served)
         self.assertEqual(self.statuses(), [200] * served)
 
-    def test_requests_beyond_what_descriptors_allow_are_503_and_nothing_is_held_against_upstreams(self):
+    def test_requests_beyond_what_descriptors_allow_are_503_and_upstreams_not_to_blame(self):
         self.connect_many(FEW // 4)
         self.await_connections(self.weir, FEW // 4)
         for client in self.clients:

@@ -10,7 +10,7 @@ import threading
 import time
 
 from .case import SCALE, Case, configuration
-from .client import Connection, request_bytes
+from .client import Connection
 from .exposition import labelled, parse
 from .waiting import eventually
 
@@ -191,4 +191,4 @@ def descriptors_of(weir):
 
 
 __all__ = ["AbuseCase", "Bystander", "Crowd", "MIB_IN_KIB", "answer_target", "descriptors_of",
-           "raise_descriptor_limit", "request_bytes"]
+           "raise_descriptor_limit"]

@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+"""What a well-behaved client notices of those that are not: script/bench abuse --help"""
+
+import argparse
+import contextlib
+import dataclasses
+import multiprocessing
+import os
+import pathlib
+import random
+import resource
+import selectors
+import signal
+import socket
+import statistics
+import sys
+import tempfile
+import time
+
+import measure
+import report
+
+PROGRAM = pathlib.Path(__file__).resolve().parents[1] / "build" / "release" / "weir"
+LARGE = 256 << 20
+CONNECTIONS = 64  # of the well-behaved client
+
+UPSTREAM = """
+daemon off; worker_processes 1; pid {directory}/upstream.pid; error_log {directory}/upstream.log;
+events {{ worker_connections 16384; }}
+http {{
+  access_log off; keepalive_requests 1000000000; default_type text/plain; client_max_body_size 0;
+  client_body_temp_path {directory}/body; proxy_temp_path {directory}/proxy;
+  fastcgi_temp_path {directory}/f; uwsgi_temp_path {directory}/u; scgi_temp_path {directory}/s;
+  server {{
+    listen 127.0.0.1:{port} backlog=4096; root {directory};
+    location / {{ return 200 "{body}"; }}
+    location = /large {{ }}
+  }}
+}}
+"""
+
+WEIR = """
+listen: [{{address: "127.0.0.1:{port}"}}]
+workers: 1
+admin: off
+access_log: off
+upstreams:
+  service: {{servers: [{{url: "http://127.0.0.1:{upstream_port}"}}]}}
+routes: [{{upstream: service}}]
+"""
+
+HEAD = b"GET / HTTP/1.1\r\nHost: bench\r\n"
+GET = HEAD + b"\r\n"
+CHUNKED = b"POST / HTTP/1.1\r\nHost: bench\r\nTransfer-Encoding: chunked\r\n\r\n"
+RESET = b"\1\0\0\0\0\0\0\0"  # SO_LINGER: on, 0 s
+
+
+def opened(port, source):
+    sock = socket.socket()
+    sock.bind((source, 0))
+    sock.connect(("127.0.0.1", port))
+    sock.setblocking(False)
+    return sock
+
+
+def hold(port, source, count, first=b"", piece=b"", reads=0):
+    """Connections that send `piece`, and read some bytes, once a second."""
+    held = []
+    while True:
+        while len(held) < count:
+            sock = opened(port, source)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096 if reads else 65536)
+            held.append(sock)
+            sock.send(first)
+        time.sleep(1)
+        for sock in list(held):
+            try:
+                if piece:
+                    sock.send(piece)
+                if reads:
+                    sock.recv(reads)
+            except BlockingIOError:
+                pass
+            except OSError:
+                held.remove(sock)
+                sock.close()
+
+
+def flood(port, source, count, first, again, reads=True):
+    """Connections that send as fast as they can, without end; new ones for those hung up on."""
+    selector = selectors.DefaultSelector()
+    events = selectors.EVENT_WRITE | (selectors.EVENT_READ if reads else 0)
+
+    def begin():
+        selector.register(opened(port, source), events, [memoryview(first)])
+
+    for _ in range(count):
+        begin()
+    while True:
+        for key, ready in selector.select():
+            sock, rest = key.fileobj, key.data
+            try:
+                if ready & selectors.EVENT_READ and not sock.recv(1 << 18):
+                    raise ConnectionError
+                if ready & selectors.EVENT_WRITE:
+                    rest[0] = rest[0][sock.send(rest[0]):] or memoryview(again)
+            except BlockingIOError:
+                continue
+            except OSError:
+                selector.unregister(sock)
+                sock.close()
+                begin()
+
+
+def come_and_go(port, source):
+    """A connection after the other, broken off anywhere."""
+    beginnings = [b"", b"G", HEAD, GET, GET * 10, CHUNKED, CHUNKED + b"5\r\nhel", os.urandom(100)]
+    while True:
+        with contextlib.suppress(OSError), socket.socket() as sock:
+            sock.bind((source, 0))
+            sock.connect(("127.0.0.1", port))
+            sock.send(random.choice(beginnings))
+            if random.random() < 0.3:
+                sock.recv(1) if random.random() < 0.5 else sock.shutdown(socket.SHUT_WR)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+
+
+@dataclasses.dataclass(frozen=True)
+class Attack:
+    title: str
+    work: object = None
+    options: dict = dataclasses.field(default_factory=dict)
+    processes: int = 1
+
+    @property
+    def connections(self):
+        return self.processes * self.options.get("count", 1) if self.work else 0
+
+
+def attacks(idle):
+    return {
+        "none": Attack("none"),
+        "idle": Attack("idle connections", hold, {"count": idle // 2}, processes=2),
+        "slow_heads": Attack("slow heads, a byte a second", hold,
+                             {"count": 2000, "first": HEAD, "piece": b"a"}),
+        "slow_bodies": Attack("slow bodies, a byte a second", hold, {
+            "count": 2000, "first": b"POST / HTTP/1.1\r\nHost: bench\r\nContent-Length: 1000000\r\n\r\n",
+            "piece": b"a"}),
+        "slow_readers": Attack("slow readers of 256 MiB, 1 KiB a second", hold, {
+            "count": 1000, "first": GET.replace(b"/ ", b"/large "), "reads": 1024}),
+        "heads": Attack("heads without end", flood, {"count": 50, "first": HEAD, "again": b"A: b\r\n" * 200}),
+        "extensions": Attack("chunk extensions without end", flood,
+                             {"count": 50, "first": CHUNKED + b"5;a=", "again": b"b" * 16384}),
+        "small_chunks": Attack("chunks of one byte without end", flood,
+                               {"count": 50, "first": CHUNKED, "again": b"1\r\nx\r\n" * 2000}),
+        "garbage": Attack("random bytes", flood, {"count": 50, "first": os.urandom(999), "again": os.urandom(16384)}),
+        "pipelines": Attack("pipelined requests without end", flood,
+                            {"count": 50, "first": GET, "again": GET * 500}),
+        "unread": Attack("the same, answers not read", flood,
+                         {"count": 500, "first": GET, "again": GET * 500, "reads": False}),
+        "churn": Attack("connections that come and go", come_and_go, processes=2),
+    }
+
+
+def attack(work, port, source, core, options):
+    """In a process of its own, behind the well-behaved one in the queue for the core."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.nice(19)
+    os.sched_setaffinity(0, [core])
+    work(port, source, **options)
+
+
+def behave(port, core, rate, seconds, results):
+    """Requests at fixed times on kept connections: how long each took, and how many were not sent because no
+    connection was free."""
+    os.sched_setaffinity(0, [core])
+    selector = selectors.DefaultSelector()
+    free, sent_at, answers = [], {}, {}
+    for _ in range(CONNECTIONS):
+        free.append(opened(port, "127.0.0.1"))
+        selector.register(free[-1], selectors.EVENT_READ)
+    took, unsent, number = [], 0, 0
+    start = time.perf_counter()
+    while number < rate * seconds or sent_at:
+        due = start + number / rate
+        while number < rate * seconds and due <= time.perf_counter():
+            number += 1
+            due = start + number / rate
+            if not free:
+                unsent += 1
+                continue
+            sock = free.pop()
+            sent_at[sock], answers[sock] = time.perf_counter(), b""
+            sock.send(GET)
+        for key, _ in selector.select(max(0.0, due - time.perf_counter()) if number < rate * seconds else None):
+            sock = key.fileobj
+            piece = sock.recv(65536)
+            answers[sock] += piece
+            if not piece or answers[sock].endswith(b"\r\n\r\n" + b"x" * 100):
+                took.append(time.perf_counter() - sent_at.pop(sock))
+                free.append(sock)
+                if not answers[sock].startswith(b"HTTP/1.1 200 "):
+                    raise RuntimeError(f"the well-behaved client was answered {answers[sock][:100]!r}")
+    results.put((took, unsent))
+
+
+@contextlib.contextmanager
+def under_attack(which, port, core):
+    processes = [multiprocessing.Process(target=attack, args=(which.work, port, f"127.0.0.{number + 2}", core,
+                                                              which.options), daemon=True)
+                 for number in range(which.processes if which.work else 0)]
+    for process in processes:
+        process.start()
+    try:
+        yield processes
+    finally:
+        for process in processes:
+            process.terminate()
+            process.join()
+
+
+def measured(which, options, cores, directory):
+    upstream_port, port = measure.free_port(), measure.free_port()
+    (directory / "upstream.conf").write_text(UPSTREAM.format(directory=directory, port=upstream_port, body="x" * 100))
+    with (directory / "large").open("wb") as large:
+        large.truncate(LARGE)
+    (directory / "weir.yaml").write_text(WEIR.format(port=port, upstream_port=upstream_port))
+    upstream = ["nginx", "-p", str(directory), "-c", str(directory / "upstream.conf"), "-e", str(directory / "error.log")]
+    weir = [str(options.program), "serve", "--config", str(directory / "weir.yaml")]
+    with measure.running(upstream, cores[1], upstream_port, directory / "upstream.out"), \
+         measure.running(weir, cores[0], port, directory / "weir.out") as pid:
+        results = multiprocessing.Queue()
+        behave(port, cores[1], options.rate, 1, multiprocessing.Queue())  # warms up
+        before = measure.memory_mb(pid)
+        with under_attack(which, port, cores[1]) as attackers:
+            time.sleep(options.lead)
+            client = multiprocessing.Process(target=behave,
+                                             args=(port, cores[1], options.rate, options.seconds, results))
+            client.start()
+            took, unsent = results.get(timeout=10 * options.seconds + 60)
+            client.join()
+            during = measure.memory_mb(pid)
+            if not all(one.is_alive() for one in attackers):
+                raise RuntimeError(f"{which.title}: an attacker has ended")
+    quantiles = statistics.quantiles(took, n=1000)
+    # The others come and go, and more of them than at one time are on their way out.
+    a_connection = f"{(during - before) * 1024 / which.connections:.1f}" if which.work is hold else ""
+    return (f"| {which.title} | {which.connections or ''} | {quantiles[499] * 1000:.2f} | {quantiles[989] * 1000:.2f} | "
+            f"{max(took) * 1000:.1f} | {unsent} | {before:.1f} | {during:.1f} | "
+            f"{a_connection} |")
+
+
+def options_of(arguments):
+    parser = argparse.ArgumentParser(prog="script/bench abuse", description=__doc__.partition(":")[0] + ".")
+    parser.add_argument("--rate", type=int, default=500, help="requests a second of the well-behaved client, default 500")
+    parser.add_argument("--seconds", type=int, default=10, help="of measuring under each attack, default 10")
+    parser.add_argument("--lead", type=int, default=3, help="seconds from its begin to the measuring, default 3")
+    parser.add_argument("--attacks", metavar="NAME,...", help=f"{', '.join(attacks(0))}; default all")
+    parser.add_argument("--idle", type=int, default=14_000, help="idle connections, default 14,000")
+    parser.add_argument("--program", type=pathlib.Path, default=PROGRAM, help="the weir to measure")
+    options = parser.parse_args(arguments)
+    known = attacks(options.idle)
+    names = options.attacks.split(",") if options.attacks else list(known)
+    if unknown := [name for name in names if name not in known]:
+        parser.error(f"no {unknown[0]!r}; there are {', '.join(known)}")
+    options.attacks = [known[name] for name in names]
+    return options
+
+
+def main(arguments):
+    options = options_of(arguments)
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        sys.exit("script/bench: needs two cores, one for the proxy and one for the load")
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is stopped
+
+    rows = []
+    for which in options.attacks:
+        with tempfile.TemporaryDirectory(prefix="weir-bench-") as directory:
+            rows.append(measured(which, options, cores[:2], pathlib.Path(directory)))
+        print(rows[-1], file=sys.stderr, flush=True)
+    print(f"weir {report.version([str(options.program), 'version'])}; {report.processor()}, {os.cpu_count()} cores, "
+          f"load average {os.getloadavg()[0]:.1f}, {most} open files a process. Weir, one worker, on one core; client, "
+          f"upstream (nginx) and attackers on another; {options.rate} requests/s on {CONNECTIONS} connections for {options.seconds} s.\n")
+    print("| attack | connections | p50 ms | p99 ms | longest ms | not sent | MB before | MB during | KiB a connection |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    print("\n".join(rows))
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except RuntimeError as error:
+        sys.exit(f"script/bench: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
