@@ -153,7 +153,8 @@ def attacks(idle):
                              {"count": 50, "first": CHUNKED + b"5;a=", "again": b"b" * 16384}),
         "small_chunks": Attack("chunks of one byte without end", flood,
                                {"count": 50, "first": CHUNKED, "again": b"1\r\nx\r\n" * 2000}),
-        "garbage": Attack("random bytes", flood, {"count": 50, "first": os.urandom(999), "again": os.urandom(16384)}),
+        "garbage": Attack("random bytes", flood,
+                          {"count": 50, "first": os.urandom(999), "again": os.urandom(16384)}),
         "pipelines": Attack("pipelined requests without end", flood,
                             {"count": 50, "first": GET, "again": GET * 500}),
         "unread": Attack("the same, answers not read", flood,
@@ -225,7 +226,8 @@ def measured(which, options, cores, directory):
     with (directory / "large").open("wb") as large:
         large.truncate(LARGE)
     (directory / "weir.yaml").write_text(WEIR.format(port=port, upstream_port=upstream_port))
-    upstream = ["nginx", "-p", str(directory), "-c", str(directory / "upstream.conf"), "-e", str(directory / "error.log")]
+    upstream = ["nginx", "-p", str(directory), "-c", str(directory / "upstream.conf"),
+                "-e", str(directory / "error.log")]
     weir = [str(options.program), "serve", "--config", str(directory / "weir.yaml")]
     with measure.running(upstream, cores[1], upstream_port, directory / "upstream.out"), \
          measure.running(weir, cores[0], port, directory / "weir.out") as pid:
@@ -252,7 +254,8 @@ def measured(which, options, cores, directory):
 
 def options_of(arguments):
     parser = argparse.ArgumentParser(prog="script/bench abuse", description=__doc__.partition(":")[0] + ".")
-    parser.add_argument("--rate", type=int, default=500, help="requests a second of the well-behaved client, default 500")
+    parser.add_argument("--rate", type=int, default=500,
+                        help="requests a second of the well-behaved client, default 500")
     parser.add_argument("--seconds", type=int, default=10, help="of measuring under each attack, default 10")
     parser.add_argument("--lead", type=int, default=3, help="seconds from its begin to the measuring, default 3")
     parser.add_argument("--attacks", metavar="NAME,...", help=f"{', '.join(attacks(0))}; default all")
