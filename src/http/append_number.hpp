@@ -7,8 +7,8 @@
 
 namespace weir::http {
 
-template <std::integral Number>
-void append_number(std::string& out, Number number, int base = 10) {
+template <int base = 10, std::integral Number>
+void append_number(std::string& out, Number number) {
   char digits[66];
   const auto end = std::to_chars(digits, digits + sizeof digits, number, base).ptr;
   out.append(digits, end);

@@ -12,12 +12,22 @@
 namespace weir::http {
 namespace {
 
+constexpr auto name_characters = [] {
+  std::array<bool, 256> table{};
+  for (const char c : std::string_view{"-._~!$&'()*+,;="})
+    table[static_cast<unsigned char>(c)] = true;
+  for (int byte = 0; byte < 128; ++byte) {
+    const auto c = static_cast<char>(byte);
+    if (is_digit(c) || is_alpha(c)) table[static_cast<unsigned char>(c)] = true;
+  }
+  return table;
+}();
+
 /// reg-name of RFC 3986 section 3.2.2 without pct-encoded: no host of DNS has a percent sign, and
 /// two spellings of one host would match different routes. IPv4 addresses are within it.
 bool is_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return is_alpha(c) || is_digit(c) ||
-           std::string_view{"-._~!$&'()*+,;="}.find(c) != std::string_view::npos;
+    return name_characters[static_cast<unsigned char>(c)];
   });
 }
 

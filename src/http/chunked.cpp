@@ -186,7 +186,7 @@ ChunkedDecoder::Step ChunkedDecoder::trailer_field(std::string_view line, std::s
 
 void append_chunk_header(std::string& out, std::uint64_t size) {
   assert(size != 0 && "an empty chunk would end the body");
-  append_number(out, size, 16);
+  append_number<16>(out, size);
   out.append("\r\n");
 }
 

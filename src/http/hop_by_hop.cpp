@@ -67,7 +67,7 @@ bool is_hop_by_hop(const FieldView& field, const ConnectionOptions& options) {
     case FieldId::upgrade:
       return true;
     default:
-      return options.name(field.name);
+      return options.name_count != 0 && options.name(field.name);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "http/problem.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "http/append_number.hpp"
@@ -28,9 +29,17 @@ void append_json_control(std::string& out, char c) {
   out += digits[static_cast<std::size_t>(c) & 15];
 }
 
+bool is_plain(char c) {
+  return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
 /// The inside of a JSON string.
 void append_json_text(std::string& out, std::string_view text) {
   while (!text.empty()) {
+    const auto* const odd = std::find_if_not(text.begin(), text.end(), is_plain);
+    out.append(text.begin(), odd);
+    text.remove_prefix(static_cast<std::size_t>(odd - text.begin()));
+    if (text.empty()) return;
     const auto [length, well_formed] = next_utf8(text);
     const char c = text.front();
     if (!well_formed) {

@@ -19,10 +19,9 @@ const FieldView* RequestView::find(std::string_view name) const {
   return found == fields.end() ? nullptr : &*found;
 }
 
-bool iequals(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
-           return to_lower(x) == to_lower(y);
-         });
+bool are_equal_but_for_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(),
+                    [](char x, char y) { return x == y || to_lower(x) == to_lower(y); });
 }
 
 }  // namespace weir::http

@@ -39,6 +39,9 @@ struct RequestView {
 };
 
 /// ASCII case-insensitive equality, as for field names, hosts and connection options.
-bool iequals(std::string_view a, std::string_view b);
+bool are_equal_but_for_case(std::string_view a, std::string_view b);  // of the same size
+inline bool iequals(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && are_equal_but_for_case(a, b);
+}
 
 }  // namespace weir::http

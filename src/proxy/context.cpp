@@ -1,6 +1,7 @@
 #include "proxy/context.hpp"
 
 #include "http/ratelimit_fields.hpp"
+#include "proxy/exchange.hpp"
 #include "proxy/session.hpp"
 #include "proxy/ticks.hpp"
 
@@ -65,6 +66,19 @@ std::uint64_t Context::next_random() {
   random ^= random >> 7;
   random ^= random << 17;
   return random;
+}
+
+std::unique_ptr<Exchange> Context::take_exchange() {
+  if (spare_exchanges_.empty()) return std::make_unique<Exchange>();
+  auto exchange = std::move(spare_exchanges_.back());
+  spare_exchanges_.pop_back();
+  exchange->reset();
+  return exchange;
+}
+
+void Context::give_back(std::unique_ptr<Exchange> exchange) {
+  constexpr std::size_t most_spare = 64;
+  if (spare_exchanges_.size() < most_spare) spare_exchanges_.push_back(std::move(exchange));
 }
 
 void Context::warn(const std::string& what) {

@@ -25,6 +25,7 @@
 namespace weir::proxy {
 
 class Session;
+struct Exchange;
 
 /// The Date field's value, rendered once a second.
 class DateText {
@@ -81,6 +82,9 @@ struct Context : ContextShares {
   /// dropped.
   void warn(const std::string& what);
   std::uint64_t next_random();
+  /// As new, but with room that it keeps from what it was before.
+  std::unique_ptr<Exchange> take_exchange();
+  void give_back(std::unique_ptr<Exchange> exchange);
   /// One step of coarse time: fires deadlines, starts health checks, and once a second closes idle
   /// upstream connections.
   void tick();
@@ -94,6 +98,7 @@ struct Context : ContextShares {
 
  private:
   std::uint64_t may_warn_at_ = 0;  ///< tick
+  std::vector<std::unique_ptr<Exchange>> spare_exchanges_;
 };
 
 }  // namespace weir::proxy

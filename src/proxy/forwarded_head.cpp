@@ -100,7 +100,7 @@ bool append_max_forwards(std::string& out, const http::RequestView& request) {
 std::string_view via_name() {
   static const std::string name = [] {
     std::string text = "weir-";
-    http::append_number(text, std::random_device{}(), 16);
+    http::append_number<16>(text, std::random_device{}());
     return text;
   }();
   return name;

@@ -1,6 +1,9 @@
 #include "proxy/head_parser.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
 
 #include "http/characters.hpp"
 #include "proxy/failure.hpp"
@@ -25,10 +28,29 @@ std::string_view token_at(const char* begin) {
   return between(begin, end);
 }
 
+/// The high bits of those of eight bytes that are control characters, HTAB among them for once; the
+/// lowest that is set is right, those above it may be too many.
+std::uint64_t controls_in(const char* eight) {
+  constexpr std::uint64_t ones = 0x0101'0101'0101'0101;
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, eight, sizeof bytes);
+  const std::uint64_t unlike_del = bytes ^ (0x7f * ones);
+  const std::uint64_t below_space = (bytes - 0x20 * ones) & ~bytes;
+  const std::uint64_t del = (unlike_del - ones) & ~unlike_del;
+  return (below_space | del) & (0x80 * ones);
+}
+
 /// Of a field value or a reason phrase, up to the end of the line if that is one.
-std::string_view text_at(const char* begin) {
+std::string_view text_at(const char* begin, const char* head_end) {
   const char* end = begin;
-  while (!http::is_control(*end))
+  while (std::endian::native == std::endian::little && head_end - end >= 8) {
+    const std::uint64_t controls = controls_in(end);
+    end += std::countr_zero(controls) / 8;  // all eight if there is none
+    if (controls == 0) continue;
+    if (*end != '\t') return between(begin, end);
+    ++end;
+  }
+  while (end != head_end && !http::is_control(*end))
     ++end;
   return between(begin, end);
 }
@@ -75,7 +97,7 @@ bool parse_fields(const char* at, const char* end, std::vector<http::FieldView>&
     const std::string_view name = token_at(at);
     at += name.size();
     if (name.empty() || *at != ':') return false;
-    const std::string_view value = text_at(at + 1);
+    const std::string_view value = text_at(at + 1, end);
     at = value.data() + value.size();
     if (!is_line_end(at) || fields.size() == most_fields) return false;
     at += 2;
@@ -153,7 +175,7 @@ std::optional<RequestLine> parse_request_head(std::string_view head,
   line.target = target_at(at + 1);
   at = end_of(line.target);
   if (line.target.empty() || *at != ' ') return std::nullopt;
-  const std::string_view version_text = text_at(at + 1);
+  const std::string_view version_text = text_at(at + 1, end_of(head));
   const auto version = version_of(version_text);
   at = end_of(version_text);
   if (!version || !is_line_end(at)) return std::nullopt;
@@ -167,7 +189,8 @@ std::optional<StatusLine> parse_response_head(std::string_view head,
   fields.clear();
   if (!is_whole(head)) return std::nullopt;
   const auto version = version_of(head.substr(0, version_size));
-  const std::string_view rest = text_at(head.data() + std::min(version_size, head.size()));
+  const std::string_view rest =
+      text_at(head.data() + std::min(version_size, head.size()), end_of(head));
   const auto status = status_of(rest);
   if (!version || !status || !is_line_end(end_of(rest))) return std::nullopt;
   if (!parse_fields(end_of(rest) + 2, end_of(head), fields)) return std::nullopt;

@@ -1,13 +1,12 @@
 #include "proxy/session.hpp"
 
-#include <sys/socket.h>
 #include <utility>
+
+#include <boost/container/static_vector.hpp>
 
 #include "http/normal_path.hpp"
 #include "http/original_request.hpp"
-#include "http/request_target.hpp"
 #include "identity/client_address.hpp"
-#include "proxy/head_parser.hpp"
 #include "proxy/store_answer.hpp"
 #include "proxy/ticks.hpp"
 
@@ -16,6 +15,8 @@ namespace {
 
 constexpr Duration linger_timeout = std::chrono::seconds(2);
 constexpr std::size_t linger_limit = 1024 * 1024;
+constexpr Duration drain_grace = std::chrono::seconds(1);
+
 /// As routes and identities see a request.
 http::RequestView in_normal_form(http::RequestView request, std::string& storage) {
   if (http::is_normal_path(request.path)) return request;
@@ -24,8 +25,6 @@ http::RequestView in_normal_form(http::RequestView request, std::string& storage
   request.path = storage;
   return request;
 }
-
-constexpr Duration drain_grace = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -69,8 +68,6 @@ Session::~Session() {
 Task<> Session::run(Manner manner) {
   if (!manner.begins_with_request() && !co_await open(manner)) co_return;
   for (;;) {
-    exchange_.reset();
-    exchange_.client = peer_;
     if (const Failure failure = co_await read_head(); failure != Failure::none) {
       if (answer_to(failure).status == 0) co_return;
       co_await answer(answer_to(failure));
@@ -78,18 +75,24 @@ Task<> Session::run(Manner manner) {
       co_await serve();
     }
     finish();
-    if (!exchange_.keep_alive) break;
+    if (!exchange_->keep_alive) break;
     if (has_rest_of_body() && !co_await discard_body()) break;
   }
   co_await linger();
 }
 
 Task<> Session::refuse() {
-  exchange_.started_at = context_.clock.now();
-  exchange_.client = peer_;
+  begin_exchange();
   co_await answer(answer_to(Failure::overloaded));
   finish();
   co_await linger();
+}
+
+/// An idle connection has none.
+void Session::begin_exchange() {
+  exchange_ = context_.take_exchange();
+  exchange_->started_at = context_.clock.now();
+  exchange_->client = peer_;
 }
 
 Task<> Session::serve() {
@@ -97,134 +100,35 @@ Task<> Session::serve() {
   if (const MaybeRefusal refusal = find_route()) co_return co_await answer(*refusal);
 
   decide();
-  if (exchange_.outcome == limiter::Outcome::undecided) co_await ask_store();
-  if (exchange_.outcome == limiter::Outcome::identity_required)
+  if (exchange_->outcome == limiter::Outcome::undecided) co_await ask_store();
+  if (exchange_->outcome == limiter::Outcome::identity_required)
     co_return co_await answer(answer_to(Failure::identity_required));
-  if (exchange_.outcome == limiter::Outcome::failed)
+  if (exchange_->outcome == limiter::Outcome::failed)
     co_return co_await answer(answer_to(Failure::store_failed));
-  if (exchange_.outcome == limiter::Outcome::denied) co_return co_await answer_denied();
-  if (exchange_.delay > Duration{0} && !aborted_) co_await wait_turn();
-  if (aborted_) co_return void(exchange_.keep_alive = false);
+  if (exchange_->outcome == limiter::Outcome::denied) co_return co_await answer_denied();
+  if (exchange_->delay > Duration{0} && !aborted_) co_await wait_turn();
+  if (aborted_) co_return void(exchange_->keep_alive = false);
 
-  if (exchange_.route->upstream) co_return co_await forward();
+  if (exchange_->route->upstream) co_return co_await forward();
   co_await answer_fixed();
 }
 
-Task<Failure> Session::read_head() {
-  std::size_t scanned = 0;
-  error_code ec;
-  input_.shrink();
-  arm(Phase::idle, context_.config.downstream.idle_timeout);
-  if (context_.draining) drain();
-  if (input_.empty()) co_await context_.turns.next();
-  for (bool is_first = true;; is_first = false) {
-    if (const Failure failure = look_for_head(scanned); failure != Failure::none) co_return failure;
-    if (exchange_.head_size != 0) co_return Failure::none;
-    // Asked before the read as well: a deadline that came while nothing was being read ended
-    // nothing.
-    std::size_t n = 0;
-    const bool is_ended = timed_out_ || aborted_;
-    const auto room = asio::buffer(input_.free_begin(), input_.free_size());
-    ec = asio::error::would_block;
-    if (!is_ended && is_first && context_.turns.are_many()) n = stream_.try_read(room, ec);
-    if (!is_ended && ec == asio::error::would_block)
-      n = co_await stream_.async_read_some(room, into(ec));
-    if (ec || n == 0) {
-      const bool head_is_late = timed_out_ && phase_ == Phase::head && !aborted_;
-      co_return head_is_late ? Failure::head_timed_out : Failure::downstream_gone;
-    }
-    input_.commit(n);
-  }
-}
-
-/// Sets head_size if the head has arrived whole; else makes room for more of it.
-Failure Session::look_for_head(std::size_t& scanned) {
-  const auto& limits = context_.config.downstream;
-  // RFC 9112 section 2.2: empty lines before a request line are ignored.
-  while (scanned == 0 && input_.data().starts_with("\r\n"))
-    input_.consume(2);
-  if (input_.empty() || input_.data() == "\r") {
-    input_.make_room(limits.max_head);
-    return Failure::none;
-  }
-  if (phase_ == Phase::idle) {
-    exchange_.started_at = context_.clock.now();
-    arm(Phase::head, limits.head_timeout);
-  }
-  const HeadEnd end = find_head_end(input_.data(), scanned);
-  if (end.state == HeadEnd::State::malformed) return Failure::head_malformed;
-  if (end.state == HeadEnd::State::complete && end.size <= limits.max_head) {
-    exchange_.head_size = end.size;
-    return Failure::none;
-  }
-  if (end.state == HeadEnd::State::incomplete && input_.make_room(limits.max_head))
-    return Failure::none;
-  const bool in_target =
-      input_.data().substr(0, limits.max_head).find("\r\n") == std::string_view::npos;
-  return in_target ? Failure::target_too_long : Failure::head_too_large;
-}
-
-/// From bytes to a request that can be passed on, or the reason why not. Until it is through, the
-/// connection is not kept: where the next request would begin is not known.
-Session::MaybeRefusal Session::inspect_head() {
-  const auto line =
-      parse_request_head(input_.data().substr(0, exchange_.head_size), exchange_.fields);
-  if (!line) return why_refused(input_.data().substr(0, exchange_.head_size), exchange_.fields);
-  auto& request = exchange_.request;
-  request.method = line->method;
-  request.version_minor = static_cast<std::uint8_t>(line->version % 10);
-  request.fields = exchange_.fields;
-  input_.consume(exchange_.head_size);  // the views hold until something is read
-
-  if (line->target.size() > context_.config.downstream.max_target)
-    return answer_to(Failure::target_too_long);
-  if (const auto refusal = http::set_target(request, line->target, exchange_.target_storage))
-    return refusal;
-  const auto framing = http::request_framing(request);
-  if (!framing) return framing.error();
-  exchange_.body = *framing;
-  exchange_.body_is_read = framing->kind == http::Framing::Kind::none ||
-                           *framing == http::Framing{http::Framing::Kind::length, 0};
-  if (is_too_large(framing->length)) return answer_to(Failure::body_too_large);
-
-  exchange_.connection = http::connection_options(request.fields, context_.identity_fields);
-  if (exchange_.connection.too_many) return answer_to(Failure::head_malformed);
-  exchange_.keep_alive = !http::wants_close(request.version_minor, exchange_.connection);
-  exchange_.scheme = stream_.is_secure() ? "https" : "http";
-  note_upgrade();
-  exchange_.client = identity::client_address(context_.config.client_address, peer_, request);
-  if (repeats_identity_field()) return answer_to(Failure::identity_repeated);
-  return std::nullopt;
-}
-
-/// Two values where one says who is asking: the upstream may take the other one, and each first
-/// value would be a fresh quota.
-bool Session::repeats_identity_field() const {
-  for (const auto& name : context_.identity_fields) {
-    std::size_t count = 0;
-    for (const auto& field : exchange_.fields)
-      count += http::iequals(field.name, name) ? 1 : 0;
-    if (count > 1) return true;
-  }
-  return false;
-}
-
 Session::MaybeRefusal Session::find_route() {
-  exchange_.routed = in_normal_form(exchange_.request, exchange_.normal_path);
+  exchange_->routed = in_normal_form(exchange_->request, exchange_->normal_path);
   std::optional<http::RequestView> original;
   for (const auto& route : context_.config.routes) {
     if (route.decide && !original) {
       if (const MaybeRefusal refusal = read_original(original.emplace())) return refusal;
     }
-    const auto& seen = route.decide ? *original : exchange_.routed;
-    if (!routing::matches(route.match, seen, exchange_.captures.data())) continue;
-    exchange_.route = &route;
-    exchange_.routed = seen;
+    const auto& seen = route.decide ? *original : exchange_->routed;
+    if (!routing::matches(route.match, seen, exchange_->captures.data())) continue;
+    exchange_->route = &route;
+    exchange_->routed = seen;
     if (route.match.path) {
       const auto& names = route.match.path->parameters();
-      exchange_.path_parameter_count = names.size();
+      exchange_->path_parameter_count = names.size();
       for (std::size_t i = 0; i < names.size(); ++i)
-        exchange_.path_parameters[i] = {names[i], exchange_.captures[i]};
+        exchange_->path_parameters[i] = {names[i], exchange_->captures[i]};
     }
     return std::nullopt;
   }
@@ -234,34 +138,34 @@ Session::MaybeRefusal Session::find_route() {
 /// What the peer asks a decision about: of a proxy that may speak for others the request it has,
 /// else the question itself.
 Session::MaybeRefusal Session::read_original(http::RequestView& original) {
-  original = exchange_.request;
+  original = exchange_->request;
   if (peer_is_trusted_) {
     if (const auto refusal =
-            http::read_original_request(exchange_.request, original, exchange_.original_target))
+            http::read_original_request(exchange_->request, original, exchange_->original_target))
       return refusal;
   }
-  original = in_normal_form(original, exchange_.original_path);
+  original = in_normal_form(original, exchange_->original_path);
   return std::nullopt;
 }
 
 /// What the request says about who is asking; views into the exchange.
 identity::Evidence Session::evidence() const {
   return {
-      .request = exchange_.routed,
-      .client = exchange_.client,
-      .path_parameters = {exchange_.path_parameters.data(), exchange_.path_parameter_count},
+      .request = exchange_->routed,
+      .client = exchange_->client,
+      .path_parameters = {exchange_->path_parameters.data(), exchange_->path_parameter_count},
       .client_settings = context_.config.client_address,
   };
 }
 
 void Session::decide() {
-  exchange_.asked_at = exchange_.decided_at = exchange_.started_at;
-  if (exchange_.route->limits.empty()) return;
-  exchange_.asked_at = context_.clock.now();
+  exchange_->asked_at = exchange_->decided_at = exchange_->started_at;
+  if (exchange_->route->limits.empty()) return;
+  exchange_->asked_at = context_.clock.now();
   const limiter::Verdict verdict =
-      context_.limiter.decide(*exchange_.route, evidence(), exchange_.asked_at);
+      context_.limiter.decide(*exchange_->route, evidence(), exchange_->asked_at);
   if (verdict.outcome == limiter::Outcome::undecided) {
-    exchange_.outcome = verdict.outcome;
+    exchange_->outcome = verdict.outcome;
   } else {
     conclude(verdict);
   }
@@ -276,60 +180,60 @@ Task<> Session::ask_store() {
   context_.wheel.disarm(*this);
   phase_ = Phase::decide;
   limiter::Verdict verdict;
-  for (Instant now = exchange_.asked_at; exchange_.outcome == limiter::Outcome::undecided;) {
+  for (Instant now = exchange_->asked_at; exchange_->outcome == limiter::Outcome::undecided;) {
     context_.limiter.ask(inquiry, answer, now);
     co_await answer.arrival();
     now = context_.clock.now();
-    verdict = context_.limiter.conclude(inquiry, answer.error(), *exchange_.route, evidence(), now);
-    exchange_.outcome = verdict.outcome;
+    verdict =
+        context_.limiter.conclude(inquiry, answer.error(), *exchange_->route, evidence(), now);
+    exchange_->outcome = verdict.outcome;
   }
   conclude(verdict);
 }
 
 void Session::conclude(const limiter::Verdict& verdict) {
   report(verdict);
-  exchange_.decided_at = context_.clock.now();
-  exchange_.decision_took = exchange_.decided_at - exchange_.asked_at;
+  exchange_->decided_at = context_.clock.now();
+  exchange_->decision_took = exchange_->decided_at - exchange_->asked_at;
   context_.counters.decision_duration[static_cast<std::size_t>(verdict.decider)].observe(
-      exchange_.decision_took);
+      exchange_->decision_took);
 }
 
 /// Keeps what the answer and the log need: the verdict lives only until the next decision of this
 /// worker.
 void Session::report(const limiter::Verdict& verdict) {
-  exchange_.outcome = verdict.outcome;
-  exchange_.decider = verdict.decider;
-  exchange_.shadow_denied = verdict.shadow_denied;
-  exchange_.delay = verdict.delay;
-  exchange_.retry_after = verdict.retry_after;
-  exchange_.policy = verdict.deciding;
-  std::array<http::PolicyReport, config::limits_per_route> reports;
-  std::size_t count = 0;
+  exchange_->outcome = verdict.outcome;
+  exchange_->decider = verdict.decider;
+  exchange_->shadow_denied = verdict.shadow_denied;
+  exchange_->delay = verdict.delay;
+  exchange_->retry_after = verdict.retry_after;
+  exchange_->policy = verdict.deciding;
+  boost::container::static_vector<http::PolicyReport, config::limits_per_route> reports;
   for (const auto& limit : verdict.limits) {
     const auto& decision = limit.decision;
     if (limit.policy == verdict.deciding) {
-      exchange_.identity = limit.identity;
-      exchange_.cost = limit.cost;
-      exchange_.remaining = decision.remaining;
+      exchange_->identity = limit.identity;
+      exchange_->cost = limit.cost;
+      exchange_->remaining = decision.remaining;
     }
     if (!limit.policy->visible) continue;
     if (!decision.allowed && !limit.policy->shadow)
-      exchange_.violated.push_back(limit.policy->name);
-    reports[count++] = {.policy_item = limit.policy->policy_item,
-                        .name_item = limit.policy->name_item,
-                        .limit = decision.limit,
-                        .remaining = decision.remaining,
-                        .reset_after = decision.reset_after,
-                        .more_after = decision.more_after,
-                        .partition = limit.identity};
+      exchange_->violated.push_back(limit.policy->name);
+    reports.push_back({.policy_item = limit.policy->policy_item,
+                       .name_item = limit.policy->name_item,
+                       .limit = decision.limit,
+                       .remaining = decision.remaining,
+                       .reset_after = decision.reset_after,
+                       .more_after = decision.more_after,
+                       .partition = limit.identity});
   }
-  http::append_rate_limit_fields(exchange_.limit_fields, {reports.data(), count},
+  http::append_rate_limit_fields(exchange_->limit_fields, {reports.data(), reports.size()},
                                  context_.config.response_fields);
 }
 
 Task<> Session::wait_turn() {
   error_code ec;
-  Timer timer(context_.io.get_executor(), exchange_.delay);
+  Timer timer(context_.io.get_executor(), exchange_->delay);
   context_.wheel.disarm(*this);
   phase_ = Phase::turn;
   turn_ = &timer;
@@ -339,20 +243,20 @@ Task<> Session::wait_turn() {
 
 void Session::count() {
   const auto& routes = context_.config.routes;
-  const std::size_t route = exchange_.route == nullptr
+  const std::size_t route = exchange_->route == nullptr
                                 ? routes.size()
-                                : static_cast<std::size_t>(exchange_.route - routes.data());
-  const Duration took = context_.clock.now() - exchange_.started_at;
-  if (exchange_.status != 0) context_.counters.routes[route].count(exchange_.status, took);
-  exchange_.is_counted = true;
+                                : static_cast<std::size_t>(exchange_->route - routes.data());
+  const Duration took = context_.clock.now() - exchange_->started_at;
+  if (exchange_->status != 0) context_.counters.routes[route].count(exchange_->status, took);
+  exchange_->is_counted = true;
 }
 
 void Session::finish() {
-  if (!exchange_.is_counted) count();
-  const Duration took = context_.clock.now() - exchange_.started_at;
-  if (context_.access_log.wants(exchange_.outcome == limiter::Outcome::denied ||
-                                exchange_.shadow_denied))
-    context_.access_log.write(record_of(exchange_, took));
+  if (!exchange_->is_counted) count();
+  const Duration took = context_.clock.now() - exchange_->started_at;
+  if (context_.access_log.wants(exchange_->outcome == limiter::Outcome::denied ||
+                                exchange_->shadow_denied))
+    context_.access_log.write(record_of(*exchange_, took));
 }
 
 void Session::arm(Phase phase, Duration timeout) {
@@ -394,14 +298,14 @@ Task<error_code> Session::flush(Stream& stream) {
 
 Task<error_code> Session::send(std::string_view data) {
   error_code ec;
-  exchange_.bytes_out += data.size();
+  exchange_->bytes_out += data.size();
   stream_.try_write(data, ec);
   if (stream_.has_unsent()) ec = co_await flush(stream_);
   co_return ec;
 }
 
 bool Session::has_rest_of_body() const {
-  return body_input_ || !exchange_.body_is_read;
+  return body_input_ || !exchange_->body_is_read;
 }
 
 /// The next request begins where this one's body ends: reads what is left of it. False if that is
@@ -411,8 +315,8 @@ Task<bool> Session::discard_body() {
     input_.append(body_input_->data());
     body_input_.reset();
   }
-  if (exchange_.body_is_read) co_return true;
-  BodySource source(stream_, input_, exchange_.body);
+  if (exchange_->body_is_read) co_return true;
+  BodySource source(stream_, input_, exchange_->body);
   std::string_view piece;
   std::size_t discarded = 0;
   while (discarded <= context_.config.downstream.max_drain) {
@@ -432,7 +336,7 @@ Task<bool> Session::discard_body() {
 /// for a moment.
 Task<> Session::linger() {
   if (aborted_ || !stream_.is_open()) co_return;
-  const bool is_read = exchange_.body_is_read && input_.empty() && !stream_.has_unread();
+  const bool is_read = exchange_->body_is_read && input_.empty() && !stream_.has_unread();
   if (is_read && !stream_.is_secure()) co_return;
   error_code ec;
   stream_.shutdown_send();

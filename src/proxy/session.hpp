@@ -63,6 +63,7 @@ class Session final : public Deadline {
 
   Task<> run(Manner manner);
   Task<> refuse();
+  void begin_exchange();
   Task<> serve();
 
   // open
@@ -136,7 +137,7 @@ class Session final : public Deadline {
   InputBuffer input_{2048};
   std::unique_ptr<InputBuffer>
       body_input_;  ///< while a request body streams: the head's views must stay where they are
-  Exchange exchange_;
+  std::unique_ptr<Exchange> exchange_;  ///< none while the connection is idle
   std::unique_ptr<UpstreamConnection> upstream_;
   Timer* turn_ = nullptr;
   std::size_t index_;  ///< in the worker's list

@@ -22,7 +22,7 @@ bool is_worth_reading(const Exchange& exchange, std::size_t max_drain) {
 
 Task<> Session::answer(const http::Refusal& refusal) {
   if (aborted_ || refusal.status == 0) {
-    exchange_.keep_alive = false;
+    exchange_->keep_alive = false;
     co_return;
   }
   std::string& body = context_.body;
@@ -30,40 +30,40 @@ Task<> Session::answer(const http::Refusal& refusal) {
   http::append_problem(body, refusal.status, refusal.detail);
   std::string_view more_fields;
   if (refusal.status == 405) more_fields = allow_line;
-  if (refusal.status == 401) more_fields = exchange_.route->challenge;
+  if (refusal.status == 401) more_fields = exchange_->route->challenge;
   co_await send_answer(refusal.status, problem_json, more_fields, body);
 }
 
 Task<> Session::answer_denied() {
-  const config::Policy& policy = *exchange_.policy;
+  const config::Policy& policy = *exchange_->policy;
   const auto& options = context_.config.response_fields;
   std::string& fields = context_.fields;
   fields.assign("Cache-Control: no-store\r\n");
   std::optional<std::int64_t> retry_after_s;
-  if (exchange_.retry_after) {
-    retry_after_s = http::retry_after_seconds(*exchange_.retry_after, options.retry_after_jitter,
+  if (exchange_->retry_after) {
+    retry_after_s = http::retry_after_seconds(*exchange_->retry_after, options.retry_after_jitter,
                                               context_.next_random());
     http::append_retry_after(fields, *retry_after_s, options.retry_after, context_.clock.now());
   }
   std::string& body = context_.body;
   body.clear();
   if (!policy.body)
-    http::append_quota_exceeded(body, policy.status, exchange_.violated, retry_after_s);
+    http::append_quota_exceeded(body, policy.status, exchange_->violated, retry_after_s);
   co_await send_answer(policy.status, policy.body ? "text/plain" : problem_json, fields,
                        policy.body ? *policy.body : body);
 }
 
 Task<> Session::answer_fixed() {
-  const auto& fixed = exchange_.route->respond;
+  const auto& fixed = exchange_->route->respond;
   co_await send_answer(fixed.status, fixed.content_type, "", fixed.body);
 }
 
 Task<> Session::send_answer(int status, std::string_view content_type, std::string_view more_fields,
                             std::string_view body) {
-  if (context_.draining || !is_worth_reading(exchange_, context_.config.downstream.max_drain))
-    exchange_.keep_alive = false;
-  exchange_.status = status;
-  exchange_.head_is_sent = true;
+  if (context_.draining || !is_worth_reading(*exchange_, context_.config.downstream.max_drain))
+    exchange_->keep_alive = false;
+  exchange_->status = status;
+  exchange_->head_is_sent = true;
   std::string& out = context_.output;
   out.assign("HTTP/1.1 ");
   http::append_number(out, status);
@@ -75,14 +75,14 @@ Task<> Session::send_answer(int status, std::string_view content_type, std::stri
     out.append("\r\nContent-Type: ").append(content_type).append("\r\nContent-Length: ");
     http::append_number(out, body.size());
   }
-  out.append("\r\n").append(exchange_.limit_fields).append(more_fields);
-  append_connection(out, exchange_);
-  if (exchange_.request.method != "HEAD" && status != 204 && status != 304) out.append(body);
-  exchange_.bytes_out += out.size();
+  out.append("\r\n").append(exchange_->limit_fields).append(more_fields);
+  append_connection(out, *exchange_);
+  if (exchange_->request.method != "HEAD" && status != 204 && status != 304) out.append(body);
+  exchange_->bytes_out += out.size();
   error_code ec;
   stream_.try_write(out, ec);
   if (stream_.has_unsent()) ec = co_await flush(stream_);
-  if (ec) exchange_.keep_alive = false;
+  if (ec) exchange_->keep_alive = false;
 }
 
 }  // namespace weir::proxy

@@ -51,17 +51,17 @@ struct Session::Upload {
 };
 
 Task<> Session::forward() {
-  const auto left = http::max_forwards(exchange_.request);
+  const auto left = http::max_forwards(exchange_->request);
   if (!left) co_return co_await answer(left.error());
   if (*left == std::uint64_t{0}) co_return co_await send_answer(204, "", allow_line, "");
-  if (http::has_passed(exchange_.fields, via_name())) co_return co_await answer(loop_detected);
-  UpstreamPool& pool = *context_.pools[*exchange_.route->upstream];
-  exchange_.upstream = &pool.settings();
-  exchange_.forwarded_at =
-      exchange_.delay > Duration{0} ? context_.clock.now() : exchange_.decided_at;
+  if (http::has_passed(exchange_->fields, via_name())) co_return co_await answer(loop_detected);
+  UpstreamPool& pool = *context_.pools[*exchange_->route->upstream];
+  exchange_->upstream = &pool.settings();
+  exchange_->forwarded_at =
+      exchange_->delay > Duration{0} ? context_.clock.now() : exchange_->decided_at;
   ServerSet tried;
   const InputBuffer::Mark before_body = input_.mark();
-  const bool has_no_body = exchange_.body_is_read;
+  const bool has_no_body = exchange_->body_is_read;
   Failure failure = Failure::none;
   for (int attempts = 0; attempts <= pool.settings().retries; ++attempts) {
     UpstreamServer* const server = pool.choose(context_.wheel.now(), tried);
@@ -78,17 +78,17 @@ Task<> Session::forward() {
     if (!may_repeat(failure, reused, pool.has_another(tried))) break;
     timed_out_ = false;
     input_.rewind(before_body);
-    exchange_.bytes_in = 0;
-    exchange_.body_is_read = has_no_body;
+    exchange_->bytes_in = 0;
+    exchange_->body_is_read = has_no_body;
   }
   count_upstream(failure);
   if (failure == Failure::none) co_return;
-  if (failure == Failure::downstream_gone && exchange_.status == 0)
-    exchange_.status = client_closed_request;
-  const bool body_was_touched = exchange_.bytes_in > 0 || body_input_;
-  if (body_was_touched && !exchange_.body_is_read) exchange_.keep_alive = false;
-  if (!exchange_.head_is_sent) co_return co_await answer(answer_to(failure));
-  exchange_.keep_alive = false;
+  if (failure == Failure::downstream_gone && exchange_->status == 0)
+    exchange_->status = client_closed_request;
+  const bool body_was_touched = exchange_->bytes_in > 0 || body_input_;
+  if (body_was_touched && !exchange_->body_is_read) exchange_->keep_alive = false;
+  if (!exchange_->head_is_sent) co_return co_await answer(answer_to(failure));
+  exchange_->keep_alive = false;
   stream_.reset();  // a cut answer must not look complete (RFC 9112 section 8)
 }
 
@@ -96,7 +96,7 @@ Task<> Session::forward() {
 /// there and serves others. Neither does a connection that was idle, which a server may close at
 /// any time.
 bool Session::is_servers_fault(Failure failure, bool reused) const {
-  if (exchange_.was_answered) return false;
+  if (exchange_->was_answered) return false;
   return failure == Failure::upstream_unreachable || failure == Failure::upstream_connect_timeout ||
          failure == Failure::upstream_timed_out || (failure == Failure::upstream_broken && !reused);
 }
@@ -106,24 +106,24 @@ bool Session::is_servers_fault(Failure failure, bool reused) const {
 /// only if its connection had been idle; nobody waits for the same server twice; and a body goes up
 /// again if it had arrived whole with its head.
 bool Session::may_repeat(Failure failure, bool reused, bool has_another) const {
-  if (aborted_ || client_left_ || exchange_.head_is_sent || exchange_.was_answered) return false;
+  if (aborted_ || client_left_ || exchange_->head_is_sent || exchange_->was_answered) return false;
   if (failure == Failure::upstream_unreachable) return true;
   if (failure == Failure::upstream_connect_timeout) return has_another;
-  const bool is_still_here = exchange_.body_is_read && !body_input_;
+  const bool is_still_here = exchange_->body_is_read && !body_input_;
   return failure == Failure::upstream_broken && (reused || has_another) && is_still_here &&
-         is_idempotent(exchange_.request.method);
+         is_idempotent(exchange_->request.method);
 }
 
 Task<Failure> Session::attempt(UpstreamPool& pool, UpstreamServer& server) {
   const UnderWay under_way(pool.shares(), server);
-  exchange_.server = &server.settings();
+  exchange_->server = &server.settings();
   upstream_ = server.take_idle();
   if (!upstream_) {
     if (const Failure failure = co_await connect(server); failure != Failure::none)
       co_return failure;
   }
-  Upload upload{.source = BodySource(stream_, input_, exchange_.body),
-                .chunk = exchange_.body.kind == http::Framing::Kind::chunked,
+  Upload upload{.source = BodySource(stream_, input_, exchange_->body),
+                .chunk = exchange_->body.kind == http::Framing::Kind::chunked,
                 .done = {}};
   Failure failure = append_request(upload);
   if (failure == Failure::none) {
@@ -143,14 +143,14 @@ Task<Failure> Session::attempt(UpstreamPool& pool, UpstreamServer& server) {
 
 Task<Failure> Session::connect(UpstreamServer& server) {
   upstream_ = server.make();
-  const Duration timeout = exchange_.upstream->connect_timeout;
+  const Duration timeout = exchange_->upstream->connect_timeout;
   arm(Phase::connect, timeout);
   error_code ec = co_await server.resolve(context_.wheel.now(), timeout);
   if (aborted_) co_return Failure::downstream_gone;
   if (!ec && !timed_out_) ec = co_await server.connect(*upstream_);
   if (ec && !upstream_->stream.trouble().empty()) {
-    context_.warn("upstream " + exchange_.upstream->name + ": TLS to " +
-                  exchange_.server->authority() + ": " + std::string(upstream_->stream.trouble()));
+    context_.warn("upstream " + exchange_->upstream->name + ": TLS to " +
+                  exchange_->server->authority() + ": " + std::string(upstream_->stream.trouble()));
   }
   if (timed_out_ || ec == asio::error::timed_out) co_return Failure::upstream_connect_timeout;
   if (ec == asio::error::no_descriptors) co_return Failure::overloaded;
@@ -162,29 +162,29 @@ Failure Session::append_request(Upload& upload) {
   std::string& out = context_.output;
   out.clear();
   if (upload.chunk) {
-    upload.trailers.open({.head = exchange_.fields,
-                          .connection = exchange_.connection,
+    upload.trailers.open({.head = exchange_->fields,
+                          .connection = exchange_->connection,
                           .guarded = context_.guarded_fields});
     upload.source.keep_trailers(upload.trailers);
   }
-  append_request_head(out, exchange_,
+  append_request_head(out, *exchange_,
                       {.peer = peer_,
                        .peer_is_trusted = peer_is_trusted_,
                        .guarded = context_.guarded_fields,
                        .trailer = upload.trailers.announced()});
   auto state = BodySource::State::ended;
-  if (!exchange_.body_is_read) {
+  if (!exchange_->body_is_read) {
     std::string_view piece;
     while ((state = upload.source.pull(piece)) == BodySource::State::payload) {
-      exchange_.bytes_in += piece.size();
+      exchange_->bytes_in += piece.size();
       upload.chunk ? append_chunk(out, piece) : void(out.append(piece));
     }
     if (state == BodySource::State::malformed) return Failure::body_malformed;
-    if (is_too_large(exchange_.bytes_in)) return Failure::body_too_large;
+    if (is_too_large(exchange_->bytes_in)) return Failure::body_too_large;
   }
   upload.sent_whole = state == BodySource::State::ended;
   if (upload.sent_whole) {
-    exchange_.body_is_read = true;
+    exchange_->body_is_read = true;
     if (upload.chunk) append_last_chunk(out, upload.source.trailer_lines());
   }
   return Failure::none;
@@ -214,14 +214,14 @@ Task<> Session::upload_body(Upload& upload) {
     auto state = BodySource::State::payload;
     while (out.size() < gather_limit * 4 &&
            (state = upload.source.pull(piece)) == BodySource::State::payload) {
-      exchange_.bytes_in += piece.size();
+      exchange_->bytes_in += piece.size();
       upload.chunk ? append_chunk(out, piece) : void(out.append(piece));
     }
-    exchange_.body_is_read = state == BodySource::State::ended;
-    if (exchange_.body_is_read && upload.chunk)
+    exchange_->body_is_read = state == BodySource::State::ended;
+    if (exchange_->body_is_read && upload.chunk)
       append_last_chunk(out, upload.source.trailer_lines());
     if (state == BodySource::State::malformed) upload.failure = Failure::body_malformed;
-    if (is_too_large(exchange_.bytes_in)) upload.failure = Failure::body_too_large;
+    if (is_too_large(exchange_->bytes_in)) upload.failure = Failure::body_too_large;
     if (upload.failure != Failure::none) break;
     arm(Phase::body, limits.body_timeout);
     // An upstream that takes no more may have answered already: reading its answer decides.
@@ -236,8 +236,8 @@ Task<> Session::upload_body(Upload& upload) {
     }
   }
   if (upload.failure != Failure::none) upstream_->stream.cancel();
-  if (upload.sent_whole && !exchange_.head_is_sent)
-    arm(Phase::response, exchange_.upstream->response_timeout);
+  if (upload.sent_whole && !exchange_->head_is_sent)
+    arm(Phase::response, exchange_->upstream->response_timeout);
   upload.finished = true;
   upload.done->cancel();
 }
@@ -245,7 +245,7 @@ Task<> Session::upload_body(Upload& upload) {
 /// The answer is complete, or there will be none: what is left of the request is of no use.
 Task<> Session::finish_upload(Upload& upload) {
   error_code ec;
-  exchange_.keep_alive = false;
+  exchange_->keep_alive = false;
   upload.unwanted = true;
   stream_.cancel();
   upstream_->stream.cancel();
@@ -257,7 +257,7 @@ Task<Failure> Session::read_response(Upload& upload) {
   auto& upstream = *upstream_;
   std::size_t scanned = 0;
   error_code ec;
-  if (upload.finished) arm(Phase::response, exchange_.upstream->response_timeout);
+  if (upload.finished) arm(Phase::response, exchange_->upstream->response_timeout);
   co_await context_.turns.next();
   for (bool is_first = true;; is_first = false) {
     const HeadEnd end = find_head_end(upstream.input.data(), scanned);
@@ -272,12 +272,12 @@ Task<Failure> Session::read_response(Upload& upload) {
       if (ec == asio::error::would_block)
         n = co_await upstream.stream.async_read_some(room, into(ec));
       upstream.input.commit(n);
-      exchange_.was_answered |= n > 0;
+      exchange_->was_answered |= n > 0;
       if (!ec) continue;
       const Failure why = interruption(upload);
       co_return why == Failure::none ? Failure::upstream_broken : why;
     }
-    exchange_.upstream_took = context_.clock.now() - exchange_.forwarded_at;
+    exchange_->upstream_took = context_.clock.now() - exchange_->forwarded_at;
     auto line = parse_response_head(upstream.input.data().substr(0, end.size), upstream.fields);
     if (!line && move_space_behind_colons(upstream.input.writable(end.size)))
       line = parse_response_head(upstream.input.data().substr(0, end.size), upstream.fields);
@@ -285,12 +285,12 @@ Task<Failure> Session::read_response(Upload& upload) {
     upstream.input.consume(end.size);  // the views hold until something is read
     const auto connection = http::connection_options(upstream.fields);
     const auto body =
-        http::response_framing(exchange_.request.method, line->status,
+        http::response_framing(exchange_->request.method, line->status,
                                static_cast<std::uint8_t>(line->version % 10), upstream.fields);
     if (!body || connection.too_many) co_return Failure::upstream_invalid;
     upstream.server.answered();
     Trailers trailers;
-    if (body->kind == http::Framing::Kind::chunked && wants_trailers(exchange_.request)) {
+    if (body->kind == http::Framing::Kind::chunked && wants_trailers(exchange_->request)) {
       trailers.open({.head = upstream.fields, .connection = connection, .only_announced = false});
     }
     const ResponseHead head{.line = *line,
@@ -307,7 +307,7 @@ Task<Failure> Session::read_response(Upload& upload) {
     if (line->status == switching_protocols) co_return co_await open_tunnel(head);
     const Failure failure = co_await answer_interim(head);
     if (failure != Failure::none) co_return failure;
-    if (upload.finished) arm(Phase::response, exchange_.upstream->response_timeout);
+    if (upload.finished) arm(Phase::response, exchange_->upstream->response_timeout);
     scanned = 0;
   }
 }
@@ -324,7 +324,7 @@ Failure Session::interruption(const Upload& upload) const {
 
 /// 100, 103 and their like; a client of HTTP/1.0 does not know them (RFC 9110 section 15.2).
 Task<Failure> Session::answer_interim(const ResponseHead& head) {
-  if (exchange_.request.version_minor == 0) co_return Failure::none;
+  if (exchange_->request.version_minor == 0) co_return Failure::none;
   std::string& out = context_.output;
   out.clear();
   append_interim_head(out, head);
@@ -340,15 +340,15 @@ bool Session::append_answer(const ResponseHead& head) {
   upstream.reusable =
       !ends_with_connection &&
       !http::wants_close(static_cast<std::uint8_t>(head.line.version % 10), head.connection);
-  if (context_.draining || !exchange_.body_is_read) exchange_.keep_alive = false;
-  if (has_no_length && exchange_.request.version_minor == 0) exchange_.keep_alive = false;
+  if (context_.draining || !exchange_->body_is_read) exchange_->keep_alive = false;
+  if (has_no_length && exchange_->request.version_minor == 0) exchange_->keep_alive = false;
 
-  exchange_.status = head.line.status;
+  exchange_->status = head.line.status;
   std::string& out = context_.output;
   out.clear();
   const bool chunk = append_response_head(
-      out, head, exchange_, context_.date.at(exchange_.forwarded_at + *exchange_.upstream_took));
-  exchange_.head_is_sent = true;
+      out, head, *exchange_, context_.date.at(exchange_->forwarded_at + *exchange_->upstream_took));
+  exchange_->head_is_sent = true;
   return chunk;
 }
 
@@ -372,7 +372,7 @@ Task<Failure> Session::relay_answer(BodySource& source, bool chunk) {
     if (state == BodySource::State::malformed) co_return Failure::upstream_invalid;
     if (state == BodySource::State::ended && chunk) append_last_chunk(out, source.trailer_lines());
     error_code ec;
-    exchange_.bytes_out += out.size();
+    exchange_->bytes_out += out.size();
     stream_.try_write(out, ec);
     if (stream_.has_unsent()) ec = co_await flush(stream_);
     if (ec) co_return Failure::downstream_gone;
@@ -385,13 +385,13 @@ Task<Failure> Session::relay_answer(BodySource& source, bool chunk) {
 }
 
 Task<error_code> Session::send_from_place(std::string_view data) {
-  exchange_.bytes_out += data.size();
+  exchange_->bytes_out += data.size();
   arm(Phase::body, context_.config.downstream.body_timeout);
   co_return co_await stream_.write(data);
 }
 
 void Session::count_upstream(Failure failure) {
-  UpstreamCounters& counters = context_.counters.upstreams[*exchange_.route->upstream];
+  UpstreamCounters& counters = context_.counters.upstreams[*exchange_->route->upstream];
   switch (failure) {
     case Failure::none:
       return counters.answered.add();

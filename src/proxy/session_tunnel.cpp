@@ -14,24 +14,24 @@ constexpr std::size_t tunnel_input = 4 * 1024;
 /// RFC 9110 section 7.8. A request with a body is answered in HTTP: the server may ignore the
 /// offer, and the tunnel would begin in the middle of a message.
 void Session::note_upgrade() {
-  const auto& request = exchange_.request;
-  if (!exchange_.connection.upgrade || request.version_minor == 0 || !exchange_.body_is_read)
+  const auto& request = exchange_->request;
+  if (!exchange_->connection.upgrade || request.version_minor == 0 || !exchange_->body_is_read)
     return;
-  http::append_upgrade_offer(exchange_.upgrade, request.fields);
+  http::append_upgrade_offer(exchange_->upgrade, request.fields);
 }
 
 /// The upstream has answered 101: from here on bytes pass as they are. Counted now, logged at its
 /// end.
 Task<Failure> Session::open_tunnel(const ResponseHead& head) {
-  const bool was_offered = !exchange_.upgrade.empty() && head.connection.upgrade &&
-                           http::takes_offer(head.fields, exchange_.upgrade);
+  const bool was_offered = !exchange_->upgrade.empty() && head.connection.upgrade &&
+                           http::takes_offer(head.fields, exchange_->upgrade);
   if (!was_offered || aborted_) co_return Failure::upstream_invalid;
-  exchange_.keep_alive = false;
-  exchange_.head_is_sent = true;
-  exchange_.status = head.line.status;
+  exchange_->keep_alive = false;
+  exchange_->head_is_sent = true;
+  exchange_->status = head.line.status;
   std::string& out = context_.output;
   out.clear();
-  append_switching_head(out, head, exchange_);
+  append_switching_head(out, head, *exchange_);
   count();
   if (co_await send(out)) co_return Failure::downstream_gone;
 
@@ -41,11 +41,11 @@ Task<Failure> Session::open_tunnel(const ResponseHead& head) {
   phase_ = Phase::tunnel;
   timed_out_ = false;
   Tunnel tunnel(
-      context_.io, {.stream = stream_, .input = *body_input_, .carried = exchange_.bytes_in},
-      {.stream = upstream_->stream, .input = upstream_->input, .carried = exchange_.bytes_out},
+      context_.io, {.stream = stream_, .input = *body_input_, .carried = exchange_->bytes_in},
+      {.stream = upstream_->stream, .input = upstream_->input, .carried = exchange_->bytes_out},
       {.wheel = context_.wheel,
        .deadline = *this,
-       .ticks = ticks_in(exchange_.upstream->tunnel_timeout)});
+       .ticks = ticks_in(exchange_->upstream->tunnel_timeout)});
   const bool ended_in_order = co_await tunnel.run();
   body_input_.reset();
   if (!ended_in_order && !timed_out_) {

@@ -139,3 +139,37 @@ TEST_CASE("a status line may have no reason") {
   CHECK_FALSE(parse_response_head("HTTP/1.1 20 OK\r\n\r\n", fields));
   CHECK_FALSE(parse_response_head("garbage\r\n\r\n", fields));
 }
+
+TEST_CASE("every control character ends a value wherever it stands, HTAB and obs-text do not") {
+  for (std::size_t before = 0; before < 20; ++before) {
+    for (int byte = 0; byte < 256; ++byte) {
+      CAPTURE(before, byte);
+      const auto c = static_cast<char>(byte);
+      const std::string value = std::string(before, 'v') + c + std::string(12, 'w');
+      std::vector<FieldView> fields;
+      const auto line = parse_request_head("GET / HTTP/1.1\r\nX:" + value + "\r\n\r\n", fields);
+      const bool is_allowed = (byte >= 0x20 && byte != 0x7f) || c == '\t';
+      REQUIRE(line.has_value() == is_allowed);
+      if (!is_allowed) continue;
+      REQUIRE(fields.size() == 1);
+      const bool is_space = c == ' ' || c == '\t';
+      CHECK(fields[0].value == (before == 0 && is_space ? value.substr(1) : value));
+    }
+  }
+}
+
+TEST_CASE("what is no whole head is not parsed") {
+  std::vector<FieldView> fields;
+  for (const char* text : {"", "\r\n", "\r\n\r\n", "GET / HTTP/1.1", "GET / HTTP/1.1\r\n",
+                           "GET / HTTP/1.1\r\nHost: a\r\n", "GET / HTTP/1.1\r\n\r\nX: y\r\n\r\n"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_request_head(text, fields).has_value());
+    CHECK_FALSE(parse_response_head(text, fields).has_value());
+  }
+  for (const char* text :
+       {"HTTP/1.1 200\r\n\r\n", "HTTP/1.1  200 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n",
+        "HTTP/2.0 200 OK\r\n\r\n", "HTTP/1.1 200 O\x01K\r\n\r\n", "HTTP/1.1\r\n\r\n"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_response_head(text, fields).has_value());
+  }
+}

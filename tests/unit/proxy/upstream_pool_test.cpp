@@ -2,7 +2,9 @@
 // about them.
 #include "proxy/upstream_pool.hpp"
 
+#include <array>
 #include <sys/socket.h>
+#include <vector>
 
 #include <boost/asio/ip/tcp.hpp>
 
@@ -183,6 +185,35 @@ TEST_CASE("an idle connection is taken again only while nothing happened on it")
     CHECK(server.take_idle() == nullptr);
   }
   CHECK(pool.pool->shares().idle == 0);
+}
+
+TEST_CASE("many look at idle connections together, and take those on which nothing happened") {
+  constexpr std::size_t count = 20;  // more than one look
+  Pool pool({"192.0.2.1"});
+  auto& server = pool.server(0);
+  std::array<Pair, count> pairs;
+  for (Pair& pair : pairs) {
+    auto connection = pair.connect(pool.io, server);
+    connection->endpoint = endpoint;
+    server.give_back(std::move(connection), 10);
+  }
+  pairs[3].other->write_some(bytes_of("HTTP/1.1 408 Request Timeout\r\n\r\n"));
+  pairs[17].other->close();
+
+  std::vector<std::unique_ptr<UpstreamConnection>> taken;
+  auto take = [](Pool& from, UpstreamServer& of, auto& to) -> Task<> {
+    co_await from.turns.next();
+    if (auto connection = of.take_idle()) to.push_back(std::move(connection));
+  };
+  for (std::size_t i = 0; i < 8; ++i)
+    spawn(pool.io, take(pool, server, taken));
+  pool.io.poll();
+  CHECK(taken.size() == 8);
+  // What was looked at in that pass is looked at anew later.
+  pairs[10].other->close();
+  while (auto connection = server.take_idle())
+    taken.push_back(std::move(connection));
+  CHECK(taken.size() == count - 3);
 }
 
 TEST_CASE("idle connections give way where descriptors are short") {
