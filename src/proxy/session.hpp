@@ -93,7 +93,7 @@ class Session final : public Deadline {
   bool will_read_body_to_its_end();
   // forward
   Task<> forward();
-  Task<Failure> attempt(UpstreamPool& pool, UpstreamServer& server);
+  Task<Failure> attempt(UpstreamPool& pool, UpstreamServer& server, bool may_reuse);
   Task<Failure> connect(UpstreamServer& server);
   Failure append_request(Upload& upload);
   void start_upload(Upload& upload);

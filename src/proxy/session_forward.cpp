@@ -63,19 +63,22 @@ Task<> Session::forward() {
   const InputBuffer::Mark before_body = input_.mark();
   const bool has_no_body = exchange_->body_is_read;
   Failure failure = Failure::none;
+  // One idle connection that was closed is no reason to trust the next.
+  bool may_reuse = true;
   for (int attempts = 0; attempts <= pool.settings().retries; ++attempts) {
     UpstreamServer* const server = pool.choose(context_.wheel.now(), tried);
     if (server == nullptr) {
       if (attempts == 0) failure = Failure::upstream_unhealthy;
       break;
     }
-    failure = co_await attempt(pool, *server);
+    failure = co_await attempt(pool, *server, may_reuse);
     const bool reused = upstream_ && upstream_->reused;
     upstream_.reset();
     if (failure == Failure::none) break;
     tried.set(server->index());
     if (is_servers_fault(failure, reused)) server->failed(context_.wheel.now());
     if (!may_repeat(failure, reused, pool.has_another(tried))) break;
+    may_reuse = !reused;
     timed_out_ = false;
     input_.rewind(before_body);
     exchange_->bytes_in = 0;
@@ -114,10 +117,10 @@ bool Session::may_repeat(Failure failure, bool reused, bool has_another) const {
          is_idempotent(exchange_->request.method);
 }
 
-Task<Failure> Session::attempt(UpstreamPool& pool, UpstreamServer& server) {
+Task<Failure> Session::attempt(UpstreamPool& pool, UpstreamServer& server, bool may_reuse) {
   const UnderWay under_way(pool.shares(), server);
   exchange_->server = &server.settings();
-  upstream_ = server.take_idle();
+  if (may_reuse) upstream_ = server.take_idle();
   if (!upstream_) {
     if (const Failure failure = co_await connect(server); failure != Failure::none)
       co_return failure;

@@ -1,7 +1,7 @@
 """Several requests on one connection: each is answered, in order, by its own answer."""
 
+import contextlib
 import socket
-
 import threading
 
 from harness.message import Truncated
@@ -244,6 +244,28 @@ class UpstreamConnections(Case):
         self.assertEqual((response.status, response.body), (200, b"/second"))
         self.assertEqual([r.target for r in upstream.requests], ["/first", "/second", "/second"])
         self.assertEqual(upstream.connections, 2)
+
+    def test_after_one_stale_connection_no_other_is_tried(self):
+        together = threading.Barrier(4, timeout=10)
+
+        def behaviour(exchange):
+            if exchange.target == "/first":
+                together.wait()  # so that each has a connection of its own
+                exchange.answer()
+            elif exchange.connection <= 4:
+                exchange.close()
+            else:
+                exchange.answer()
+
+        upstream, weir, client = self.proxy(behaviour, main={"retries": 1})
+        with contextlib.ExitStack() as stack:
+            others = [stack.enter_context(weir.connect()) for _ in range(4)]
+            for other in others:
+                other.send(request_bytes("GET", "/first"))
+            for other in others:
+                self.assertEqual(other.read().status, 200)
+        self.assertEqual(client.get("/second").status, 200)
+        self.assertEqual(upstream.connections, 5)
 
     def test_a_post_on_a_stale_connection_is_never_sent_twice(self):
         upstream, _, client = self.proxy(close_second_unread)
