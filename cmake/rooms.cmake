@@ -21,10 +21,6 @@ endfunction()
 # Asio is header-only: what it needs at link time, and the warnings of its headers kept out.
 add_library(asio INTERFACE)
 target_link_libraries(asio INTERFACE Threads::Threads)
-# A request suspends in more coroutines at once than Asio keeps frames for by default (2 a thread); beyond those the plain allocator's
-# thread cache is faster than aligned_alloc, which has none.
-target_compile_definitions(asio INTERFACE BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE=16
-                                          BOOST_ASIO_DISABLE_STD_ALIGNED_ALLOC BOOST_ASIO_DISABLE_BOOST_ALIGN)
 
 # The sanitizer presets compile a room's files together (CMAKE_UNITY_BUILD), which takes a third of the time. These have names of
 # their own in their anonymous namespaces that others use differently.
