@@ -1,0 +1,193 @@
+#include "proxy/tunnel.hpp"
+
+#include <optional>
+
+#include "unit/proxy/stream_pair.hpp"
+
+namespace weir::proxy {
+namespace {
+
+using test::large_text;
+using test::run;
+using test::StreamPair;
+
+constexpr std::uint64_t idle_ticks = 10;
+
+/// A tunnel whose two far ends the test holds, and whose deadline does what a session's does.
+struct Tunnelled {
+  struct Owner : Deadline {};
+
+  void start() {
+    tunnel.emplace(io, Tunnel::Side{client.stream, from_client, up},
+                   Tunnel::Side{upstream.stream, from_upstream, down},
+                   TunnelIdle{.wheel = wheel, .deadline = owner, .ticks = idle_ticks});
+    const auto carry = [](Tunnel& through, std::optional<bool>& how) -> Task<> {
+      const bool in_order = co_await through.run();
+      how = in_order;
+    };
+    spawn(io, carry(*tunnel, ended));
+    run(io);
+  }
+  void tick(std::uint64_t count = 1) {
+    for (; count > 0; --count) {
+      wheel.advance(wheel.now() + 1, [this](Deadline&) {
+        fired = true;
+        client.stream.cancel();
+        upstream.stream.cancel();
+      });
+      run(io);
+    }
+  }
+
+  asio::io_context io;
+  StreamPair client{io}, upstream{io};
+  InputBuffer from_client{4096}, from_upstream{16384};
+  std::uint64_t up = 0, down = 0;
+  DeadlineWheel wheel;
+  Owner owner;
+  std::optional<Tunnel> tunnel;
+  std::optional<bool> ended;  ///< set at the end: in order?
+  bool fired = false;
+};
+
+TEST_CASE("a tunnel carries bytes as they are, both ways") {
+  Tunnelled t;
+  t.start();
+  const std::string odd("\0\r\n\r\nGET / HTTP/1.1\r\n\xff", 22);
+  t.client.far.send(odd);
+  t.upstream.far.send("answer");
+  run(t.io);
+  CHECK(t.upstream.far.receive() == odd);
+  CHECK(t.client.far.receive() == "answer");
+  CHECK(t.up == odd.size());
+  CHECK(t.down == 6);
+  CHECK_FALSE(t.ended);
+}
+
+TEST_CASE("what arrived before the tunnel goes first") {
+  Tunnelled t;
+  t.from_client.append("one ");
+  t.from_upstream.append("uno ");
+  t.client.far.send("two");
+  t.upstream.far.send("due");
+  t.start();
+  CHECK(t.upstream.far.receive() == "one two");
+  CHECK(t.client.far.receive() == "uno due");
+  CHECK(t.up == 7);
+}
+
+TEST_CASE("a tunnel holds back who sends more than the other side takes") {
+  Tunnelled t;
+  t.start();
+  const std::string text = large_text();
+  std::string_view unsent = text;
+  std::string got;
+  const auto send = [&] {
+    const ssize_t n = ::send(t.upstream.far.native(), unsent.data(), unsent.size(), MSG_NOSIGNAL);
+    if (n > 0) unsent.remove_prefix(static_cast<std::size_t>(n));
+    run(t.io);
+    return n > 0;
+  };
+  while (send()) {
+  }
+  CHECK(unsent.size() > text.size() / 3);  // nobody reads: it goes no further
+  CHECK(t.from_upstream.capacity() <= 64 * 1024);
+  t.client.far.send("the other way is free");
+  run(t.io);
+  CHECK(t.upstream.far.receive() == "the other way is free");
+  while (got.size() < text.size()) {
+    const std::string piece = t.client.far.receive(100'000);
+    REQUIRE_FALSE(piece.empty());
+    got += piece;
+    run(t.io);
+    if (!unsent.empty()) send();
+  }
+  CHECK(got == text);
+  CHECK(t.down == text.size());
+}
+
+TEST_CASE("the end of one side goes on to the other, which may go on sending") {
+  Tunnelled t;
+  t.start();
+  t.client.far.send("last");
+  t.client.far.end_sending();
+  run(t.io);
+  CHECK(t.upstream.far.receive() == "last");
+  CHECK(t.upstream.far.has_ended());
+  CHECK_FALSE(t.ended);
+  t.upstream.far.send("more");
+  run(t.io);
+  CHECK(t.client.far.receive() == "more");
+  t.upstream.far.end_sending();
+  run(t.io);
+  CHECK(t.client.far.has_ended());
+  CHECK(t.ended == true);
+}
+
+TEST_CASE("the upstream may end first, too") {
+  Tunnelled t;
+  t.start();
+  t.upstream.far.end_sending();
+  run(t.io);
+  CHECK(t.client.far.has_ended());
+  CHECK_FALSE(t.ended);
+  t.client.far.send("still");
+  t.client.far.end_sending();
+  run(t.io);
+  CHECK(t.upstream.far.receive() == "still");
+  CHECK(t.ended == true);
+}
+
+TEST_CASE("a side that is broken ends both, and not in order") {
+  Tunnelled t;
+  t.start();
+  t.upstream.far.close();  // what comes from the client can not be written
+  run(t.io);
+  CHECK_FALSE(t.ended);
+  t.client.far.send("lost");
+  run(t.io);
+  CHECK(t.ended == false);
+}
+
+TEST_CASE("a tunnel through which nothing passes is told so, however long it was busy") {
+  Tunnelled t;
+  t.start();
+  for (int i = 0; i < 5; ++i) {
+    t.tick(idle_ticks);
+    (i % 2 == 0 ? t.client : t.upstream).far.send("x");
+    run(t.io);
+  }
+  CHECK_FALSE(t.fired);
+  CHECK_FALSE(t.ended);
+  t.tick(idle_ticks);
+  CHECK_FALSE(t.fired);
+  t.tick();
+  CHECK(t.fired);
+  CHECK(t.ended == false);
+}
+
+TEST_CASE("a tunnel whose other half has ended is told so, too") {
+  Tunnelled t;
+  t.start();
+  t.client.far.end_sending();
+  run(t.io);
+  t.tick(idle_ticks + 1);
+  CHECK(t.fired);
+  CHECK(t.ended == false);
+}
+
+TEST_CASE("a tunnel ends when its streams are closed, whatever it waits for") {
+  for (const bool is_writing : {false, true}) {
+    Tunnelled t;
+    if (is_writing) t.from_upstream.append(large_text(2'000'000));
+    t.start();
+    CHECK_FALSE(t.ended);
+    t.client.stream.close();
+    t.upstream.stream.close();
+    run(t.io);
+    CHECK(t.ended == false);
+  }
+}
+
+}  // namespace
+}  // namespace weir::proxy
