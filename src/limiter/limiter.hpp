@@ -94,6 +94,7 @@ class Limiter {
   };
   /// What is needed besides when instances share a store.
   struct Shared {
+    Shared(redis::Store& its_store, const config::RedisStore& options, std::uint64_t seed);
     redis::Store& store;
     Breaker breaker;
     DenialMemory denials;

@@ -10,14 +10,16 @@ constexpr std::size_t remembered_sets = 1024;  // of four denials each, 0.4 MiB 
 
 }  // namespace
 
+Limiter::Shared::Shared(redis::Store& its_store, const config::RedisStore& options,
+                        std::uint64_t seed)
+    : store(its_store),
+      breaker(options.breaker_failures, options.breaker_retry_after),
+      denials(remembered_sets, seed) {}
+
 Limiter::Limiter(const config::Config& config, store::MemoryStore& memory, redis::Store& shared,
                  std::uint64_t seed)
     : Limiter(config, memory) {
-  shared_.reset(new Shared{
-      .store = shared,
-      .breaker = Breaker(config.redis.breaker_failures, config.redis.breaker_retry_after),
-      .denials = DenialMemory(remembered_sets, seed),
-      .counters = {}});
+  shared_ = std::make_unique<Shared>(shared, config.redis, seed);
 }
 
 Verdict Limiter::decide_shared(std::size_t count, Instant arrived_at, Instant now) {
