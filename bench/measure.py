@@ -10,7 +10,7 @@ import subprocess
 import time
 
 TICKS = os.sysconf("SC_CLK_TCK")
-LOAD = pathlib.Path(__file__).with_name("load.lua")
+LOAD = pathlib.Path(__file__).resolve().parents[1] / "build" / "release" / "bench" / "bench_load"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Sample:
 class Peer:
     pid: int
     port: int
+    upstream_port: int
     redis_pid: int | None = None
 
 
@@ -87,16 +88,13 @@ def memory_mb(pid):
     return kilobytes / 1024
 
 
-def load(port, core, seconds, connections, keys, first=0):
-    """One run of wrk, from the first-th key on; the numbers of its last line, by name."""
-    command = ["taskset", "-c", str(core), "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "5s",
-               "-s", str(LOAD), f"http://127.0.0.1:{port}"]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False,
-                         env={**os.environ, "WEIR_BENCH_KEYS": str(keys), "WEIR_BENCH_FIRST": str(first)})
-    for line in ran.stdout.splitlines():
-        if line.startswith("weir-bench "):
-            return {name: int(value) for name, value in (pair.split("=") for pair in line.split()[1:])}
-    raise RuntimeError(f"wrk failed:\n{ran.stdout}{ran.stderr}")
+def load(peer, core, seconds, connections, keys, first=0):
+    """One run of the load, from the first-th key on; its numbers by name."""
+    command = ["taskset", "-c", str(core), LOAD, peer.port, peer.upstream_port, seconds, connections, keys, first]
+    ran = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+    if ran.returncode:
+        raise RuntimeError(ran.stderr.strip())
+    return {name: int(value) for name, value in (pair.split("=") for pair in ran.stdout.split())}
 
 
 def check(name, row, counts):
@@ -110,17 +108,17 @@ def check(name, row, counts):
                            f"not {expected}")
 
 
-def warm_up(port, core, seconds, connections, keys):
+def warm_up(peer, core, seconds, connections, keys):
     """Fills connection pools, and the table of keys with all of them."""
     sent = 0
     while sent < keys:
-        sent += load(port, core, seconds, connections, keys, first=sent)["requests"]
+        sent += load(peer, core, seconds, connections, keys, first=sent)["requests"]
 
 
 def sample(name, row, peer, core, seconds, connections):
     pids = (peer.pid, peer.redis_pid)
     before = [cpu_seconds(pid) if pid else 0 for pid in pids]
-    counts = load(peer.port, core, seconds, connections, row.keys, first=random.randrange(row.keys))
+    counts = load(peer, core, seconds, connections, row.keys, first=random.randrange(row.keys))
     spent, spent_in_store = (cpu_seconds(pid) - start if pid else 0 for pid, start in zip(pids, before))
     check(name, row, counts)
     return Sample(cpu_us=spent * 1e6 / counts["requests"],

@@ -28,17 +28,6 @@ class Work:
     redis_port: int | None = None
 
 
-UPSTREAM = """
-daemon off; worker_processes 1; pid {directory}/upstream.pid; error_log {directory}/upstream.log;
-events {{ worker_connections 4096; }}
-http {{
-  access_log off; keepalive_requests 1000000000; default_type text/plain;
-  client_body_temp_path {directory}/body; proxy_temp_path {directory}/proxy;
-  fastcgi_temp_path {directory}/f; uwsgi_temp_path {directory}/u; scgi_temp_path {directory}/s;
-  server {{ listen 127.0.0.1:{port} backlog=4096; location / {{ return 200 "{body}"; }} }}
-}}
-"""
-
 NGINX = """
 daemon off; worker_processes 1; pid {directory}/nginx.pid; error_log {directory}/error.log crit;
 events {{ worker_connections 4096; }}
@@ -128,13 +117,6 @@ identities:
 policies:
   bench: {{algorithm: gcra, rate: {rate}, burst: {burst}}}
 """
-
-
-def upstream(port, directory):
-    """The service behind every peer: nginx, answering 100 bytes."""
-    path = directory / "upstream.conf"
-    path.write_text(UPSTREAM.format(directory=directory, port=port, body="x" * 100))
-    return ["nginx", "-p", str(directory), "-c", str(path), "-e", str(directory / "upstream.log")]
 
 
 def nginx(work, _program):

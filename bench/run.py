@@ -50,35 +50,37 @@ def options_of(arguments):
     return options
 
 
-def measure_row(row, options, cores, directory):
-    """{peer: [Sample of each round]}, every peer running from the first round to the last."""
+def started(stack, row, options, cores, directory):
+    """{peer: Peer}, each running until the stack is left."""
     proxy_core, load_core = cores
-    samples = {name: [] for name in options.peers}
-    with contextlib.ExitStack() as stack:
-        upstream_port = measure.free_port()
-        stack.enter_context(measure.running(peers.upstream(upstream_port, directory), load_core, upstream_port,
-                                            directory / "upstream.out"))
-        started = {}
-        for name, configure in options.peers.items():
-            own = directory / name
-            own.mkdir()
-            redis_port, redis_pid = None, None
-            if row.redis:
-                redis_port = measure.free_port()
-                redis_pid = stack.enter_context(measure.running(peers.redis(redis_port, own), load_core, redis_port,
-                                                                own / "redis.out"))
-            work = peers.Work(row, measure.free_port(), upstream_port, own, options.log, redis_port)
-            command = configure(work, str(options.program))
-            pid = stack.enter_context(measure.running(command, proxy_core, work.port, own / "output"))
-            started[name] = measure.Peer(pid, work.port, redis_pid)
+    upstream_port = measure.free_port()  # the load serves it
+    found = {}
+    for name, configure in options.peers.items():
+        own = directory / name
+        own.mkdir(parents=True)
+        redis_port, redis_pid = None, None
+        if row.redis:
+            redis_port = measure.free_port()
+            redis_pid = stack.enter_context(measure.running(peers.redis(redis_port, own), load_core, redis_port,
+                                                            own / "redis.out"))
+        work = peers.Work(row, measure.free_port(), upstream_port, own, options.log, redis_port)
+        command = configure(work, str(options.program))
+        pid = stack.enter_context(measure.running(command, proxy_core, work.port, own / "output"))
+        found[name] = measure.Peer(pid, work.port, upstream_port, redis_pid)
+        measure.warm_up(found[name], load_core, 1, options.connections, row.keys)
+    return found
 
-        for peer in started.values():
-            measure.warm_up(peer.port, load_core, options.seconds, options.connections, row.keys)
-        for number in range(options.rounds):
-            turn = number % len(started)
-            order = list(started.items())
-            for name, peer in order[turn:] + order[:turn]:
-                taken = measure.sample(name, row, peer, load_core, options.seconds, options.connections)
+
+def measure_row(row, options, cores, directory):
+    """{peer: [Sample of each round]}. Each round starts the peers anew: where their buffers come to lie decides how fast
+    the kernel copies from them."""
+    samples = {name: [] for name in options.peers}
+    for number in range(options.rounds):
+        with contextlib.ExitStack() as stack:
+            running = list(started(stack, row, options, cores, directory / str(number)).items())
+            turn = number % len(running)
+            for name, peer in running[turn:] + running[:turn]:
+                taken = measure.sample(name, row, peer, cores[1], options.seconds, options.connections)
                 samples[name].append(taken)
                 in_redis = f" and {taken.store_cpu_us:.2f} in Redis" if row.redis else ""
                 print(f"{row.name} round {number + 1} {name}: {taken.cpu_us:.2f}{in_redis} µs/request, "
@@ -87,9 +89,11 @@ def measure_row(row, options, cores, directory):
 
 
 def missing_programs(options):
-    wanted = {"taskset", "wrk", "nginx", *(["haproxy"] if "haproxy" in options.peers else []),
+    wanted = {"taskset", "nginx", *(["haproxy"] if "haproxy" in options.peers else []),
               *(["redis-server"] if options.table == "redis" else [])}
     missing = sorted(name for name in wanted if not shutil.which(name))
+    if not measure.LOAD.is_file():
+        missing.append(f"{measure.LOAD} (script/build release bench_load makes it)")
     if "weir" in options.peers and not options.program.is_file():
         missing.append(f"{options.program} (script/build makes it)")
     return missing
