@@ -37,8 +37,9 @@ bool is_plain(char c) {
 void append_json_text(std::string& out, std::string_view text) {
   while (!text.empty()) {
     const auto* const odd = std::find_if_not(text.begin(), text.end(), is_plain);
-    out.append(text.begin(), odd);
-    text.remove_prefix(static_cast<std::size_t>(odd - text.begin()));
+    const auto plain = static_cast<std::size_t>(odd - text.begin());
+    out.append(text.substr(0, plain));
+    text.remove_prefix(plain);
     if (text.empty()) return;
     const auto [length, well_formed] = next_utf8(text);
     const char c = text.front();

@@ -271,7 +271,10 @@ Task<Failure> Session::read_response(Upload& upload) {
       const auto room = asio::buffer(upstream.input.free_begin(), upstream.input.free_size());
       std::size_t n = 0;
       ec = asio::error::would_block;
-      if (is_first && context_.turns.are_many()) n = upstream.stream.try_read(room, ec);
+      if (is_first && context_.turns.are_many()) {
+        n = upstream.stream.try_read(room, ec);
+        if (n < room.size()) upstream.read_dry_in = context_.turns.pass();
+      }
       if (ec == asio::error::would_block)
         n = co_await upstream.stream.async_read_some(room, into(ec));
       upstream.input.commit(n);

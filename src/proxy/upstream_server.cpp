@@ -82,6 +82,7 @@ void UpstreamServer::put_back_quiet() {
 void UpstreamServer::give_back(std::unique_ptr<UpstreamConnection> connection, std::uint64_t tick) {
   if (!connection->input.empty() || !is_in_use() || shares_.descriptors.is_short()) return;
   if (shares_.idle >= most_idle) {
+    put_back_quiet();
     if (idle_.empty()) return;
     idle_.erase(idle_.begin());
     --shares_.idle;
@@ -89,8 +90,14 @@ void UpstreamServer::give_back(std::unique_ptr<UpstreamConnection> connection, s
   connection->reused = true;
   connection->idle_since = tick;
   connection->input.shrink();
-  idle_.push_back(std::move(connection));
   ++shares_.idle;
+  // As good as a look at it.
+  const bool is_quiet = shares_.turns.are_many() &&
+                        connection->read_dry_in == shares_.turns.pass() &&
+                        !connection->stream.is_secure();
+  if (is_quiet && quiet_in_ != shares_.turns.pass()) put_back_quiet();
+  if (is_quiet) quiet_in_ = shares_.turns.pass();
+  (is_quiet ? quiet_ : idle_).push_back(std::move(connection));
 }
 
 template <class Condition>

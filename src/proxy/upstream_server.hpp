@@ -39,7 +39,8 @@ struct UpstreamConnection {
   bool reusable = false;  ///< its answer ends by itself and the upstream keeps the connection
   bool reused = false;    ///< was idle before: may have been closed by the upstream meanwhile
   bool is_check = false;  ///< its descriptor is set aside
-  std::uint64_t idle_since = 0;  ///< tick
+  std::uint64_t idle_since = 0;   ///< tick
+  std::uint64_t read_dry_in = 0;  ///< the pass of the loop in which all that had arrived was read
 };
 
 /// What the upstreams of a worker need of it.
