@@ -1,5 +1,6 @@
 #include "base/siphash.hpp"
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstring>
@@ -66,10 +67,13 @@ Hash128 siphash128(SipKey key, std::string_view data) {
 }
 
 void append_hex(std::string& out, const Hash128& hash) {
+  std::array<char, 32> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+  auto* digit = digits.data();
   for (const std::uint64_t word : {hash.high, hash.low}) {
     for (int shift = 60; shift >= 0; shift -= 4)
-      out += "0123456789abcdef"[word >> shift & 0xF];
+      *digit++ = "0123456789abcdef"[word >> shift & 0xF];
   }
+  out.append(digits.data(), digits.size());
 }
 
 SipKey sip_key_from_secret(std::string_view secret) {
