@@ -7,5 +7,6 @@ add_custom_command(
   DEPENDS ${lua_parts} ${CMAKE_SOURCE_DIR}/cmake/embed_lua.cmake
   COMMENT "Embedding lua/"
   VERBATIM)
+add_custom_target(lua_parts DEPENDS ${lua_header})
 target_sources(weir_redis PRIVATE ${lua_header})
 target_include_directories(weir_redis PRIVATE ${CMAKE_BINARY_DIR}/generated)

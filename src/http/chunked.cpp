@@ -184,10 +184,14 @@ ChunkedDecoder::Step ChunkedDecoder::trailer_field(std::string_view line, std::s
   return {.event = Event::trailer, .consumed = consumed, .trailer = field};
 }
 
-void append_chunk_header(std::string& out, std::uint64_t size) {
-  assert(size != 0 && "an empty chunk would end the body");
-  append_number<16>(out, size);
-  out.append("\r\n");
+void append_chunk(std::string& out, std::string_view payload) {
+  assert(!payload.empty() && "an empty chunk would end the body");
+  append_number<16>(out, payload.size());
+  out.append("\r\n").append(payload).append("\r\n");
+}
+
+void append_last_chunk(std::string& out, std::string_view trailer_lines) {
+  out.append("0\r\n").append(trailer_lines).append("\r\n");
 }
 
 }  // namespace weir::http

@@ -91,9 +91,9 @@ class ChunkedDecoder {
   std::string_view fault_;
 };
 
-/// Before the payload of a chunk; after it goes CRLF. `size` is not 0: that is last_chunk.
-void append_chunk_header(std::string& out, std::uint64_t size);
-/// After it go trailer lines, if any, and an empty line.
-inline constexpr std::string_view last_chunk = "0\r\n";
+/// A whole chunk. `payload` is not empty: that would be the last one.
+void append_chunk(std::string& out, std::string_view payload);
+/// The last chunk, with complete trailer lines or none.
+void append_last_chunk(std::string& out, std::string_view trailer_lines);
 
 }  // namespace weir::http

@@ -64,7 +64,6 @@ struct Context : ContextShares {
       guarded_fields;  ///< these and the one that client addresses are read from: nothing that an
                        ///< upstream may take for one of them is passed on
   DeadlineWheel wheel;
-  Turns turns;
   DateText date;
   std::string output;     ///< scratch: built here and sent before anything suspends
   std::string fields;     ///< scratch: field lines of an answer of our own
@@ -72,6 +71,7 @@ struct Context : ContextShares {
   std::uint64_t random;   ///< state of next_random()
   bool draining = false;  ///< finish what is in flight, then close
   std::vector<Session*> sessions;
+  Turns turns;                       ///< after the sessions: what waits here ends before them
   std::function<void()> when_empty;  ///< called when the last session ends while draining
   /// A server of an upstream is left out, or used again; asked once a second.
   std::function<void(std::size_t upstream, std::size_t server, bool in_use)> when_server_changed;

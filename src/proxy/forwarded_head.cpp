@@ -43,10 +43,10 @@ bool is_forwarding_field(const http::FieldView& field) {
 /// A client that reads its limits in one field would not know which of two to believe: ours replace
 /// the upstream's of the same name.
 bool is_replaced(const http::FieldView& field, std::string_view limit_fields) {
-  if (field.id != FieldId::unknown || field.name.find_first_of("rRxX") != 0) return false;
-  while (!limit_fields.empty()) {
-    if (http::iequals(field.name, limit_fields.substr(0, limit_fields.find(':')))) return true;
-    limit_fields.remove_prefix(limit_fields.find('\n') + 1);
+  if (field.id != FieldId::unknown) return false;
+  for (std::size_t at = 0; at < limit_fields.size(); at = limit_fields.find('\n', at) + 1) {
+    const auto line = limit_fields.substr(at);
+    if (http::iequals(field.name, line.substr(0, line.find(':')))) return true;
   }
   return false;
 }
@@ -95,6 +95,34 @@ bool append_max_forwards(std::string& out, const http::RequestView& request) {
   return true;
 }
 
+/// Written anew, or of no use to the next hop, or not the client's to say.
+bool is_not_forwarded(const http::FieldView& field, const http::RequestView& request,
+                      const ForwardedHop& hop) {
+  switch (field.id) {
+    case FieldId::unknown:
+      return is_forwarding_field(field) || http::is_look_alike(field.name, hop.guarded);
+    case FieldId::forwarded:
+      return !hop.peer_is_trusted;
+    case FieldId::expect:
+      return request.version_minor == 0;
+    default:
+      return false;
+  }
+}
+
+/// What we say to the next hop ourselves.
+void append_hop_fields(std::string& out, const Exchange& exchange, std::string_view trailer) {
+  const bool says_te = exchange.connection.name("te") && wants_trailers(exchange.request);
+  const bool upgrades = !exchange.upgrade.empty();
+  if (says_te) out.append("TE: trailers\r\n");
+  if (says_te || upgrades)
+    append_line(out, "Connection", !upgrades ? "TE" : says_te ? "TE, upgrade" : "upgrade");
+  if (upgrades) append_line(out, "Upgrade", exchange.upgrade);
+  if (!trailer.empty()) append_line(out, "Trailer", trailer);
+  if (exchange.body.kind == http::Framing::Kind::chunked)
+    append_line(out, "Transfer-Encoding", "chunked");
+}
+
 }  // namespace
 
 std::string_view via_name() {
@@ -111,27 +139,15 @@ void append_request_head(std::string& out, const Exchange& exchange, const Forwa
   out.append(request.method).append(" ").append(request.target).append(" HTTP/1.1\r\n");
   if (request.find(FieldId::host) == nullptr) append_line(out, "Host", host_for(exchange));
   for (const auto& field : request.fields) {
-    if (stays_here(field, exchange.connection)) continue;
-    if (field.id == FieldId::unknown && is_forwarding_field(field)) continue;
-    if (field.id == FieldId::forwarded && !hop.peer_is_trusted) continue;
-    if (field.id == FieldId::expect && request.version_minor == 0) continue;
+    if (stays_here(field, exchange.connection) || is_not_forwarded(field, request, hop)) continue;
     if (field.id == FieldId::max_forwards && append_max_forwards(out, request)) continue;
-    if (field.id == FieldId::unknown && http::is_look_alike(field.name, hop.guarded)) continue;
     append_line(out, field.name, field.value);
   }
   out.append(request.version_minor == 0 ? "Via: 1.0 " : "Via: 1.1 ")
       .append(via_name())
       .append("\r\n");
   append_forwarding_fields(out, exchange, hop.peer, hop.peer_is_trusted);
-  const bool says_te = exchange.connection.name("te") && wants_trailers(request);
-  const bool upgrades = !exchange.upgrade.empty();
-  if (says_te) out.append("TE: trailers\r\n");
-  if (says_te || upgrades)
-    append_line(out, "Connection", !upgrades ? "TE" : says_te ? "TE, upgrade" : "upgrade");
-  if (upgrades) append_line(out, "Upgrade", exchange.upgrade);
-  if (!hop.trailer.empty()) append_line(out, "Trailer", hop.trailer);
-  if (exchange.body.kind == http::Framing::Kind::chunked)
-    append_line(out, "Transfer-Encoding", "chunked");
+  append_hop_fields(out, exchange, hop.trailer);
   out.append("\r\n");
 }
 

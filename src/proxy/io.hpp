@@ -51,7 +51,7 @@ class Operation {
 
   bool await_ready() const noexcept { return false; }
   template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> task) {
+  void await_suspend(std::coroutine_handle<Promise> task) noexcept {
     std::apply(
         [&](auto&&... args) {
           std::move(initiation_)(Completion{*this, Suspended(task)}, std::move(args)...);

@@ -64,8 +64,8 @@ ProxyHeader parse_v1(std::string_view data) {
   const std::size_t end = data.find("\r\n");
   if (end == std::string_view::npos) {
     const std::size_t cr = data.find('\r');
-    const bool stray_end =
-        data.find('\n') != std::string_view::npos || (cr != data.npos && cr + 1 < data.size());
+    const bool stray_end = data.find('\n') != std::string_view::npos ||
+                           (cr != std::string_view::npos && cr + 1 < data.size());
     return data.size() == longest_v1 || stray_end ? malformed() : ProxyHeader{};
   }
   std::string_view rest = data.substr(v1_start.size(), end - v1_start.size());

@@ -56,6 +56,7 @@ Session::Session(Context& context, Socket socket, const identity::IpAddress& pee
 }
 
 Session::~Session() {
+  if (exchange_) context_.give_back(std::move(exchange_));
   context_.sessions.back()->index_ = index_;
   std::swap(context_.sessions[index_], context_.sessions.back());
   context_.sessions.pop_back();
@@ -106,7 +107,7 @@ Task<> Session::serve() {
   if (exchange_->outcome == limiter::Outcome::failed)
     co_return co_await answer(answer_to(Failure::store_failed));
   if (exchange_->outcome == limiter::Outcome::denied) co_return co_await answer_denied();
-  if (exchange_->delay > Duration{0} && !aborted_) co_await wait_turn();
+  if (exchange_->delay > Duration{0} && !aborted_) co_await wait_delay();
   if (aborted_) co_return void(exchange_->keep_alive = false);
 
   if (exchange_->route->upstream) co_return co_await forward();
@@ -231,14 +232,14 @@ void Session::report(const limiter::Verdict& verdict) {
                                  context_.config.response_fields);
 }
 
-Task<> Session::wait_turn() {
+Task<> Session::wait_delay() {
   error_code ec;
   Timer timer(context_.io.get_executor(), exchange_->delay);
   context_.wheel.disarm(*this);
-  phase_ = Phase::turn;
-  turn_ = &timer;
+  phase_ = Phase::delay;
+  delay_ = &timer;
   co_await timer.async_wait(into(ec));
-  turn_ = nullptr;
+  delay_ = nullptr;
 }
 
 void Session::count() {
@@ -286,7 +287,7 @@ void Session::drain() {
 
 void Session::abort() {
   aborted_ = true;
-  if (turn_ != nullptr) turn_->cancel();
+  if (delay_ != nullptr) delay_->cancel();
   if (upstream_) upstream_->stream.close();
   stream_.close();
 }

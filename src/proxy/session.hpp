@@ -28,6 +28,8 @@ struct Manner {
   bool begins_with_request() const { return !proxy_protocol && !tls; }
 };
 
+struct Upload;
+
 class Session final : public Deadline {
  public:
   static void start(Context& context, Socket socket, const identity::IpAddress& peer,
@@ -51,14 +53,14 @@ class Session final : public Deadline {
     idle,
     head,
     decide,
-    turn,
+    delay,
     connect,
     response,
     body,
     tunnel,
     linger
   };
-  struct Upload;
+  struct Answer;
   using MaybeRefusal = std::optional<http::Refusal>;
 
   Task<> run(Manner manner);
@@ -83,14 +85,13 @@ class Session final : public Deadline {
   Task<> ask_store();
   void conclude(const limiter::Verdict& verdict);
   void report(const limiter::Verdict& verdict);
-  Task<> wait_turn();
+  Task<> wait_delay();
   // answer
   Task<> answer(const http::Refusal& refusal);
   Task<> answer_denied();
   Task<> answer_fixed();
   Task<> send_answer(int status, std::string_view content_type, std::string_view more_fields,
                      std::string_view body);
-  bool will_read_body_to_its_end();
   // forward
   Task<> forward();
   Task<Failure> attempt(UpstreamPool& pool, UpstreamServer& server, bool may_reuse);
@@ -99,12 +100,16 @@ class Session final : public Deadline {
   void start_upload(Upload& upload);
   bool is_servers_fault(Failure failure, bool reused) const;
   bool may_repeat(Failure failure, bool reused, bool has_another) const;
+  BodySource::State gather_body(Upload& upload);
   Task<> upload_body(Upload& upload);
   Task<> finish_upload(Upload& upload);
   Task<Failure> read_response(Upload& upload);
+  Task<Failure> read_response_head(Upload& upload, std::size_t& size);
+  Failure take_response_head(std::size_t size, Answer& answer);
   Failure interruption(const Upload& upload) const;
   Task<Failure> answer_interim(const ResponseHead& head);
   bool append_answer(const ResponseHead& head);
+  BodySource::State gather_answer(BodySource& source, bool chunk, std::string_view& large);
   Task<Failure> relay_answer(BodySource& source, bool chunk);
   void count_upstream(Failure failure);
   // tunnel
@@ -139,7 +144,7 @@ class Session final : public Deadline {
       body_input_;  ///< while a request body streams: the head's views must stay where they are
   std::unique_ptr<Exchange> exchange_;  ///< none while the connection is idle
   std::unique_ptr<UpstreamConnection> upstream_;
-  Timer* turn_ = nullptr;
+  Timer* delay_ = nullptr;
   std::size_t index_;  ///< in the worker's list
 };
 

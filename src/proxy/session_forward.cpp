@@ -1,22 +1,15 @@
 // Forwarding: one attempt on one upstream connection, the request going up while the answer comes
 // down.
-#include <optional>
-
+#include "http/chunked.hpp"
 #include "http/forwarding.hpp"
-#include "proxy/head_parser.hpp"
 #include "proxy/session.hpp"
-#include "proxy/trailers.hpp"
+#include "proxy/upload.hpp"
 
 namespace weir::proxy {
 namespace {
 
-constexpr std::size_t most_response_head = 64 * 1024;
-/// Up to this much is gathered into one send; larger pieces go out from where they lie.
-constexpr std::size_t gather_limit = 16 * 1024;
-
 /// What nginx logs when the client left before it was answered; nobody receives it.
 constexpr int client_closed_request = 499;
-constexpr int switching_protocols = 101;
 
 constexpr http::Refusal loop_detected{508, "the request has been here before"};
 
@@ -26,29 +19,7 @@ bool is_idempotent(std::string_view method) {
          method == "DELETE";
 }
 
-void append_chunk(std::string& out, std::string_view payload) {
-  http::append_chunk_header(out, payload.size());
-  out.append(payload).append("\r\n");
-}
-
-void append_last_chunk(std::string& out, std::string_view trailer_lines) {
-  out.append(http::last_chunk).append(trailer_lines).append("\r\n");
-}
-
 }  // namespace
-
-/// The request body on its way up, when it has not arrived whole with its head.
-struct Session::Upload {
-  BodySource source;
-  bool chunk;
-  Trailers trailers{};
-  bool finished = true;
-  bool sent_whole = false;          ///< the upstream connection stands at the end of the request
-  bool unwanted = false;            ///< the answer is complete: stop where you are
-  bool waits_for_upstream = false;  ///< which takes no more
-  Failure failure = Failure::none;
-  std::optional<Timer> done;
-};
 
 Task<> Session::forward() {
   const auto left = http::max_forwards(exchange_->request);
@@ -180,7 +151,7 @@ Failure Session::append_request(Upload& upload) {
     std::string_view piece;
     while ((state = upload.source.pull(piece)) == BodySource::State::payload) {
       exchange_->bytes_in += piece.size();
-      upload.chunk ? append_chunk(out, piece) : void(out.append(piece));
+      upload.chunk ? http::append_chunk(out, piece) : void(out.append(piece));
     }
     if (state == BodySource::State::malformed) return Failure::body_malformed;
     if (is_too_large(exchange_->bytes_in)) return Failure::body_too_large;
@@ -188,7 +159,7 @@ Failure Session::append_request(Upload& upload) {
   upload.sent_whole = state == BodySource::State::ended;
   if (upload.sent_whole) {
     exchange_->body_is_read = true;
-    if (upload.chunk) append_last_chunk(out, upload.source.trailer_lines());
+    if (upload.chunk) http::append_last_chunk(out, upload.source.trailer_lines());
   }
   return Failure::none;
 }
@@ -207,29 +178,34 @@ bool Session::is_too_large(std::uint64_t body_size) const {
   return limit != 0 && body_size > limit;
 }
 
-Task<> Session::upload_body(Upload& upload) {
-  const auto& limits = context_.config.downstream;
+/// What has arrived of the body, into the scratch buffer, as it goes up.
+BodySource::State Session::gather_body(Upload& upload) {
+  std::string& out = context_.output;
+  out.clear();
   std::string_view piece;
+  auto state = BodySource::State::payload;
+  while (out.size() < gather_limit * 4 &&
+         (state = upload.source.pull(piece)) == BodySource::State::payload) {
+    exchange_->bytes_in += piece.size();
+    upload.chunk ? http::append_chunk(out, piece) : void(out.append(piece));
+  }
+  exchange_->body_is_read = state == BodySource::State::ended;
+  if (exchange_->body_is_read && upload.chunk)
+    http::append_last_chunk(out, upload.source.trailer_lines());
+  if (state == BodySource::State::malformed) upload.failure = Failure::body_malformed;
+  if (is_too_large(exchange_->bytes_in)) upload.failure = Failure::body_too_large;
+  return state;
+}
+
+Task<> Session::upload_body(Upload& upload) {
   error_code ec;
   while (!upload.sent_whole && !upload.unwanted && upload.failure == Failure::none && !ec) {
-    std::string& out = context_.output;
-    out.clear();
-    auto state = BodySource::State::payload;
-    while (out.size() < gather_limit * 4 &&
-           (state = upload.source.pull(piece)) == BodySource::State::payload) {
-      exchange_->bytes_in += piece.size();
-      upload.chunk ? append_chunk(out, piece) : void(out.append(piece));
-    }
-    exchange_->body_is_read = state == BodySource::State::ended;
-    if (exchange_->body_is_read && upload.chunk)
-      append_last_chunk(out, upload.source.trailer_lines());
-    if (state == BodySource::State::malformed) upload.failure = Failure::body_malformed;
-    if (is_too_large(exchange_->bytes_in)) upload.failure = Failure::body_too_large;
+    const BodySource::State state = gather_body(upload);
     if (upload.failure != Failure::none) break;
-    arm(Phase::body, limits.body_timeout);
+    arm(Phase::body, context_.config.downstream.body_timeout);
     // An upstream that takes no more may have answered already: reading its answer decides.
     upload.waits_for_upstream = true;
-    upstream_->stream.try_write(out, ec);
+    upstream_->stream.try_write(context_.output, ec);
     if (upstream_->stream.has_unsent()) ec = co_await flush(upstream_->stream);
     upload.waits_for_upstream = false;
     upload.sent_whole = state == BodySource::State::ended && !ec;
@@ -256,146 +232,6 @@ Task<> Session::finish_upload(Upload& upload) {
     co_await upload.done->async_wait(into(ec));
 }
 
-Task<Failure> Session::read_response(Upload& upload) {
-  auto& upstream = *upstream_;
-  std::size_t scanned = 0;
-  error_code ec;
-  if (upload.finished) arm(Phase::response, exchange_->upstream->response_timeout);
-  co_await context_.turns.next();
-  for (bool is_first = true;; is_first = false) {
-    const HeadEnd end = find_head_end(upstream.input.data(), scanned);
-    if (end.state == HeadEnd::State::malformed) co_return Failure::upstream_invalid;
-    if (end.state == HeadEnd::State::incomplete) {
-      if (!upstream.input.make_room(most_response_head)) co_return Failure::upstream_invalid;
-      if (const Failure why = interruption(upload); why != Failure::none) co_return why;
-      const auto room = asio::buffer(upstream.input.free_begin(), upstream.input.free_size());
-      std::size_t n = 0;
-      ec = asio::error::would_block;
-      if (is_first && context_.turns.are_many()) {
-        n = upstream.stream.try_read(room, ec);
-        if (n < room.size()) upstream.read_dry_in = context_.turns.pass();
-      }
-      if (ec == asio::error::would_block)
-        n = co_await upstream.stream.async_read_some(room, into(ec));
-      upstream.input.commit(n);
-      exchange_->was_answered |= n > 0;
-      if (!ec) continue;
-      const Failure why = interruption(upload);
-      co_return why == Failure::none ? Failure::upstream_broken : why;
-    }
-    exchange_->upstream_took = context_.clock.now() - exchange_->forwarded_at;
-    auto line = parse_response_head(upstream.input.data().substr(0, end.size), upstream.fields);
-    if (!line && move_space_behind_colons(upstream.input.writable(end.size)))
-      line = parse_response_head(upstream.input.data().substr(0, end.size), upstream.fields);
-    if (!line || line->status < 100) co_return Failure::upstream_invalid;
-    upstream.input.consume(end.size);  // the views hold until something is read
-    const auto connection = http::connection_options(upstream.fields);
-    const auto body =
-        http::response_framing(exchange_->request.method, line->status,
-                               static_cast<std::uint8_t>(line->version % 10), upstream.fields);
-    if (!body || connection.too_many) co_return Failure::upstream_invalid;
-    upstream.server.answered();
-    Trailers trailers;
-    if (body->kind == http::Framing::Kind::chunked && wants_trailers(exchange_->request)) {
-      trailers.open({.head = upstream.fields, .connection = connection, .only_announced = false});
-    }
-    const ResponseHead head{.line = *line,
-                            .fields = upstream.fields,
-                            .connection = connection,
-                            .body = *body,
-                            .trailer = trailers.announced()};
-    if (line->status >= 200) {
-      const bool chunk = append_answer(head);
-      BodySource source(upstream.stream, upstream.input, head.body);
-      source.keep_trailers(trailers);
-      co_return co_await relay_answer(source, chunk);
-    }
-    if (line->status == switching_protocols) co_return co_await open_tunnel(head);
-    const Failure failure = co_await answer_interim(head);
-    if (failure != Failure::none) co_return failure;
-    if (upload.finished) arm(Phase::response, exchange_->upstream->response_timeout);
-    scanned = 0;
-  }
-}
-
-/// Why reading the answer was ended from elsewhere. Asked before each read as well: a cancellation
-/// that comes while nothing is being read cancels nothing.
-Failure Session::interruption(const Upload& upload) const {
-  if (client_left_ || aborted_) return Failure::downstream_gone;
-  if (upload.failure != Failure::none) return upload.failure;
-  if (!timed_out_) return Failure::none;
-  const bool upstream_stalled = upload.finished || upload.waits_for_upstream;
-  return upstream_stalled ? Failure::upstream_timed_out : Failure::body_timed_out;
-}
-
-/// 100, 103 and their like; a client of HTTP/1.0 does not know them (RFC 9110 section 15.2).
-Task<Failure> Session::answer_interim(const ResponseHead& head) {
-  if (exchange_->request.version_minor == 0) co_return Failure::none;
-  std::string& out = context_.output;
-  out.clear();
-  append_interim_head(out, head);
-  co_return co_await send(out) ? Failure::downstream_gone : Failure::none;
-}
-
-/// Into the scratch buffer; true if the body goes out chunked.
-bool Session::append_answer(const ResponseHead& head) {
-  using Kind = http::Framing::Kind;
-  auto& upstream = *upstream_;
-  const bool ends_with_connection = head.body.kind == Kind::until_close;
-  const bool has_no_length = ends_with_connection || head.body.kind == Kind::chunked;
-  upstream.reusable =
-      !ends_with_connection &&
-      !http::wants_close(static_cast<std::uint8_t>(head.line.version % 10), head.connection);
-  if (context_.draining || !exchange_->body_is_read) exchange_->keep_alive = false;
-  if (has_no_length && exchange_->request.version_minor == 0) exchange_->keep_alive = false;
-
-  exchange_->status = head.line.status;
-  std::string& out = context_.output;
-  out.clear();
-  const bool chunk = append_response_head(
-      out, head, *exchange_, context_.date.at(exchange_->forwarded_at + *exchange_->upstream_took));
-  exchange_->head_is_sent = true;
-  return chunk;
-}
-
-/// The scratch buffer holds the head; what has arrived of the body goes out with it.
-Task<Failure> Session::relay_answer(BodySource& source, bool chunk) {
-  std::string& out = context_.output;
-  for (;;) {
-    std::string_view piece;
-    BodySource::State state;
-    while ((state = source.pull(piece)) == BodySource::State::payload) {
-      if (chunk) {
-        append_chunk(out, piece);
-      } else if (piece.size() <= gather_limit) {
-        out.append(piece);
-      } else {
-        if (co_await send(out) || co_await send_from_place(piece))
-          co_return Failure::downstream_gone;
-        out.clear();
-      }
-    }
-    if (state == BodySource::State::malformed) co_return Failure::upstream_invalid;
-    if (state == BodySource::State::ended && chunk) append_last_chunk(out, source.trailer_lines());
-    error_code ec;
-    exchange_->bytes_out += out.size();
-    stream_.try_write(out, ec);
-    if (stream_.has_unsent()) ec = co_await flush(stream_);
-    if (ec) co_return Failure::downstream_gone;
-    if (state == BodySource::State::ended) co_return Failure::none;
-    arm(Phase::body, context_.config.downstream.body_timeout);
-    if (co_await source.fill())
-      co_return timed_out_ ? Failure::upstream_timed_out : Failure::upstream_broken;
-    out.clear();
-  }
-}
-
-Task<error_code> Session::send_from_place(std::string_view data) {
-  exchange_->bytes_out += data.size();
-  arm(Phase::body, context_.config.downstream.body_timeout);
-  co_return co_await stream_.write(data);
-}
-
 void Session::count_upstream(Failure failure) {
   UpstreamCounters& counters = context_.counters.upstreams[*exchange_->route->upstream];
   switch (failure) {
@@ -406,13 +242,16 @@ void Session::count_upstream(Failure failure) {
       return counters.connect_failed.add();
     case Failure::upstream_timed_out:
       return counters.timed_out.add();
-    case Failure::upstream_broken:
     case Failure::upstream_invalid:
+      context_.warn("upstream " + exchange_->upstream->name + ": " +
+                    exchange_->server->authority() + " sent an answer that is not valid HTTP/1.1");
+      [[fallthrough]];
+    case Failure::upstream_broken:
       return counters.broken.add();
     case Failure::upstream_unhealthy:
       return counters.unhealthy.add();
-    default:
-      return;  // the client's doing
+    default:  // the client's doing
+      if (exchange_->head_is_sent) counters.answered.add();
   }
 }
 

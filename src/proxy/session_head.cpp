@@ -44,7 +44,7 @@ Failure Session::look_for_head(std::size_t& scanned) {
     input_.make_room(limits.max_head);
     return Failure::none;
   }
-  if (phase_ == Phase::idle) {
+  if (!exchange_) {
     begin_exchange();
     arm(Phase::head, limits.head_timeout);
   }

@@ -44,7 +44,8 @@ Task<bool> Session::read_proxy_header() {
     arrived.append(piece.data(), static_cast<std::size_t>(seen));
     const ProxyHeader header = parse_proxy_header(arrived);
     if (header.state == ProxyHeader::State::malformed) {
-      context_.warn("closed a connection from " + peer_.to_string() + " without a PROXY header");
+      context_.warn("closed a connection from " + peer_.to_string() +
+                    " without a valid PROXY header");
       co_return false;
     }
     const bool is_complete = header.state == ProxyHeader::State::complete;

@@ -27,6 +27,7 @@ Task<Failure> Session::open_tunnel(const ResponseHead& head) {
                            http::takes_offer(head.fields, exchange_->upgrade);
   if (!was_offered || aborted_) co_return Failure::upstream_invalid;
   exchange_->keep_alive = false;
+  upstream_->reusable = false;  // it speaks HTTP no more
   exchange_->head_is_sent = true;
   exchange_->status = head.line.status;
   std::string& out = context_.output;

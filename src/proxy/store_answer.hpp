@@ -1,4 +1,5 @@
-// Waits for the answer of the shared store: one question, one answer, one wait.
+// Waits for the answer of the shared store: one question, one answer, one wait. The store answers
+// every question, for the waiting task lies in the frame that it belongs to.
 #pragma once
 
 #include <utility>

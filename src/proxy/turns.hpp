@@ -2,7 +2,10 @@
 // system call that finds nothing: what is waited for often arrives meanwhile.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include <boost/asio/post.hpp>
@@ -20,7 +23,7 @@ class Turns {
     explicit Turn(Turns& turns) : turns_(turns) {}
     bool await_ready() const noexcept { return false; }
     template <class Promise>
-    void await_suspend(std::coroutine_handle<Promise> task) {
+    void await_suspend(std::coroutine_handle<Promise> task) noexcept {
       turns_.add(Suspended(task));
     }
     void await_resume() const noexcept {}
@@ -39,6 +42,8 @@ class Turns {
 
  private:
   static constexpr std::size_t many = 4;
+  static constexpr std::size_t most =
+      64;  ///< in a pass: events and timers wait no longer than that
 
   void add(Suspended task) {
     if (waiting_.empty()) asio::post(io_, [this] { run(); });
@@ -47,7 +52,11 @@ class Turns {
 
   void run() {
     ++pass_;
-    running_.swap(waiting_);
+    const auto end =
+        waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), most));
+    std::move(waiting_.begin(), end, std::back_inserter(running_));
+    waiting_.erase(waiting_.begin(), end);
+    if (!waiting_.empty()) asio::post(io_, [this] { run(); });
     for (Suspended& task : running_)
       task.resume();
     running_.clear();

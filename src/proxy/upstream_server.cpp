@@ -63,8 +63,9 @@ void UpstreamServer::look_at_idle() {
   if (::poll(looks.data(), count, 0) < 0) return;
   for (std::size_t i = 0; i < count; ++i) {
     auto& connection = latest[static_cast<std::ptrdiff_t>(i)];
-    const bool is_untouched = looks[i].revents == 0 && !connection->stream.is_secure();
-    if (is_untouched || connection->stream.is_quiet()) {
+    // Of a closed descriptor poll says nothing, of TLS not enough.
+    const bool is_plain = connection->stream.is_open() && !connection->stream.is_secure();
+    if ((is_plain && looks[i].revents == 0) || connection->stream.is_quiet()) {
       quiet_.push_back(std::move(connection));
     } else {
       --shares_.idle;
@@ -88,16 +89,11 @@ void UpstreamServer::give_back(std::unique_ptr<UpstreamConnection> connection, s
     --shares_.idle;
   }
   connection->reused = true;
+  connection->reusable = false;  // until its next answer says so
   connection->idle_since = tick;
   connection->input.shrink();
   ++shares_.idle;
-  // As good as a look at it.
-  const bool is_quiet = shares_.turns.are_many() &&
-                        connection->read_dry_in == shares_.turns.pass() &&
-                        !connection->stream.is_secure();
-  if (is_quiet && quiet_in_ != shares_.turns.pass()) put_back_quiet();
-  if (is_quiet) quiet_in_ = shares_.turns.pass();
-  (is_quiet ? quiet_ : idle_).push_back(std::move(connection));
+  idle_.push_back(std::move(connection));
 }
 
 template <class Condition>

@@ -39,8 +39,7 @@ struct UpstreamConnection {
   bool reusable = false;  ///< its answer ends by itself and the upstream keeps the connection
   bool reused = false;    ///< was idle before: may have been closed by the upstream meanwhile
   bool is_check = false;  ///< its descriptor is set aside
-  std::uint64_t idle_since = 0;   ///< tick
-  std::uint64_t read_dry_in = 0;  ///< the pass of the loop in which all that had arrived was read
+  std::uint64_t idle_since = 0;  ///< tick
 };
 
 /// What the upstreams of a worker need of it.
@@ -111,7 +110,7 @@ class UpstreamServer {
   UpstreamShares& shares_;
   std::size_t index_;
   const config::Server& settings_;
-  std::vector<std::unique_ptr<UpstreamConnection>> idle_;   ///< the longest idle first
+  std::vector<std::unique_ptr<UpstreamConnection>> idle_;   ///< the ones given back last at the end
   std::vector<std::unique_ptr<UpstreamConnection>> quiet_;  ///< idle, and found quiet in a pass
   std::uint64_t quiet_in_ = 0;                              ///< that pass
   Addresses addresses_;

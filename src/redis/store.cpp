@@ -23,6 +23,7 @@ constexpr std::uint8_t no_script = 255;
 
 std::vector<std::string> scripts_of(const std::vector<AlgorithmSet>& sets) {
   std::vector<std::string> scripts;
+  scripts.reserve(sets.size());
   for (const auto set : sets)
     scripts.push_back(script_for(set));
   return scripts;
@@ -341,7 +342,7 @@ void Store::Implementation::reconnect() {
 // ---- the seam ----
 
 Store::Store(asio::io_context& io, const config::RedisStore& options,
-             std::vector<std::string> policy_names, std::vector<std::uint8_t> algorithm_sets,
+             std::vector<std::string> policy_names, const std::vector<std::uint8_t>& algorithm_sets,
              StoreCounters& counters, std::uint64_t seed)
     : implementation_(std::make_unique<Implementation>(io, options, std::move(policy_names),
                                                        algorithm_sets, counters, seed)) {}

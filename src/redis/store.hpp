@@ -50,7 +50,7 @@ class Store {
   /// scripts are loaded when connecting. To ask with a set that is not among them is an error of
   /// the program, and is answered with `other`.
   Store(boost::asio::io_context& io, const config::RedisStore& options,
-        std::vector<std::string> policy_names, std::vector<std::uint8_t> algorithm_sets,
+        std::vector<std::string> policy_names, const std::vector<std::uint8_t>& algorithm_sets,
         StoreCounters& counters, std::uint64_t seed);
   ~Store();
   Store(const Store&) = delete;

@@ -1,10 +1,12 @@
 """What of a message is passed on, what is added, and what ends at this hop."""
 
+import contextlib
 import threading
 
 from harness.case import Case, configuration
 from harness.client import request_bytes
 from harness.upstream import answer, echo, raw
+from harness.waiting import eventually
 
 IMF_FIXDATE = r"^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$"
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -278,6 +280,20 @@ class Interim(Case):
         client.send(request_bytes("POST", "/", {"Expect": "100-continue", "Content-Length": "5"}))
         response = client.read()
         self.assertEqual((response.status, response.interim), (417, []))
+
+    def test_interim_answers_do_not_put_off_the_end_of_response_timeout(self):
+        def hints_for_ever(exchange):
+            pause = threading.Event()
+            with contextlib.suppress(OSError):
+                for _ in range(600):
+                    exchange.send(b"HTTP/1.1 103 Early Hints\r\n\r\n")
+                    pause.wait(0.1)
+
+        upstream, _, client = self.proxy(hints_for_ever, main={"response_timeout": "1s"})
+        response = client.get("/")
+        self.assertEqual(response.status, 504)
+        self.assertGreater(len(response.interim), 0)
+        eventually(lambda: not upstream.open_connections, "the upstream connection is closed")
 
     def test_103_reaches_clients_of_http_1_1_only(self):
         hints = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n"

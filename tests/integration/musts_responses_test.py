@@ -239,6 +239,6 @@ class Fields(ResponseCase):
                 self.assert_502(OK + b"X: " + value + b"\r\nContent-Length: 2\r\n\r\nok")
         for line in (b"HTTP/1.1 200", b"HTTP/1.1 20 OK", b"HTTP/1.1 2000 OK", b"HTTP/2 200 OK",
                      b"HTTP/1.1  200 OK", b"http/1.1 200 OK", b"HTTP/1.1 200 O\x00K", b"200 OK",
-                     b"HTTP/1.1 099 No", b"HTTP/1.1 200 O\rK"):
+                     b"HTTP/1.1 099 No", b"HTTP/1.1 600 No", b"HTTP/1.1 200 O\rK"):
             with self.subTest(line=line):
                 self.assert_502(line + b"\r\nContent-Length: 2\r\n\r\nok")

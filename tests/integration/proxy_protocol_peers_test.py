@@ -118,7 +118,7 @@ class Peers(Case):
                 self.haproxy(options, more=more)
                 eventually(lambda: self.last_check().strip("* ") == verdict, verdict)
                 self.assertEqual(self.clients("127.0.0.2"), ["127.0.0.2"])
-        self.assertNotIn("without a PROXY header", self.weir.stderr)
+        self.assertNotIn("without a valid PROXY header", self.weir.stderr)
         # HAProxy asks for itself and not for a client.
         lines = eventually(lambda: [line for line in map(json.loads, self.weir.stdout.splitlines())
                                     if line["path"] == "/well"], "a line in the access log")

@@ -92,7 +92,7 @@ class ProxyProtocol(Case):
             client = self.speak(data)
             self.assertTrue(client.is_gone())
         self.assertEqual(self.up.requests, [])
-        self.assertIn("closed a connection from 127.0.0.1 without a PROXY header", self.weir.stderr)
+        self.assertIn("closed a connection from 127.0.0.1 without a valid PROXY header", self.weir.stderr)
 
     def test_a_second_header_is_no_request(self):
         self.serve()

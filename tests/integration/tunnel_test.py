@@ -244,6 +244,25 @@ class Ending(TunnelCase):
         self.assertTrue(client.is_ended())
         eventually(lambda: self.up.open_connections == 0, "the upstream's side closed")
 
+    def test_its_connection_is_no_other_requests_even_if_it_had_been_idle_pitfall_39(self):
+        seen = []
+
+        def behaviour(exchange):
+            if exchange.target == "/socket":
+                exchange.send(SWITCH)
+                seen.append(receive(exchange))
+            else:
+                exchange.answer(b"plain")
+
+        self.up, self.weir, client = self.proxy(behaviour, main={"tunnel_timeout": "500ms"})
+        self.assertEqual(client.get("/").body, b"plain")
+        self.upgrade(client)
+        self.assertTrue(client.is_ended())
+        with self.weir.connect() as other:
+            self.assertEqual(other.get("/").body, b"plain")
+        self.assertEqual(self.up.connections, 2)
+        self.assertEqual(seen, [b""])
+
     def test_bytes_one_way_keep_it_open(self):
         def tick(exchange):
             wait = threading.Event()

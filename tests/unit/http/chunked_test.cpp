@@ -221,19 +221,19 @@ TEST_CASE("what is encoded comes back") {
       c = static_cast<char>(random());
     std::string encoded;
     for (const std::string_view chunk : random_pieces(payload, random)) {
-      append_chunk_header(encoded, chunk.size());
-      encoded.append(chunk).append("\r\n");
+      append_chunk(encoded, chunk);
     }
-    encoded.append(last_chunk).append("\r\n");
+    append_last_chunk(encoded, "");
     REQUIRE(decode(random_pieces(encoded, random)) == Decoded{Event::done, payload, "", ""});
   }
 }
 
-TEST_CASE("chunk headers are plain hexadecimal") {
+TEST_CASE("chunk sizes are plain hexadecimal") {
   std::string out = "x";
-  append_chunk_header(out, 0x1aF);
-  append_chunk_header(out, 0x7fffffffffffffff);
-  CHECK(out == "x1af\r\n7fffffffffffffff\r\n");
+  const std::string payload(0x1aF, 'p');
+  append_chunk(out, payload);
+  append_last_chunk(out, "T: 1\r\n");
+  CHECK(out == "x1af\r\n" + payload + "\r\n0\r\nT: 1\r\n\r\n");
 }
 
 TEST_CASE("garbage is decoded the same however it arrives, and never past its end") {

@@ -185,6 +185,23 @@ TEST_CASE("who takes a turn goes on when all that was ready before has run") {
   CHECK(log == "xaba");
 }
 
+TEST_CASE("a pass has an end: what else was ready comes between") {
+  asio::io_context io;
+  Turns turns(io);
+  std::string log;
+  auto take = [](Turns& of, std::string& to) -> Task<> {
+    co_await of.next();
+    to += 'a';
+  };
+  for (int i = 0; i < 65; ++i)
+    spawn(io, take(turns, log));
+  io.poll_one();  // the first takes its turn, and the pass is asked for
+  asio::post(io, [&] { log += 'x'; });
+  io.poll();
+  CHECK(log == std::string(64, 'a') + "xa");
+  CHECK(turns.pass() == 2);
+}
+
 TEST_CASE("a pass in which many go on knows it, and every pass has its number") {
   asio::io_context io;
   Turns turns(io);
