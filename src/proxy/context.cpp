@@ -35,7 +35,7 @@ std::string_view DateText::at(Instant now) {
 }
 
 Context::Context(const ContextShares& shares, std::uint64_t seed)
-    : ContextShares(shares), turns(io), random(seed | 1) {
+    : ContextShares(shares), random(seed | 1), turns(io) {
   for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
     const auto& upstream = config.upstreams[i];
     auto& in_use = counters.upstreams[i].in_use;
