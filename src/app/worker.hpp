@@ -91,7 +91,7 @@ class Worker {
   std::function<void()> when_listening_;
   bool draining_ = false;
   bool drained_ = false;
-  bool watching_ = false;   ///< the first try to connect has had its time
+  bool watching_ = false;  ///< the first try to connect has had its time
   /// What the others know of the store, to which nothing has happened yet.
   admin::StoreSight told_{.deciding = true};
   std::array<std::uint64_t, redis::store_error_count> errors_seen_{};
