@@ -5,6 +5,7 @@ import threading
 from harness.abuse import MIB_IN_KIB, AbuseCase, Crowd, raise_descriptor_limit
 from harness.case import scaled
 from harness.client import request_bytes
+from harness.waiting import settled
 
 
 class Pipelines(AbuseCase):
@@ -51,7 +52,7 @@ class Pipelines(AbuseCase):
                                for request in list(upstream.requests))
                 return asked[0]
 
-            self.settle(answered)
+            settled(answered, "the answers come to a halt")
             self.assertLess(asked[0], count, "the client was not held back")
             bystander.await_answers()
             self.assert_growth_below(weir, before, 2 * MIB_IN_KIB)

@@ -1,5 +1,6 @@
 """The admin endpoints, and what the metrics say after known traffic."""
 
+import contextlib
 import signal
 import threading
 
@@ -133,10 +134,13 @@ class Metrics(AdminCase):
                 for (name, labels), value in samples.items() if name == "weir_requests_total"}
 
     def scrape_counts(self, total):
-        """A request is counted once its answer has gone out: waits until that many are."""
+        """A request is counted once its answer has gone out, its duration last: waits until that many are."""
         def counted():
             samples = self.scrape(self.weir)
-            return samples if sum(self.requests_by_route(samples).values()) >= total else None
+            durations = sum(value for (name, _), value in samples.items()
+                            if name == "weir_request_duration_seconds_count")
+            requests = sum(self.requests_by_route(samples).values())
+            return samples if min(requests, durations) >= total else None
 
         return eventually(counted, f"{total} requests are counted")
 
@@ -161,6 +165,34 @@ class Metrics(AdminCase):
             ("weir_request_duration_seconds_bucket", {"route": "limited", "le": "+Inf"}, 5),
         ]:
             self.assertEqual(labelled(samples, name, **labels), count, (name, labels))
+
+    def test_what_became_of_an_upstreams_answer(self):
+        """`answered` even if the client left in its middle; `broken`, and logged, if it was no HTTP."""
+        gone = threading.Event()
+        self.addCleanup(gone.set)
+
+        def behaviour(exchange):
+            if exchange.target == "/odd":
+                exchange.send(b"HTTP/1.1 999 No\r\n\r\n")
+                return exchange.close()
+            exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
+            with contextlib.suppress(OSError):
+                while not gone.is_set():
+                    exchange.send(b"x" * 65536)
+
+        upstream = self.upstream(behaviour)
+        self.weir = self.start(configuration(upstream.url, admin=ADMIN))
+        with self.weir.connect() as client:
+            self.assertEqual(client.get("/odd").status, 502)
+            client.send(request_bytes("GET", "/"))
+            self.assertEqual(client.read_head().status, 200)
+            client.reset()
+        for outcome in ("answered", "broken"):
+            eventually(lambda outcome=outcome: labelled(
+                self.scrape(self.weir), "weir_upstream_requests_total", upstream="main",
+                outcome=outcome) == 1, outcome)
+        self.assertIn(f"127.0.0.1:{upstream.port} sent an answer that is not valid HTTP/1.1",
+                      self.weir.stderr)
 
     def test_gauges_follow(self):
         self.begin()

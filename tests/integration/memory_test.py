@@ -6,7 +6,7 @@ from harness.case import Case, SCALE, configuration
 from harness.client import request_bytes
 from harness.payload import payload
 from harness.upstream import answer
-from harness.waiting import eventually
+from harness.waiting import eventually, settled
 
 MIB = 1 << 20
 LARGE = 256 * MIB
@@ -14,18 +14,6 @@ GROWTH_KIB = 8 * 1024 * SCALE  # sanitizers keep what was freed for a while
 
 
 class BoundedMemory(Case):
-    def settle(self, amount):
-        """Waits until `amount()` no longer changes: everybody who can be held back is."""
-        last = [None, 0]
-
-        def unchanged():
-            now = amount()
-            last[1] = last[1] + 1 if now == last[0] else 0
-            last[0] = now
-            return last[1] >= 40
-
-        eventually(unchanged, "the transfer comes to a halt")
-
     def warm(self, weir):
         with weir.connect() as client:
             client.get("/warm")
@@ -48,7 +36,7 @@ class BoundedMemory(Case):
         before = self.warm(weir)
         client = self.connect(weir, receive_buffer=65536)
         client.send(request_bytes("GET", "/large"))
-        self.settle(lambda: sent[0])
+        settled(lambda: sent[0], "the transfer comes to a halt")
         self.assertLess(sent[0], LARGE // 2, "the upstream was not held back")
         self.assertLess(weir.memory_kib() - before, GROWTH_KIB)
         received = [0]
@@ -84,7 +72,7 @@ class BoundedMemory(Case):
 
         thread = threading.Thread(target=upload)
         thread.start()
-        self.settle(lambda: sent[0])
+        settled(lambda: sent[0], "the transfer comes to a halt")
         self.assertLess(sent[0], LARGE // 2, "the client was not held back")
         self.assertLess(weir.memory_kib() - before, GROWTH_KIB)
         may_read.set()

@@ -108,18 +108,6 @@ class AbuseCase(Case):
             return
         self.assertLess(weir.memory_kib() - before_kib, bound_kib, "KiB grown")
 
-    def settle(self, amount):
-        """Waits until `amount()` no longer changes: everybody who can be held back is."""
-        last = [None, 0]
-
-        def unchanged():
-            now = amount()
-            last[1] = last[1] + 1 if now == last[0] else 0
-            last[0] = now
-            return last[1] >= 40
-
-        eventually(unchanged, "it comes to a halt")
-
 
 class Crowd:
     """Many raw connections to one address, driven by one thread."""
