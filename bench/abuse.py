@@ -272,9 +272,7 @@ def options_of(arguments):
 
 def main(arguments):
     options = options_of(arguments)
-    cores = sorted(os.sched_getaffinity(0))
-    if len(cores) < 2:
-        sys.exit("script/bench: needs two cores, one for the proxy and one for the load")
+    cores = measure.two_cores()
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is stopped
@@ -282,7 +280,7 @@ def main(arguments):
     rows = []
     for which in options.attacks:
         with tempfile.TemporaryDirectory(prefix="weir-bench-") as directory:
-            rows.append(measured(which, options, cores[:2], pathlib.Path(directory)))
+            rows.append(measured(which, options, cores, pathlib.Path(directory)))
         print(rows[-1], file=sys.stderr, flush=True)
     print(f"weir {report.version([str(options.program), 'version'])}; {report.processor()}, {os.cpu_count()} cores, "
           f"load average {os.getloadavg()[0]:.1f}, {most} open files a process. Weir, one worker, on one core; client, "

@@ -7,6 +7,7 @@ import pathlib
 import random
 import socket
 import subprocess
+import sys
 import time
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -29,6 +30,14 @@ class Peer:
     port: int
     upstream_port: int
     redis_pid: int | None = None
+
+
+def two_cores():
+    """One for the proxy and one for the load."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        sys.exit("script/bench: needs two cores, one for the proxy and one for the load")
+    return cores[:2]
 
 
 def free_port():

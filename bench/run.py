@@ -101,9 +101,7 @@ def missing_programs(options):
 
 def main(arguments):
     options = options_of(arguments)
-    cores = sorted(os.sched_getaffinity(0))
-    if len(cores) < 2:
-        sys.exit("script/bench: needs two cores, one for the proxy and one for the load")
+    cores = measure.two_cores()
     if missing := missing_programs(options):
         sys.exit(f"script/bench: not found: {', '.join(missing)}; script/bootstrap installs the programs")
     if (busy := os.getloadavg()[0]) > 1:
@@ -115,7 +113,7 @@ def main(arguments):
     results = {}
     for row in options.rows.values():
         with tempfile.TemporaryDirectory(prefix="weir-bench-") as directory:
-            results[row.title] = measure_row(row, options, cores[:2], pathlib.Path(directory))
+            results[row.title] = measure_row(row, options, cores, pathlib.Path(directory))
     print(report.circumstances(versions, options))
     print()
     print(report.table(results))

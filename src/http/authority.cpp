@@ -12,16 +12,7 @@
 namespace weir::http {
 namespace {
 
-constexpr auto name_characters = [] {
-  std::array<bool, 256> table{};
-  for (const char c : std::string_view{"-._~!$&'()*+,;="})
-    table[static_cast<unsigned char>(c)] = true;
-  for (int byte = 0; byte < 128; ++byte) {
-    const auto c = static_cast<char>(byte);
-    if (is_digit(c) || is_alpha(c)) table[static_cast<unsigned char>(c)] = true;
-  }
-  return table;
-}();
+constexpr auto name_characters = alphanumeric_or("-._~!$&'()*+,;=");
 
 /// reg-name of RFC 3986 section 3.2.2 without pct-encoded: no host of DNS has a percent sign, and
 /// two spellings of one host would match different routes. IPv4 addresses are within it.

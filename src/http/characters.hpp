@@ -34,16 +34,19 @@ constexpr int hex_value(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-inline constexpr auto token_characters = [] {
+/// By byte: letters, digits and `marks`.
+constexpr std::array<bool, 256> alphanumeric_or(std::string_view marks) {
   std::array<bool, 256> table{};
-  for (const char c : std::string_view{"!#$%&'*+-.^_`|~"})
+  for (const char c : marks)
     table[static_cast<unsigned char>(c)] = true;
   for (int byte = 0; byte < 128; ++byte) {
     const auto c = static_cast<char>(byte);
     if (is_digit(c) || is_alpha(c)) table[static_cast<unsigned char>(c)] = true;
   }
   return table;
-}();
+}
+
+inline constexpr auto token_characters = alphanumeric_or("!#$%&'*+-.^_`|~");
 
 constexpr bool is_token_character(char c) {
   return token_characters[static_cast<unsigned char>(c)];

@@ -22,10 +22,8 @@ Task<Failure> Session::read_head() {
     std::size_t n = 0;
     const bool is_ended = timed_out_ || aborted_;
     const auto room = asio::buffer(input_.free_begin(), input_.free_size());
-    ec = asio::error::would_block;
-    if (!is_ended && is_first && context_.turns.are_many()) n = stream_.try_read(room, ec);
-    if (!is_ended && ec == asio::error::would_block)
-      n = co_await stream_.async_read_some(room, into(ec));
+    const bool is_probably_there = is_first && context_.turns.are_many();
+    if (!is_ended) n = co_await stream_.read(room, ec, is_probably_there);
     if (ec || n == 0) {
       const bool head_is_late = timed_out_ && phase_ == Phase::head && !aborted_;
       co_return head_is_late ? Failure::head_timed_out : Failure::downstream_gone;

@@ -68,11 +68,9 @@ Task<Failure> Session::read_response_head(Upload& upload, std::size_t& size) {
       co_return Failure::upstream_invalid;
     if (const Failure why = interruption(upload); why != Failure::none) co_return why;
     const auto room = asio::buffer(upstream.input.free_begin(), upstream.input.free_size());
-    error_code ec = asio::error::would_block;
-    std::size_t n = 0;
-    if (is_first && context_.turns.are_many()) n = upstream.stream.try_read(room, ec);
-    if (ec == asio::error::would_block)
-      n = co_await upstream.stream.async_read_some(room, into(ec));
+    error_code ec;
+    const bool is_probably_there = is_first && context_.turns.are_many();
+    const std::size_t n = co_await upstream.stream.read(room, ec, is_probably_there);
     upstream.input.commit(n);
     exchange_->was_answered |= n > 0;
     if (!ec) continue;

@@ -53,8 +53,9 @@ class Stream {
         token, this, to);
   }
 
-  /// What has arrived, at once; would_block if nothing has. Otherwise as async_read_some().
-  std::size_t try_read(asio::mutable_buffer to, error_code& ec);
+  /// As async_read_some(), awaited by a task, its error in `ec`. What is probably there is read
+  /// at once, without an operation.
+  auto read(asio::mutable_buffer to, error_code& ec, bool is_probably_there);
 
   /// Sends what goes without waiting, which is nearly always all. The rest is kept, a copy: then
   /// flush(), before anything else is sent.
@@ -80,6 +81,8 @@ class Stream {
   void close();
 
  private:
+  template <class Waiting>
+  class Reading;
   struct SecureRead {
     Stream& stream;
     asio::mutable_buffer to;
@@ -89,6 +92,7 @@ class Stream {
   };
 
   Task<error_code> shake_hands();
+  std::size_t try_read(asio::mutable_buffer to, error_code& ec);
   std::size_t write_some(std::string_view data, error_code& ec);
   Socket::wait_type wanted_by(tls::Channel::State state) const;
 
@@ -120,6 +124,40 @@ void Stream::SecureRead::operator()(Self& self, error_code ec) {
       break;
   }
   stream.socket_.async_wait(stream.wanted_by(step.state), std::move(self));
+}
+
+/// `Waiting`: the operation, for what was not there.
+template <class Waiting>
+class Stream::Reading {
+ public:
+  template <class Begin>
+  Reading(Stream& stream, asio::mutable_buffer to, error_code& ec, bool tries, Begin begin)
+      : stream_(stream), to_(to), ec_(ec), tries_(tries), waiting_(begin()) {}
+
+  bool await_ready() {
+    if (!tries_) return false;
+    read_ = stream_.try_read(to_, ec_);
+    tries_ = ec_ != asio::error::would_block;
+    return tries_;
+  }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> task) noexcept {
+    waiting_.await_suspend(task);
+  }
+  std::size_t await_resume() { return tries_ ? read_ : waiting_.await_resume(); }
+
+ private:
+  Stream& stream_;
+  asio::mutable_buffer to_;
+  error_code& ec_;
+  bool tries_;  ///< then: has read
+  std::size_t read_ = 0;
+  Waiting waiting_;
+};
+
+inline auto Stream::read(asio::mutable_buffer to, error_code& ec, bool is_probably_there) {
+  const auto begin = [&] { return async_read_some(to, into(ec)); };
+  return Reading<decltype(begin())>(*this, to, ec, is_probably_there, begin);
 }
 
 }  // namespace weir::proxy

@@ -38,6 +38,13 @@ struct Pool {
     for (int i = 0; i < Ejection::ejecting_failures; ++i)
       server(index, tick).failed(tick);
   }
+  /// An idle connection that leads to `address`.
+  template <class Pair>
+  void give(Pair& pair, UpstreamServer& to, const std::string& address = "192.0.2.1") {
+    auto connection = pair.connect(io, to);
+    connection->endpoint = {asio::ip::make_address(address), 80};
+    to.give_back(std::move(connection), 10);
+  }
   std::string sweep(std::uint64_t tick) {
     std::string changes;
     pool->sweep(tick, [&](std::size_t index, bool in_use) {
@@ -67,8 +74,6 @@ struct Pair {
   }
   std::optional<Socket> other;
 };
-
-const Addresses::Endpoint endpoint(asio::ip::make_address("192.0.2.1"), 80);
 
 TEST_CASE("a server that was tried is chosen again only when all were") {
   Pool pool({"192.0.2.1", "192.0.2.2"});
@@ -135,11 +140,7 @@ TEST_CASE("an idle connection is taken again only while nothing happened on it")
   Pool pool({"192.0.2.1"});
   auto& server = pool.server(0);
   Pair pair;
-  const auto give = [&] {
-    auto connection = pair.connect(pool.io, server);
-    connection->endpoint = endpoint;
-    server.give_back(std::move(connection), 10);
-  };
+  const auto give = [&] { pool.give(pair, server); };
   give();
   const auto taken = server.take_idle();
   REQUIRE(taken != nullptr);
@@ -171,9 +172,7 @@ TEST_CASE("an idle connection is taken again only while nothing happened on it")
     CHECK(server.take_idle() == nullptr);
   }
   SECTION("an address that the name has no more") {
-    auto connection = pair.connect(pool.io, server);
-    connection->endpoint = {asio::ip::make_address("192.0.2.9"), 80};
-    server.give_back(std::move(connection), 10);
+    pool.give(pair, server, "192.0.2.9");
     pool.sweep(20);
     CHECK(server.take_idle() == nullptr);
   }
@@ -192,11 +191,8 @@ TEST_CASE("many look at idle connections together, and take those on which nothi
   Pool pool({"192.0.2.1"});
   auto& server = pool.server(0);
   std::array<Pair, count> pairs;
-  for (Pair& pair : pairs) {
-    auto connection = pair.connect(pool.io, server);
-    connection->endpoint = endpoint;
-    server.give_back(std::move(connection), 10);
-  }
+  for (Pair& pair : pairs)
+    pool.give(pair, server);
   pairs[3].other->write_some(bytes_of("HTTP/1.1 408 Request Timeout\r\n\r\n"));
   pairs[17].other->close();
 
@@ -221,9 +217,7 @@ TEST_CASE("idle connections give way where descriptors are short") {
   auto& server = pool.server(0);
   Pair pair;
   const auto give = [&] {
-    auto connection = pair.connect(pool.io, server);
-    connection->endpoint = {asio::ip::make_address("127.0.0.1"), 80};
-    server.give_back(std::move(connection), 10);
+    pool.give(pair, server, "127.0.0.1");
     return pool.pool->shares().idle;
   };
   CHECK(give() == 1);
