@@ -1,7 +1,6 @@
 // Precompiled for the rooms that do I/O: parsing these takes longer than compiling most of our files.
 #include <boost/asio.hpp>
-#include <boost/beast/http/basic_parser.hpp>
-#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/field.hpp>
 
 #include <string>
 #include <vector>

@@ -1,3 +1,12 @@
+# weir_precompile(TARGET FIRST header...): compiled once, for FIRST, and taken from there by the others.
+function(weir_precompile target first)
+  if(target STREQUAL first)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  endif()
+endfunction()
+
 # weir_room(NAME USES room... [LIBRARIES target...]): src/NAME as the static library weir_NAME.
 # A room without sources yet is an interface library, so that the graph above stays whole.
 function(weir_room name)
@@ -14,7 +23,7 @@ function(weir_room name)
   target_include_directories(weir_${name} ${scope} ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(weir_${name} ${scope} ${ROOM_USES} ${ROOM_LIBRARIES})
   if(sources AND "asio" IN_LIST ROOM_LIBRARIES)
-    target_precompile_headers(weir_${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/asio_pch.hpp)
+    weir_precompile(weir_${name} weir_redis ${CMAKE_SOURCE_DIR}/cmake/asio_pch.hpp)
   endif()
 endfunction()
 
