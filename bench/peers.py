@@ -24,7 +24,7 @@ class Work:
     port: int
     upstream_port: int
     directory: pathlib.Path  # its own
-    log: bool
+    log: str | None  # the format of Weir's access log; None: nobody writes one
     redis_port: int | None = None
 
 
@@ -77,7 +77,7 @@ WEIR = """
 listen: [{{address: "127.0.0.1:{port}"}}]
 workers: 1
 admin: off
-access_log: {{path: "{log}"}}
+access_log: {log}
 {store}
 upstreams:
   service: {{servers: [{{url: "http://127.0.0.1:{upstream_port}"}}]}}
@@ -150,7 +150,7 @@ def weir(work, program):
     path = work.directory / "weir.yaml"
     path.write_text(WEIR.format(
         port=work.port, upstream_port=work.upstream_port,
-        log=f"{work.directory}/access.log" if work.log else "off",
+        log=f'{{path: "{work.directory}/access.log", format: {work.log}}}' if work.log else '{path: "off"}',
         limits=WEIR_LIMITS.format(rate=rate, burst=burst) if work.row.limited else "",
         store=f'store: {{type: redis, redis: {{url: "redis://127.0.0.1:{work.redis_port}"}}}}' if work.row.redis else "",
         route_limits="limits: [{policy: bench, key: api_key}]" if work.row.limited else ""))

@@ -41,7 +41,9 @@ def options_of(arguments):
     parser.add_argument("--peers", metavar="NAME,...",
                         help=f"{choices('peers')}; default all; ratios are to the first")
     parser.add_argument("--connections", type=int, default=64, help="default 64")
-    parser.add_argument("--log", action="store_true", help="write access logs to files; without it there are none")
+    parser.add_argument("--log", choices=("text", "json"),
+                        help="write access logs to files: nginx in its combined format, Weir in the same or in its "
+                             "own; without it there are none")
     parser.add_argument("--program", type=pathlib.Path, default=PROGRAM, help="the weir to measure")
     options = parser.parse_args(arguments)
     table = peers.TABLES[options.table]

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "admin/metrics.hpp"
+#include "http/json_text.hpp"
 #include "http/problem.hpp"
 #include "http/request_view.hpp"
 

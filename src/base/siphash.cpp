@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/eight_bytes.hpp"
+
 namespace weir {
 namespace {
 
@@ -51,6 +53,18 @@ void absorb_all(SipState& state, std::string_view data) {
   state.absorb(tail | std::uint64_t{data.size()} << 56);
 }
 
+/// The eight digits of 32 bits, all at once: each half of a byte comes to lie in a byte of its own.
+void put_hex(char* to, std::uint32_t bits) {
+  std::uint64_t halves = bits;
+  halves = (halves | halves << 16) & 0x0000'ffff'0000'ffff;
+  halves = (halves | halves << 8) & 0x00ff'00ff'00ff'00ff;
+  halves = (halves | halves << 4) & in_each_byte(0x0f);
+  const std::uint64_t letters = ((halves + in_each_byte(6)) >> 4) & in_each_byte(1);
+  const std::uint64_t digits =
+      __builtin_bswap64(halves + in_each_byte('0') + letters * ('a' - '0' - 10));
+  std::memcpy(to, &digits, sizeof digits);
+}
+
 }  // namespace
 
 Hash128 siphash128(SipKey key, std::string_view data) {
@@ -66,13 +80,19 @@ Hash128 siphash128(SipKey key, std::string_view data) {
   return hash;
 }
 
-void append_hex(std::string& out, const Hash128& hash) {
+std::array<char, 32> hex_digits(const Hash128& hash) {
   std::array<char, 32> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
-  auto* digit = digits.data();
+  auto* eight = digits.data();
   for (const std::uint64_t word : {hash.high, hash.low}) {
-    for (int shift = 60; shift >= 0; shift -= 4)
-      *digit++ = "0123456789abcdef"[word >> shift & 0xF];
+    put_hex(eight, static_cast<std::uint32_t>(word >> 32));
+    put_hex(eight + 8, static_cast<std::uint32_t>(word));
+    eight += 16;
   }
+  return digits;
+}
+
+void append_hex(std::string& out, const Hash128& hash) {
+  const auto digits = hex_digits(hash);
   out.append(digits.data(), digits.size());
 }
 

@@ -3,6 +3,7 @@
 // reverse a hash of a small set such as the IPv4 addresses. Pure; thread-safe.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <string>
@@ -23,7 +24,8 @@ struct Hash128 {
 
 Hash128 siphash128(SipKey key, std::string_view data);
 
-/// 32 hexadecimal digits: how keys in Redis, logs and attributes show a hash.
+/// How keys in Redis, logs and attributes show a hash, its higher half first.
+std::array<char, 32> hex_digits(const Hash128& hash);
 void append_hex(std::string& out, const Hash128& hash);
 
 /// A key for siphash128 from a secret of any length (an empty one gives the built-in key).

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "http/problem.hpp"
+#include "http/json_text.hpp"
 
 namespace weir::cli {
 namespace {

@@ -25,7 +25,7 @@ bool is_look_alike(std::string_view name, std::span<const std::string> guarded) 
   constexpr std::array<std::string_view, 5> names{"content-length", "transfer-encoding",
                                                   "x-original-uri", "x-original-url", "x-real-ip"};
   const auto shadows = [name](std::string_view other) {
-    return are_one_variable(name, other) && !iequals(name, other);
+    return name.size() == other.size() && !iequals(name, other) && are_one_variable(name, other);
   };
   if (std::any_of(guarded.begin(), guarded.end(), shadows)) return true;
   if (name.find('_') == std::string_view::npos) return false;

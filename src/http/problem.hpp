@@ -13,15 +13,13 @@ namespace weir::http {
 std::string_view reason_phrase(int status);
 
 /// {"type":"about:blank","title":REASON,"status":N,"detail":DETAIL}
-void append_problem(std::string& out, int status, std::string_view detail);
+void append_problem(std::string& text, int status, std::string_view detail);
 
 /// The body of a denial as in draft-ietf-httpapi-ratelimit-headers-11 section 5: quota-exceeded
 /// with the violated policies' names. Without retry_after_s the request can never succeed, and the
 /// detail says so.
-void append_quota_exceeded(std::string& out, int status, std::span<const std::string_view> violated,
+void append_quota_exceeded(std::string& text, int status,
+                           std::span<const std::string_view> violated,
                            std::optional<std::int64_t> retry_after_s);
-
-/// Appends `text` as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD.
-void append_json_string(std::string& out, std::string_view text);
 
 }  // namespace weir::http

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/appender.hpp"
 #include "http/append_number.hpp"
 
 namespace weir::http {
@@ -10,8 +11,8 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 
 // RFC 9651 section 3.3.1: a structured field's Integer has at most 15 digits.
-void append_sf_integer(std::string& out, std::int64_t number) {
-  append_number(out, std::clamp<std::int64_t>(number, 0, 999'999'999'999'999));
+void append_sf_integer(Appender& out, std::int64_t number) {
+  out.number(std::clamp<std::int64_t>(number, 0, 999'999'999'999'999));
 }
 
 Wide product(std::int64_t a, std::int64_t b) {
@@ -26,47 +27,43 @@ bool comes_before(const PolicyReport& a, const PolicyReport& b) {
 
 /// A Byte Sequence (RFC 9651 section 4.1.8) of the hash's 16 bytes in the order of its hexadecimal
 /// digits.
-void append_partition_key(std::string& out, const Hash128& hash) {
+void append_partition_key(Appender& out, const Hash128& hash) {
   constexpr std::string_view digits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const Wide bits = Wide{hash.high} << 64 | hash.low;
-  out += ";pk=:";
+  out.add(";pk=:");
   for (int shift = 122; shift >= 2; shift -= 6)
-    out += digits[static_cast<std::size_t>(bits >> shift) & 63];
-  out += digits[static_cast<std::size_t>(bits << 4) & 63];
-  out += "==:";
+    out.add(digits[static_cast<std::size_t>(bits >> shift) & 63]);
+  out.add(digits[static_cast<std::size_t>(bits << 4) & 63]).add("==:");
 }
 
-void append_standard_fields(std::string& out, std::span<const PolicyReport> reports,
+void append_standard_fields(Appender& out, std::span<const PolicyReport> reports,
                             bool partition_key) {
   std::string_view separator = "RateLimit-Policy: ";
   for (const PolicyReport& report : reports) {
-    out.append(separator).append(report.policy_item);
+    out.add(separator).add(report.policy_item);
     if (partition_key) append_partition_key(out, report.partition);
     separator = ", ";
   }
   separator = "\r\nRateLimit: ";
   for (const PolicyReport& report : reports) {
-    out.append(separator).append(report.name_item).append(";r=");
+    out.add(separator).add(report.name_item).add(";r=");
     append_sf_integer(out, report.remaining);
     if (report.more_after > Duration{0}) {
-      out.append(";t=");
+      out.add(";t=");
       append_sf_integer(out, ceil_seconds(report.more_after));
     }
     if (partition_key) append_partition_key(out, report.partition);
     separator = ", ";
   }
-  out.append("\r\n");
+  out.add("\r\n");
 }
 
-void append_triple(std::string& out, std::string_view prefix, const PolicyReport& report) {
-  out.append(prefix).append("RateLimit-Limit: ");
-  append_number(out, report.limit);
-  out.append("\r\n").append(prefix).append("RateLimit-Remaining: ");
-  append_number(out, report.remaining);
-  out.append("\r\n").append(prefix).append("RateLimit-Reset: ");
-  append_number(out, ceil_seconds(report.reset_after));
-  out.append("\r\n");
+void append_triple(Appender& out, std::string_view prefix, const PolicyReport& report) {
+  out.add(prefix).add("RateLimit-Limit: ").number(report.limit);
+  out.add("\r\n").add(prefix).add("RateLimit-Remaining: ").number(report.remaining);
+  out.add("\r\n").add(prefix).add("RateLimit-Reset: ").number(ceil_seconds(report.reset_after));
+  out.add("\r\n");
 }
 
 }  // namespace
@@ -88,16 +85,18 @@ std::string name_item(std::string_view name) {
 
 std::string policy_item(std::string_view name, std::int64_t quota, Duration refill) {
   std::string item = name_item(name);
-  item += ";q=";
-  append_sf_integer(item, quota);
-  item += ";w=";
-  append_sf_integer(item, std::max<std::int64_t>(1, ceil_seconds(refill)));
+  {
+    Appender end(item);
+    append_sf_integer(end.add(";q="), quota);
+    append_sf_integer(end.add(";w="), std::max<std::int64_t>(1, ceil_seconds(refill)));
+  }
   return item;
 }
 
-void append_rate_limit_fields(std::string& out, std::span<const PolicyReport> reports,
+void append_rate_limit_fields(std::string& fields, std::span<const PolicyReport> reports,
                               const ResponseFieldOptions& options) {
   if (reports.empty()) return;
+  Appender out(fields);
   if (options.standard) append_standard_fields(out, reports, options.partition_key);
   if (options.legacy == LegacyFields::none) return;
   const auto closest = std::min_element(reports.begin(), reports.end(), comes_before);

@@ -57,7 +57,7 @@ std::string name_item(std::string_view name);
 
 /// Field lines, each ended by CRLF, for the reports in the order given; the legacy triple speaks of
 /// the policy closest to exhaustion: least remaining share of its limit, then the latest reset.
-void append_rate_limit_fields(std::string& out, std::span<const PolicyReport> reports,
+void append_rate_limit_fields(std::string& fields, std::span<const PolicyReport> reports,
                               const ResponseFieldOptions& options);
 
 /// `Retry-After: N` CRLF. The seconds to tell are already rounded up and jittered

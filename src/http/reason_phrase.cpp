@@ -1,5 +1,5 @@
-#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <utility>
 
 #include "http/problem.hpp"
@@ -7,7 +7,7 @@
 namespace weir::http {
 namespace {
 
-// IANA, "HTTP Status Code Registry"; sorted.
+// IANA, "HTTP Status Code Registry".
 constexpr auto phrases = std::to_array<std::pair<int, std::string_view>>({
     {100, "Continue"},
     {101, "Switching Protocols"},
@@ -71,16 +71,22 @@ constexpr auto phrases = std::to_array<std::pair<int, std::string_view>>({
     {511, "Network Authentication Required"},
 });
 
-constexpr bool is_before(const std::pair<int, std::string_view>& entry, int status) {
-  return entry.first < status;
-}
-static_assert(std::is_sorted(phrases.begin(), phrases.end()));
+constexpr int first = 100;
+
+// Looked up by every answer of ours: by index.
+constexpr auto by_status = [] {
+  std::array<std::string_view, phrases.back().first - first + 1> table;
+  table.fill("Unknown");
+  for (const auto& [status, phrase] : phrases)
+    table[static_cast<std::size_t>(status - first)] = phrase;
+  return table;
+}();
 
 }  // namespace
 
 std::string_view reason_phrase(int status) {
-  const auto found = std::lower_bound(phrases.begin(), phrases.end(), status, is_before);
-  return found != phrases.end() && found->first == status ? found->second : "Unknown";
+  const auto index = static_cast<std::size_t>(status - first);
+  return index < by_status.size() ? by_status[index] : "Unknown";
 }
 
 }  // namespace weir::http

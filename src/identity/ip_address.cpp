@@ -58,14 +58,8 @@ std::optional<Bytes> parse_v6(std::string_view text) {
   return bytes;
 }
 
-void append_quad(std::string& out, std::span<const std::uint8_t, 4> quad) {
-  char text[16];
-  char* end = text;
-  for (const std::uint8_t byte : quad) {
-    if (end != text) *end++ = '.';
-    end = std::to_chars(end, text + sizeof text, byte).ptr;
-  }
-  out.append(text, end);
+void append_quad(Appender& out, std::span<const std::uint8_t, 4> quad) {
+  out.number(quad[0]).add('.').number(quad[1]).add('.').number(quad[2]).add('.').number(quad[3]);
 }
 
 struct Run {
@@ -85,7 +79,7 @@ Run longest_zero_run(const std::array<std::uint16_t, 8>& groups) {
   return longest.length > 1 ? longest : Run{groups.size(), 0};
 }
 
-void append_v6(std::string& out, const Bytes& bytes) {
+void append_v6(Appender& out, const Bytes& bytes) {
   std::array<std::uint16_t, 8> groups{};
   for (std::size_t i = 0; i < groups.size(); ++i) {
     groups[i] = static_cast<std::uint16_t>(bytes[2 * i] << 8 | bytes[2 * i + 1]);
@@ -103,7 +97,7 @@ void append_v6(std::string& out, const Bytes& bytes) {
     end = std::to_chars(end, text + sizeof text, groups[i], 16).ptr;
     if (i + 1 < groups.size()) *end++ = ':';
   }
-  out.append(text, end);
+  out.add({text, static_cast<std::size_t>(end - text)});
 }
 
 /// Ones in the first `count` bits.
@@ -157,7 +151,7 @@ IpAddress IpAddress::masked(int ipv4_prefix, int ipv6_prefix) const {
   return address;
 }
 
-void IpAddress::append_to(std::string& out) const {
+void IpAddress::append_to(Appender& out) const {
   if (is_v4()) {
     append_quad(out, std::span{bytes_}.last<4>());
   } else {
@@ -167,7 +161,10 @@ void IpAddress::append_to(std::string& out) const {
 
 std::string IpAddress::to_string() const {
   std::string text;
-  append_to(text);
+  {
+    Appender end(text);
+    append_to(end);
+  }
   return text;
 }
 

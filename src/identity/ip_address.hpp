@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/appender.hpp"
+
 namespace weir::identity {
 
 class IpAddress {
@@ -26,7 +28,7 @@ class IpAddress {
   const std::array<std::uint8_t, 16>& bytes() const { return bytes_; }
   /// Keeps the first bits (of 32 for IPv4, of 128 otherwise), the rest becomes zero.
   IpAddress masked(int ipv4_prefix, int ipv6_prefix) const;
-  void append_to(std::string& out) const;  ///< canonical text, RFC 5952
+  void append_to(Appender& out) const;  ///< canonical text, RFC 5952
   std::string to_string() const;
 
   friend auto operator<=>(const IpAddress&, const IpAddress&) = default;

@@ -53,7 +53,10 @@ std::string_view AttributeTexts::text_of(const config::Attribute& attribute,
       return evidence.request.path;
     case Kind::client_address: {
       const std::size_t start = made_.size();
-      evidence.client.append_to(made_);
+      {
+        Appender end(made_);
+        evidence.client.append_to(end);
+      }
       return std::string_view(made_).substr(start);
     }
     case Kind::header: {

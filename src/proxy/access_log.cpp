@@ -1,12 +1,11 @@
 #include "proxy/access_log.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 
-#include "http/append_number.hpp"
-#include "http/problem.hpp"
+#include "base/appender.hpp"
+#include "http/json_text.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -16,78 +15,43 @@ constexpr int status_of_nothing = 499;
 
 constexpr std::uint64_t every_line = std::uint64_t{1} << 32;
 
-/// `value` with leading zeros.
-template <std::size_t Digits>
-void append_padded(std::string& out, std::uint64_t value) {
-  std::array<char, Digits> text;
-  for (auto digit = text.rbegin(); digit != text.rend(); ++digit, value /= 10) {
-    *digit = static_cast<char>('0' + value % 10);
-  }
-  out.append(text.data(), text.size());
-}
-
 /// RFC 3339 in UTC: `2025-01-31T23:59:59.000001Z`.
-void append_time(std::string& out, Instant at) {
+void append_time(Appender& out, Instant at) {
   const auto day = std::chrono::floor<std::chrono::days>(at);
   const std::chrono::year_month_day date(day);
   const auto us = static_cast<std::uint64_t>(to_us(at - day));
-  append_padded<4>(out, static_cast<std::uint64_t>(static_cast<int>(date.year())));
-  out += '-';
-  append_padded<2>(out, static_cast<unsigned>(date.month()));
-  out += '-';
-  append_padded<2>(out, static_cast<unsigned>(date.day()));
-  out += 'T';
-  append_padded<2>(out, us / 3'600'000'000);
-  out += ':';
-  append_padded<2>(out, us / 60'000'000 % 60);
-  out += ':';
-  append_padded<2>(out, us / 1'000'000 % 60);
-  out += '.';
-  append_padded<6>(out, us % 1'000'000);
-  out += 'Z';
+  const auto s = static_cast<std::uint32_t>(us / 1'000'000);
+  out.padded<4>(static_cast<unsigned>(static_cast<int>(date.year()))).add('-');
+  out.padded<2>(static_cast<unsigned>(date.month())).add('-');
+  out.padded<2>(static_cast<unsigned>(date.day())).add('T');
+  out.padded<2>(s / 3'600).add(':').padded<2>(s / 60 % 60).add(':').padded<2>(s % 60).add('.');
+  out.padded<6>(static_cast<std::uint32_t>(us % 1'000'000)).add('Z');
 }
 
 /// `31/Jan/2025:23:59:59 +0000`.
-void append_clf_time(std::string& out, Instant at) {
+void append_clf_time(Appender& out, Instant at) {
   constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
   const auto day = std::chrono::floor<std::chrono::days>(at);
   const std::chrono::year_month_day date(day);
-  const auto s = static_cast<std::uint64_t>(to_us(at - day)) / 1'000'000;
-  append_padded<2>(out, static_cast<unsigned>(date.day()));
-  out.append("/").append(months.substr((static_cast<unsigned>(date.month()) - 1) * 3, 3));
-  out += '/';
-  append_padded<4>(out, static_cast<std::uint64_t>(static_cast<int>(date.year())));
-  out += ':';
-  append_padded<2>(out, s / 3'600);
-  out += ':';
-  append_padded<2>(out, s / 60 % 60);
-  out += ':';
-  append_padded<2>(out, s % 60);
-  out += " +0000";
+  const auto s = static_cast<std::uint32_t>(to_us(at - day) / 1'000'000);
+  out.padded<2>(static_cast<unsigned>(date.day())).add('/');
+  out.add(months.substr((static_cast<unsigned>(date.month()) - 1) * 3, 3)).add('/');
+  out.padded<4>(static_cast<unsigned>(static_cast<int>(date.year()))).add(':');
+  out.padded<2>(s / 3'600).add(':').padded<2>(s / 60 % 60).add(':').padded<2>(s % 60);
+  out.add(" +0000");
 }
 
 /// Inside quotes, escaped as by Apache and nginx: `\x22`.
-void append_clf_text(std::string& out, std::string_view text) {
+void append_clf_text(Appender& out, std::string_view text) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\') {
-      out += c;
+      out.add(c);
     } else {
-      out += "\\x";
-      out += "0123456789ABCDEF"[byte >> 4];
-      out += "0123456789ABCDEF"[byte & 0xF];
+      out.add("\\x").add(digits[byte >> 4]).add(digits[byte & 0xF]);
     }
   }
-}
-
-/// Without a branch a character, so that many are looked at together.
-bool needs_no_escape(std::string_view text) {
-  unsigned odd = 0;
-  for (const char c : text) {
-    odd |= static_cast<unsigned>(c < ' ') | static_cast<unsigned>(c > '~') |
-           static_cast<unsigned>(c == '"') | static_cast<unsigned>(c == '\\');
-  }
-  return odd == 0;
 }
 
 std::string_view word(AccessDecision decision) {
@@ -114,65 +78,67 @@ class Line {
   explicit Line(std::string& out) : out_(out) {}
 
   Line& time(std::string_view key, Instant at) {
-    out_.append(key) += '"';
-    append_time(out_, at);
-    out_ += '"';
+    append_time(out_.add(key).add('"'), at);
+    out_.add('"');
     return *this;
   }
+  /// What came from outside, or from the configuration.
   Line& text(std::string_view key, std::string_view value) {
-    out_ += key;
+    out_.add(key);
     if (value.empty()) return null();
-    if (!needs_no_escape(value)) {
-      http::append_json_string(out_, value);
-      return *this;
-    }
-    (out_ += '"').append(value) += '"';
+    http::append_json_string(out_, value);
     return *this;
+  }
+  /// One of ours, which needs no escapes.
+  Line& word(std::string_view key, std::string_view value) {
+    out_.add(key);
+    return value.empty() ? null() : quoted(value);
   }
   template <class Number>
   Line& number(std::string_view key, Number value) {
-    out_ += key;
-    http::append_number(out_, value);
+    out_.add(key).number(value);
     return *this;
   }
   Line& number(std::string_view key, std::optional<std::int64_t> value) {
     if (value) return number(key, *value);
-    out_ += key;
+    out_.add(key);
     return null();
   }
   Line& duration(std::string_view key, std::optional<Duration> value) {
     return number(key, value ? std::optional(to_us(*value)) : std::nullopt);
   }
   Line& address(std::string_view key, const std::optional<identity::IpAddress>& value) {
-    out_ += key;
+    out_.add(key);
     if (!value) return null();
-    out_ += '"';
-    value->append_to(out_);
-    out_ += '"';
+    value->append_to(out_.add('"'));
+    out_.add('"');
     return *this;
   }
   Line& hash(std::string_view key, const std::optional<Hash128>& value) {
-    out_ += key;
+    out_.add(key);
     if (!value) return null();
-    out_ += '"';
-    append_hex(out_, *value);
-    out_ += '"';
-    return *this;
+    const auto digits = hex_digits(*value);
+    return quoted({digits.data(), digits.size()});
   }
+  void end() { out_.add("}\n"); }
 
  private:
   Line& null() {
-    out_ += "null";
+    out_.add("null");
+    return *this;
+  }
+  Line& quoted(std::string_view value) {
+    out_.add('"').add(value).add('"');
     return *this;
   }
 
-  std::string& out_;
+  Appender out_;
 };
 
 }  // namespace
 
-void append_json_line(std::string& out, const AccessRecord& record) {
-  Line(out)
+void append_json_line(std::string& lines, const AccessRecord& record) {
+  Line(lines)
       .time(R"({"time":)", record.time)
       .text(R"(,"method":)", record.method)
       .text(R"(,"path":)", record.path)
@@ -184,52 +150,48 @@ void append_json_line(std::string& out, const AccessRecord& record) {
       .duration(R"(,"duration_us":)", record.duration)
       .text(R"(,"upstream":)", record.upstream)
       .duration(R"(,"upstream_us":)", record.upstream_took)
-      .text(R"(,"decision":)", word(record.decision))
+      .word(R"(,"decision":)", word(record.decision))
       .text(R"(,"policy":)", record.policy)
       .number(R"(,"cost":)", record.cost)
       .number(R"(,"remaining":)", record.remaining)
       .duration(R"(,"delay_us":)", record.delay)
       .duration(R"(,"decision_us":)", record.decision_took)
-      .text(R"(,"store":)", record.store)
+      .word(R"(,"store":)", record.store)
       .address(R"(,"client":)", record.client)
       .hash(R"(,"identity":)", record.identity)
       .text(R"(,"request_id":)", record.request_id)
       .text(R"(,"user_agent":)", record.user_agent)
-      .text(R"(,"protocol":)", record.protocol);
-  out += "}\n";
+      .word(R"(,"protocol":)", record.protocol)
+      .end();
 }
 
-void append_text_line(std::string& out, const AccessRecord& record) {
+void append_text_line(std::string& lines, const AccessRecord& record) {
+  Appender out(lines);
   if (record.client) {
     record.client->append_to(out);
   } else {
-    out += '-';
+    out.add('-');
   }
-  out += " - ";
+  out.add(" - ");
   if (record.identity) {
-    append_hex(out, *record.identity);
+    const auto digits = hex_digits(*record.identity);
+    out.add({digits.data(), digits.size()});
   } else {
-    out += '-';
+    out.add('-');
   }
-  out += " [";
-  append_clf_time(out, record.time);
-  out += "] \"";
+  append_clf_time(out.add(" ["), record.time);
+  out.add("] \"");
   if (record.method.empty()) {
-    out += '-';
+    out.add('-');
   } else {
     append_clf_text(out, record.method);
-    out += ' ';
-    append_clf_text(out, record.path);
-    out += ' ';
-    out += record.protocol;
+    append_clf_text(out.add(' '), record.path);
+    out.add(' ').add(record.protocol);
   }
-  out += "\" ";
-  http::append_number(out, record.status == 0 ? status_of_nothing : record.status);
-  out += ' ';
-  http::append_number(out, record.bytes_out);
-  out += " \"-\" \"";
+  out.add("\" ").number(record.status == 0 ? status_of_nothing : record.status);
+  out.add(' ').number(record.bytes_out).add(" \"-\" \"");
   append_clf_text(out, record.user_agent.empty() ? "-" : record.user_agent);
-  out += "\"\n";
+  out.add("\"\n");
 }
 
 AccessLog::AccessLog(const config::AccessLog& options, LineWriter& writer, std::uint64_t seed)

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <random>
 
+#include "base/appender.hpp"
 #include "http/append_number.hpp"
 #include "http/forwarding.hpp"
 #include "http/hop_by_hop.hpp"
 #include "http/look_alike.hpp"
-#include "http/problem.hpp"
 #include "proxy/trailers.hpp"
 
 namespace weir::proxy {
@@ -15,16 +15,12 @@ namespace {
 
 using http::FieldId;
 
-/// The room is made once a line: a head has many.
-void append_line(std::string& out, std::string_view name, std::string_view value) {
-  const std::size_t before = out.size();
-  out.resize(before + name.size() + value.size() + 4);
-  char* at = std::copy(name.begin(), name.end(), out.data() + before);
-  *at++ = ':';
-  *at++ = ' ';
-  at = std::copy(value.begin(), value.end(), at);
-  *at++ = '\r';
-  *at = '\n';
+void append_line(Appender& out, std::string_view name, std::string_view value) {
+  out.add(name).add(": ").add(value).add("\r\n");
+}
+
+void append_status_line(Appender& out, const StatusLine& line) {
+  out.add("HTTP/1.1 ").number(line.status).add(' ').add(line.reason).add("\r\n");
 }
 
 /// Fields of this hop; Trailer, which is written anew, for it announces what goes on; and what h2c,
@@ -58,20 +54,20 @@ std::string host_for(const Exchange& exchange) {
 }
 
 /// Every X-Forwarded-For line of the request as one list, when the peer may speak for others.
-void append_forwarded_for(std::string& out, const Exchange& exchange,
-                          const identity::IpAddress& peer, bool peer_is_trusted) {
-  out.append("X-Forwarded-For: ");
+void append_forwarded_for(Appender& out, const Exchange& exchange, const identity::IpAddress& peer,
+                          bool peer_is_trusted) {
+  out.add("X-Forwarded-For: ");
   if (peer_is_trusted) {
     for (const auto& field : exchange.request.fields) {
       if (http::iequals(field.name, "x-forwarded-for") && !field.value.empty())
-        out.append(field.value).append(", ");
+        out.add(field.value).add(", ");
     }
   }
   peer.append_to(out);
-  out.append("\r\n");
+  out.add("\r\n");
 }
 
-void append_forwarding_fields(std::string& out, const Exchange& exchange,
+void append_forwarding_fields(Appender& out, const Exchange& exchange,
                               const identity::IpAddress& peer, bool peer_is_trusted) {
   append_forwarded_for(out, exchange, peer, peer_is_trusted);
   const auto* const proto = peer_is_trusted ? exchange.request.find("x-forwarded-proto") : nullptr;
@@ -86,12 +82,10 @@ void append_forwarding_fields(std::string& out, const Exchange& exchange,
 }
 
 /// The one field whose value changes on the way (RFC 9110 section 7.6.2).
-bool append_max_forwards(std::string& out, const http::RequestView& request) {
+bool append_max_forwards(Appender& out, const http::RequestView& request) {
   const auto left = http::max_forwards(request);
   if (!left || !left->has_value() || **left == 0) return false;
-  out.append("Max-Forwards: ");
-  http::append_number(out, **left - 1);
-  out.append("\r\n");
+  out.add("Max-Forwards: ").number(**left - 1).add("\r\n");
   return true;
 }
 
@@ -111,10 +105,10 @@ bool is_not_forwarded(const http::FieldView& field, const http::RequestView& req
 }
 
 /// What we say to the next hop ourselves.
-void append_hop_fields(std::string& out, const Exchange& exchange, std::string_view trailer) {
+void append_hop_fields(Appender& out, const Exchange& exchange, std::string_view trailer) {
   const bool says_te = exchange.connection.name("te") && wants_trailers(exchange.request);
   const bool upgrades = !exchange.upgrade.empty();
-  if (says_te) out.append("TE: trailers\r\n");
+  if (says_te) out.add("TE: trailers\r\n");
   if (says_te || upgrades)
     append_line(out, "Connection", !upgrades ? "TE" : says_te ? "TE, upgrade" : "upgrade");
   if (upgrades) append_line(out, "Upgrade", exchange.upgrade);
@@ -134,28 +128,26 @@ std::string_view via_name() {
   return name;
 }
 
-void append_request_head(std::string& out, const Exchange& exchange, const ForwardedHop& hop) {
+void append_request_head(std::string& text, const Exchange& exchange, const ForwardedHop& hop) {
+  Appender out(text);
   const auto& request = exchange.request;
-  out.append(request.method).append(" ").append(request.target).append(" HTTP/1.1\r\n");
+  out.add(request.method).add(" ").add(request.target).add(" HTTP/1.1\r\n");
   if (request.find(FieldId::host) == nullptr) append_line(out, "Host", host_for(exchange));
   for (const auto& field : request.fields) {
     if (stays_here(field, exchange.connection) || is_not_forwarded(field, request, hop)) continue;
     if (field.id == FieldId::max_forwards && append_max_forwards(out, request)) continue;
     append_line(out, field.name, field.value);
   }
-  out.append(request.version_minor == 0 ? "Via: 1.0 " : "Via: 1.1 ")
-      .append(via_name())
-      .append("\r\n");
+  out.add(request.version_minor == 0 ? "Via: 1.0 " : "Via: 1.1 ").add(via_name()).add("\r\n");
   append_forwarding_fields(out, exchange, hop.peer, hop.peer_is_trusted);
   append_hop_fields(out, exchange, hop.trailer);
-  out.append("\r\n");
+  out.add("\r\n");
 }
 
-bool append_response_head(std::string& out, const ResponseHead& head, const Exchange& exchange,
+bool append_response_head(std::string& text, const ResponseHead& head, const Exchange& exchange,
                           std::string_view date) {
-  out.append("HTTP/1.1 ");
-  http::append_number(out, head.line.status);
-  out.append(" ").append(head.line.reason).append("\r\n");
+  Appender out(text);
+  append_status_line(out, head.line);
   bool has_date = false;
   const bool bodiless_status = head.line.status == 204;
   for (const auto& field : head.fields) {
@@ -166,7 +158,7 @@ bool append_response_head(std::string& out, const ResponseHead& head, const Exch
     append_line(out, field.name, field.value);
   }
   if (!has_date) append_line(out, "Date", date);
-  out.append(exchange.limit_fields);
+  out.add(exchange.limit_fields);
   const bool chunk =
       exchange.request.version_minor == 1 && (head.body.kind == http::Framing::Kind::chunked ||
                                               head.body.kind == http::Framing::Kind::until_close);
@@ -176,34 +168,34 @@ bool append_response_head(std::string& out, const ResponseHead& head, const Exch
   return chunk;
 }
 
-void append_interim_head(std::string& out, const ResponseHead& head) {
-  out.append("HTTP/1.1 ");
-  http::append_number(out, head.line.status);
-  out.append(" ").append(head.line.reason).append("\r\n");
+void append_interim_head(std::string& text, const ResponseHead& head) {
+  Appender out(text);
+  append_status_line(out, head.line);
   for (const auto& field : head.fields) {
     if (!http::is_hop_by_hop(field, head.connection) && field.id != FieldId::content_length)
       append_line(out, field.name, field.value);
   }
-  out.append("\r\n");
+  out.add("\r\n");
 }
 
-void append_switching_head(std::string& out, const ResponseHead& head, const Exchange& exchange) {
-  out.append("HTTP/1.1 101 ").append(head.line.reason).append("\r\n");
+void append_switching_head(std::string& text, const ResponseHead& head, const Exchange& exchange) {
+  Appender out(text);
+  out.add("HTTP/1.1 101 ").add(head.line.reason).add("\r\n");
   for (const auto& field : head.fields) {
     const bool stays = http::is_hop_by_hop(field, head.connection) && field.id != FieldId::upgrade;
     if (is_replaced(field, exchange.limit_fields)) continue;
     if (!stays && field.id != FieldId::content_length) append_line(out, field.name, field.value);
   }
-  out.append(exchange.limit_fields).append("Connection: upgrade\r\n\r\n");
+  out.add(exchange.limit_fields).add("Connection: upgrade\r\n\r\n");
 }
 
-void append_connection(std::string& out, const Exchange& exchange) {
+void append_connection(Appender& out, const Exchange& exchange) {
   if (!exchange.keep_alive) {
-    out.append("Connection: close\r\n");
+    out.add("Connection: close\r\n");
   } else if (exchange.request.version_minor == 0) {
-    out.append("Connection: keep-alive\r\n");
+    out.add("Connection: keep-alive\r\n");
   }
-  out.append("\r\n");
+  out.add("\r\n");
 }
 
 }  // namespace weir::proxy

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/appender.hpp"
 #include "http/framing.hpp"
 #include "http/hop_by_hop.hpp"
 #include "identity/ip_address.hpp"
@@ -33,7 +34,7 @@ struct ForwardedHop {
 /// -Host. What an untrusted peer claims in X-Forwarded-* or Forwarded is dropped; a trusted one's
 /// is kept and its address appended. Max-Forwards of OPTIONS is one less. "TE: trailers" is said
 /// anew if the client said it to us.
-void append_request_head(std::string& out, const Exchange& exchange, const ForwardedHop& hop);
+void append_request_head(std::string& text, const Exchange& exchange, const ForwardedHop& hop);
 
 struct ResponseHead {
   const StatusLine& line;
@@ -45,17 +46,17 @@ struct ResponseHead {
 
 /// Status line, end-to-end fields, the exchange's RateLimit fields, framing and Connection as the
 /// client's version needs them. True if the body goes out chunked.
-bool append_response_head(std::string& out, const ResponseHead& head, const Exchange& exchange,
+bool append_response_head(std::string& text, const ResponseHead& head, const Exchange& exchange,
                           std::string_view date);
 
 /// A 1xx answer (RFC 9110 section 15.2).
-void append_interim_head(std::string& out, const ResponseHead& head);
+void append_interim_head(std::string& text, const ResponseHead& head);
 
 /// A 101 that goes on in the protocol its Upgrade field names.
-void append_switching_head(std::string& out, const ResponseHead& head, const Exchange& exchange);
+void append_switching_head(std::string& text, const ResponseHead& head, const Exchange& exchange);
 
 /// The lines that end a head: Connection where the version's default does not say it, and the empty
 /// line.
-void append_connection(std::string& out, const Exchange& exchange);
+void append_connection(Appender& out, const Exchange& exchange);
 
 }  // namespace weir::proxy

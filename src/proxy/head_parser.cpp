@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 
+#include "base/eight_bytes.hpp"
 #include "http/characters.hpp"
 #include "proxy/failure.hpp"
 
@@ -28,16 +28,11 @@ std::string_view token_at(const char* begin) {
   return between(begin, end);
 }
 
-/// The high bits of those of eight bytes that are control characters, HTAB among them for once; the
-/// lowest that is set is right, those above it may be too many.
+/// The high bits of those of eight characters that are control characters, HTAB among them for
+/// once; the lowest that is set is right.
 std::uint64_t controls_in(const char* eight) {
-  constexpr std::uint64_t ones = 0x0101'0101'0101'0101;
-  std::uint64_t bytes = 0;
-  std::memcpy(&bytes, eight, sizeof bytes);
-  const std::uint64_t unlike_del = bytes ^ (0x7f * ones);
-  const std::uint64_t below_space = (bytes - 0x20 * ones) & ~bytes;
-  const std::uint64_t del = (unlike_del - ones) & ~unlike_del;
-  return (below_space | del) & (0x80 * ones);
+  const std::uint64_t bytes = eight_bytes(eight);
+  return less_than(bytes, 0x20) | zeros_in(bytes ^ in_each_byte(0x7f));
 }
 
 /// Of a field value or a reason phrase, up to the end of the line if that is one.

@@ -1,5 +1,5 @@
 // The answers that Weir makes itself.
-#include "http/append_number.hpp"
+#include "base/appender.hpp"
 #include "http/problem.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "proxy/forwarded_head.hpp"
@@ -58,6 +58,21 @@ Task<> Session::answer_fixed() {
   co_await send_answer(fixed.status, fixed.content_type, "", fixed.body);
 }
 
+void Session::append_answer(std::string& text, std::string_view content_type,
+                            std::string_view more_fields, std::string_view body) {
+  const int status = exchange_->status;
+  Appender out(text);
+  out.add("HTTP/1.1 ").number(status).add(' ').add(http::reason_phrase(status));
+  out.add("\r\nDate: ").add(context_.date.at(context_.clock.now())).add("\r\n");
+  if (status != 204) {
+    out.add("Content-Type: ").add(content_type);
+    out.add("\r\nContent-Length: ").number(body.size()).add("\r\n");
+  }
+  out.add(exchange_->limit_fields).add(more_fields);
+  append_connection(out, *exchange_);
+  if (exchange_->request.method != "HEAD" && status != 204 && status != 304) out.add(body);
+}
+
 Task<> Session::send_answer(int status, std::string_view content_type, std::string_view more_fields,
                             std::string_view body) {
   if (context_.draining || !is_worth_reading(*exchange_, context_.config.downstream.max_drain))
@@ -65,19 +80,8 @@ Task<> Session::send_answer(int status, std::string_view content_type, std::stri
   exchange_->status = status;
   exchange_->head_is_sent = true;
   std::string& out = context_.output;
-  out.assign("HTTP/1.1 ");
-  http::append_number(out, status);
-  out.append(" ")
-      .append(http::reason_phrase(status))
-      .append("\r\nDate: ")
-      .append(context_.date.at(context_.clock.now()));
-  if (status != 204) {
-    out.append("\r\nContent-Type: ").append(content_type).append("\r\nContent-Length: ");
-    http::append_number(out, body.size());
-  }
-  out.append("\r\n").append(exchange_->limit_fields).append(more_fields);
-  append_connection(out, *exchange_);
-  if (exchange_->request.method != "HEAD" && status != 204 && status != 304) out.append(body);
+  out.clear();
+  append_answer(out, content_type, more_fields, body);
   exchange_->bytes_out += out.size();
   error_code ec;
   stream_.try_write(out, ec);

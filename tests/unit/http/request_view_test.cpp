@@ -1,5 +1,7 @@
 #include "http/request_view.hpp"
 
+#include <string>
+
 #include "catch.hpp"
 #include "unit/http/request_of.hpp"
 
@@ -26,6 +28,21 @@ TEST_CASE("iequals folds ASCII letters and nothing else") {
   CHECK_FALSE(iequals("@", "`"));
   CHECK_FALSE(iequals("[", "{"));
   CHECK_FALSE(iequals("\xc3\x89", "\xc3\xa9"));
+}
+
+TEST_CASE("iequals looks at every character, however long the names are") {
+  for (std::size_t size = 1; size < 40; ++size) {
+    for (std::size_t at = 0; at < size; ++at) {
+      const std::string name(size, 'n');
+      std::string other(size, 'N');
+      REQUIRE(iequals(name, other));
+      for (const char c : {'m', 'M', '.', '\0', '\x2e', '\xee', '\xce'}) {
+        other[at] = c;
+        REQUIRE_FALSE(iequals(name, other));
+        REQUIRE_FALSE(iequals(other, name));
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,76 @@
+// Text put together at the end of a string from many small pieces. Room is made for many of them at
+// once and written through a pointer; a std::string is asked for each piece whether it fits, in a
+// call of its own. Without a locale or a format string. For one thread.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace weir {
+
+class Appender {
+ public:
+  /// The end of `out` is this one's until it is destroyed: nobody else touches `out` meanwhile.
+  explicit Appender(std::string& out) : out_(out), at_(out.data() + out.size()), end_(at_) {}
+  ~Appender() { out_.resize(size()); }
+  Appender(const Appender&) = delete;
+  Appender& operator=(const Appender&) = delete;
+
+  // A literal's length is known where it is inlined, and copying it is a move or two.
+  [[gnu::always_inline]] Appender& add(std::string_view text) {
+    make_room(text.size());
+    std::memcpy(at_, text.data(), text.size());
+    at_ += text.size();
+    return *this;
+  }
+  Appender& add(char c) {
+    make_room(1);
+    *at_++ = c;
+    return *this;
+  }
+  template <std::integral Number>
+  Appender& number(Number value) {
+    make_room(longest_number);
+    at_ = std::to_chars(at_, end_, value).ptr;
+    return *this;
+  }
+  /// The last `Digits` decimal digits of `value`, zeros among them.
+  template <std::size_t Digits>
+  Appender& padded(std::unsigned_integral auto value) {
+    make_room(Digits);
+    at_ += Digits;
+    for (std::size_t i = 1; i <= Digits; ++i, value /= 10) {
+      at_[-static_cast<std::ptrdiff_t>(i)] = static_cast<char>('0' + value % 10);
+    }
+    return *this;
+  }
+
+ private:
+  static constexpr std::size_t longest_number = 20;  ///< -9223372036854775808
+  static constexpr std::size_t step = 512;           ///< what an access log's line is about
+
+  std::size_t size() const { return static_cast<std::size_t>(at_ - out_.data()); }
+  void make_room(std::size_t more) {
+    if (static_cast<std::size_t>(end_ - at_) < more) grow(more);
+  }
+  [[gnu::noinline]] void grow(std::size_t more) {
+    const std::size_t used = size();
+    // No further than the capacity if that is enough, for growing copies.
+    const std::size_t wanted = used + std::max(more, step);
+    out_.resize(used + more > out_.capacity() ? wanted : std::min(wanted, out_.capacity()));
+    at_ = out_.data() + used;
+    end_ = out_.data() + out_.size();
+  }
+
+  std::string& out_;
+  char* at_;
+  char* end_;
+};
+
+}  // namespace weir

@@ -1,0 +1,92 @@
+#include "http/json_text.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/eight_bytes.hpp"
+#include "http/utf8.hpp"
+
+namespace weir::http {
+namespace {
+
+void append_control(Appender& out, char c) {
+  switch (c) {
+    case '\n':
+      out.add("\\n");
+      return;
+    case '\r':
+      out.add("\\r");
+      return;
+    case '\t':
+      out.add("\\t");
+      return;
+    default:
+      break;
+  }
+  constexpr std::string_view digits = "0123456789abcdef";
+  out.add("\\u00");
+  out.add(digits[static_cast<std::size_t>(c) >> 4]);
+  out.add(digits[static_cast<std::size_t>(c) & 15]);
+}
+
+/// Stands for itself.
+bool is_plain(char c) {
+  return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/// Whether one of the eight characters at `text` does not stand for itself.
+bool has_odd(const char* text) {
+  const std::uint64_t bytes = eight_bytes(text);
+  return (less_than(bytes, 0x20) | zeros_in(bytes ^ in_each_byte('"')) |
+          zeros_in(bytes ^ in_each_byte('\\')) | zeros_in(bytes ^ in_each_byte(0x7f)) |
+          (bytes & in_each_byte(0x80))) != 0;
+}
+
+/// So are nearly all texts.
+bool is_plain(std::string_view text) {
+  constexpr std::size_t word = 8;
+  if (text.size() < word)
+    return std::all_of(text.begin(), text.end(), [](char c) { return is_plain(c); });
+  const std::size_t last = text.size() - word;
+  for (std::size_t at = 0; at < last; at += word) {
+    if (has_odd(text.data() + at)) return false;
+  }
+  return !has_odd(text.data() + last);
+}
+
+}  // namespace
+
+void append_json_text(Appender& out, std::string_view text) {
+  if (is_plain(text)) {
+    out.add(text);
+    return;
+  }
+  while (!text.empty()) {
+    const auto [length, well_formed] = next_utf8(text);
+    const char c = text.front();
+    if (!well_formed) {
+      out.add("\uFFFD");
+    } else if (c == '"' || c == '\\') {
+      out.add('\\').add(c);
+    } else if (length == 1 && static_cast<unsigned char>(c) < 0x20) {
+      append_control(out, c);
+    } else {
+      out.add(text.substr(0, length));
+    }
+    text.remove_prefix(length);
+  }
+}
+
+void append_json_string(Appender& out, std::string_view text) {
+  out.add('"');
+  append_json_text(out, text);
+  out.add('"');
+}
+
+void append_json_string(std::string& out, std::string_view text) {
+  Appender end(out);
+  append_json_string(end, text);
+}
+
+}  // namespace weir::http

@@ -1,0 +1,18 @@
+// Text as JSON strings (RFC 8259 section 7).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/appender.hpp"
+
+namespace weir::http {
+
+/// Appends `text` as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD.
+void append_json_string(Appender& out, std::string_view text);
+void append_json_string(std::string& out, std::string_view text);
+
+/// The same without the quotes.
+void append_json_text(Appender& out, std::string_view text);
+
+}  // namespace weir::http
