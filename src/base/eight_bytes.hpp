@@ -7,7 +7,7 @@
 namespace weir {
 
 constexpr std::uint64_t in_each_byte(unsigned char byte) {
-  return 0x0101'0101'0101'0101 * byte;
+  return std::uint64_t{0x0101'0101'0101'0101} * byte;
 }
 
 /// In the order of memory; little-endian machines have the first character lowest.

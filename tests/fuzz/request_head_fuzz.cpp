@@ -1,11 +1,16 @@
-// Request heads as strangers may write them: found whole however they arrive, and what is accepted
-// goes on as exactly one head that means the same.
+// Request heads as strangers may write them: found whole however they arrive; what is accepted
+// reads the same to Beast's parser, and goes on as exactly one head that means the same.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/error.hpp>
 
 #include "http/framing.hpp"
 #include "http/request_target.hpp"
@@ -47,6 +52,68 @@ bool inspect(std::string_view head, proxy::Exchange& exchange) {
   return !exchange.connection.too_many;
 }
 
+/// A parser that shares nothing with ours but the field names' numbers.
+class Beast : public boost::beast::http::basic_parser<true> {
+ public:
+  using Text = boost::beast::string_view;
+  using Ec = boost::beast::error_code;
+  using Length = boost::optional<std::uint64_t>;
+
+  std::string method;
+  std::string target;
+  int version = 0;
+  std::vector<std::pair<std::string, std::string>> fields;
+
+  /// No error if all of it is one head.
+  Ec read(std::string_view head) {
+    skip(true);  // whether there is a body is not the question
+    header_limit(static_cast<std::uint32_t>(head.size() + 1));
+    body_limit(boost::none);
+    Ec ec;
+    const std::size_t used = put(boost::asio::buffer(head.data(), head.size()), ec);
+    require(ec || (used == head.size() && is_header_done()));
+    return ec;
+  }
+
+ private:
+  void on_request_impl(boost::beast::http::verb, Text of_method, Text of_target, int of_version,
+                       Ec&) override {
+    method = std::string(of_method);
+    target = std::string(of_target);
+    version = of_version;
+  }
+  void on_field_impl(boost::beast::http::field, Text name, Text value, Ec&) override {
+    fields.emplace_back(std::string(name), std::string(value));
+  }
+  void on_response_impl(int, Text, int, Ec&) override {}
+  void on_header_impl(Ec&) override {}
+  void on_body_init_impl(const Length&, Ec&) override {}
+  std::size_t on_body_impl(Text, Ec&) override { return 0; }
+  void on_chunk_header_impl(std::uint64_t, Text, Ec&) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t, Text, Ec&) override { return 0; }
+  void on_finish_impl(Ec&) override {}
+};
+
+void require_that_beast_agrees(std::string_view head, const proxy::Exchange& read) {
+  Beast beast;
+  const auto ec = beast.read(head);
+  // It looks into these two before anybody asks what they say.
+  const bool names_options = read.request.find(http::FieldId::connection) != nullptr ||
+                             read.request.find(http::FieldId::proxy_connection) != nullptr;
+  if (ec == boost::beast::http::error::bad_value && names_options) return;
+  require(!ec);
+  require(beast.method == read.request.method);
+  require(beast.version == 10 + read.request.version_minor);
+  const auto line = head.substr(0, head.find('\r'));
+  require(line ==
+          beast.method + ' ' + beast.target + (beast.version == 11 ? " HTTP/1.1" : " HTTP/1.0"));
+  require(beast.fields.size() == read.fields.size());
+  for (std::size_t i = 0; i < beast.fields.size(); ++i) {
+    require(beast.fields[i].first == read.fields[i].name);
+    require(beast.fields[i].second == read.fields[i].value);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -61,6 +128,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   proxy::Exchange received;
   const std::string head = text.substr(0, *whole);
   if (!inspect(head, received)) return 0;
+  require_that_beast_agrees(head, received);
   constexpr std::size_t most_added = 8;  // with them it may be too many for the next recipient
   if (received.fields.size() + most_added > proxy::most_fields) return 0;
   config::Upstream upstream;
