@@ -42,8 +42,8 @@ def options_of(arguments):
                         help=f"{choices('peers')}; default all; ratios are to the first")
     parser.add_argument("--connections", type=int, default=64, help="default 64")
     parser.add_argument("--log", choices=("text", "json"),
-                        help="write access logs to files: nginx in its combined format, Weir in the same or in its "
-                             "own; without it there are none")
+                        help="write access logs, Weir in nginx's combined format (text) or in its own; without "
+                             "it nobody writes one")
     parser.add_argument("--program", type=pathlib.Path, default=PROGRAM, help="the weir to measure")
     options = parser.parse_args(arguments)
     table = peers.TABLES[options.table]

@@ -4,8 +4,8 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
 
-add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
-                    -fno-omit-frame-pointer)
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -fno-omit-frame-pointer
+                    $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast>)
 add_compile_definitions(WEIR_VERSION="${PROJECT_VERSION}" BOOST_ASIO_NO_DEPRECATED
                         BOOST_ASIO_HAS_CO_AWAIT)
 if(WEIR_SANITIZE)

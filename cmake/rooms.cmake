@@ -1,9 +1,12 @@
-# weir_precompile(TARGET FIRST header...): compiled once, for FIRST, and taken from there by the others.
-function(weir_precompile target first)
-  if(target STREQUAL first)
-    target_precompile_headers(${target} PRIVATE ${ARGN})
-  else()
+# weir_precompile(TARGET SET header...): compiled by the first that asks for the SET; the others take it
+# from there. So nothing that matters to the headers may differ between them.
+function(weir_precompile target set)
+  get_property(first GLOBAL PROPERTY weir_precompiled_${set})
+  if(first)
     target_precompile_headers(${target} REUSE_FROM ${first})
+  else()
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+    set_property(GLOBAL PROPERTY weir_precompiled_${set} ${target})
   endif()
 endfunction()
 
@@ -23,7 +26,7 @@ function(weir_room name)
   target_include_directories(weir_${name} ${scope} ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(weir_${name} ${scope} ${ROOM_USES} ${ROOM_LIBRARIES})
   if(sources AND "asio" IN_LIST ROOM_LIBRARIES)
-    weir_precompile(weir_${name} weir_redis ${CMAKE_SOURCE_DIR}/cmake/asio_pch.hpp)
+    weir_precompile(weir_${name} asio ${CMAKE_SOURCE_DIR}/cmake/asio_pch.hpp)
   endif()
 endfunction()
 
@@ -31,8 +34,8 @@ endfunction()
 add_library(asio INTERFACE)
 target_link_libraries(asio INTERFACE Threads::Threads)
 
-# The sanitizer presets compile a room's files together (CMAKE_UNITY_BUILD), which takes a third of the time. These have names of
-# their own in their anonymous namespaces that others use differently.
+# The sanitizer presets compile a room's files together (CMAKE_UNITY_BUILD), which takes a third of the
+# time. These have names of their own in their anonymous namespaces that others use differently.
 set_source_files_properties(
   src/admin/admin_server.cpp src/cli/health.cpp src/config/expand.cpp src/config/limits.cpp
   src/config/policies_section.cpp

@@ -25,7 +25,7 @@ class Appender {
   // A literal's length is known where it is inlined, and copying it is a move or two.
   [[gnu::always_inline]] Appender& add(std::string_view text) {
     make_room(text.size());
-    std::memcpy(at_, text.data(), text.size());
+    if (!text.empty()) std::memcpy(at_, text.data(), text.size());  // no text may be at nullptr
     at_ += text.size();
     return *this;
   }

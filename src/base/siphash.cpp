@@ -65,6 +65,17 @@ void put_hex(char* to, std::uint32_t bits) {
   std::memcpy(to, &digits, sizeof digits);
 }
 
+std::array<char, 32> hex_digits(const Hash128& hash) {
+  std::array<char, 32> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+  auto* eight = digits.data();
+  for (const std::uint64_t word : {hash.high, hash.low}) {
+    put_hex(eight, static_cast<std::uint32_t>(word >> 32));
+    put_hex(eight + 8, static_cast<std::uint32_t>(word));
+    eight += 16;
+  }
+  return digits;
+}
+
 }  // namespace
 
 Hash128 siphash128(SipKey key, std::string_view data) {
@@ -80,15 +91,9 @@ Hash128 siphash128(SipKey key, std::string_view data) {
   return hash;
 }
 
-std::array<char, 32> hex_digits(const Hash128& hash) {
-  std::array<char, 32> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
-  auto* eight = digits.data();
-  for (const std::uint64_t word : {hash.high, hash.low}) {
-    put_hex(eight, static_cast<std::uint32_t>(word >> 32));
-    put_hex(eight + 8, static_cast<std::uint32_t>(word));
-    eight += 16;
-  }
-  return digits;
+void append_hex(Appender& out, const Hash128& hash) {
+  const auto digits = hex_digits(hash);
+  out.add({digits.data(), digits.size()});
 }
 
 void append_hex(std::string& out, const Hash128& hash) {

@@ -3,11 +3,12 @@
 // reverse a hash of a small set such as the IPv4 addresses. Pure; thread-safe.
 #pragma once
 
-#include <array>
 #include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "base/appender.hpp"
 
 namespace weir {
 
@@ -24,8 +25,9 @@ struct Hash128 {
 
 Hash128 siphash128(SipKey key, std::string_view data);
 
-/// How keys in Redis, logs and attributes show a hash, its higher half first.
-std::array<char, 32> hex_digits(const Hash128& hash);
+/// 32 hexadecimal digits, the higher half first: how keys in Redis, logs and attributes show a
+/// hash.
+void append_hex(Appender& out, const Hash128& hash);
 void append_hex(std::string& out, const Hash128& hash);
 
 /// A key for siphash128 from a secret of any length (an empty one gives the built-in key).

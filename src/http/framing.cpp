@@ -16,6 +16,7 @@ struct Declared {
   std::string_view length;
   std::size_t coding_lines = 0;
   std::size_t codings = 0;
+  bool names_no_coding = false;  ///< one of its lines
   std::size_t chunked = 0;
   bool chunked_is_last = false;
 };
@@ -28,11 +29,13 @@ Declared declared(std::span<const FieldView> fields) {
       found.length = field.value;
     } else if (field.id == FieldId::transfer_encoding) {
       ++found.coding_lines;
+      const std::size_t before = found.codings;
       for_each_element(field.value, [&](std::string_view coding) {
         ++found.codings;
         found.chunked_is_last = iequals(coding, "chunked");
         if (found.chunked_is_last) ++found.chunked;
       });
+      found.names_no_coding |= found.codings == before;
     }
   }
   return found;
@@ -59,6 +62,7 @@ std::optional<std::string_view> coding_fault(const Declared& found, std::uint8_t
   if (found.coding_lines == 0) return std::nullopt;
   if (found.length_lines > 0) return "both Transfer-Encoding and Content-Length";
   if (version_minor == 0) return "Transfer-Encoding in an HTTP/1.0 message";
+  if (found.names_no_coding) return "a Transfer-Encoding that names no coding";
   if (!found.chunked_is_last) return "Transfer-Encoding does not end in chunked";
   if (found.chunked > 1) return "Transfer-Encoding names chunked more than once";
   return std::nullopt;

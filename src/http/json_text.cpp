@@ -63,6 +63,12 @@ void append_json_text(Appender& out, std::string_view text) {
     return;
   }
   while (!text.empty()) {
+    const auto* const odd =
+        std::find_if_not(text.begin(), text.end(), [](char c) { return is_plain(c); });
+    const auto plain = static_cast<std::size_t>(odd - text.begin());
+    out.add(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) return;
     const auto [length, well_formed] = next_utf8(text);
     const char c = text.front();
     if (!well_formed) {

@@ -93,28 +93,28 @@ std::string policy_item(std::string_view name, std::int64_t quota, Duration refi
   return item;
 }
 
-void append_rate_limit_fields(std::string& fields, std::span<const PolicyReport> reports,
+void append_rate_limit_fields(std::string& text, std::span<const PolicyReport> reports,
                               const ResponseFieldOptions& options) {
   if (reports.empty()) return;
-  Appender out(fields);
+  Appender out(text);
   if (options.standard) append_standard_fields(out, reports, options.partition_key);
   if (options.legacy == LegacyFields::none) return;
   const auto closest = std::min_element(reports.begin(), reports.end(), comes_before);
   append_triple(out, options.legacy == LegacyFields::x_ratelimit ? "X-" : "", *closest);
 }
 
-void append_retry_after(std::string& out, std::int64_t seconds, RetryAfterForm form, Instant now) {
-  out.append("Retry-After: ");
+void append_retry_after(std::string& text, std::int64_t seconds, RetryAfterForm form, Instant now) {
+  text.append("Retry-After: ");
   if (form == RetryAfterForm::seconds) {
-    append_number(out, seconds);
+    append_number(text, seconds);
   } else {
     // Counted from the next whole second: a date has no fraction, and it must not be earlier than
     // the moment meant.
     constexpr std::int64_t a_millennium = 31'556'952'000;
-    append_http_date(out, std::chrono::ceil<std::chrono::seconds>(now) +
-                              std::chrono::seconds{std::min(seconds, a_millennium)});
+    append_http_date(text, std::chrono::ceil<std::chrono::seconds>(now) +
+                               std::chrono::seconds{std::min(seconds, a_millennium)});
   }
-  out.append("\r\n");
+  text.append("\r\n");
 }
 
 std::int64_t retry_after_seconds(Duration retry_after, Duration jitter, std::uint64_t random) {

@@ -57,12 +57,12 @@ std::string name_item(std::string_view name);
 
 /// Field lines, each ended by CRLF, for the reports in the order given; the legacy triple speaks of
 /// the policy closest to exhaustion: least remaining share of its limit, then the latest reset.
-void append_rate_limit_fields(std::string& fields, std::span<const PolicyReport> reports,
+void append_rate_limit_fields(std::string& text, std::span<const PolicyReport> reports,
                               const ResponseFieldOptions& options);
 
 /// `Retry-After: N` CRLF. The seconds to tell are already rounded up and jittered
 /// (retry_after_seconds).
-void append_retry_after(std::string& out, std::int64_t seconds, RetryAfterForm form, Instant now);
+void append_retry_after(std::string& text, std::int64_t seconds, RetryAfterForm form, Instant now);
 /// Rounds up and adds jitter: `random` is any uniformly distributed number.
 std::int64_t retry_after_seconds(Duration retry_after, Duration jitter, std::uint64_t random);
 

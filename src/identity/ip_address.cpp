@@ -58,8 +58,13 @@ std::optional<Bytes> parse_v6(std::string_view text) {
   return bytes;
 }
 
-void append_quad(Appender& out, std::span<const std::uint8_t, 4> quad) {
-  out.number(quad[0]).add('.').number(quad[1]).add('.').number(quad[2]).add('.').number(quad[3]);
+/// Each of these writes from `to` on, where there is room, and gives the end.
+char* put_quad(char* to, char* end, std::span<const std::uint8_t, 4> quad) {
+  for (std::size_t i = 0; i < quad.size(); ++i) {
+    if (i > 0) *to++ = '.';
+    to = std::to_chars(to, end, quad[i]).ptr;
+  }
+  return to;
 }
 
 struct Run {
@@ -79,25 +84,23 @@ Run longest_zero_run(const std::array<std::uint16_t, 8>& groups) {
   return longest.length > 1 ? longest : Run{groups.size(), 0};
 }
 
-void append_v6(Appender& out, const Bytes& bytes) {
+char* put_v6(char* to, char* end, const Bytes& bytes) {
   std::array<std::uint16_t, 8> groups{};
   for (std::size_t i = 0; i < groups.size(); ++i) {
     groups[i] = static_cast<std::uint16_t>(bytes[2 * i] << 8 | bytes[2 * i + 1]);
   }
   const Run zeros = longest_zero_run(groups);
-  char text[40];
-  char* end = text;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (i == zeros.begin) {
-      *end++ = ':';
-      if (i == 0) *end++ = ':';
+      *to++ = ':';
+      if (i == 0) *to++ = ':';
       i += zeros.length - 1;
       continue;
     }
-    end = std::to_chars(end, text + sizeof text, groups[i], 16).ptr;
-    if (i + 1 < groups.size()) *end++ = ':';
+    to = std::to_chars(to, end, groups[i], 16).ptr;
+    if (i + 1 < groups.size()) *to++ = ':';
   }
-  out.add({text, static_cast<std::size_t>(end - text)});
+  return to;
 }
 
 /// Ones in the first `count` bits.
@@ -151,20 +154,13 @@ IpAddress IpAddress::masked(int ipv4_prefix, int ipv6_prefix) const {
   return address;
 }
 
-void IpAddress::append_to(Appender& out) const {
-  if (is_v4()) {
-    append_quad(out, std::span{bytes_}.last<4>());
-  } else {
-    append_v6(out, bytes_);
-  }
-}
-
-std::string IpAddress::to_string() const {
-  std::string text;
-  {
-    Appender end(text);
-    append_to(end);
-  }
+AddressText IpAddress::text() const {
+  AddressText text;
+  char* const begin = text.text_.data();
+  char* const end = begin + text.text_.size();
+  const char* const last =
+      is_v4() ? put_quad(begin, end, std::span{bytes_}.last<4>()) : put_v6(begin, end, bytes_);
+  text.size_ = static_cast<std::size_t>(last - begin);
   return text;
 }
 

@@ -6,14 +6,24 @@
 
 #include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "base/appender.hpp"
-
 namespace weir::identity {
+
+/// An address as text, without an allocation.
+class AddressText {
+ public:
+  operator std::string_view() const { return {text_.data(), size_}; }
+
+ private:
+  friend class IpAddress;
+  std::array<char, 39> text_{};  ///< ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff
+  std::size_t size_ = 0;
+};
 
 class IpAddress {
  public:
@@ -28,8 +38,8 @@ class IpAddress {
   const std::array<std::uint8_t, 16>& bytes() const { return bytes_; }
   /// Keeps the first bits (of 32 for IPv4, of 128 otherwise), the rest becomes zero.
   IpAddress masked(int ipv4_prefix, int ipv6_prefix) const;
-  void append_to(Appender& out) const;  ///< canonical text, RFC 5952
-  std::string to_string() const;
+  AddressText text() const;  ///< canonical, RFC 5952
+  std::string to_string() const { return std::string(std::string_view(text())); }
 
   friend auto operator<=>(const IpAddress&, const IpAddress&) = default;
 

@@ -53,10 +53,7 @@ std::string_view AttributeTexts::text_of(const config::Attribute& attribute,
       return evidence.request.path;
     case Kind::client_address: {
       const std::size_t start = made_.size();
-      {
-        Appender end(made_);
-        evidence.client.append_to(end);
-      }
+      made_ += evidence.client.text();
       return std::string_view(made_).substr(start);
     }
     case Kind::header: {

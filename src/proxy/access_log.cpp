@@ -110,15 +110,14 @@ class Line {
   Line& address(std::string_view key, const std::optional<identity::IpAddress>& value) {
     out_.add(key);
     if (!value) return null();
-    value->append_to(out_.add('"'));
-    out_.add('"');
-    return *this;
+    return quoted(value->text());
   }
   Line& hash(std::string_view key, const std::optional<Hash128>& value) {
     out_.add(key);
     if (!value) return null();
-    const auto digits = hex_digits(*value);
-    return quoted({digits.data(), digits.size()});
+    append_hex(out_.add('"'), *value);
+    out_.add('"');
+    return *this;
   }
   void end() { out_.add("}\n"); }
 
@@ -137,8 +136,8 @@ class Line {
 
 }  // namespace
 
-void append_json_line(std::string& lines, const AccessRecord& record) {
-  Line(lines)
+void append_json_line(std::string& text, const AccessRecord& record) {
+  Line(text)
       .time(R"({"time":)", record.time)
       .text(R"(,"method":)", record.method)
       .text(R"(,"path":)", record.path)
@@ -165,17 +164,16 @@ void append_json_line(std::string& lines, const AccessRecord& record) {
       .end();
 }
 
-void append_text_line(std::string& lines, const AccessRecord& record) {
-  Appender out(lines);
+void append_text_line(std::string& text, const AccessRecord& record) {
+  Appender out(text);
   if (record.client) {
-    record.client->append_to(out);
+    out.add(record.client->text());
   } else {
     out.add('-');
   }
   out.add(" - ");
   if (record.identity) {
-    const auto digits = hex_digits(*record.identity);
-    out.add({digits.data(), digits.size()});
+    append_hex(out, *record.identity);
   } else {
     out.add('-');
   }

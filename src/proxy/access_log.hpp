@@ -56,8 +56,8 @@ struct AccessRecord {
 };
 
 /// Append the line with its '\n'.
-void append_json_line(std::string& lines, const AccessRecord& record);
-void append_text_line(std::string& lines, const AccessRecord& record);
+void append_json_line(std::string& text, const AccessRecord& record);
+void append_text_line(std::string& text, const AccessRecord& record);
 
 class AccessLog {
  public:

@@ -1,5 +1,7 @@
 #include "proxy/context.hpp"
 
+#include <algorithm>
+
 #include "http/ratelimit_fields.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/session.hpp"
@@ -82,8 +84,10 @@ void Context::give_back(std::unique_ptr<Exchange> exchange) {
 }
 
 void Context::warn(const std::string& what) {
-  if (!log || wheel.now() < may_warn_at_) return;
-  may_warn_at_ = wheel.now() + ticks_in(std::chrono::seconds(1));
+  constexpr std::size_t most_warnings = 8;
+  if (!log || warned_.size() == most_warnings) return;
+  if (std::find(warned_.begin(), warned_.end(), what) != warned_.end()) return;
+  warned_.push_back(what);
   log(what);
 }
 
@@ -96,6 +100,7 @@ void Context::tick() {
   }
   constexpr std::uint64_t sweep_ticks = ticks_in(std::chrono::seconds(1));
   if (wheel.now() % sweep_ticks != 0) return;
+  warned_.clear();
   for (Session* session : sessions)
     session->look_after_client();
   for (std::size_t i = 0; i < pools.size(); ++i) {

@@ -78,8 +78,8 @@ struct Context : ContextShares {
 
   std::function<void(const std::string&)> log;  ///< where warn() goes
 
-  /// For the operator: one line a second, for what can happen with every request. The others are
-  /// dropped.
+  /// For the operator, of what can happen with every request: each text once a second, and no more
+  /// than eight different ones. The others are dropped.
   void warn(const std::string& what);
   std::uint64_t next_random();
   /// As new, but with room that it keeps from what it was before.
@@ -97,7 +97,7 @@ struct Context : ContextShares {
   void abort();
 
  private:
-  std::uint64_t may_warn_at_ = 0;  ///< tick
+  std::vector<std::string> warned_;  ///< since the last sweep
   std::vector<std::unique_ptr<Exchange>> spare_exchanges_;
 };
 

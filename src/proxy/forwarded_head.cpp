@@ -63,7 +63,7 @@ void append_forwarded_for(Appender& out, const Exchange& exchange, const identit
         out.add(field.value).add(", ");
     }
   }
-  peer.append_to(out);
+  out.add(peer.text());
   out.add("\r\n");
 }
 

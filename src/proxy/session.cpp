@@ -144,6 +144,8 @@ Session::MaybeRefusal Session::read_original(http::RequestView& original) {
     if (const auto refusal =
             http::read_original_request(exchange_->request, original, exchange_->original_target))
       return refusal;
+    if (original.target.size() > context_.config.downstream.max_target)
+      return answer_to(Failure::target_too_long);
   }
   original = in_normal_form(original, exchange_->original_path);
   return std::nullopt;

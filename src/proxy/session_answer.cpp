@@ -58,8 +58,8 @@ Task<> Session::answer_fixed() {
   co_await send_answer(fixed.status, fixed.content_type, "", fixed.body);
 }
 
-void Session::append_answer(std::string& text, std::string_view content_type,
-                            std::string_view more_fields, std::string_view body) {
+void Session::append_own_answer(std::string& text, std::string_view content_type,
+                                std::string_view more_fields, std::string_view body) {
   const int status = exchange_->status;
   Appender out(text);
   out.add("HTTP/1.1 ").number(status).add(' ').add(http::reason_phrase(status));
@@ -81,7 +81,7 @@ Task<> Session::send_answer(int status, std::string_view content_type, std::stri
   exchange_->head_is_sent = true;
   std::string& out = context_.output;
   out.clear();
-  append_answer(out, content_type, more_fields, body);
+  append_own_answer(out, content_type, more_fields, body);
   exchange_->bytes_out += out.size();
   error_code ec;
   stream_.try_write(out, ec);

@@ -97,16 +97,16 @@ class Beast : public boost::beast::http::basic_parser<true> {
 void require_that_beast_agrees(std::string_view head, const proxy::Exchange& read) {
   Beast beast;
   const auto ec = beast.read(head);
-  // It looks into these two before anybody asks what they say.
-  const bool names_options = read.request.find(http::FieldId::connection) != nullptr ||
-                             read.request.find(http::FieldId::proxy_connection) != nullptr;
-  if (ec == boost::beast::http::error::bad_value && names_options) return;
-  require(!ec);
   require(beast.method == read.request.method);
   require(beast.version == 10 + read.request.version_minor);
   const auto line = head.substr(0, head.find('\r'));
   require(line ==
           beast.method + ' ' + beast.target + (beast.version == 11 ? " HTTP/1.1" : " HTTP/1.0"));
+  // It looks into these two before anybody asks what they say.
+  const bool names_options = read.request.find(http::FieldId::connection) != nullptr ||
+                             read.request.find(http::FieldId::proxy_connection) != nullptr;
+  if (ec == boost::beast::http::error::bad_value && names_options) return;
+  require(!ec);
   require(beast.fields.size() == read.fields.size());
   for (std::size_t i = 0; i < beast.fields.size(); ++i) {
     require(beast.fields[i].first == read.fields[i].name);

@@ -45,6 +45,11 @@ class Asked(Case):
         answer = self.ask(("X-Original-URI", "/v1"), ("X-Forwarded-Uri", "/v2"))
         self.assert_problem(answer, 400)
 
+    def test_an_original_target_is_bounded_as_any_other(self):
+        self.begin(downstream={"max_target": "256B"})
+        self.assertEqual(self.ask(("X-Original-URI", "/" + "a" * 255)).status, 200)
+        self.assert_problem(self.ask(("X-Original-URI", "/" + "a" * 256)), 414)
+
 
     def test_a_question_of_traefik(self):
         """Everything the client sent, and what ForwardAuth overwrites."""

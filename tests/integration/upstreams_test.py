@@ -69,6 +69,17 @@ class Turns(Group):
             self.assertEqual(upstream.requests[0]["Host"], upstream.url.removeprefix("http://"))
 
 
+class Warnings(Group):
+    def test_what_is_wrong_with_one_server_does_not_hide_what_is_with_another(self):
+        one, two, weir = self.pair(*2 * [lambda e: e.send(b"HTTP/1.1 999 No\r\n\r\n")])
+        client = self.connect(weir)
+        for _ in range(4):
+            self.assertEqual(client.get("/").status, 502)
+        for upstream in (one, two):
+            eventually(lambda server=upstream.url.removeprefix("http://"):
+                       f"{server} sent an answer that is not valid HTTP/1.1" in weir.stderr, upstream.url)
+
+
 class Repeating(Group):
     def test_what_could_not_be_sent_goes_to_the_other_server_whatever_the_method(self):
         one, two, weir = self.pair()

@@ -11,7 +11,8 @@ typedef int (*Resolve)(const char*, const char*, const struct addrinfo*, struct 
 
 int getaddrinfo(const char* restrict name, const char* restrict service,
                 const struct addrinfo* restrict hints, struct addrinfo** restrict found) {
-  const Resolve resolve = (Resolve)dlsym(RTLD_NEXT, "getaddrinfo");
+  // ISO C knows no such conversion, POSIX does (dlsym, "Application Usage").
+  __extension__ const Resolve resolve = (Resolve)dlsym(RTLD_NEXT, "getaddrinfo");
   const size_t size = name == NULL ? 0 : strlen(name);
   if (size < 5 || strcmp(name + size - 5, ".slow") != 0) {
     return resolve(name, service, hints, found);

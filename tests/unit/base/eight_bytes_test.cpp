@@ -45,7 +45,9 @@ TEST_CASE("eight bytes together are what they are one by one") {
           random() % 2 == 0 ? kinds[random() % kinds.size()] : static_cast<unsigned char>(random());
     const std::uint64_t word = word_of(bytes);
     REQUIRE(first_in(zeros_in(word)) == first_of(bytes, [](auto b) { return b == 0; }));
-    REQUIRE(first_in(less_than(word, 0x20)) == first_of(bytes, [](auto b) { return b < 0x20; }));
+    for (const unsigned char bound : Bytes{1, 2, 8, 0x20, 0x30, 0x40, 0x7f, 0x80})
+      REQUIRE(first_in(less_than(word, bound)) ==
+              first_of(bytes, [=](auto b) { return b < bound; }));
     Bytes lower{};
     std::transform(bytes.begin(), bytes.end(), lower.begin(), small);
     REQUIRE(lower_case(word) == word_of(lower));

@@ -49,6 +49,12 @@ TEST_CASE("B2: the last coding is chunked, and no other is understood") {
   }
   CHECK(request_status({{"Transfer-Encoding", "chunked"}, {"Transfer-Encoding", "identity"}}) ==
         400);
+  for (const char* nothing : {"", ","}) {
+    CHECK(request_status({{"Transfer-Encoding", "chunked"}, {"Transfer-Encoding", nothing}}) ==
+          400);
+    CHECK(request_status({{"Transfer-Encoding", nothing}, {"Transfer-Encoding", "chunked"}}) ==
+          400);
+  }
 }
 
 TEST_CASE("B3: Transfer-Encoding in HTTP/1.0 is refused") {
