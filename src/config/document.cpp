@@ -5,6 +5,8 @@
 #include <utility>
 
 #include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/node/node.h>
+#include <yaml-cpp/node/parse.h>
 #include <yaml-cpp/parser.h>
 
 #include "config/brace_mask.hpp"
@@ -22,6 +24,9 @@ Diagnostic diagnostic_at(Position position, std::string message) {
           .message = std::move(message)};
 }
 
+constexpr const char* unclosed_quote =
+    "quoted text has no end: its closing quote is missing, or one in it is not escaped";
+
 // Only the fixed part of yaml-cpp's message: what it may append is text of the file.
 Diagnostic syntax_error(const YAML::Exception& error) {
   std::string message = error.msg.substr(0, error.msg.find(": "));
@@ -31,8 +36,21 @@ Diagnostic syntax_error(const YAML::Exception& error) {
   if (message == YAML::ErrorMsg::END_OF_MAP_FLOW || message == YAML::ErrorMsg::END_OF_SEQ_FLOW) {
     message += " (between braces or brackets, text that holds {}[], itself must be quoted)";
   }
+  if (message == YAML::ErrorMsg::EOF_IN_SCALAR) message = unclosed_quote;
   if (error.mark.is_null()) return diagnostic_at({}, "not valid YAML: " + message);
   return diagnostic_at(position_of(error.mark), "not valid YAML: " + message);
+}
+
+/// yaml-cpp takes the end of the file for the closing quote if a line break comes before it; if
+/// none does, it sees the mistake.
+bool ends_within_quotes(std::string text) {
+  text.resize(text.find_last_not_of(" \t\r\n") + 1);
+  try {
+    YAML::LoadAll(text);
+    return false;
+  } catch (const YAML::Exception& error) {
+    return error.msg == YAML::ErrorMsg::EOF_IN_SCALAR;
+  }
 }
 
 }  // namespace
@@ -53,7 +71,8 @@ std::optional<Node> parse_document(std::string_view yaml, std::vector<Diagnostic
     problems.push_back(*std::move(bad));
     return std::nullopt;
   }
-  std::istringstream stream(mask_braces(yaml));
+  const std::string masked = mask_braces(yaml);
+  std::istringstream stream(masked);
   TreeBuilder builder(limits, problems);
   try {
     YAML::Parser parser(stream);
@@ -62,6 +81,11 @@ std::optional<Node> parse_document(std::string_view yaml, std::vector<Diagnostic
     if (root && parser.HandleNextDocument(builder)) {
       problems.push_back(diagnostic_at(builder.take_root().value_or(Node{}).position,
                                        "a second document (---) in the file; one is read"));
+    }
+    if (ends_within_quotes(masked)) {
+      problems.push_back(
+          diagnostic_at(builder.last_scalar(), std::string("not valid YAML: ") + unclosed_quote));
+      return std::nullopt;
     }
     return root;
   } catch (const BoundExceeded& error) {

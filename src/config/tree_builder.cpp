@@ -102,7 +102,7 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
   refuse_tag(mark, tag);
   Node node;
   node.kind = Node::Kind::scalar;
-  node.position = position_of(mark);
+  node.position = last_scalar_ = position_of(mark);
   node.text = value;
   unmask_braces(node.text);
   add_leaf(mark, anchor, std::move(node));

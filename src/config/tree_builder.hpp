@@ -30,6 +30,8 @@ class TreeBuilder : public YAML::EventHandler {
   TreeBuilder(const DocumentLimits& limits, std::vector<Diagnostic>& problems)
       : limits_(limits), problems_(problems) {}
 
+  /// Where the last scalar of the file begins.
+  Position last_scalar() const { return last_scalar_; }
   std::optional<Node> take_root() { return std::exchange(root_, std::nullopt); }
 
   void OnDocumentStart(const YAML::Mark&) override {}
@@ -78,6 +80,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   const DocumentLimits& limits_;
   std::vector<Diagnostic>& problems_;
+  Position last_scalar_{};
   std::vector<Open> stack_;
   std::map<YAML::anchor_t, Node> anchored_;
   std::size_t values_ = 0;

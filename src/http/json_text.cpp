@@ -3,12 +3,20 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "base/eight_bytes.hpp"
 #include "http/utf8.hpp"
 
 namespace weir::http {
 namespace {
+
+void append_escape(Appender& out, unsigned code) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  out.add("\\u");
+  for (int shift = 12; shift >= 0; shift -= 4)
+    out.add(digits[code >> shift & 15]);
+}
 
 void append_control(Appender& out, char c) {
   switch (c) {
@@ -22,12 +30,17 @@ void append_control(Appender& out, char c) {
       out.add("\\t");
       return;
     default:
-      break;
+      append_escape(out, static_cast<unsigned char>(c));
   }
-  constexpr std::string_view digits = "0123456789abcdef";
-  out.add("\\u00");
-  out.add(digits[static_cast<std::size_t>(c) >> 4]);
-  out.add(digits[static_cast<std::size_t>(c) & 15]);
+}
+
+/// U+0080 to U+009F, which some terminals obey, and U+2028 and U+2029, at which some readers end a
+/// line: what `sequence`, well-formed UTF-8, stands for if it is one of them.
+std::optional<unsigned> obeyed(std::string_view sequence) {
+  const auto last = static_cast<unsigned char>(sequence.back());
+  if (sequence.size() == 2 && sequence.front() == '\xc2' && last < 0xa0) return last;
+  if (sequence == "\u2028" || sequence == "\u2029") return 0x2000U | (last & 0x3fU);
+  return std::nullopt;
 }
 
 /// Stands for itself.
@@ -77,6 +90,8 @@ void append_json_text(Appender& out, std::string_view text) {
       out.add('\\').add(c);
     } else if (length == 1 && static_cast<unsigned char>(c) < 0x20) {
       append_control(out, c);
+    } else if (const auto code = obeyed(text.substr(0, length))) {
+      append_escape(out, *code);
     } else {
       out.add(text.substr(0, length));
     }

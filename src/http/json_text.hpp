@@ -8,7 +8,8 @@
 
 namespace weir::http {
 
-/// Appends `text` as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD.
+/// Appends `text` as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. Beyond what JSON
+/// wants, what a terminal or a reader of lines may obey is escaped: C1 controls, U+2028 and U+2029.
 void append_json_string(Appender& out, std::string_view text);
 void append_json_string(std::string& out, std::string_view text);
 

@@ -1,6 +1,7 @@
 #include "proxy/forwarded_head.hpp"
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 #include "base/appender.hpp"
@@ -34,6 +35,15 @@ bool is_forwarding_field(const http::FieldView& field) {
   return http::iequals(field.name, "x-forwarded-for") ||
          http::iequals(field.name, "x-forwarded-proto") ||
          http::iequals(field.name, "x-forwarded-host");
+}
+
+/// Who speaks for another client, or asks about another request, says so in these.
+bool is_for_trusted_peers(std::string_view name, std::string_view client_field) {
+  constexpr std::array<std::string_view, 2> starts{"x-forwarded-", "x-original-"};
+  const bool starts_so = std::any_of(starts.begin(), starts.end(), [name](std::string_view start) {
+    return http::iequals(name.substr(0, start.size()), start);
+  });
+  return starts_so || http::iequals(name, "x-real-ip") || http::iequals(name, client_field);
 }
 
 /// A client that reads its limits in one field would not know which of two to believe: ours replace
@@ -94,7 +104,8 @@ bool is_not_forwarded(const http::FieldView& field, const http::RequestView& req
                       const ForwardedHop& hop) {
   switch (field.id) {
     case FieldId::unknown:
-      return is_forwarding_field(field) || http::is_look_alike(field.name, hop.guarded);
+      return is_forwarding_field(field) || http::is_look_alike(field.name, hop.guarded) ||
+             (!hop.peer_is_trusted && is_for_trusted_peers(field.name, hop.client_field));
     case FieldId::forwarded:
       return !hop.peer_is_trusted;
     case FieldId::expect:

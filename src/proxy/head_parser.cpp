@@ -76,10 +76,11 @@ std::optional<int> version_of(std::string_view text) {
 constexpr std::size_t version_size = 8;
 constexpr std::size_t before_reason = 5;
 
-/// Of " 200 OK"; the reason may be empty, the space before it may not be missing (RFC 9112 section
-/// 4).
+/// Of " 200 OK". The reason may be empty, and then some servers leave the space before it out,
+/// which RFC 9112 section 4 does not allow.
 std::optional<int> status_of(std::string_view text) {
-  if (text.size() < before_reason || text[0] != ' ' || text[4] != ' ') return std::nullopt;
+  if (text.size() < before_reason - 1 || text[0] != ' ') return std::nullopt;
+  if (text.size() >= before_reason && text[4] != ' ') return std::nullopt;
   const std::string_view digits = text.substr(1, 3);
   if (!std::all_of(digits.begin(), digits.end(), http::is_digit)) return std::nullopt;
   return (digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0');
@@ -189,7 +190,9 @@ std::optional<StatusLine> parse_response_head(std::string_view head,
   const auto status = status_of(rest);
   if (!version || !status || !is_line_end(end_of(rest))) return std::nullopt;
   if (!parse_fields(end_of(rest) + 2, end_of(head), fields)) return std::nullopt;
-  return StatusLine{.status = *status, .reason = rest.substr(before_reason), .version = *version};
+  return StatusLine{.status = *status,
+                    .reason = rest.substr(std::min(rest.size(), before_reason)),
+                    .version = *version};
 }
 
 }  // namespace weir::proxy

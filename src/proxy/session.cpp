@@ -278,7 +278,7 @@ void Session::on_deadline() {
 }
 
 void Session::look_after_client() {
-  if (phase_ != Phase::response) return;
+  if (phase_ != Phase::response && phase_ != Phase::relay) return;
   client_left_ = stream_.has_ended();
   if (client_left_) upstream_->stream.cancel();
 }

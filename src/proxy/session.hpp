@@ -56,6 +56,7 @@ class Session final : public Deadline {
     delay,
     connect,
     response,
+    relay,  ///< the next piece of an answer's body
     body,
     tunnel,
     linger

@@ -144,6 +144,7 @@ Failure Session::append_request(Upload& upload) {
   append_request_head(out, *exchange_,
                       {.peer = peer_,
                        .peer_is_trusted = peer_is_trusted_,
+                       .client_field = context_.config.client_address.header_name,
                        .guarded = context_.guarded_fields,
                        .trailer = upload.trailers.announced()});
   auto state = BodySource::State::ended;

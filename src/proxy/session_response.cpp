@@ -166,10 +166,13 @@ BodySource::State Session::gather_answer(BodySource& source, bool chunk, std::st
 /// The scratch buffer holds the head; what has arrived of the body goes out with it.
 Task<Failure> Session::relay_answer(BodySource& source, bool chunk) {
   std::string& out = context_.output;
-  for (;;) {
+  for (bool is_first = true;; is_first = false) {
     std::string_view large;
     const BodySource::State state = gather_answer(source, chunk, large);
-    if (state == BodySource::State::malformed) co_return Failure::upstream_invalid;
+    if (state == BodySource::State::malformed) {
+      exchange_->head_is_sent &= !is_first;
+      co_return Failure::upstream_invalid;
+    }
     error_code ec;
     exchange_->bytes_out += out.size();
     stream_.try_write(out, ec);
@@ -179,9 +182,11 @@ Task<Failure> Session::relay_answer(BodySource& source, bool chunk) {
     if (state == BodySource::State::ended) co_return Failure::none;
     out.clear();
     if (!large.empty()) continue;
-    arm(Phase::body, context_.config.downstream.body_timeout);
-    if (co_await source.fill())
+    arm(Phase::relay, context_.config.downstream.body_timeout);
+    if (co_await source.fill()) {
+      if (client_left_) co_return Failure::downstream_gone;
       co_return timed_out_ ? Failure::upstream_timed_out : Failure::upstream_broken;
+    }
     out.clear();
   }
 }

@@ -313,6 +313,22 @@ class UpstreamConnections(Case):
         eventually(lambda: not upstream.open_connections, "the upstream connection is closed",
                    patience_s=20)
 
+    def test_a_client_that_leaves_within_an_answer_ends_its_upstream_request(self):
+        def behaviour(exchange):
+            exchange.send(b"HTTP/1.1 200 OK\r\n" + exchange.words[1][1:].encode() + b"\r\n\r\n5\r\nfirst\r\n")
+            exchange.reader.fill()
+
+        upstream, weir, _ = self.proxy(behaviour, downstream={"body_timeout": "10m"})
+        for framing in "Content-Length:1000", "Transfer-Encoding:chunked", "Connection:close":
+            for leave in (lambda client: client.close(), lambda client: client.reset(),
+                          lambda client: client.sock.shutdown(socket.SHUT_WR)):
+                client = self.connect(weir)
+                client.send(request_bytes("GET", "/" + framing))
+                self.assertEqual(client.read_head().status, 200)
+                leave(client)
+                eventually(lambda: not upstream.open_connections, f"{framing}: the upstream connection is closed",
+                           patience_s=20)
+
 
 def close_second_unread(exchange):
     """Closes without an answer when a connection is used a second time."""

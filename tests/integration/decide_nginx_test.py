@@ -27,6 +27,14 @@ class BehindNginx(asking.AskingProxy):
         self.assertEqual(self.get(target="/keyed/ann").status, 503)
         self.assertEqual(self.api.requests, [])
 
+    def test_an_answer_with_many_limits_is_one(self):
+        policies = {f"{i:02}" + "\\"* 126: asking.window("100/1h") for i in range(15)} | {"last": asking.window("2/1h")}
+        self.weir = self.start(asking.deciding(
+            policies=policies, response_headers={"partition_key": True},
+            routes=[{"decide": True, "limits": [{"policy": name} for name in policies]}]))
+        self.begin(self.weir.address)
+        self.assertEqual([self.get().status for _ in range(4)], [200, 200, 429, 429])
+
     def test_without_weir_all_is_served(self):
         self.lose_weir()
         self.assertEqual([self.get().status for _ in range(3)], [200] * 3)

@@ -1,6 +1,7 @@
 """Everything that goes wrong has one right answer, made by Weir, as problem+json."""
 
 import socket
+import threading
 
 from harness.case import Case, configuration, scaled
 from harness.client import Truncated, request_bytes
@@ -262,6 +263,12 @@ class BadUpstreams(Case):
                 self.assert_problem(client.get("/"), 502)
                 self.assert_problem(client.get("/"), 502)
 
+    def test_502_a_body_that_is_malformed_from_the_start(self):
+        _, weir, _ = self.proxy(lambda exchange: exchange.send(
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\nzz\r\n"))
+        for _ in range(2):
+            self.assert_problem(self.connect(weir).get("/"), 502)
+
     def test_502_closed_without_an_answer(self):
         upstream, _, client = self.proxy(raw(b""))
         self.assert_problem(client.get("/"), 502)
@@ -332,7 +339,22 @@ class CutAnswers(Case):
         head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         self.assert_cut(head + b"5\r\nhello\r\n")
         self.assert_cut(head + b"5\r\nhel")
-        self.assert_cut(head + b"5\r\nhello\r\nzz\r\n")
+
+    def test_a_chunked_answer_that_becomes_malformed(self):
+        has_begun = threading.Event()
+        self.addCleanup(has_begun.set)
+
+        def behaviour(exchange):
+            exchange.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
+            has_begun.wait(60)
+            exchange.send(b"zz\r\n")
+
+        _, _, client = self.proxy(behaviour)
+        client.send(request_bytes("GET", "/"))
+        head = client.read_head()
+        has_begun.set()
+        with self.assertRaises((Truncated, ConnectionResetError, ValueError)):
+            client.reader.body(head, "close")
 
     def test_a_chunked_answer_to_a_client_of_http_1_0(self):
         head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -40,8 +40,9 @@ IDENTITIES = {"client": {"client_address": {}}, "api_key": {"header": "x-api-key
 
 
 def deciding(**sections):
-    return configuration(policies={"search": window("1/1h"), "rest": window("2/1h")},
-                         identities=IDENTITIES, routes=ROUTES, **{**DECIDING, **sections})
+    usual = {"policies": {"search": window("1/1h"), "rest": window("2/1h")},
+             "identities": IDENTITIES, "routes": ROUTES, **DECIDING}
+    return configuration(**{**usual, **sections})
 
 
 def api(exchange):

@@ -44,6 +44,30 @@ TEST_CASE("every value has its place, counted from 1") {
   CHECK(root.find("d")->value.position.line == 5);
 }
 
+TEST_CASE("quoted text that never ends is found, with and without a last line break") {
+  const std::string why =
+      "not valid YAML: quoted text has no end: its closing quote is missing, or one in it is not "
+      "escaped";
+  for (const char* const mark : {"\"", "'"}) {
+    const std::string quote = mark;
+    for (const char* const end :
+         {"\n", "\n\n  \n", " \r\n", "\n# note\n", ", b]\n", "\nlimits: [{policy: p}]\n"}) {
+      INFO(quote << end);
+      CHECK(only_problem("a: 1\nb:\n  c: " + quote + "hello" + end) == "3:6: " + why);
+    }
+    CHECK(parse("a: " + quote + "hello").problems.size() == 1);
+    // A quote that is text, or closed on another line, is none.
+    for (const std::string& good : {quote + "hello\n  there" + quote, "it" + quote + "s",
+                                    "|\n  " + quote + "x", quote + quote, "x # " + quote}) {
+      INFO(good);
+      CHECK(parse("a: " + good + "\n").problems.empty());
+      CHECK(parse("a: " + good).problems.empty());
+    }
+  }
+  // A block keeps its last line break.
+  CHECK(parse("a: |\n  text\n").root->find("a")->value.text == "text\n");
+}
+
 TEST_CASE("an alias is a copy, where it stands") {
   const Parsed parsed = parse("a: &x {k: v}\nb: *x\n");
   REQUIRE(parsed.root);

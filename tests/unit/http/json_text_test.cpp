@@ -25,6 +25,12 @@ TEST_CASE("JSON strings escape what JSON wants escaped") {
   CHECK(json_string("\u00e9\u20ac\U0001F30D") == "\"\u00e9\u20ac\U0001F30D\"");
 }
 
+TEST_CASE("what terminals and readers of lines may obey is escaped") {
+  CHECK(json_string("\u0080\u009b31m\u0085\u009f") == R"("\u0080\u009b31m\u0085\u009f")");
+  CHECK(json_string("a\u2028b\u2029c") == R"("a\u2028b\u2029c")");
+  CHECK(json_string("\u00a0\u2027\u202a") == "\"\u00a0\u2027\u202a\"");
+}
+
 TEST_CASE("a character that needs an escape is found wherever it stands") {
   for (std::size_t size = 1; size < 40; ++size) {
     for (std::size_t at = 0; at < size; ++at) {

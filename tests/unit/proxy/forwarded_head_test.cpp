@@ -30,7 +30,9 @@ struct Forwarded {
   std::string to_upstream(bool trusted = false) {
     std::string out;
     append_request_head(out, exchange,
-                        {.peer = IpAddress::v4({192, 0, 2, 7}), .peer_is_trusted = trusted});
+                        {.peer = IpAddress::v4({192, 0, 2, 7}),
+                         .peer_is_trusted = trusted,
+                         .client_field = "cf-connecting-ip"});
     return out;
   }
   std::string to_client(const std::string& response, bool& chunk) {
@@ -90,6 +92,23 @@ TEST_CASE(
   CHECK(contains(trusted, "X-Forwarded-Proto: https\r\n"));
   CHECK(contains(trusted, "X-Forwarded-Host: public.example\r\n"));
   CHECK(contains(trusted, "Forwarded: for=10.0.0.1\r\n"));
+}
+
+TEST_CASE(
+    "what only a trusted peer may say about another request or client is dropped if another says "
+    "it") {
+  for (const char* name :
+       {"X-Forwarded-Port", "x-forwarded-uri", "X-Forwarded-Method", "X-Forwarded-Prefix",
+        "X-Original-URI", "X-ORIGINAL-METHOD", "X-Real-IP", "CF-Connecting-IP"}) {
+    INFO(name);
+    const std::string line = std::string(name) + ": said\r\n";
+    Forwarded request("GET / HTTP/1.1\r\nHost: a\r\n" + line + "\r\n");
+    CHECK_FALSE(contains(request.to_upstream(false), "said"));
+    CHECK(contains(request.to_upstream(true), line));
+  }
+  Forwarded others(
+      "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded: 1\r\nX-Originals: 2\r\nX-Real: 3\r\n\r\n");
+  CHECK(contains(others.to_upstream(false), "X-Forwarded: 1\r\nX-Originals: 2\r\nX-Real: 3\r\n"));
 }
 
 TEST_CASE("H8 H16: Via names the version received, our own version goes out") {

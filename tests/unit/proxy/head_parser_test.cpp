@@ -136,6 +136,14 @@ TEST_CASE("a status line may have no reason") {
   REQUIRE(line.has_value());
   CHECK(line->status == 204);
   CHECK(line->reason.empty());
+  // Some servers leave the space out as well.
+  const auto bare = parse_response_head("HTTP/1.1 200\r\nServer: s\r\n\r\n", fields);
+  REQUIRE(bare.has_value());
+  CHECK(bare->status == 200);
+  CHECK(bare->reason.empty());
+  CHECK(fields.size() == 1);
+  CHECK_FALSE(parse_response_head("HTTP/1.1 20\r\n\r\n", fields));
+  CHECK_FALSE(parse_response_head("HTTP/1.1 2000\r\n\r\n", fields));
   CHECK_FALSE(parse_response_head("HTTP/1.1 20 OK\r\n\r\n", fields));
   CHECK_FALSE(parse_response_head("garbage\r\n\r\n", fields));
 }
@@ -168,7 +176,7 @@ TEST_CASE("what is no whole head is not parsed") {
     CHECK_FALSE(parse_response_head(text, fields).has_value());
   }
   for (const char* text :
-       {"HTTP/1.1 200\r\n\r\n", "HTTP/1.1  200 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n",
+       {"HTTP/1.1 200x\r\n\r\n", "HTTP/1.1  200 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n",
         "HTTP/2.0 200 OK\r\n\r\n", "HTTP/1.1 200 O\x01K\r\n\r\n", "HTTP/1.1\r\n\r\n"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_response_head(text, fields).has_value());
