@@ -239,12 +239,12 @@ class Answers(WireCase):
         seen = self.through(get(b"Max-Forwards: 0", method=b"OPTIONS", target=b"*"))
         self.assertEqual((seen.up, seen.status), (b"", 204))
         self.assertIn(b"OPTIONS", seen.down_values(b"Allow")[0])
-        for received, sent in [(b"1", b"0"), (b"10", b"9"), (b"007", b"6")]:
+        for received, sent in [(b"1", b"0"), (b"10", b"9"), (b"007", b"6"),
+                               (b"99999999999999999999", b"18446744073709551614")]:
             seen = self.assert_passed(get(b"Max-Forwards: " + received, method=b"OPTIONS"))
             self.assertEqual(seen.up_values(b"Max-Forwards"), [sent])
         for lines in [[b"Max-Forwards: x"], [b"Max-Forwards: -1"], [b"Max-Forwards:"],
-                      [b"Max-Forwards: 1, 1"], [b"Max-Forwards: 99999999999999999999"],
-                      [b"Max-Forwards: 1", b"Max-Forwards: 1"]]:
+                      [b"Max-Forwards: 1, 1"], [b"Max-Forwards: 1", b"Max-Forwards: 1"]]:
             with self.subTest(lines=lines):
                 self.assert_refused(get(*lines, method=b"OPTIONS"), closes=False)
         for method in (b"GET", b"OPTIONS"):
