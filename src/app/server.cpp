@@ -3,17 +3,21 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <random>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <string>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <system_error>
+#include <unistd.h>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "admin/admin_server.hpp"
@@ -65,14 +69,18 @@ std::string url_of(const config::Endpoint& address, bool secure = false) {
   return (address.is_unix() ? "" : scheme) + address.to_string();
 }
 
-/// The signals we live by reach the main thread only, and nobody once it has decided to end: a late
-/// one must not kill a process that is ending in order.
-void mask_signals(int how) {
+/// The signals we live by interrupt nobody, as long as the process lives: they are read from a
+/// descriptor (signalfd(2)), and a late one can not kill a process that is ending in order.
+/// Inherited by every thread started from here.
+sigset_t block_signals() {
   sigset_t signals;
   ::sigemptyset(&signals);
-  for (const int signal : handled_signals)
+  for (const int signal : handled_signals) {
+    std::signal(signal, SIG_DFL);  // whoever started us may have had it ignored
     ::sigaddset(&signals, signal);
-  ::pthread_sigmask(how, &signals, nullptr);
+  }
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
 }
 
 class Server {
@@ -114,7 +122,7 @@ class Server {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<admin::AdminServer> admin_;
   asio::io_context io_{1};
-  asio::signal_set signals_{io_};
+  asio::posix::stream_descriptor signals_{io_};
   asio::steady_timer shutdown_timer_{io_};
   std::size_t draining_workers_ = 0;
   bool draining_ = false;
@@ -122,7 +130,7 @@ class Server {
 
 Result<void> Server::start() {
   std::signal(SIGPIPE, SIG_IGN);
-  mask_signals(SIG_BLOCK);  // inherited by every thread started from here
+  const sigset_t signals = block_signals();
   if (const auto fewest = fewest_descriptors(config_); descriptors_ < fewest) {
     return Problem{"the process may have " + std::to_string(descriptors_) +
                    " open files, and needs at least " + std::to_string(fewest) +
@@ -131,8 +139,10 @@ Result<void> Server::start() {
   if (auto opened = open_log(); !opened) return opened;
   if (auto opened = open_workers(); !opened) return opened;
   if (auto started = start_admin(); !started) return started;
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1})
-    signals_.add(signal);
+  const int descriptor = ::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+  if (descriptor < 0)
+    return Problem{"signals can not be read: " + std::system_category().message(errno)};
+  signals_.assign(descriptor);
   watch_signals();
   for (auto& worker : workers_)
     worker->start([this] { note_listening(); });
@@ -203,9 +213,11 @@ Result<void> Server::start_admin() {
 }
 
 void Server::watch_signals() {
-  signals_.async_wait([this](const boost::system::error_code& ec, int signal) {
+  signals_.async_wait(signals_.wait_read, [this](const boost::system::error_code& ec) {
     if (ec) return;
-    on_signal(signal);
+    signalfd_siginfo arrived{};
+    while (::read(signals_.native_handle(), &arrived, sizeof arrived) == sizeof arrived)
+      on_signal(static_cast<int>(arrived.ssi_signo));
     watch_signals();
   });
 }
@@ -259,9 +271,7 @@ void Server::worker_drained() {
 }
 
 void Server::run() {
-  mask_signals(SIG_UNBLOCK);
   io_.run();
-  mask_signals(SIG_BLOCK);
   for (auto& worker : workers_)
     worker->join();
   for (const auto& listen : config_.listen) {

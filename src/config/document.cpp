@@ -24,9 +24,6 @@ Diagnostic diagnostic_at(Position position, std::string message) {
           .message = std::move(message)};
 }
 
-constexpr const char* unclosed_quote =
-    "quoted text has no end: its closing quote is missing, or one in it is not escaped";
-
 // Only the fixed part of yaml-cpp's message: what it may append is text of the file.
 Diagnostic syntax_error(const YAML::Exception& error) {
   std::string message = error.msg.substr(0, error.msg.find(": "));
@@ -36,21 +33,25 @@ Diagnostic syntax_error(const YAML::Exception& error) {
   if (message == YAML::ErrorMsg::END_OF_MAP_FLOW || message == YAML::ErrorMsg::END_OF_SEQ_FLOW) {
     message += " (between braces or brackets, text that holds {}[], itself must be quoted)";
   }
-  if (message == YAML::ErrorMsg::EOF_IN_SCALAR) message = unclosed_quote;
   if (error.mark.is_null()) return diagnostic_at({}, "not valid YAML: " + message);
   return diagnostic_at(position_of(error.mark), "not valid YAML: " + message);
 }
 
-/// yaml-cpp takes the end of the file for the closing quote if a line break comes before it; if
-/// none does, it sees the mistake.
-bool ends_within_quotes(std::string text) {
-  text.resize(text.find_last_not_of(" \t\r\n") + 1);
+/// yaml-cpp takes the end of the file for a closing quote if a line break comes before it. A mark
+/// that ends the document it does not take for text.
+bool ends_within_quotes(const std::string& text) {
   try {
-    YAML::LoadAll(text);
+    YAML::LoadAll(text + "\n...\n");
     return false;
   } catch (const YAML::Exception& error) {
-    return error.msg == YAML::ErrorMsg::EOF_IN_SCALAR;
+    return error.msg == YAML::ErrorMsg::DOC_IN_SCALAR;
   }
+}
+
+Diagnostic unclosed_quote(Position position) {
+  return diagnostic_at(position,
+                       "not valid YAML: quoted text has no end: its closing quote is missing, or "
+                       "one in it is not escaped");
 }
 
 }  // namespace
@@ -82,17 +83,15 @@ std::optional<Node> parse_document(std::string_view yaml, std::vector<Diagnostic
       problems.push_back(diagnostic_at(builder.take_root().value_or(Node{}).position,
                                        "a second document (---) in the file; one is read"));
     }
-    if (ends_within_quotes(masked)) {
-      problems.push_back(
-          diagnostic_at(builder.last_scalar(), std::string("not valid YAML: ") + unclosed_quote));
-      return std::nullopt;
-    }
-    return root;
+    if (!ends_within_quotes(masked)) return root;
+    problems.push_back(unclosed_quote(builder.last_scalar()));
+    return std::nullopt;
   } catch (const BoundExceeded& error) {
     problems.push_back(diagnostic_at(position_of(error.mark), error.msg));
     return std::nullopt;
   } catch (const YAML::Exception& error) {
-    problems.push_back(syntax_error(error));
+    problems.push_back(ends_within_quotes(masked) ? unclosed_quote(builder.last_scalar())
+                                                  : syntax_error(error));
     return std::nullopt;
   }
 }

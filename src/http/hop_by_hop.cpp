@@ -72,7 +72,7 @@ bool is_hop_by_hop(const FieldView& field, const ConnectionOptions& options) {
 }
 
 bool is_forbidden_in_trailers(const FieldView& field) {
-  constexpr std::array<std::string_view, 44> names{"age",
+  constexpr std::array<std::string_view, 42> names{"age",
                                                    "authorization",
                                                    "cache-control",
                                                    "connection",
@@ -113,10 +113,10 @@ bool is_forbidden_in_trailers(const FieldView& field) {
                                                    "warning",
                                                    "www-authenticate",
                                                    "x-http-method-override",
-                                                   "x-original-uri",
-                                                   "x-original-url",
                                                    "x-real-ip"};
+  constexpr std::string_view x_original = "x-original-";
   return are_one_variable(field.name.substr(0, x_forwarded.size()), x_forwarded) ||
+         are_one_variable(field.name.substr(0, x_original.size()), x_original) ||
          std::any_of(names.begin(), names.end(),
                      [&](std::string_view name) { return are_one_variable(field.name, name); });
 }

@@ -21,17 +21,19 @@ bool are_one_variable(std::string_view a, std::string_view b) {
 }
 
 bool is_look_alike(std::string_view name, std::span<const std::string> guarded) {
-  constexpr std::string_view x_forwarded = "x-forwarded-";
-  constexpr std::array<std::string_view, 5> names{"content-length", "transfer-encoding",
-                                                  "x-original-uri", "x-original-url", "x-real-ip"};
+  constexpr std::array<std::string_view, 2> starts{"x-forwarded-", "x-original-"};
+  constexpr std::array<std::string_view, 3> names{"content-length", "transfer-encoding",
+                                                  "x-real-ip"};
   const auto shadows = [name](std::string_view other) {
     return name.size() == other.size() && !iequals(name, other) && are_one_variable(name, other);
   };
   if (std::any_of(guarded.begin(), guarded.end(), shadows)) return true;
   if (name.find('_') == std::string_view::npos) return false;
-  return are_one_variable(name.substr(0, x_forwarded.size()), x_forwarded)
-             ? !iequals(name.substr(0, x_forwarded.size()), x_forwarded)
-             : std::any_of(names.begin(), names.end(), shadows);
+  const bool starts_so = std::any_of(starts.begin(), starts.end(), [name](std::string_view start) {
+    const auto begin = name.substr(0, start.size());
+    return are_one_variable(begin, start) && !iequals(begin, start);
+  });
+  return starts_so || std::any_of(names.begin(), names.end(), shadows);
 }
 
 }  // namespace weir::http

@@ -83,11 +83,12 @@ void Context::give_back(std::unique_ptr<Exchange> exchange) {
   if (spare_exchanges_.size() < most_spare) spare_exchanges_.push_back(std::move(exchange));
 }
 
-void Context::warn(const std::string& what) {
+void Context::warn(const std::string& what, std::string_view about) {
   constexpr std::size_t most_warnings = 8;
   if (!log || warned_.size() == most_warnings) return;
-  if (std::find(warned_.begin(), warned_.end(), what) != warned_.end()) return;
-  warned_.push_back(what);
+  const std::string_view key = about.empty() ? what : about;
+  if (std::find(warned_.begin(), warned_.end(), key) != warned_.end()) return;
+  warned_.emplace_back(key);
   log(what);
 }
 

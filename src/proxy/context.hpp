@@ -79,8 +79,9 @@ struct Context : ContextShares {
   std::function<void(const std::string&)> log;  ///< where warn() goes
 
   /// For the operator, of what can happen with every request: each text once a second, and no more
-  /// than eight different ones. The others are dropped.
-  void warn(const std::string& what);
+  /// than eight different ones. The others are dropped. `about` is one for texts that differ in
+  /// what anybody outside can choose.
+  void warn(const std::string& what, std::string_view about = {});
   std::uint64_t next_random();
   /// As new, but with room that it keeps from what it was before.
   std::unique_ptr<Exchange> take_exchange();

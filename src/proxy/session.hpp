@@ -40,8 +40,8 @@ class Session final : public Deadline {
   ~Session();
 
   void on_deadline();
-  /// Ends a request whose client has left while its upstream has not answered: nobody reads from
-  /// the client then, so its going is looked for once in a while.
+  /// Ends a request whose client has left while its upstream is waited for, before its answer or
+  /// within it: nobody reads from the client then, so its going is looked for once in a while.
   void look_after_client();
   /// The worker stops: an idle connection gets a short grace, a busy one closes after its answer.
   void drain();
@@ -113,7 +113,7 @@ class Session final : public Deadline {
   Task<Failure> answer_interim(const ResponseHead& head);
   bool append_answer(const ResponseHead& head);
   BodySource::State gather_answer(BodySource& source, bool chunk, std::string_view& large);
-  Task<Failure> relay_answer(BodySource& source, bool chunk);
+  Task<Failure> relay_answer(BodySource& source, bool chunk, const Upload& upload);
   void count_upstream(Failure failure);
   // tunnel
   void note_upgrade();

@@ -216,8 +216,10 @@ Task<> Session::upload_body(Upload& upload) {
     }
   }
   if (upload.failure != Failure::none) upstream_->stream.cancel();
-  if (upload.sent_whole && !exchange_->head_is_sent)
-    arm(Phase::response, exchange_->upstream->response_timeout);
+  if (upload.sent_whole) {
+    exchange_->head_is_sent ? arm(Phase::relay, context_.config.downstream.body_timeout)
+                            : arm(Phase::response, exchange_->upstream->response_timeout);
+  }
   upload.finished = true;
   upload.done->cancel();
 }

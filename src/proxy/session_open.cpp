@@ -26,7 +26,8 @@ Task<bool> Session::open(const Manner& manner) {
 Task<bool> Session::read_proxy_header() {
   if (!peer_is_trusted_) {
     context_.warn("closed a connection from " + peer_.to_string() +
-                  ", who is no trusted proxy, where the PROXY protocol is required");
+                      ", who is no trusted proxy, where the PROXY protocol is required",
+                  "untrusted PROXY");
     co_return false;
   }
   std::array<char, 256> piece{};
@@ -44,8 +45,9 @@ Task<bool> Session::read_proxy_header() {
     arrived.append(piece.data(), static_cast<std::size_t>(seen));
     const ProxyHeader header = parse_proxy_header(arrived);
     if (header.state == ProxyHeader::State::malformed) {
-      context_.warn("closed a connection from " + peer_.to_string() +
-                    " without a valid PROXY header");
+      context_.warn(
+          "closed a connection from " + peer_.to_string() + " without a valid PROXY header",
+          "invalid PROXY header");
       co_return false;
     }
     const bool is_complete = header.state == ProxyHeader::State::complete;

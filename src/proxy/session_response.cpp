@@ -45,7 +45,7 @@ Task<Failure> Session::read_response(Upload& upload) {
       const bool chunk = append_answer(head);
       BodySource source(upstream.stream, upstream.input, answer.body);
       source.keep_trailers(answer.trailers);
-      co_return co_await relay_answer(source, chunk);
+      co_return co_await relay_answer(source, chunk, upload);
     }
     if (answer.line.status == switching_protocols) co_return co_await open_tunnel(head);
     failure = co_await answer_interim(head);
@@ -164,7 +164,7 @@ BodySource::State Session::gather_answer(BodySource& source, bool chunk, std::st
 }
 
 /// The scratch buffer holds the head; what has arrived of the body goes out with it.
-Task<Failure> Session::relay_answer(BodySource& source, bool chunk) {
+Task<Failure> Session::relay_answer(BodySource& source, bool chunk, const Upload& upload) {
   std::string& out = context_.output;
   for (bool is_first = true;; is_first = false) {
     std::string_view large;
@@ -182,10 +182,11 @@ Task<Failure> Session::relay_answer(BodySource& source, bool chunk) {
     if (state == BodySource::State::ended) co_return Failure::none;
     out.clear();
     if (!large.empty()) continue;
-    arm(Phase::relay, context_.config.downstream.body_timeout);
+    // An upload reads from the client, and sees its end by itself.
+    arm(upload.finished ? Phase::relay : Phase::body, context_.config.downstream.body_timeout);
     if (co_await source.fill()) {
-      if (client_left_) co_return Failure::downstream_gone;
-      co_return timed_out_ ? Failure::upstream_timed_out : Failure::upstream_broken;
+      const Failure why = interruption(upload);
+      co_return why == Failure::none ? Failure::upstream_broken : why;
     }
     out.clear();
   }

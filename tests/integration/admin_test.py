@@ -176,6 +176,8 @@ class Metrics(AdminCase):
                 exchange.send(b"HTTP/1.1 999 No\r\n\r\n")
                 return exchange.close()
             exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
+            if exchange.target == "/stalls":
+                return exchange.reader.fill()
             with contextlib.suppress(OSError):
                 while not gone.is_set():
                     exchange.send(b"x" * 65536)
@@ -187,10 +189,13 @@ class Metrics(AdminCase):
             client.send(request_bytes("GET", "/"))
             self.assertEqual(client.read_head().status, 200)
             client.reset()
-        for outcome in ("answered", "broken"):
-            eventually(lambda outcome=outcome: labelled(
+        with self.weir.connect() as client:
+            client.send(request_bytes("GET", "/stalls"))
+            self.assertEqual(client.read_head().status, 200)
+        for outcome, count in (("answered", 2), ("broken", 1)):
+            eventually(lambda outcome=outcome, count=count: labelled(
                 self.scrape(self.weir), "weir_upstream_requests_total", upstream="main",
-                outcome=outcome) == 1, outcome)
+                outcome=outcome) == count, outcome)
         self.assertIn(f"127.0.0.1:{upstream.port} sent an answer that is not valid HTTP/1.1",
                       self.weir.stderr)
 

@@ -328,6 +328,14 @@ class UpstreamConnections(Case):
                 leave(client)
                 eventually(lambda: not upstream.open_connections, f"{framing}: the upstream connection is closed",
                            patience_s=20)
+        # The same once an upload that the answer did not wait for is through.
+        client = self.connect(weir)
+        client.send(request_bytes("POST", "/Content-Length:1000", {"Content-Length": "10"}) + b"hello")
+        self.assertEqual(client.read_head().status, 200)
+        client.send(b"world")
+        upstream.await_requests(10)
+        client.close()
+        eventually(lambda: not upstream.open_connections, "the upstream connection is closed", patience_s=20)
 
 
 def close_second_unread(exchange):

@@ -31,6 +31,7 @@ class World {
   void settle();
   void tick();
   void check_memory() const;
+  std::size_t ticks_to_end() const;
   std::size_t filler(const Step& step);
   End* upstream() const;
 

@@ -55,7 +55,13 @@ TEST_CASE("quoted text that never ends is found, with and without a last line br
       INFO(quote << end);
       CHECK(only_problem("a: 1\nb:\n  c: " + quote + "hello" + end) == "3:6: " + why);
     }
-    CHECK(parse("a: " + quote + "hello").problems.size() == 1);
+    for (const char* const text : {"", "\n", " \n\n"}) {
+      INFO(text);
+      CHECK(only_problem("a: 1\nb: " + quote + text) == "2:4: " + why);
+    }
+    // Where the text is never taken for whole, its key is what can be shown.
+    CHECK(only_problem("a: 1\nb: " + quote + "hello") == "2:1: " + why);
+    CHECK(only_problem("a: 1\nb: {c: " + quote + "hello}\n") == "2:8: " + why);
     // A quote that is text, or closed on another line, is none.
     for (const std::string& good : {quote + "hello\n  there" + quote, "it" + quote + "s",
                                     "|\n  " + quote + "x", quote + quote, "x # " + quote}) {
