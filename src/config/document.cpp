@@ -5,8 +5,6 @@
 #include <utility>
 
 #include <yaml-cpp/exceptions.h>
-#include <yaml-cpp/node/node.h>
-#include <yaml-cpp/node/parse.h>
 #include <yaml-cpp/parser.h>
 
 #include "config/brace_mask.hpp"
@@ -39,9 +37,14 @@ Diagnostic syntax_error(const YAML::Exception& error) {
 
 /// yaml-cpp takes the end of the file for a closing quote if a line break comes before it. A mark
 /// that ends the document it does not take for text.
-bool ends_within_quotes(const std::string& text) {
+bool ends_within_quotes(const std::string& text, const DocumentLimits& limits) {
+  std::istringstream stream(text + "\n...\n");
+  std::vector<Diagnostic> known;
+  TreeBuilder builder(limits, known);
   try {
-    YAML::LoadAll(text + "\n...\n");
+    YAML::Parser parser(stream);
+    // As far as the file is read: bounded as that is.
+    if (parser.HandleNextDocument(builder)) parser.HandleNextDocument(builder);
     return false;
   } catch (const YAML::Exception& error) {
     return error.msg == YAML::ErrorMsg::DOC_IN_SCALAR;
@@ -83,15 +86,15 @@ std::optional<Node> parse_document(std::string_view yaml, std::vector<Diagnostic
       problems.push_back(diagnostic_at(builder.take_root().value_or(Node{}).position,
                                        "a second document (---) in the file; one is read"));
     }
-    if (!ends_within_quotes(masked)) return root;
+    if (!ends_within_quotes(masked, limits)) return root;
     problems.push_back(unclosed_quote(builder.last_scalar()));
     return std::nullopt;
   } catch (const BoundExceeded& error) {
     problems.push_back(diagnostic_at(position_of(error.mark), error.msg));
     return std::nullopt;
   } catch (const YAML::Exception& error) {
-    problems.push_back(ends_within_quotes(masked) ? unclosed_quote(builder.last_scalar())
-                                                  : syntax_error(error));
+    problems.push_back(ends_within_quotes(masked, limits) ? unclosed_quote(builder.last_scalar())
+                                                          : syntax_error(error));
     return std::nullopt;
   }
 }

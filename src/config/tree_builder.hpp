@@ -30,7 +30,7 @@ class TreeBuilder : public YAML::EventHandler {
   TreeBuilder(const DocumentLimits& limits, std::vector<Diagnostic>& problems)
       : limits_(limits), problems_(problems) {}
 
-  /// Where the last scalar of the file begins.
+  /// Where the last scalar so far begins; the start of the file before any.
   Position last_scalar() const { return last_scalar_; }
   std::optional<Node> take_root() { return std::exchange(root_, std::nullopt); }
 
@@ -80,7 +80,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   const DocumentLimits& limits_;
   std::vector<Diagnostic>& problems_;
-  Position last_scalar_{};
+  Position last_scalar_{.line = 1, .column = 1};
   std::vector<Open> stack_;
   std::map<YAML::anchor_t, Node> anchored_;
   std::size_t values_ = 0;

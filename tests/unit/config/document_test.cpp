@@ -70,6 +70,7 @@ TEST_CASE("quoted text that never ends is found, with and without a last line br
       CHECK(parse("a: " + good).problems.empty());
     }
   }
+  CHECK(only_problem("\"abc") == "1:1: " + why);
   // A block keeps its last line break.
   CHECK(parse("a: |\n  text\n").root->find("a")->value.text == "text\n");
 }
