@@ -35,6 +35,11 @@ class BehindNginx(asking.AskingProxy):
         self.begin(self.weir.address)
         self.assertEqual([self.get().status for _ in range(4)], [200, 200, 429, 429])
 
+    def test_a_request_of_http_1_0_needs_no_host(self):
+        for status in 200, 200, 429:
+            with asking.Connection(("127.0.0.1", self.port)) as client:
+                self.assertEqual(client.request("GET", "/a", version="1.0").status, status)
+
     def test_without_weir_all_is_served(self):
         self.lose_weir()
         self.assertEqual([self.get().status for _ in range(3)], [200] * 3)
