@@ -36,6 +36,8 @@ TEST_CASE(
     // It was written, under a name that no policy can have, and goes by itself: some within two
     // milliseconds.
     const std::string key = "weir:{00000000000000000000000000000000}:";
+    const std::string keys = cli({"KEYS", "*"});
+    CHECK((keys.empty() || keys == key + "\n"));
     const long ttl = std::stol(cli({"PTTL", key}));
     if (ttl == -2) {  // no such key
       CHECK_THAT(cli({"INFO", "stats"}), Contains("expired_keys:1"));
