@@ -34,13 +34,21 @@ std::string help_command(const CLI::App& root) {
   return given.empty() ? "weir --help" : "weir " + given.front()->get_name() + " --help";
 }
 
+/// CLI11 misses a required argument before it notices one that it does not know.
+std::string what_is_wrong(const CLI::App& root, const CLI::ParseError& error) {
+  const auto unknown = root.remaining(true);
+  if (unknown.empty()) return error.what();
+  const bool has_command = !root.get_subcommands().empty();
+  return (has_command ? "unexpected argument \"" : "unknown command \"") + unknown.front() + "\"";
+}
+
 /// --help and --version arrive as errors of code 0; all other codes of the parser are one of ours.
 int report(const CLI::App& root, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) {
     root.exit(error, std::cout, std::cerr);
     return succeeded;
   }
-  std::cerr << "weir: " << error.what() << "\nTry `" << help_command(root) << "`.\n";
+  std::cerr << "weir: " << what_is_wrong(root, error) << "\nTry `" << help_command(root) << "`.\n";
   return refused;
 }
 

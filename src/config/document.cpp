@@ -22,17 +22,34 @@ Diagnostic diagnostic_at(Position position, std::string message) {
           .message = std::move(message)};
 }
 
+bool is_indented_with_tabs(std::string_view text, std::size_t line) {
+  for (; line > 1; --line) {
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    if (text.empty()) return false;
+  }
+  return text.substr(0, text.find_first_not_of(" \t")).find('\t') != std::string_view::npos;
+}
+
+/// What most often lies behind a message of yaml-cpp.
+std::string_view advice_for(std::string_view message) {
+  if (message == YAML::ErrorMsg::UNKNOWN_ANCHOR) return "a value that begins with * must be quoted";
+  if (message == YAML::ErrorMsg::END_OF_MAP_FLOW || message == YAML::ErrorMsg::END_OF_SEQ_FLOW)
+    return "between braces or brackets, text that holds {}[], itself must be quoted";
+  if (message == YAML::ErrorMsg::MAP_VALUE)
+    return "a value that holds a colon and a space must be quoted";
+  if (message == YAML::ErrorMsg::END_OF_MAP) return "keys of one level are indented alike";
+  return {};
+}
+
 // Only the fixed part of yaml-cpp's message: what it may append is text of the file.
-Diagnostic syntax_error(const YAML::Exception& error) {
+Diagnostic syntax_error(const YAML::Exception& error, std::string_view text) {
+  const Position position = error.mark.is_null() ? Position{} : position_of(error.mark);
   std::string message = error.msg.substr(0, error.msg.find(": "));
-  if (message == YAML::ErrorMsg::UNKNOWN_ANCHOR) {
-    message = "no such anchor (a value that begins with * must be quoted)";
-  }
-  if (message == YAML::ErrorMsg::END_OF_MAP_FLOW || message == YAML::ErrorMsg::END_OF_SEQ_FLOW) {
-    message += " (between braces or brackets, text that holds {}[], itself must be quoted)";
-  }
-  if (error.mark.is_null()) return diagnostic_at({}, "not valid YAML: " + message);
-  return diagnostic_at(position_of(error.mark), "not valid YAML: " + message);
+  const std::string_view advice = is_indented_with_tabs(text, position.line)
+                                      ? "indent with spaces, not with tabs"
+                                      : advice_for(message);
+  if (!advice.empty()) message.append(" (").append(advice).append(")");
+  return diagnostic_at(position, "not valid YAML: " + message);
 }
 
 /// yaml-cpp takes the end of the file for a closing quote if a line break comes before it. A mark
@@ -94,7 +111,7 @@ std::optional<Node> parse_document(std::string_view yaml, std::vector<Diagnostic
     return std::nullopt;
   } catch (const YAML::Exception& error) {
     problems.push_back(ends_within_quotes(masked, limits) ? unclosed_quote(builder.last_scalar())
-                                                          : syntax_error(error));
+                                                          : syntax_error(error, masked));
     return std::nullopt;
   }
 }

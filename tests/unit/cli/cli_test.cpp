@@ -147,6 +147,14 @@ TEST_CASE("wrong usage is exit code 2, and says where help is") {
   }
 }
 
+TEST_CASE("an argument that is not known is named, whatever else is missing") {
+  CHECK(run_weir({"chek"}).err == "weir: unknown command \"chek\"\nTry `weir --help`.\n");
+  CHECK(run_weir({"check", "--quiet"}).err ==
+        "weir: unexpected argument \"--quiet\"\nTry `weir check --help`.\n");
+  CHECK(run_weir({"check", "one", "two"}).err ==
+        "weir: unexpected argument \"two\"\nTry `weir check --help`.\n");
+}
+
 TEST_CASE("commands of later versions say so") {
   for (const std::vector<std::string>& row : {std::vector<std::string>{"explain"},
                                               {"replay", "--config", "a", "-"},

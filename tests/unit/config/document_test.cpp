@@ -128,10 +128,19 @@ TEST_CASE("what is no YAML has a place too") {
   CHECK(only_problem("a: [1, 2\n") ==
         "2:1: not valid YAML: end of sequence flow not found (between braces or brackets, text "
         "that holds {}[], itself must be quoted)");
-  CHECK(only_problem("a: b: c\n") == "1:5: not valid YAML: illegal map value");
-  CHECK(only_problem("a:\n  b: 1\n c: 2\n") == "3:2: not valid YAML: end of map not found");
+  CHECK(only_problem("a: b: c\n") ==
+        "1:5: not valid YAML: illegal map value (a value that holds a colon and a space must be "
+        "quoted)");
+  CHECK(only_problem("a:\n  b: 1\n c: 2\n") ==
+        "3:2: not valid YAML: end of map not found (keys of one level are indented alike)");
+  CHECK(only_problem("a: 1\n\tb: 1\n") ==
+        "2:1: not valid YAML: illegal tab when looking for indentation (indent with spaces, not "
+        "with tabs)");
+  CHECK(only_problem("a:\n \tb: 1\n") ==
+        "2:4: not valid YAML: illegal map value (indent with spaces, not with tabs)");
   CHECK(only_problem("a: *nowhere\n") ==
-        "1:4: not valid YAML: no such anchor (a value that begins with * must be quoted)");
+        "1:4: not valid YAML: the referenced anchor is not defined (a value that begins with * "
+        "must be quoted)");
 }
 
 TEST_CASE("bytes that are no text are refused before YAML sees them") {
