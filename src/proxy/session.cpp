@@ -30,16 +30,26 @@ http::RequestView in_normal_form(http::RequestView request, std::string& storage
 
 void Session::start(Context& context, Socket socket, const identity::IpAddress& peer,
                     const Manner& manner) {
-  auto run = [](std::unique_ptr<Session> session, Manner how) -> Task<> {
-    co_await session->run(std::move(how));
-  };
-  spawn(context.io,
-        run(std::make_unique<Session>(context, std::move(socket), peer, false), manner));
+  auto session = std::make_unique<Session>(context, std::move(socket), peer, false);
+  Task<> task = session->run(manner);
+  spawn(context.io, guard(std::move(session), std::move(task)));
 }
 
 void Session::turn_away(Context& context, Socket socket, const identity::IpAddress& peer) {
-  auto refuse = [](std::unique_ptr<Session> session) -> Task<> { co_await session->refuse(); };
-  spawn(context.io, refuse(std::make_unique<Session>(context, std::move(socket), peer, true)));
+  auto session = std::make_unique<Session>(context, std::move(socket), peer, true);
+  Task<> task = session->refuse();
+  spawn(context.io, guard(std::move(session), std::move(task)));
+}
+
+/// Errors are values. What is thrown all the same, for lack of memory or by a fault of ours, ends
+/// this connection and no other.
+Task<> Session::guard(std::unique_ptr<Session> session, Task<> task) {
+  try {
+    Task<> ends_first = std::move(task);
+    co_await ends_first;
+  } catch (const std::exception& thrown) {
+    session->context_.warn("a connection was given up: " + std::string(thrown.what()));
+  }
 }
 
 Session::Session(Context& context, Socket socket, const identity::IpAddress& peer, bool refused)

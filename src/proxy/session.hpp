@@ -64,6 +64,7 @@ class Session final : public Deadline {
   struct Answer;
   using MaybeRefusal = std::optional<http::Refusal>;
 
+  static Task<> guard(std::unique_ptr<Session> session, Task<> task);
   Task<> run(Manner manner);
   Task<> refuse();
   void begin_exchange();
@@ -105,6 +106,7 @@ class Session final : public Deadline {
   bool may_repeat(Failure failure, bool reused, bool has_another) const;
   BodySource::State gather_body(Upload& upload);
   Task<> upload_body(Upload& upload);
+  Task<> upload_rest(Upload& upload);
   Task<> finish_upload(Upload& upload);
   Task<Failure> read_response(Upload& upload);
   Task<Failure> read_response_head(Upload& upload, std::size_t& size);

@@ -106,9 +106,14 @@ Task<Failure> Session::attempt(UpstreamPool& pool, UpstreamServer& server, bool 
     if (upstream_->stream.has_unsent()) ec = co_await flush(upstream_->stream);
     if (ec) co_return timed_out_ ? Failure::upstream_timed_out : Failure::upstream_broken;
     if (!upload.sent_whole) start_upload(upload);
-    failure = co_await read_response(upload);
+    try {
+      failure = co_await read_response(upload);
+    } catch (...) {  // the upload beside it refers to this frame: it must end first
+      upload.thrown = std::current_exception();
+    }
   }
   if (!upload.finished) co_await finish_upload(upload);
+  if (upload.thrown) std::rethrow_exception(upload.thrown);
   if (failure == Failure::none && upstream_->reusable && upload.sent_whole) {
     server.give_back(std::move(upstream_), context_.wheel.now());
   }
@@ -198,7 +203,20 @@ BodySource::State Session::gather_body(Upload& upload) {
   return state;
 }
 
+/// The task beside the answer.
 Task<> Session::upload_body(Upload& upload) {
+  try {
+    co_await upload_rest(upload);
+  } catch (...) {
+    upload.thrown = std::current_exception();
+    upload.failure = Failure::downstream_gone;  // no answer: the connection is given up
+  }
+  if (upload.failure != Failure::none) upstream_->stream.cancel();
+  upload.finished = true;
+  upload.done->cancel();
+}
+
+Task<> Session::upload_rest(Upload& upload) {
   error_code ec;
   while (!upload.sent_whole && !upload.unwanted && upload.failure == Failure::none && !ec) {
     const BodySource::State state = gather_body(upload);
@@ -215,13 +233,10 @@ Task<> Session::upload_body(Upload& upload) {
       upload.failure = timed_out_ ? Failure::body_timed_out : Failure::downstream_gone;
     }
   }
-  if (upload.failure != Failure::none) upstream_->stream.cancel();
   if (upload.sent_whole) {
     exchange_->head_is_sent ? arm(Phase::relay, context_.config.downstream.body_timeout)
                             : arm(Phase::response, exchange_->upstream->response_timeout);
   }
-  upload.finished = true;
-  upload.done->cancel();
 }
 
 /// The answer is complete, or there will be none: what is left of the request is of no use.
@@ -230,7 +245,7 @@ Task<> Session::finish_upload(Upload& upload) {
   exchange_->keep_alive = false;
   upload.unwanted = true;
   stream_.cancel();
-  upstream_->stream.cancel();
+  upstream_->stream.close();  // what is cancelled between two parts of a write goes on
   while (!upload.finished)
     co_await upload.done->async_wait(into(ec));
 }

@@ -3,7 +3,8 @@
 //
 // A task begins when it is awaited. It runs within whoever awaits it until it first has to wait,
 // and one that never has to costs a call and a frame from a free list. Not thread-safe: all tasks
-// of a chain run on one loop. Nothing may throw: that ends the process.
+// of a chain run on one loop. What a task throws reaches whoever awaits it; what nobody catches
+// ends the process.
 #pragma once
 
 #include <array>
@@ -92,7 +93,6 @@ class TaskPromise {
   }
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
-  void unhandled_exception() const noexcept { std::terminate(); }
   /// The outermost task of the chain: it owns all others.
   std::coroutine_handle<> root() const { return root_; }
 
@@ -126,24 +126,41 @@ class Suspended {
   std::coroutine_handle<> root_;
 };
 
+/// The promise of a task that is awaited: what it throws is kept for whoever awaits it.
+class AwaitedPromise : public TaskPromise {
+ public:
+  void unhandled_exception() noexcept { thrown_ = std::current_exception(); }
+
+ protected:
+  void rethrow() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  std::exception_ptr thrown_;
+};
+
 template <class T>
-class TaskResult : public TaskPromise {
+class TaskResult : public AwaitedPromise {
  public:
   template <class U>
   void return_value(U&& value) {
     value_ = std::forward<U>(value);
   }
-  T result() { return std::move(value_); }
+  T result() {
+    rethrow();
+    return std::move(value_);
+  }
 
  private:
   T value_{};
 };
 
 template <>
-class TaskResult<void> : public TaskPromise {
+class TaskResult<void> : public AwaitedPromise {
  public:
   void return_void() const {}
-  void result() const {}
+  void result() const { rethrow(); }
 };
 
 /// A coroutine to be awaited, once. Dropped before its end, it ends where it waits.
@@ -204,6 +221,7 @@ class RootTask {
     }
     std::suspend_never final_suspend() const noexcept { return {}; }
     void return_void() const {}
+    void unhandled_exception() const noexcept { std::terminate(); }
   };
 
   static RootTask of(Task<> task) { co_await task; }

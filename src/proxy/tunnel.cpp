@@ -24,6 +24,7 @@ Task<bool> Tunnel::run() {
   co_await carry(client_, upstream_);
   while (both_run_)
     co_await other_way_.async_wait(into(ec));
+  if (thrown_) std::rethrow_exception(thrown_);
   co_return !stopped_;
 }
 
@@ -33,14 +34,29 @@ Task<> Tunnel::carry_down() {
   other_way_.cancel();
 }
 
+/// Neither way ends without the other: what one throws waits until both have ended.
 Task<> Tunnel::carry(Side& from, Side& to) {
+  bool ended = false;
+  try {
+    ended = co_await carry_to_end(from, to);
+  } catch (...) {
+    thrown_ = std::current_exception();
+  }
+  if (!ended) stop();
+}
+
+/// False if this way can not go on.
+Task<bool> Tunnel::carry_to_end(Side& from, Side& to) {
   error_code ec;
   while (!stopped_) {
     if (from.input.empty()) {
       const std::size_t room = from.input.free_size();
       const std::size_t n = co_await from.stream.async_read_some(
           asio::buffer(from.input.free_begin(), room), into(ec));
-      if (ec == asio::error::eof) co_return to.stream.shutdown_send();
+      if (ec == asio::error::eof) {
+        to.stream.shutdown_send();
+        co_return true;
+      }
       if (ec) break;
       from.input.commit(n);
     }
@@ -55,7 +71,7 @@ Task<> Tunnel::carry(Side& from, Side& to) {
     if (from.input.free_size() == arrived)
       from.input.grow(std::min(largest_piece, 2 * from.input.capacity()));
   }
-  stop();
+  co_return false;
 }
 
 /// Both ways, for one without the other is no tunnel.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 
 #include "base/deadline_wheel.hpp"
 #include "proxy/input_buffer.hpp"
@@ -39,6 +40,7 @@ class Tunnel {
  private:
   Task<> carry_down();
   Task<> carry(Side& from, Side& to);
+  Task<bool> carry_to_end(Side& from, Side& to);
   void stop();
 
   asio::io_context& io_;
@@ -48,6 +50,7 @@ class Tunnel {
   Timer other_way_;
   bool both_run_ = true;
   bool stopped_ = false;
+  std::exception_ptr thrown_;
 };
 
 }  // namespace weir::proxy

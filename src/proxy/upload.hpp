@@ -1,6 +1,7 @@
 // A request body on its way up beside the answer (docs/adr/0009-upload-beside-the-answer.md).
 #pragma once
 
+#include <exception>
 #include <optional>
 
 #include "proxy/body_source.hpp"
@@ -22,6 +23,7 @@ struct Upload {
   bool unwanted = false;            ///< the answer is complete: stop where you are
   bool waits_for_upstream = false;  ///< which takes no more
   Failure failure = Failure::none;
+  std::exception_ptr thrown{};  ///< by the upload: for whoever waits for its end
   std::optional<Timer> done;
 };
 

@@ -1,6 +1,7 @@
 #include "proxy/task.hpp"
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -122,6 +123,36 @@ TEST_CASE("a loop that goes away ends the tasks whose operations it drops") {
     CHECK(log.empty());
   }
   CHECK(log == "t");
+}
+
+TEST_CASE("what a task throws reaches whoever awaits it, at once or after a wait") {
+  asio::io_context io;
+  Gate gate;
+  std::string log;
+  auto fail = [](Gate* first, std::string& to) -> Task<int> {
+    const Mourned task{to, 't'};
+    if (first != nullptr) co_await first->pass();
+    throw std::runtime_error("thrown");
+  };
+  auto pass_on = [&](Gate* first, std::string& to) -> Task<> {
+    const Mourned between{to, 'b'};
+    co_await fail(first, to);
+    to += "never";
+  };
+  auto seize = [&](Gate* first, std::string& to) -> Task<> {
+    try {
+      co_await pass_on(first, to);
+    } catch (const std::runtime_error& error) {
+      to += error.what();
+    }
+    to += ' ';
+  };
+  spawn(io, seize(nullptr, log));
+  spawn(io, seize(&gate, log));
+  io.poll();
+  CHECK(log == "tbthrown ");
+  gate.waiting.resume();
+  CHECK(log == "tbthrown tbthrown ");
 }
 
 TEST_CASE("a task that was never begun is dropped") {

@@ -1,0 +1,86 @@
+"""What is thrown within one connection, here for lack of memory, ends that connection and no other."""
+
+import threading
+import unittest
+
+from harness.case import SCALE, Case, configuration
+from harness.client import request_bytes
+from harness.scarce import ScarceMemory
+from harness.waiting import eventually
+
+SWITCH = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"
+
+
+@unittest.skipIf(SCALE > 1, "a sanitizer's runtime wants to be the first library")
+class NoMemory(Case):
+    def setUp(self):
+        self.memory = ScarceMemory()
+        self.addCleanup(self.memory.close)
+        self.may_answer = threading.Event()
+        self.addCleanup(self.may_answer.set)
+        self.service = self.upstream(self.behaviour)
+        self.weir = self.start(configuration(self.service.url, downstream={"max_head": "128KiB"}),
+                               environment=self.memory.environment)
+        self.bystander = self.connect(self.weir)
+        self.client = self.connect(self.weir)
+        self.assert_served()
+
+    def behaviour(self, exchange):
+        if exchange.target == "/tunnel":
+            exchange.is_closed = True
+            exchange.send(SWITCH)
+            while data := exchange.sock.recv(65536):
+                exchange.send(data)
+        elif exchange.target == "/large-head":
+            self.may_answer.wait()
+            exchange.send(b"HTTP/1.1 200 OK\r\nX-Large: " + b"x" * 40_000)
+            exchange.sock.recv(1)
+            exchange.is_closed = True
+        else:
+            exchange.read_body()
+            exchange.answer(b"fine")
+
+    def assert_served(self):
+        self.assertEqual(self.bystander.get("/").body, b"fine")
+
+    def assert_given_up(self):
+        self.assertTrue(self.client.is_gone())
+        self.assertIn("a connection was given up: std::bad_alloc", self.weir.stderr)
+
+    def test_a_head_for_which_there_is_no_room(self):
+        large = {"X-Large": "x" * 40_000}
+        with self.memory.at_most(30_000):
+            self.client.send(request_bytes("GET", "/", large))
+            self.assert_given_up()
+            self.assert_served()
+        with self.connect(self.weir) as again:
+            self.assertEqual(again.get("/", large).body, b"fine")
+
+    def test_an_answer_beside_an_upload(self):
+        self.client.send(request_bytes("POST", "/large-head", {"Content-Length": "100000"}) + b"x")
+        self.service.await_requests(2)
+        with self.memory.at_most(30_000):
+            self.may_answer.set()
+            self.assert_given_up()
+            self.assert_served()
+        eventually(lambda: self.service.open_connections == 1, "the upstream connection is closed")
+
+    def test_an_upload_beside_its_answer(self):
+        self.client.send(request_bytes("POST", "/", {"Transfer-Encoding": "chunked",
+                                                     "Trailer": "X-Large"}) + b"1\r\nx\r\n")
+        self.service.await_requests(2)
+        with self.memory.at_most(2_000):
+            self.client.send(b"0\r\nX-Large: " + b"x" * 4_000 + b"\r\n\r\n")
+            self.assert_given_up()
+        self.assert_served()
+        eventually(lambda: self.service.open_connections == 1, "the upstream connection is closed")
+
+    def test_a_tunnel(self):
+        self.client.send(request_bytes("GET", "/tunnel",
+                                       {"Connection": "Upgrade", "Upgrade": "echo"}))
+        self.assertEqual(self.client.read_head().status, 101)
+        with self.memory.at_most(6_000):
+            self.client.send(b"x" * 8_000)  # fills the first buffer: a larger one is asked for
+            self.assert_given_up()
+        self.assert_served()
+        eventually(lambda: self.service.open_connections == 1, "the upstream connection is closed")
