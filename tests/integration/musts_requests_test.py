@@ -1,5 +1,6 @@
 """How a request is read: its line and host (R1 to R10), its fields (F1 to F7), where its body ends
-(B1 to B13), and what it expects (E1, E5). RFC 9112 sections 2 to 7, RFC 9110 sections 5 to 10.
+(B1 to B13), and what it expects (E1, E5; E2 to E4 are upgrades). RFC 9112 sections 2 to 7, RFC 9110
+sections 5 to 10.
 
 Every test sends raw bytes and looks at the bytes on both sides.
 """
