@@ -92,6 +92,7 @@ class Session final : public Deadline {
   Task<> answer(const http::Refusal& refusal);
   Task<> answer_denied();
   Task<> answer_fixed();
+  bool asks_for_head() const;
   void append_own_answer(std::string& text, std::string_view content_type,
                          std::string_view more_fields, std::string_view body);
   Task<> send_answer(int status, std::string_view content_type, std::string_view more_fields,

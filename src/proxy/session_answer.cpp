@@ -58,6 +58,13 @@ Task<> Session::answer_fixed() {
   co_await send_answer(fixed.status, fixed.content_type, "", fixed.body);
 }
 
+/// Of what is no request, too: whoever sent it reads no content behind the answer (RFC 9110 section
+/// 9.3.2). Its bytes still lie in the input then.
+bool Session::asks_for_head() const {
+  const std::string_view method = exchange_->request.method;
+  return method.empty() ? input_.data().starts_with("HEAD ") : method == "HEAD";
+}
+
 void Session::append_own_answer(std::string& text, std::string_view content_type,
                                 std::string_view more_fields, std::string_view body) {
   const int status = exchange_->status;
@@ -70,7 +77,7 @@ void Session::append_own_answer(std::string& text, std::string_view content_type
   }
   out.add(exchange_->limit_fields).add(more_fields);
   append_connection(out, *exchange_);
-  if (exchange_->request.method != "HEAD" && status != 204 && status != 304) out.add(body);
+  if (!asks_for_head() && status != 204 && status != 304) out.add(body);
 }
 
 Task<> Session::send_answer(int status, std::string_view content_type, std::string_view more_fields,

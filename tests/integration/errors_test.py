@@ -318,6 +318,22 @@ class BadUpstreams(Case):
             response = client.request("HEAD", "/")
             self.assertEqual((response.status, response.body), (502, b""))
 
+    def test_nor_has_one_to_a_head_that_is_none(self):
+        weir = self.start(configuration("http://127.0.0.1:1", downstream={
+            "max_head": "8KiB", "head_timeout": "300ms"}))
+        for data, status in [
+            (b"HEAD / HTTP/1.1\r\n" + HOST + b"Name : value\r\n\r\n", 400),
+            (b"HEAD / HTTP/1.1\r\n" + HOST, 408),
+            (b"HEAD / HTTP/1.1\r\n" + HOST + b"A: " + b"b" * 9000 + b"\r\n\r\n", 431),
+            (b"\r\nHEAD / HTTP/1.2\r\n" + HOST + b"\r\n", 505),
+        ]:
+            with weir.connect() as client:
+                client.send(data)
+                response = client.read("HEAD")
+                self.assertEqual(response.status, status)
+                self.assertGreater(int(response["Content-Length"]), 0)
+                self.assertTrue(client.is_ended())
+
 
 class CutAnswers(Case):
     """What the upstream did not finish must not look finished."""
