@@ -100,7 +100,7 @@ void LineWriter::submit(std::string& lines) {
       lines.clear();
       return;
     }
-    held_bytes_ += lines.size();
+    const std::size_t size = lines.size();
     // Small hand-overs share a chunk: otherwise a slow reader would make each of them hold a
     // chunk's memory.
     if (!queue_.empty() && queue_.back().size() + lines.size() <= chunk_size) {
@@ -114,6 +114,7 @@ void LineWriter::submit(std::string& lines) {
         spare_.pop_back();
       }
     }
+    held_bytes_ += size;
   }
   work_.notify_one();
 }

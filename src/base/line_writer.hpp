@@ -87,10 +87,17 @@ class LineBuffer {
   LineBuffer(const LineBuffer&) = delete;
   LineBuffer& operator=(const LineBuffer&) = delete;
 
-  /// Calls append(std::string&), which appends one line with its '\n'.
+  /// Calls append(std::string&), which appends one line with its '\n'. What it throws leaves
+  /// nothing of the line.
   template <class Append>
   void add(Append&& append) {
-    append(lines_);
+    const std::size_t before = lines_.size();
+    try {
+      append(lines_);
+    } catch (...) {
+      lines_.resize(before);
+      throw;
+    }
     if (lines_.size() >= LineWriter::chunk_size) flush();
   }
   /// Hands over what there is; a worker calls it on its tick.

@@ -1,5 +1,6 @@
 #include "cli/cli.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <iostream>
 
@@ -36,10 +37,14 @@ std::string help_command(const CLI::App& root) {
 
 /// CLI11 misses a required argument before it notices one that it does not know.
 std::string what_is_wrong(const CLI::App& root, const CLI::ParseError& error) {
-  const auto unknown = root.remaining(true);
-  if (unknown.empty()) return error.what();
-  const bool has_command = !root.get_subcommands().empty();
-  return (has_command ? "unexpected argument \"" : "unknown command \"") + unknown.front() + "\"";
+  const auto left = root.remaining(true);
+  const auto unknown =
+      std::find_if(left.begin(), left.end(), [](const auto& one) { return one != "--"; });
+  if (unknown == left.end()) return error.what();
+  const bool is_command = root.get_subcommands().empty() && !unknown->starts_with('-');
+  // What follows the name of an option may be a secret.
+  return (is_command ? "unknown command \"" : "unexpected argument \"") +
+         unknown->substr(0, unknown->find('=')) + "\"";
 }
 
 /// --help and --version arrive as errors of code 0; all other codes of the parser are one of ours.

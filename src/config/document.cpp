@@ -22,19 +22,22 @@ Diagnostic diagnostic_at(Position position, std::string message) {
           .message = std::move(message)};
 }
 
+/// Lines count from 1.
 bool is_indented_with_tabs(std::string_view text, std::size_t line) {
   for (; line > 1; --line) {
-    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-    if (text.empty()) return false;
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return false;
+    text.remove_prefix(end + 1);
   }
   return text.substr(0, text.find_first_not_of(" \t")).find('\t') != std::string_view::npos;
 }
 
-/// What most often lies behind a message of yaml-cpp.
-std::string_view advice_for(std::string_view message) {
+/// What most often lies behind a message of yaml-cpp about this line.
+std::string_view advice_for(std::string_view message, bool has_tabs) {
   if (message == YAML::ErrorMsg::UNKNOWN_ANCHOR) return "a value that begins with * must be quoted";
   if (message == YAML::ErrorMsg::END_OF_MAP_FLOW || message == YAML::ErrorMsg::END_OF_SEQ_FLOW)
     return "between braces or brackets, text that holds {}[], itself must be quoted";
+  if (has_tabs) return "indent with spaces, not with tabs";
   if (message == YAML::ErrorMsg::MAP_VALUE)
     return "a value that holds a colon and a space must be quoted";
   if (message == YAML::ErrorMsg::END_OF_MAP) return "keys of one level are indented alike";
@@ -45,9 +48,7 @@ std::string_view advice_for(std::string_view message) {
 Diagnostic syntax_error(const YAML::Exception& error, std::string_view text) {
   const Position position = error.mark.is_null() ? Position{} : position_of(error.mark);
   std::string message = error.msg.substr(0, error.msg.find(": "));
-  const std::string_view advice = is_indented_with_tabs(text, position.line)
-                                      ? "indent with spaces, not with tabs"
-                                      : advice_for(message);
+  const std::string_view advice = advice_for(message, is_indented_with_tabs(text, position.line));
   if (!advice.empty()) message.append(" (").append(advice).append(")");
   return diagnostic_at(position, "not valid YAML: " + message);
 }

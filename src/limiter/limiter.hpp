@@ -57,7 +57,7 @@ class Limiter {
   /// waits for the answer to one about the same key. `receiver` is told once, later, within the
   /// store's timeout from decide(); then conclude() has to be called, but not by the receiver,
   /// whatever has become of the request.
-  void ask(Inquiry& inquiry, redis::Receiver& receiver, Instant now);
+  void ask(Inquiry& inquiry, redis::Receiver& receiver, Instant now) noexcept;
   /// The verdict from the answer; the rest is needed to decide without one. Views `inquiry`.
   Verdict conclude(Inquiry& inquiry, redis::StoreError error, const config::Route& route,
                    const identity::Evidence& evidence, Instant now);
@@ -111,7 +111,7 @@ class Limiter {
 
   Verdict decide_shared(std::size_t count, Instant arrived_at, Instant now);
   void find_asker(Instant now);
-  void settle(Inquiry& inquiry, bool left);
+  void settle(Inquiry& inquiry, bool left) noexcept;
   bool may_be_remembered(std::size_t count) const;
   std::optional<Verdict> recall(std::size_t count, Instant now);
   bool may_ask(Instant now);

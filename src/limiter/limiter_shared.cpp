@@ -101,7 +101,7 @@ void Limiter::probe(Instant now) {
   shared_->store.probe(probe);
 }
 
-void Limiter::ask(Inquiry& inquiry, redis::Receiver& receiver, Instant now) {
+void Limiter::ask(Inquiry& inquiry, redis::Receiver& receiver, Instant now) noexcept {
   const Undecided& undecided = shared_->undecided;
   inquiry.arrived_at = undecided.arrived_at;
   inquiry.question.receiver = &receiver;
@@ -201,7 +201,7 @@ bool Limiter::remember(const Inquiry& inquiry, Instant now) {
 }
 
 /// Its answer has come, or never will: who waits for it is to be decided anew.
-void Limiter::settle(Inquiry& inquiry, bool left) {
+void Limiter::settle(Inquiry& inquiry, bool left) noexcept {
   if (!inquiry.awaited_for) return;
   shared_->denials.settle(*inquiry.awaited_for, inquiry, left);
   while (inquiry.is_linked()) {

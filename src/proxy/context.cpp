@@ -11,6 +11,8 @@ namespace weir::proxy {
 
 namespace {
 
+constexpr std::size_t most_spare_exchanges = 64;
+
 void add_fields_of(const identity::Source& source, std::vector<std::string>& names) {
   if (const auto* const header = std::get_if<identity::FromHeader>(&source.from))
     names.push_back(header->name);
@@ -29,15 +31,16 @@ void add_fields_of(const identity::Source& source, std::vector<std::string>& nam
 std::string_view DateText::at(Instant now) {
   const std::int64_t second = to_us(now) / 1'000'000;
   if (second != second_) {
-    second_ = second;
     text_.clear();
     http::append_http_date(text_, now);
+    second_ = second;
   }
   return text_;
 }
 
 Context::Context(const ContextShares& shares, std::uint64_t seed)
     : ContextShares(shares), random(seed | 1), turns(io) {
+  spare_exchanges_.reserve(most_spare_exchanges);
   for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
     const auto& upstream = config.upstreams[i];
     auto& in_use = counters.upstreams[i].in_use;
@@ -79,8 +82,8 @@ std::unique_ptr<Exchange> Context::take_exchange() {
 }
 
 void Context::give_back(std::unique_ptr<Exchange> exchange) {
-  constexpr std::size_t most_spare = 64;
-  if (spare_exchanges_.size() < most_spare) spare_exchanges_.push_back(std::move(exchange));
+  if (spare_exchanges_.size() < most_spare_exchanges)
+    spare_exchanges_.push_back(std::move(exchange));
 }
 
 void Context::warn(const std::string& what, std::string_view about) {
@@ -90,6 +93,14 @@ void Context::warn(const std::string& what, std::string_view about) {
   if (std::find(warned_.begin(), warned_.end(), key) != warned_.end()) return;
   warned_.emplace_back(key);
   log(what);
+}
+
+void Context::warn_of(const std::exception& thrown, std::string_view what) noexcept {
+  try {
+    warn(std::string(what).append(": ").append(thrown.what()));
+  } catch (const std::exception&) {
+    // nor is there memory for the words
+  }
 }
 
 void Context::tick() {

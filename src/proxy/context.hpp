@@ -82,6 +82,8 @@ struct Context : ContextShares {
   /// than eight different ones. The others are dropped. `about` is one for texts that differ in
   /// what anybody outside can choose.
   void warn(const std::string& what, std::string_view about = {});
+  /// Of what an exception has ended; without memory for the words, nothing.
+  void warn_of(const std::exception& thrown, std::string_view what) noexcept;
   std::uint64_t next_random();
   /// As new, but with room that it keeps from what it was before.
   std::unique_ptr<Exchange> take_exchange();

@@ -48,8 +48,15 @@ Task<> Session::guard(std::unique_ptr<Session> session, Task<> task) {
     Task<> ends_first = std::move(task);
     co_await ends_first;
   } catch (const std::exception& thrown) {
-    session->context_.warn("a connection was given up: " + std::string(thrown.what()));
+    session->give_up(thrown);
   }
+}
+
+/// What is cut must not look complete to either side.
+void Session::give_up(const std::exception& thrown) {
+  context_.warn_of(thrown, "a connection was given up");
+  stream_.reset();
+  if (upstream_) upstream_->stream.reset();
 }
 
 Session::Session(Context& context, Socket socket, const identity::IpAddress& peer, bool refused)

@@ -65,6 +65,7 @@ class Session final : public Deadline {
   using MaybeRefusal = std::optional<http::Refusal>;
 
   static Task<> guard(std::unique_ptr<Session> session, Task<> task);
+  void give_up(const std::exception& thrown);
   Task<> run(Manner manner);
   Task<> refuse();
   void begin_exchange();
@@ -108,7 +109,7 @@ class Session final : public Deadline {
   BodySource::State gather_body(Upload& upload);
   Task<> upload_body(Upload& upload);
   Task<> upload_rest(Upload& upload);
-  Task<> finish_upload(Upload& upload);
+  void end_upload(Upload& upload);
   Task<Failure> read_response(Upload& upload);
   Task<Failure> read_response_head(Upload& upload, std::size_t& size);
   Failure take_response_head(std::size_t size, Answer& answer);

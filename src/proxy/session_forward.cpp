@@ -112,7 +112,11 @@ Task<Failure> Session::attempt(UpstreamPool& pool, UpstreamServer& server, bool 
       upload.thrown = std::current_exception();
     }
   }
-  if (!upload.finished) co_await finish_upload(upload);
+  if (!upload.finished) end_upload(upload);
+  while (!upload.finished) {
+    error_code ec;
+    co_await upload.done->async_wait(into(ec));
+  }
   if (upload.thrown) std::rethrow_exception(upload.thrown);
   if (failure == Failure::none && upstream_->reusable && upload.sent_whole) {
     server.give_back(std::move(upstream_), context_.wheel.now());
@@ -210,6 +214,7 @@ Task<> Session::upload_body(Upload& upload) {
   } catch (...) {
     upload.thrown = std::current_exception();
     upload.failure = Failure::downstream_gone;  // no answer: the connection is given up
+    upstream_->stream.close();
   }
   if (upload.failure != Failure::none) upstream_->stream.cancel();
   upload.finished = true;
@@ -240,14 +245,12 @@ Task<> Session::upload_rest(Upload& upload) {
 }
 
 /// The answer is complete, or there will be none: what is left of the request is of no use.
-Task<> Session::finish_upload(Upload& upload) {
-  error_code ec;
+void Session::end_upload(Upload& upload) {
   exchange_->keep_alive = false;
   upload.unwanted = true;
   stream_.cancel();
   upstream_->stream.close();  // what is cancelled between two parts of a write goes on
-  while (!upload.finished)
-    co_await upload.done->async_wait(into(ec));
+  upstream_->reusable = false;
 }
 
 void Session::count_upstream(Failure failure) {

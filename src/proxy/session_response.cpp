@@ -182,6 +182,7 @@ Task<Failure> Session::relay_answer(BodySource& source, bool chunk, const Upload
     if (state == BodySource::State::ended) co_return Failure::none;
     out.clear();
     if (!large.empty()) continue;
+    if (upload.failure != Failure::none) co_return upload.failure;
     // An upload reads from the client, and sees its end by itself.
     arm(upload.finished ? Phase::relay : Phase::body, context_.config.downstream.body_timeout);
     if (co_await source.fill()) {

@@ -20,16 +20,19 @@ Tunnel::Tunnel(asio::io_context& io, Side client, Side upstream, TunnelIdle idle
 Task<bool> Tunnel::run() {
   error_code ec;
   idle_.wheel.arm(idle_.deadline, idle_.ticks);
-  spawn(io_, carry_down());
-  co_await carry(client_, upstream_);
+  // Both before either begins: one way alone would outlive what it refers to.
+  Task<> up = carry(client_, upstream_);
+  Task<> down = carry(upstream_, client_);
+  spawn(io_, carry_down(std::move(down)));
+  co_await up;
   while (both_run_)
     co_await other_way_.async_wait(into(ec));
   if (thrown_) std::rethrow_exception(thrown_);
   co_return !stopped_;
 }
 
-Task<> Tunnel::carry_down() {
-  co_await carry(upstream_, client_);
+Task<> Tunnel::carry_down(Task<> task) {
+  co_await task;
   both_run_ = false;
   other_way_.cancel();
 }
@@ -41,6 +44,8 @@ Task<> Tunnel::carry(Side& from, Side& to) {
     ended = co_await carry_to_end(from, to);
   } catch (...) {
     thrown_ = std::current_exception();
+    client_.stream.reset();
+    upstream_.stream.reset();
   }
   if (!ended) stop();
 }

@@ -38,7 +38,7 @@ class Tunnel {
   Task<bool> run();
 
  private:
-  Task<> carry_down();
+  Task<> carry_down(Task<> task);
   Task<> carry(Side& from, Side& to);
   Task<bool> carry_to_end(Side& from, Side& to);
   void stop();

@@ -56,6 +56,7 @@ std::unique_ptr<UpstreamConnection> UpstreamServer::take_idle() {
 void UpstreamServer::look_at_idle() {
   std::array<pollfd, 16> looks{};
   const std::size_t count = std::min(looks.size(), idle_.size());
+  quiet_.reserve(count);
   const auto latest = idle_.end() - static_cast<std::ptrdiff_t>(count);
   std::transform(latest, idle_.end(), looks.begin(), [](const auto& connection) {
     return pollfd{connection->stream.socket().native_handle(), POLLIN | POLLRDHUP, 0};
@@ -76,6 +77,7 @@ void UpstreamServer::look_at_idle() {
 }
 
 void UpstreamServer::put_back_quiet() {
+  idle_.reserve(idle_.size() + quiet_.size());
   std::move(quiet_.begin(), quiet_.end(), std::back_inserter(idle_));
   quiet_.clear();
 }
@@ -92,8 +94,8 @@ void UpstreamServer::give_back(std::unique_ptr<UpstreamConnection> connection, s
   connection->reusable = false;  // until its next answer says so
   connection->idle_since = tick;
   connection->input.shrink();
-  ++shares_.idle;
   idle_.push_back(std::move(connection));
+  ++shares_.idle;
 }
 
 template <class Condition>
@@ -115,7 +117,6 @@ void UpstreamServer::sweep(std::uint64_t tick) {
   // Connections that are kept would never ask for the name again.
   const bool is_used = was_connected_ || !idle_.empty();
   if (is_used && !looking_up_ && !addresses_.is_fresh(tick)) {
-    looking_up_ = true;
     was_connected_ = false;
     spawn(shares_.io, look_up(tick));
   }
@@ -137,10 +138,7 @@ void UpstreamServer::checked(bool good) {
 Task<error_code> UpstreamServer::resolve(std::uint64_t tick, Duration timeout) {
   was_connected_ = true;
   if (addresses_.is_fresh(tick)) co_return error_code{};
-  if (!looking_up_) {
-    looking_up_ = true;
-    spawn(shares_.io, look_up(tick));
-  }
+  if (!looking_up_) spawn(shares_.io, look_up(tick));
   error_code ec;
   Timer patience(shares_.io.get_executor(), timeout);
   waiting_.push_back(&patience);
@@ -150,6 +148,7 @@ Task<error_code> UpstreamServer::resolve(std::uint64_t tick, Duration timeout) {
 }
 
 Task<> UpstreamServer::look_up(std::uint64_t tick) {
+  looking_up_ = true;
   error_code ec;
   asio::ip::basic_resolver<asio::ip::tcp, Executor> resolver(shares_.io.get_executor());
   const auto found =

@@ -39,12 +39,15 @@ void charge(const Policy& policy, AttributedWindowState& state, Instant now, std
   std::int64_t used = used_at(policy, state, now);
   const std::int64_t taken = std::min(units, policy.capacity - std::min(used, policy.capacity));
   if (taken <= 0) return;
+  const bool is_first = used == 0 || state.entries.empty();
+  const Instant latest = is_first ? now : std::max(now, state.entries.back().at);
+  AttributedEntry entry = entry_of(latest, taken, attributes);
   if (used == 0) {
     state.start = window_start(policy, now);
+    state.used = 0;
     state.entries.clear();
   }
-  const Instant latest = state.entries.empty() ? now : std::max(now, state.entries.back().at);
-  state.entries.push_back(entry_of(latest, taken, attributes));
+  state.entries.push_back(std::move(entry));
   state.used = used + taken;
 }
 

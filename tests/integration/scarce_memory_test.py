@@ -31,6 +31,11 @@ class NoMemory(Case):
             exchange.send(SWITCH)
             while data := exchange.sock.recv(65536):
                 exchange.send(data)
+        elif exchange.target == "/without-length":
+            exchange.send(b"HTTP/1.1 200 OK\r\n\r\n")
+            self.may_answer.wait()
+            exchange.send(b"x" * 10_000_000)
+            exchange.close()
         elif exchange.target == "/large-head":
             self.may_answer.wait()
             exchange.send(b"HTTP/1.1 200 OK\r\nX-Large: " + b"x" * 40_000)
@@ -55,6 +60,24 @@ class NoMemory(Case):
             self.assert_served()
         with self.connect(self.weir) as again:
             self.assertEqual(again.get("/", large).body, b"fine")
+
+    def test_a_new_connection_for_which_there_is_no_room(self):
+        with self.memory.at_most(1_500):
+            with self.connect(self.weir) as other:
+                other.send(request_bytes("GET", "/"))
+                self.assertTrue(other.is_gone())
+            self.assertIn("std::bad_alloc", self.weir.stderr)
+        self.assert_served()
+
+    def test_a_cut_answer_does_not_look_complete(self):
+        self.client.send(request_bytes("GET", "/without-length", version="1.0"))
+        self.assertEqual(self.client.read_head().status, 200)
+        with self.memory.at_most(30_000):
+            self.may_answer.set()
+            with self.assertRaises(ConnectionResetError):
+                while self.client.sock.recv(65536):
+                    pass
+        self.assert_served()
 
     def test_an_answer_beside_an_upload(self):
         self.client.send(request_bytes("POST", "/large-head", {"Content-Length": "100000"}) + b"x")

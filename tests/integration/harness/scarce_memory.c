@@ -9,7 +9,9 @@ extern void* __libc_malloc(size_t size);
 
 static size_t most(const char* file) {
   char text[24] = "";
+  const int before = errno;
   const int fd = file == NULL ? -1 : open(file, O_RDONLY | O_CLOEXEC);
+  errno = before;
   if (fd == -1) return (size_t)-1;
   const ssize_t size = read(fd, text, sizeof text - 1);
   close(fd);

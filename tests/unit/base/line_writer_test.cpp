@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <sstream>
 #include <sys/resource.h>
 #include <thread>
@@ -137,6 +138,22 @@ TEST_CASE("LineWriter appends every line of every thread, each whole") {
   }
   for (const int count : next)
     CHECK(count == lines_each);
+}
+
+TEST_CASE("of a line that could not be made nothing is left") {
+  const TemporaryDirectory directory;
+  const auto path = directory.file("access.log");
+  {
+    const auto writer = open_writer(path);
+    LineBuffer buffer(*writer);
+    add_line(buffer, "before");
+    CHECK_THROWS(buffer.add([](std::string& out) {
+      out += "half a li";
+      throw std::bad_alloc();
+    }));
+    add_line(buffer, "behind");
+  }
+  CHECK(content(path) == "before\nbehind\n");
 }
 
 TEST_CASE("LineBuffer hands over at the chunk size without being asked") {

@@ -149,6 +149,11 @@ TEST_CASE("wrong usage is exit code 2, and says where help is") {
 
 TEST_CASE("an argument that is not known is named, whatever else is missing") {
   CHECK(run_weir({"chek"}).err == "weir: unknown command \"chek\"\nTry `weir --help`.\n");
+  CHECK(run_weir({"--verbose"}).err ==
+        "weir: unexpected argument \"--verbose\"\nTry `weir --help`.\n");
+  CHECK(run_weir({"--"}).err == "weir: A subcommand is required\nTry `weir --help`.\n");
+  CHECK(run_weir({"proxy", "--too=http://user:secret@host"}).err ==
+        "weir: unexpected argument \"--too\"\nTry `weir proxy --help`.\n");
   CHECK(run_weir({"check", "--quiet"}).err ==
         "weir: unexpected argument \"--quiet\"\nTry `weir check --help`.\n");
   CHECK(run_weir({"check", "one", "two"}).err ==

@@ -138,6 +138,9 @@ TEST_CASE("what is no YAML has a place too") {
         "with tabs)");
   CHECK(only_problem("a:\n \tb: 1\n") ==
         "2:4: not valid YAML: illegal map value (indent with spaces, not with tabs)");
+  CHECK(only_problem("a: {\n\tb: *nowhere}\n") ==
+        "2:5: not valid YAML: the referenced anchor is not defined (a value that begins with * "
+        "must be quoted)");
   CHECK(only_problem("a: *nowhere\n") ==
         "1:4: not valid YAML: the referenced anchor is not defined (a value that begins with * "
         "must be quoted)");
