@@ -80,6 +80,15 @@ void Cursor::error_showing(std::string message) const {
   error(std::move(message) + " (here " + in_quotes(node_.text) + ")");
 }
 
+std::string Cursor::as_written(std::string message, const std::string& file) const {
+  if (node_.text.find('$') == std::string::npos) return message;
+  for (const std::string& quoted : {'"' + file + '"', in_quotes(file)}) {
+    const auto at = message.find(quoted);
+    if (at != std::string::npos) message.replace(at, quoted.size(), in_quotes(node_.text));
+  }
+  return message;
+}
+
 bool Cursor::expect_map(std::string_view what) const {
   if (node_.kind == Node::Kind::map) return true;
   error("expected " + std::string(what) + found(node_));
@@ -164,8 +173,9 @@ void read_secret(const Cursor& in, Secret& to) {
     to = Secret(*text);
     return;
   }
-  Result<Secret> secret = read_secret_file(resolve_path(in, std::string_view(*text).substr(5)));
-  if (!secret) return in.error(secret.error().message);
+  const std::string file = resolve_path(in, std::string_view(*text).substr(5));
+  Result<Secret> secret = read_secret_file(file);
+  if (!secret) return in.error(in.as_written(secret.error().message, file));
   to = *std::move(secret);
 }
 

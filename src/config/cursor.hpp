@@ -70,6 +70,9 @@ class Cursor {
   void not_supported(std::string_view feature) const;
   /// `message (here "as written")`: only for values that are no secret.
   void error_showing(std::string message) const;
+  /// The message, in which the name of this value's file is as it is written if variables are part
+  /// of it: what they hold may be a secret that was put into the wrong place.
+  std::string as_written(std::string message, const std::string& file) const;
 
   bool expect_map(std::string_view what) const;
   bool expect_sequence(std::string_view what) const;

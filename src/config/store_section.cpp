@@ -67,7 +67,7 @@ void read_file(const Cursor& in, std::string& to) {
   if (!text) return;
   std::string path = resolve_path(in, *text);
   const Result<std::string> content = read_bounded_file(path, largest_certificate);
-  if (!content) return in.error(content.error().message);
+  if (!content) return in.error(in.as_written(content.error().message, path));
   to = std::move(path);
 }
 

@@ -1,6 +1,8 @@
 // `listen[].tls` and `upstreams.*.tls`: certificates and keys. They are read here to find what is
 // wrong with them, and again by whoever uses them.
+#include "config/host.hpp"
 #include "config/sections.hpp"
+#include "identity/ip_address.hpp"
 #include "tls/context.hpp"
 #include "tls/material.hpp"
 
@@ -10,25 +12,43 @@ namespace {
 
 constexpr std::size_t most_certificates = 256;
 
+std::optional<std::string> read_file_name(const Cursor& in) {
+  const auto text = in.text();
+  if (!text) return std::nullopt;
+  if (text->find("-----BEGIN") != std::string::npos) {
+    in.error("this is what such a file holds; write the name of the file");
+    return std::nullopt;
+  }
+  return resolve_path(in, *text);
+}
+
 /// Kept only if it can be used.
 void read_certificate(const Cursor& in, std::string& to) {
-  const auto text = in.text();
-  if (!text) return;
-  std::string file = resolve_path(in, *text);
-  const Result<tls::Certificates> found = tls::read_certificates(file);
-  if (!found) return in.error(found.error().message);
+  auto file = read_file_name(in);
+  if (!file) return;
+  const Result<tls::Certificates> found = tls::read_certificates(*file);
+  if (!found) return in.error(in.as_written(found.error().message, *file));
   const std::string trouble = tls::trouble_with_dates(found->front());
   if (!trouble.empty()) in.warn(trouble);
-  to = std::move(file);
+  to = *std::move(file);
 }
 
 void read_key(const Cursor& in, std::string& to) {
+  auto file = read_file_name(in);
+  if (!file) return;
+  const Result<tls::Key> found = tls::read_key(*file);
+  if (!found) return in.error(in.as_written(found.error().message, *file));
+  to = *std::move(file);
+}
+
+/// RFC 6066 section 3: without a final dot; an address is checked as one and not sent.
+void read_server_name(const Cursor& in, std::string& to) {
   const auto text = in.text();
   if (!text) return;
-  std::string file = resolve_path(in, *text);
-  const Result<tls::Key> found = tls::read_key(file);
-  if (!found) return in.error(found.error().message);
-  to = std::move(file);
+  const bool is_name = is_host_name(*text) && !text->ends_with('.');
+  if (!is_name && !identity::IpAddress::parse(*text))
+    return in.error_showing("expected the name in the server's certificate, as in api.example.com");
+  to = *text;
 }
 
 struct ListenTls {
@@ -49,8 +69,12 @@ constexpr Key<tls::CertificateFiles> certificate_keys[] = {
 /// Of a certificate and a key that can be read each for itself.
 void check_pair(const Cursor& in, const tls::CertificateFiles& files) {
   if (files.certificate.empty() || files.private_key.empty()) return;
-  if (const auto made = tls::ServerContext::load({files}); !made)
-    in.at_key("private_key").error(made.error().message);
+  const auto made = tls::ServerContext::load({files});
+  if (made) return;
+  const Cursor key = in.at_key("private_key");
+  key.error(
+      key.as_written(in.at_key("certificate").as_written(made.error().message, files.certificate),
+                     files.private_key));
 }
 
 constexpr Key<ListenTls> listen_tls_keys[] = {
@@ -83,7 +107,7 @@ constexpr Key<tls::ClientFiles> upstream_tls_keys[] = {
     {.name = "private_key",
      .read = [](const Cursor& in, tls::ClientFiles& to) { read_key(in, to.own.private_key); }},
     {.name = "server_name",
-     .read = [](const Cursor& in, tls::ClientFiles& to) { read_text(in, to.server_name); }},
+     .read = [](const Cursor& in, tls::ClientFiles& to) { read_server_name(in, to.server_name); }},
     {.name = "verify",
      .read =
          [](const Cursor& in, tls::ClientFiles& to) {

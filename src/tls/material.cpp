@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/pem.h>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -28,15 +29,20 @@ class Text {
 
   /// The reason why not, or empty.
   std::string read(const std::string& file) {
-    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    // A FIFO, too, is opened at once, and told apart before anybody waits for it.
+    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status {};
+    const bool is_file =
+        descriptor >= 0 && ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
     ssize_t got = -1;
-    if (descriptor >= 0) {
+    if (is_file) {
       while (size_ < bytes_.size() &&
              (got = ::read(descriptor, bytes_.data() + size_, bytes_.size() - size_)) > 0)
         size_ += static_cast<std::size_t>(got);
     }
     const int error = errno;
     if (descriptor >= 0) ::close(descriptor);
+    if (descriptor >= 0 && !is_file) return "it is not a regular file";
     if (got < 0) return std::generic_category().message(error);
     return size_ > largest_file ? "it is larger than 1 MiB" : "";
   }

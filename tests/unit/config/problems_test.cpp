@@ -113,7 +113,8 @@ TEST_CASE("every problem with certificates and keys is told, and where") {
       "1:30: listen[0].tls: the key \"private_key\" is missing\n"
       "1:44: listen[0].tls.certificate: can not use file \"gone.crt\": No such file or directory\n"
       "1:69: listen[0].tls.certificates[0]: the key \"certificate\" is missing\n"
-      "1:83: listen[0].tls.certificates[0].private_key: can not use file \"/\": Is a directory\n"
+      "1:83: listen[0].tls.certificates[0].private_key: can not use file \"/\": it is not a "
+      "regular file\n"
       "2:53: upstreams.a.tls: certificate and private_key belong together; write both or "
       "neither\n"
       "2:67: upstreams.a.tls.certificate: can not use file \"gone.crt\": No such file or "
@@ -140,7 +141,12 @@ TEST_CASE("upstreams and identities") {
           {"upstreams: {a: {servers: [{url: http://b}], balance: random}}",
            "1:54: upstreams.a.balance: expected round_robin or least_connections"},
           {"upstreams: {a: {servers: [{url: \"https://b\"}], tls: {ca: /}}}",
-           "1:58: upstreams.a.tls.ca: can not use file \"/\": Is a directory"},
+           "1:58: upstreams.a.tls.ca: can not use file \"/\": it is not a regular file"},
+          {"upstreams: {a: {servers: [{url: \"https://b\"}], tls: {server_name: \"c:443\"}}}",
+           "1:67: upstreams.a.tls.server_name: expected the name in the server's certificate, as "
+           "in api.example.com (here \"c:443\")"},
+          {"upstreams: {a: {servers: [{url: \"https://b\"}], tls: {server_name: c.}}}",
+           "1:67: upstreams.a.tls.server_name: expected the name in the server's certificate"},
           {"upstreams: {a: {servers: [{url: http://b}], health_check: {}}}",
            "1:59: upstreams.a.health_check: the key \"path\" is missing"},
           {"upstreams: {a: {servers: [{url: http://b}], health_check: {path: healthz}}}",

@@ -53,6 +53,44 @@ TEST_CASE("a secret is text, a variable or a file") {
   CHECK(token_of("${NONE:-}", in).empty());
 }
 
+TEST_CASE("what a variable holds is not shown where it is taken for the name of a file") {
+  const std::string secret(marker);
+  const Environment in = test::environment({{"KEY", secret}}, "/etc");
+  const std::string upstream =
+      "upstreams: {a: {servers: [{url: \"https://b\"}], tls: {ca: \"x${KEY}\"}}}\n";
+  const std::string found = problems_of(
+      "listen: [{address: a:1, tls: {certificate: \"${KEY}\", private_key: \"/${KEY}\"}}]\n"
+      "admin: {token: \"file:${KEY}\"}\n"
+      "store: {type: redis, url: \"rediss://c\", tls: {ca: \"${KEY}\"}}\n" +
+          upstream + test::route_tail,
+      in);
+  CHECK(found.find(marker) == std::string::npos);
+  for (const char* const written :
+       {"certificate: can not use file \"${KEY}\"", "private_key: can not use file \"/${KEY}\"",
+        "token: can not read file \"file:${KEY}\"", "ca: can not use file \"x${KEY}\""}) {
+    CAPTURE(found, written);
+    CHECK(found.find(written) != std::string::npos);
+  }
+}
+
+TEST_CASE("a key in the place of its file's name is not shown") {
+  const std::string pem = "-----BEGIN PRIVATE KEY-----\n" + std::string(marker) + "\n";
+  const Environment in = test::environment({{"KEY", pem}}, "/etc");
+  const std::string text =
+      "  " + pem.substr(0, pem.find('\n')) + "\n      " + std::string(marker) + "\n";
+  for (const std::string& key : {std::string(" \"${KEY}\"\n"), "|\n    " + text}) {
+    CAPTURE(key);
+    const std::string found = problems_of(
+        "listen:\n- address: a:1\n  tls:\n    certificate: gone\n"
+        "    private_key: " +
+            key + test::route_tail,
+        in);
+    CHECK(found.find("listen[0].tls.private_key: this is what such a file holds; write the name "
+                     "of the file\n") != std::string::npos);
+    CHECK(found.find(marker) == std::string::npos);
+  }
+}
+
 TEST_CASE("a secret file that can not be read is named") {
   const Directory directory;
   directory.write("empty", "\n");

@@ -1,5 +1,9 @@
 #include "tls/material.hpp"
 
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "catch.hpp"
 #include "tls/context.hpp"
 #include "unit/tls/made_certificate.hpp"
@@ -41,6 +45,16 @@ TEST_CASE("a file without what is looked for is named, and nothing of it shown")
   REQUIRE_FALSE(no_certificate.has_value());
   CHECK(no_certificate.error().message.find("there is no certificate") != std::string::npos);
   CHECK_FALSE(read_certificates("/nowhere").has_value());
+}
+
+TEST_CASE("a pipe in the place of a file keeps nobody waiting") {
+  const MadeCertificate one("one.test");
+  const std::string pipe = one.files().certificate + ".pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const auto none = read_key(pipe);
+  ::unlink(pipe.c_str());
+  REQUIRE_FALSE(none.has_value());
+  CHECK(none.error().message == "can not use file \"" + pipe + "\": it is not a regular file");
 }
 
 TEST_CASE("the context whose certificate is for a name") {
