@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/result.hpp"
@@ -14,6 +15,8 @@ namespace weir::app {
 struct Certificates {
   std::vector<std::shared_ptr<const tls::ServerContext>> listeners;  ///< as Config::listen
   std::vector<std::shared_ptr<const tls::ClientContext>> upstreams;  ///< as Config::upstreams
+
+  std::vector<std::string> warnings;  ///< about certificates that nobody will accept now
 
   bool any() const;
 };

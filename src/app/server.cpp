@@ -243,8 +243,11 @@ void Server::renew_certificates() {
   }
   for (auto& worker : workers_)
     worker->renew(*certificates);
-  spdlog::warn("SIGHUP: {}reloading the configuration is not supported yet",
-               certificates->any() ? "certificates were read again; " : "");
+  for (const auto& warning : certificates->warnings)
+    spdlog::warn("SIGHUP: {}", warning);
+  if (certificates->any())
+    return spdlog::info("SIGHUP: certificates were read again; the configuration stays as it is");
+  spdlog::warn("SIGHUP: reloading the configuration is not supported yet");
 }
 
 void Server::drain() {

@@ -20,6 +20,7 @@ std::string match_text(const routing::Match& match) {
 }
 
 std::string action_text(const config::Config& config, const config::Route& route) {
+  if (route.decide) return "decide: 200, 429 or another status of its policies, for another proxy";
   if (!route.upstream) {
     return "respond " + std::to_string(route.respond.status) + " " + route.respond.content_type +
            ", " + std::to_string(route.respond.body.size()) + " bytes";
@@ -29,7 +30,7 @@ std::string action_text(const config::Config& config, const config::Route& route
   std::string text = "upstream " + upstream.name;
   for (const auto& server : upstream.servers) {
     text += &server == upstream.servers.data() ? " at " : ", ";
-    text += server.host + ":" + std::to_string(server.port);
+    text += (server.secure ? "https://" : "") + server.host + ":" + std::to_string(server.port);
   }
   return text;
 }

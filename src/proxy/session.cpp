@@ -301,7 +301,8 @@ void Session::look_after_client() {
 }
 
 void Session::drain() {
-  if (phase_ == Phase::idle) arm(Phase::idle, drain_grace);
+  // No request is under way.
+  if (phase_ == Phase::idle || phase_ == Phase::open) arm(phase_, drain_grace);
 }
 
 void Session::abort() {

@@ -13,6 +13,7 @@ namespace weir::proxy {
 /// False: the connection is closed without a word.
 Task<bool> Session::open(const Manner& manner) {
   arm(Phase::open, context_.config.downstream.head_timeout);
+  if (context_.draining) drain();
   if (manner.proxy_protocol && !co_await read_proxy_header()) co_return false;
   if (manner.tls) {
     const error_code ec = co_await stream_.accept_tls(manner.tls);

@@ -276,6 +276,17 @@ class Ends(TlsCase):
         self.assertTrue(client.is_ended())
 
 
+class Draining(TlsCase):
+    def test_connections_that_have_not_begun_do_not_hold_up_the_end(self):
+        self.serve(downstream={"head_timeout": "60s"}, shutdown_timeout="10s")
+        silent, begun = self.connect(self.weir), self.connect(self.weir)
+        begun.send(b"\x16\x03\x01\x02\x00\x01")
+        self.weir.signal(signal.SIGTERM)
+        self.assertTrue(silent.is_gone() and begun.is_gone())
+        self.assertEqual(self.weir.wait(), 0)
+        self.assertNotIn("shutdown_timeout is over", self.weir.stderr)
+
+
 class Reload(TlsCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory(prefix="weir-certificates-")
@@ -301,6 +312,14 @@ class Reload(TlsCase):
         self.reload()
         eventually(lambda: "renewed.test" in self.secure().names, "the new certificate")
         self.assertEqual(before.get().status, 200)
+
+    def test_one_that_has_expired_is_taken_and_reported(self):
+        self.put(self.ca.issue("old", "DNS:weir.test", expired=True))
+        self.reload()
+        eventually(lambda: "warning SIGHUP: the certificate expired on" in self.weir.stderr,
+                   "a warning")
+        eventually(lambda: "info SIGHUP: certificates were read again" in self.weir.stderr,
+                   "and what was done")
 
     def test_a_bad_certificate_is_reported_and_the_old_one_stays(self):
         (self.files / "crt").write_text("nonsense")

@@ -194,6 +194,9 @@ TEST_CASE("weir check --verbose says what every route resolves to") {
             "route /: any method path /\n"
             "  respond 200 text/plain, 5 bytes\n"
             "  no limits\n");
+  const ConfigurationFile decides("routes: [{decide: true}]\n");
+  CHECK(contains(run_weir({"check", "--verbose", decides.path()}).out,
+                 "  decide: 200, 429 or another status of its policies, for another proxy\n"));
 }
 
 TEST_CASE("weir check --verbose says where use is shared, and never a password") {
