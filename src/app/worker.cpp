@@ -27,14 +27,15 @@ std::unique_ptr<limiter::Limiter> make_limiter(const WorkerShares& shares, redis
   return std::make_unique<limiter::Limiter>(shares.config, shares.store, *store, seed);
 }
 
-void tell_of_server(const config::Upstream& upstream, std::size_t server,
+void tell_of_server(const config::Upstream& upstream, std::size_t server, const std::string& why,
                     ServerWatch::Change change) {
   const std::string name = upstream.servers[server].authority();
   switch (change) {
     case ServerWatch::Change::none:
       return;
     case ServerWatch::Change::lost:
-      return spdlog::warn("upstream {}: server {} fails and is left out", upstream.name, name);
+      return spdlog::warn("upstream {}: server {} fails and is left out: {}", upstream.name, name,
+                          why);
     case ServerWatch::Change::back:
       return spdlog::info("upstream {}: server {} is used again", upstream.name, name);
   }
@@ -70,9 +71,10 @@ Worker::Worker(const WorkerShares& shares, std::size_t index,
   }
   use(shares.certificates);
   context_.log = [](const std::string& what) { spdlog::warn("{}", what); };
-  context_.when_server_changed = [&config = shares.config, &watch = shares.server_watch](
+  context_.when_server_changed = [this, &config = shares.config, &watch = shares.server_watch](
                                      std::size_t upstream, std::size_t server, bool in_use) {
-    tell_of_server(config.upstreams[upstream], server, watch.tell(upstream, server, in_use));
+    tell_of_server(config.upstreams[upstream], server, context_.pools[upstream]->trouble_of(server),
+                   watch.tell(upstream, server, in_use));
   };
 }
 

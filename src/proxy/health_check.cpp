@@ -28,6 +28,7 @@ void HealthCheck::on_tick(std::uint64_t tick) {
   next_at_ = tick + ticks_in(settings_.interval);
   give_up_at_ = tick + ticks_in(settings_.timeout);
   was_cut_ = false;
+  status_ = 0;
   connection_ = server_.make();
   connection_->is_check = true;
   spawn(io_, run(tick));
@@ -48,9 +49,26 @@ Task<> HealthCheck::run(std::uint64_t tick) {
   const error_code ec = co_await ask(tick);
   bool good = false;
   if (!ec) good = co_await is_answered_well();
+  if (was_cut_) {
+    server_.note("its health check was not answered in time");
+  } else if (!ec && !good) {
+    note_trouble();
+  }
   connection_.reset();
   // Without a descriptor nothing was found out about the server.
   if (!stopped_ && ec != asio::error::no_descriptors) server_.checked(good);
+}
+
+/// The server took the connection, and then?
+void HealthCheck::note_trouble() {
+  const auto trouble = connection_->stream.trouble();
+  if (!trouble.empty()) {
+    server_.note("TLS: " + std::string(trouble));
+  } else if (status_ != 0) {
+    server_.note("its health check was answered " + std::to_string(status_));
+  } else {
+    server_.note("its health check was not answered");
+  }
 }
 
 Task<error_code> HealthCheck::ask(std::uint64_t tick) {
@@ -70,8 +88,9 @@ Task<bool> HealthCheck::is_answered_well() {
     if (end.state == HeadEnd::State::malformed) co_return false;
     if (end.state == HeadEnd::State::complete) {
       const auto line = parse_response_head(input.data().substr(0, end.size), connection_->fields);
-      if (!line || line->status < 100 || line->status == 101) co_return false;
-      if (line->status >= 200) co_return line->status < 400;
+      if (!line || line->status < 100) co_return false;
+      status_ = line->status;
+      if (status_ == 101 || status_ >= 200) co_return status_ >= 200 && status_ < 400;
       input.consume(end.size);
       scanned = 0;
       continue;

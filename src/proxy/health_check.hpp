@@ -28,6 +28,7 @@ class HealthCheck {
   Task<> run(std::uint64_t tick);
   Task<error_code> ask(std::uint64_t tick);
   Task<bool> is_answered_well();
+  void note_trouble();
   void cut();
 
   asio::io_context& io_;
@@ -37,6 +38,7 @@ class HealthCheck {
   std::unique_ptr<UpstreamConnection> connection_;  ///< while a check runs
   std::uint64_t next_at_;
   std::uint64_t give_up_at_ = 0;
+  int status_ = 0;  ///< of its answer; 0: none yet
   bool was_cut_ = false;
   bool stopped_ = false;
 };

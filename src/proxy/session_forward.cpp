@@ -44,10 +44,10 @@ Task<> Session::forward() {
     }
     failure = co_await attempt(pool, *server, may_reuse);
     const bool reused = upstream_ && upstream_->reused;
+    if (is_servers_fault(failure, reused)) note_failure(*server, failure);
     upstream_.reset();
     if (failure == Failure::none) break;
     tried.set(server->index());
-    if (is_servers_fault(failure, reused)) server->failed(context_.wheel.now());
     if (!may_repeat(failure, reused, pool.has_another(tried))) break;
     may_reuse = !reused;
     timed_out_ = false;
@@ -68,11 +68,23 @@ Task<> Session::forward() {
 
 /// What counts towards leaving the server out. An answer that is wrong does not: the server is
 /// there and serves others. Neither does a connection that was idle, which a server may close at
-/// any time.
+/// any time, nor one on which it waited for what the client held back.
 bool Session::is_servers_fault(Failure failure, bool reused) const {
-  if (exchange_->was_answered) return false;
+  if (exchange_->was_answered || exchange_->body_is_awaited) return false;
   return failure == Failure::upstream_unreachable || failure == Failure::upstream_connect_timeout ||
          failure == Failure::upstream_timed_out || (failure == Failure::upstream_broken && !reused);
+}
+
+void Session::note_failure(UpstreamServer& server, Failure failure) {
+  const auto trouble = upstream_ ? upstream_->stream.trouble() : std::string_view{};
+  if (!trouble.empty()) {
+    server.note("TLS: " + std::string(trouble));
+    context_.warn("upstream " + exchange_->upstream->name + ": TLS to " +
+                  server.settings().authority() + ": " + std::string(trouble));
+  } else if (failure != Failure::upstream_unreachable) {  // of that the server knows more
+    server.note(answer_to(failure).detail);
+  }
+  server.failed(context_.wheel.now());
 }
 
 /// Only where nothing can have been processed, or the method is idempotent and nothing was answered
@@ -112,6 +124,7 @@ Task<Failure> Session::attempt(UpstreamPool& pool, UpstreamServer& server, bool 
       upload.thrown = std::current_exception();
     }
   }
+  exchange_->body_is_awaited = !upload.finished && !upload.waits_for_upstream;
   if (!upload.finished) end_upload(upload);
   while (!upload.finished) {
     error_code ec;
@@ -131,10 +144,6 @@ Task<Failure> Session::connect(UpstreamServer& server) {
   error_code ec = co_await server.resolve(context_.wheel.now(), timeout);
   if (aborted_) co_return Failure::downstream_gone;
   if (!ec && !timed_out_) ec = co_await server.connect(*upstream_);
-  if (ec && !upstream_->stream.trouble().empty()) {
-    context_.warn("upstream " + exchange_->upstream->name + ": TLS to " +
-                  exchange_->server->authority() + ": " + std::string(upstream_->stream.trouble()));
-  }
   if (timed_out_ || ec == asio::error::timed_out) co_return Failure::upstream_connect_timeout;
   if (ec == asio::error::no_descriptors) co_return Failure::overloaded;
   co_return ec ? Failure::upstream_unreachable : Failure::none;

@@ -34,6 +34,8 @@ class UpstreamPool {
   void on_tick(std::uint64_t tick);
   /// Once a second. Calls `changed(server, in_use)` for each that is left out or used again since.
   void sweep(std::uint64_t tick, const std::function<void(std::size_t, bool)>& changed);
+  /// Why one is left out, in words for the log.
+  const std::string& trouble_of(std::size_t server) const { return servers_[server]->trouble(); }
   /// Of all its servers.
   void close_idle();
   /// No more checks; idle connections are closed.

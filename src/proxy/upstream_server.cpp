@@ -155,6 +155,7 @@ Task<> UpstreamServer::look_up(std::uint64_t tick) {
       co_await resolver.async_resolve(settings_.host, std::to_string(settings_.port), into(ec));
   if (!ec) addresses_.found({found.begin(), found.end()}, tick);
   lookup_error_ = addresses_.list().empty() ? ec : error_code{};
+  if (lookup_error_) note("its name: " + lookup_error_.message());
   looking_up_ = false;
   for (Timer* const timer : std::exchange(waiting_, {}))
     timer->cancel();
@@ -191,10 +192,13 @@ Task<error_code> UpstreamServer::connect(UpstreamConnection& connection) {
       ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
       if (settings_.secure)
         ec = co_await connection.stream.connect_tls(shares_.tls, settings_.host);
-      co_return ec;
+      break;
     }
     if (ec == asio::error::operation_aborted) break;
   }
+  const auto trouble = connection.stream.trouble();
+  if (ec && ec != asio::error::operation_aborted)
+    note(trouble.empty() ? ec.message() : "TLS: " + std::string(trouble));
   co_return ec;
 }
 

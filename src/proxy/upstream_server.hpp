@@ -96,6 +96,9 @@ class UpstreamServer {
   void answered() { ejection_.succeeded(); }
   /// It could not be reached, or answered nothing on a connection of its own.
   void failed(std::uint64_t tick);
+  /// What went wrong with it last, in words for the log.
+  void note(std::string_view trouble) { trouble_ = trouble; }
+  const std::string& trouble() const { return trouble_; }
   /// What an active check found.
   void checked(bool good);
 
@@ -117,6 +120,7 @@ class UpstreamServer {
   Ejection ejection_;
   Health health_;
   error_code lookup_error_;
+  std::string trouble_;
   bool looking_up_ = false;
   bool was_connected_ = false;   ///< since the last lookup
   std::vector<Timer*> waiting_;  ///< for the lookup

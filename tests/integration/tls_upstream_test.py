@@ -78,6 +78,19 @@ class Upstreams(Case):
         self.assertEqual(client.get().body, b"http/1.1")
         self.assertEqual(seen, ["api.internal"])
 
+    def test_an_upstream_that_refuses_ours_is_left_out_and_the_log_says_why(self):
+        context = self.ca.server_context(self.good, clients_too=True)
+        client = self.serve(context=context)  # TLS 1.3: told behind the handshake
+        self.assert_problem(client.get(), 502)
+        eventually(lambda: ": TLS to " in self.weir.stderr and "certificate required"
+                   in self.weir.stderr, "the alert in the log")
+
+    def test_a_health_check_that_no_certificate_passes_says_why(self):
+        check = {"path": "/", "interval": "100ms", "timeout": "1s"}
+        self.serve(self.stranger, health_check=check)
+        eventually(lambda: "is left out: TLS: its certificate is not accepted: self-signed"
+                   in self.weir.stderr, "why it is left out")
+
     def test_a_stranger_is_refused_and_the_log_says_why(self):
         self.assert_refused(self.serve(self.stranger), "self-signed certificate")
 

@@ -184,8 +184,8 @@ class Ejection(Group):
         eventually(lambda: self.up(weir, one) == 0, "the gauge says that it is out")
         self.assertEqual(self.up(weir, two), 1)
         name = one.url.removeprefix("http://")
-        eventually(lambda: f"upstream main: server {name} fails and is left out" in weir.stderr,
-                   "the log says that it is out")
+        eventually(lambda: f"upstream main: server {name} fails and is left out: Connection refused"
+                   in weir.stderr, "the log says that it is out, and why")
 
         again = self.upstream(named("again"), port=one.port)
         eventually(lambda: self.answers(client, 4).get("again"), "it is tried again",
@@ -194,6 +194,28 @@ class Ejection(Group):
         eventually(lambda: self.up(weir, again) == 1, "the gauge says that it is back")
         eventually(lambda: f"upstream main: server {name} is used again" in weir.stderr,
                    "the log says that it is back")
+
+    def test_a_server_that_waits_in_vain_for_a_client_is_not_at_fault(self):
+        may_close = threading.Event()
+        self.addCleanup(may_close.set)
+
+        def impatient(exchange):
+            if exchange.method == "GET":
+                return exchange.answer(b"fine")
+            may_close.wait()
+            exchange.close()
+
+        one, two, weir = self.pair(impatient, impatient)
+        lazy = [self.connect(weir) for _ in range(12)]
+        for client in lazy:
+            client.send(request_bytes("POST", "/", {"Content-Length": "10"}))
+        eventually(lambda: len(one.requests) + len(two.requests) == 12, "all are waited for")
+        may_close.set()
+        for client in lazy:
+            self.assert_problem(client.read(), 502)
+        self.assertEqual(self.answers(self.connect(weir), 4), {"fine": 4})
+        self.assertEqual([len([r for r in u.requests if r.method == "GET"]) for u in (one, two)],
+                         [2, 2])
 
     def test_a_server_that_is_out_gets_few_requests(self):
         one, two, weir = self.pair(lambda e: e.reset())
