@@ -35,6 +35,8 @@ Result<std::string> read_bounded_file(const std::filesystem::path& path, std::si
 }
 
 Result<Secret> read_secret_file(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_fifo(path, error)) return can_not_read(path, "it is a pipe");
   Result<std::string> content = read_bounded_file(path, largest_secret);
   if (!content) return content.error();
   if (content->ends_with('\n')) content->pop_back();

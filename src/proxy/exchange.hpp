@@ -62,7 +62,7 @@ struct ExchangeRecord {
   Instant forwarded_at;
   std::optional<Duration> upstream_took;  ///< until its head
   bool was_answered = false;              ///< the upstream sent something
-  bool body_is_awaited = false;           ///< when the try ended, from the client
+  bool body_is_awaited = false;           ///< when the try ended, and for a while
 
   // answer
   int status = 0;  ///< 0: nothing was answered

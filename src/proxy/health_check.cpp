@@ -28,6 +28,7 @@ void HealthCheck::on_tick(std::uint64_t tick) {
   next_at_ = tick + ticks_in(settings_.interval);
   give_up_at_ = tick + ticks_in(settings_.timeout);
   was_cut_ = false;
+  was_asked_ = false;
   status_ = 0;
   connection_ = server_.make();
   connection_->is_check = true;
@@ -49,11 +50,7 @@ Task<> HealthCheck::run(std::uint64_t tick) {
   const error_code ec = co_await ask(tick);
   bool good = false;
   if (!ec) good = co_await is_answered_well();
-  if (was_cut_) {
-    server_.note("its health check was not answered in time");
-  } else if (!ec && !good) {
-    note_trouble();
-  }
+  if (!good && was_asked_ && !stopped_) note_trouble();
   connection_.reset();
   // Without a descriptor nothing was found out about the server.
   if (!stopped_ && ec != asio::error::no_descriptors) server_.checked(good);
@@ -64,10 +61,12 @@ void HealthCheck::note_trouble() {
   const auto trouble = connection_->stream.trouble();
   if (!trouble.empty()) {
     server_.note("TLS: " + std::string(trouble));
+  } else if (was_cut_) {
+    server_.note("its health check was not answered in time");
   } else if (status_ != 0) {
     server_.note("its health check was answered " + std::to_string(status_));
   } else {
-    server_.note("its health check was not answered");
+    server_.note("its health check got no answer in HTTP/1.1");
   }
 }
 
@@ -76,6 +75,7 @@ Task<error_code> HealthCheck::ask(std::uint64_t tick) {
   if (!ec && !was_cut_) ec = co_await server_.connect(*connection_);
   if (ec == asio::error::no_descriptors) co_return ec;
   if (ec || was_cut_) co_return asio::error::operation_aborted;
+  was_asked_ = true;
   co_return co_await connection_->stream.write(request_);
 }
 
@@ -89,8 +89,10 @@ Task<bool> HealthCheck::is_answered_well() {
     if (end.state == HeadEnd::State::complete) {
       const auto line = parse_response_head(input.data().substr(0, end.size), connection_->fields);
       if (!line || line->status < 100) co_return false;
-      status_ = line->status;
-      if (status_ == 101 || status_ >= 200) co_return status_ >= 200 && status_ < 400;
+      if (line->status >= 200 || line->status == 101) {
+        status_ = line->status;
+        co_return status_ >= 200 && status_ < 400;
+      }
       input.consume(end.size);
       scanned = 0;
       continue;

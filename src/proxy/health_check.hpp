@@ -39,6 +39,7 @@ class HealthCheck {
   std::uint64_t next_at_;
   std::uint64_t give_up_at_ = 0;
   int status_ = 0;  ///< of its answer; 0: none yet
+  bool was_asked_ = false;
   bool was_cut_ = false;
   bool stopped_ = false;
 };

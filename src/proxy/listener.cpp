@@ -191,13 +191,13 @@ void Listener::welcome(Socket socket, const asio::generic::stream_protocol::endp
     const int on = 1;
     ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
-  const bool accepted = has_room();
-  (accepted ? context_.counters.accepted : context_.counters.refused).add();
-  // Beyond a margin not even the refusal is worth a descriptor, nor is a handshake ever: the
-  // connection is closed at once.
-  const bool is_told =
-      !manner_.tls && context_.open_refusals.load(std::memory_order_relaxed) < refusals_at_once;
   try {
+    const bool accepted = has_room();
+    (accepted ? context_.counters.accepted : context_.counters.refused).add();
+    // Beyond a margin not even the refusal is worth a descriptor, nor is a handshake ever: the
+    // connection is closed at once.
+    const bool is_told =
+        !manner_.tls && context_.open_refusals.load(std::memory_order_relaxed) < refusals_at_once;
     if (accepted) {
       Session::start(context_, std::move(socket), address_of(peer), manner_);
     } else if (is_told) {

@@ -1,5 +1,6 @@
 #include "proxy/session.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <boost/container/static_vector.hpp>
@@ -16,6 +17,7 @@ namespace {
 constexpr Duration linger_timeout = std::chrono::seconds(2);
 constexpr std::size_t linger_limit = 1024 * 1024;
 constexpr Duration drain_grace = std::chrono::seconds(1);
+constexpr Duration drain_handshake = std::chrono::seconds(5);
 
 /// As routes and identities see a request.
 http::RequestView in_normal_form(http::RequestView request, std::string& storage) {
@@ -301,8 +303,10 @@ void Session::look_after_client() {
 }
 
 void Session::drain() {
-  // No request is under way.
-  if (phase_ == Phase::idle || phase_ == Phase::open) arm(phase_, drain_grace);
+  if (phase_ == Phase::idle) arm(Phase::idle, drain_grace);
+  // Nor is a request under way here, but a handshake may be.
+  if (phase_ == Phase::open)
+    arm(Phase::open, std::min(drain_handshake, context_.config.downstream.head_timeout));
 }
 
 void Session::abort() {

@@ -105,7 +105,8 @@ class Session final : public Deadline {
   Failure append_request(Upload& upload);
   void start_upload(Upload& upload);
   bool is_servers_fault(Failure failure, bool reused) const;
-  void note_failure(UpstreamServer& server, Failure failure);
+  bool is_held_back(const Upload& upload) const;
+  void note_failure(UpstreamServer& server, Failure failure, bool reused);
   bool may_repeat(Failure failure, bool reused, bool has_another) const;
   BodySource::State gather_body(Upload& upload);
   Task<> upload_body(Upload& upload);

@@ -3,6 +3,7 @@
 #include "http/chunked.hpp"
 #include "http/forwarding.hpp"
 #include "proxy/session.hpp"
+#include "proxy/ticks.hpp"
 #include "proxy/upload.hpp"
 
 namespace weir::proxy {
@@ -44,7 +45,7 @@ Task<> Session::forward() {
     }
     failure = co_await attempt(pool, *server, may_reuse);
     const bool reused = upstream_ && upstream_->reused;
-    if (is_servers_fault(failure, reused)) note_failure(*server, failure);
+    if (failure != Failure::none) note_failure(*server, failure, reused);
     upstream_.reset();
     if (failure == Failure::none) break;
     tried.set(server->index());
@@ -75,16 +76,23 @@ bool Session::is_servers_fault(Failure failure, bool reused) const {
          failure == Failure::upstream_timed_out || (failure == Failure::upstream_broken && !reused);
 }
 
-void Session::note_failure(UpstreamServer& server, Failure failure) {
+/// Not only not here yet: a server that closes every connection would never be left out else.
+bool Session::is_held_back(const Upload& upload) const {
+  constexpr std::uint64_t patience = ticks_in(std::chrono::seconds(1));
+  return !upload.finished && !upload.waits_for_upstream &&
+         context_.wheel.now() - upload.asked_at >= patience;
+}
+
+void Session::note_failure(UpstreamServer& server, Failure failure, bool reused) {
   const auto trouble = upstream_ ? upstream_->stream.trouble() : std::string_view{};
   if (!trouble.empty()) {
     server.note("TLS: " + std::string(trouble));
     context_.warn("upstream " + exchange_->upstream->name + ": TLS to " +
                   server.settings().authority() + ": " + std::string(trouble));
-  } else if (failure != Failure::upstream_unreachable) {  // of that the server knows more
-    server.note(answer_to(failure).detail);
+  } else if (failure == Failure::upstream_broken || failure == Failure::upstream_timed_out) {
+    server.note(answer_to(failure).detail);  // of the others the server knows more
   }
-  server.failed(context_.wheel.now());
+  if (is_servers_fault(failure, reused)) server.failed(context_.wheel.now());
 }
 
 /// Only where nothing can have been processed, or the method is idempotent and nothing was answered
@@ -103,6 +111,7 @@ bool Session::may_repeat(Failure failure, bool reused, bool has_another) const {
 Task<Failure> Session::attempt(UpstreamPool& pool, UpstreamServer& server, bool may_reuse) {
   const UnderWay under_way(pool.shares(), server);
   exchange_->server = &server.settings();
+  exchange_->body_is_awaited = false;
   if (may_reuse) upstream_ = server.take_idle();
   if (!upstream_) {
     if (const Failure failure = co_await connect(server); failure != Failure::none)
@@ -124,7 +133,7 @@ Task<Failure> Session::attempt(UpstreamPool& pool, UpstreamServer& server, bool 
       upload.thrown = std::current_exception();
     }
   }
-  exchange_->body_is_awaited = !upload.finished && !upload.waits_for_upstream;
+  exchange_->body_is_awaited = is_held_back(upload);
   if (!upload.finished) end_upload(upload);
   while (!upload.finished) {
     error_code ec;
@@ -243,6 +252,7 @@ Task<> Session::upload_rest(Upload& upload) {
     upload.waits_for_upstream = false;
     upload.sent_whole = state == BodySource::State::ended && !ec;
     if (state != BodySource::State::exhausted || ec || upload.unwanted) continue;
+    upload.asked_at = context_.wheel.now();
     if (co_await upload.source.fill()) {
       upload.failure = timed_out_ ? Failure::body_timed_out : Failure::downstream_gone;
     }

@@ -144,6 +144,7 @@ Task<error_code> UpstreamServer::resolve(std::uint64_t tick, Duration timeout) {
   waiting_.push_back(&patience);
   co_await patience.async_wait(into(ec));
   const bool still_waiting = std::erase(waiting_, &patience) > 0;
+  if (still_waiting) note("its name: not found in time");
   co_return still_waiting ? error_code(asio::error::timed_out) : lookup_error_;
 }
 
@@ -196,6 +197,7 @@ Task<error_code> UpstreamServer::connect(UpstreamConnection& connection) {
     }
     if (ec == asio::error::operation_aborted) break;
   }
+  if (ec == asio::error::operation_aborted) note("no connection in time");
   const auto trouble = connection.stream.trouble();
   if (ec && ec != asio::error::operation_aborted)
     note(trouble.empty() ? ec.message() : "TLS: " + std::string(trouble));

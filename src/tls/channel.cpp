@@ -16,6 +16,12 @@ bool is_address(const std::string& host) {
          ::inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
 }
 
+/// The connection has ended without a word, of TLS or of what it carries.
+bool is_cut(int error) {
+  return error == SSL_ERROR_SYSCALL ||
+         ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+}
+
 }  // namespace
 
 Channel::Channel(const std::shared_ptr<const ServerContext>& context, int descriptor)
@@ -113,6 +119,8 @@ Channel::State Channel::state_after(int returned) {
     trouble_ =
         std::string("its certificate is not accepted: ") + X509_verify_cert_error_string(verdict);
     ERR_clear_error();
+  } else if (established_ && is_cut(error)) {
+    ERR_clear_error();  // no trouble with TLS
   } else if (ERR_peek_error() != 0) {
     trouble_ = take_reason();
   } else {

@@ -78,7 +78,7 @@ class Upstreams(Case):
         self.assertEqual(client.get().body, b"http/1.1")
         self.assertEqual(seen, ["api.internal"])
 
-    def test_an_upstream_that_refuses_ours_is_left_out_and_the_log_says_why(self):
+    def test_an_upstream_that_asks_for_a_certificate_in_vain_is_told_of(self):
         context = self.ca.server_context(self.good, clients_too=True)
         client = self.serve(context=context)  # TLS 1.3: told behind the handshake
         self.assert_problem(client.get(), 502)

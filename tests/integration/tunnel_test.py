@@ -261,6 +261,7 @@ class Ending(TunnelCase):
         with self.weir.connect() as other:
             self.assertEqual(other.get("/").body, b"plain")
         self.assertEqual(self.up.connections, 2)
+        eventually(lambda: seen, "its end at the upstream")
         self.assertEqual(seen, [b""])
 
     def test_bytes_one_way_keep_it_open(self):

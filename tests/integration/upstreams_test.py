@@ -210,12 +210,24 @@ class Ejection(Group):
         for client in lazy:
             client.send(request_bytes("POST", "/", {"Content-Length": "10"}))
         eventually(lambda: len(one.requests) + len(two.requests) == 12, "all are waited for")
+        threading.Event().wait(1.2)  # not only late
         may_close.set()
         for client in lazy:
             self.assert_problem(client.read(), 502)
         self.assertEqual(self.answers(self.connect(weir), 4), {"fine": 4})
         self.assertEqual([len([r for r in u.requests if r.method == "GET"]) for u in (one, two)],
                          [2, 2])
+
+    def test_a_server_that_closes_before_a_body_had_time_to_come_is_at_fault(self):
+        one, two, weir = self.pair(lambda e: e.close())
+        for _ in range(12):
+            with weir.connect() as client:
+                client.send(request_bytes("POST", "/", {"Content-Length": "3"}))
+                threading.Event().wait(0.05)
+                client.send(b"pay")
+                self.assertIn(client.read().status, (200, 502))
+        eventually(lambda: self.up(weir, one) == 0, "it is left out")
+        self.assertEqual(self.up(weir, two), 1)
 
     def test_a_server_that_is_out_gets_few_requests(self):
         one, two, weir = self.pair(lambda e: e.reset())

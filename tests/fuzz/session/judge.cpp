@@ -66,8 +66,14 @@ void Judge::judge() {
 void Judge::read_requests() {
   for (std::size_t at = 0;;) {
     Message request = read_request(sent_.substr(at), true);
+    if (!request.has_head) {
+      std::string_view rest = sent_.substr(at);
+      while (rest.starts_with("\r\n"))
+        rest.remove_prefix(2);
+      ends_with_head_ = rest.starts_with("HEAD ");
+      return;
+    }
     at += request.size;
-    if (!request.has_head) return;
     const State state = request.state;
     std::string key = key_of(request);
     requests_.push_back({std::move(request), std::move(key)});
@@ -84,8 +90,13 @@ void Judge::judge_answers() {
     require(!has_closed, "bytes behind an answer that says it is the last");
     const bool is_known = answers_ < requests_.size();
     const bool was_read = is_known && !case_.was_turned_away;
-    const auto method = was_read ? requests_[answers_].message.first : std::string_view{};
-    answer = read_answer(rest, method, case_.client.has_ended() && !case_.client.was_reset());
+    auto method = was_read ? requests_[answers_].message.first : std::string_view{};
+    if (!is_known && !case_.was_turned_away && ends_with_head_) method = "HEAD";
+    const bool is_whole = case_.client.has_ended() && !case_.client.was_reset();
+    answer = read_answer(rest, method, is_whole);
+    // Told so before its first word was there, which came later.
+    if (method == "HEAD" && answer.has_head && answer.status() == 408 && answer.size < rest.size())
+      answer = read_answer(rest, {}, is_whole);
     require(answer.state != State::malformed, "an answer that is malformed");
     if (!answer.has_head) break;
     rest.remove_prefix(answer.size);

@@ -51,6 +51,7 @@ class Judge {
   std::vector<Carried> requests_;   ///< heads that are whole; the last body may not be
   std::vector<std::size_t> ends_;   ///< of each, in sent_
   std::vector<Carried> forwarded_;  ///< to any upstream
+  bool ends_with_head_ = false;     ///< what is no request begins with that method
   std::size_t answers_ = 0;         ///< final ones
   std::size_t tunnel_ = SIZE_MAX;   ///< the request that was answered 101
 };

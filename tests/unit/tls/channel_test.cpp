@@ -107,7 +107,7 @@ TEST_CASE("a closing word is an end, and a cut is none") {
   REQUIRE(pair.shake_hands() == State::done);
   ::shutdown(pair.ends.descriptors[1], SHUT_RDWR);
   CHECK(pair.server.read(got.data(), got.size()).state == State::broken);
-  CHECK_FALSE(pair.server.trouble().empty());
+  CHECK(pair.server.trouble().empty());  // nothing that TLS has to say
 }
 
 TEST_CASE("a certificate for another name is not accepted, and the reason is told") {
