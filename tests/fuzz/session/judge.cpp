@@ -152,7 +152,7 @@ void Judge::judge_end(const Message& last) const {
 /// `rest` is what a tunnel carries that the request has opened. Whether it did the client may not
 /// have read.
 bool Judge::is_tunnel(const End& upstream, const Message& request, std::string_view rest) const {
-  if (!request.has_option("upgrade") || upstream.sent().find(" 101 ") == std::string::npos)
+  if (!request.has_option("upgrade") || upstream.sent().find(" 101") == std::string::npos)
     return false;
   const std::string key = key_of(request);
   for (std::size_t i = 0; i < requests_.size(); ++i) {
