@@ -8,7 +8,6 @@ can be compared with what the access log says about it.
 import threading
 import time
 
-from harness.case import scaled
 from harness.redis import Relay
 from harness.redis_case import RECOVERY_S, SECRET, Asker, RedisCase, answering, sharing
 
@@ -240,23 +239,24 @@ class Slow(FailureCase):
         self.finish()
 
     def test_many_connections_wait_no_longer_than_one(self):
+        """A timeout so long that waiting behind each other could not be taken for a slow machine."""
         redis = self.redis()
-        self.begin_healthy(redis)
+        timeout_us = 2_000_000
+        connections = 8
+        self.begin_healthy(redis, timeout="2s")
         redis.pause()
-        askers = [Asker(self, self.weir) for _ in range(8)]
-        threads = [threading.Thread(target=asker.ask, args=("open", scaled(40)))
-                   for asker in askers]
+        askers = [Asker(self, self.weir) for _ in range(connections)]
+        threads = [threading.Thread(target=asker.ask, args=("open", 3)) for asker in askers]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         redis.resume()
         self.assertEqual({status for a in askers for _, status in a.asked}, {200})
-        lines = self.log_lines(self.weir, len(self.asker.asked) + 8 * scaled(40))
-        allowance = max(sum(asker.allowance_us) for asker in askers)
-        late = [line["decision_us"] for line in lines
-                if line["decision_us"] > TIMEOUT_MS * 1000 + 5000 + allowance]
-        self.assertEqual(late, [])
+        lines = self.log_lines(self.weir, len(self.asker.asked) + connections * 3)
+        took = [line["decision_us"] for line in lines[len(self.asker.asked):]]
+        self.assertGreaterEqual(sum(us > timeout_us // 2 for us in took), connections, took)
+        self.assertLess(max(took), 2 * timeout_us, took)
 
 
 class Secrets(FailureCase):
