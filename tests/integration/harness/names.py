@@ -1,8 +1,9 @@
 """Names whose lookup takes as long as a test wants."""
 
-import os
 import tempfile
 from pathlib import Path
+
+from .preload import preloaded
 
 
 class SlowNames:
@@ -10,12 +11,9 @@ class SlowNames:
     127.0.0.1."""
 
     def __init__(self):
-        library = os.environ.get("WEIR_SLOW_NAMES", "")
-        if not library:
-            raise AssertionError("WEIR_SLOW_NAMES is not set: run the tests through ctest")
         self._directory = tempfile.TemporaryDirectory(prefix="weir-names-")
         self._answered = Path(self._directory.name) / "answered"
-        self.environment = {"LD_PRELOAD": library, "SLOW_NAMES": str(self._answered)}
+        self.environment = preloaded("WEIR_SLOW_NAMES", SLOW_NAMES=self._answered)
 
     def answer(self):
         self._answered.touch()

@@ -1,6 +1,5 @@
 """A real redis-server of the test's own, and a relay that misbehaves between it and Weir."""
 
-import os
 import re
 import select
 import signal
@@ -11,6 +10,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+from .preload import preloaded
 from .programs import program
 from .services import free_port, is_listening
 from .waiting import eventually
@@ -234,7 +234,4 @@ def skewed(seconds):
     """The environment of a process whose wall clock is off by as much.
 
     Not by libfaketime, which moves the instants that Asio gives to its timerfd as well."""
-    library = os.environ.get("WEIR_SKEWED_CLOCK", "")
-    if not library:
-        raise AssertionError("WEIR_SKEWED_CLOCK is not set: run the tests through ctest")
-    return {"LD_PRELOAD": library, "SKEWED_CLOCK_SECONDS": str(seconds)}
+    return preloaded("WEIR_SKEWED_CLOCK", SKEWED_CLOCK_SECONDS=seconds)

@@ -1,19 +1,17 @@
 """Memory that comes in small pieces only, while a test wants it so."""
 
-import os
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+from .preload import preloaded
+
 
 class ScarceMemory:
     def __init__(self):
-        library = os.environ.get("WEIR_SCARCE_MEMORY", "")
-        if not library:
-            raise AssertionError("WEIR_SCARCE_MEMORY is not set: run the tests through ctest")
         self._directory = tempfile.TemporaryDirectory(prefix="weir-memory-")
         self._most = Path(self._directory.name) / "most"
-        self.environment = {"LD_PRELOAD": library, "SCARCE_MEMORY": str(self._most)}
+        self.environment = preloaded("WEIR_SCARCE_MEMORY", SCARCE_MEMORY=self._most)
 
     @contextmanager
     def at_most(self, size):

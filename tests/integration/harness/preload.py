@@ -1,0 +1,11 @@
+"""What gives a process a clock, a resolver or an allocator of its own."""
+
+import os
+
+
+def preloaded(library, **settings):
+    """The environment of a process with the library that this variable names, and its settings."""
+    path = os.environ.get(library, "")
+    if not path:
+        raise AssertionError(f"{library} is not set: run the tests through ctest")
+    return {"LD_PRELOAD": path, **{name: str(value) for name, value in settings.items()}}
