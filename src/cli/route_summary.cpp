@@ -19,20 +19,37 @@ std::string match_text(const routing::Match& match) {
   return text;
 }
 
+std::string address_text(const std::string& host, std::uint16_t port,
+                         const std::string& unix_path = {}) {
+  return config::Endpoint{.host = host, .port = port, .unix_path = unix_path}.to_string();
+}
+
+/// Host and port only: the URL may carry a password.
+std::string servers_text(const config::Upstream& upstream) {
+  std::string text;
+  bool secure = false;
+  for (const auto& server : upstream.servers) {
+    text += (text.empty() ? "" : ", ") + std::string(server.secure ? "https://" : "");
+    text += address_text(server.host, server.port);
+    if (server.weight != 1) text += " weight " + std::to_string(server.weight);
+    secure = secure || server.secure;
+  }
+  if (upstream.servers.size() > 1 && upstream.balance == config::Balance::least_connections)
+    text += "; least_connections";
+  if (secure && !upstream.tls.verify) text += "; certificates are not verified";
+  if (const auto& check = upstream.health_check)
+    text += "; asked for " + check->path + " every " + duration_text(check->interval);
+  return text;
+}
+
 std::string action_text(const config::Config& config, const config::Route& route) {
   if (route.decide) return "decide: 200, 429 or another status of its policies, for another proxy";
   if (!route.upstream) {
     return "respond " + std::to_string(route.respond.status) + " " + route.respond.content_type +
            ", " + std::to_string(route.respond.body.size()) + " bytes";
   }
-  // Host and port only: the URL may carry a password.
   const auto& upstream = config.upstreams[*route.upstream];
-  std::string text = "upstream " + upstream.name;
-  for (const auto& server : upstream.servers) {
-    text += &server == upstream.servers.data() ? " at " : ", ";
-    text += (server.secure ? "https://" : "") + server.host + ":" + std::to_string(server.port);
-  }
-  return text;
+  return "upstream " + upstream.name + " at " + servers_text(upstream);
 }
 
 std::string rates_text(const rules::Policy& rule) {
@@ -106,10 +123,8 @@ void print_store(std::ostream& out, const config::Config& config) {
   }
   // Never user and password.
   const auto& redis = config.redis;
-  const config::Endpoint server{
-      .host = redis.host, .port = redis.port, .unix_path = redis.unix_path};
-  out << "store redis at " << server.to_string() << " database " << redis.database
-      << (redis.tls.enabled ? " over TLS" : "") << ": keys " << redis.key_prefix
+  out << "store redis at " << address_text(redis.host, redis.port, redis.unix_path) << " database "
+      << redis.database << (redis.secure ? " over TLS" : "") << ": keys " << redis.key_prefix
       << "*, a decision within " << duration_text(redis.timeout) << ", left alone for "
       << duration_text(redis.breaker_retry_after) << " after " << redis.breaker_failures
       << " failures, replicas " << redis.replicas << '\n';

@@ -31,6 +31,8 @@ struct Endpoint {
   std::uint16_t port = 0;  ///< 0 picks a free one
   std::string unix_path;
   bool is_unix() const { return !unix_path.empty(); }
+  /// Both can not be listened on, as far as can be told without looking a name up.
+  bool overlaps(const Endpoint& other) const;
   std::string to_string() const;
 };
 std::optional<Endpoint> parse_endpoint(std::string_view text);
@@ -74,12 +76,6 @@ enum class OnFailure : std::uint8_t {
   deny,   ///< 503
 };
 
-struct RedisTls {
-  bool enabled = false;                      ///< rediss://
-  std::string ca, certificate, private_key;  ///< files; empty: the system's CAs, no certificate
-  std::string server_name;                   ///< empty: the host
-};
-
 /// The Redis that instances share.
 struct RedisStore {
   std::string host;  ///< a name or an address without brackets; empty for a unix socket
@@ -88,7 +84,8 @@ struct RedisStore {
   std::string user;  ///< ACL user; empty: the default user
   Secret password;   ///< empty: no AUTH
   int database = 0;
-  RedisTls tls;
+  bool secure = false;  ///< rediss://
+  tls::ClientFiles tls;
   std::string key_prefix = "weir:";
   Duration connect_timeout = std::chrono::milliseconds(500);  ///< until ready for decisions
   Duration timeout = std::chrono::milliseconds(20);           ///< one decision, queueing included

@@ -3,6 +3,7 @@
 
 #include "config/config.hpp"
 #include "config/host.hpp"
+#include "identity/ip_address.hpp"
 
 namespace weir::config {
 
@@ -11,7 +12,21 @@ namespace {
 /// sizeof sockaddr_un::sun_path less the terminating zero.
 constexpr std::size_t longest_unix_path = 107;
 
+bool is_unspecified(const identity::IpAddress& address) {
+  return address == identity::IpAddress{} || address == identity::IpAddress::v4({});
+}
+
 }  // namespace
+
+bool Endpoint::overlaps(const Endpoint& other) const {
+  if (is_unix() || other.is_unix()) return unix_path == other.unix_path;
+  if (port != other.port || port == 0) return false;
+  const auto one = identity::IpAddress::parse(host);
+  const auto two = identity::IpAddress::parse(other.host);
+  if (!one || !two) return host == other.host;
+  if (one->is_v4() != two->is_v4()) return false;
+  return one == two || is_unspecified(*one) || is_unspecified(*two);
+}
 
 std::string Endpoint::to_string() const {
   if (is_unix()) return "unix:" + unix_path;

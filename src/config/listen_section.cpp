@@ -1,4 +1,6 @@
 // `listen` and `admin`: where Weir can be reached.
+#include <algorithm>
+
 #include "config/sections.hpp"
 #include "identity/ip_address.hpp"
 
@@ -56,10 +58,8 @@ void read_listen(const Cursor& in, Config& to) {
                   Listen listen;
                   read_table(item, listen_keys, listen);
                   for (const Listen& other : to.listen) {
-                    const bool fixed = other.address.is_unix() || other.address.port != 0;
-                    if (fixed && other.address.to_string() == listen.address.to_string()) {
-                      item.at_key("address").error("the same address is already in the list");
-                    }
+                    if (other.address.overlaps(listen.address))
+                      item.at_key("address").error("another of the list has this address already");
                   }
                   to.listen.push_back(std::move(listen));
                 });
@@ -67,6 +67,20 @@ void read_listen(const Cursor& in, Config& to) {
 
 void list_listen(const std::string& path, KeyPaths& out) {
   list_items<listen_keys>(path, out);
+}
+
+void check_admin_address(const Cursor& root, const Config& config) {
+  if (!config.admin) return;
+  const bool is_taken = std::any_of(
+      config.listen.begin(), config.listen.end(),
+      [&](const Listen& listen) { return listen.address.overlaps(config.admin->address); });
+  if (!is_taken) return;
+  const Cursor admin = root.at_key("admin");
+  if (root.has("admin") && admin.has("address"))
+    return admin.at_key("address").error("a listener has this address already; choose another");
+  admin.error("a listener has " + Admin{}.address.to_string() +
+              ", which is admin's if no other is given; choose another for one of them, or write "
+              "`admin: off`");
 }
 
 /// Nobody could connect.

@@ -91,6 +91,7 @@ Loaded load_text(std::string_view yaml, const Environment& environment) {
   auto config = std::make_shared<Config>(defaults(environment));
   const Cursor cursor(loading, *root, {});
   read_table(cursor, top_keys, *config);
+  check_admin_address(cursor, *config);
   check_proxy_protocol(cursor, *config);
   if (!loading.problems.empty()) return in_order(std::move(loading.problems));
   warn_of_unused(cursor, *config);

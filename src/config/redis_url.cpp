@@ -128,9 +128,9 @@ Result<RedisStore> parse_redis_url(std::string_view url) {
   const std::string_view scheme =
       scheme_end == std::string_view::npos ? std::string_view{} : url.substr(0, scheme_end);
   RedisStore store;
-  store.tls.enabled = http::iequals(scheme, "rediss");
+  store.secure = http::iequals(scheme, "rediss");
   const bool is_unix = http::iequals(scheme, "unix");
-  if (!store.tls.enabled && !is_unix && !http::iequals(scheme, "redis")) {
+  if (!store.secure && !is_unix && !http::iequals(scheme, "redis")) {
     return Problem{
         "expected a URL, as redis://127.0.0.1:6379, rediss://redis.example:6380 or "
         "unix:///run/redis/redis.sock"};

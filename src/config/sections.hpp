@@ -10,13 +10,14 @@ namespace weir::config {
 
 void read_listen(const Cursor& in, Config& to);
 void list_listen(const std::string& path, KeyPaths& out);
+void check_admin_address(const Cursor& root, const Config& config);
 void check_proxy_protocol(const Cursor& root, const Config& config);
 
 /// The files are read and checked; what is kept is where they are.
 void read_listen_tls(const Cursor& in, std::vector<tls::CertificateFiles>& to);
 void list_listen_tls(const std::string& path, KeyPaths& out);
-void read_upstream_tls(const Cursor& in, tls::ClientFiles& to);
-void list_upstream_tls(const std::string& path, KeyPaths& out);
+void read_client_tls(const Cursor& in, tls::ClientFiles& to);
+void list_client_tls(const std::string& path, KeyPaths& out);
 
 void read_admin(const Cursor& in, Config& to);
 void list_admin(const std::string& path, KeyPaths& out);

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "config/redis_url.hpp"
-#include "config/secret_file.hpp"
 #include "config/sections.hpp"
 #include "config/values.hpp"
 #include "http/characters.hpp"
@@ -18,7 +17,6 @@ using std::chrono::minutes;
 constexpr DurationRange redis_timeout_range{milliseconds(1), minutes(1)};
 constexpr std::size_t longest_prefix = 64;
 constexpr std::int64_t most_replicas = 100'000;
-constexpr std::size_t largest_certificate = 1024 * 1024;
 
 constexpr Key<MemoryStore> memory_keys[] = {
     {.name = "max_keys",
@@ -37,7 +35,7 @@ void read_url(const Cursor& in, RedisStore& to) {
   if (url.empty() && !text->empty()) return;  // the file can not be read: that has been said
   Result<RedisStore> store = parse_redis_url(url.reveal());
   if (!store) return in.error(store.error().message);
-  if (store->tls.enabled && !in.has_redis_tls()) {
+  if (store->secure && !in.has_redis_tls()) {
     return in.error(
         "rediss:// needs a hiredis with TLS (1.0 or later: Debian 13, Ubuntu 24.04, the container "
         "image), which this weir was built without; use redis:// through a tunnel, or another "
@@ -60,32 +58,6 @@ void read_topology(const Cursor& in, RedisStore&) {
 void read_servers(const Cursor& in, RedisStore&) {
   if (in.node().kind == Node::Kind::sequence && in.node().items.empty()) return;
   in.not_supported("a list of sentinels or cluster nodes");
-}
-
-void read_file(const Cursor& in, std::string& to) {
-  const auto text = in.text();
-  if (!text) return;
-  std::string path = resolve_path(in, *text);
-  const Result<std::string> content = read_bounded_file(path, largest_certificate);
-  if (!content) return in.error(in.as_written(content.error().message, path));
-  to = std::move(path);
-}
-
-constexpr Key<RedisTls> tls_keys[] = {
-    {.name = "ca", .read = [](const Cursor& in, RedisTls& to) { read_file(in, to.ca); }},
-    {.name = "certificate",
-     .read = [](const Cursor& in, RedisTls& to) { read_file(in, to.certificate); }},
-    {.name = "private_key",
-     .read = [](const Cursor& in, RedisTls& to) { read_file(in, to.private_key); }},
-    {.name = "server_name",
-     .read = [](const Cursor& in, RedisTls& to) { read_text(in, to.server_name); }},
-};
-
-void read_tls(const Cursor& in, RedisStore& to) {
-  read_table(in, tls_keys, to.tls);
-  if (in.node().kind != Node::Kind::map) return;
-  if (in.has("certificate") != in.has("private_key"))
-    in.error("certificate and private_key belong together; write both or neither");
 }
 
 void read_key_prefix(const Cursor& in, RedisStore& to) {
@@ -120,7 +92,9 @@ constexpr Key<RedisStore> redis_keys[] = {
     {.name = "servers", .read = read_servers},
     {.name = "sentinel_master",
      .read = [](const Cursor& in, RedisStore&) { in.not_supported("sentinel_master"); }},
-    {.name = "tls", .read = read_tls, .list = list_section<tls_keys>},
+    {.name = "tls",
+     .read = [](const Cursor& in, RedisStore& to) { read_client_tls(in, to.tls); },
+     .list = list_client_tls},
     {.name = "key_prefix", .read = read_key_prefix},
     {.name = "connect_timeout",
      .read = [](const Cursor& in,
@@ -142,7 +116,7 @@ constexpr Key<RedisStore> redis_keys[] = {
 
 /// Plain text where TLS was asked for would be worse than no connection.
 void check_tls(const Cursor& in, const RedisStore& redis) {
-  if (!in.has("tls") || !in.has("url") || redis.tls.enabled) return;
+  if (!in.has("tls") || !in.has("url") || redis.secure) return;
   const bool is_known = !redis.host.empty() || !redis.unix_path.empty();
   if (is_known) in.at_key("tls").error("tls has no meaning for this url; write rediss://");
 }

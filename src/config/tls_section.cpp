@@ -1,5 +1,5 @@
-// `listen[].tls` and `upstreams.*.tls`: certificates and keys. They are read here to find what is
-// wrong with them, and again by whoever uses them.
+// `listen[].tls`, `upstreams.*.tls` and `store.redis.tls`: certificates and keys. They are read
+// here to find what is wrong with them, and again by whoever uses them.
 #include "config/host.hpp"
 #include "config/sections.hpp"
 #include "identity/ip_address.hpp"
@@ -98,7 +98,7 @@ constexpr Key<ListenTls> listen_tls_keys[] = {
      .list = list_items<certificate_keys>},
 };
 
-constexpr Key<tls::ClientFiles> upstream_tls_keys[] = {
+constexpr Key<tls::ClientFiles> client_tls_keys[] = {
     {.name = "ca",
      .read = [](const Cursor& in, tls::ClientFiles& to) { read_certificate(in, to.ca); }},
     {.name = "certificate",
@@ -112,8 +112,7 @@ constexpr Key<tls::ClientFiles> upstream_tls_keys[] = {
      .read =
          [](const Cursor& in, tls::ClientFiles& to) {
            read_flag(in, to.verify);
-           if (!to.verify)
-             in.warn("whoever is on the way to the upstream can read and change what passes");
+           if (!to.verify) in.warn("whoever is on the way there can read and change what passes");
          }},
 };
 
@@ -131,15 +130,15 @@ void list_listen_tls(const std::string& path, KeyPaths& out) {
   list_section<listen_tls_keys>(path, out);
 }
 
-void read_upstream_tls(const Cursor& in, tls::ClientFiles& to) {
-  read_table(in, upstream_tls_keys, to);
+void read_client_tls(const Cursor& in, tls::ClientFiles& to) {
+  read_table(in, client_tls_keys, to);
   if (in.node().kind != Node::Kind::map) return;
   if (in.has("certificate") != in.has("private_key"))
     in.error("certificate and private_key belong together; write both or neither");
   check_pair(in, to.own);
 }
-void list_upstream_tls(const std::string& path, KeyPaths& out) {
-  list_section<upstream_tls_keys>(path, out);
+void list_client_tls(const std::string& path, KeyPaths& out) {
+  list_section<client_tls_keys>(path, out);
 }
 
 }  // namespace weir::config

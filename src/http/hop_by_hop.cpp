@@ -8,9 +8,8 @@
 namespace weir::http {
 namespace {
 
-constexpr std::string_view x_forwarded = "x-forwarded-";
-
 bool starts_with_x_forwarded(std::string_view name) {
+  constexpr std::string_view x_forwarded = "x-forwarded-";
   return iequals(name.substr(0, x_forwarded.size()), x_forwarded);
 }
 
@@ -114,9 +113,10 @@ bool is_forbidden_in_trailers(const FieldView& field) {
                                                    "www-authenticate",
                                                    "x-http-method-override",
                                                    "x-real-ip"};
-  constexpr std::string_view x_original = "x-original-";
-  return are_one_variable(field.name.substr(0, x_forwarded.size()), x_forwarded) ||
-         are_one_variable(field.name.substr(0, x_original.size()), x_original) ||
+  const auto starts_with = [&](std::string_view prefix) {
+    return are_one_variable(field.name.substr(0, prefix.size()), prefix);
+  };
+  return std::any_of(origin_prefixes.begin(), origin_prefixes.end(), starts_with) ||
          std::any_of(names.begin(), names.end(),
                      [&](std::string_view name) { return are_one_variable(field.name, name); });
 }

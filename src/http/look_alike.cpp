@@ -21,7 +21,6 @@ bool are_one_variable(std::string_view a, std::string_view b) {
 }
 
 bool is_look_alike(std::string_view name, std::span<const std::string> guarded) {
-  constexpr std::array<std::string_view, 2> starts{"x-forwarded-", "x-original-"};
   constexpr std::array<std::string_view, 3> names{"content-length", "transfer-encoding",
                                                   "x-real-ip"};
   const auto shadows = [name](std::string_view other) {
@@ -29,11 +28,12 @@ bool is_look_alike(std::string_view name, std::span<const std::string> guarded) 
   };
   if (std::any_of(guarded.begin(), guarded.end(), shadows)) return true;
   if (name.find('_') == std::string_view::npos) return false;
-  const bool starts_so = std::any_of(starts.begin(), starts.end(), [name](std::string_view start) {
-    const auto begin = name.substr(0, start.size());
-    return are_one_variable(begin, start) && !iequals(begin, start);
-  });
-  return starts_so || std::any_of(names.begin(), names.end(), shadows);
+  const auto shadows_prefix = [name](std::string_view prefix) {
+    const auto begin = name.substr(0, prefix.size());
+    return are_one_variable(begin, prefix) && !iequals(begin, prefix);
+  };
+  return std::any_of(origin_prefixes.begin(), origin_prefixes.end(), shadows_prefix) ||
+         std::any_of(names.begin(), names.end(), shadows);
 }
 
 }  // namespace weir::http

@@ -5,11 +5,16 @@
 // Pure; no allocation.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace weir::http {
+
+/// What begins the names of fields in which a proxy says where a request comes from, or which one
+/// it asks about.
+inline constexpr std::array<std::string_view, 2> origin_prefixes{"x-forwarded-", "x-original-"};
 
 /// ASCII case-insensitive equality in which '_' and '-' are the same.
 bool are_one_variable(std::string_view a, std::string_view b);

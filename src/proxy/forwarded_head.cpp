@@ -1,7 +1,6 @@
 #include "proxy/forwarded_head.hpp"
 
 #include <algorithm>
-#include <array>
 #include <random>
 
 #include "base/appender.hpp"
@@ -39,11 +38,11 @@ bool is_forwarding_field(const http::FieldView& field) {
 
 /// Who speaks for another client, or asks about another request, says so in these.
 bool is_for_trusted_peers(std::string_view name, std::string_view client_field) {
-  constexpr std::array<std::string_view, 2> starts{"x-forwarded-", "x-original-"};
-  const bool starts_so = std::any_of(starts.begin(), starts.end(), [name](std::string_view start) {
-    return http::iequals(name.substr(0, start.size()), start);
-  });
-  return starts_so || http::iequals(name, "x-real-ip") || http::iequals(name, client_field);
+  const auto starts_with = [name](std::string_view prefix) {
+    return http::iequals(name.substr(0, prefix.size()), prefix);
+  };
+  return std::any_of(http::origin_prefixes.begin(), http::origin_prefixes.end(), starts_with) ||
+         http::iequals(name, "x-real-ip") || http::iequals(name, client_field);
 }
 
 /// A client that reads its limits in one field would not know which of two to believe: ours replace

@@ -48,7 +48,7 @@ Connection::Connection(asio::io_context& io, const config::RedisStore& options,
       resolver_(io.get_executor()),
       timer_(io.get_executor()),
       shas_(scripts.size()) {
-  if (options.tls.enabled) tls_.emplace(options.tls, options.host);
+  if (options.secure) tls_.emplace(options.tls, options.host);
 }
 
 Connection::~Connection() {
@@ -138,7 +138,7 @@ bool Connection::open(const asio::ip::tcp::endpoint* address) {
   std::string why = "out of memory";
   if (context_ != nullptr && context_->err == 0) {
     context_->data = this;
-    adapter_ = std::make_unique<HiredisAdapter>(io_, *context_, options_.tls.enabled, *this);
+    adapter_ = std::make_unique<HiredisAdapter>(io_, *context_, options_.secure, *this);
     // Notices a peer that vanished while nothing is asked.
     if (address != nullptr) redisEnableKeepAlive(&context_->c);
     const auto problem = tls_ ? tls_->start(context_->c) : std::nullopt;

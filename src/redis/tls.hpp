@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "config/config.hpp"
+#include "tls/context.hpp"
 
 struct redisContext;
 
@@ -16,23 +16,18 @@ namespace weir::redis {
 /// Certificates are read once, when it is made.
 class Tls {
  public:
-  /// TLS 1.2 at least; the server's certificate must name `server_name`, or else `host`.
-  Tls(const config::RedisTls& settings, const std::string& host);
-  ~Tls();
-  Tls(const Tls&) = delete;
-  Tls& operator=(const Tls&) = delete;
+  /// The server's certificate must name the files' `server_name`, or else `host`.
+  Tls(const tls::ClientFiles& files, std::string host);
 
-  /// Before the first byte of a connection. A problem of the settings is told here too.
+  /// Before the first byte of a connection. A problem of the files is told here too.
   std::optional<Problem> start(redisContext& context);
 
   /// Why this thread's last handshake failed, which hiredis does not pass on; empty if it did not.
   static std::string take_error();
 
  private:
-  struct Context;
-  std::unique_ptr<Context> context_;
-  std::string server_name_;
-  std::optional<Problem> problem_;
+  Result<std::shared_ptr<const tls::ClientContext>> context_;
+  std::string host_;
 };
 
 }  // namespace weir::redis

@@ -1,7 +1,5 @@
 #include "tls/channel.hpp"
 
-#include <arpa/inet.h>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -9,12 +7,6 @@
 
 namespace weir::tls {
 namespace {
-
-bool is_address(const std::string& host) {
-  std::array<unsigned char, 16> bytes{};
-  return ::inet_pton(AF_INET, host.c_str(), bytes.data()) == 1 ||
-         ::inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
-}
 
 /// The connection has ended without a word, of TLS or of what it carries.
 bool is_cut(int error) {
@@ -33,20 +25,8 @@ Channel::Channel(const std::shared_ptr<const ServerContext>& context, int descri
 
 Channel::Channel(const std::shared_ptr<const ClientContext>& context, int descriptor,
                  const std::string& host)
-    : context_(context), ssl_(SSL_new(context->native())) {
-  if (ssl_ == nullptr) return;
-  const std::string& configured = context->files().server_name;
-  const std::string& name = configured.empty() ? host : configured;
-  SSL_set_fd(ssl_, descriptor);
-  SSL_set_connect_state(ssl_);
-  if (is_address(name)) {
-    X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_), name.c_str());
-  } else {
-    // RFC 6066 section 3: names only.
-    SSL_set_tlsext_host_name(ssl_, name.c_str());
-    SSL_set_hostflags(ssl_, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    SSL_set1_host(ssl_, name.c_str());
-  }
+    : context_(context), ssl_(context->connection_to(host)) {
+  if (ssl_ != nullptr) SSL_set_fd(ssl_, descriptor);
 }
 
 Channel::~Channel() {

@@ -1,5 +1,7 @@
 #include "tls/context.hpp"
 
+#include <arpa/inet.h>
+#include <array>
 #include <string_view>
 
 #include "tls/openssl.hpp"
@@ -28,6 +30,16 @@ NativeContext make_context(const SSL_METHOD* method) {
   return context;
 }
 
+/// What OpenSSL's security level, which the distribution sets, asks for.
+std::string take_reason_and_advice() {
+  const int reason = ERR_GET_REASON(ERR_peek_error());
+  const std::string text = take_reason();
+  if (reason == SSL_R_EE_KEY_TOO_SMALL || reason == SSL_R_CA_KEY_TOO_SMALL)
+    return text + "; use RSA with 2048 bits or more, or P-256";
+  if (reason == SSL_R_CA_MD_TOO_WEAK) return text + "; have it signed with SHA-256";
+  return text;
+}
+
 Result<void> use(SSL_CTX* context, const CertificateFiles& files, Certificate* certificate) {
   const Result<Certificates> chain = read_certificates(files.certificate);
   if (!chain) return chain.error();
@@ -44,7 +56,7 @@ Result<void> use(SSL_CTX* context, const CertificateFiles& files, Certificate* c
     fits = SSL_CTX_add1_chain_cert(context, (*chain)[i].get()) == 1;
   if (!fits) {
     return Problem{"can not use the certificate in \"" + files.certificate +
-                   "\": " + take_reason()};
+                   "\": " + take_reason_and_advice()};
   }
   if (certificate != nullptr) *certificate = chain->front();
   return {};
@@ -82,6 +94,21 @@ Result<void> trust(SSL_CTX* context, const std::string& ca) {
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context), anchor.get());
   ERR_clear_error();
   return {};
+}
+
+bool is_address(const std::string& host) {
+  std::array<unsigned char, 16> bytes{};
+  return ::inet_pton(AF_INET, host.c_str(), bytes.data()) == 1 ||
+         ::inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
+}
+
+/// False for lack of memory: without a name to expect, any certificate would do.
+bool expect(SSL* connection, const std::string& name) {
+  if (is_address(name))
+    return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(connection), name.c_str()) == 1;
+  SSL_set_hostflags(connection, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  return SSL_set1_host(connection, name.c_str()) == 1 &&
+         SSL_set_tlsext_host_name(connection, name.c_str()) == 1;  // RFC 6066 section 3: names only
 }
 
 Problem no_context() {
@@ -123,7 +150,7 @@ ssl_ctx_st* ServerContext::context_for(const char* server_name) const {
 
 Result<std::shared_ptr<const ClientContext>> ClientContext::load(const ClientFiles& files) {
   auto client = std::make_shared<ClientContext>();
-  client->files_ = files;
+  client->server_name_ = files.server_name;
   client->native_ = make_context(TLS_client_method());
   SSL_CTX* const native = client->native_.get();
   if (native == nullptr) return no_context();
@@ -135,6 +162,17 @@ Result<std::shared_ptr<const ClientContext>> ClientContext::load(const ClientFil
   SSL_CTX_set_alpn_protos(native, reinterpret_cast<const unsigned char*>(alpn_http11.data()),
                           static_cast<unsigned>(alpn_http11.size()));
   return std::shared_ptr<const ClientContext>(std::move(client));
+}
+
+ssl_st* ClientContext::connection_to(const std::string& host) const {
+  SSL* const connection = SSL_new(native_.get());
+  if (connection == nullptr) return nullptr;
+  if (!expect(connection, server_name_.empty() ? host : server_name_)) {
+    SSL_free(connection);
+    return nullptr;
+  }
+  SSL_set_connect_state(connection);
+  return connection;
 }
 
 }  // namespace weir::tls

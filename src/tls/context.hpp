@@ -12,6 +12,7 @@
 #include "tls/material.hpp"
 
 struct ssl_ctx_st;
+struct ssl_st;
 
 namespace weir::tls {
 
@@ -37,17 +38,18 @@ class ServerContext {
   std::vector<One> contexts_;
 };
 
-/// For an upstream.
+/// For an upstream, or for Redis.
 class ClientContext {
  public:
   static Result<std::shared_ptr<const ClientContext>> load(const ClientFiles& files);
 
-  ssl_ctx_st* native() const { return native_.get(); }
-  const ClientFiles& files() const { return files_; }
+  /// A connection, whose end the caller frees, to a server whose certificate has to name the
+  /// configured server name, or else `host`; nullptr for lack of memory.
+  ssl_st* connection_to(const std::string& host) const;
 
  private:
   NativeContext native_;
-  ClientFiles files_;
+  std::string server_name_;
 };
 
 }  // namespace weir::tls

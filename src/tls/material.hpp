@@ -21,11 +21,11 @@ struct CertificateFiles {
   std::string private_key;
 };
 
-/// How an upstream is spoken to.
+/// How an upstream, or Redis, is spoken to.
 struct ClientFiles {
   std::string ca;           ///< empty: the system's CAs
   CertificateFiles own;     ///< empty: no client certificate
-  std::string server_name;  ///< in its certificate and SNI; empty: the host of its URL
+  std::string server_name;  ///< in its certificate and SNI; empty: the host of the URL
   bool verify = true;
 };
 

@@ -194,6 +194,14 @@ TEST_CASE("weir check --verbose says what every route resolves to") {
             "route /: any method path /\n"
             "  respond 200 text/plain, 5 bytes\n"
             "  no limits\n");
+  const ConfigurationFile many(
+      "upstreams: {a: {servers: [{url: \"https://b\", weight: 3}, {url: \"https://[::1]:8443\"}], "
+      "balance: "
+      "least_connections, tls: {verify: false}, health_check: {path: /up, interval: 2s}}}\n"
+      "routes: [{upstream: a}]\n");
+  CHECK(contains(run_weir({"check", "--verbose", many.path()}).out,
+                 "  upstream a at https://b:443 weight 3, https://[::1]:8443; least_connections; "
+                 "certificates are not verified; asked for /up every 2s\n"));
   const ConfigurationFile decides("routes: [{decide: true}]\n");
   CHECK(contains(run_weir({"check", "--verbose", decides.path()}).out,
                  "  decide: 200, 429 or another status of its policies, for another proxy\n"));

@@ -50,6 +50,36 @@ TEST_CASE("what is no address") {
   }
 }
 
+TEST_CASE("addresses that can not both be listened on") {
+  struct Case {
+    std::string_view one, other;
+    bool overlap;
+  };
+  const Case cases[] = {
+      {"127.0.0.1:80", "127.0.0.1:80", true},
+      {"127.0.0.1:80", "127.0.0.1:81", false},
+      {"127.0.0.1:80", "127.0.0.2:80", false},
+      {"127.0.0.1:0", "127.0.0.1:0", false},
+      {"0.0.0.0:80", "127.0.0.1:80", true},
+      {"0.0.0.0:80", "127.0.0.1:81", false},
+      {"[::]:80", "[2001:db8::1]:80", true},
+      {"[2001:db8::1]:80", "[2001:DB8:0::1]:80", true},
+      {"0.0.0.0:80", "[::1]:80", false},
+      {"[::]:80", "127.0.0.1:80", false},  // the machine's settings say
+      {"localhost:80", "localhost:80", true},
+      {"localhost:80", "weir.test:80", false},
+      {"localhost:80", "127.0.0.1:80", false},
+      {"unix:/run/weir", "unix:/run/weir", true},
+      {"unix:/run/weir", "unix:/run/admin", false},
+      {"unix:/run/weir", "0.0.0.0:80", false},
+  };
+  for (const auto& [one, other, overlap] : cases) {
+    CAPTURE(one, other);
+    CHECK(parse_endpoint(one)->overlaps(*parse_endpoint(other)) == overlap);
+    CHECK(parse_endpoint(other)->overlaps(*parse_endpoint(one)) == overlap);
+  }
+}
+
 TEST_CASE("servers are plain HTTP origins") {
   struct Case {
     std::string_view url, host;

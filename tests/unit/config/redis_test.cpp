@@ -1,9 +1,11 @@
 // `store.redis` and what policies make of it.
+#include <filesystem>
 #include <fstream>
 #include <unistd.h>
 
 #include "catch.hpp"
 #include "unit/config/loading.hpp"
+#include "unit/tls/made_certificate.hpp"
 
 namespace weir::config {
 namespace {
@@ -42,7 +44,7 @@ TEST_CASE("a redis store, every key of it") {
   CHECK(redis.user == "weir");
   CHECK(redis.password.reveal() == "secret");
   CHECK(redis.database == 3);
-  CHECK_FALSE(redis.tls.enabled);
+  CHECK_FALSE(redis.secure);
   CHECK(redis.key_prefix == "limits:");
   CHECK(redis.connect_timeout == 1s);
   CHECK(redis.timeout == 5ms);
@@ -87,7 +89,7 @@ TEST_CASE("URLs of a redis") {
     CHECK(redis.password.reveal() == one.password);
     CHECK(redis.database == one.database);
     CHECK(redis.unix_path.empty());
-    CHECK_FALSE(redis.tls.enabled);
+    CHECK_FALSE(redis.secure);
   }
 }
 
@@ -102,7 +104,7 @@ TEST_CASE("a redis at a unix socket") {
 }
 
 TEST_CASE("a redis over TLS") {
-  CHECK(from_url("rediss://redis.example:6380").tls.enabled);
+  CHECK(from_url("rediss://redis.example:6380").secure);
   const auto without = problems_of(with_store("{url: \"rediss://redis.example\"}"));
   CHECK(without.starts_with(
       "2:35: store.redis.url: rediss:// needs a hiredis with TLS (1.0 or later: Debian 13"));
@@ -110,26 +112,29 @@ TEST_CASE("a redis over TLS") {
       with_store("{url: \"redis://redis.example\", tls: {server_name: redis}}"), with_tls());
   CHECK(pointless == "2:65: store.redis.tls: tls has no meaning for this url; write rediss://\n");
 
-  std::string directory = "/tmp/weir-config-XXXXXX";
-  REQUIRE(::mkdtemp(directory.data()) != nullptr);
-  for (const std::string name : {"ca.pem", "c.pem", "k.pem"})
-    std::ofstream(directory + "/" + name) << "x";
+  const tls::test::MadeCertificate made("redis");
   Environment in = with_tls();
-  in.directory = directory;
-  const auto tls = must_load(with_store("{url: \"rediss://redis\", tls: {ca: ca.pem, certificate: "
-                                        "c.pem, private_key: k.pem, server_name: other}}"),
-                             in)
-                       ->redis.tls;
-  CHECK(tls.ca == directory + "/ca.pem");
-  CHECK(tls.certificate == directory + "/c.pem");
-  CHECK(tls.private_key == directory + "/k.pem");
-  CHECK(tls.server_name == "other");
-  const auto gone = problems_of(
-      with_store("{url: \"rediss://redis\", tls: {ca: gone.pem, certificate: c.pem}}"), in);
-  CHECK(gone.find("store.redis.tls: certificate and private_key belong together") !=
+  in.directory = std::filesystem::path(made.files().certificate).parent_path();
+  const auto config = must_load(with_store("{url: \"rediss://redis\", tls: {ca: crt, certificate: "
+                                           "crt, private_key: key, server_name: other}}"),
+                                in);
+  CHECK(config->redis.tls.ca == made.files().certificate);
+  CHECK(config->redis.tls.own.certificate == made.files().certificate);
+  CHECK(config->redis.tls.own.private_key == made.files().private_key);
+  CHECK(config->redis.tls.server_name == "other");
+  CHECK(config->redis.tls.verify);
+  CHECK(config->warnings.empty());
+  const auto trusting =
+      must_load(with_store("{url: \"rediss://redis\", tls: {verify: false}}"), with_tls());
+  CHECK_FALSE(trusting->redis.tls.verify);
+  REQUIRE(trusting->warnings.size() == 1);
+  CHECK(trusting->warnings[0].key_path == "store.redis.tls.verify");
+  const auto wrong =
+      problems_of(with_store("{url: \"rediss://redis\", tls: {ca: gone, certificate: key}}"), in);
+  CHECK(wrong.find("store.redis.tls: certificate and private_key belong together") !=
         std::string::npos);
-  CHECK(gone.find("store.redis.tls.ca: can not read file") != std::string::npos);
-  std::filesystem::remove_all(directory);
+  CHECK(wrong.find("store.redis.tls.ca: can not use file ") != std::string::npos);
+  CHECK(wrong.find(": there is no certificate in PEM form in it") != std::string::npos);
 }
 
 TEST_CASE("the URL of a redis is a secret: a variable, or a file") {

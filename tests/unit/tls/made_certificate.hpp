@@ -16,11 +16,11 @@ namespace weir::tls::test {
 
 class MadeCertificate {
  public:
-  /// Valid from now to so many seconds from now.
-  explicit MadeCertificate(const std::string& name, long valid_s = 3600) {
+  /// Valid from now to so many seconds from now. The certificate owns the key.
+  explicit MadeCertificate(const std::string& name, long valid_s = 3600,
+                           EVP_PKEY* key = EVP_EC_gen("P-256")) {
     std::string directory = (std::filesystem::temp_directory_path() / "weir-tls-XXXXXX").string();
     directory_ = ::mkdtemp(directory.data());
-    EVP_PKEY* const key = EVP_EC_gen("P-256");
     X509* const certificate = X509_new();
     X509_set_version(certificate, 2);
     X509_gmtime_adj(X509_getm_notBefore(certificate), valid_s < 0 ? 2 * valid_s : 0);

@@ -57,6 +57,15 @@ TEST_CASE("a pipe in the place of a file keeps nobody waiting") {
   CHECK(none.error().message == "can not use file \"" + pipe + "\": it is not a regular file");
 }
 
+TEST_CASE("a key that is too short is refused, and what would do is told") {
+  const MadeCertificate weak("weak.test", 3600, EVP_RSA_gen(1024));
+  const auto server = ServerContext::load({weak.files()});
+  REQUIRE_FALSE(server.has_value());
+  CHECK(server.error().message == "can not use the certificate in \"" + weak.files().certificate +
+                                      "\": ee key too small; use RSA with 2048 bits or more, or "
+                                      "P-256");
+}
+
 TEST_CASE("the context whose certificate is for a name") {
   const MadeCertificate one("one.test");
   const MadeCertificate wild("*.wild.test");
