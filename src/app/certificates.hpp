@@ -16,9 +16,9 @@ struct Certificates {
   std::vector<std::shared_ptr<const tls::ServerContext>> listeners;  ///< as Config::listen
   std::vector<std::shared_ptr<const tls::ClientContext>> upstreams;  ///< as Config::upstreams
 
-  std::vector<std::string> warnings;  ///< about certificates that nobody will accept now
-
   bool any() const;
+  /// About certificates that nobody accepts now.
+  std::vector<std::string> warnings() const;
 };
 
 Result<Certificates> load_certificates(const config::Config& config);

@@ -243,7 +243,7 @@ void Server::renew_certificates() {
   }
   for (auto& worker : workers_)
     worker->renew(*certificates);
-  for (const auto& warning : certificates->warnings)
+  for (const auto& warning : certificates->warnings())
     spdlog::warn("SIGHUP: {}", warning);
   if (certificates->any())
     return spdlog::info("SIGHUP: certificates were read again; the configuration stays as it is");

@@ -42,9 +42,9 @@ std::string what_is_wrong(const CLI::App& root, const CLI::ParseError& error) {
       std::find_if(left.begin(), left.end(), [](const auto& one) { return one != "--"; });
   if (unknown == left.end()) return error.what();
   const bool is_command = root.get_subcommands().empty() && !unknown->starts_with('-');
-  // What follows the name of an option may be a secret.
+  // What follows the name of an option, or the scheme of a URL, may be a secret.
   return (is_command ? "unknown command \"" : "unexpected argument \"") +
-         unknown->substr(0, unknown->find('=')) + "\"";
+         unknown->substr(0, unknown->find_first_of("=:")) + "\"";
 }
 
 /// --help and --version arrive as errors of code 0; all other codes of the parser are one of ours.

@@ -124,10 +124,11 @@ void print_store(std::ostream& out, const config::Config& config) {
   // Never user and password.
   const auto& redis = config.redis;
   out << "store redis at " << address_text(redis.host, redis.port, redis.unix_path) << " database "
-      << redis.database << (redis.secure ? " over TLS" : "") << ": keys " << redis.key_prefix
-      << "*, a decision within " << duration_text(redis.timeout) << ", left alone for "
-      << duration_text(redis.breaker_retry_after) << " after " << redis.breaker_failures
-      << " failures, replicas " << redis.replicas << '\n';
+      << redis.database << (redis.secure ? " over TLS" : "")
+      << (redis.secure && !redis.tls.verify ? ", its certificate not verified" : "") << ": keys "
+      << redis.key_prefix << "*, a decision within " << duration_text(redis.timeout)
+      << ", left alone for " << duration_text(redis.breaker_retry_after) << " after "
+      << redis.breaker_failures << " failures, replicas " << redis.replicas << '\n';
 }
 
 void print_routes(std::ostream& out, const config::Config& config) {

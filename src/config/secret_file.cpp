@@ -1,8 +1,10 @@
 #include "config/secret_file.hpp"
 
 #include <cerrno>
-#include <fstream>
+#include <fcntl.h>
+#include <poll.h>
 #include <system_error>
+#include <unistd.h>
 
 #include "config/suggest.hpp"
 
@@ -16,28 +18,48 @@ Problem can_not_read(const std::filesystem::path& path, const std::string& why) 
   return {"can not read file " + in_quotes(path.string()) + ": " + why};
 }
 
+struct File {
+  explicit File(int opened) : descriptor(opened) {}
+  ~File() {
+    if (descriptor >= 0) ::close(descriptor);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  const int descriptor;
+};
+
 }  // namespace
 
-Result<std::string> read_bounded_file(const std::filesystem::path& path, std::size_t max_bytes) {
+Result<std::string> read_bounded_file(const std::filesystem::path& path, std::size_t max_bytes,
+                                      Patience patience) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return can_not_read(path, "it is a directory");
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return can_not_read(path, std::generic_category().message(errno));
+  const auto refuse = [&path](int number) {
+    return can_not_read(path, std::generic_category().message(number));
+  };
+  // Opening a FIFO would wait already.
+  const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.descriptor < 0) return refuse(errno);
   std::string content(max_bytes + 1, '\0');
-  file.read(content.data(), static_cast<std::streamsize>(content.size()));
-  if (file.bad()) return can_not_read(path, std::generic_category().message(errno));
-  content.resize(static_cast<std::size_t>(file.gcount()));
-  if (content.size() > max_bytes) {
+  std::size_t size = 0;
+  while (size < content.size()) {
+    pollfd ready{.fd = file.descriptor, .events = POLLIN, .revents = 0};
+    if (::poll(&ready, 1, static_cast<int>(patience.count())) == 0)
+      return can_not_read(path, "nobody writes into it");
+    const ssize_t got = ::read(file.descriptor, content.data() + size, content.size() - size);
+    if (got == 0) break;
+    if (got > 0) size += static_cast<std::size_t>(got);
+    if (got < 0 && errno != EAGAIN && errno != EINTR) return refuse(errno);
+  }
+  if (size > max_bytes) {
     return can_not_read(path, "larger than " + std::to_string(max_bytes) + " bytes");
   }
+  content.resize(size);
   return {boost::system::in_place_value, std::move(content)};
 }
 
-Result<Secret> read_secret_file(const std::filesystem::path& path) {
-  std::error_code error;
-  if (std::filesystem::is_fifo(path, error)) return can_not_read(path, "it is a pipe");
-  Result<std::string> content = read_bounded_file(path, largest_secret);
+Result<Secret> read_secret_file(const std::filesystem::path& path, Patience patience) {
+  Result<std::string> content = read_bounded_file(path, largest_secret, patience);
   if (!content) return content.error();
   if (content->ends_with('\n')) content->pop_back();
   if (content->empty()) return can_not_read(path, "it is empty");

@@ -1,6 +1,7 @@
 // Secrets kept in files, as container platforms mount them.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 
 #include "base/result.hpp"
@@ -8,10 +9,16 @@
 
 namespace weir::config {
 
+/// How long a file that is a pipe may keep its reader waiting.
+using Patience = std::chrono::milliseconds;
+inline constexpr Patience for_ever{-1};
+
 /// The content without one trailing newline. The problem names the path and never the content.
-Result<Secret> read_secret_file(const std::filesystem::path& path);
+Result<Secret> read_secret_file(const std::filesystem::path& path,
+                                Patience patience = std::chrono::seconds(5));
 
 /// All of a file of at most `max_bytes`.
-Result<std::string> read_bounded_file(const std::filesystem::path& path, std::size_t max_bytes);
+Result<std::string> read_bounded_file(const std::filesystem::path& path, std::size_t max_bytes,
+                                      Patience patience = for_ever);
 
 }  // namespace weir::config

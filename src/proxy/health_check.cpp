@@ -58,16 +58,13 @@ Task<> HealthCheck::run(std::uint64_t tick) {
 
 /// The server took the connection, and then?
 void HealthCheck::note_trouble() {
-  const auto trouble = connection_->stream.trouble();
-  if (!trouble.empty()) {
-    server_.note("TLS: " + std::string(trouble));
-  } else if (was_cut_) {
-    server_.note("its health check was not answered in time");
+  std::string what = "got no answer in HTTP/1.1";
+  if (was_cut_) {
+    what = "was not answered in time";
   } else if (status_ != 0) {
-    server_.note("its health check was answered " + std::to_string(status_));
-  } else {
-    server_.note("its health check got no answer in HTTP/1.1");
+    what = "was answered " + std::to_string(status_);
   }
+  server_.note(*connection_, "its health check " + what);
 }
 
 Task<error_code> HealthCheck::ask(std::uint64_t tick) {

@@ -305,7 +305,7 @@ void Session::look_after_client() {
 void Session::drain() {
   if (phase_ == Phase::idle) arm(Phase::idle, drain_grace);
   // Nor is a request under way here, but a handshake may be.
-  if (phase_ == Phase::open)
+  if (phase_ == Phase::open && !timed_out_)
     arm(Phase::open, std::min(drain_handshake, context_.config.downstream.head_timeout));
 }
 

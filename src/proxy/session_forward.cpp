@@ -76,23 +76,25 @@ bool Session::is_servers_fault(Failure failure, bool reused) const {
          failure == Failure::upstream_timed_out || (failure == Failure::upstream_broken && !reused);
 }
 
-/// Not only not here yet: a server that closes every connection would never be left out else.
+/// Not only not here yet: a server that closes every connection would never be left out else. That
+/// some of it came does not matter: with a byte now and then it would wait just as long.
 bool Session::is_held_back(const Upload& upload) const {
   constexpr std::uint64_t patience = ticks_in(std::chrono::seconds(1));
   return !upload.finished && !upload.waits_for_upstream &&
-         context_.wheel.now() - upload.asked_at >= patience;
+         context_.wheel.now() - upload.began_at >= patience;
 }
 
 void Session::note_failure(UpstreamServer& server, Failure failure, bool reused) {
   const auto trouble = upstream_ ? upstream_->stream.trouble() : std::string_view{};
   if (!trouble.empty()) {
-    server.note("TLS: " + std::string(trouble));
     context_.warn("upstream " + exchange_->upstream->name + ": TLS to " +
                   server.settings().authority() + ": " + std::string(trouble));
-  } else if (failure == Failure::upstream_broken || failure == Failure::upstream_timed_out) {
-    server.note(answer_to(failure).detail);  // of the others the server knows more
   }
-  if (is_servers_fault(failure, reused)) server.failed(context_.wheel.now());
+  if (!is_servers_fault(failure, reused)) return;
+  // Of what went wrong before it was asked the server knows more.
+  if (failure == Failure::upstream_broken || failure == Failure::upstream_timed_out)
+    server.note(*upstream_, answer_to(failure).detail);
+  server.failed(context_.wheel.now());
 }
 
 /// Only where nothing can have been processed, or the method is idempotent and nothing was answered
@@ -195,6 +197,7 @@ Failure Session::append_request(Upload& upload) {
 /// The rest of the body goes up beside the answer.
 void Session::start_upload(Upload& upload) {
   upload.finished = false;
+  upload.began_at = context_.wheel.now();
   upload.done.emplace(context_.io.get_executor(), Timer::time_point::max());
   body_input_ = std::make_unique<InputBuffer>(gather_limit);
   upload.source.continue_in(*body_input_);
@@ -252,7 +255,6 @@ Task<> Session::upload_rest(Upload& upload) {
     upload.waits_for_upstream = false;
     upload.sent_whole = state == BodySource::State::ended && !ec;
     if (state != BodySource::State::exhausted || ec || upload.unwanted) continue;
-    upload.asked_at = context_.wheel.now();
     if (co_await upload.source.fill()) {
       upload.failure = timed_out_ ? Failure::body_timed_out : Failure::downstream_gone;
     }
@@ -268,8 +270,7 @@ void Session::end_upload(Upload& upload) {
   exchange_->keep_alive = false;
   upload.unwanted = true;
   stream_.cancel();
-  upstream_->stream.close();  // what is cancelled between two parts of a write goes on
-  upstream_->reusable = false;
+  upstream_->stream.cancel();
 }
 
 void Session::count_upstream(Failure failure) {

@@ -3,8 +3,6 @@
 #include <cerrno>
 #include <sys/socket.h>
 
-#include <boost/asio/write.hpp>
-
 namespace weir::proxy {
 namespace {
 
@@ -100,12 +98,10 @@ Task<error_code> Stream::flush() {
   co_return ec;
 }
 
+/// Waits for room and sends then: an operation that sends part after part can not be cancelled
+/// between two of them.
 Task<error_code> Stream::write(std::string_view data) {
   error_code ec;
-  if (!channel_) {
-    co_await asio::async_write(socket_, bytes_of(data), into(ec));
-    co_return ec;
-  }
   for (;;) {
     if (!socket_.is_open()) co_return error_code(asio::error::operation_aborted);
     data.remove_prefix(write_some(data, ec));
@@ -136,6 +132,7 @@ bool Stream::has_unread() {
 }
 
 void Stream::cancel() {
+  ++cancels_;
   error_code ec;
   socket_.cancel(ec);
 }

@@ -71,7 +71,8 @@ class Stream {
   bool has_ended();
   bool has_unread();
 
-  /// Ends what is being waited for; reading and writing fail with operation_aborted.
+  /// Ends what is being waited for: a write under way, and a read unless it has its bytes already,
+  /// fail with operation_aborted.
   void cancel();
   /// Nothing more is sent: the closing word of TLS, and the end of the sending half.
   void shutdown_send();
@@ -86,6 +87,7 @@ class Stream {
   struct SecureRead {
     Stream& stream;
     asio::mutable_buffer to;
+    unsigned cancels = stream.cancels_;
     bool posted = false;  ///< the first turn runs inside the call, where nothing may complete
     template <class Self>
     void operator()(Self& self, error_code ec = {});
@@ -100,6 +102,7 @@ class Stream {
   std::unique_ptr<tls::Channel> channel_;  ///< none: plain
   std::string unsent_;
   Socket::wait_type write_waits_for_ = Socket::wait_write;
+  unsigned cancels_ = 0;  ///< for a read that waits for its turn, when the socket waits for nothing
 };
 
 template <class Self>
@@ -109,7 +112,7 @@ void Stream::SecureRead::operator()(Self& self, error_code ec) {
     posted = true;
     return asio::post(stream.socket_.get_executor(), std::move(self));
   }
-  if (ec || !stream.is_open())
+  if (ec || !stream.is_open() || cancels != stream.cancels_)
     return self.complete(error_code(asio::error::operation_aborted), std::size_t{0});
   const auto step = stream.channel_->read(static_cast<char*>(to.data()), to.size());
   switch (step.state) {

@@ -23,7 +23,7 @@ struct Upload {
   bool sent_whole = false;          ///< the upstream connection stands at the end of the request
   bool unwanted = false;            ///< the answer is complete: stop where you are
   bool waits_for_upstream = false;  ///< which takes no more
-  std::uint64_t asked_at = 0;       ///< tick at which the client was asked for more
+  std::uint64_t began_at = 0;       ///< tick at which the client was first waited for
   Failure failure = Failure::none;
   std::exception_ptr thrown{};  ///< by the upload: for whoever waits for its end
   std::optional<Timer> done;

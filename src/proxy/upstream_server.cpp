@@ -144,7 +144,7 @@ Task<error_code> UpstreamServer::resolve(std::uint64_t tick, Duration timeout) {
   waiting_.push_back(&patience);
   co_await patience.async_wait(into(ec));
   const bool still_waiting = std::erase(waiting_, &patience) > 0;
-  if (still_waiting) note("its name: not found in time");
+  if (still_waiting) trouble_ = "its name: not found in time";
   co_return still_waiting ? error_code(asio::error::timed_out) : lookup_error_;
 }
 
@@ -156,7 +156,7 @@ Task<> UpstreamServer::look_up(std::uint64_t tick) {
       co_await resolver.async_resolve(settings_.host, std::to_string(settings_.port), into(ec));
   if (!ec) addresses_.found({found.begin(), found.end()}, tick);
   lookup_error_ = addresses_.list().empty() ? ec : error_code{};
-  if (lookup_error_) note("its name: " + lookup_error_.message());
+  if (lookup_error_) trouble_ = "its name: " + lookup_error_.message();
   looking_up_ = false;
   for (Timer* const timer : std::exchange(waiting_, {}))
     timer->cancel();
@@ -197,11 +197,17 @@ Task<error_code> UpstreamServer::connect(UpstreamConnection& connection) {
     }
     if (ec == asio::error::operation_aborted) break;
   }
-  if (ec == asio::error::operation_aborted) note("no connection in time");
-  const auto trouble = connection.stream.trouble();
-  if (ec && ec != asio::error::operation_aborted)
-    note(trouble.empty() ? ec.message() : "TLS: " + std::string(trouble));
+  if (ec == asio::error::operation_aborted) {
+    trouble_ = "no connection in time";
+  } else if (ec) {
+    note(connection, ec.message());
+  }
   co_return ec;
+}
+
+void UpstreamServer::note(const UpstreamConnection& connection, std::string_view otherwise) {
+  const std::string_view trouble = connection.stream.trouble();
+  trouble_ = trouble.empty() ? std::string(otherwise) : "TLS: " + std::string(trouble);
 }
 
 }  // namespace weir::proxy

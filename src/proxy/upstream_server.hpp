@@ -96,8 +96,9 @@ class UpstreamServer {
   void answered() { ejection_.succeeded(); }
   /// It could not be reached, or answered nothing on a connection of its own.
   void failed(std::uint64_t tick);
-  /// What went wrong with it last, in words for the log.
-  void note(std::string_view trouble) { trouble_ = trouble; }
+  /// Keeps what went wrong with a connection: what TLS says of it, or else this.
+  void note(const UpstreamConnection& connection, std::string_view otherwise);
+  /// What went wrong last, in words for the log.
   const std::string& trouble() const { return trouble_; }
   /// What an active check found.
   void checked(bool good);

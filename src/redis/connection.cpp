@@ -7,6 +7,7 @@
 
 #include "redis/backoff.hpp"
 #include "redis/error_reply.hpp"
+#include "redis/tls.hpp"
 
 namespace weir::redis {
 namespace {
@@ -47,9 +48,7 @@ Connection::Connection(asio::io_context& io, const config::RedisStore& options,
       random_(static_cast<std::minstd_rand::result_type>(seed ^ (seed >> 32))),
       resolver_(io.get_executor()),
       timer_(io.get_executor()),
-      shas_(scripts.size()) {
-  if (options.secure) tls_.emplace(options.tls, options.host);
-}
+      shas_(scripts.size()) {}
 
 Connection::~Connection() {
   stop();
@@ -141,7 +140,8 @@ bool Connection::open(const asio::ip::tcp::endpoint* address) {
     adapter_ = std::make_unique<HiredisAdapter>(io_, *context_, options_.secure, *this);
     // Notices a peer that vanished while nothing is asked.
     if (address != nullptr) redisEnableKeepAlive(&context_->c);
-    const auto problem = tls_ ? tls_->start(context_->c) : std::nullopt;
+    const auto problem =
+        options_.secure ? start_tls(context_->c, options_.tls, options_.host) : std::nullopt;
     if (!problem) return true;
     why = problem->message;
   } else if (context_ != nullptr) {
@@ -205,7 +205,7 @@ void Connection::on_handshake(HandshakeCommand::Step step, const redisReply& rep
 void Connection::on_context_end(std::string_view why) {
   context_ = nullptr;
   adapter_.reset();
-  const std::string tls_error = tls_ ? Tls::take_error() : std::string();
+  const std::string tls_error = options_.secure ? take_tls_error() : std::string();
   if (!tls_error.empty()) why = tls_error;
   if (state_ == State::ready) return fail(printable(why.empty() ? stray_reply : why));
   if (state_ != State::connecting) return;

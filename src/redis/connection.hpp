@@ -6,7 +6,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -19,7 +18,6 @@
 #include "redis/hiredis_adapter.hpp"
 #include "redis/loop_io.hpp"
 #include "redis/receiver.hpp"
-#include "redis/tls.hpp"
 
 struct redisReply;
 
@@ -112,7 +110,6 @@ class Connection final : public HiredisAdapter::Owner {
   SteadyClock::time_point attempt_until_;
   std::vector<asio::ip::tcp::endpoint> addresses_;  ///< not yet tried, the next one last
 
-  std::optional<Tls> tls_;
   redisAsyncContext* context_ = nullptr;
   std::unique_ptr<HiredisAdapter> adapter_;
   std::vector<HandshakeCommand> handshake_commands_;

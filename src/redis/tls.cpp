@@ -1,48 +1,49 @@
 #include "redis/tls.hpp"
 
-#include <utility>
-
 #ifdef WEIR_HAS_REDIS_TLS
+
 #include <hiredis/hiredis.h>
 #include <hiredis/hiredis_ssl.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#endif
+
+#include "tls/context.hpp"
 
 namespace weir::redis {
 
-Tls::Tls(const tls::ClientFiles& files, std::string host)
-    : context_(tls::ClientContext::load(files)), host_(std::move(host)) {}
-
-#ifdef WEIR_HAS_REDIS_TLS
-
-std::optional<Problem> Tls::start(redisContext& context) {
-  if (!context_) return context_.error();
-  SSL* const connection = (*context_)->connection_to(host_);
+std::optional<Problem> start_tls(redisContext& context, const tls::ClientFiles& files,
+                                 const std::string& host) {
+  const auto shared = tls::ClientContext::load(files);
+  if (!shared) return shared.error();
+  tls::NativeConnection connection = (*shared)->connection_to(host);
   if (connection == nullptr) return Problem{"TLS: out of memory"};
-  SSL_set_alpn_protos(connection, nullptr, 0);  // there is no name for what Redis speaks
-  SSL_set_read_ahead(connection, 0);  // hiredis looks for more at the socket, never behind it
-  if (redisInitiateSSL(&context, connection) == REDIS_OK) return std::nullopt;  // and owns it now
-  SSL_free(connection);
-  return Problem{context.errstr};
+  SSL_set_alpn_protos(connection.get(), nullptr, 0);  // there is no name for what Redis speaks
+  SSL_set_read_ahead(connection.get(), 0);  // hiredis looks for more at the socket, never behind it
+  if (redisInitiateSSL(&context, connection.get()) != REDIS_OK) return Problem{context.errstr};
+  static_cast<void>(connection.release());  // the context owns it now
+  return std::nullopt;
 }
 
-std::string Tls::take_error() {
+std::string take_tls_error() {
   const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
   ERR_clear_error();  // what stays would be taken for the failure of another connection
   return reason != nullptr ? std::string("TLS: ") + reason : std::string();
 }
 
+}  // namespace weir::redis
+
 #else
 
-std::optional<Problem> Tls::start(redisContext&) {
+namespace weir::redis {
+
+std::optional<Problem> start_tls(redisContext&, const tls::ClientFiles&, const std::string&) {
   return Problem{"TLS: this build's hiredis has none"};
 }
 
-std::string Tls::take_error() {
+std::string take_tls_error() {
   return {};
 }
 
-#endif
-
 }  // namespace weir::redis
+
+#endif

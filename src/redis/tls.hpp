@@ -2,32 +2,22 @@
 // refuses rediss://.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/result.hpp"
-#include "tls/context.hpp"
+#include "tls/material.hpp"
 
 struct redisContext;
 
 namespace weir::redis {
 
-/// Certificates are read once, when it is made.
-class Tls {
- public:
-  /// The server's certificate must name the files' `server_name`, or else `host`.
-  Tls(const tls::ClientFiles& files, std::string host);
+/// Before the first byte of a connection. The files are read each time, so that renewed ones are
+/// used; the server's certificate must name their `server_name`, or else `host`.
+std::optional<Problem> start_tls(redisContext& context, const tls::ClientFiles& files,
+                                 const std::string& host);
 
-  /// Before the first byte of a connection. A problem of the files is told here too.
-  std::optional<Problem> start(redisContext& context);
-
-  /// Why this thread's last handshake failed, which hiredis does not pass on; empty if it did not.
-  static std::string take_error();
-
- private:
-  Result<std::shared_ptr<const tls::ClientContext>> context_;
-  std::string host_;
-};
+/// Why this thread's last handshake failed, which hiredis does not pass on; empty if it did not.
+std::string take_tls_error();
 
 }  // namespace weir::redis

@@ -19,25 +19,21 @@ bool is_cut(int error) {
 Channel::Channel(const std::shared_ptr<const ServerContext>& context, int descriptor)
     : context_(context), ssl_(SSL_new(context->native())) {
   if (ssl_ == nullptr) return;
-  SSL_set_fd(ssl_, descriptor);
-  SSL_set_accept_state(ssl_);
+  SSL_set_fd(ssl_.get(), descriptor);
+  SSL_set_accept_state(ssl_.get());
 }
 
 Channel::Channel(const std::shared_ptr<const ClientContext>& context, int descriptor,
                  const std::string& host)
     : context_(context), ssl_(context->connection_to(host)) {
-  if (ssl_ != nullptr) SSL_set_fd(ssl_, descriptor);
-}
-
-Channel::~Channel() {
-  SSL_free(ssl_);
+  if (ssl_ != nullptr) SSL_set_fd(ssl_.get(), descriptor);
 }
 
 Channel::State Channel::handshake() {
   if (ssl_ == nullptr) return state_after(-1);
   ERR_clear_error();
   errno = 0;
-  const State state = state_after(SSL_do_handshake(ssl_));
+  const State state = state_after(SSL_do_handshake(ssl_.get()));
   established_ = state == State::done;
   return state;
 }
@@ -46,7 +42,7 @@ Channel::Step Channel::read(char* to, std::size_t size) {
   std::size_t bytes = 0;
   ERR_clear_error();
   errno = 0;
-  const State state = state_after(SSL_read_ex(ssl_, to, size, &bytes));
+  const State state = state_after(SSL_read_ex(ssl_.get(), to, size, &bytes));
   return {.state = state, .bytes = bytes};
 }
 
@@ -58,7 +54,7 @@ Channel::Step Channel::write(std::string_view data) {
     ERR_clear_error();
     errno = 0;
     const State state =
-        state_after(SSL_write_ex(ssl_, data.data() + sent, data.size() - sent, &bytes));
+        state_after(SSL_write_ex(ssl_.get(), data.data() + sent, data.size() - sent, &bytes));
     if (state != State::done) return {.state = state, .bytes = sent};
     sent += bytes;
   }
@@ -70,31 +66,31 @@ Channel::State Channel::look() {
   std::size_t bytes = 0;
   ERR_clear_error();
   errno = 0;
-  return state_after(SSL_peek_ex(ssl_, &byte, 1, &bytes));
+  return state_after(SSL_peek_ex(ssl_.get(), &byte, 1, &bytes));
 }
 
 bool Channel::holds_unread() const {
-  return SSL_has_pending(ssl_) == 1;
+  return SSL_has_pending(ssl_.get()) == 1;
 }
 
 void Channel::end() {
   // A second time it would wait for the other side's word.
-  if (!established_ || broken_ || (SSL_get_shutdown(ssl_) & SSL_SENT_SHUTDOWN) != 0) return;
+  if (!established_ || broken_ || (SSL_get_shutdown(ssl_.get()) & SSL_SENT_SHUTDOWN) != 0) return;
   ERR_clear_error();
-  SSL_shutdown(ssl_);
+  SSL_shutdown(ssl_.get());
   ERR_clear_error();
 }
 
 Channel::State Channel::state_after(int returned) {
   if (returned > 0) return State::done;
   const int saved_errno = errno;
-  const int error = ssl_ == nullptr ? SSL_ERROR_SSL : SSL_get_error(ssl_, returned);
+  const int error = ssl_ == nullptr ? SSL_ERROR_SSL : SSL_get_error(ssl_.get(), returned);
   if (error == SSL_ERROR_WANT_READ) return State::wants_read;
   if (error == SSL_ERROR_WANT_WRITE) return State::wants_write;
   if (error == SSL_ERROR_ZERO_RETURN) return State::ended;
   broken_ = true;
-  const bool verifies = ssl_ != nullptr && SSL_get_verify_mode(ssl_) != SSL_VERIFY_NONE;
-  const long verdict = verifies ? SSL_get_verify_result(ssl_) : X509_V_OK;
+  const bool verifies = ssl_ != nullptr && SSL_get_verify_mode(ssl_.get()) != SSL_VERIFY_NONE;
+  const long verdict = verifies ? SSL_get_verify_result(ssl_.get()) : X509_V_OK;
   if (!established_ && verdict != X509_V_OK) {
     trouble_ =
         std::string("its certificate is not accepted: ") + X509_verify_cert_error_string(verdict);

@@ -13,8 +13,6 @@
 
 #include "tls/context.hpp"
 
-struct ssl_st;
-
 namespace weir::tls {
 
 class Channel {
@@ -24,7 +22,7 @@ class Channel {
     wants_read,   ///< try again when the descriptor is readable
     wants_write,  ///< try again when it is writable
     ended,        ///< the peer said that it sends no more
-    broken,       ///< cut without a word, or an error: trouble() says which
+    broken,       ///< cut without a word, or an error: trouble() says why
   };
   struct Step {
     State state = State::done;
@@ -37,9 +35,6 @@ class Channel {
   /// another.
   Channel(const std::shared_ptr<const ClientContext>& context, int descriptor,
           const std::string& host);
-  ~Channel();
-  Channel(const Channel&) = delete;
-  Channel& operator=(const Channel&) = delete;
 
   State handshake();
   Step read(char* to, std::size_t size);
@@ -52,14 +47,15 @@ class Channel {
   bool holds_unread() const;
   /// Tells the peer that no more is sent, if that can be told at once.
   void end();
-  /// Why it is broken, in words for the log.
+  /// Why it is broken, in words for the log; empty for a connection that was cut behind its
+  /// handshake, of which TLS has nothing to say.
   const std::string& trouble() const { return trouble_; }
 
  private:
   State state_after(int returned);
 
   std::shared_ptr<const void> context_;
-  ssl_st* ssl_;
+  NativeConnection ssl_;
   bool broken_ = false;
   bool established_ = false;
   std::string trouble_;

@@ -40,7 +40,15 @@ std::string take_reason_and_advice() {
   return text;
 }
 
-Result<void> use(SSL_CTX* context, const CertificateFiles& files, Certificate* certificate) {
+void warn_of_dates(const Certificate& certificate, const std::string& file,
+                   std::vector<std::string>& warnings) {
+  const std::string trouble = trouble_with_dates(certificate);
+  if (!trouble.empty()) warnings.push_back(trouble + " (\"" + file + "\")");
+}
+
+/// The certificate that is used.
+Result<Certificate> use(SSL_CTX* context, const CertificateFiles& files,
+                        std::vector<std::string>& warnings) {
   const Result<Certificates> chain = read_certificates(files.certificate);
   if (!chain) return chain.error();
   const Result<Key> key = read_key(files.private_key);
@@ -58,8 +66,8 @@ Result<void> use(SSL_CTX* context, const CertificateFiles& files, Certificate* c
     return Problem{"can not use the certificate in \"" + files.certificate +
                    "\": " + take_reason_and_advice()};
   }
-  if (certificate != nullptr) *certificate = chain->front();
-  return {};
+  warn_of_dates(chain->front(), files.certificate, warnings);
+  return chain->front();
 }
 
 /// A client that offers only what is not spoken here is told so (RFC 7301 section 3.2).
@@ -82,7 +90,7 @@ int choose_certificate(SSL* connection, int*, void* server) {
   return SSL_TLSEXT_ERR_OK;
 }
 
-Result<void> trust(SSL_CTX* context, const std::string& ca) {
+Result<void> trust(SSL_CTX* context, const std::string& ca, std::vector<std::string>& warnings) {
   if (ca.empty()) {
     SSL_CTX_set_default_verify_paths(context);
     ERR_clear_error();
@@ -90,6 +98,7 @@ Result<void> trust(SSL_CTX* context, const std::string& ca) {
   }
   const Result<Certificates> anchors = read_certificates(ca);
   if (!anchors) return anchors.error();
+  warn_of_dates(anchors->front(), ca, warnings);
   for (const Certificate& anchor : *anchors)
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context), anchor.get());
   ERR_clear_error();
@@ -108,7 +117,7 @@ bool expect(SSL* connection, const std::string& name) {
     return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(connection), name.c_str()) == 1;
   SSL_set_hostflags(connection, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   return SSL_set1_host(connection, name.c_str()) == 1 &&
-         SSL_set_tlsext_host_name(connection, name.c_str()) == 1;  // RFC 6066 section 3: names only
+         SSL_set_tlsext_host_name(connection, name.c_str()) == 1;  // for names only, too
 }
 
 Problem no_context() {
@@ -121,10 +130,11 @@ Result<std::shared_ptr<const ServerContext>> ServerContext::load(
     const std::vector<CertificateFiles>& files) {
   auto server = std::make_shared<ServerContext>();
   for (const CertificateFiles& one : files) {
-    One made{.native = make_context(TLS_server_method()), .certificate = {}};
-    SSL_CTX* const native = made.native.get();
+    NativeContext context = make_context(TLS_server_method());
+    SSL_CTX* const native = context.get();
     if (native == nullptr) return no_context();
-    if (auto used = use(native, one, &made.certificate); !used) return used.error();
+    const auto used = use(native, one, server->warnings_);
+    if (!used) return used.error();
     SSL_CTX_set_alpn_select_cb(native, choose_protocol, nullptr);
     SSL_CTX_set_tlsext_servername_callback(native, choose_certificate);
     SSL_CTX_set_tlsext_servername_arg(native, server.get());
@@ -133,7 +143,7 @@ Result<std::shared_ptr<const ServerContext>> ServerContext::load(
     SSL_CTX_set_session_id_context(
         native, reinterpret_cast<const unsigned char*>(session_id_context.data()),
         static_cast<unsigned>(session_id_context.size()));
-    server->contexts_.push_back(std::move(made));
+    server->contexts_.push_back({.native = std::move(context), .certificate = *used});
   }
   if (server->contexts_.empty()) return Problem{"no certificate"};
   return std::shared_ptr<const ServerContext>(std::move(server));
@@ -155,24 +165,26 @@ Result<std::shared_ptr<const ClientContext>> ClientContext::load(const ClientFil
   SSL_CTX* const native = client->native_.get();
   if (native == nullptr) return no_context();
   SSL_CTX_set_verify(native, files.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
-  if (auto trusted = trust(native, files.ca); !trusted) return trusted.error();
+  if (auto trusted = trust(native, files.ca, client->warnings_); !trusted) return trusted.error();
   if (!files.own.certificate.empty()) {
-    if (auto used = use(native, files.own, nullptr); !used) return used.error();
+    if (auto used = use(native, files.own, client->warnings_); !used) return used.error();
   }
   SSL_CTX_set_alpn_protos(native, reinterpret_cast<const unsigned char*>(alpn_http11.data()),
                           static_cast<unsigned>(alpn_http11.size()));
   return std::shared_ptr<const ClientContext>(std::move(client));
 }
 
-ssl_st* ClientContext::connection_to(const std::string& host) const {
-  SSL* const connection = SSL_new(native_.get());
-  if (connection == nullptr) return nullptr;
-  if (!expect(connection, server_name_.empty() ? host : server_name_)) {
-    SSL_free(connection);
-    return nullptr;
-  }
-  SSL_set_connect_state(connection);
+NativeConnection ClientContext::connection_to(const std::string& host) const {
+  NativeConnection connection(SSL_new(native_.get()));
+  std::string_view name = server_name_.empty() ? host : server_name_;
+  if (name.ends_with('.')) name.remove_suffix(1);  // RFC 6066 section 3
+  if (!connection || !expect(connection.get(), std::string(name))) return nullptr;
+  SSL_set_connect_state(connection.get());
   return connection;
+}
+
+void FreeConnection::operator()(ssl_st* connection) const {
+  SSL_free(connection);
 }
 
 }  // namespace weir::tls

@@ -18,6 +18,11 @@ namespace weir::tls {
 
 using NativeContext = std::shared_ptr<ssl_ctx_st>;
 
+struct FreeConnection {
+  void operator()(ssl_st* connection) const;
+};
+using NativeConnection = std::unique_ptr<ssl_st, FreeConnection>;
+
 /// For a listener. The client's server name chooses the certificate; the first is for clients that
 /// name none, or one that no certificate is for. Sessions are resumed by tickets, whichever thread
 /// takes the connection; a new context has new ticket keys.
@@ -27,6 +32,8 @@ class ServerContext {
       const std::vector<CertificateFiles>& files);
 
   ssl_ctx_st* native() const { return contexts_.front().native.get(); }
+  /// About certificates that clients will not accept now.
+  const std::vector<std::string>& warnings() const { return warnings_; }
   /// The context whose certificate is for that name, or nullptr.
   ssl_ctx_st* context_for(const char* server_name) const;
 
@@ -36,6 +43,7 @@ class ServerContext {
     Certificate certificate;
   };
   std::vector<One> contexts_;
+  std::vector<std::string> warnings_;
 };
 
 /// For an upstream, or for Redis.
@@ -43,12 +51,15 @@ class ClientContext {
  public:
   static Result<std::shared_ptr<const ClientContext>> load(const ClientFiles& files);
 
-  /// A connection, whose end the caller frees, to a server whose certificate has to name the
-  /// configured server name, or else `host`; nullptr for lack of memory.
-  ssl_st* connection_to(const std::string& host) const;
+  /// To a server whose certificate has to name the configured server name, or else `host`; nullptr
+  /// for lack of memory.
+  NativeConnection connection_to(const std::string& host) const;
+  /// About certificates that nobody accepts now.
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   NativeContext native_;
+  std::vector<std::string> warnings_;
   std::string server_name_;
 };
 

@@ -78,7 +78,7 @@ class Upgrades(WireCase):
         eventually(lambda: self.up_wire.endswith(b"\r\n\r\ntunnelled"), "the tunnel")
 
     def test_E4_what_is_under_way_arrives_before_the_end_of_either_half(self):
-        data = payload(3_000_000)
+        data = payload(400_000)
 
         def behave(exchange):
             exchange.send(SWITCH + data)

@@ -16,6 +16,7 @@ class NoMemory(Case):
     def setUp(self):
         self.memory = ScarceMemory()
         self.addCleanup(self.memory.close)
+        self.is_uploading = threading.Event()
         self.may_answer = threading.Event()
         self.addCleanup(self.may_answer.set)
         self.service = self.upstream(self.behaviour)
@@ -37,13 +38,23 @@ class NoMemory(Case):
             exchange.send(b"x" * 10_000_000)
             exchange.close()
         elif exchange.target == "/large-head":
+            self.await_second_piece(exchange)
             self.may_answer.wait()
             exchange.send(b"HTTP/1.1 200 OK\r\nX-Large: " + b"x" * 40_000)
             exchange.sock.recv(1)
             exchange.is_closed = True
+        elif exchange.target == "/upload":
+            self.await_second_piece(exchange)
+            exchange.is_closed = not exchange.sock.recv(1)
         else:
             exchange.read_body()
             exchange.answer(b"fine")
+
+    def await_second_piece(self, exchange):
+        """What came with the head was read with it; this piece went up beside the answer."""
+        while b"second" not in exchange.reader.buffer:
+            self.assertTrue(exchange.reader.fill())
+        self.is_uploading.set()
 
     def assert_served(self):
         self.assertEqual(self.bystander.get("/").body, b"fine")
@@ -85,6 +96,8 @@ class NoMemory(Case):
     def test_an_answer_beside_an_upload(self):
         self.client.send(request_bytes("POST", "/large-head", {"Content-Length": "100000"}) + b"x")
         self.service.await_requests(2)
+        self.client.send(b"second")
+        self.assertTrue(self.is_uploading.wait(10 * SCALE))
         with self.memory.at_most(30_000):
             self.may_answer.set()
             self.assert_given_up()
@@ -92,9 +105,11 @@ class NoMemory(Case):
         eventually(lambda: self.service.open_connections == 1, "the upstream connection is closed")
 
     def test_an_upload_beside_its_answer(self):
-        self.client.send(request_bytes("POST", "/", {"Transfer-Encoding": "chunked",
-                                                     "Trailer": "X-Large"}) + b"1\r\nx\r\n")
+        self.client.send(request_bytes("POST", "/upload", {"Transfer-Encoding": "chunked",
+                                                           "Trailer": "X-Large"}) + b"1\r\nx\r\n")
         self.service.await_requests(2)
+        self.client.send(b"6\r\nsecond\r\n")
+        self.assertTrue(self.is_uploading.wait(10 * SCALE))
         with self.memory.at_most(2_000):
             self.client.send(b"0\r\nX-Large: " + b"x" * 4_000 + b"\r\n\r\n")
             self.assert_given_up()

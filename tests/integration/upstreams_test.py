@@ -210,7 +210,10 @@ class Ejection(Group):
         for client in lazy:
             client.send(request_bytes("POST", "/", {"Content-Length": "10"}))
         eventually(lambda: len(one.requests) + len(two.requests) == 12, "all are waited for")
-        threading.Event().wait(1.2)  # not only late
+        threading.Event().wait(0.7)
+        for client in lazy:
+            client.send(b"x")  # a byte now and then is no body
+        threading.Event().wait(0.5)
         may_close.set()
         for client in lazy:
             self.assert_problem(client.read(), 502)

@@ -154,6 +154,8 @@ TEST_CASE("an argument that is not known is named, whatever else is missing") {
   CHECK(run_weir({"--"}).err == "weir: A subcommand is required\nTry `weir --help`.\n");
   CHECK(run_weir({"proxy", "--too=http://user:secret@host"}).err ==
         "weir: unexpected argument \"--too\"\nTry `weir proxy --help`.\n");
+  CHECK(run_weir({"proxy", "--to", "http://a", "redis://user:secret@host"}).err ==
+        "weir: unexpected argument \"redis\"\nTry `weir proxy --help`.\n");
   CHECK(run_weir({"check", "--quiet"}).err ==
         "weir: unexpected argument \"--quiet\"\nTry `weir check --help`.\n");
   CHECK(run_weir({"check", "one", "two"}).err ==

@@ -1,8 +1,11 @@
 // A secret reaches its place, and never a message.
+#include <array>
 #include <fstream>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "catch.hpp"
+#include "config/secret_file.hpp"
 #include "unit/config/loading.hpp"
 
 namespace weir::config {
@@ -104,6 +107,24 @@ TEST_CASE("a secret file that can not be read is named") {
   CHECK(problem("empty").find("it is empty") != std::string::npos);
   CHECK(problem("large").find("larger than 65536 bytes") != std::string::npos);
   CHECK(problem(".").find("it is a directory") != std::string::npos);
+}
+
+TEST_CASE("a secret comes through a pipe, if somebody writes it") {
+  const Directory directory;
+  const std::string fifo = directory.path() / "fifo";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  const auto none = read_secret_file(fifo, Patience(10));
+  REQUIRE_FALSE(none.has_value());
+  CHECK(none.error().message.ends_with("fifo\": nobody writes into it"));
+
+  std::array<int, 2> ends{};
+  REQUIRE(::pipe(ends.data()) == 0);
+  REQUIRE(::write(ends[1], "secret\n", 7) == 7);
+  ::close(ends[1]);
+  const auto secret = read_secret_file("/dev/fd/" + std::to_string(ends[0]));
+  ::close(ends[0]);
+  REQUIRE(secret.has_value());
+  CHECK(secret->reveal() == "secret");
 }
 
 TEST_CASE("no message repeats a secret, whatever else is wrong") {

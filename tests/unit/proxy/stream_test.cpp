@@ -20,7 +20,7 @@ struct Outcome {
   std::string data;
 };
 
-void start_read(asio::io_context& io, Stream& stream, Outcome& outcome) {
+void spawn_read(asio::io_context& io, Stream& stream, Outcome& outcome) {
   const auto read = [](Stream& from, Outcome& to) -> Task<> {
     std::array<char, 100> piece{};
     error_code ec;
@@ -30,6 +30,10 @@ void start_read(asio::io_context& io, Stream& stream, Outcome& outcome) {
     to.error = ec;
   };
   spawn(io, read(stream, outcome));
+}
+
+void start_read(asio::io_context& io, Stream& stream, Outcome& outcome) {
+  spawn_read(io, stream, outcome);
   run(io);
 }
 
@@ -292,6 +296,32 @@ TEST_CASE("over TLS what does not go at once is kept, in order, until it is flus
   CHECK(flushed.error == error_code{});
   CHECK_FALSE(pair.server->has_unsent());
   CHECK(got == text);
+}
+
+TEST_CASE("a flush is cancelled between two parts of it, too") {
+  asio::io_context io;
+  StreamPair pair(io);
+  error_code ec;
+  pair.stream.try_write(large_text(), ec);
+  Outcome flushed;
+  start_flush(io, pair.stream, flushed);
+  while (!pair.far.receive(100'000).empty()) {
+  }
+  // The turn of the first part, which can go now, comes before the second post's.
+  asio::post(io, [&] { asio::post(io, [&] { pair.stream.cancel(); }); });
+  run(io);
+  CHECK(flushed.error == error_code(asio::error::operation_aborted));
+}
+
+TEST_CASE("over TLS a read that has not begun to wait is cancelled, too") {
+  asio::io_context io;
+  SecurePair pair(io);
+  pair.shake_hands();
+  Outcome read;
+  spawn_read(io, *pair.client, read);
+  asio::post(io, [&] { pair.client->cancel(); });
+  run(io);
+  CHECK(read.error == error_code(asio::error::operation_aborted));
 }
 
 TEST_CASE("over TLS the closing word is the end, and a cut is none") {

@@ -110,6 +110,11 @@ TEST_CASE("a closing word is an end, and a cut is none") {
   CHECK(pair.server.trouble().empty());  // nothing that TLS has to say
 }
 
+TEST_CASE("the final dot of a name is no part of it in TLS") {
+  Pair pair("one.test.");
+  CHECK(pair.shake_hands() == State::done);
+}
+
 TEST_CASE("a certificate for another name is not accepted, and the reason is told") {
   Pair pair("two.test");
   CHECK(pair.shake_hands() == State::broken);

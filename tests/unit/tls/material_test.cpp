@@ -58,7 +58,7 @@ TEST_CASE("a pipe in the place of a file keeps nobody waiting") {
 }
 
 TEST_CASE("a key that is too short is refused, and what would do is told") {
-  const MadeCertificate weak("weak.test", 3600, EVP_RSA_gen(1024));
+  const MadeCertificate weak("weak.test", 3600, EVP_RSA_gen(512));
   const auto server = ServerContext::load({weak.files()});
   REQUIRE_FALSE(server.has_value());
   CHECK(server.error().message == "can not use the certificate in \"" + weak.files().certificate +
