@@ -146,12 +146,13 @@ class Upstream:
         with self._lock:
             self._open.discard(plain)
             self._open.add(sock)
-        sock.do_handshake()
         return sock
 
     def _serve(self, sock, number):
         try:
             sock = self._secured(sock)
+            if self.tls is not None:
+                sock.do_handshake()
             reader = Reader(sock, self.record)
             while reader.buffer or reader.fill():
                 exchange = Exchange(reader.head(), reader, sock, number)
