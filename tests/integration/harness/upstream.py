@@ -5,6 +5,7 @@ thread. The connection goes on to the next request unless the behaviour closed i
 """
 
 import socket
+import ssl
 import threading
 
 from .message import Malformed, Message, Reader, Truncated
@@ -74,6 +75,16 @@ def answer(body=b"", status="200 OK", fields=()):
         exchange.answer(body, status, fields)
 
     return behaviour
+
+
+def shake_hands(sock):
+    try:
+        sock.do_handshake()
+    except ssl.SSLError:
+        # Closed with something unread, its alert could be lost in the reset.
+        while socket.socket.recv(sock, 65536):
+            pass
+        raise
 
 
 class Upstream:
@@ -152,7 +163,7 @@ class Upstream:
         try:
             sock = self._secured(sock)
             if self.tls is not None:
-                sock.do_handshake()
+                shake_hands(sock)
             reader = Reader(sock, self.record)
             while reader.buffer or reader.fill():
                 exchange = Exchange(reader.head(), reader, sock, number)
