@@ -69,7 +69,7 @@ void Connection::stop() {
   free_context();
 }
 
-void Connection::abandon(std::string why) {
+void Connection::abandon(const std::string& why) {
   if (state_ == State::ready) fail(why);
 }
 

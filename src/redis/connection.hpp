@@ -53,7 +53,7 @@ class Connection final : public HiredisAdapter::Owner {
   void start();
   void stop();
   /// Gives up the connection it has, if it has one, and makes another after a pause.
-  void abandon(std::string why);
+  void abandon(const std::string& why);
 
   bool is_ready() const { return state_ == State::ready; }
   /// By position in `scripts`; empty until the first handshake.

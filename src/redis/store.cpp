@@ -240,7 +240,7 @@ bool Store::Implementation::repeat(Pending& pending) {
 void Store::Implementation::leave_replica(std::string_view why) {
   if (std::exchange(leaving_, true)) return;
   asio::post(io_, [this, watch = presence_.watch(), text = printable(why)]() mutable {
-    if (!watch.expired() && leaving_) connection_.abandon(std::move(text));
+    if (!watch.expired() && leaving_) connection_.abandon(text);
   });
 }
 

@@ -33,7 +33,7 @@ NativeContext make_context(const SSL_METHOD* method) {
 /// What OpenSSL's security level, which the distribution sets, asks for.
 std::string take_reason_and_advice() {
   const int reason = ERR_GET_REASON(ERR_peek_error());
-  const std::string text = take_reason();
+  std::string text = take_reason();
   if (reason == SSL_R_EE_KEY_TOO_SMALL || reason == SSL_R_CA_KEY_TOO_SMALL)
     return text + "; use RSA with 2048 bits or more, or P-256";
   if (reason == SSL_R_CA_MD_TOO_WEAK) return text + "; have it signed with SHA-256";
