@@ -8,6 +8,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 
 namespace weir::admin {
@@ -54,6 +55,8 @@ Result<config::Endpoint> listen(Acceptor& acceptor, const config::Endpoint& addr
   if (address.is_unix() && !somebody_listens(address)) remove_socket_file(address);
   acceptor.open(endpoint.protocol(), failure);
   if (!failure) acceptor.set_option(asio::socket_base::reuse_address(true), failure);
+  if (!failure && endpoint.protocol().family() == AF_INET6)
+    acceptor.set_option(asio::ip::v6_only(false), failure);  // as listeners
   if (!failure) acceptor.bind(endpoint, failure);
   if (!failure) acceptor.listen(asio::socket_base::max_listen_connections, failure);
   if (failure) {

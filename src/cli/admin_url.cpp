@@ -1,6 +1,6 @@
 #include "cli/admin_url.hpp"
 
-#include <string>
+#include "config/suggest.hpp"
 
 namespace weir::cli {
 
@@ -15,8 +15,8 @@ Result<config::Endpoint> parse_admin_url(std::string_view url) {
   const auto endpoint = config::parse_endpoint(address);
   if (!endpoint || endpoint->is_unix() == is_http || (is_http && endpoint->port == 0)) {
     return Problem{
-        "\"" + std::string(url) +
-        "\" is no admin URL; write http://HOST:PORT, as http://127.0.0.1:9090, or unix:/path"};
+        config::in_quotes(url) +
+        " is no admin URL; write http://HOST:PORT, as http://127.0.0.1:9090, or unix:/path"};
   }
   return *endpoint;
 }

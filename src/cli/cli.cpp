@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -40,11 +42,18 @@ std::string what_is_wrong(const CLI::App& root, const CLI::ParseError& error) {
   const auto left = root.remaining(true);
   const auto unknown =
       std::find_if(left.begin(), left.end(), [](const auto& one) { return one != "--"; });
-  if (unknown == left.end()) return error.what();
-  const bool is_command = root.get_subcommands().empty() && !unknown->starts_with('-');
   // What follows the name of an option, or the scheme of a URL, may be a secret.
+  if (unknown == left.end()) {
+    constexpr std::string_view not_converted = "Could not convert: ";  // and `NAME = VALUE`
+    std::string what = error.what();
+    if (!what.starts_with(not_converted)) return what;
+    what.erase(0, not_converted.size());
+    return what.substr(0, what.find(" = ")) + ": expected a whole number";
+  }
+  const bool is_command = root.get_subcommands().empty() && !unknown->starts_with('-');
+  const bool is_short = unknown->starts_with('-') && !unknown->starts_with("--");
   return (is_command ? "unknown command \"" : "unexpected argument \"") +
-         unknown->substr(0, unknown->find_first_of("=:")) + "\"";
+         unknown->substr(0, is_short ? 2 : unknown->find_first_of("=:")) + "\"";
 }
 
 /// --help and --version arrive as errors of code 0; all other codes of the parser are one of ours.

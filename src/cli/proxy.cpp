@@ -11,6 +11,11 @@
 namespace weir::cli {
 namespace {
 
+/// As of a variable that is not set: not to be taken for an option that is not given.
+std::string refuse_empty(const std::string& value) {
+  return value.empty() ? "it is empty: give it a value, or leave the option out" : "";
+}
+
 int proxy(const ProxyFlags& flags) {
   const auto yaml = proxy_configuration(flags);
   if (!yaml) {
@@ -43,7 +48,8 @@ void add_proxy(CLI::App& root, Action& chosen) {
       ->required()
       ->type_name("RATE");
   command->add_option("--burst", flags->burst, "Usable at once; default: the rate's count")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(refuse_empty);
   command->add_option("--key", flags->key, "client_address, header:NAME, query:NAME or cookie:NAME")
       ->type_name("KEY")
       ->capture_default_str();
@@ -53,12 +59,14 @@ void add_proxy(CLI::App& root, Action& chosen) {
   command
       ->add_option("--admin", flags->admin,
                    "Serve the admin endpoints at HOST:PORT or unix:PATH; default: off")
-      ->type_name("ADDR");
+      ->type_name("ADDR")
+      ->check(refuse_empty);
   command
       ->add_option(
           "--redis", flags->redis,
           "Share the limits in Redis: redis://HOST:PORT, or file:PATH to a file with the URL")
-      ->type_name("URL");
+      ->type_name("URL")
+      ->check(refuse_empty);
   command->footer(
       "A request without the header, parameter or cookie of --key is limited by its client "
       "address.\n"

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "config/suggest.hpp"
 #include "http/json_text.hpp"
 
 namespace weir::cli {
@@ -32,8 +33,8 @@ std::optional<std::string> identity_source(std::string_view key) {
 Result<std::string> proxy_configuration(const ProxyFlags& flags) {
   const auto source = identity_source(flags.key);
   if (!source) {
-    return Problem{"--key: \"" + flags.key +
-                   "\" is none of client_address, header:NAME, query:NAME, cookie:NAME"};
+    return Problem{"--key: " + config::in_quotes(flags.key) +
+                   " is none of client_address, header:NAME, query:NAME, cookie:NAME"};
   }
   const std::string otherwise = flags.key == "client_address" ? "" : ", otherwise: address";
   const std::string burst = flags.burst ? ", burst: " + std::to_string(*flags.burst) : "";

@@ -30,7 +30,8 @@ void add_serve(CLI::App& root, Action& chosen) {
       ->capture_default_str();
   command->footer(
       "Signals: SIGTERM and SIGINT finish what is in flight, at most shutdown_timeout, and exit;\n"
-      "a second one exits at once. SIGUSR1 reopens the access log.");
+      "a second one exits at once. SIGUSR1 reopens the access log, SIGHUP reads certificates "
+      "again.");
   command->callback([&chosen, file] { chosen = [file] { return serve(*file); }; });
 }
 

@@ -17,6 +17,11 @@ bool is_segment_name(std::string_view text) {
   });
 }
 
+/// The brace that follows is not its own: `{token: 'a${b'}`.
+bool ends_a_quote(std::string_view inside) {
+  return inside.substr(0, inside.find(":-")).find_first_of("'\"") != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string mask_braces(std::string_view text) {
@@ -28,6 +33,7 @@ std::string mask_braces(std::string_view text) {
     if (close == std::string::npos || out[close] == '\n') continue;
     const std::string_view inside = std::string_view(out).substr(at + 1, close - at - 1);
     if (before == '/' && !is_segment_name(inside)) continue;
+    if (before == '$' && ends_a_quote(inside)) continue;
     out[at] = masked_open;
     out[close] = masked_close;
     at = close;

@@ -12,8 +12,10 @@ namespace {
 /// sizeof sockaddr_un::sun_path less the terminating zero.
 constexpr std::size_t longest_unix_path = 107;
 
-bool is_unspecified(const identity::IpAddress& address) {
-  return address == identity::IpAddress{} || address == identity::IpAddress::v4({});
+/// Listening on :: takes IPv4 as well.
+bool includes(const identity::IpAddress& one, const identity::IpAddress& other) {
+  return one == other || one == identity::IpAddress{} ||
+         (one == identity::IpAddress::v4({}) && other.is_v4());
 }
 
 }  // namespace
@@ -24,8 +26,7 @@ bool Endpoint::overlaps(const Endpoint& other) const {
   const auto one = identity::IpAddress::parse(host);
   const auto two = identity::IpAddress::parse(other.host);
   if (!one || !two) return host == other.host;
-  if (one->is_v4() != two->is_v4()) return false;
-  return one == two || is_unspecified(*one) || is_unspecified(*two);
+  return includes(*one, *two) || includes(*two, *one);
 }
 
 std::string Endpoint::to_string() const {

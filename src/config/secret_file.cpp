@@ -45,7 +45,8 @@ Result<std::string> read_bounded_file(const std::filesystem::path& path, std::si
   while (size < content.size()) {
     pollfd ready{.fd = file.descriptor, .events = POLLIN, .revents = 0};
     if (::poll(&ready, 1, static_cast<int>(patience.count())) == 0)
-      return can_not_read(path, "nobody writes into it");
+      return can_not_read(
+          path, "nothing came, nor its end, for " + std::to_string(patience.count()) + " ms");
     const ssize_t got = ::read(file.descriptor, content.data() + size, content.size() - size);
     if (got == 0) break;
     if (got > 0) size += static_cast<std::size_t>(got);

@@ -9,7 +9,7 @@
 
 namespace weir::config {
 
-/// How long a file that is a pipe may keep its reader waiting.
+/// How long a file that is a pipe may be silent.
 using Patience = std::chrono::milliseconds;
 inline constexpr Patience for_ever{-1};
 

@@ -12,6 +12,15 @@ constexpr std::size_t longest_compared = 64;
 constexpr std::size_t longest_listed = 16;
 constexpr std::size_t longest_quoted = 60;
 
+/// A URL with a password may stand where anything else was expected.
+std::string without_userinfo(std::string_view text) {
+  const std::size_t colon = text.find("://");
+  const std::size_t at = text.rfind('@');
+  if (colon == std::string_view::npos || at == std::string_view::npos || at < colon)
+    return std::string(text);
+  return std::string(text.substr(0, colon + 3)).append("***").append(text.substr(at));
+}
+
 bool is_continuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
 }
@@ -66,12 +75,13 @@ std::string hint(std::string_view written, std::span<const std::string_view> kno
   return out;
 }
 
-std::string in_quotes(std::string_view text) {
+std::string in_quotes(std::string_view whole) {
+  const std::string text = without_userinfo(whole);
   std::size_t length = std::min(text.size(), longest_quoted);
   while (length < text.size() && length > 0 && is_continuation(text[length]))
     --length;
   std::string out = "\"";
-  for (const char c : text.substr(0, length)) {
+  for (const char c : std::string_view(text).substr(0, length)) {
     const auto code = static_cast<unsigned char>(c);
     out += code < 0x20 || code == 0x7F ? '?' : c;
   }

@@ -21,7 +21,9 @@ Problem problem_of(const config::Endpoint& endpoint, const std::string& what, in
   std::string message =
       "can not listen on " + endpoint.to_string() + ": " + what + std::strerror(error);
   if (error == EADDRINUSE)
-    message += "; another process has it: stop that one or choose another address under `listen`";
+    message +=
+        "; another process or listener has it: stop that one or choose another address under "
+        "`listen`";
   if (error == EACCES) message += "; ports below 1024 need the capability CAP_NET_BIND_SERVICE";
   return {message};
 }
@@ -65,6 +67,10 @@ int open_bound(Address& address, bool reuse_port) {
   if (descriptor < 0) return -1;
   const int on = 1;
   ::setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  // The same on every machine, whatever net.ipv6.bindv6only says: :: takes IPv4 as well.
+  const int off = 0;
+  if (address.storage.ss_family == AF_INET6)
+    ::setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
   if (reuse_port) ::setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
   if (::bind(descriptor, address.get(), address.size) == 0) return descriptor;
   const int error = errno;

@@ -11,6 +11,12 @@ namespace {
 constexpr std::size_t most_response_head = 64 * 1024;
 constexpr int switching_protocols = 101;
 
+/// What speaks another protocol is told by its first bytes, whether or not it ends a line.
+bool may_be_http(std::string_view data) {
+  constexpr std::string_view start = "HTTP/1.";
+  return start.starts_with(data.substr(0, start.size()));
+}
+
 }  // namespace
 
 /// The head of an answer, and what follows from it.
@@ -64,7 +70,8 @@ Task<Failure> Session::read_response_head(Upload& upload, std::size_t& size) {
     const HeadEnd end = find_head_end(upstream.input.data(), scanned);
     size = end.size;
     if (end.state == HeadEnd::State::complete) co_return Failure::none;
-    if (end.state == HeadEnd::State::malformed || !upstream.input.make_room(most_response_head))
+    if (end.state == HeadEnd::State::malformed || !may_be_http(upstream.input.data()) ||
+        !upstream.input.make_room(most_response_head))
       co_return Failure::upstream_invalid;
     if (const Failure why = interruption(upload); why != Failure::none) co_return why;
     const auto room = asio::buffer(upstream.input.free_begin(), upstream.input.free_size());

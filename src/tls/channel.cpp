@@ -94,11 +94,18 @@ Channel::State Channel::state_after(int returned) {
   if (!established_ && verdict != X509_V_OK) {
     trouble_ =
         std::string("its certificate is not accepted: ") + X509_verify_cert_error_string(verdict);
+    const char* const expected = X509_VERIFY_PARAM_get0_host(SSL_get0_param(ssl_.get()), 0);
+    if (verdict == X509_V_ERR_HOSTNAME_MISMATCH && expected != nullptr)
+      trouble_.append(" (it is not for \"").append(expected).append("\")");
     ERR_clear_error();
   } else if (established_ && is_cut(error)) {
     ERR_clear_error();  // no trouble with TLS
   } else if (ERR_peek_error() != 0) {
-    trouble_ = take_reason();
+    const unsigned long code = ERR_peek_error();
+    const int reason = ERR_GET_REASON(code);
+    const bool is_alert = ERR_GET_LIB(code) == ERR_LIB_SSL && reason >= SSL_AD_REASON_OFFSET &&
+                          reason < SSL_AD_REASON_OFFSET + 256;
+    trouble_ = (is_alert ? "it refuses us: " : "") + take_reason();
   } else {
     trouble_ = saved_errno == 0 ? "the connection was closed" : std::strerror(saved_errno);
   }

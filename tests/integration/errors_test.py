@@ -7,6 +7,7 @@ from harness.case import Case, configuration, scaled
 from harness.client import Truncated, request_bytes
 from harness.services import free_port
 from harness.upstream import answer, raw
+from harness.waiting import eventually
 
 HOST = b"Host: weir.test\r\n"
 
@@ -262,6 +263,15 @@ class BadUpstreams(Case):
                 _, _, client = self.proxy(raw(data))
                 self.assert_problem(client.get("/"), 502)
                 self.assert_problem(client.get("/"), 502)
+
+    def test_502_another_protocol_is_told_by_its_first_bytes(self):
+        for data in (b"SSH-2.0-OpenSSH_9\r\n", b"220 mail ESMTP\r\n",
+                     b"\0\0\6\4\0\0\0\0\0\0\5\0\0\x40\0", b"\x15\3\1\0\2\2\x46", b"HTTP/2"):
+            with self.subTest(data=data):
+                upstream, weir, client = self.proxy(raw(data, close=False))
+                self.assert_problem(client.get("/"), 502)
+                eventually(lambda: f"127.0.0.1:{upstream.port} sent an answer that is not valid "
+                           "HTTP/1.1" in weir.stderr, "whose answer it was")
 
     def test_502_a_body_that_is_malformed_from_the_start(self):
         _, weir, _ = self.proxy(lambda exchange: exchange.send(

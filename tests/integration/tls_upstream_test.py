@@ -82,8 +82,8 @@ class Upstreams(Case):
         context = self.ca.server_context(self.good, clients_too=True)
         client = self.serve(context=context)  # TLS 1.3: told behind the handshake
         self.assert_problem(client.get(), 502)
-        eventually(lambda: ": TLS to " in self.weir.stderr and "certificate required"
-                   in self.weir.stderr, "the alert in the log")
+        eventually(lambda: ": TLS to " in self.weir.stderr and ": it refuses us: tlsv13 alert "
+                   "certificate required" in self.weir.stderr, "the alert in the log")
 
     def test_a_health_check_that_no_certificate_passes_says_why(self):
         check = {"path": "/", "interval": "100ms", "timeout": "1s"}

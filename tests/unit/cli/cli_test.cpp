@@ -147,6 +147,16 @@ TEST_CASE("wrong usage is exit code 2, and says where help is") {
   }
 }
 
+TEST_CASE("an option of weir proxy that is empty is not one that was left out") {
+  for (const std::string option : {"--redis", "--admin", "--burst"}) {
+    const auto outcome = run_weir({"proxy", "--to", "http://a", "--limit", "1/s", option, ""});
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err == "weir: " + option +
+                             ": it is empty: give it a value, or leave the option out\nTry `weir "
+                             "proxy --help`.\n");
+  }
+}
+
 TEST_CASE("an argument that is not known is named, whatever else is missing") {
   CHECK(run_weir({"chek"}).err == "weir: unknown command \"chek\"\nTry `weir --help`.\n");
   CHECK(run_weir({"--verbose"}).err ==
@@ -156,6 +166,12 @@ TEST_CASE("an argument that is not known is named, whatever else is missing") {
         "weir: unexpected argument \"--too\"\nTry `weir proxy --help`.\n");
   CHECK(run_weir({"proxy", "--to", "http://a", "redis://user:secret@host"}).err ==
         "weir: unexpected argument \"redis\"\nTry `weir proxy --help`.\n");
+  CHECK(run_weir({"proxy", "--to", "http://a", "--limit", "1/s", "--burst=secret"}).err ==
+        "weir: --burst: expected a whole number\nTry `weir proxy --help`.\n");
+  CHECK(run_weir({"serve", "-tsecret"}).err ==
+        "weir: unexpected argument \"-t\"\nTry `weir serve --help`.\n");
+  const auto health = run_weir({"health", "--admin", "http://user:secret@127.0.0.1:1"}).err;
+  CHECK(contains(health, "\"http://***@127.0.0.1:1\" is no admin URL"));
   CHECK(run_weir({"check", "--quiet"}).err ==
         "weir: unexpected argument \"--quiet\"\nTry `weir check --help`.\n");
   CHECK(run_weir({"check", "one", "two"}).err ==

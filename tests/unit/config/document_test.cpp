@@ -108,6 +108,15 @@ TEST_CASE("a variable needs no quotes, wherever it stands") {
   CHECK(parsed.root->find("${F}")->value.text == "\u00fe ${G");
 }
 
+TEST_CASE("a brace within quotes is not closed behind them") {
+  const Parsed parsed = parse("a: {b: 'pa$${ss', c: \"x${y\", d: '${E:-\"}'}\n");
+  REQUIRE(parsed.problems.empty());
+  const Node& a = parsed.root->find("a")->value;
+  CHECK(a.find("b")->value.text == "pa$${ss");
+  CHECK(a.find("c")->value.text == "x${y");
+  CHECK(a.find("d")->value.text == "${E:-\"}");
+}
+
 TEST_CASE("a named segment of a path needs no quotes either") {
   const Parsed parsed = parse("a: {b: /u/{id}/{x-y}, c: [/{z}]}\nd: /{e}\nf: http://{g h}\n");
   REQUIRE(parsed.problems.empty());

@@ -65,7 +65,8 @@ TEST_CASE("addresses that can not both be listened on") {
       {"[::]:80", "[2001:db8::1]:80", true},
       {"[2001:db8::1]:80", "[2001:DB8:0::1]:80", true},
       {"0.0.0.0:80", "[::1]:80", false},
-      {"[::]:80", "127.0.0.1:80", false},  // the machine's settings say
+      {"[::]:80", "127.0.0.1:80", true},
+      {"[::]:80", "0.0.0.0:80", true},
       {"localhost:80", "localhost:80", true},
       {"localhost:80", "weir.test:80", false},
       {"localhost:80", "127.0.0.1:80", false},
