@@ -75,17 +75,17 @@ std::string hint(std::string_view written, std::span<const std::string_view> kno
   return out;
 }
 
-std::string in_quotes(std::string_view whole) {
-  const std::string text = without_userinfo(whole);
-  std::size_t length = std::min(text.size(), longest_quoted);
-  while (length < text.size() && length > 0 && is_continuation(text[length]))
+std::string in_quotes(std::string_view text) {
+  const std::string shown = without_userinfo(text);
+  std::size_t length = std::min(shown.size(), longest_quoted);
+  while (length < shown.size() && length > 0 && is_continuation(shown[length]))
     --length;
   std::string out = "\"";
-  for (const char c : std::string_view(text).substr(0, length)) {
+  for (const char c : std::string_view(shown).substr(0, length)) {
     const auto code = static_cast<unsigned char>(c);
     out += code < 0x20 || code == 0x7F ? '?' : c;
   }
-  if (length < text.size()) out += "...";
+  if (length < shown.size()) out += "...";
   return out += '"';
 }
 
