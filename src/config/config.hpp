@@ -20,6 +20,7 @@
 #include "identity/client_address.hpp"
 #include "identity/identity.hpp"
 #include "routing/matcher.hpp"
+#include "routing/path_variants.hpp"
 #include "rules/policy.hpp"
 #include "tls/material.hpp"
 
@@ -46,6 +47,14 @@ struct Listen {
 struct Admin {
   Endpoint address{.host = "127.0.0.1", .port = 9090, .unix_path = {}};
   Secret token;  ///< empty: no token asked
+  std::vector<std::string>
+      hosts{};  ///< names that Host may have while no token is set, besides addresses and localhost
+};
+
+/// Fields whose names have other characters than letters, digits and "-".
+enum class UnusualNames : std::uint8_t {
+  pass,  ///< go on, but 400 if a service may take one for a field that decides
+  drop,  ///< are removed, as nginx does
 };
 
 /// Limits and timeouts towards clients.
@@ -61,6 +70,9 @@ struct Downstream {
       std::chrono::seconds(10);  ///< from the first byte to the end of the head: 408
   Duration idle_timeout = std::chrono::seconds(75);  ///< between requests
   Duration body_timeout = std::chrono::seconds(60);  ///< between two reads or writes of a body
+  UnusualNames unusual_field_names = UnusualNames::pass;
+  bool raw_target_bytes = false;     ///< lets bytes from 0x80 and "\\" pass in a target; else 400
+  std::size_t max_handshakes = 256;  ///< TLS handshakes in progress, each worker
 };
 
 struct MemoryStore {
@@ -119,6 +131,12 @@ struct HealthCheck {
   int fall = 3;                                ///< failures in a row until it is not used
 };
 
+/// Which idle connections a request may be sent on.
+enum class Reuse : std::uint8_t {
+  safe,    ///< the first request of a client connection: only on one that served no other client
+  always,  ///< any
+};
+
 struct Upstream {
   std::string name;
   std::vector<Server> servers;
@@ -129,6 +147,8 @@ struct Upstream {
   Duration tunnel_timeout = std::chrono::hours(1);  ///< without a byte, after an upgrade
   tls::ClientFiles tls;                             ///< for https://
   int retries = 1;
+  std::size_t retry_body = 16 * 1024;  ///< bytes of a request body kept for another try; 0: none
+  Reuse reuse = Reuse::always;
   std::optional<HealthCheck> health_check;
 };
 
@@ -190,7 +210,9 @@ struct Route {
   routing::Match match;
   std::optional<std::size_t> upstream;  ///< index into Config::upstreams; else respond
   FixedAnswer respond;
-  bool decide = false;  ///< respond says that the request may pass; it is not forwarded
+  bool encoded_slashes = false;  ///< serves paths with %2F, matched in both readings; else 400
+  bool double_encoding = false;  ///< serves paths with %25 and two digits; else 400
+  bool decide = false;           ///< respond says that the request may pass; it is not forwarded
   std::vector<Limit> limits;
   std::string challenge;  ///< WWW-Authenticate, a ready line: what a required identity may come in
 };
@@ -212,6 +234,7 @@ struct Config {
   Duration shutdown_timeout = std::chrono::seconds(30);
   identity::ClientAddressSettings client_address;
   Downstream downstream;
+  routing::PathVariants path_variants;
   http::ResponseFieldOptions response_fields;
   StoreType store_type = StoreType::memory;
   MemoryStore memory;

@@ -19,6 +19,9 @@ struct ClientAddressSettings {
       "x-forwarded-for";  ///< for Header::single any field that holds one address
   int ipv4_prefix = 32;
   int ipv6_prefix = 64;
+  bool removes_untrusted_fields = true;
+  /// Besides the built-in list, in lower case; "x-ssl-client-*" is a prefix.
+  std::vector<std::string> untrusted_fields{};
 };
 
 /// The address of the client, whole (not cut to its prefix). Walks from the right over trusted

@@ -6,6 +6,7 @@
 // Values are never kept. Pure; thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,15 +22,20 @@ namespace weir::identity {
 
 struct Source;
 
+/// What a query parameter or a cookie that comes more than once stands for.
+enum class Repeated : std::uint8_t { refuse, first, last };
+
 struct FromClientAddress {};
 struct FromHeader {
   std::string name;
 };  ///< first field of that name; absent or empty: no identity
 struct FromQuery {
   std::string name;
+  Repeated repeated = Repeated::refuse;
 };  ///< first parameter of that name, percent-decoded ('+' is a space)
 struct FromCookie {
   std::string name;
+  Repeated repeated = Repeated::refuse;
 };  ///< RFC 6265 cookie-pair, quotes removed
 struct FromPath {
   std::string parameter;

@@ -1,0 +1,17 @@
+// Differences between two spellings of a path that many services ignore.
+//
+// A request whose path has one of them is matched with the difference and without it, and the
+// limits of all routes that are found apply.
+#pragma once
+
+namespace weir::routing {
+
+struct PathVariants {
+  bool letter_case = true;       ///< /Login and /login
+  bool trailing_slash = true;    ///< /login/ and /login
+  bool repeated_slashes = true;  ///< //login and /login
+  bool dot_segments = true;      ///< /a/../login and /login
+  bool parameters = true;        ///< /login;v=1 and /login
+};
+
+}  // namespace weir::routing
