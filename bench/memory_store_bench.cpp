@@ -132,12 +132,13 @@ void measure_decide() {
     const auto bits = static_cast<std::uint32_t>(who);
     const auto byte = [&](int shift) { return static_cast<std::uint8_t>(bits >> shift); };
     const auto client = identity::IpAddress::v4({byte(24), byte(16), byte(8), byte(0)});
-    limiter.decide(route,
-                   {.request = request,
-                    .client = client,
-                    .path_parameters = {},
-                    .client_settings = config.client_address},
-                   now);
+    const limiter::RouteEvidence one{route,
+                                     {.request = request,
+                                      .path = {},
+                                      .client = client,
+                                      .path_parameters = {},
+                                      .client_settings = config.client_address}};
+    limiter.decide({&one, 1}, now);
   };
   for (std::uint64_t who = 0; who < key_count; ++who)
     decide(who, start);

@@ -32,6 +32,7 @@ constexpr Key<Config> top_keys[] = {
          }},
     {.name = "client_address", .read = read_client_address, .list = list_client_address},
     {.name = "downstream", .read = read_downstream, .list = list_downstream},
+    {.name = "paths", .read = read_paths, .list = list_paths},
     {.name = "response_headers", .read = read_response_headers, .list = list_response_headers},
     {.name = "retry_after", .read = read_retry_after},
     {.name = "retry_after_jitter", .read = read_retry_after_jitter},

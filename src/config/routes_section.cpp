@@ -78,6 +78,16 @@ constexpr Key<Draft> route_keys[] = {
     {.name = "upstream", .read = read_upstream},
     {.name = "respond", .read = read_respond, .list = list_section<respond_keys>},
     {.name = "decide", .read = read_decide},
+    {.name = "encoded_slashes",
+     .read =
+         [](const Cursor& in, Draft& to) {
+           read_choice(in, to.route.encoded_slashes, {{"refuse", false}, {"match_both", true}});
+         }},
+    {.name = "double_encoding",
+     .read =
+         [](const Cursor& in, Draft& to) {
+           read_choice(in, to.route.double_encoding, {{"refuse", false}, {"pass", true}});
+         }},
     {.name = "limits",
      .read = [](const Cursor& in, Draft& to) { read_limits(in, to.config, to.route); },
      .list = list_limits},

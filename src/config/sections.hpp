@@ -31,6 +31,9 @@ void list_client_address(const std::string& path, KeyPaths& out);
 void read_downstream(const Cursor& in, Config& to);
 void list_downstream(const std::string& path, KeyPaths& out);
 
+void read_paths(const Cursor& in, Config& to);
+void list_paths(const std::string& path, KeyPaths& out);
+
 void read_response_headers(const Cursor& in, Config& to);
 void list_response_headers(const std::string& path, KeyPaths& out);
 void read_retry_after(const Cursor& in, Config& to);

@@ -41,12 +41,12 @@ class Serialisation {
     std::transform(bytes_.end() - static_cast<std::ptrdiff_t>(text.size()), bytes_.end(),
                    bytes_.end() - static_cast<std::ptrdiff_t>(text.size()), http::to_lower);
   }
-  void part_decoded(std::string_view text, PercentDecoder::Plus plus) {
+  void part_decoded(std::string_view text) {
     std::size_t size = 0;
-    for (PercentDecoder decoder{text, plus}; !decoder.at_end(); decoder.next())
+    for (PercentDecoder decoder{text}; !decoder.at_end(); decoder.next())
       ++size;
     count(size);
-    for (PercentDecoder decoder{text, plus}; !decoder.at_end();)
+    for (PercentDecoder decoder{text}; !decoder.at_end();)
       bytes_.push_back(decoder.next());
   }
   std::size_t size() const { return bytes_.size(); }
@@ -86,7 +86,7 @@ class Reader {
     if (!value || value->empty()) return false;
     out_.tag(Tag::query);
     out_.part(from.name);
-    decoded(*value, PercentDecoder::Plus::is_space);
+    decoded(*value);
     return true;
   }
 
@@ -102,14 +102,14 @@ class Reader {
   bool operator()(const FromPath& from) {
     if (from.parameter.empty()) {
       out_.tag(Tag::path);
-      decoded(evidence_.request.path, PercentDecoder::Plus::is_plus);
+      out_.part(evidence_.path);
       return true;
     }
     for (const PathParameter& parameter : evidence_.path_parameters) {
       if (parameter.name != from.parameter || parameter.value.empty()) continue;
       out_.tag(Tag::path_parameter);
       out_.part(from.parameter);
-      decoded(parameter.value, PercentDecoder::Plus::is_plus);
+      out_.part(parameter.value);
       return true;
     }
     return false;
@@ -136,12 +136,12 @@ class Reader {
   bool read(const Source& source) { return std::visit(*this, source.from); }
 
  private:
-  /// Decoded, for "%61" and "a" are one name upstream and must not be two clients here.
-  void decoded(std::string_view text, PercentDecoder::Plus plus) {
+  /// Decoded, because "%61" and "a" are one name upstream and must not be two clients here.
+  void decoded(std::string_view text) {
     if (text.find_first_of("%+") == std::string_view::npos) {
       out_.part(text);
     } else {
-      out_.part_decoded(text, plus);
+      out_.part_decoded(text);
     }
   }
 

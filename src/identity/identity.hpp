@@ -68,12 +68,13 @@ void each_part(const Source& source, Visit&& visit) {
 /// A segment captured by the route's path pattern, as in "/users/{id}".
 struct PathParameter {
   std::string_view name;
-  std::string_view value;  ///< not decoded
+  std::string_view value;  ///< decoded
 };
 
 /// Everything an identity may be read from.
 struct Evidence {
   const http::RequestView& request;
+  std::string_view path;    ///< decoded, in the reading that the route was found by
   const IpAddress& client;  ///< client_address() of the request, whole
   std::span<const PathParameter> path_parameters;
   const ClientAddressSettings& client_settings;  ///< its prefixes cut FromClientAddress

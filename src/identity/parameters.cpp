@@ -17,7 +17,7 @@ std::string_view take_until(std::string_view& list, char separator) {
 }
 
 bool decodes_to(std::string_view encoded, std::string_view name) {
-  PercentDecoder decoder{encoded, PercentDecoder::Plus::is_space};
+  PercentDecoder decoder{encoded};
   for (const char c : name) {
     if (decoder.at_end() || decoder.next() != c) return false;
   }
@@ -42,7 +42,7 @@ char PercentDecoder::next() {
     }
   }
   text_.remove_prefix(1);
-  return c == '+' && plus_ == Plus::is_space ? ' ' : c;
+  return c == '+' ? ' ' : c;
 }
 
 std::optional<std::string_view> query_parameter(std::string_view query, std::string_view name) {

@@ -8,18 +8,16 @@
 
 namespace weir::identity {
 
-/// Percent-decoding one byte at a time. A '%' without two hexadecimal digits stands for itself.
+/// Decodes a part of a query one byte at a time: '+' is a space, and a '%' without two hexadecimal
+/// digits stands for itself.
 class PercentDecoder {
  public:
-  enum class Plus : unsigned char { is_plus, is_space };  ///< in paths, in queries
-
-  PercentDecoder(std::string_view text, Plus plus) : text_(text), plus_(plus) {}
+  explicit PercentDecoder(std::string_view text) : text_(text) {}
   bool at_end() const { return text_.empty(); }
   char next();
 
  private:
   std::string_view text_;
-  Plus plus_;
 };
 
 /// The value, still encoded, of the first parameter whose decoded name is `name`; empty without

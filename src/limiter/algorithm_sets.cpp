@@ -40,6 +40,12 @@ std::vector<redis::AlgorithmSet> algorithm_sets(const config::Config& config) {
   for (const config::Route& route : config.routes)
     all |= sets_of(config, route);
   all.reset(empty_set);
+  // A path that can be read in several ways is charged to the limits of several routes.
+  std::size_t of_all_routes = empty_set;
+  for (std::size_t set = 0; set < all.size(); ++set) {
+    if (all[set]) of_all_routes |= set;
+  }
+  all.set(of_all_routes, of_all_routes != empty_set);
   std::vector<redis::AlgorithmSet> list;
   for (std::size_t set = 0; set < all.size(); ++set) {
     if (all[set]) list.push_back(static_cast<redis::AlgorithmSet>(set));

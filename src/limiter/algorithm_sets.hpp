@@ -10,7 +10,8 @@
 namespace weir::limiter {
 
 /// Every set that some request can come to, once. A limit whose identity may be absent is in one
-/// set and not in another.
+/// set and not in another. The last one has all algorithms, for a request that is charged to the
+/// limits of several routes.
 std::vector<redis::AlgorithmSet> algorithm_sets(const config::Config& config);
 
 }  // namespace weir::limiter

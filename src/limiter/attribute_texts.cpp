@@ -50,7 +50,7 @@ std::string_view AttributeTexts::text_of(const config::Attribute& attribute,
     case Kind::method:
       return evidence.request.method;
     case Kind::path:
-      return evidence.request.path;
+      return evidence.path;
     case Kind::client_address: {
       const std::size_t start = made_.size();
       made_ += evidence.client.text();

@@ -1,5 +1,7 @@
 #include "limiter/limiter.hpp"
 
+#include <algorithm>
+
 namespace weir::limiter {
 
 static_assert(config::limits_per_route <= store::claims_per_request);
@@ -11,28 +13,39 @@ Limiter::Limiter(const config::Config& config, store::MemoryStore& memory)
       identities_(config),
       attributes_(config) {}
 
-Verdict Limiter::decide(const config::Route& route, const identity::Evidence& evidence,
-                        Instant now) {
-  const std::optional<std::size_t> count = make_claims(route, evidence);
+Verdict Limiter::decide(std::span<const RouteEvidence> routes, Instant now) {
+  const Claims claims = make_claims(routes);
   const Decider decider = shared_ ? Decider::redis : Decider::memory;
-  if (!count) return {.outcome = Outcome::identity_required, .decider = decider};
-  if (*count == 0) return {.decider = decider};
-  if (shared_) return decide_shared(*count, now, now);
-  return acquire(*count, now, decider);
+  if (claims.refusing != nullptr)
+    return {.outcome = claims.refusal, .decider = decider, .route = claims.refusing};
+  if (claims.count == 0) return {.decider = decider};
+  if (shared_) return decide_shared(claims.count, now, now);
+  return acquire(claims.count, now, decider);
 }
 
-/// How many claims the route's limits make of the request; nothing if a required identity is
-/// absent.
-std::optional<std::size_t> Limiter::make_claims(const config::Route& route,
-                                                const identity::Evidence& evidence) {
-  identities_.forget();
+Limiter::Claims Limiter::make_claims(std::span<const RouteEvidence> routes) {
   attributes_.clear();
-  std::size_t count = 0;
-  for (const config::Limit& limit : route.limits) {
-    auto identity = identities_.of(limit.identity, evidence);
-    if (!identity && limit.otherwise) identity = identities_.of(*limit.otherwise, evidence);
-    if (!identity && limit.required) return std::nullopt;
-    if (!identity) continue;
+  Claims claims;
+  for (const RouteEvidence& route : routes) {
+    identities_.forget();
+    claims.refusal = add_claims(route, claims.count);
+    if (claims.refusal != Outcome::unlimited) {
+      claims.refusing = &route.route;
+      break;
+    }
+  }
+  return claims;
+}
+
+/// Appends the claims of one route to the first `count`; else why the request is refused.
+Outcome Limiter::add_claims(const RouteEvidence& route, std::size_t& count) {
+  const std::size_t earlier = count;
+  for (const config::Limit& limit : route.route.limits) {
+    auto identity = identities_.of(limit.identity, route.evidence);
+    if (!identity && limit.otherwise) identity = identities_.of(*limit.otherwise, route.evidence);
+    if (!identity && limit.required) return Outcome::identity_required;
+    if (!identity || is_claimed(limit, *identity, earlier)) continue;
+    if (count == claims_.size()) return Outcome::too_many_limits;
 
     const config::Policy& policy = config_.policies[limit.policy];
     claims_[count] = {.policy = &policy.rule,
@@ -40,11 +53,25 @@ std::optional<std::size_t> Limiter::make_claims(const config::Route& route,
                       .policy_id = static_cast<std::uint32_t>(limit.policy),
                       .demand = {.cost = limit.cost, .overdraft = limit.overdraft},
                       .shadow = policy.shadow,
-                      .attributes = attributes_.of(limit.policy, evidence)};
+                      .attributes = attributes_.of(limit.policy, route.evidence)};
     limits_[count] = {.policy = &policy, .cost = limit.cost, .identity = *identity};
     ++count;
   }
-  return count;
+  return Outcome::unlimited;
+}
+
+/// True if one of the first `count` claims, of another route, is for the same policy and key; it
+/// becomes the stricter of the two.
+bool Limiter::is_claimed(const config::Limit& limit, const Hash128& identity, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (claims_[i].policy_id != limit.policy || claims_[i].identity != identity) continue;
+    auto& demand = claims_[i].demand;
+    demand.cost = std::max(demand.cost, limit.cost);
+    demand.overdraft = demand.overdraft && limit.overdraft;
+    limits_[i].cost = demand.cost;
+    return true;
+  }
+  return false;
 }
 
 /// The embedded store decides the first `count` claims.

@@ -43,6 +43,12 @@ struct SharingCounters {
   std::atomic<Breaker::State> breaker{Breaker::State::closed};
 };
 
+/// A route, and what identities see of the request if it is for that route.
+struct RouteEvidence {
+  const config::Route& route;
+  identity::Evidence evidence;
+};
+
 class Limiter {
  public:
   /// Decides with the memory store alone.
@@ -51,7 +57,9 @@ class Limiter {
   Limiter(const config::Config& config, store::MemoryStore& memory, redis::Store& shared,
           std::uint64_t seed);
 
-  Verdict decide(const config::Route& route, const identity::Evidence& evidence, Instant now);
+  /// `routes`: those that the request may be for, the one that takes it first. The limits of all of
+  /// them apply; the same policy and key in two of them is charged once, with the higher cost.
+  Verdict decide(std::span<const RouteEvidence> routes, Instant now);
 
   /// Right after decide() or conclude() said undecided, with the same `now`: sends the question, or
   /// waits for the answer to one about the same key. `receiver` is told once, later, within the
@@ -59,8 +67,8 @@ class Limiter {
   /// whatever has become of the request.
   void ask(Inquiry& inquiry, redis::Receiver& receiver, Instant now) noexcept;
   /// The verdict from the answer; the rest is needed to decide without one. Views `inquiry`.
-  Verdict conclude(Inquiry& inquiry, redis::StoreError error, const config::Route& route,
-                   const identity::Evidence& evidence, Instant now);
+  Verdict conclude(Inquiry& inquiry, redis::StoreError error, std::span<const RouteEvidence> routes,
+                   Instant now);
 
   /// With every tick of the worker: where the last word of Redis was no decision, or the breaker is
   /// open, asks whether one can be had by now, so that it is known without a request.
@@ -79,6 +87,12 @@ class Limiter {
   }
 
  private:
+  /// What the routes' limits ask of the store.
+  struct Claims {
+    std::size_t count = 0;
+    Outcome refusal = Outcome::unlimited;  ///< else why there is nothing to decide
+    const config::Route* refusing = nullptr;
+  };
   /// A request that decide() left to ask().
   struct Undecided {
     std::size_t claims = 0;
@@ -104,8 +118,9 @@ class Limiter {
     redis::StoreError last_error = redis::StoreError::none;
   };
 
-  std::optional<std::size_t> make_claims(const config::Route& route,
-                                         const identity::Evidence& evidence);
+  Claims make_claims(std::span<const RouteEvidence> routes);
+  Outcome add_claims(const RouteEvidence& route, std::size_t& count);
+  bool is_claimed(const config::Limit& limit, const Hash128& identity, std::size_t count);
   Verdict acquire(std::size_t count, Instant now, Decider decider);
   void count_outcomes(const Verdict& verdict);
 

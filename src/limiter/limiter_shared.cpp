@@ -122,10 +122,10 @@ void Limiter::ask(Inquiry& inquiry, redis::Receiver& receiver, Instant now) noex
   shared_->store.ask(inquiry.question);
 }
 
-Verdict Limiter::conclude(Inquiry& inquiry, redis::StoreError error, const config::Route& route,
-                          const identity::Evidence& evidence, Instant now) {
+Verdict Limiter::conclude(Inquiry& inquiry, redis::StoreError error,
+                          std::span<const RouteEvidence> routes, Instant now) {
   // The same claims as before: what they are made of does not change while a request is decided.
-  const auto claims_again = [&] { return make_claims(route, evidence).value_or(0); };
+  const auto claims_again = [&] { return make_claims(routes).count; };
   if (inquiry.waits) return decide_shared(claims_again(), inquiry.arrived_at, now);
   if (error != redis::StoreError::none) {
     settle(inquiry, false);

@@ -18,8 +18,9 @@ enum class Outcome : std::uint8_t {
   allowed,
   denied,             ///< at least one enforced policy said no
   identity_required,  ///< a required identity is absent: 401
-  undecided,          ///< the shared store has to be asked: Limiter::ask()
-  failed,             ///< the shared store did not decide and a policy denies then: 503
+  too_many_limits,  ///< more than one request can be charged to, over all readings of its path: 400
+  undecided,        ///< the shared store has to be asked: Limiter::ask()
+  failed,           ///< the shared store did not decide and a policy denies then: 503
 };
 
 /// Who decided.
@@ -61,6 +62,8 @@ struct Verdict {
   /// Denied: the violated policy with the latest retry. Failed: the first that denies then. Else
   /// the one closest to exhaustion.
   const config::Policy* deciding = nullptr;
+  /// Identity required: the route whose limit requires it.
+  const config::Route* route = nullptr;
   /// Those that applied, in the route's order; valid until the next decide().
   std::span<const LimitVerdict> limits{};
 };

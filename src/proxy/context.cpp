@@ -26,6 +26,18 @@ void add_fields_of(const identity::Source& source, std::vector<std::string>& nam
   }
 }
 
+routing::RouteTable table_of(const config::Config& config) {
+  std::vector<routing::RouteTable::Entry> entries;
+  for (const config::Route& route : config.routes) {
+    entries.push_back(
+        {.match = &route.match,
+         .tolerated = {.slashes = route.encoded_slashes, .doubled = route.double_encoding},
+         .decides = route.decide,
+         .refuses = !route.upstream && !route.decide && route.respond.status >= 400});
+  }
+  return {std::move(entries), config.path_variants};
+}
+
 }  // namespace
 
 std::string_view DateText::at(Instant now) {
@@ -39,7 +51,7 @@ std::string_view DateText::at(Instant now) {
 }
 
 Context::Context(const ContextShares& shares, std::uint64_t seed)
-    : ContextShares(shares), random(seed | 1), turns(io) {
+    : ContextShares(shares), route_table(table_of(config)), random(seed | 1), turns(io) {
   spare_exchanges_.reserve(most_spare_exchanges);
   for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
     const auto& upstream = config.upstreams[i];

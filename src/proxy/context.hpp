@@ -21,6 +21,7 @@
 #include "proxy/io.hpp"
 #include "proxy/turns.hpp"
 #include "proxy/upstream_pool.hpp"
+#include "routing/route_table.hpp"
 
 namespace weir::proxy {
 
@@ -63,6 +64,7 @@ struct Context : ContextShares {
   std::vector<std::string>
       guarded_fields;  ///< these and the one that client addresses are read from: nothing that an
                        ///< upstream may take for one of them is passed on
+  routing::RouteTable route_table;
   DeadlineWheel wheel;
   DateText date;
   std::string output;     ///< scratch: built here and sent before anything suspends

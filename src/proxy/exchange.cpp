@@ -10,6 +10,7 @@ AccessDecision decision_of(const Exchange& exchange) {
     case limiter::Outcome::denied:
       return AccessDecision::denied;
     case limiter::Outcome::identity_required:
+    case limiter::Outcome::too_many_limits:
     case limiter::Outcome::undecided:
     case limiter::Outcome::failed:
       return AccessDecision::error;
@@ -36,7 +37,7 @@ void Exchange::reset() {
 
 AccessRecord record_of(const Exchange& exchange, Duration took) {
   const bool answers_a_question = exchange.route != nullptr && exchange.route->decide;
-  const auto& request = answers_a_question ? exchange.routed : exchange.request;
+  const auto& request = answers_a_question ? exchange.described : exchange.request;
   AccessRecord record{.time = exchange.started_at,
                       .method = request.method,
                       .path = request.path,

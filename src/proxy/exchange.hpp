@@ -3,10 +3,8 @@
 // The views point into the session's input buffer and hold until the exchange ends.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -19,7 +17,7 @@
 #include "identity/identity.hpp"
 #include "limiter/limiter.hpp"
 #include "proxy/access_log.hpp"
-#include "routing/path_pattern.hpp"
+#include "routing/route_table.hpp"
 
 namespace weir::proxy {
 
@@ -38,9 +36,8 @@ struct ExchangeRecord {
 
   // route
   http::RequestView
-      routed;  ///< the request with its path in normal form: what routes and identities see
+      described;  ///< the request that the route is for, which another proxy may describe
   const config::Route* route = nullptr;
-  std::size_t path_parameter_count = 0;
 
   // decide
   Instant asked_at;
@@ -77,14 +74,14 @@ struct Exchange : ExchangeRecord {
   std::vector<http::FieldView> fields;
   std::string target_storage;   ///< where the target lies when it is no part of the head
   std::string upgrade;          ///< protocols the client would go on in, as a list
-  std::string normal_path;      ///< where the path lies, if its normal form is another
   std::string original_target;  ///< where parts of the request lie that another proxy asks about
-  std::string original_path;
+  routing::Question question;   ///< the request as routes see it
+  routing::Question original;   ///< the same of the one that another proxy describes
+  std::vector<routing::Candidate> candidates;            ///< routes that the request may be for
+  std::vector<limiter::RouteEvidence> routes;            ///< the same, as the limiter sees them
+  std::vector<identity::PathParameter> path_parameters;  ///< of all of them
   std::string limit_fields;                ///< the RateLimit lines of the answer, ready
   std::vector<std::string_view> violated;  ///< visible names of the policies that denied
-  std::array<std::string_view, routing::path_parameter_limit> captures;
-  /// The first path_parameter_count.
-  std::array<identity::PathParameter, routing::path_parameter_limit> path_parameters;
 
   /// Ready for the next request.
   void reset();

@@ -7,7 +7,7 @@ namespace weir::proxy {
 namespace {
 
 // In the order of the enumerators.
-constexpr std::array<http::Refusal, 20> answers{{
+constexpr std::array<http::Refusal, 21> answers{{
     {0, ""},
     {400, "the request head is not valid HTTP/1.1"},
     {431, "the request head is too large"},
@@ -18,6 +18,7 @@ constexpr std::array<http::Refusal, 20> answers{{
     {408, "the request body did not arrive in time"},
     {401, "the request does not carry the identity that this route requires"},
     {400, "a field that says who is asking stands in the request more than once"},
+    {400, "the path can be read in too many ways"},
     {404, "no route matches the request"},
     {0, ""},
     {502, "the upstream can not be reached"},

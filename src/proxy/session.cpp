@@ -5,7 +5,6 @@
 
 #include <boost/container/static_vector.hpp>
 
-#include "http/normal_path.hpp"
 #include "http/original_request.hpp"
 #include "identity/client_address.hpp"
 #include "proxy/store_answer.hpp"
@@ -18,15 +17,6 @@ constexpr Duration linger_timeout = std::chrono::seconds(2);
 constexpr std::size_t linger_limit = 1024 * 1024;
 constexpr Duration drain_grace = std::chrono::seconds(1);
 constexpr Duration drain_handshake = std::chrono::seconds(5);
-
-/// As routes and identities see a request.
-http::RequestView in_normal_form(http::RequestView request, std::string& storage) {
-  if (http::is_normal_path(request.path)) return request;
-  storage.clear();
-  http::append_normal_path(storage, request.path);
-  request.path = storage;
-  return request;
-}
 
 }  // namespace
 
@@ -123,6 +113,8 @@ Task<> Session::serve() {
   if (exchange_->outcome == limiter::Outcome::undecided) co_await ask_store();
   if (exchange_->outcome == limiter::Outcome::identity_required)
     co_return co_await answer(answer_to(Failure::identity_required));
+  if (exchange_->outcome == limiter::Outcome::too_many_limits)
+    co_return co_await answer(answer_to(Failure::too_many_limits));
   if (exchange_->outcome == limiter::Outcome::failed)
     co_return co_await answer(answer_to(Failure::store_failed));
   if (exchange_->outcome == limiter::Outcome::denied) co_return co_await answer_denied();
@@ -134,58 +126,75 @@ Task<> Session::serve() {
 }
 
 Session::MaybeRefusal Session::find_route() {
-  exchange_->routed = in_normal_form(exchange_->request, exchange_->normal_path);
-  std::optional<http::RequestView> original;
-  for (const auto& route : context_.config.routes) {
-    if (route.decide && !original) {
-      if (const MaybeRefusal refusal = read_original(original.emplace())) return refusal;
-    }
-    const auto& seen = route.decide ? *original : exchange_->routed;
-    if (!routing::matches(route.match, seen, exchange_->captures.data())) continue;
-    exchange_->route = &route;
-    exchange_->routed = seen;
-    if (route.match.path) {
-      const auto& names = route.match.path->parameters();
-      exchange_->path_parameter_count = names.size();
-      for (std::size_t i = 0; i < names.size(); ++i)
-        exchange_->path_parameters[i] = {names[i], exchange_->captures[i]};
-    }
-    return std::nullopt;
-  }
-  return answer_to(Failure::no_route);
-}
-
-/// What the peer asks a decision about: of a proxy that may speak for others the request it has,
-/// else the question itself.
-Session::MaybeRefusal Session::read_original(http::RequestView& original) {
-  original = exchange_->request;
-  if (peer_is_trusted_) {
-    if (const auto refusal =
-            http::read_original_request(exchange_->request, original, exchange_->original_target))
-      return refusal;
-    if (original.target.size() > context_.config.downstream.max_target)
-      return answer_to(Failure::target_too_long);
-  }
-  original = in_normal_form(original, exchange_->original_path);
+  routing::Question& question = exchange_->question;
+  question.request = exchange_->request;
+  const auto& table = context_.route_table;
+  if (const MaybeRefusal refusal = question.paths.read(question.request.path, table.needs()))
+    return refusal;
+  const MaybeRefusal refusal = table.find(
+      question, [this] { return read_original(); }, exchange_->candidates);
+  if (refusal) return refusal;
+  if (exchange_->candidates.empty()) return answer_to(Failure::no_route);
+  exchange_->route = &context_.config.routes[exchange_->candidates.front().route];
+  exchange_->described =
+      exchange_->route->decide ? exchange_->original.request : exchange_->request;
+  gather_evidence();
   return std::nullopt;
 }
 
-/// What the request says about who is asking; views into the exchange.
-identity::Evidence Session::evidence() const {
-  return {
-      .request = exchange_->routed,
-      .client = exchange_->client,
-      .path_parameters = {exchange_->path_parameters.data(), exchange_->path_parameter_count},
-      .client_settings = context_.config.client_address,
-  };
+/// The request that the peer asks a decision about: the one that a trusted proxy describes, else
+/// its own.
+Result<const routing::Question*, http::Refusal> Session::read_original() {
+  routing::Question& original = exchange_->original;
+  original.request = exchange_->request;
+  if (peer_is_trusted_) {
+    if (const auto refusal = http::read_original_request(exchange_->request, original.request,
+                                                         exchange_->original_target))
+      return *refusal;
+    if (original.request.target.size() > context_.config.downstream.max_target)
+      return answer_to(Failure::target_too_long);
+  }
+  const auto& needs = context_.route_table.needs();
+  if (const auto refusal = original.paths.read(original.request.path, needs)) return *refusal;
+  return &original;
+}
+
+/// What identities see of the request, for each route that it may be for; views into the exchange.
+void Session::gather_evidence() {
+  const auto& candidates = exchange_->candidates;
+  auto& parameters = exchange_->path_parameters;
+  parameters.clear();
+  parameters.reserve(candidates.size() * routing::path_parameter_limit);  // so that none moves
+  exchange_->routes.clear();
+  for (const routing::Candidate& candidate : candidates) {
+    const config::Route& route = context_.config.routes[candidate.route];
+    const std::size_t first = parameters.size();
+    if (route.match.path) {
+      const auto& names = route.match.path->parameters();
+      for (std::size_t i = 0; i < names.size(); ++i)
+        parameters.push_back({names[i], candidate.captures[i]});
+    }
+    exchange_->routes.push_back(
+        {.route = route,
+         .evidence = {.request = route.decide ? exchange_->original.request : exchange_->request,
+                      .path = candidate.path,
+                      .client = exchange_->client,
+                      .path_parameters = std::span(parameters).subspan(first),
+                      .client_settings = context_.config.client_address}});
+  }
+}
+
+/// True if one of the routes that the request may be for has limits.
+bool Session::is_limited() const {
+  return std::any_of(exchange_->routes.begin(), exchange_->routes.end(),
+                     [](const auto& one) { return !one.route.limits.empty(); });
 }
 
 void Session::decide() {
   exchange_->asked_at = exchange_->decided_at = exchange_->started_at;
-  if (exchange_->route->limits.empty()) return;
+  if (!is_limited()) return;
   exchange_->asked_at = context_.clock.now();
-  const limiter::Verdict verdict =
-      context_.limiter.decide(*exchange_->route, evidence(), exchange_->asked_at);
+  const limiter::Verdict verdict = context_.limiter.decide(exchange_->routes, exchange_->asked_at);
   if (verdict.outcome == limiter::Outcome::undecided) {
     exchange_->outcome = verdict.outcome;
   } else {
@@ -206,8 +215,7 @@ Task<> Session::ask_store() {
     context_.limiter.ask(inquiry, answer, now);
     co_await answer.arrival();
     now = context_.clock.now();
-    verdict =
-        context_.limiter.conclude(inquiry, answer.error(), *exchange_->route, evidence(), now);
+    verdict = context_.limiter.conclude(inquiry, answer.error(), exchange_->routes, now);
     exchange_->outcome = verdict.outcome;
   }
   conclude(verdict);
@@ -230,6 +238,7 @@ void Session::report(const limiter::Verdict& verdict) {
   exchange_->delay = verdict.delay;
   exchange_->retry_after = verdict.retry_after;
   exchange_->policy = verdict.deciding;
+  if (verdict.outcome == limiter::Outcome::identity_required) exchange_->route = verdict.route;
   boost::container::static_vector<http::PolicyReport, config::limits_per_route> reports;
   for (const auto& limit : verdict.limits) {
     const auto& decision = limit.decision;

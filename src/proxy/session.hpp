@@ -82,8 +82,9 @@ class Session final : public Deadline {
   bool repeats_identity_field() const;
   // route, decide
   MaybeRefusal find_route();
-  MaybeRefusal read_original(http::RequestView& original);
-  identity::Evidence evidence() const;
+  Result<const routing::Question*, http::Refusal> read_original();
+  void gather_evidence();
+  bool is_limited() const;
   void decide();
   Task<> ask_store();
   void conclude(const limiter::Verdict& verdict);

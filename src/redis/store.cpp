@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <hiredis/hiredis.h>
 #include <utility>
 
@@ -29,12 +30,17 @@ std::vector<std::string> scripts_of(const std::vector<AlgorithmSet>& sets) {
   return scripts;
 }
 
-/// By set of algorithms, the script made for it.
+/// By set of algorithms, the script made for it, else the smallest one that has all of them.
 std::array<std::uint8_t, 256> choose_scripts(const std::vector<AlgorithmSet>& sets) {
   std::array<std::uint8_t, 256> choice{};
   choice.fill(no_script);
-  for (std::size_t i = 0; i < sets.size(); ++i)
-    choice[sets[i]] = static_cast<std::uint8_t>(i);
+  for (std::size_t set = 1; set < choice.size(); ++set) {
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      const bool is_smaller =
+          choice[set] == no_script || std::popcount(sets[i]) < std::popcount(sets[choice[set]]);
+      if ((sets[i] & set) == set && is_smaller) choice[set] = static_cast<std::uint8_t>(i);
+    }
+  }
   return choice;
 }
 

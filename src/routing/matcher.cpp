@@ -24,16 +24,15 @@ bool has_header(const http::RequestView& request, std::string_view name, std::st
 
 }  // namespace
 
-bool matches(const Match& match, const http::RequestView& request, std::string_view* captures) {
+bool matches_apart_from_path(const Match& match, const http::RequestView& request) {
   if (match.host && !host_matches(*match.host, request.host)) return false;
   if (!match.methods.empty() && std::find(match.methods.begin(), match.methods.end(),
                                           request.method) == match.methods.end()) {
     return false;
   }
-  for (const auto& [name, value] : match.headers) {
-    if (!has_header(request, name, value)) return false;
-  }
-  return !match.path || match.path->matches(request.path, captures);
+  return std::all_of(match.headers.begin(), match.headers.end(), [&](const auto& header) {
+    return has_header(request, header.first, header.second);
+  });
 }
 
 }  // namespace weir::routing

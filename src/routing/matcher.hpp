@@ -22,7 +22,12 @@ struct Match {
       headers;  ///< name (case-insensitive) and exact value
 };
 
-/// True if the request is meant; then captures hold the pattern's parameters.
-bool matches(const Match& match, const http::RequestView& request, std::string_view* captures);
+/// True if all but the path matches.
+bool matches_apart_from_path(const Match& match, const http::RequestView& request);
+
+/// True if the path matches in this reading; then captures hold the pattern's parameters.
+inline bool matches_path(const Match& match, const PathReading& path, std::string_view* captures) {
+  return !match.path || match.path->matches(path, captures);
+}
 
 }  // namespace weir::routing

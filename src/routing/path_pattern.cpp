@@ -4,6 +4,7 @@
 
 #include "http/characters.hpp"
 #include "http/normal_path.hpp"
+#include "http/request_view.hpp"
 
 namespace weir::routing {
 namespace {
@@ -42,7 +43,7 @@ Result<PathPattern> PathPattern::parse(std::string_view text) {
   if (!http::is_normal_path(text)) {
     std::string normal;
     http::append_normal_path(normal, text);
-    if (normal != text)
+    if (!http::iequals(normal, text))  // the case of hexadecimal digits makes no difference
       return in_pattern(text,
                         "is never matched: requests are matched in the form \"" + normal + "\"");
   }
@@ -67,6 +68,21 @@ std::optional<std::string> PathPattern::add(std::string_view segment, bool is_la
     return "\"*\", \"**\" and \"{name}\" stand for whole segments; \"" + std::string{segment} +
            "\" holds one among other text";
   } else {
+    return add_literal(segment);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> PathPattern::add_literal(std::string_view segment) {
+  PathReadings readings;
+  const std::string path = "/" + std::string{segment};
+  if (segment.find('%') != npos) {
+    if (const auto refusal = readings.read(path, {})) {
+      return "is never matched, because requests for it are refused: " +
+             std::string{refusal->detail};
+    }
+    segments_.push_back({Kind::literal, std::string{readings.all().front().text.substr(1)}});
+  } else {
     segments_.push_back({Kind::literal, std::string{segment}});
   }
   return std::nullopt;
@@ -85,13 +101,32 @@ std::optional<std::string> PathPattern::add_parameter(std::string_view name) {
   return std::nullopt;
 }
 
-bool PathPattern::matches(std::string_view path, std::string_view* captures) const {
-  for (const Segment& segment : segments_) {
+bool PathPattern::has_upper_case() const {
+  return std::any_of(segments_.begin(), segments_.end(), [](const Segment& segment) {
+    return std::any_of(segment.literal.begin(), segment.literal.end(),
+                       [](char c) { return c >= 'A' && c <= 'Z'; });
+  });
+}
+
+bool PathPattern::matches(const PathReading& reading, std::string_view* captures) const {
+  std::string_view path = reading.text;
+  std::size_t count = segments_.size();
+  if (reading.ignores_trailing_slash) {
+    if (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+    if (has_trailing_slash()) --count;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const Segment& segment = segments_[i];
     if (segment.kind == Kind::rest) return true;
     if (path.empty() || path.front() != '/') return false;
     const std::string_view found = take_segment(path);
-    if (segment.kind == Kind::literal ? found != segment.literal : found.empty()) return false;
-    if (segment.kind == Kind::parameter) *captures++ = found;
+    if (segment.kind != Kind::literal) {
+      if (found.empty()) return false;
+      if (segment.kind == Kind::parameter) *captures++ = found;
+    } else if (found != segment.literal &&
+               !(reading.ignores_case && http::iequals(found, segment.literal))) {
+      return false;
+    }
   }
   return path.empty();
 }

@@ -1,8 +1,8 @@
 // Path patterns: /exact, /v1/* (one segment), /v1/** (any depth, also none), /users/{id} (one
 // segment with a name).
 //
-// Matching is on the path as received: nothing is decoded, no dot segment resolved. Pure;
-// thread-safe.
+// A pattern is compared with one reading of a path (path_readings.hpp), which is decoded; escapes
+// in a pattern are decoded too. Pure; thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "routing/path_readings.hpp"
 
 namespace weir::routing {
 
@@ -22,11 +23,13 @@ class PathPattern {
  public:
   static Result<PathPattern> parse(std::string_view text);
 
-  /// Fills captures[i] with the value of parameters()[i]; captures has room for
-  /// path_parameter_limit.
-  bool matches(std::string_view path, std::string_view* captures) const;
+  /// Fills captures[i] with the value of parameters()[i], a part of the reading's text; captures
+  /// has room for path_parameter_limit.
+  bool matches(const PathReading& path, std::string_view* captures) const;
   const std::vector<std::string>& parameters() const { return parameters_; }
-  const std::string& text() const { return text_; }
+  const std::string& text() const { return text_; }  ///< as written
+  bool has_upper_case() const;
+  bool has_trailing_slash() const { return text_.size() > 1 && text_.back() == '/'; }
 
  private:
   enum class Kind : unsigned char { literal, any, parameter, rest };
@@ -36,6 +39,7 @@ class PathPattern {
   };
   std::optional<std::string> add(std::string_view segment, bool is_last);
   std::optional<std::string> add_parameter(std::string_view name);
+  std::optional<std::string> add_literal(std::string_view segment);
 
   std::string text_;
   std::vector<Segment> segments_;

@@ -151,9 +151,9 @@ class Lines(LogCase):
         evil = 'x","status":200,"a":"\\ \u00e9\u00ff'
         response = self.client.get("/limited/%22%0a%0d?x",
                                    {"User-Agent": evil, "X-Request-Id": evil})
-        self.assertEqual(response.status, 404)
+        self.assertEqual(response.status, 400)
         line = self.lines(1)[0]
-        self.assertEqual((line["status"], line["path"]), (404, "/limited/%22%0a%0d"))
+        self.assertEqual((line["status"], line["path"]), (400, "/limited/%22%0a%0d"))
         self.assertTrue(line["user_agent"].startswith('x","status":200,"a":"\\ '))
 
     def test_on_standard_output_by_default(self):

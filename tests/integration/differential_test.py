@@ -172,13 +172,13 @@ class Differential(Case):
         for name, data, _ in vectors(b"weir.test"):
             with self.subTest(name):
                 self.run_through(data)
-        self.assertGreater(len(self.seen), 30)
+        self.assertGreater(len(self.seen), 25)
 
     def test_odd_requests(self):
         for data in ODD:
             with self.subTest(data=data[:200]):
                 self.run_through(data)
-        self.assertGreater(len(self.seen), 30)
+        self.assertGreater(len(self.seen), 25)
 
     def test_mutated_requests(self):
         seed = time.time_ns()

@@ -17,7 +17,8 @@ TRUSTED = {"client_address": {"trusted_proxies": ["127.0.0.0/8"]}}
 
 class Requests(Case):
     def setUp(self):
-        self.up, self.weir, self.client = self.proxy(answer(b"fine"))
+        self.up, self.weir, self.client = self.proxy(
+            answer(b"fine"), routes=[{"upstream": "main", "encoded_slashes": "match_both"}])
 
     def seen(self, *arguments, **options):
         response = self.client.request(*arguments, **options)

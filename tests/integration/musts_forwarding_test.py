@@ -97,6 +97,8 @@ class HopByHop(WireCase):
 class Way(WireCase):
     """Where a message has been and how far it goes."""
 
+    sections = {"routes": [{"upstream": "main", "encoded_slashes": "match_both"}]}
+
     def test_H7_a_request_that_was_here_before_goes_no_further(self):
         via = self.through(get()).up_values(b"Via")[0]
         for lines in [[b"Via: " + via], [b"Via: 1.0 a, " + via + b" (a comment), 1.1 b"],

@@ -27,7 +27,7 @@ TEST_CASE("resolving identities of the usual size allocates nothing") {
           const IpAddress client = client_address(settings, peer, request.view);
           settings.header = ClientAddressSettings::Header::forwarded;
           const IpAddress forwarded = client_address(settings, peer, request.view);
-          const Evidence evidence{request.view, client, parameters, settings};
+          const Evidence evidence{request.view, request.view.path, client, parameters, settings};
           if (client == peer || forwarded == peer || !resolve(all, evidence, {}) ||
               !resolve(any, evidence, {}) || !resolve(query, evidence, {})) {
             std::abort();

@@ -17,10 +17,7 @@ std::vector<std::string> texts(Fixture& fixture, std::vector<config::Attribute> 
   fixture.config.policies[0].attributes = std::move(attributes);
   AttributeTexts made(fixture.config);
   made.clear();
-  const auto views = made.of(0, {.request = fixture.request,
-                                 .client = fixture.client,
-                                 .path_parameters = {},
-                                 .client_settings = fixture.config.client_address});
+  const auto views = made.of(0, fixture.evidence());
   return {views.begin(), views.end()};
 }
 
@@ -68,10 +65,7 @@ TEST_CASE("The texts of all limits of a request hold together") {
     made.clear();
     std::vector<std::span<const std::string_view>> all;
     for (std::size_t i = 0; i < config::limits_per_route; ++i) {
-      all.push_back(made.of(0, {.request = fixture.request,
-                                .client = fixture.client,
-                                .path_parameters = {},
-                                .client_settings = fixture.config.client_address}));
+      all.push_back(made.of(0, fixture.evidence()));
     }
     for (const auto& texts_of_limit : all) {
       for (const auto text : texts_of_limit) {

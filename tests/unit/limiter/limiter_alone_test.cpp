@@ -123,16 +123,15 @@ TEST_CASE("While one question finds out whether Redis is back, nobody else asks"
   CHECK(fixture.redis->store->is_ready());
   cli({"config", "set", "maxmemory", "0"});
   const Instant later = epoch + 1s;
-  REQUIRE(fixture.limiter->decide(fixture.route, fixture.evidence(), later).outcome ==
-          Outcome::undecided);
+  REQUIRE(fixture.limiter->decide(fixture.routes(), later).outcome == Outcome::undecided);
   Told told;
   Inquiry first;
   fixture.limiter->ask(first, told, later);
   CHECK(fixture.breaker() == Breaker::State::half_open);
   CHECK(fixture.serve(1s).decider == Decider::local);
   REQUIRE(fixture.redis->run_until([&] { return told.error.has_value(); }));
-  CHECK(fixture.limiter->conclude(first, *told.error, fixture.route, fixture.evidence(), later)
-            .decider == Decider::redis);
+  CHECK(fixture.limiter->conclude(first, *told.error, fixture.routes(), later).decider ==
+        Decider::redis);
   CHECK(fixture.serve(1s).decider == Decider::redis);
 }
 

@@ -178,4 +178,48 @@ TEST_CASE("Every policy counts its own outcomes") {
   CHECK(fixture.counters(1).delayed.value() == 0);
 }
 
+TEST_CASE("All routes that a request may be for are charged, what they share once") {
+  Fixture fixture;
+  fixture.limit(policy("wide", gcra(10, 10s)), 0);
+  fixture.limit(policy("narrow", gcra(2, 10s)), 0).cost = 1;
+  config::Route other;
+  other.limits = {fixture.route.limits[1]};
+  other.limits[0].cost = 2;
+  fixture.config.policies.push_back(policy("third", gcra(1, 10s)));
+  config::Limit third;
+  third.policy = 2;
+  other.limits.push_back(third);
+  fixture.other_routes = {other};
+
+  const Verdict first = fixture.decide();
+  CHECK(first.outcome == Outcome::allowed);
+  REQUIRE(first.limits.size() == 3);
+  CHECK(first.limits[1].cost == 2);
+  CHECK(first.limits[1].decision.remaining == 0);
+  CHECK(first.limits[2].policy->name == "third");
+  CHECK(fixture.decide().outcome == Outcome::denied);
+  CHECK(fixture.counters(0).allowed.value() == 2);
+  CHECK(fixture.counters(1).denied.value() == 1);
+}
+
+TEST_CASE(
+    "A limit of another route may require an identity, and more limits than fit are refused") {
+  Fixture fixture;
+  fixture.limit(policy("p", gcra(10, 10s)), 0);
+  config::Route other;
+  other.limits.resize(config::limits_per_route);
+  for (std::size_t i = 0; i < other.limits.size(); ++i) {
+    fixture.config.policies.push_back(policy("q", gcra(10, 10s)));
+    other.limits[i].policy = i + 1;
+  }
+  fixture.other_routes = {other};
+  CHECK(fixture.decide().outcome == Outcome::too_many_limits);
+  fixture.other_routes[0].limits.resize(1);
+  fixture.other_routes[0].limits[0].identity = 1;
+  fixture.other_routes[0].limits[0].required = true;
+  const Verdict verdict = fixture.decide();
+  CHECK(verdict.outcome == Outcome::identity_required);
+  CHECK(verdict.route == &fixture.other_routes[0]);
+}
+
 }  // namespace weir::limiter::test

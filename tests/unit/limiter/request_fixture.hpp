@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/container/static_vector.hpp>
+
 #include "limiter/limiter.hpp"
 
 namespace weir::limiter::test {
@@ -56,17 +58,28 @@ struct Fixture {
 
   Verdict decide(Duration after = 0s) {
     if (!limiter) limiter = std::make_unique<Limiter>(config, store);
-    return limiter->decide(route,
-                           {.request = request,
-                            .client = client,
-                            .path_parameters = {},
-                            .client_settings = config.client_address},
-                           epoch + after);
+    return limiter->decide(routes(), epoch + after);
+  }
+  /// The route alone; a test adds others that the request may be for.
+  boost::container::static_vector<RouteEvidence, 4> routes() const {
+    boost::container::static_vector<RouteEvidence, 4> all;
+    all.push_back({route, evidence()});
+    for (const config::Route& other : other_routes)
+      all.push_back({other, evidence()});
+    return all;
+  }
+  identity::Evidence evidence() const {
+    return {.request = request,
+            .path = request.path,
+            .client = client,
+            .path_parameters = {},
+            .client_settings = config.client_address};
   }
   const PolicyCounters& counters(std::size_t policy) const { return limiter->counters()[policy]; }
 
   config::Config config;
   config::Route route;
+  std::vector<config::Route> other_routes;
   std::vector<http::FieldView> fields;
   http::RequestView request;
   identity::IpAddress client = identity::IpAddress::v4({192, 0, 2, 1});

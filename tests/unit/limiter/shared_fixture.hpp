@@ -56,25 +56,19 @@ struct SharedFixture : Fixture {
     limiter = std::make_unique<Limiter>(config, store, *redis->store, 1);
     return redis->start();
   }
-  identity::Evidence evidence() const {
-    return {.request = request,
-            .client = client,
-            .path_parameters = {},
-            .client_settings = config.client_address};
-  }
   /// Through to the verdict; it holds until the next.
   Verdict serve(Duration after = 0s) {
-    const Verdict at_once = limiter->decide(route, evidence(), epoch + after);
+    const Verdict at_once = limiter->decide(routes(), epoch + after);
     if (at_once.outcome != Outcome::undecided) return at_once;
     Told told;
     inquiry.emplace();
     limiter->ask(*inquiry, told, epoch + after);
     REQUIRE(redis->run_until([&] { return told.error.has_value(); }));
-    return limiter->conclude(*inquiry, *told.error, route, evidence(), epoch + after);
+    return limiter->conclude(*inquiry, *told.error, routes(), epoch + after);
   }
   /// Up to where it has to wait.
   void come(Coming& coming, Duration after) {
-    coming.verdict = limiter->decide(route, evidence(), epoch + after);
+    coming.verdict = limiter->decide(routes(), epoch + after);
     if (coming.verdict.outcome == Outcome::undecided) ask(coming, after);
   }
   void ask(Coming& coming, Duration after) {
@@ -85,8 +79,7 @@ struct SharedFixture : Fixture {
     return redis->run_until([&] { return coming.told.error.has_value(); });
   }
   Outcome conclude(Coming& coming, Duration after) {
-    coming.verdict =
-        limiter->conclude(coming.inquiry, *coming.told.error, route, evidence(), epoch + after);
+    coming.verdict = limiter->conclude(coming.inquiry, *coming.told.error, routes(), epoch + after);
     return coming.verdict.outcome;
   }
   std::uint64_t questions() const { return redis->counters.questions.value(); }

@@ -10,6 +10,11 @@ namespace {
 
 using http::RequestOf;
 
+bool matches(const Match& match, const http::RequestView& request, std::string_view* captures) {
+  return matches_apart_from_path(match, request) &&
+         matches_path(match, {.text = request.path}, captures);
+}
+
 bool matches_host(const char* pattern, std::string_view host) {
   RequestOf request{{}};
   request.view.host = host;

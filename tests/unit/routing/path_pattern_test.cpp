@@ -14,7 +14,7 @@ using Captures = std::array<std::string_view, path_parameter_limit>;
 
 bool matches(std::string_view pattern, std::string_view path) {
   Captures captures;
-  return PathPattern::parse(pattern).value().matches(path, captures.data());
+  return PathPattern::parse(pattern).value().matches({.text = path}, captures.data());
 }
 
 TEST_CASE("what a pattern matches") {
@@ -59,12 +59,12 @@ TEST_CASE("what a pattern matches") {
   }
 }
 
-TEST_CASE("named segments are captured as received, in the pattern's order") {
+TEST_CASE("named segments are captured as they are read, in the pattern's order") {
   const PathPattern pattern = PathPattern::parse("/{a}/x/{b-2}/*/{c_3}/**").value();
   CHECK(pattern.parameters() == std::vector<std::string>{"a", "b-2", "c_3"});
   CHECK(pattern.text() == "/{a}/x/{b-2}/*/{c_3}/**");
   Captures captures;
-  REQUIRE(pattern.matches("/1%2F/x/2/skipped/3/more/of/it", captures.data()));
+  REQUIRE(pattern.matches({.text = "/1%2F/x/2/skipped/3/more/of/it"}, captures.data()));
   CHECK(captures[0] == "1%2F");
   CHECK(captures[1] == "2");
   CHECK(captures[2] == "3");
@@ -98,6 +98,11 @@ TEST_CASE("a pattern that can not be meant is refused with its text and the reas
       {"/%61/{id}", "requests are matched in the form \"/a/{id}\""},
       {"/a\n", "the path alone"},
       {"/{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}/{i}", "more than 8"},
+      // requests for these are refused
+      {"/a%2Fb", "encoded slash"},
+      {"/a%5cb", "encoded backslash"},
+      {"/a%00", "encoded control"},
+      {"/%2561", "encoded twice"},
   };
   for (const Row& row : rows) {
     INFO(row.pattern);
@@ -107,6 +112,55 @@ TEST_CASE("a pattern that can not be meant is refused with its text and the reas
     CHECK(pattern.error().message.find(row.pattern) != std::string::npos);
   }
   CHECK(PathPattern::parse("/{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}").has_value());
+}
+
+TEST_CASE("escapes in a pattern stand for what they encode") {
+  CHECK(matches("/a%20b", "/a b"));
+  CHECK(matches("/caf%c3%a9/*", "/caf\xc3\xa9/x"));
+  CHECK(matches("/%2A%2A", "/**"));
+  CHECK_FALSE(matches("/%2A%2A", "/a"));
+  CHECK_FALSE(matches("/a%20b", "/a%20b"));
+}
+
+TEST_CASE("a reading may ignore case or a trailing slash") {
+  struct Row {
+    const char* pattern;
+    const char* path;
+    bool ignores_case;
+    bool ignores_trailing_slash;
+    bool matches;
+  };
+  const Row rows[] = {
+      {"/Login", "/lOGIN", true, false, true},
+      {"/login", "/Login", false, true, false},
+      {"/login", "/Login/", true, true, true},
+      {"/login", "/login/", false, true, true},
+      {"/login/", "/login", false, true, true},
+      {"/login/", "/login/", false, true, true},
+      {"/login/", "/login", true, false, false},
+      {"/login", "/login//", false, true, false},
+      {"/", "/", false, true, true},
+      {"/", "/a", false, true, false},
+      {"/users/*", "/users/7/", false, true, true},
+      {"/users/*", "/users/", false, true, false},
+      {"/v1/**", "/V1/", true, true, true},
+      {"/**", "*", true, true, true},
+  };
+  for (const Row& row : rows) {
+    INFO(row.pattern << " and " << row.path);
+    Captures captures;
+    const PathReading reading{.text = row.path,
+                              .ignores_case = row.ignores_case,
+                              .ignores_trailing_slash = row.ignores_trailing_slash};
+    CHECK(PathPattern::parse(row.pattern).value().matches(reading, captures.data()) == row.matches);
+  }
+}
+
+TEST_CASE("a capture keeps its case in a reading that ignores case") {
+  Captures captures;
+  const PathReading reading{.text = "/USERS/Anna", .ignores_case = true};
+  REQUIRE(PathPattern::parse("/users/{id}").value().matches(reading, captures.data()));
+  CHECK(captures[0] == "Anna");
 }
 
 std::vector<std::string> segments_of(std::string_view path) {

@@ -1,0 +1,84 @@
+// The ways in which services read one path.
+//
+// A service decodes the path before it chooses what to run, and many services ignore differences
+// between two spellings (PathVariants). A path that has such a difference is matched with it and
+// without it, so that no spelling leads past the limits of a route. A path whose structure depends
+// on how often, or where, it is decoded is refused.
+//
+// The normal form is the first reading: percent-encoded characters are decoded (RFC 3986
+// section 6.2.2.2), runs of slashes are one slash, dot segments are resolved (section 5.2.4). The
+// upstream receives the path as the client sent it. Pure; one object belongs to one thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <boost/container/static_vector.hpp>
+
+#include "http/refusal.hpp"
+#include "routing/path_variants.hpp"
+
+namespace weir::routing {
+
+/// One way to read a path.
+struct PathReading {
+  std::string_view text;  ///< decoded; a slash that this reading leaves encoded stays "%2F"
+  bool ignores_case = false;
+  bool ignores_trailing_slash = false;
+  bool is_resolved = true;  ///< runs of slashes merged and dot segments resolved
+};
+
+/// Encodings that only some services can be sent.
+struct PathEncodings {
+  bool slashes = false;  ///< "%2F"
+  bool doubled = false;  ///< an escape that decoding makes appear, such as "%2561"
+};
+
+/// What a set of patterns and routes needs of the readings.
+struct ReadingNeeds {
+  PathVariants variants{};
+  PathEncodings tolerated{};             ///< by at least one route
+  bool has_upper_case_patterns = false;  ///< so that a path in lower case can match another one
+  bool has_trailing_slash_patterns = false;
+};
+
+class PathReadings {
+ public:
+  /// More readings than these are refused: three differences in one path, which no client sends.
+  static constexpr std::size_t limit = 8;
+
+  /// Reads `path`, which begins with "/", or is "*". `path` has to live as long as the readings.
+  ///
+  /// Refused with 400: an encoded backslash, an encoded control character, an encoded dot segment,
+  /// an encoded slash or a double encoding that no route tolerates, and more than `limit` readings.
+  /// A
+  /// "%" without two hexadecimal digits stands for itself.
+  std::optional<http::Refusal> read(std::string_view path, const ReadingNeeds& needs);
+
+  /// The normal form comes first.
+  std::span<const PathReading> all() const { return {readings_.data(), readings_.size()}; }
+  const PathEncodings& encodings() const { return encodings_; }
+
+ private:
+  struct Form {
+    bool splits_encoded_slashes = false;
+    bool strips_parameters = false;
+    bool keeps_repeated_slashes = false;
+    bool keeps_dot_segments = false;
+  };
+  std::optional<http::Refusal> read_encoded(std::string_view path, const PathEncodings& tolerated);
+  std::string_view text_of(std::string_view path, const Form& form);
+  bool add_text(std::string_view text, const Form& form, const ReadingNeeds& needs);
+
+  boost::container::static_vector<PathReading, limit> readings_;
+  PathEncodings encodings_;
+  std::array<std::string, limit> texts_;  ///< decoded; the room is kept for the next path
+  std::size_t text_count_ = 0;
+  std::string scratch_;
+};
+
+}  // namespace weir::routing

@@ -1,0 +1,72 @@
+#include "routing/route_table.hpp"
+
+#include <algorithm>
+
+namespace weir::routing {
+namespace {
+
+constexpr http::Refusal encoding_not_tolerated{
+    400, "the path is encoded in a way that services read differently, such as %2F or %2561"};
+
+}  // namespace
+
+RouteTable::RouteTable(std::vector<Entry> entries, const PathVariants& variants)
+    : entries_(std::move(entries)), needs_{.variants = variants} {
+  for (const Entry& entry : entries_) {
+    needs_.tolerated.slashes |= entry.tolerated.slashes;
+    needs_.tolerated.doubled |= entry.tolerated.doubled;
+    if (!entry.match->path) continue;
+    needs_.has_upper_case_patterns |= entry.match->path->has_upper_case();
+    needs_.has_trailing_slash_patterns |= entry.match->path->has_trailing_slash();
+  }
+}
+
+/// A question with fewer readings than another stands with its last one for the rest of them.
+void RouteTable::widen(Search& search, const Question& question) {
+  const std::size_t readings = question.paths.all().size();
+  const bool is_open = search.readings == 0 || (search.open >> (search.readings - 1) & 1U) != 0;
+  for (; search.readings < readings; ++search.readings)
+    search.open |= (is_open ? 1U : 0U) << search.readings;
+  search.encodings.slashes |= question.paths.encodings().slashes;
+  search.encodings.doubled |= question.paths.encodings().doubled;
+}
+
+void RouteTable::try_route(std::size_t route, const Question& question, Search& search) const {
+  const Entry& entry = entries_[route];
+  if (!matches_apart_from_path(*entry.match, question.request)) return;
+  const auto paths = question.paths.all();
+  const std::size_t first_of_route = search.candidates.size();
+  Candidate found{.route = route, .path = {}};
+  for (std::size_t i = 0; i < search.readings; ++i) {
+    const PathReading& path = paths[std::min(i, paths.size() - 1)];
+    if ((search.open >> i & 1U) == 0 || !matches_path(*entry.match, path, found.captures.data()))
+      continue;
+    search.open &= ~(1U << i);
+    auto& candidates = search.candidates;
+    if (candidates.size() == first_of_route || candidates.back().path.data() != path.text.data()) {
+      found.path = path.text;
+      candidates.push_back(found);
+    }
+    if (i == 0) search.normal = candidates.size() - 1;
+    if (entry.refuses && path.is_resolved && !search.refusing)
+      search.refusing = candidates.size() - 1;
+  }
+}
+
+std::optional<http::Refusal> RouteTable::conclude(const Search& search) const {
+  auto& candidates = search.candidates;
+  if (!search.normal) candidates.clear();
+  const auto is_tolerated = [&](const Candidate& candidate) {
+    const PathEncodings& tolerated = entries_[candidate.route].tolerated;
+    return (tolerated.slashes || !search.encodings.slashes) &&
+           (tolerated.doubled || !search.encodings.doubled);
+  };
+  if ((search.encodings.slashes || search.encodings.doubled) &&
+      (candidates.empty() || !std::all_of(candidates.begin(), candidates.end(), is_tolerated)))
+    return encoding_not_tolerated;
+  if (!candidates.empty())
+    std::swap(candidates.front(), candidates[search.refusing.value_or(*search.normal)]);
+  return std::nullopt;
+}
+
+}  // namespace weir::routing

@@ -1,0 +1,99 @@
+// The routes of a configuration, and which of them a request is for.
+//
+// The first route that matches takes the request. A path that can be read in several ways
+// (path_readings.hpp) may lead to a different route in each: the route of the normal form takes the
+// request, and the limits of all of them apply. Pure; thread-safe once built.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "http/refusal.hpp"
+#include "http/request_view.hpp"
+#include "routing/matcher.hpp"
+#include "routing/path_readings.hpp"
+
+namespace weir::routing {
+
+/// A request as routes see it.
+struct Question {
+  http::RequestView request;
+  PathReadings paths;
+};
+
+/// A route that the request is for in at least one reading of its path.
+struct Candidate {
+  std::size_t route = 0;  ///< its place in the configuration
+  std::string_view path;  ///< the reading
+  std::array<std::string_view, path_parameter_limit> captures{};
+};
+
+class RouteTable {
+ public:
+  struct Entry {
+    const Match* match;  ///< outlives the table
+    PathEncodings tolerated{};
+    bool decides = false;  ///< about the request that another proxy describes
+    bool refuses = false;  ///< answers 400 or above itself
+  };
+
+  RouteTable(std::vector<Entry> entries, const PathVariants& variants);
+
+  /// What read() needs for a Question about these routes.
+  const ReadingNeeds& needs() const { return needs_; }
+
+  /// Finds the routes for `asked`. Routes that decide see what `original` returns instead, a
+  /// Result<const Question*, http::Refusal>; it is called at most once, and only if one of them is
+  /// reached.
+  ///
+  /// The first candidate takes the request: the route of the normal form or, where another resolved
+  /// reading leads to a route that refuses, that one. No candidates: no route matches the normal
+  /// form. Refused with 400: an encoding that one of the candidates does not tolerate.
+  template <class Original>
+  std::optional<http::Refusal> find(const Question& asked, Original&& original,
+                                    std::vector<Candidate>& candidates) const;
+
+ private:
+  /// While routes are tried in order.
+  struct Search {
+    std::vector<Candidate>& candidates;
+    std::uint32_t open = 0;    ///< a bit for each reading that has found no route yet
+    std::size_t readings = 0;  ///< of the question that has most
+    PathEncodings encodings{};
+    std::optional<std::size_t> normal{};    ///< the candidate of the normal form
+    std::optional<std::size_t> refusing{};  ///< the first one that refuses, in a resolved reading
+  };
+  static void widen(Search& search, const Question& question);
+  void try_route(std::size_t route, const Question& question, Search& search) const;
+  std::optional<http::Refusal> conclude(const Search& search) const;
+
+  std::vector<Entry> entries_;
+  ReadingNeeds needs_;
+};
+
+template <class Original>
+std::optional<http::Refusal> RouteTable::find(const Question& asked, Original&& original,
+                                              std::vector<Candidate>& candidates) const {
+  candidates.clear();
+  Search search{.candidates = candidates};
+  widen(search, asked);
+  const Question* described = nullptr;
+  for (std::size_t i = 0; i < entries_.size() && search.open != 0; ++i) {
+    if (entries_[i].decides && described == nullptr) {
+      const Result<const Question*, http::Refusal> answer = original();
+      if (!answer) return answer.error();
+      described = *answer;
+      widen(search, *described);
+    }
+    try_route(i, entries_[i].decides ? *described : asked, search);
+  }
+  return conclude(search);
+}
+
+}  // namespace weir::routing

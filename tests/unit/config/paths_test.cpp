@@ -1,0 +1,53 @@
+#include "catch.hpp"
+#include "unit/config/loading.hpp"
+
+namespace weir::config {
+namespace {
+
+using test::must_load;
+using test::problems_of;
+
+constexpr const char* routes = "routes: [{respond: {}}]\n";
+
+routing::PathVariants variants_of(const std::string& paths) {
+  return must_load(paths + routes)->path_variants;
+}
+
+TEST_CASE("every difference between spellings of a path is matched by default") {
+  const auto variants = variants_of("");
+  CHECK((variants.letter_case && variants.trailing_slash && variants.repeated_slashes &&
+         variants.dot_segments && variants.parameters));
+}
+
+TEST_CASE("a list of differences replaces the default") {
+  const auto some = variants_of("paths: {also_match: [trailing_slash, parameters]}\n");
+  CHECK((some.trailing_slash && some.parameters));
+  CHECK_FALSE((some.letter_case || some.repeated_slashes || some.dot_segments));
+  const auto none = variants_of("paths: {also_match: []}\n");
+  CHECK_FALSE((none.trailing_slash || none.parameters || none.letter_case));
+}
+
+TEST_CASE("a wrong difference is reported with the ones there are") {
+  CHECK(problems_of(std::string("paths: {also_match: [case]}\n") + routes)
+            .find("paths.also_match[0]: expected letter_case, trailing_slash") !=
+        std::string::npos);
+  CHECK(problems_of(std::string("paths: {also_match: letter_case}\n") + routes)
+            .find("expected a list of differences, such as [letter_case]") != std::string::npos);
+}
+
+TEST_CASE("a route may be for paths that others do not get") {
+  const auto config = must_load(R"(
+routes:
+  - {match: {path: /a/**}, respond: {}, encoded_slashes: match_both}
+  - {match: {path: /b/**}, respond: {}, double_encoding: pass}
+  - {match: {path: /c/**}, respond: {}, encoded_slashes: refuse, double_encoding: refuse}
+)");
+  CHECK((config->routes[0].encoded_slashes && !config->routes[0].double_encoding));
+  CHECK((!config->routes[1].encoded_slashes && config->routes[1].double_encoding));
+  CHECK_FALSE((config->routes[2].encoded_slashes || config->routes[2].double_encoding));
+  CHECK(problems_of("routes: [{respond: {}, encoded_slashes: true}]\n")
+            .find("routes[0].encoded_slashes: expected refuse or match_both") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace weir::config
