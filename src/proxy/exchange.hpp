@@ -35,8 +35,6 @@ struct ExchangeRecord {
   bool keep_alive = false;  ///< towards the client, after this answer
 
   // route
-  http::RequestView
-      described;  ///< the request that the route is for, which another proxy may describe
   const config::Route* route = nullptr;
 
   // decide

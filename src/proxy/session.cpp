@@ -136,8 +136,6 @@ Session::MaybeRefusal Session::find_route() {
   if (refusal) return refusal;
   if (exchange_->candidates.empty()) return answer_to(Failure::no_route);
   exchange_->route = &context_.config.routes[exchange_->candidates.front().route];
-  exchange_->described =
-      exchange_->route->decide ? exchange_->original.request : exchange_->request;
   gather_evidence();
   return std::nullopt;
 }

@@ -20,53 +20,37 @@ constexpr Refusal encoded_dots{
 constexpr Refusal double_encoding{400, "the path is percent-encoded twice, such as \"%2561\""};
 constexpr Refusal too_many_readings{400, "the path can be read in too many ways"};
 
-/// What a path holds that may be read in several ways.
-struct Shape {
-  bool escapes = false;
-  bool upper_case = false;
-  bool parameters = false;
-  bool repeated_slashes = false;
-  bool dot_segments = false;  ///< or a name that begins with a dot
-};
+/// Characters that may make a path readable in several ways, as bits.
+enum Mark : std::uint8_t { upper = 1, percent = 2, semicolon = 4, slash = 8, dot = 16 };
 
-enum Class : std::uint8_t { plain, upper, slash, dot, percent, semicolon };
-
-constexpr std::array<std::uint8_t, 256> classes = [] {
+constexpr std::array<std::uint8_t, 256> marks = [] {
   std::array<std::uint8_t, 256> table{};
   for (char c = 'A'; c <= 'Z'; ++c)
     table[static_cast<unsigned char>(c)] = upper;
-  table['/'] = slash;
-  table['.'] = dot;
   table['%'] = percent;
   table[';'] = semicolon;
+  table['/'] = slash;
+  table['.'] = dot;
   return table;
 }();
 
+/// The marks of a path: of all its characters, and of those that follow a slash.
+struct Shape {
+  std::uint8_t all = 0;
+  std::uint8_t after_slash = 0;
+
+  bool is_plain() const {
+    return (all & (percent | semicolon)) == 0 && (after_slash & (slash | dot)) == 0;
+  }
+};
+
 Shape shape_of(std::string_view path) {
   Shape shape;
-  bool after_slash = false;
-  for (const char c : path) {
-    const auto kind = classes[static_cast<unsigned char>(c)];
-    switch (kind) {
-      case plain:
-        break;
-      case upper:
-        shape.upper_case = true;
-        break;
-      case slash:
-        shape.repeated_slashes |= after_slash;
-        break;
-      case dot:
-        shape.dot_segments |= after_slash;
-        break;
-      case percent:
-        shape.escapes = true;
-        break;
-      default:
-        shape.parameters = true;
-        shape.repeated_slashes |= after_slash;  // once the parameters are removed
-    }
-    after_slash = kind == slash;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const std::uint8_t mark = marks[static_cast<unsigned char>(path[i])];
+    if (mark == 0) continue;
+    shape.all |= mark;
+    if (i > 0 && path[i - 1] == '/') shape.after_slash |= mark;
   }
   return shape;
 }
@@ -179,18 +163,26 @@ std::string_view PathReadings::text_of(std::string_view path, const Form& form) 
 }
 
 /// Adds the readings of one text; false if there are too many.
-bool PathReadings::add_text(std::string_view text, const Form& form, const ReadingNeeds& needs) {
+bool PathReadings::add_text(std::string_view text, bool has_upper_case, const Form& form,
+                            const ReadingNeeds& needs) {
   const bool folds =
-      needs.variants.letter_case && (needs.has_upper_case_patterns || has_upper_case(text));
+      needs.variants.letter_case && (has_upper_case || needs.has_upper_case_patterns);
   const bool strips = needs.variants.trailing_slash && (needs.has_trailing_slash_patterns ||
                                                         (text.size() > 1 && text.back() == '/'));
   const std::size_t count = (folds ? 2U : 1U) * (strips ? 2U : 1U);
   if (readings_.size() + count > limit) return false;
-  for (std::size_t i = 0; i < count; ++i) {
-    readings_.push_back({.text = text,
-                         .ignores_case = folds && i % 2 == 1,
-                         .ignores_trailing_slash = strips && i / (folds ? 2U : 1U) == 1,
-                         .is_resolved = !form.keeps_repeated_slashes && !form.keeps_dot_segments});
+  PathReading reading{.text = text,
+                      .is_resolved = !form.keeps_repeated_slashes && !form.keeps_dot_segments};
+  readings_.push_back(reading);
+  if (folds) {
+    reading.ignores_case = true;
+    readings_.push_back(reading);
+  }
+  if (strips) {
+    reading.ignores_trailing_slash = true;
+    readings_.push_back(reading);
+    reading.ignores_case = false;
+    if (folds) readings_.push_back(reading);
   }
   return true;
 }
@@ -198,37 +190,46 @@ bool PathReadings::add_text(std::string_view text, const Form& form, const Readi
 std::optional<Refusal> PathReadings::read(std::string_view path, const ReadingNeeds& needs) {
   readings_.clear();
   encodings_ = {};
-  text_count_ = 0;
   const Shape shape = shape_of(path);
-  const bool is_plain =
-      !shape.escapes && !shape.parameters && !shape.repeated_slashes && !shape.dot_segments;
-  if (is_plain || !path.starts_with('/')) {
-    add_text(path, {}, needs);
+  if (shape.is_plain() || !path.starts_with('/')) {
+    add_text(path, (shape.all & upper) != 0, {}, needs);
     return std::nullopt;
   }
-  if (shape.escapes) {
+  if ((shape.all & percent) != 0) {
     if (const auto refusal = read_encoded(path, needs.tolerated)) return refusal;
   }
   const bool splits = encodings_.slashes;
-  const bool strips = shape.parameters && needs.variants.parameters;
-  const bool repeats = (shape.repeated_slashes || splits) && needs.variants.repeated_slashes;
-  const bool dots = (shape.dot_segments || splits) && needs.variants.dot_segments;
+  // Parameters without a name leave an empty segment.
+  const bool repeats = splits || (shape.after_slash & (slash | semicolon)) != 0;
+  const bool dots = splits || (shape.after_slash & dot) != 0;
+  return add_forms(path,
+                   {.splits_encoded_slashes = splits,
+                    .strips_parameters = needs.variants.parameters && (shape.all & semicolon) != 0,
+                    .keeps_repeated_slashes = needs.variants.repeated_slashes && repeats,
+                    .keeps_dot_segments = needs.variants.dot_segments && dots},
+                   needs);
+}
+
+/// Adds the texts of all combinations of what `possible` has, each once, the normal form first.
+std::optional<Refusal> PathReadings::add_forms(std::string_view path, const Form& possible,
+                                               const ReadingNeeds& needs) {
+  text_count_ = 0;
   for (unsigned bits = 0; bits < 16; ++bits) {
     const Form form{.splits_encoded_slashes = (bits & 1U) != 0,
                     .strips_parameters = (bits & 2U) != 0,
                     .keeps_repeated_slashes = (bits & 4U) != 0,
                     .keeps_dot_segments = (bits & 8U) != 0};
-    if ((form.splits_encoded_slashes && !splits) || (form.strips_parameters && !strips) ||
-        (form.keeps_repeated_slashes && !repeats) || (form.keeps_dot_segments && !dots))
+    if ((form.splits_encoded_slashes && !possible.splits_encoded_slashes) ||
+        (form.strips_parameters && !possible.strips_parameters) ||
+        (form.keeps_repeated_slashes && !possible.keeps_repeated_slashes) ||
+        (form.keeps_dot_segments && !possible.keeps_dot_segments))
       continue;
     if (text_count_ == limit) return too_many_readings;
     const std::string_view text = text_of(path, form);
-    const bool is_known =
-        std::any_of(texts_.begin(), texts_.begin() + static_cast<std::ptrdiff_t>(text_count_),
-                    [&](const std::string& other) { return other == text; });
-    if (is_known) continue;
+    const auto known = std::span(texts_).first(text_count_);
+    if (std::find(known.begin(), known.end(), text) != known.end()) continue;
     ++text_count_;
-    if (!add_text(text, form, needs)) return too_many_readings;
+    if (!add_text(text, has_upper_case(text), form, needs)) return too_many_readings;
   }
   return std::nullopt;
 }

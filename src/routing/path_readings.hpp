@@ -72,7 +72,10 @@ class PathReadings {
   };
   std::optional<http::Refusal> read_encoded(std::string_view path, const PathEncodings& tolerated);
   std::string_view text_of(std::string_view path, const Form& form);
-  bool add_text(std::string_view text, const Form& form, const ReadingNeeds& needs);
+  bool add_text(std::string_view text, bool has_upper_case, const Form& form,
+                const ReadingNeeds& needs);
+  std::optional<http::Refusal> add_forms(std::string_view path, const Form& possible,
+                                         const ReadingNeeds& needs);
 
   boost::container::static_vector<PathReading, limit> readings_;
   PathEncodings encodings_;

@@ -1,6 +1,7 @@
 #include "routing/route_table.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace weir::routing {
 namespace {
@@ -35,19 +36,17 @@ void RouteTable::try_route(std::size_t route, const Question& question, Search& 
   const Entry& entry = entries_[route];
   if (!matches_apart_from_path(*entry.match, question.request)) return;
   const auto paths = question.paths.all();
-  const std::size_t first_of_route = search.candidates.size();
-  Candidate found{.route = route, .path = {}};
-  for (std::size_t i = 0; i < search.readings; ++i) {
-    const PathReading& path = paths[std::min(i, paths.size() - 1)];
-    if ((search.open >> i & 1U) == 0 || !matches_path(*entry.match, path, found.captures.data()))
-      continue;
-    search.open &= ~(1U << i);
-    auto& candidates = search.candidates;
-    if (candidates.size() == first_of_route || candidates.back().path.data() != path.text.data()) {
-      found.path = path.text;
-      candidates.push_back(found);
-    }
-    if (i == 0) search.normal = candidates.size() - 1;
+  auto& candidates = search.candidates;
+  const std::size_t first_of_route = candidates.size();
+  for (std::uint32_t open = search.open; open != 0; open &= open - 1) {
+    const auto reading = static_cast<std::size_t>(std::countr_zero(open));
+    const PathReading& path = paths[std::min(reading, paths.size() - 1)];
+    std::array<std::string_view, path_parameter_limit> captures;
+    if (!matches_path(*entry.match, path, captures.data())) continue;
+    search.open &= ~(1U << reading);
+    if (candidates.size() == first_of_route || candidates.back().path.data() != path.text.data())
+      candidates.push_back({.route = route, .path = path.text, .captures = captures});
+    if (reading == 0) search.normal = candidates.size() - 1;
     if (entry.refuses && path.is_resolved && !search.refusing)
       search.refusing = candidates.size() - 1;
   }
@@ -56,12 +55,14 @@ void RouteTable::try_route(std::size_t route, const Question& question, Search& 
 std::optional<http::Refusal> RouteTable::conclude(const Search& search) const {
   auto& candidates = search.candidates;
   if (!search.normal) candidates.clear();
+  const bool is_encoded = search.encodings.slashes || search.encodings.doubled;
+  if (candidates.size() == 1 && !is_encoded) return std::nullopt;
   const auto is_tolerated = [&](const Candidate& candidate) {
     const PathEncodings& tolerated = entries_[candidate.route].tolerated;
     return (tolerated.slashes || !search.encodings.slashes) &&
            (tolerated.doubled || !search.encodings.doubled);
   };
-  if ((search.encodings.slashes || search.encodings.doubled) &&
+  if (is_encoded &&
       (candidates.empty() || !std::all_of(candidates.begin(), candidates.end(), is_tolerated)))
     return encoding_not_tolerated;
   if (!candidates.empty())
