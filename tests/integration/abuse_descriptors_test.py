@@ -11,7 +11,7 @@ import unittest
 from harness.abuse import AbuseCase, answer_target, descriptors_of
 from harness.case import SCALE
 from harness.certificates import Authority, SecureConnection
-from harness.client import Connection, Truncated, request_bytes
+from harness.client import Truncated, request_bytes
 from harness.exposition import labelled, parse
 from harness.waiting import eventually
 
@@ -91,7 +91,7 @@ class FewDescriptors(AbuseCase):
         self.assertTrue(answered)
         held = [client for client in self.clients if client not in answered]
         self.assertGreater(len(held), 30)
-        with Connection(self.weir.admin_address) as admin:
+        with self.weir.connect_admin() as admin:
             samples = parse(admin.get("/metrics").body.decode())
         self.assertEqual(labelled(samples, "weir_upstream_server_up", upstream="main",
                                   server=self.up.url.removeprefix("http://")), 1)

@@ -17,7 +17,7 @@ KEY = "key-that-nobody-may-see"
 
 class AdminCase(Case):
     def admin(self, weir, target, fields=(), method="GET"):
-        with self.connect_to(weir.admin_address) as connection:
+        with self.connect_admin(weir) as connection:
             return connection.request(method, target, fields)
 
     def scrape(self, weir):
@@ -100,7 +100,7 @@ class Probes(AdminCase):
     def test_a_slow_admin_client_does_not_keep_the_probes_out(self):
         weir = self.start(configuration(self.upstream().url, admin=ADMIN))
         for _ in range(300):
-            self.connect_to(weir.admin_address).send(b"GET /healthz HTTP/1.1\r\nHos")
+            self.connect_admin(weir).send(b"GET /healthz HTTP/1.1\r\nHos")
         self.assertEqual(self.admin(weir, "/healthz").status, 200)
 
 

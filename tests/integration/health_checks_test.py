@@ -5,7 +5,6 @@ import threading
 import time
 import unittest
 
-from harness.client import Connection
 from harness.exposition import labelled, parse
 from harness.group import Group
 from harness.waiting import eventually
@@ -88,7 +87,7 @@ class HealthChecks(Group):
         served = [r.target for r in one.requests + two.requests].count("/")
         self.assert_problem(client.get("/"), 503, "no server of the upstream is healthy")
         self.assertEqual([r.target for r in one.requests + two.requests].count("/"), served)
-        with Connection(weir.admin_address) as admin:
+        with weir.connect_admin() as admin:
             samples = parse(admin.get("/metrics").body.decode())
         self.assertEqual(labelled(samples, "weir_upstream_requests_total", upstream="main",
                                   outcome="unhealthy"), 1)

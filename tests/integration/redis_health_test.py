@@ -15,7 +15,7 @@ class Unasked(RedisCase):
             redis.url, policies, routes=[answering("/shut/**", "shut")], workers=workers,
             admin={"address": "127.0.0.1:0"},
             redis={"timeout": "1s", "breaker": {"failures": 2, "retry_after": "100ms"}, **options}))
-        self.admin = self.connect_to(self.weir.admin_address)
+        self.admin = self.connect_admin(self.weir)
         self.await_ready(200)
 
     def readyz(self):

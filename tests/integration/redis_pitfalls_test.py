@@ -79,7 +79,7 @@ class Pitfalls(RedisCase):
         self.addCleanup(names.answer)  # the end of the process waits for its lookups
         self.assertEqual(self.asker.ask("many", 20), [200] * 20)
         self.assertEqual(set(self.stores()), {"local"})
-        answer = self.connect_to(self.weir.admin_address).get("/readyz")
+        answer = self.connect_admin(self.weir).get("/readyz")
         self.assertEqual(answer.status, 200)
         self.assertIn("redis.slow", json.dumps(answer.json()["degraded"]))
         names.answer()

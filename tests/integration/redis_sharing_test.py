@@ -306,7 +306,7 @@ class Secrecy(SharingCase):
                 statuses = [client.get(f"/{name}?api_key={query}", {"X-Api-Key": key}).status
                             for _ in range(6)]
                 self.assertEqual(statuses, [200] * 5 + [429])
-        with self.connect_to(weir.admin_address) as client:
+        with self.connect_admin(weir) as client:
             shown = b"".join(client.get(path).body for path in ("/metrics", "/readyz", "/"))
         self.log_lines(weir, 6 * len(policies))
         seen = {"redis": redis.contents(), "metrics": shown, "stderr": weir.stderr.encode(),

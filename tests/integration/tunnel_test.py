@@ -322,7 +322,7 @@ class Counting(TunnelCase):
 
     def test_it_is_counted_when_it_opens(self):
         client = self.open(admin={"address": "127.0.0.1:0"})
-        admin = self.connect_to(self.weir.admin_address)
+        admin = self.connect_admin(self.weir)
         self.assertRegex(admin.get("/metrics").body.decode(),
                          r'weir_requests_total\{[^}]*code="(101|1xx)"[^}]*\} 1\n')
         client.close()

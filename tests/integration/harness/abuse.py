@@ -10,7 +10,6 @@ import threading
 import time
 
 from .case import SCALE, Case, configuration
-from .client import Connection
 from .exposition import labelled, parse
 from .waiting import eventually
 
@@ -94,7 +93,7 @@ class AbuseCase(Case):
         self.assertIsNone(client.failure)
 
     def metric(self, weir, name, **labels):
-        with Connection(weir.admin_address) as admin:
+        with weir.connect_admin() as admin:
             return labelled(parse(admin.get("/metrics").body.decode()), name, **labels)
 
     def await_connections(self, weir, count):

@@ -63,6 +63,11 @@ class Case(unittest.TestCase):
         self.addCleanup(connection.close)
         return connection
 
+    def connect_admin(self, weir):
+        connection = weir.connect_admin()
+        self.addCleanup(connection.close)
+        return connection
+
     def proxy(self, behaviour=echo, **sections):
         """An upstream, Weir before it, and a connection to Weir."""
         upstream = self.upstream(behaviour)

@@ -26,7 +26,8 @@ class Response(Message):
 class Connection:
     """One connection. `address` is (host, port) or the path of a unix socket."""
 
-    def __init__(self, address, receive_buffer=None, source=None):
+    def __init__(self, address, receive_buffer=None, source=None, host="weir.test"):
+        self.host = host
         family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
         if family == socket.AF_INET and ":" in address[0]:
             family = socket.AF_INET6
@@ -62,7 +63,7 @@ class Connection:
         self.sock.sendall(data)
 
     def request(self, method, target="/", fields=(), body=None, version="1.1", sink=None):
-        self.send(request_bytes(method, target, fields, body, version))
+        self.send(request_bytes(method, target, fields, body, version, self.host))
         return self.read(method, sink)
 
     def get(self, target="/", fields=()):
@@ -101,13 +102,13 @@ class Connection:
         return True
 
 
-def request_bytes(method, target="/", fields=(), body=None, version="1.1"):
+def request_bytes(method, target="/", fields=(), body=None, version="1.1", host="weir.test"):
     """A request with Host, and with Content-Length if there is a body."""
     lines = [f"{method} {target} HTTP/{version}"]
     pairs = list(fields.items() if isinstance(fields, dict) else fields)
     names = {name.lower() for name, _ in pairs}
     if "host" not in names and version == "1.1":
-        lines.append("Host: weir.test")
+        lines.append(f"Host: {host}")
     if body is not None and not names & {"content-length", "transfer-encoding"}:
         lines.append(f"Content-Length: {len(body)}")
     lines += [f"{name}: {value}" for name, value in pairs]

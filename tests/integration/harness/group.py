@@ -3,7 +3,6 @@
 import collections
 
 from .case import Case, configuration
-from .client import Connection
 from .exposition import labelled, parse
 
 
@@ -33,7 +32,7 @@ class Group(Case):
         return one, two, self.group(one, two, **sections)
 
     def up(self, weir, upstream):
-        with Connection(weir.admin_address) as admin:
+        with weir.connect_admin() as admin:
             samples = parse(admin.get("/metrics").body.decode())
         return labelled(samples, "weir_upstream_server_up", upstream="main",
                         server=upstream.url.removeprefix("http://"))

@@ -80,7 +80,7 @@ class RedisCase(Case):
         return [json.loads(line) for line in text.splitlines()]
 
     def metrics(self, weir):
-        with self.connect_to(weir.admin_address) as client:
+        with self.connect_admin(weir) as client:
             return parse(client.get("/metrics").body.decode())
 
     def gauge(self, weir, name, **labels):

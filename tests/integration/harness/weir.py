@@ -110,6 +110,10 @@ class Weir:
     def connect(self, **options):
         return Connection(self.address, **options)
 
+    def connect_admin(self):
+        """To the admin server, by its address as a scraper has it."""
+        return Connection(self.admin_address, host="%s:%d" % self.admin_address)
+
     def signal(self, number):
         self.process.send_signal(number)
 
