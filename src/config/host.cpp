@@ -47,6 +47,10 @@ bool is_host_name(std::string_view text) {
   return !numeric || identity::IpAddress::parse(text).has_value();
 }
 
+std::string_view without_root_dot(std::string_view name) {
+  return name.substr(0, name.size() - (name.ends_with('.') ? 1 : 0));
+}
+
 std::optional<HostAndPort> split_host_and_port(std::string_view text) {
   HostAndPort parts;
   std::string_view rest;

@@ -10,6 +10,9 @@ namespace weir::config {
 /// A name (letters, digits, `-`, `_`, dots between) or an IPv4 address.
 bool is_host_name(std::string_view text);
 
+/// `example.com.` is the same host as `example.com`.
+std::string_view without_root_dot(std::string_view name);
+
 struct HostAndPort {
   std::string_view host;  ///< without brackets
   std::optional<std::uint16_t> port;

@@ -25,7 +25,7 @@ void read_host(const Cursor& in, Match& to) {
   if (!parts || parts->port) {
     return in.error_showing("expected a host without port, as api.example.com or *.example.com");
   }
-  to.host = *text;
+  to.host = without_root_dot(*text);
 }
 
 void read_path(const Cursor& in, Match& to) {

@@ -15,11 +15,13 @@ namespace {
 constexpr auto name_characters = alphanumeric_or("-._~!$&'()*+,;=");
 
 /// reg-name of RFC 3986 section 3.2.2 without pct-encoded: no host of DNS has a percent sign, and
-/// two spellings of one host would match different routes. IPv4 addresses are within it.
+/// two spellings of one host would match different routes. IPv4 addresses are within it. No label
+/// is empty but the root's, which one dot at the end stands for (RFC 1034 section 3.1).
 bool is_name(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return name_characters[static_cast<unsigned char>(c)];
-  });
+  if (text.empty() || text.front() == '.' || text.find("..") != std::string_view::npos)
+    return false;
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return name_characters[static_cast<unsigned char>(c)]; });
 }
 
 /// The inside of the brackets. IPvFuture has no use and is refused, as are zones.

@@ -19,7 +19,8 @@ struct Authority {
   std::string_view port;  ///< up to 65535; empty if there is none
 };
 
-/// uri-host [ ":" port ] of RFC 3986 section 3.2 without userinfo. Nothing if it is not that.
+/// uri-host [ ":" port ] of RFC 3986 section 3.2 without userinfo. A name may end in one dot; other
+/// empty labels (".", "a..b", ".a") are not accepted. Nothing if it is not that.
 std::optional<Authority> parse_authority(std::string_view text);
 
 /// The Host field. HTTP/1.0 may do without one (then the host is empty). Refused with 400: none in

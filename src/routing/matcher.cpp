@@ -25,7 +25,7 @@ bool has_header(const http::RequestView& request, std::string_view name, std::st
 }  // namespace
 
 bool matches_apart_from_path(const Match& match, const http::RequestView& request) {
-  if (match.host && !host_matches(*match.host, request.host)) return false;
+  if (match.host && !request.host.empty() && !host_matches(*match.host, request.host)) return false;
   if (!match.methods.empty() && std::find(match.methods.begin(), match.methods.end(),
                                           request.method) == match.methods.end()) {
     return false;
@@ -33,6 +33,10 @@ bool matches_apart_from_path(const Match& match, const http::RequestView& reques
   return std::all_of(match.headers.begin(), match.headers.end(), [&](const auto& header) {
     return has_header(request, header.first, header.second);
   });
+}
+
+bool needs_host(const Match& match, const http::RequestView& request) {
+  return match.host && request.host.empty();
 }
 
 }  // namespace weir::routing

@@ -22,12 +22,17 @@ struct Match {
       headers;  ///< name (case-insensitive) and exact value
 };
 
-/// True if all but the path matches.
+/// True if all but the path matches. A request without a host (HTTP/1.0 without a Host field) matches
+/// every host: see needs_host().
 bool matches_apart_from_path(const Match& match, const http::RequestView& request);
 
 /// True if the path matches in this reading; then captures hold the pattern's parameters.
 inline bool matches_path(const Match& match, const PathReading& path, std::string_view* captures) {
   return !match.path || match.path->matches(path, captures);
 }
+
+/// True if `match` names a host and the request has none. The service behind may have a default
+/// site, so such a request must be refused: neither this route nor a later one may serve it.
+bool needs_host(const Match& match, const http::RequestView& request);
 
 }  // namespace weir::routing

@@ -9,6 +9,9 @@ namespace {
 constexpr http::Refusal encoding_not_tolerated{
     400, "the path is encoded in a way that services read differently, such as %2F or %2561"};
 
+constexpr http::Refusal host_missing{
+    400, "the request has no Host field, which the routes of its path need"};
+
 }  // namespace
 
 RouteTable::RouteTable(std::vector<Entry> entries, const PathVariants& variants)
@@ -44,6 +47,7 @@ void RouteTable::try_route(std::size_t route, const Question& question, Search& 
     std::array<std::string_view, path_parameter_limit> captures;
     if (!matches_path(*entry.match, path, captures.data())) continue;
     search.open &= ~(1U << reading);
+    search.lacks_host |= needs_host(*entry.match, question.request);
     if (candidates.size() == first_of_route || candidates.back().path.data() != path.text.data())
       candidates.push_back({.route = route, .path = path.text, .captures = captures});
     if (reading == 0) search.normal = candidates.size() - 1;
@@ -53,6 +57,7 @@ void RouteTable::try_route(std::size_t route, const Question& question, Search& 
 }
 
 std::optional<http::Refusal> RouteTable::conclude(const Search& search) const {
+  if (search.lacks_host) return host_missing;
   auto& candidates = search.candidates;
   if (!search.normal) candidates.clear();
   const bool is_encoded = search.encodings.slashes || search.encodings.doubled;

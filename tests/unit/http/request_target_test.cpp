@@ -17,7 +17,7 @@ TEST_CASE("an authority is a host and perhaps a port") {
        {Row{"example.com", "example.com", ""}, Row{"EXAMPLE.com:8080", "EXAMPLE.com", "8080"},
         Row{"192.0.2.1:80", "192.0.2.1", "80"}, Row{"[2001:db8::1]", "[2001:db8::1]", ""},
         Row{"[::ffff:192.0.2.1]:65535", "[::ffff:192.0.2.1]", "65535"}, Row{"a_b", "a_b", ""},
-        Row{"example.com:", "example.com", ""}}) {
+        Row{"example.com:", "example.com", ""}, Row{"example.com.:1", "example.com.", "1"}}) {
     INFO(row.text);
     const auto authority = parse_authority(row.text);
     REQUIRE(authority);
@@ -50,6 +50,13 @@ TEST_CASE("an authority is a host and perhaps a port") {
                            "host\t",
                            "host\\",
                            "host:+80",
+                           ".",
+                           "..",
+                           ".example.com",
+                           "..x",
+                           "a..b",
+                           "example.com..",
+                           ".:80",
                            "[0000:0000:0000:0000:0000:0000:0000:0000:0000:0000]"}) {
     INFO(text);
     CHECK_FALSE(parse_authority(text));

@@ -33,7 +33,19 @@ TEST_CASE("hosts match exactly or as any subdomain, whatever their case") {
   CHECK_FALSE(matches_host("*.example.com", ".example.com"));
   CHECK_FALSE(matches_host("*.example.com", "evilexample.com"));
   CHECK(matches_host("[2001:db8::1]", "[2001:DB8::1]"));
-  CHECK_FALSE(matches_host("a", ""));
+}
+
+TEST_CASE("a request without a host matches every host, and the route needs one") {
+  CHECK(matches_host("a", ""));
+  CHECK(matches_host("*.example.com", ""));
+  const Match hosted{.host = "a", .path = {}, .methods = {"GET"}, .headers = {}};
+  RequestOf request{{}, "GET"};
+  CHECK(matches(hosted, request.view, nullptr));
+  CHECK(needs_host(hosted, request.view));
+  CHECK_FALSE(needs_host(Match{}, request.view));
+  CHECK_FALSE(matches(hosted, RequestOf{{}, "POST"}.view, nullptr));
+  request.view.host = "a";
+  CHECK_FALSE(needs_host(hosted, request.view));
 }
 
 TEST_CASE("methods match as they are written") {

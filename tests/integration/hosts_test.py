@@ -1,0 +1,89 @@
+"""Requests without a usable host."""
+
+from harness.asking import DECIDING
+from harness.case import Case, configuration
+
+LIMIT = [{"policy": "p", "key": "client"}]
+POLICIES = {"p": {"algorithm": "fixed_window", "rate": "1/1h"}}
+EMPTY_LABELS = (".", "..", "..x", ".example.com", "a..b", "a.b..", "x..", ".:80", "a..b:80")
+
+
+class Hosts(Case):
+    def begin(self, *routes, **sections):
+        self.up = self.upstream()
+        self.weir = self.start(configuration(
+            upstreams={"main": {"servers": [{"url": self.up.url}]}}, policies=POLICIES,
+            routes=list(routes), **sections))
+        self.client = self.connect(self.weir)
+
+    def ask(self, head, client=None):
+        client = client or self.connect(self.weir)
+        client.send(head)
+        return client.read()
+
+    def test_without_a_host_no_request_gets_past_the_routes_of_hosts(self):
+        for host in ("api.test", "*.test"):
+            self.begin({"match": {"path": "/health"}, "respond": {"body": "fine"}},
+                       {"match": {"host": host, "path": "/v1/**"}, "upstream": "main",
+                        "limits": LIMIT},
+                       {"match": {"path": "/**"}, "upstream": "main"})
+            for head in (b"GET /v1/a HTTP/1.0\r\n\r\n", b"GET /v1/../v1/a HTTP/1.0\r\nX: y\r\n\r\n"):
+                with self.subTest(host=host, head=head):
+                    self.assert_problem(self.ask(head), 400, "Host")
+            self.assertEqual(self.up.requests, [])
+            # Earlier routes without a host serve it, and later ones if no route of a host matches.
+            self.assertEqual(self.ask(b"GET /health HTTP/1.0\r\n\r\n").body, b"fine")
+            self.assertEqual(self.ask(b"GET /v2 HTTP/1.0\r\n\r\n").status, 200)
+            self.assertEqual(self.ask(b"GET http://a.api.test/v1/a HTTP/1.0\r\n\r\n").status, 200)
+            self.assertEqual([request.target for request in self.up.requests], ["/v2", "/v1/a"])
+
+    def test_a_route_of_a_host_that_does_not_match_otherwise_refuses_nothing(self):
+        self.begin({"match": {"host": "api.test", "methods": ["POST"]}, "upstream": "main"},
+                   {"match": {"host": "api.test", "headers": {"x-beta": "1"}}, "upstream": "main"},
+                   {"match": {"path": "/**"}, "respond": {"body": "rest"}})
+        self.assertEqual(self.ask(b"GET / HTTP/1.0\r\n\r\n").body, b"rest")
+        self.assert_problem(self.ask(b"POST / HTTP/1.0\r\n\r\n"), 400, "Host")
+        self.assert_problem(self.ask(b"GET / HTTP/1.0\r\nX-Beta: 1\r\n\r\n"), 400, "Host")
+
+    def test_a_refused_request_is_charged_to_nobody(self):
+        self.begin({"match": {"host": "api.test"}, "upstream": "main", "limits": LIMIT})
+        for _ in range(3):
+            self.assertEqual(self.ask(b"GET / HTTP/1.0\r\n\r\n").status, 400)
+        self.assertEqual(self.client.get("/", {"Host": "api.test"}).status, 200)
+        self.assertEqual(self.client.get("/", {"Host": "api.test"}).status, 429)
+
+    def test_the_original_request_needs_a_host_too(self):
+        decide = {"decide": True, "limits": LIMIT}
+        self.begin({"match": {"host": "api.test", "path": "/v1/**"}, **decide},
+                   {"match": {"path": "/**"}, "decide": True}, **DECIDING)
+        about = b"GET /ask HTTP/1.0\r\nX-Original-URI: /v1/a\r\n"
+        self.assert_problem(self.ask(about + b"\r\n"), 400, "Host")
+        statuses = [self.ask(about + b"X-Forwarded-Host: api.test\r\n\r\n").status
+                    for _ in range(2)]
+        self.assertEqual(statuses, [200, 429])
+        self.assertEqual(self.ask(b"GET /ask HTTP/1.0\r\nX-Original-URI: /v2\r\n\r\n").status, 200)
+
+    def test_a_host_with_an_empty_label_is_none(self):
+        self.begin({"match": {"host": "*.example.com"}, "upstream": "main", "limits": LIMIT},
+                   {"match": {"path": "/**"}, "upstream": "main"}, **DECIDING)
+        for host in EMPTY_LABELS:
+            with self.subTest(host=host):
+                field = f"Host: {host}\r\n".encode()
+                self.assert_problem(self.ask(b"GET / HTTP/1.1\r\n" + field + b"\r\n"), 400)
+                target = f"GET http://{host}/ HTTP/1.1\r\n".encode()
+                self.assert_problem(self.ask(target + field + b"\r\n"), 400)
+                self.assert_problem(self.ask(target.replace(b"1.1\r", b"1.0\r") + b"\r\n"), 400)
+        self.assertEqual(self.up.requests, [])
+
+    def test_an_original_host_with_an_empty_label_is_none(self):
+        self.begin({"match": {"path": "/**"}, "decide": True}, **DECIDING)
+        for host in EMPTY_LABELS:
+            answer = self.client.get("/", {"X-Original-URI": "/", "X-Forwarded-Host": host})
+            self.assert_problem(answer, 400)
+
+    def test_one_dot_at_the_end_is_the_same_host(self):
+        for name in ("api.example.com", "api.example.com."):
+            self.begin({"match": {"host": name}, "respond": {"body": "api"}},
+                       {"match": {"path": "/**"}, "respond": {"body": "rest"}})
+            for host in ("api.example.com.", "API.example.com.:80", "api.example.com"):
+                self.assertEqual(self.client.get("/", {"Host": host}).body, b"api", (name, host))
