@@ -50,6 +50,11 @@ constexpr Key<Downstream> downstream_keys[] = {
     {.name = "body_timeout",
      .read = [](const Cursor& in,
                 Downstream& to) { read_duration(in, to.body_timeout, timeout_range); }},
+    {.name = "raw_target_bytes",
+     .read =
+         [](const Cursor& in, Downstream& to) {
+           read_choice(in, to.raw_target_bytes, {{"refuse", false}, {"pass", true}});
+         }},
 };
 
 void read_log_path(const Cursor& in, AccessLog& to) {

@@ -119,6 +119,19 @@ bool matches_everything(const routing::Match& match) {
          (!match.path || match.path->text() == "/**");
 }
 
+/// A pattern with bytes that no target may have.
+void warn_of_raw_bytes(const Cursor& in, const Config& config) {
+  if (config.downstream.raw_target_bytes) return;
+  for (std::size_t i = 0; i < config.routes.size(); ++i) {
+    const auto& path = config.routes[i].match.path;
+    const auto is_raw = [](char c) { return static_cast<unsigned char>(c) >= 0x80 || c == '\\'; };
+    if (!path || std::none_of(path->text().begin(), path->text().end(), is_raw)) continue;
+    in.at(i).at_key("match").at_key("path").warn(
+        "never matches: targets with backslashes or bytes that are not ASCII are refused; "
+        "percent-encode them, or set downstream.raw_target_bytes: pass");
+  }
+}
+
 void warn_of_unreachable(const Cursor& in, const std::vector<Route>& routes) {
   const auto last = std::find_if(routes.begin(), routes.end(), [](const Route& route) {
     return matches_everything(route.match);
@@ -142,6 +155,7 @@ void read_routes(const Cursor& in, Config& to) {
   });
   name_routes(in, to.routes);
   warn_of_unreachable(in, to.routes);
+  warn_of_raw_bytes(in, to);
 }
 void list_routes(const std::string& path, KeyPaths& out) {
   list_items<route_keys>(path, out);

@@ -5,7 +5,6 @@
 
 #include "http/authority.hpp"
 #include "http/characters.hpp"
-#include "http/request_target.hpp"
 
 namespace weir::http {
 namespace {
@@ -28,7 +27,7 @@ Result<std::optional<std::string_view>, Refusal> only_value(
 }  // namespace
 
 std::optional<Refusal> read_original_request(const RequestView& asked, RequestView& original,
-                                             std::string& storage) {
+                                             std::string& storage, RawBytes raw) {
   original = asked;
   const auto target = only_value(asked, {"x-original-uri", "x-forwarded-uri"});
   const auto method = only_value(asked, {"x-original-method", "x-forwarded-method"});
@@ -40,7 +39,7 @@ std::optional<Refusal> read_original_request(const RequestView& asked, RequestVi
 
   original.method = method->value_or(asked.method);
   if (!is_token(original.method)) return Refusal{400, "the original method is no token"};
-  if (const auto refusal = set_target(original, **target, storage)) return refusal;
+  if (const auto refusal = set_target(original, **target, storage, raw)) return refusal;
   if (host->has_value()) {
     const auto authority = parse_authority(**host);
     if (!authority) return Refusal{400, "the original host is no host"};

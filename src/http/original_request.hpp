@@ -9,6 +9,7 @@
 #include <string>
 
 #include "http/refusal.hpp"
+#include "http/request_target.hpp"
 #include "http/request_view.hpp"
 
 namespace weir::http {
@@ -19,8 +20,8 @@ namespace weir::http {
 /// Refused with 400: what set_target() refuses, a method that is no token, and two values for one
 /// of them: a client could have added the one that its proxy did not overwrite.
 ///
-/// `storage` as for set_target().
+/// `storage` and `raw` as for set_target().
 std::optional<Refusal> read_original_request(const RequestView& asked, RequestView& original,
-                                             std::string& storage);
+                                             std::string& storage, RawBytes raw = RawBytes::refuse);
 
 }  // namespace weir::http

@@ -1,6 +1,8 @@
 #include "http/request_target.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
 #include "http/authority.hpp"
 #include "http/characters.hpp"
@@ -8,11 +10,27 @@
 namespace weir::http {
 namespace {
 
-/// Printable, no space, no fragment. Bytes that RFC 3986 wants percent-encoded but clients send as
-/// they are ('|', '"', UTF-8) change no framing and are the upstream's to judge.
-bool is_clean(std::string_view target) {
-  return std::none_of(target.begin(), target.end(),
-                      [](char c) { return is_control(c) || is_white_space(c) || c == '#'; });
+enum class TargetByte : unsigned char { usual, raw, never };
+
+/// Never: spaces, control characters and the start of a fragment. Printable characters that RFC
+/// 3986 wants percent-encoded but clients send as they are ('|', '"') are usual: no service reads
+/// them as something else.
+constexpr auto target_bytes = [] {
+  std::array<TargetByte, 256> kinds{};
+  for (std::size_t byte = 0; byte < kinds.size(); ++byte) {
+    const auto c = static_cast<char>(byte);
+    if (byte >= 0x80 || c == '\\') kinds[byte] = TargetByte::raw;
+    if (is_control(c) || is_white_space(c) || c == '#') kinds[byte] = TargetByte::never;
+  }
+  return kinds;
+}();
+
+/// The worst kind of byte in the target.
+TargetByte worst_byte(std::string_view target) {
+  TargetByte worst = TargetByte::usual;
+  for (const char c : target)
+    worst = std::max(worst, target_bytes[static_cast<unsigned char>(c)]);
+  return worst;
 }
 
 void split(RequestView& request, std::string_view target) {
@@ -77,12 +95,17 @@ std::optional<Refusal> set_absolute(RequestView& request, std::string_view recei
 }  // namespace
 
 std::optional<Refusal> set_target(RequestView& request, std::string_view received,
-                                  std::string& storage) {
+                                  std::string& storage, RawBytes raw) {
   if (request.method == "CONNECT" || request.method == "TRACE") {
     return Refusal{405, "CONNECT and TRACE are not served here"};
   }
-  if (received.empty() || !is_clean(received)) {
+  const TargetByte worst = worst_byte(received);
+  if (received.empty() || worst == TargetByte::never) {
     return Refusal{400, "the target is empty or holds a space, a control character or a fragment"};
+  }
+  if (worst == TargetByte::raw && raw == RawBytes::refuse) {
+    return Refusal{400,
+                   "the target holds a backslash or a byte that is not ASCII; percent-encode it"};
   }
   const auto host = host_field(request);
   if (!host) return host.error();

@@ -14,17 +14,24 @@
 
 namespace weir::http {
 
+/// Bytes from 0x80 and "\\" in a target. RFC 3986 has neither; services decode the first in
+/// different character sets, and some read the second as "/".
+enum class RawBytes : unsigned char {
+  refuse,  ///< 400
+  pass,
+};
+
 /// Judges `received`, the target as it stood in the request line, and sets request.target, path,
 /// query, host and authority. Needs request.method, version_minor and fields.
 ///
-/// Refused with 405: CONNECT and TRACE. With 400: space, controls or a fragment in the target, "*"
-/// for anything but OPTIONS, another scheme than http and https, userinfo, and an authority that is
-/// not the one of Host.
+/// Refused with 405: CONNECT and TRACE. With 400: space, controls or a fragment in the target, raw
+/// bytes unless they may pass, "*" for anything but OPTIONS, another scheme than http and https,
+/// userinfo, and an authority that is not the one of Host.
 ///
 /// `storage` holds the target in the one case where it is no part of `received`:
 /// "http://host?query", which is
 /// "/?query". It must live as long as the view.
 std::optional<Refusal> set_target(RequestView& request, std::string_view received,
-                                  std::string& storage);
+                                  std::string& storage, RawBytes raw = RawBytes::refuse);
 
 }  // namespace weir::http

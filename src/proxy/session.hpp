@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/deadline_wheel.hpp"
+#include "http/request_target.hpp"
 #include "identity/ip_address.hpp"
 #include "proxy/body_source.hpp"
 #include "proxy/context.hpp"
@@ -85,6 +86,10 @@ class Session final : public Deadline {
   Result<const routing::Question*, http::Refusal> read_original();
   void gather_evidence();
   bool is_limited() const;
+  http::RawBytes raw_bytes() const {
+    return context_.config.downstream.raw_target_bytes ? http::RawBytes::pass
+                                                       : http::RawBytes::refuse;
+  }
   void decide();
   Task<> ask_store();
   void conclude(const limiter::Verdict& verdict);

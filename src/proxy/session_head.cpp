@@ -1,5 +1,4 @@
 // Reading a request head, and what it says of the request as a whole.
-#include "http/request_target.hpp"
 #include "identity/client_address.hpp"
 #include "proxy/head_parser.hpp"
 #include "proxy/session.hpp"
@@ -74,7 +73,8 @@ Session::MaybeRefusal Session::inspect_head() {
 
   if (line->target.size() > context_.config.downstream.max_target)
     return answer_to(Failure::target_too_long);
-  if (const auto refusal = http::set_target(request, line->target, exchange_->target_storage))
+  if (const auto refusal =
+          http::set_target(request, line->target, exchange_->target_storage, raw_bytes()))
     return refusal;
   const auto framing = http::request_framing(request);
   if (!framing) return framing.error();

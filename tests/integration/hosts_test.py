@@ -1,7 +1,8 @@
-"""Requests without a usable host."""
+"""Requests without a usable host, and bytes in a target that services read in different ways."""
 
 from harness.asking import DECIDING
 from harness.case import Case, configuration
+from harness.wire import WireCase, get
 
 LIMIT = [{"policy": "p", "key": "client"}]
 POLICIES = {"p": {"algorithm": "fixed_window", "rate": "1/1h"}}
@@ -87,3 +88,47 @@ class Hosts(Case):
                        {"match": {"path": "/**"}, "respond": {"body": "rest"}})
             for host in ("api.example.com.", "API.example.com.:80", "api.example.com"):
                 self.assertEqual(self.client.get("/", {"Host": host}).body, b"api", (name, host))
+
+
+class RawBytes(WireCase):
+    """By default bytes from 0x80 and the backslash are refused; percent-encoded they pass."""
+
+    TARGETS = (b"/caf\xc3\xa9", b"/caf\xe9", b"/?q=\xff", b"/\x80", b"/a\\b", b"/a?\\", b"\\",
+               b"/..\\login", b"http://weir.test/\xc3\xa9", b"http://weir.test/a\\b")
+
+    def test_they_are_refused(self):
+        for target in self.TARGETS:
+            with self.subTest(target=target):
+                self.assert_refused(get(target=target))
+        detail = self.through(get(target=b"/caf\xc3\xa9")).response.json()["detail"]
+        self.assertIn("percent-encode", detail)
+
+    def test_percent_encoded_they_pass(self):
+        for target in (b"/caf%C3%A9?q=%ff", b"/a?%5C", b"/|\"<>^`{}"):
+            self.assertEqual(self.assert_passed(get(target=target)).line.split()[1], target)
+
+
+class RawBytesThatMayPass(WireCase):
+    sections = {"downstream": {"raw_target_bytes": "pass"}}
+
+    def test_they_reach_the_service_as_they_are(self):
+        for target in (b"/\xc3\xa9?\xff|\"<>\\^`{}", b"/caf\xe9", b"/a\\b", b"/?\x80\\"):
+            with self.subTest(target=target):
+                seen = self.assert_passed(get(target=target))
+                self.assertEqual(seen.line, b"GET " + target + b" HTTP/1.1")
+
+    def test_what_is_never_in_a_target_stays_out(self):
+        for target in (b"/a\x7fb", b"/a#b", b"/a\x01", b"\xc3\xa9", b"http://\xc3\xa9/"):
+            self.assert_refused(get(target=target))
+
+
+class RawBytesOfAnOriginalRequest(Case):
+    def ask(self, target, **downstream):
+        weir = self.start(configuration(
+            routes=[{"match": {"path": "/**"}, "decide": True}], downstream=downstream, **DECIDING))
+        return self.connect(weir).get("/ask", {"X-Original-URI": target.decode("latin-1")})
+
+    def test_they_are_refused_unless_they_may_pass(self):
+        for target in (b"/caf\xc3\xa9", b"/a\\b", b"/?\xff"):
+            self.assert_problem(self.ask(target), 400, "percent-encode")
+            self.assertEqual(self.ask(target, raw_target_bytes="pass").status, 200)

@@ -44,7 +44,7 @@ shutdown_timeout: 0s
 client_address: {trusted_proxies: [10.0.0.0/8, ::1], header: CF-Connecting-IP, ipv4_prefix: 24, ipv6_prefix: 56}
 downstream:
   {max_connections: 7, max_head: 16KiB, max_target: 4KiB, max_body: 1MiB, max_drain: 0,
-   head_timeout: 1s, idle_timeout: 2s, body_timeout: 3s}
+   head_timeout: 1s, idle_timeout: 2s, body_timeout: 3s, raw_target_bytes: pass}
 response_headers: {standard: false, legacy: x_ratelimit, partition_key: false}
 retry_after: http_date
 retry_after_jitter: 5s
@@ -73,6 +73,7 @@ routes: [{respond: {}}]
   CHECK(config->downstream.head_timeout == 1s);
   CHECK(config->downstream.idle_timeout == 2s);
   CHECK(config->downstream.body_timeout == 3s);
+  CHECK(config->downstream.raw_target_bytes);
   CHECK_FALSE(config->response_fields.standard);
   CHECK(config->response_fields.legacy == http::LegacyFields::x_ratelimit);
   CHECK(config->response_fields.retry_after == http::RetryAfterForm::http_date);
@@ -197,6 +198,26 @@ routes:
         "10:34: routes[0].limits[0].cost: a cost of 6 could never pass: the policy \"big\" holds "
         "at most 5\n"
         "11:5: routes[1]: never reached: the route before it takes every request\n");
+}
+
+TEST_CASE("a pattern with bytes that targets may not have is warned of") {
+  const auto warnings = [](const std::string& path, const std::string& more = {}) {
+    return must_load(more + "routes: [{match: {path: \"" + path + "\"}, respond: {}}]\n")->warnings;
+  };
+  for (const std::string path : {"/caf\xc3\xa9", "/a\\\\b"}) {
+    REQUIRE(warnings(path).size() == 1);
+    CHECK(warnings(path)[0].to_string() ==
+          "1:25: routes[0].match.path: never matches: targets with backslashes or bytes that are "
+          "not ASCII are refused; percent-encode them, or set downstream.raw_target_bytes: pass");
+    CHECK(warnings(path, "downstream: {raw_target_bytes: pass}\n").empty());
+  }
+  CHECK(warnings("/caf%C3%A9").empty());
+}
+
+TEST_CASE("raw bytes in targets are refused if nothing else is written") {
+  CHECK_FALSE(must_load(test::route_tail)->downstream.raw_target_bytes);
+  CHECK_FALSE(must_load("downstream: {raw_target_bytes: refuse}\n" + test::route_tail)
+                  ->downstream.raw_target_bytes);
 }
 
 TEST_CASE("a forgotten check of a load is loud") {

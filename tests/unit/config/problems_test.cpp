@@ -86,6 +86,8 @@ TEST_CASE("process-wide sections") {
           {"downstream: {max_body: 1MB}", "1:24: downstream.max_body: unknown unit of size"},
           {"downstream: {idle_timeout: 0s}",
            "1:28: downstream.idle_timeout: expected a duration from 1ms to 1d"},
+          {"downstream: {raw_target_bytes: yes}",
+           "1:32: downstream.raw_target_bytes: expected refuse or pass (here \"yes\")"},
           {"downstream: {max_connections: -1}",
            "1:31: downstream.max_connections: expected a whole number from 0"},
           {"response_headers: {standard: yes}",

@@ -88,10 +88,11 @@ struct Outcome {
 };
 
 Outcome outcome_of(std::string_view method, std::string_view received,
-                   std::initializer_list<NameValue> fields, std::uint8_t version_minor = 1) {
+                   std::initializer_list<NameValue> fields, std::uint8_t version_minor = 1,
+                   RawBytes raw = RawBytes::refuse) {
   RequestOf request{fields, method, version_minor};
   std::string storage;
-  if (const auto refusal = set_target(request.view, received, storage))
+  if (const auto refusal = set_target(request.view, received, storage, raw))
     return {.status = refusal->status};
   const RequestView& view = request.view;
   return {0, std::string{view.target}, std::string{view.path}, std::string{view.query},
@@ -102,7 +103,7 @@ TEST_CASE("H9: path and query stay byte for byte") {
   for (const char* target : {"/", "/a/b", "/a//b/../c/./", "/%2e%2E/%41", "/a?b=c&d", "/?",
                              "/a?b?c", "//host/x", "/|\"<>^`{}\\", "/caf\xc3\xa9", "/*"}) {
     INFO(target);
-    const Outcome outcome = outcome_of("GET", target, {{"Host", "h:1"}});
+    const Outcome outcome = outcome_of("GET", target, {{"Host", "h:1"}}, 1, RawBytes::pass);
     CHECK(outcome.status == 0);
     CHECK(outcome.target == target);
     CHECK(outcome.host == "h");
@@ -110,6 +111,35 @@ TEST_CASE("H9: path and query stay byte for byte") {
     const auto question = whole.find('?');
     CHECK(outcome.path == whole.substr(0, question));
     CHECK(outcome.query == (question == std::string_view::npos ? "" : whole.substr(question + 1)));
+  }
+}
+
+TEST_CASE("backslashes and bytes from 0x80 are refused unless they may pass") {
+  struct Row {
+    const char* target;
+    int refused;
+    int passed;
+  };
+  for (const Row& row : {
+           Row{"/|\"<>^`{}~!", 0, 0},
+           Row{"/%5C%C3%A9", 0, 0},
+           Row{"/a\\b", 400, 0},
+           Row{"/?\\", 400, 0},
+           Row{"/\x80", 400, 0},
+           Row{"/caf\xc3\xa9", 400, 0},
+           Row{"/a?\xff", 400, 0},
+           Row{"http://h/\xe9", 400, 0},
+           // never
+           Row{"\\", 400, 400},
+           Row{"\xc3\xa9", 400, 400},
+           Row{"http://\xc3\xa9/", 400, 400},
+           Row{"/\xe9#", 400, 400},
+           Row{"/\\ ", 400, 400},
+           Row{"/\x7f\\", 400, 400},
+       }) {
+    INFO(row.target);
+    CHECK(outcome_of("GET", row.target, {{"Host", "h"}}).status == row.refused);
+    CHECK(outcome_of("GET", row.target, {{"Host", "h"}}, 1, RawBytes::pass).status == row.passed);
   }
 }
 
