@@ -7,11 +7,12 @@ namespace weir::proxy {
 namespace {
 
 // In the order of the enumerators.
-constexpr std::array<http::Refusal, 21> answers{{
+constexpr std::array<http::Refusal, 22> answers{{
     {0, ""},
     {400, "the request head is not valid HTTP/1.1"},
     {431, "the request head is too large"},
     {414, "the request target is too long"},
+    {501, "the request method is too long"},
     {408, "the request head did not arrive in time"},
     {413, "the request body is too large"},
     {400, "the request body is not valid chunked coding"},

@@ -14,6 +14,7 @@ enum class Failure : std::uint8_t {
   head_malformed,     ///< not HTTP/1.1 as RFC 9112 has it
   head_too_large,     ///< request line and fields beyond downstream.max_head
   target_too_long,    ///< request target beyond downstream.max_target
+  method_too_long,    ///< the method alone is beyond downstream.max_head
   head_timed_out,     ///< the head did not arrive within downstream.head_timeout
   body_too_large,     ///< beyond downstream.max_body
   body_malformed,     ///< chunked coding broken

@@ -6,7 +6,6 @@
 
 #include "base/eight_bytes.hpp"
 #include "http/characters.hpp"
-#include "proxy/failure.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -141,6 +140,16 @@ http::Refusal why_refused(std::string_view head, std::span<const http::FieldView
   if (fields.size() == most_fields) return answer_to(Failure::head_too_large);
   if (has_other_version(head)) return {505, "the version is neither HTTP/1.1 nor HTTP/1.0"};
   return answer_to(Failure::head_malformed);
+}
+
+Failure fault_of_large_head(std::string_view begin) {
+  if (begin.find("\r\n") != std::string_view::npos) return Failure::head_too_large;
+  const auto* const method_end =
+      std::find_if_not(begin.begin(), begin.end(), http::is_token_character);
+  if (method_end == begin.end()) return Failure::method_too_long;
+  if (method_end == begin.begin() || *method_end != ' ') return Failure::head_malformed;
+  const bool target_has_ended = std::find(method_end + 1, begin.end(), ' ') != begin.end();
+  return target_has_ended ? Failure::head_malformed : Failure::target_too_long;
 }
 
 bool move_space_behind_colons(std::span<char> head) {

@@ -13,6 +13,7 @@
 
 #include "http/refusal.hpp"
 #include "http/request_view.hpp"
+#include "proxy/failure.hpp"
 
 namespace weir::proxy {
 
@@ -45,6 +46,11 @@ struct StatusLine {
 /// Why parse_request_head did not take this head: 431 with too many fields, 505 for a version of
 /// HTTP that is none of ours (RFC 9112 section 2.3), else 400.
 http::Refusal why_refused(std::string_view head, std::span<const http::FieldView> fields);
+
+/// Why a head that does not end within `begin`, the first bytes of it, is refused: by the part that
+/// is too long. RFC 9112 section 3: a method longer than any that is implemented is 501, a target
+/// 414; a request line that goes on after them is malformed.
+Failure fault_of_large_head(std::string_view begin);
 
 /// Moves white space that stands before a field's colon behind it, in place; true if there was
 /// some. A proxy takes it out of responses (RFC 9112 section 5.1).

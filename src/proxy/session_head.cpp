@@ -54,9 +54,7 @@ Failure Session::look_for_head(std::size_t& scanned) {
   }
   if (end.state == HeadEnd::State::incomplete && input_.make_room(limits.max_head))
     return Failure::none;
-  const bool in_target =
-      input_.data().substr(0, limits.max_head).find("\r\n") == std::string_view::npos;
-  return in_target ? Failure::target_too_long : Failure::head_too_large;
+  return fault_of_large_head(input_.data().substr(0, limits.max_head));
 }
 
 /// From bytes to a request that can be passed on, or the reason why not. Until it is through, the

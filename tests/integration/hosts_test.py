@@ -2,7 +2,7 @@
 
 from harness.asking import DECIDING
 from harness.case import Case, configuration
-from harness.wire import WireCase, get
+from harness.wire import HOST, WireCase, get
 
 LIMIT = [{"policy": "p", "key": "client"}]
 POLICIES = {"p": {"algorithm": "fixed_window", "rate": "1/1h"}}
@@ -132,3 +132,24 @@ class RawBytesOfAnOriginalRequest(Case):
         for target in (b"/caf\xc3\xa9", b"/a\\b", b"/?\xff"):
             self.assert_problem(self.ask(target), 400, "percent-encode")
             self.assertEqual(self.ask(target, raw_target_bytes="pass").status, 200)
+
+
+class TooLong(WireCase):
+    """The answer names the part of the request line that does not end."""
+
+    def assert_answer(self, status, head):
+        self.assert_problem(self.through(head).response, status)
+
+    def test_a_method(self):
+        self.assert_answer(501, b"M" * 100_000 + b" / HTTP/1.1\r\n" + HOST + b"\r\n")
+
+    def test_a_target(self):
+        self.assert_answer(414, b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n" + HOST + b"\r\n")
+
+    def test_what_is_no_request_line(self):
+        for line in (b"\x16\x03\x01" + b"a" * 100_000, b"GET / " + b"HTTP" * 25_000,
+                     b"{" * 100_000):
+            self.assert_answer(400, line + b"\r\n\r\n")
+
+    def test_fields(self):
+        self.assert_answer(431, b"GET / HTTP/1.1\r\nX: " + b"a" * 100_000 + b"\r\n\r\n")

@@ -117,6 +117,24 @@ TEST_CASE("R10: a head of another version is told apart from a malformed one") {
   CHECK(status("GET / HTTP/1.1\r\nX : y\r\n\r\n") == 400);
 }
 
+TEST_CASE("R4: the part of a head that is too large names the answer") {
+  struct Row {
+    const char* begin;
+    Failure failure;
+  };
+  for (const Row& row :
+       {Row{"MMMM", Failure::method_too_long}, Row{"GET /aaaa", Failure::target_too_long},
+        Row{"GET ", Failure::target_too_long}, Row{"GET / HTTP", Failure::head_malformed},
+        Row{"GET  ", Failure::head_malformed}, Row{"{}{}", Failure::head_malformed},
+        Row{" GET", Failure::head_malformed}, Row{"MM\x01MM", Failure::head_malformed},
+        Row{"", Failure::method_too_long},
+        Row{"GET / HTTP/1.1\r\nX: aaaa", Failure::head_too_large},
+        Row{"{\r\n", Failure::head_too_large}}) {
+    CAPTURE(row.begin);
+    CHECK(fault_of_large_head(row.begin) == row.failure);
+  }
+}
+
 TEST_CASE("F1: white space before a colon is moved behind it") {
   const auto mended = [](std::string head) {
     const bool moved = move_space_behind_colons(head);
