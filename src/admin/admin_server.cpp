@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <list>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -55,11 +56,24 @@ std::string_view view(boost::beast::string_view text) {
   return {text.data(), text.size()};
 }
 
+/// The value of the field; empty if there are several, so that none of them is accepted.
+std::optional<std::string_view> value_of(const http::request_header<>& head, http::field name) {
+  const auto count = head.count(name);
+  if (count == 0) return std::nullopt;
+  return count == 1 ? view(head[name]) : std::string_view{};
+}
+
 AdminAnswer answer_to(const http::request_header<>& head, const Instruments& instruments) {
   const std::string_view target = view(head.target());
+  const auto hosts = head.count(http::field::host);
+  // RFC 9112 section 3.2.
+  if (hosts > 1 || (hosts == 0 && head.version() > 10))
+    return problem_answer(400, "the request needs exactly one Host field");
   return answer({.method = view(head.method_string()),
                  .path = target.substr(0, target.find('?')),
-                 .authorization = view(head[http::field::authorization])},
+                 .authorization = view(head[http::field::authorization]),
+                 .from = {.host = value_of(head, http::field::host),
+                          .origin = value_of(head, http::field::origin)}},
                 instruments);
 }
 

@@ -132,6 +132,10 @@ AdminAnswer answer(const AdminRequest& request, const Instruments& instruments) 
     return problem_answer(
         401, "this endpoint wants the token of the configuration: Authorization: Bearer TOKEN");
   }
+  if (!is_open && admin && admin->token.empty()) {
+    const std::string_view foreign = why_foreign(request.from, *admin);
+    if (!foreign.empty()) return problem_answer(403, foreign);
+  }
   if (!found) return problem_answer(404, "no such admin endpoint");
   if (!lists(endpoint->methods, request.method)) {
     auto refusal = problem_answer(405, "allowed here: " + std::string(endpoint->methods));

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "admin/admission.hpp"
 #include "admin/instruments.hpp"
 
 namespace weir::admin {
@@ -13,6 +14,7 @@ struct AdminRequest {
   std::string_view method;
   std::string_view path;           ///< without the query
   std::string_view authorization;  ///< the field's value; empty if there is none
+  Provenance from{};
 };
 
 struct AdminAnswer {
@@ -22,8 +24,8 @@ struct AdminAnswer {
   std::string_view allow{};  ///< 405: the methods that would do
 };
 
-/// /healthz and /readyz are open to probes; everything else wants the token, if one is set, before
-/// it says even whether it exists.
+/// /healthz and /readyz are open to probes, whatever their Host. Everything else needs the token,
+/// or without one a Host of this server, before the answer depends on whether it exists.
 AdminAnswer answer(const AdminRequest& request, const Instruments& instruments);
 
 /// A problem of the admin server itself, as it answers all of them.

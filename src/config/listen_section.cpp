@@ -1,6 +1,7 @@
 // `listen` and `admin`: where Weir can be reached.
 #include <algorithm>
 
+#include "config/host.hpp"
 #include "config/sections.hpp"
 #include "identity/ip_address.hpp"
 
@@ -9,6 +10,7 @@ namespace weir::config {
 namespace {
 
 constexpr std::size_t most_listeners = 64;
+constexpr std::size_t most_admin_hosts = 64;
 
 void read_endpoint(const Cursor& in, Endpoint& to) {
   const auto text = in.text();
@@ -31,6 +33,19 @@ constexpr Key<Listen> listen_keys[] = {
      .read = [](const Cursor& in, Listen& to) { read_flag(in, to.proxy_protocol); }},
 };
 
+void read_admin_hosts(const Cursor& in, Admin& to) {
+  if (in.node().kind == Node::Kind::sequence && in.node().items.empty()) return;
+  for_each_item(
+      in, "a list of host names, as [metrics.internal]", most_admin_hosts, [&](const Cursor& item) {
+        const auto text = item.text();
+        if (!text) return;
+        if (!is_host_name(*text)) {
+          return item.error_showing("expected a host name without port, as weir.internal");
+        }
+        to.hosts.emplace_back(without_root_dot(*text));
+      });
+}
+
 constexpr Key<Admin> admin_keys[] = {
     {.name = "address", .read = [](const Cursor& in, Admin& to) { read_endpoint(in, to.address); }},
     {.name = "token",
@@ -41,6 +56,7 @@ constexpr Key<Admin> admin_keys[] = {
              if (c <= ' ' || c > '~') return in.error("a token is printable ASCII without spaces");
            }
          }},
+    {.name = "hosts", .read = read_admin_hosts},
 };
 
 bool is_this_machine(const Endpoint& address) {
@@ -108,6 +124,8 @@ void read_admin(const Cursor& in, Config& to) {
   if (admin.token.empty() && !is_this_machine(admin.address)) {
     in.at_key("address").warn("reachable from other machines without a token; set admin.token");
   }
+  if (!admin.token.empty() && !admin.hosts.empty())
+    in.at_key("hosts").warn("never read: with admin.token every Host is accepted");
   to.admin = std::move(admin);
 }
 

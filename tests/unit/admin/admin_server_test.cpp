@@ -120,7 +120,7 @@ TEST_CASE("AdminServer answers over HTTP") {
   }
   SECTION("a request with a body, and then no more") {
     const auto text = ask(running,
-                          "POST /v1/reload HTTP/1.1\r\nHost: x\r\nContent-Length: "
+                          "POST /v1/reload HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
                           "27\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n...");
     CHECK(text.starts_with("HTTP/1.1 501 "));
     CHECK_FALSE(contains(text, "200 OK"));
@@ -148,6 +148,27 @@ TEST_CASE("AdminServer asks for the token") {
   CHECK(ask(running, "GET /metrics HTTP/1.0\r\nAuthorization: Bearer s3cret\r\n\r\n")
             .starts_with("HTTP/1.1 200 "));
   CHECK(ask(running, "GET /readyz HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 200 "));
+}
+
+TEST_CASE("AdminServer looks at Host and Origin while there is no token") {
+  TestProcess process;
+  const RunningServer running(process);
+  const auto status = [&](const std::string& fields, const std::string& version = "1.1") {
+    const auto text = ask(
+        running, "GET /metrics HTTP/" + version + "\r\n" + fields + "Connection: close\r\n\r\n");
+    return text.substr(9, 3);
+  };
+  CHECK(status("Host: 127.0.0.1:9090\r\n") == "200");
+  CHECK(status("Host: evil.test:9090\r\n") == "403");
+  CHECK(status("Host: localhost\r\nOrigin: http://evil.test\r\n") == "403");
+  CHECK(status("Host: a\r\nOrigin: http://a\r\n") == "403");
+  CHECK(status("Host: localhost\r\nOrigin: http://localhost\r\nOrigin: http://localhost\r\n") ==
+        "403");
+  CHECK(status("", "1.0") == "200");
+  CHECK(status("Host: evil.test\r\n", "1.0") == "403");
+  // RFC 9112 section 3.2
+  CHECK(status("") == "400");
+  CHECK(status("Host: localhost\r\nHost: localhost\r\n") == "400");
 }
 
 TEST_CASE("Clients that only wait do not keep others out") {

@@ -131,6 +131,24 @@ TEST_CASE("/readyz with a store that decides has nothing to add") {
             .body == "{\"state\":\"ready\"}\n");
 }
 
+TEST_CASE("without a token all but the probes need a Host of this server") {
+  TestProcess process;
+  const auto status = [&](const char* path, const char* host) {
+    return answer({.method = "GET", .path = path, .authorization = {}, .from = {.host = host}},
+                  process.instruments())
+        .status;
+  };
+  for (const char* path : {"/metrics", "/v1/config", "/", "/nothing"}) {
+    CAPTURE(path);
+    CHECK(status(path, "evil.test") == 403);
+    CHECK(status(path, "127.0.0.1:9090") != 403);
+  }
+  CHECK(status("/healthz", "evil.test") == 200);
+  CHECK(status("/readyz", "evil.test") == 200);
+  process.config.admin->token = weir::Secret("s3cret");
+  CHECK(status("/metrics", "evil.test") == 401);
+}
+
 TEST_CASE("the token guards everything but the probes") {
   TestProcess process;
   process.config.admin->token = weir::Secret("s3cret");

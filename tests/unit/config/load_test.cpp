@@ -38,7 +38,7 @@ TEST_CASE("the least file takes every default") {
 TEST_CASE("every process-wide key reaches its place") {
   const auto config = must_load(R"(
 listen: [{address: "[::1]:0"}, {address: unix:/run/weir.sock, proxy_protocol: false}]
-admin: {address: 127.0.0.1:1234, token: t0ken}
+admin: {address: 127.0.0.1:1234, token: t0ken, hosts: [weir, metrics.internal.]}
 workers: 5
 shutdown_timeout: 0s
 client_address: {trusted_proxies: [10.0.0.0/8, ::1], header: CF-Connecting-IP, ipv4_prefix: 24, ipv6_prefix: 56}
@@ -58,6 +58,7 @@ routes: [{respond: {}}]
   CHECK(config->listen[1].address.unix_path == "/run/weir.sock");
   CHECK(config->admin->address.port == 1234);
   CHECK(config->admin->token.reveal() == "t0ken");
+  CHECK(config->admin->hosts == std::vector<std::string>{"weir", "metrics.internal"});
   CHECK(config->workers == 5);
   CHECK(config->shutdown_timeout == 0s);
   CHECK(config->client_address.trusted_proxies.size() == 2);
@@ -198,6 +199,17 @@ routes:
         "10:34: routes[0].limits[0].cost: a cost of 6 could never pass: the policy \"big\" holds "
         "at most 5\n"
         "11:5: routes[1]: never reached: the route before it takes every request\n");
+}
+
+TEST_CASE("names that the admin server accepts are of no use beside a token") {
+  const auto warnings = [](const std::string& admin) {
+    return must_load("admin: {" + admin + "}\n" + test::route_tail)->warnings;
+  };
+  CHECK(warnings("hosts: [a]").empty());
+  CHECK(warnings("hosts: [], token: t").empty());
+  REQUIRE(warnings("hosts: [a], token: t").size() == 1);
+  CHECK(warnings("hosts: [a], token: t")[0].to_string() ==
+        "1:16: admin.hosts: never read: with admin.token every Host is accepted");
 }
 
 TEST_CASE("a pattern with bytes that targets may not have is warned of") {

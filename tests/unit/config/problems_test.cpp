@@ -65,6 +65,14 @@ TEST_CASE("process-wide sections") {
            "1:9: admin.adress: unknown key \"adress\"; did you mean \"address\"?"},
           {"admin: {token: \"a b\"}",
            "1:16: admin.token: a token is printable ASCII without spaces"},
+          {"admin: {hosts: weir}",
+           "1:16: admin.hosts: expected a list of host names, as [metrics.internal], found a "
+           "single value"},
+          {"admin: {hosts: [\"weir:80\"]}",
+           "1:17: admin.hosts[0]: expected a host name without port, as weir.internal (here "
+           "\"weir:80\")"},
+          {"admin: {hosts: [\"*.internal\"]}",
+           "1:17: admin.hosts[0]: expected a host name without port"},
           {"workers: 0",
            "1:10: workers: expected auto or a whole number from 1 to 256 (here \"0\")"},
           {"workers: 257", "1:10: workers: expected auto"},

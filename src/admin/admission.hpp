@@ -1,0 +1,30 @@
+// Which requests the admin server answers while no token is set.
+//
+// A page in a browser on this machine or network can reach the admin server: by DNS rebinding,
+// where the page's own name resolves to the server's address, and by cross-site requests. The Host
+// field shows the first, the Origin field the second (Fetch standard, section 3.2). Pure;
+// thread-safe.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "config/config.hpp"
+
+namespace weir::admin {
+
+/// Fields by which a browser shows where a request comes from; absent: not in the request.
+struct Provenance {
+  std::optional<std::string_view> host{};
+  std::optional<std::string_view> origin{};
+};
+
+/// Why the request is not answered, with the setting that changes it; empty if it is.
+///
+/// Accepted as Host: an IP address, localhost, the host of admin.address and the names of
+/// admin.hosts, with any port. A request without Host is HTTP/1.0, which no browser sends; it is
+/// accepted without an Origin. Over a unix socket, which no browser reaches, any Host is accepted.
+/// An Origin is accepted if it is that of the Host.
+std::string_view why_foreign(const Provenance& from, const config::Admin& admin);
+
+}  // namespace weir::admin
