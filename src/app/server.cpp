@@ -58,7 +58,8 @@ config::Config completed(const config::Config& configured, rlim_t descriptors) {
     spdlog::warn(
         "downstream.max_connections is {}, but with {} open files it can be {} at most; raise "
         "`ulimit -n`",
-        most, descriptors, possible);
+        config.written.shown("downstream.max_connections", std::to_string(most)), descriptors,
+        possible);
   }
   if (most == 0 || most > possible) most = possible;
   return config;
@@ -253,8 +254,9 @@ void Server::renew_certificates() {
 void Server::drain() {
   draining_ = true;
   readiness_ = admin::Readiness::draining;
-  spdlog::info("draining {} connections, at most {} s", open_connections_.load(),
-               ceil_seconds(config_.shutdown_timeout));
+  const std::string longest = std::to_string(ceil_seconds(config_.shutdown_timeout)) + " s";
+  spdlog::info("draining {} connections, at most {}", open_connections_.load(),
+               config_.written.shown("shutdown_timeout", longest));
   draining_workers_ = workers_.size();
   for (auto& worker : workers_)
     worker->drain([this] { asio::post(io_, [this] { worker_drained(); }); });

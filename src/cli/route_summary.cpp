@@ -4,18 +4,29 @@
 #include <string_view>
 #include <utility>
 
+#include "config/key_path.hpp"
+
 namespace weir::cli {
 namespace {
 
-std::string match_text(const routing::Match& match) {
+using config::from_environment;
+using config::item_path;
+using config::key_path;
+using config::Written;
+
+std::string match_text(const Written& written, const std::string& path,
+                       const routing::Match& match) {
   std::string text;
-  for (const auto& method : match.methods)
-    text += (text.empty() ? "" : ",") + method;
+  const std::string methods = key_path(path, "methods");
+  for (std::size_t i = 0; i < match.methods.size(); ++i)
+    text += (text.empty() ? "" : ",") + written.shown(item_path(methods, i), match.methods[i]);
   if (text.empty()) text = "any method";
-  if (match.host) text += " host " + *match.host;
-  text += match.path ? " path " + match.path->text() : " any path";
+  if (match.host) text += " host " + written.shown(key_path(path, "host"), *match.host);
+  text += match.path ? " path " + written.shown(key_path(path, "path"), match.path->text())
+                     : " any path";
+  const std::string headers = key_path(path, "headers");
   for (const auto& [name, value] : match.headers)
-    text.append(" header ").append(name).append(": ").append(value);
+    text += " header " + name + ": " + written.shown(key_path(headers, name), value);
   return text;
 }
 
@@ -24,44 +35,76 @@ std::string address_text(const std::string& host, std::uint16_t port,
   return config::Endpoint{.host = host, .port = port, .unix_path = unix_path}.to_string();
 }
 
-/// Host and port only: the URL may carry a password.
-std::string servers_text(const config::Upstream& upstream) {
+/// A URL as written has no user and password: the loader refuses them in the URL of a server.
+std::string server_text(const Written& written, const std::string& path,
+                        const config::Server& server) {
+  const std::string address =
+      (server.secure ? "https://" : "") + address_text(server.host, server.port);
+  std::string text = written.shown(key_path(path, "url"), address);
+  const std::string weight = written.shown(key_path(path, "weight"), std::to_string(server.weight));
+  if (weight != "1") text += " weight " + weight;
+  return text;
+}
+
+std::string servers_text(const Written& written, const config::Upstream& upstream) {
+  const std::string path = key_path("upstreams", upstream.name);
+  const std::string servers = key_path(path, "servers");
   std::string text;
   bool secure = false;
-  for (const auto& server : upstream.servers) {
-    text += (text.empty() ? "" : ", ") + std::string(server.secure ? "https://" : "");
-    text += address_text(server.host, server.port);
-    if (server.weight != 1) text += " weight " + std::to_string(server.weight);
-    secure = secure || server.secure;
+  for (std::size_t i = 0; i < upstream.servers.size(); ++i) {
+    text += (text.empty() ? "" : ", ") +
+            server_text(written, item_path(servers, i), upstream.servers[i]);
+    secure = secure || upstream.servers[i].secure;
   }
   if (upstream.servers.size() > 1 && upstream.balance == config::Balance::least_connections)
     text += "; least_connections";
   if (secure && !upstream.tls.verify) text += "; certificates are not verified";
-  if (const auto& check = upstream.health_check)
-    text += "; asked for " + check->path + " every " + duration_text(check->interval);
+  if (const auto& check = upstream.health_check) {
+    const std::string at = key_path(path, "health_check");
+    text += "; asked for " + written.shown(key_path(at, "path"), check->path) + " every " +
+            written.shown(key_path(at, "interval"), duration_text(check->interval));
+  }
   return text;
 }
 
-std::string action_text(const config::Config& config, const config::Route& route) {
+std::string respond_text(const Written& written, const std::string& path,
+                         const config::FixedAnswer& answer) {
+  const std::string body = key_path(path, "body");
+  return "respond " + written.shown(key_path(path, "status"), std::to_string(answer.status)) + " " +
+         written.shown(key_path(path, "content_type"), answer.content_type) + ", " +
+         (written.has(body) ? "a body " + std::string(from_environment)
+                            : std::to_string(answer.body.size()) + " bytes");
+}
+
+std::string action_text(const config::Config& config, const std::string& path,
+                        const config::Route& route) {
   if (route.decide) return "decide: 200, 429 or another status of its policies, for another proxy";
-  if (!route.upstream) {
-    return "respond " + std::to_string(route.respond.status) + " " + route.respond.content_type +
-           ", " + std::to_string(route.respond.body.size()) + " bytes";
-  }
+  if (!route.upstream)
+    return respond_text(config.written, key_path(path, "respond"), route.respond);
   const auto& upstream = config.upstreams[*route.upstream];
-  return "upstream " + upstream.name + " at " + servers_text(upstream);
+  return "upstream " + upstream.name + " at " + servers_text(config.written, upstream);
 }
 
-std::string rates_text(const rules::Policy& rule) {
+std::string rate_text(const rules::Rate& rate) {
+  return std::to_string(rate.count) + "/" + duration_text(rate.per);
+}
+
+/// The rates as written, and what they and the burst give at once.
+std::string rates_text(const Written& written, const std::string& path, const rules::Policy& rule) {
   std::string text;
+  const std::string single = key_path(path, "rate");
   for (std::size_t i = 0; i < rule.rates.size(); ++i) {
+    const std::string item = item_path(key_path(path, "rates"), i);
     text += i == 0 ? "" : " + ";
-    text += std::to_string(rule.rates[i].count) + "/" + duration_text(rule.rates[i].per);
+    text += written.shown(written.has(single) ? single : item, rate_text(rule.rates[i]));
   }
-  return text + ", " + std::to_string(rule.capacity) + " at once";
+  const bool is_hidden = written.hides_numbers_of(path);
+  return text + ", " + (is_hidden ? std::string(from_environment) : std::to_string(rule.capacity)) +
+         " at once";
 }
 
-std::string failure_text(const config::Policy& policy) {
+std::string failure_text(const Written& written, const config::Policy& policy) {
+  const std::string path = key_path("policies", policy.name);
   switch (policy.on_failure) {
     case config::OnFailure::allow:
       return "allow";
@@ -70,37 +113,55 @@ std::string failure_text(const config::Policy& policy) {
     case config::OnFailure::local:
       break;
   }
-  return "local " + rates_text(policy.local_rule);
+  if (written.has("store.redis.replicas") || written.hides_numbers_of(path))
+    return "local " + std::string(from_environment);
+  return "local " + rates_text(written, path, policy.local_rule);
 }
 
-std::string policy_text(const config::Policy& policy) {
+std::string policy_text(const Written& written, const config::Policy& policy) {
   const auto& rule = policy.rule;
-  std::string text = std::string(rules::to_string(rule.algorithm)) + " " + rates_text(rule);
+  const std::string path = key_path("policies", policy.name);
+  std::string text =
+      std::string(rules::to_string(rule.algorithm)) + " " + rates_text(written, path, rule);
   if (rule.algorithm == rules::Algorithm::leaky_bucket) {
-    text += ", waits up to " + duration_text(rule.max_delay);
+    const std::string delay = written.hides_numbers_of(path) ? std::string(from_environment)
+                                                             : duration_text(rule.max_delay);
+    text += ", waits up to " + written.shown(key_path(path, "max_delay"), delay);
   }
   if (rule.count_rejected) text += ", counts rejected";
   if (policy.shadow) text += ", shadow";
-  if (policy.status != 429) text += ", answers " + std::to_string(policy.status);
+  if (policy.status != 429)
+    text += ", answers " + written.shown(key_path(path, "status"), std::to_string(policy.status));
   return text;
 }
 
-std::string identity_text(const config::Identity& identity) {
-  return identity.name + " (" + identity::describe(identity.source) + ")";
+std::string identity_text(const Written& written, const config::Identity& identity) {
+  const std::string path = key_path("identities", identity.name);
+  return identity.name + " (" + identity::describe(written.shown(path, identity.source)) + ")";
 }
 
-std::string limit_text(const config::Config& config, const config::Limit& limit) {
+std::string limit_text(const config::Config& config, const std::string& path,
+                       const config::Limit& limit) {
+  const Written& written = config.written;
   const auto& policy = config.policies[limit.policy];
-  std::string text = policy.name + ": " + policy_text(policy) + "; key " +
-                     identity_text(config.identities[limit.identity]);
-  if (limit.otherwise) text += ", otherwise " + identity_text(config.identities[*limit.otherwise]);
+  std::string text = policy.name + ": " + policy_text(written, policy) + "; key " +
+                     identity_text(written, config.identities[limit.identity]);
+  if (limit.otherwise)
+    text += ", otherwise " + identity_text(written, config.identities[*limit.otherwise]);
   if (limit.required) text += ", required";
-  text += "; cost " + std::to_string(limit.cost);
+  text += "; cost " + written.shown(key_path(path, "cost"), std::to_string(limit.cost));
   if (limit.overdraft) text += ", overdraft";
   if (config.store_type == config::StoreType::redis) {
-    text += "; while redis is down: " + failure_text(policy);
+    text += "; while redis is down: " + failure_text(written, policy);
   }
   return text;
+}
+
+/// Never user and password. A URL as written may have them beside a variable.
+std::string redis_text(const Written& written, const config::RedisStore& redis) {
+  if (written.has("store.redis.url")) return std::string(from_environment);
+  return address_text(redis.host, redis.port, redis.unix_path) + " database " +
+         std::to_string(redis.database);
 }
 
 }  // namespace
@@ -117,27 +178,37 @@ std::string duration_text(Duration duration) {
 }
 
 void print_store(std::ostream& out, const config::Config& config) {
+  const Written& written = config.written;
+  const auto shown = [&written](std::string_view path, std::string value) {
+    return written.shown(path, std::move(value));
+  };
   if (config.store_type == config::StoreType::memory) {
-    out << "store memory: up to " << config.memory.max_keys << " keys\n";
+    out << "store memory: up to "
+        << shown("store.memory.max_keys", std::to_string(config.memory.max_keys)) << " keys\n";
     return;
   }
-  // Never user and password.
   const auto& redis = config.redis;
-  out << "store redis at " << address_text(redis.host, redis.port, redis.unix_path) << " database "
-      << redis.database << (redis.secure ? " over TLS" : "")
+  out << "store redis at " << redis_text(written, redis) << (redis.secure ? " over TLS" : "")
       << (redis.secure && !redis.tls.verify ? ", its certificate not verified" : "") << ": keys "
-      << redis.key_prefix << "*, a decision within " << duration_text(redis.timeout)
-      << ", left alone for " << duration_text(redis.breaker_retry_after) << " after "
-      << redis.breaker_failures << " failures, replicas " << redis.replicas << '\n';
+      << shown("store.redis.key_prefix", redis.key_prefix) << "*, a decision within "
+      << shown("store.redis.timeout", duration_text(redis.timeout)) << ", left alone for "
+      << shown("store.redis.breaker.retry_after", duration_text(redis.breaker_retry_after))
+      << " after " << shown("store.redis.breaker.failures", std::to_string(redis.breaker_failures))
+      << " failures, replicas " << shown("store.redis.replicas", std::to_string(redis.replicas))
+      << '\n';
 }
 
 void print_routes(std::ostream& out, const config::Config& config) {
-  for (const auto& route : config.routes) {
-    out << "route " << route.name << ": " << match_text(route.match) << "\n  "
-        << action_text(config, route) << '\n';
+  for (std::size_t i = 0; i < config.routes.size(); ++i) {
+    const auto& route = config.routes[i];
+    const std::string path = item_path("routes", i);
+    out << "route " << route.name << ": "
+        << match_text(config.written, key_path(path, "match"), route.match) << "\n  "
+        << action_text(config, path, route) << '\n';
     if (route.limits.empty()) out << "  no limits\n";
-    for (const auto& limit : route.limits)
-      out << "  limit " << limit_text(config, limit) << '\n';
+    const std::string limits = key_path(path, "limits");
+    for (std::size_t j = 0; j < route.limits.size(); ++j)
+      out << "  limit " << limit_text(config, item_path(limits, j), route.limits[j]) << '\n';
   }
 }
 

@@ -16,6 +16,7 @@
 #include "base/siphash.hpp"
 #include "base/time.hpp"
 #include "config/diagnostic.hpp"
+#include "config/written.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "identity/client_address.hpp"
 #include "identity/identity.hpp"
@@ -244,6 +245,7 @@ struct Config {
   std::vector<Identity> identities;
   std::vector<Policy> policies;
   std::vector<Route> routes;
+  Written written;                   ///< what to show of values from variables and files
   std::vector<Diagnostic> warnings;  ///< nothing wrong, but probably not meant
 };
 

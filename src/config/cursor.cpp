@@ -89,6 +89,18 @@ std::string Cursor::as_written(std::string message, const std::string& file) con
   return message;
 }
 
+std::string Cursor::shown(std::string value) const {
+  if (!holds_variable(node_.text)) return value;
+  Written one;
+  one.add(path_, node_.text);
+  return one.shown(path_, std::move(value));
+}
+
+void Cursor::inherit(std::string_view key, const std::string& path) const {
+  if (!loading_.written.has(path)) return;
+  loading_.written.add(key_path(path_, key), loading_.written.shown(path, std::string()));
+}
+
 bool Cursor::expect_map(std::string_view what) const {
   if (node_.kind == Node::Kind::map) return true;
   error("expected " + std::string(what) + found(node_));
@@ -112,6 +124,7 @@ std::optional<std::string> Cursor::text() const {
     error(expanded.error().message);
     return std::nullopt;
   }
+  if (holds_variable(node_.text)) loading_.written.add(path_, node_.text);
   return *std::move(expanded);
 }
 
@@ -173,6 +186,7 @@ void read_secret(const Cursor& in, Secret& to) {
     to = Secret(*text);
     return;
   }
+  in.note_as_written();
   const std::string file = resolve_path(in, std::string_view(*text).substr(5));
   Result<Secret> secret = read_secret_file(file);
   if (!secret) return in.error(in.as_written(secret.error().message, file));

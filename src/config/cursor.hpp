@@ -20,12 +20,14 @@
 #include "config/document.hpp"
 #include "config/load.hpp"
 #include "config/suggest.hpp"
+#include "config/written.hpp"
 
 namespace weir::config {
 
 /// What one load shares.
 struct Loading {
   const Environment& environment;
+  Written written;
   std::vector<Diagnostic> problems;
   std::vector<Diagnostic> warnings;
 };
@@ -74,9 +76,18 @@ class Cursor {
   /// of it: what they hold may be a secret that was put into the wrong place.
   std::string as_written(std::string message, const std::string& file) const;
 
+  /// `value`, which this scalar gave, or the scalar as written if it holds a variable.
+  std::string shown(std::string value) const;
+  /// What is shown of the values read so far.
+  const Written& written() const { return loading_.written; }
+  /// Notes this scalar in written(): its value is in a file.
+  void note_as_written() const { loading_.written.add(path_, node_.text); }
+  /// The key `key` of this map, which is not written, takes its value from that at `path`.
+  void inherit(std::string_view key, const std::string& path) const;
+
   bool expect_map(std::string_view what) const;
   bool expect_sequence(std::string_view what) const;
-  /// The scalar with variables replaced.
+  /// The scalar with variables replaced. Notes one that holds a variable in written().
   std::optional<std::string> text() const;
   /// True for `off` and `false`.
   bool is_off() const;

@@ -81,4 +81,13 @@ Result<std::string> expand_variables(std::string_view text, const Variables& var
   return {boost::system::in_place_value, std::move(out)};
 }
 
+bool holds_variable(std::string_view text) {
+  for (std::size_t at = text.find('$'); at != std::string_view::npos; at = text.find('$')) {
+    text.remove_prefix(at);
+    if (text.starts_with("${")) return true;
+    text.remove_prefix(text.starts_with("$${") ? 3 : 1);
+  }
+  return false;
+}
+
 }  // namespace weir::config

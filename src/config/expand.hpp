@@ -17,4 +17,7 @@ using Variables = std::function<std::optional<std::string>(const std::string& na
 /// is itself. The problem names the variable and never its content.
 Result<std::string> expand_variables(std::string_view text, const Variables& variables);
 
+/// True if there is a reference in `text`; `$${` is none.
+bool holds_variable(std::string_view text);
+
 }  // namespace weir::config

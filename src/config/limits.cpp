@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/key_path.hpp"
 #include "config/names.hpp"
 
 namespace weir::config {
@@ -51,6 +52,19 @@ constexpr Key<Draft> limit_keys[] = {
      .read = [](const Cursor& in, Draft& to) { read_flag(in, to.limit.overdraft); }},
 };
 
+std::string policy_path(const Draft& draft) {
+  return key_path("policies", draft.policy->name);
+}
+
+/// For the warnings below: a number, unless it is one, or computed from one, that is not shown.
+std::string number_text(const Cursor& in, const Draft& draft, std::int64_t number) {
+  const Written& written = in.written();
+  const bool is_hidden = written.has(key_path(in.path(), "cost")) ||
+                         written.has("store.redis.replicas") ||
+                         written.hides_numbers_of(policy_path(draft));
+  return is_hidden ? std::string(from_environment) : std::to_string(number);
+}
+
 void check_limit(const Cursor& in, const Draft& draft) {
   const Limit& limit = draft.limit;
   if (limit.required && limit.otherwise) {
@@ -65,43 +79,57 @@ void check_limit(const Cursor& in, const Draft& draft) {
     in.at_key("overdraft")
         .error("overdraft has no meaning for leaky_bucket: remove it, or use token_bucket");
   }
-  if (!limit.overdraft && limit.cost > rule.capacity) {
-    in.at_key("cost").warn("a cost of " + std::to_string(limit.cost) +
-                           " could never pass: the policy " + in_quotes(draft.policy->name) +
-                           " holds at most " + std::to_string(rule.capacity));
-    return;
-  }
+  if (limit.overdraft) return;
+  const auto number = [&](std::int64_t value) { return number_text(in, draft, value); };
+  const std::string name = in_quotes(draft.policy->name);
   const std::int64_t share = draft.policy->local_rule.capacity;
-  if (!limit.overdraft && limit.cost > share) {
+  if (limit.cost > rule.capacity) {
+    in.at_key("cost").warn("a cost of " + number(limit.cost) + " could never pass: the policy " +
+                           name + " holds at most " + number(rule.capacity));
+  } else if (limit.cost > share) {
     in.at_key("cost").warn(
-        "a cost of " + std::to_string(limit.cost) +
-        " can not pass while Redis is down: this instance's share of the policy " +
-        in_quotes(draft.policy->name) + " is " + std::to_string(share));
+        "a cost of " + number(limit.cost) +
+        " cannot pass while Redis is down: this instance's share of the policy " + name + " is " +
+        number(share));
   }
 }
 
-/// The route's pattern must capture every segment that the source reads.
-void check_captured(const Cursor& in, const identity::Source& source, const Route& route) {
+std::string identity_path(const Identity& identity) {
+  return key_path("identities", identity.name);
+}
+
+std::string segment_of(const identity::Source& source) {
+  const auto* path = std::get_if<identity::FromPath>(&source.from);
+  return path == nullptr ? std::string() : path->parameter;
+}
+
+/// The route's pattern must capture every segment that the identity reads.
+void check_captured(const Cursor& in, const Identity& identity, const Route& route) {
   static const std::vector<std::string> none;
   const std::vector<std::string>& captured =
       route.match.path ? route.match.path->parameters() : none;
-  identity::each_part(source, [&](const identity::Source& part) {
-    const auto* path = std::get_if<identity::FromPath>(&part.from);
-    if (path == nullptr || path->parameter.empty()) return;
-    if (std::find(captured.begin(), captured.end(), path->parameter) != captured.end()) return;
-    in.error("needs the path segment {" + path->parameter +
-             "}, which the route's path does not capture");
+  std::vector<std::string> shown;
+  identity::each_part(in.written().shown(identity_path(identity), identity.source),
+                      [&](const identity::Source& part) { shown.push_back(segment_of(part)); });
+  auto segment = shown.begin();
+  identity::each_part(identity.source, [&](const identity::Source& part) {
+    const std::string& name = *segment++;
+    const std::string wanted = segment_of(part);
+    if (wanted.empty() || std::find(captured.begin(), captured.end(), wanted) != captured.end())
+      return;
+    in.error("needs the path segment {" + name + "}, which the route's path does not capture");
   });
 }
 
 void check_identities(const Cursor& in, const Draft& draft, const Route& route) {
   const auto& identities = draft.config.identities;
-  check_captured(in.at_key("key"), identities[draft.limit.identity].source, route);
+  check_captured(in.at_key("key"), identities[draft.limit.identity], route);
   if (draft.limit.otherwise)
-    check_captured(in.at_key("otherwise"), identities[*draft.limit.otherwise].source, route);
+    check_captured(in.at_key("otherwise"), identities[*draft.limit.otherwise], route);
   if (draft.policy == nullptr) return;
   for (const Attribute& attribute : draft.policy->attributes) {
-    check_captured(in.at_key("policy"), attribute.source, route);
+    check_captured(in.at_key("policy"), {.name = attribute.name, .source = attribute.source},
+                   route);
   }
 }
 
@@ -114,6 +142,8 @@ void read_limits(const Cursor& in, const Config& config, Route& route) {
         Draft draft{.config = config, .limit = {}, .policy = nullptr};
         read_table(item, limit_keys, draft);
         if (draft.policy != nullptr && !draft.has_cost) draft.limit.cost = draft.policy->cost;
+        if (draft.policy != nullptr && !draft.has_cost)
+          item.inherit("cost", key_path(policy_path(draft), "cost"));
         check_limit(item, draft);
         check_identities(item, draft, route);
         const auto same = [&](const Limit& other) {

@@ -78,7 +78,7 @@ void throw_exception_from_error(const std::vector<Diagnostic>& problems,
 }
 
 Loaded load_text(std::string_view yaml, const Environment& environment) {
-  Loading loading{.environment = environment, .problems = {}, .warnings = {}};
+  Loading loading{.environment = environment, .written = {}, .problems = {}, .warnings = {}};
   const std::optional<Node> root = parse_document(yaml, loading.problems);
   if (!root) {
     if (loading.problems.empty())
@@ -97,6 +97,7 @@ Loaded load_text(std::string_view yaml, const Environment& environment) {
   if (!loading.problems.empty()) return in_order(std::move(loading.problems));
   warn_of_unused(cursor, *config);
   warn_of_built_in_secret(cursor, *config);
+  config->written = std::move(loading.written);
   config->warnings = in_order(std::move(loading.warnings));
   return std::shared_ptr<const Config>(std::move(config));
 }

@@ -114,6 +114,11 @@ bool drop_setting(rules::Definition& definition, std::string_view key) {
   return false;
 }
 
+/// A message of the rules about this policy, whose numbers may not be shown.
+std::string about_numbers(const Cursor& in, const std::string& message) {
+  return in.written().hides_numbers_of(in.path()) ? without_numbers(message) : message;
+}
+
 void compile_rule(const Cursor& in, Draft& draft) {
   rules::Definition definition = draft.definition;
   for (;;) {
@@ -125,9 +130,9 @@ void compile_rule(const Cursor& in, Draft& draft) {
     const std::string& message = rule.error().message;
     const std::string key = message.substr(0, message.find(' '));
     if (drop_setting(definition, key)) {
-      in.at_key(key).error(message);
+      in.at_key(key).error(about_numbers(in, message));
     } else {
-      return in.at_key(in.has("rates") ? "rates" : "rate").error(message);
+      return in.at_key(in.has("rates") ? "rates" : "rate").error(about_numbers(in, message));
     }
   }
 }
@@ -144,8 +149,10 @@ void divide_rule(const Cursor& in, Draft& draft) {
     policy.local_rule = *share;
     return;
   }
+  const bool hides_replicas = in.written().has("store.redis.replicas");
   in.at_key("on_failure")
-      .error(share.error().message +
+      .error(about_numbers(in, hides_replicas ? without_numbers(share.error().message)
+                                              : share.error().message) +
              " while Redis is down; use fewer store.redis.replicas, or on_failure: allow or deny "
              "for this policy");
 }

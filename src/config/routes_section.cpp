@@ -42,7 +42,8 @@ constexpr Key<FixedAnswer> respond_keys[] = {
 void read_name(const Cursor& in, Draft& to) {
   const auto text = in.text();
   if (!text) return;
-  to.route.name = *text;
+  // A label of metrics and log lines, so what a variable holds does not become part of it.
+  to.route.name = in.shown(*text);
   check_name(in, to.route.name);
 }
 
@@ -56,9 +57,9 @@ void read_respond(const Cursor& in, Draft& to) {
   FixedAnswer& answer = to.route.respond;
   read_table(in, respond_keys, answer);
   // RFC 9110 sections 15.3.5 and 15.4.5: these end with their header section.
+  const std::string status = in.at_key("status").shown(std::to_string(answer.status));
   if ((answer.status == 204 || answer.status == 304) && !answer.body.empty()) {
-    in.at_key("body").error("an answer with status " + std::to_string(answer.status) +
-                            " has no body");
+    in.at_key("body").error("an answer with status " + status + " has no body");
   }
 }
 
@@ -106,7 +107,8 @@ void name_routes(const Cursor& in, std::vector<Route>& routes) {
     Route& route = routes[i];
     if (!route.name.empty()) continue;
     const std::string number = "route-" + std::to_string(i + 1);
-    route.name = route.match.path ? route.match.path->text() : number;
+    const Cursor match = in.at(i).at_key("match");
+    route.name = route.match.path ? match.at_key("path").shown(route.match.path->text()) : number;
     if (taken.insert(route.name).second) continue;
     route.name = number;
     if (!taken.insert(route.name).second)

@@ -58,6 +58,17 @@ TEST_CASE("a reference that can not be replaced is told apart") {
   }
 }
 
+TEST_CASE("a text holds a variable or only what looks like one") {
+  for (const char* text : {"${A}", "a${A", "$${A}${B}", "$ ${A:-b}", "${"}) {
+    CAPTURE(text);
+    CHECK(holds_variable(text));
+  }
+  for (const char* text : {"", "plain", "$", "$A", "$${A}", "a$${A}$", "$$${A}"}) {
+    CAPTURE(text);
+    CHECK_FALSE(holds_variable(text));
+  }
+}
+
 TEST_CASE("without a source of variables every one is missing") {
   CHECK_FALSE(expand_variables("${HOST}", {}).has_value());
   CHECK(*expand_variables("${HOST:-x}", {}) == "x");

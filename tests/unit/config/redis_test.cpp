@@ -293,7 +293,7 @@ TEST_CASE("what loads and is probably not meant of what others can read") {
       "routes: [{respond: {}, limits: [{policy: p, cost: 3}]}]\n");
   REQUIRE(costly->warnings.size() == 1);
   CHECK(costly->warnings[0].to_string() ==
-        "4:51: routes[0].limits[0].cost: a cost of 3 can not pass while Redis is down: this "
+        "4:51: routes[0].limits[0].cost: a cost of 3 cannot pass while Redis is down: this "
         "instance's share of the policy \"p\" is 2");
 }
 
