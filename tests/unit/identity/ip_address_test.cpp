@@ -149,6 +149,7 @@ TEST_CASE("prefixes contain what shares their bits") {
   CHECK_FALSE(contains("10.0.0.0/8", "11.0.0.0"));
   CHECK(contains("10.0.0.0/8", "::ffff:10.1.2.3"));
   CHECK(contains("::ffff:10.0.0.0/104", "10.1.2.3"));
+  CHECK(contains("64:ff9b::/96", "203.0.113.1"));  // all of IPv4: docs/configuration.md
   CHECK_FALSE(contains("::ffff:10.0.0.0/104", "11.1.2.3"));
   CHECK(contains("192.0.2.1", "192.0.2.1"));
   CHECK_FALSE(contains("192.0.2.1", "192.0.2.0"));
