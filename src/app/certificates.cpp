@@ -26,7 +26,7 @@ Result<Certificates> load_certificates(const config::Config& config) {
   for (const auto& listen : config.listen) {
     certificates.listeners.emplace_back();
     if (listen.certificates.empty()) continue;
-    auto loaded = tls::ServerContext::load(listen.certificates);
+    auto loaded = tls::ServerContext::load(listen.certificates, listen.tls);
     if (!loaded) return loaded.error();
     certificates.listeners.back() = *loaded;
   }

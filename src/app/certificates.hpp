@@ -17,7 +17,7 @@ struct Certificates {
   std::vector<std::shared_ptr<const tls::ClientContext>> upstreams;  ///< as Config::upstreams
 
   bool any() const;
-  /// About certificates that nobody accepts now.
+  /// About certificates that nobody accepts now, or whose key makes handshakes slow.
   std::vector<std::string> warnings() const;
 };
 

@@ -24,6 +24,7 @@
 #include "routing/path_variants.hpp"
 #include "rules/policy.hpp"
 #include "tls/material.hpp"
+#include "tls/parameters.hpp"
 
 namespace weir::config {
 
@@ -42,6 +43,7 @@ std::optional<Endpoint> parse_endpoint(std::string_view text);
 struct Listen {
   Endpoint address;
   std::vector<tls::CertificateFiles> certificates{};  ///< none: no TLS; the first is the default
+  tls::Parameters tls{};                              ///< of no meaning without certificates
   bool proxy_protocol = false;  ///< each connection begins with a PROXY header, from trusted peers
 };
 

@@ -14,7 +14,7 @@ void check_admin_address(const Cursor& root, const Config& config);
 void check_proxy_protocol(const Cursor& root, const Config& config);
 
 /// The files are read and checked; what is kept is where they are.
-void read_listen_tls(const Cursor& in, std::vector<tls::CertificateFiles>& to);
+void read_listen_tls(const Cursor& in, Listen& to);
 void list_listen_tls(const std::string& path, KeyPaths& out);
 void read_client_tls(const Cursor& in, tls::ClientFiles& to);
 void list_client_tls(const std::string& path, KeyPaths& out);

@@ -1,16 +1,21 @@
-// `listen[].tls`, `upstreams.*.tls` and `store.redis.tls`: certificates and keys. They are read
-// here to find what is wrong with them, and again by whoever uses them.
+// `listen[].tls`, `upstreams.*.tls` and `store.redis.tls`: certificates, keys and what is spoken.
+// Files are read here to find what is wrong with them, and again where they are used.
+#include <algorithm>
+#include <span>
+
 #include "config/host.hpp"
 #include "config/sections.hpp"
 #include "identity/ip_address.hpp"
 #include "tls/context.hpp"
 #include "tls/material.hpp"
+#include "tls/parameters.hpp"
 
 namespace weir::config {
 
 namespace {
 
 constexpr std::size_t most_certificates = 256;
+constexpr std::size_t most_names = 16;  ///< of groups, or ciphers
 
 std::optional<std::string> read_file_name(const Cursor& in) {
   const auto text = in.text();
@@ -22,15 +27,26 @@ std::optional<std::string> read_file_name(const Cursor& in) {
   return resolve_path(in, *text);
 }
 
-/// Kept only if it can be used.
-void read_certificate(const Cursor& in, std::string& to) {
+/// Kept only if it can be used. The first of the file, or nullptr.
+tls::Certificate read_certificate(const Cursor& in, std::string& to) {
   auto file = read_file_name(in);
-  if (!file) return;
+  if (!file) return nullptr;
   const Result<tls::Certificates> found = tls::read_certificates(*file);
-  if (!found) return in.error(in.as_written(found.error().message, *file));
+  if (!found) {
+    in.error(in.as_written(found.error().message, *file));
+    return nullptr;
+  }
   const std::string trouble = tls::trouble_with_dates(found->front());
   if (!trouble.empty()) in.warn(trouble);
   to = *std::move(file);
+  return found->front();
+}
+
+void read_server_certificate(const Cursor& in, std::string& to) {
+  const tls::Certificate certificate = read_certificate(in, to);
+  if (certificate == nullptr) return;
+  const std::string trouble = tls::trouble_with_key(certificate);
+  if (!trouble.empty()) in.warn(trouble);
 }
 
 void read_key(const Cursor& in, std::string& to) {
@@ -54,12 +70,13 @@ void read_server_name(const Cursor& in, std::string& to) {
 struct ListenTls {
   tls::CertificateFiles first;
   std::vector<tls::CertificateFiles> more;
+  tls::Parameters parameters;
 };
 
 constexpr Key<tls::CertificateFiles> certificate_keys[] = {
     {.name = "certificate",
      .read = [](const Cursor& in,
-                tls::CertificateFiles& to) { read_certificate(in, to.certificate); },
+                tls::CertificateFiles& to) { read_server_certificate(in, to.certificate); },
      .required = true},
     {.name = "private_key",
      .read = [](const Cursor& in, tls::CertificateFiles& to) { read_key(in, to.private_key); },
@@ -77,9 +94,70 @@ void check_pair(const Cursor& in, const tls::CertificateFiles& files) {
                      files.private_key));
 }
 
+/// One of `known`, which the list does not have yet.
+void add_name(const Cursor& in, std::span<const std::string_view> known,
+              std::vector<std::string>& list) {
+  const auto index = read_word(in, known);
+  if (!index) return;
+  const std::string_view name = known[*index];
+  if (std::find(list.begin(), list.end(), name) != list.end())
+    return in.error_showing("the list has this one already");
+  list.emplace_back(name);
+}
+
+std::string one_of(std::span<const std::string_view> names) {
+  std::string text;
+  for (const std::string_view name : names)
+    text.append(text.empty() ? "" : ", ").append(name);
+  return text;
+}
+
+void read_groups(const Cursor& in, tls::Parameters& to) {
+  std::vector<std::string> groups;
+  for_each_item(
+      in, "a list of groups, such as [X25519, P-256]", most_names, [&](const Cursor& item) {
+        const auto name = item.text();
+        if (!name) return;
+        const std::string_view why = tls::why_not_group(*name);
+        if (!why.empty()) {
+          return item.error_showing(std::string(why) + "; use " + one_of(tls::known_groups()));
+        }
+        const std::string_view meant = tls::group_with_alias(*name);
+        if (!meant.empty()) return item.error_showing("write " + std::string(meant));
+        add_name(item, tls::known_groups(), groups);
+        if (!groups.empty() && !tls::is_available({.groups = {groups.back()}}))
+          item.error_showing("the OpenSSL of this machine does not have it");
+      });
+  if (!groups.empty()) to.groups = std::move(groups);
+}
+
+void read_ciphers(const Cursor& in, tls::Parameters& to) {
+  for_each_item(in, "a list of ciphers, such as [ECDHE-ECDSA-AES128-GCM-SHA256]", most_names,
+                [&](const Cursor& item) {
+                  const auto name = item.text();
+                  if (!name) return;
+                  const auto known = tls::known_ciphers();
+                  const std::string_view why = tls::why_not_cipher(*name);
+                  if (!why.empty())
+                    return item.error_showing(std::string(why) + "; use " + one_of(known));
+                  add_name(item, known, to.ciphers);
+                });
+}
+
+/// A cipher of a version that is never spoken was not meant.
+void check_ciphers(const Cursor& in, const tls::Parameters& parameters) {
+  if (parameters.min_version != tls::Version::tls13) return;
+  for (std::size_t i = 0; i < parameters.ciphers.size(); ++i) {
+    if (tls::is_tls13_cipher(parameters.ciphers[i])) continue;
+    in.at_key("ciphers").error("min_version is 1.3, and " + parameters.ciphers[i] +
+                               " is for TLS 1.2; remove it or set min_version: \"1.2\"");
+  }
+}
+
 constexpr Key<ListenTls> listen_tls_keys[] = {
     {.name = "certificate",
-     .read = [](const Cursor& in, ListenTls& to) { read_certificate(in, to.first.certificate); },
+     .read = [](const Cursor& in,
+                ListenTls& to) { read_server_certificate(in, to.first.certificate); },
      .required = true},
     {.name = "private_key",
      .read = [](const Cursor& in, ListenTls& to) { read_key(in, to.first.private_key); },
@@ -96,14 +174,27 @@ constexpr Key<ListenTls> listen_tls_keys[] = {
                          });
          },
      .list = list_items<certificate_keys>},
+    {.name = "min_version",
+     .read =
+         [](const Cursor& in, ListenTls& to) {
+           read_choice(in, to.parameters.min_version,
+                       {{"1.2", tls::Version::tls12}, {"1.3", tls::Version::tls13}});
+         }},
+    {.name = "groups",
+     .read = [](const Cursor& in, ListenTls& to) { read_groups(in, to.parameters); }},
+    {.name = "ciphers",
+     .read = [](const Cursor& in, ListenTls& to) { read_ciphers(in, to.parameters); }},
 };
 
 constexpr Key<tls::ClientFiles> client_tls_keys[] = {
     {.name = "ca",
-     .read = [](const Cursor& in, tls::ClientFiles& to) { read_certificate(in, to.ca); }},
-    {.name = "certificate",
      .read = [](const Cursor& in,
-                tls::ClientFiles& to) { read_certificate(in, to.own.certificate); }},
+                tls::ClientFiles& to) { static_cast<void>(read_certificate(in, to.ca)); }},
+    {.name = "certificate",
+     .read =
+         [](const Cursor& in, tls::ClientFiles& to) {
+           static_cast<void>(read_certificate(in, to.own.certificate));
+         }},
     {.name = "private_key",
      .read = [](const Cursor& in, tls::ClientFiles& to) { read_key(in, to.own.private_key); }},
     {.name = "server_name",
@@ -118,13 +209,15 @@ constexpr Key<tls::ClientFiles> client_tls_keys[] = {
 
 }  // namespace
 
-void read_listen_tls(const Cursor& in, std::vector<tls::CertificateFiles>& to) {
+void read_listen_tls(const Cursor& in, Listen& to) {
   ListenTls tls;
   read_table(in, listen_tls_keys, tls);
   if (in.node().kind != Node::Kind::map) return;
   check_pair(in, tls.first);
-  to = {tls.first};
-  to.insert(to.end(), tls.more.begin(), tls.more.end());
+  check_ciphers(in, tls.parameters);
+  to.certificates = {tls.first};
+  to.certificates.insert(to.certificates.end(), tls.more.begin(), tls.more.end());
+  to.tls = std::move(tls.parameters);
 }
 void list_listen_tls(const std::string& path, KeyPaths& out) {
   list_section<listen_tls_keys>(path, out);

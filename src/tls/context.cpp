@@ -15,12 +15,28 @@ constexpr const char* ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 constexpr std::string_view alpn_http11{"\x08http/1.1"};
 constexpr std::string_view session_id_context = "weir";
 
-NativeContext make_context(const SSL_METHOD* method) {
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names)
+    text.append(text.empty() ? "" : ":").append(name);
+  return text;
+}
+
+/// An empty context: OpenSSL does not have what is asked for. The reason is in its queue.
+NativeContext make_context(const SSL_METHOD* method, const Parameters& parameters) {
   NativeContext context(SSL_CTX_new(method), SSL_CTX_free);
   SSL_CTX* const native = context.get();
   if (native == nullptr) return context;
-  SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
-  SSL_CTX_set_cipher_list(native, ciphers);
+  const bool is_tls13 = parameters.min_version == Version::tls13;
+  std::vector<std::string> of_tls12, of_tls13;
+  for (const std::string& cipher : parameters.ciphers)
+    (is_tls13_cipher(cipher) ? of_tls13 : of_tls12).push_back(cipher);
+  const bool fits =
+      SSL_CTX_set_min_proto_version(native, is_tls13 ? TLS1_3_VERSION : TLS1_2_VERSION) == 1 &&
+      SSL_CTX_set1_groups_list(native, joined(parameters.groups).c_str()) == 1 &&
+      SSL_CTX_set_cipher_list(native, of_tls12.empty() ? ciphers : joined(of_tls12).c_str()) == 1 &&
+      (of_tls13.empty() || SSL_CTX_set_ciphersuites(native, joined(of_tls13).c_str()) == 1);
+  if (!fits) return nullptr;
   SSL_CTX_set_options(native,
                       SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_PRIORITIZE_CHACHA);
   // An idle connection holds no buffers, and what is sent may move between two tries.
@@ -40,9 +56,8 @@ std::string take_reason_and_advice() {
   return text;
 }
 
-void warn_of_dates(const Certificate& certificate, const std::string& file,
-                   std::vector<std::string>& warnings) {
-  const std::string trouble = trouble_with_dates(certificate);
+void add_warning(const std::string& trouble, const std::string& file,
+                 std::vector<std::string>& warnings) {
   if (!trouble.empty()) warnings.push_back(trouble + " (\"" + file + "\")");
 }
 
@@ -66,7 +81,7 @@ Result<Certificate> use(SSL_CTX* context, const CertificateFiles& files,
     return Problem{"can not use the certificate in \"" + files.certificate +
                    "\": " + take_reason_and_advice()};
   }
-  warn_of_dates(chain->front(), files.certificate, warnings);
+  add_warning(trouble_with_dates(chain->front()), files.certificate, warnings);
   return chain->front();
 }
 
@@ -98,7 +113,7 @@ Result<void> trust(SSL_CTX* context, const std::string& ca, std::vector<std::str
   }
   const Result<Certificates> anchors = read_certificates(ca);
   if (!anchors) return anchors.error();
-  warn_of_dates(anchors->front(), ca, warnings);
+  add_warning(trouble_with_dates(anchors->front()), ca, warnings);
   for (const Certificate& anchor : *anchors)
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context), anchor.get());
   ERR_clear_error();
@@ -124,17 +139,31 @@ Problem no_context() {
   return {"OpenSSL: " + take_reason()};
 }
 
+/// The server of the other side chooses; P-521 too, for private authorities with such keys.
+Parameters client_parameters() {
+  Parameters parameters;
+  parameters.groups.emplace_back("P-521");
+  return parameters;
+}
+
 }  // namespace
 
+bool is_available(const Parameters& parameters) {
+  const bool is_made = make_context(TLS_server_method(), parameters) != nullptr;
+  ERR_clear_error();
+  return is_made;
+}
+
 Result<std::shared_ptr<const ServerContext>> ServerContext::load(
-    const std::vector<CertificateFiles>& files) {
+    const std::vector<CertificateFiles>& files, const Parameters& parameters) {
   auto server = std::make_shared<ServerContext>();
   for (const CertificateFiles& one : files) {
-    NativeContext context = make_context(TLS_server_method());
+    NativeContext context = make_context(TLS_server_method(), parameters);
     SSL_CTX* const native = context.get();
     if (native == nullptr) return no_context();
     const auto used = use(native, one, server->warnings_);
     if (!used) return used.error();
+    add_warning(trouble_with_key(*used), one.certificate, server->warnings_);
     SSL_CTX_set_alpn_select_cb(native, choose_protocol, nullptr);
     SSL_CTX_set_tlsext_servername_callback(native, choose_certificate);
     SSL_CTX_set_tlsext_servername_arg(native, server.get());
@@ -161,7 +190,7 @@ ssl_ctx_st* ServerContext::context_for(const char* server_name) const {
 Result<std::shared_ptr<const ClientContext>> ClientContext::load(const ClientFiles& files) {
   auto client = std::make_shared<ClientContext>();
   client->server_name_ = files.server_name;
-  client->native_ = make_context(TLS_client_method());
+  client->native_ = make_context(TLS_client_method(), client_parameters());
   SSL_CTX* const native = client->native_.get();
   if (native == nullptr) return no_context();
   SSL_CTX_set_verify(native, files.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);

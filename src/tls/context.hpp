@@ -1,7 +1,7 @@
 // What all connections of a listener, or to an upstream, share: OpenSSL contexts made from files.
 //
 // Immutable once made; connections of any thread may use one at the same time and keep it alive.
-// TLS 1.2 and 1.3, HTTP/1.1 by ALPN, no renegotiation, no compression.
+// TLS 1.2 and 1.3, elliptic curves only, HTTP/1.1 by ALPN, no renegotiation, no compression.
 #pragma once
 
 #include <memory>
@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "tls/material.hpp"
+#include "tls/parameters.hpp"
 
 struct ssl_ctx_st;
 struct ssl_st;
@@ -23,16 +24,19 @@ struct FreeConnection {
 };
 using NativeConnection = std::unique_ptr<ssl_st, FreeConnection>;
 
+/// False if this machine's OpenSSL lacks one of the groups or ciphers.
+bool is_available(const Parameters& parameters);
+
 /// For a listener. The client's server name chooses the certificate; the first is for clients that
 /// name none, or one that no certificate is for. Sessions are resumed by tickets, whichever thread
 /// takes the connection; a new context has new ticket keys.
 class ServerContext {
  public:
   static Result<std::shared_ptr<const ServerContext>> load(
-      const std::vector<CertificateFiles>& files);
+      const std::vector<CertificateFiles>& files, const Parameters& parameters = {});
 
   ssl_ctx_st* native() const { return contexts_.front().native.get(); }
-  /// About certificates that clients will not accept now.
+  /// About certificates that clients will not accept now, or whose key makes handshakes slow.
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// The context whose certificate is for that name, or nullptr.
   ssl_ctx_st* context_for(const char* server_name) const;
@@ -46,7 +50,8 @@ class ServerContext {
   std::vector<std::string> warnings_;
 };
 
-/// For an upstream, or for Redis.
+/// For an upstream, or for Redis. It offers X25519, P-256, P-384 and P-521: the server chooses
+/// among them, and may have a certificate for any of the three curves.
 class ClientContext {
  public:
   static Result<std::shared_ptr<const ClientContext>> load(const ClientFiles& files);

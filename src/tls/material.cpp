@@ -116,4 +116,15 @@ std::string trouble_with_dates(const Certificate& certificate) {
   return "";
 }
 
+std::string trouble_with_key(const Certificate& certificate) {
+  constexpr int most_rsa_bits = 4096;
+  const EVP_PKEY* const key = X509_get0_pubkey(certificate.get());
+  const bool is_rsa = key != nullptr && (EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA ||
+                                         EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA_PSS);
+  if (!is_rsa || EVP_PKEY_get_bits(key) <= most_rsa_bits) return "";
+  return "an RSA key of " + std::to_string(EVP_PKEY_get_bits(key)) +
+         " bits makes handshakes so expensive that a few clients can occupy a worker; use P-256, "
+         "or RSA with 2048 bits";
+}
+
 }  // namespace weir::tls

@@ -39,5 +39,8 @@ Result<Key> read_key(const std::string& file);
 bool belong_together(const Certificate& certificate, const Key& key);
 /// Empty, or why others will not accept it now: it has expired, or is not valid yet.
 std::string trouble_with_dates(const Certificate& certificate);
+/// Empty, or why its key makes each full handshake expensive for the server: RSA with more than
+/// 4096 bits.
+std::string trouble_with_key(const Certificate& certificate);
 
 }  // namespace weir::tls

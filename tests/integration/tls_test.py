@@ -1,6 +1,5 @@
 """TLS towards clients: what they speak, which certificate they get, and how a connection ends."""
 
-import json
 import shutil
 import signal
 import socket
@@ -9,42 +8,14 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from harness.case import Case, configuration, limited, scaled
-from harness.certificates import Authority, SecureConnection, openssl
+from harness.case import configuration, limited, scaled
+from harness.certificates import SecureConnection, openssl
 from harness.client import request_bytes
 from harness.message import Truncated
 from harness.payload import digest, payload
+from harness.tls_case import TlsCase
 from harness.upstream import answer, echo, raw
 from harness.waiting import eventually
-from harness.weir import run
-
-
-class TlsCase(Case):
-    @classmethod
-    def setUpClass(cls):
-        cls.ca = Authority()
-        cls.addClassCleanup(cls.ca.cleanup)
-        cls.main = cls.ca.issue("main", "DNS:weir.test", "DNS:localhost", "IP:127.0.0.1")
-
-    def listening(self, tls=None, **options):
-        return [{"address": "127.0.0.1:0", "tls": tls or self.main.files, **options}]
-
-    def serve(self, behaviour=echo, tls=None, **sections):
-        self.up = self.upstream(behaviour)
-        self.weir = self.start(configuration(self.up.url, listen=self.listening(tls), **sections))
-        return self.weir
-
-    def secure(self, context=None, **options):
-        connection = SecureConnection(self.weir.address, context or self.ca.client_context(),
-                                      **options)
-        self.addCleanup(connection.close)
-        return connection
-
-    def s_client(self, *arguments):
-        done = subprocess.run(
-            ["openssl", "s_client", "-connect", f"127.0.0.1:{self.weir.port}", *arguments],
-            input=b"", capture_output=True, timeout=60)
-        return (done.stdout + done.stderr).decode(errors="replace")
 
 
 class Requests(TlsCase):
@@ -172,6 +143,13 @@ class Handshake(TlsCase):
         context.maximum_version = ssl.TLSVersion.TLSv1_2
         self.assertEqual(self.secure(context).get().status, 200)
         self.assertNotIn("Secure Renegotiation IS NOT supported", self.s_client("-tls1_2"))
+        renegotiated = self.s_client("-tls1_2", commands=b"R\n")
+        self.assertIn("RENEGOTIATING", renegotiated)
+        self.assertIn("no renegotiation", renegotiated)
+
+    def test_nothing_is_compressed(self):
+        found = self.s_client("-tls1_2", "-comp")
+        self.assertIn("Compression: NONE", found)
 
     def test_whoever_does_not_shake_hands_is_closed(self):
         silent = self.connect(self.weir)
@@ -335,14 +313,6 @@ class Reload(TlsCase):
 
 
 class Configuration(TlsCase):
-    def check(self, tls):
-        with tempfile.TemporaryDirectory(prefix="weir-check-") as directory:
-            file = Path(directory) / "weir.yaml"
-            file.write_text(json.dumps({"listen": [{"address": "127.0.0.1:0", "tls": tls}],
-                                        "routes": [{"respond": {}}]}))
-            done = run("check", str(file))
-            return done.returncode, done.stdout + done.stderr
-
     def test_a_good_pair(self):
         code, said = self.check(self.main.files)
         self.assertEqual(code, 0, said)

@@ -41,13 +41,12 @@ class Authority:
     def cleanup(self):
         self._directory.cleanup()
 
-    def _new_key(self, certificate):
-        openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out",
-                certificate.key)
+    def _new_key(self, certificate, kind=("EC", "-pkeyopt", "ec_paramgen_curve:P-256")):
+        openssl("genpkey", "-algorithm", *kind, "-out", certificate.key)
 
-    def self_signed(self, name, subject, *names):
+    def self_signed(self, name, subject, *names, key=None):
         certificate = Certificate(self.directory, name)
-        self._new_key(certificate)
+        self._new_key(certificate, *([key] if key else []))
         more = ["-addext", f"subjectAltName={','.join(names)}"] if names else []
         openssl("req", "-x509", "-new", "-key", certificate.key, "-subj", f"/CN={subject}",
                 "-days", "30", "-out", certificate.file, *more)
