@@ -12,7 +12,9 @@ import resource
 import selectors
 import signal
 import socket
+import ssl
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -40,7 +42,9 @@ http {{
 """
 
 WEIR = """
-listen: [{{address: "127.0.0.1:{port}"}}]
+listen:
+  - {{address: "127.0.0.1:{port}"}}
+  - {{address: "127.0.0.1:{tls_port}", tls: {{certificate: {directory}/crt.pem, private_key: {directory}/key.pem}}}}
 workers: 1
 admin: off
 access_log: off
@@ -112,6 +116,36 @@ def flood(port, source, count, first, again, reads=True):
                 begin()
 
 
+def client_hello(curve):
+    """The first flight of a client that offers this curve only, as bytes: an attacker sends it again and again."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.set_ecdh_curve(curve)
+    written = ssl.MemoryBIO()
+    with contextlib.suppress(ssl.SSLWantReadError):
+        context.wrap_bio(ssl.MemoryBIO(), written, server_hostname="bench").do_handshake()
+    return written.read()
+
+
+def shake_hands(port, source, count, curve):
+    """Handshakes as fast as they are answered: each connection sends a hello, waits for the server's flight, and goes."""
+    hello = client_hello(curve)
+    selector = selectors.DefaultSelector()
+
+    def begin():
+        sock = opened(port, source)
+        sock.send(hello)
+        selector.register(sock, selectors.EVENT_READ)
+
+    for _ in range(count):
+        begin()
+    while True:
+        for key, _ in selector.select():
+            selector.unregister(key.fileobj)
+            key.fileobj.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            key.fileobj.close()
+            begin()
+
+
 def come_and_go(port, source):
     """A connection after the other, broken off anywhere."""
     beginnings = [b"", b"G", HEAD, GET, GET * 10, CHUNKED, CHUNKED + b"5\r\nhel", os.urandom(100)]
@@ -131,6 +165,7 @@ class Attack:
     work: object = None
     options: dict = dataclasses.field(default_factory=dict)
     processes: int = 1
+    tls: bool = False  # on the port that expects it
 
     @property
     def connections(self):
@@ -159,6 +194,10 @@ def attacks(idle):
                             {"count": 50, "first": GET, "again": GET * 500}),
         "unread": Attack("the same, answers not read", flood,
                          {"count": 500, "first": GET, "again": GET * 500, "reads": False}),
+        "handshakes": Attack("TLS handshakes without end", shake_hands, {"count": 100, "curve": "prime256v1"},
+                             tls=True),
+        "costly_handshakes": Attack("the same, with the costliest group offered", shake_hands,
+                                    {"count": 100, "curve": "secp384r1"}, tls=True),
         "churn": Attack("connections that come and go", come_and_go, processes=2),
     }
 
@@ -220,12 +259,20 @@ def under_attack(which, port, core):
             process.join()
 
 
+def make_certificate(directory, key):
+    """Self-signed; `key` as in `openssl req -newkey`."""
+    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"] if key == "P-256" else ["-newkey", key]
+    subprocess.run(["openssl", "req", "-x509", *kind, "-nodes", "-days", "2", "-subj", "/CN=bench",
+                    "-keyout", directory / "key.pem", "-out", directory / "crt.pem"], check=True, capture_output=True)
+
+
 def measured(which, options, cores, directory):
-    upstream_port, port = measure.free_port(), measure.free_port()
+    upstream_port, port, tls_port = (measure.free_port() for _ in range(3))
+    make_certificate(directory, options.key)
     (directory / "upstream.conf").write_text(UPSTREAM.format(directory=directory, port=upstream_port, body="x" * 100))
     with (directory / "large").open("wb") as large:
         large.truncate(LARGE)
-    (directory / "weir.yaml").write_text(WEIR.format(port=port, upstream_port=upstream_port))
+    (directory / "weir.yaml").write_text(WEIR.format(port=port, tls_port=tls_port, upstream_port=upstream_port, directory=directory))
     upstream = ["nginx", "-p", str(directory), "-c", str(directory / "upstream.conf"),
                 "-e", str(directory / "error.log")]
     weir = [str(options.program), "serve", "--config", str(directory / "weir.yaml")]
@@ -234,7 +281,7 @@ def measured(which, options, cores, directory):
         results = multiprocessing.Queue()
         behave(port, cores[1], options.rate, 1, multiprocessing.Queue())  # warms up
         before = measure.memory_mb(pid)
-        with under_attack(which, port, cores[1]) as attackers:
+        with under_attack(which, tls_port if which.tls else port, cores[1]) as attackers:
             time.sleep(options.lead)
             client = multiprocessing.Process(target=behave,
                                              args=(port, cores[1], options.rate, options.seconds, results))
@@ -259,6 +306,7 @@ def options_of(arguments):
     parser.add_argument("--seconds", type=int, default=10, help="of measuring under each attack, default 10")
     parser.add_argument("--lead", type=int, default=3, help="seconds from its begin to the measuring, default 3")
     parser.add_argument("--attacks", metavar="NAME,...", help=f"{', '.join(attacks(0))}; default all")
+    parser.add_argument("--key", default="P-256", help="of the certificate: P-256, rsa:2048 or rsa:4096; default P-256")
     parser.add_argument("--idle", type=int, default=14_000, help="idle connections, default 14,000")
     parser.add_argument("--program", type=pathlib.Path, default=PROGRAM, help="the weir to measure")
     options = parser.parse_args(arguments)

@@ -165,6 +165,29 @@ void write_connections(Exposition& out, const Instruments& in) {
   out.sample({}, total(in.traffic, [](const auto* worker) { return worker->refused.value(); }));
 }
 
+void write_handshakes(Exposition& out, const Instruments& in) {
+  constexpr std::array<std::pair<std::string_view, Counter HandshakeCounters::*>, 4> outcomes{{
+      {"completed", &HandshakeCounters::completed},
+      {"failed", &HandshakeCounters::failed},
+      {"timed_out", &HandshakeCounters::timed_out},
+      {"displaced", &HandshakeCounters::displaced},
+  }};
+  out.family("weir_tls_handshakes_total", "counter", "TLS handshakes with clients, by outcome.");
+  for (const auto& [outcome, counter] : outcomes) {
+    out.sample({{"outcome", outcome}}, total(in.traffic, [counted = counter](const auto* worker) {
+                 return (worker->handshakes.*counted).value();
+               }));
+  }
+  out.family("weir_tls_handshakes_in_progress", "gauge",
+             "TLS handshakes with clients that have begun and not ended.");
+  out.sample({}, total(in.traffic,
+                       [](const auto* worker) { return worker->handshakes.in_progress.value(); }));
+  out.family("weir_tls_handshakes_waiting", "gauge",
+             "TLS handshakes with clients that wait for their turn.");
+  out.sample(
+      {}, total(in.traffic, [](const auto* worker) { return worker->handshakes.waiting.value(); }));
+}
+
 void write_store(Exposition& out, const Instruments& in) {
   const bool up = in.store_health == nullptr || in.store_health->is_connected();
   out.family("weir_store_up", "gauge", "1 while the store can be asked, by every worker.");
@@ -248,6 +271,7 @@ std::string render_metrics(const Instruments& instruments, const ProcessStats& p
   write_upstreams(out, instruments);
   write_upstream_servers(out, instruments);
   write_connections(out, instruments);
+  write_handshakes(out, instruments);
   write_store(out, instruments);
   write_breaker(out, instruments);
   write_shared_store(out, instruments);

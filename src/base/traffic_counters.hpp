@@ -26,6 +26,14 @@ struct UpstreamCounters {
   std::vector<Gauge> in_use;                            ///< of each server: 1, or 0 while it is out
 };
 
+/// TLS handshakes with clients, from their first bytes on.
+struct HandshakeCounters {
+  Counter completed, failed, timed_out;
+  Counter displaced;  ///< closed because there were more than downstream.max_handshakes
+  Gauge in_progress;
+  Gauge waiting;  ///< for their turn, among them those that are not in progress yet
+};
+
 struct TrafficCounters {
   TrafficCounters(std::size_t route_count, std::size_t upstream_count)
       : routes(route_count + 1), upstreams(upstream_count) {}
@@ -37,6 +45,7 @@ struct TrafficCounters {
   Counter accepted;                                    ///< connections accepted
   Counter refused;    ///< connections answered 503 because of max_connections
   Gauge connections;  ///< open downstream connections
+  HandshakeCounters handshakes;
 };
 
 }  // namespace weir

@@ -74,8 +74,9 @@ struct Downstream {
   Duration idle_timeout = std::chrono::seconds(75);  ///< between requests
   Duration body_timeout = std::chrono::seconds(60);  ///< between two reads or writes of a body
   UnusualNames unusual_field_names = UnusualNames::pass;
-  bool raw_target_bytes = false;     ///< lets bytes from 0x80 and "\\" pass in a target; else 400
-  std::size_t max_handshakes = 256;  ///< TLS handshakes in progress, each worker
+  bool raw_target_bytes = false;  ///< lets bytes from 0x80 and "\\" pass in a target; else 400
+  std::size_t max_handshakes =
+      1024;  ///< TLS handshakes in progress, each worker: beyond it the oldest is closed
 };
 
 struct MemoryStore {

@@ -21,6 +21,11 @@ constexpr Key<Downstream> downstream_keys[] = {
          [](const Cursor& in, Downstream& to) {
            read_integer_into(in, to.max_connections, {0, 10'000'000});
          }},
+    {.name = "max_handshakes",
+     .read =
+         [](const Cursor& in, Downstream& to) {
+           read_integer_into(in, to.max_handshakes, {1, 1'000'000});
+         }},
     {.name = "max_head",
      .read =
          [](const Cursor& in, Downstream& to) {

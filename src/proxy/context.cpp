@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::size_t most_spare_exchanges = 64;
 
+constexpr std::string_view too_many_handshakes =
+    "more TLS handshakes than downstream.max_handshakes are in progress on a worker; the oldest "
+    "are closed";
+
 void add_fields_of(const identity::Source& source, std::vector<std::string>& names) {
   if (const auto* const header = std::get_if<identity::FromHeader>(&source.from))
     names.push_back(header->name);
@@ -51,7 +55,12 @@ std::string_view DateText::at(Instant now) {
 }
 
 Context::Context(const ContextShares& shares, std::uint64_t seed)
-    : ContextShares(shares), route_table(table_of(config)), random(seed | 1), turns(io) {
+    : ContextShares(shares),
+      route_table(table_of(config)),
+      random(seed | 1),
+      turns(io),
+      handshakes(io, config.downstream.max_handshakes, counters.handshakes,
+                 [this] { warn(std::string(too_many_handshakes)); }) {
   spare_exchanges_.reserve(most_spare_exchanges);
   for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
     const auto& upstream = config.upstreams[i];

@@ -18,6 +18,7 @@
 #include "limiter/limiter.hpp"
 #include "proxy/access_log.hpp"
 #include "proxy/descriptor_budget.hpp"
+#include "proxy/handshakes.hpp"
 #include "proxy/io.hpp"
 #include "proxy/turns.hpp"
 #include "proxy/upstream_pool.hpp"
@@ -74,6 +75,7 @@ struct Context : ContextShares {
   bool draining = false;  ///< finish what is in flight, then close
   std::vector<Session*> sessions;
   Turns turns;                       ///< after the sessions: what waits here ends before them
+  Handshakes handshakes;             ///< the same
   std::function<void()> when_empty;  ///< called when the last session ends while draining
   /// A server of an upstream is left out, or used again; asked once a second.
   std::function<void(std::size_t upstream, std::size_t server, bool in_use)> when_server_changed;

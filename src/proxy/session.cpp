@@ -300,6 +300,7 @@ void Session::on_deadline() {
   timed_out_ = true;
   context_.wheel.arm(*this, 0);
   if (upstream_) upstream_->stream.cancel();
+  if (handshake_ != nullptr) handshake_->give_up();
   if (phase_ != Phase::connect && phase_ != Phase::response) stream_.cancel();
 }
 
@@ -319,6 +320,7 @@ void Session::drain() {
 void Session::abort() {
   aborted_ = true;
   if (delay_ != nullptr) delay_->cancel();
+  if (handshake_ != nullptr) handshake_->give_up();
   if (upstream_) upstream_->stream.close();
   stream_.close();
 }

@@ -74,6 +74,7 @@ class Session final : public Deadline {
 
   // open
   Task<bool> open(const Manner& manner);
+  Task<bool> open_tls(const std::shared_ptr<const tls::ServerContext>& tls);
   Task<bool> read_proxy_header();
   // read head
   Task<Failure> read_head();
@@ -160,7 +161,8 @@ class Session final : public Deadline {
   std::unique_ptr<Exchange> exchange_;  ///< none while the connection is idle
   std::unique_ptr<UpstreamConnection> upstream_;
   Timer* delay_ = nullptr;
-  std::size_t index_;  ///< in the worker's list
+  Handshake* handshake_ = nullptr;  ///< in progress, or waiting for its turn
+  std::size_t index_;               ///< in the worker's list
 };
 
 }  // namespace weir::proxy

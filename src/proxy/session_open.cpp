@@ -1,4 +1,4 @@
-// Before the first request: who the connection speaks for, and TLS.
+// Before the first request: the PROXY header and TLS.
 #include <array>
 #include <cerrno>
 #include <string>
@@ -10,16 +10,34 @@
 
 namespace weir::proxy {
 
-/// False: the connection is closed without a word.
+/// False: the connection is closed without an answer.
 Task<bool> Session::open(const Manner& manner) {
   arm(Phase::open, context_.config.downstream.head_timeout);
   if (context_.draining) drain();
   if (manner.proxy_protocol && !co_await read_proxy_header()) co_return false;
-  if (manner.tls) {
-    const error_code ec = co_await stream_.accept_tls(manner.tls);
-    if (ec) co_return false;
-  }
+  if (manner.tls && !co_await open_tls(manner.tls)) co_return false;
   co_return !timed_out_ && !aborted_;
+}
+
+/// Waits for the first byte before anything is spent on the connection: a client that sends nothing
+/// costs no more here than on a plain listener.
+Task<bool> Session::open_tls(const std::shared_ptr<const tls::ServerContext>& tls) {
+  error_code ec;
+  do {
+    if (timed_out_ || aborted_) co_return false;
+    co_await stream_.socket().async_wait(Socket::wait_read, into(ec));
+    if (ec || aborted_) co_return false;
+    stream_.first_byte(ec);
+  } while (ec == asio::error::would_block);
+  if (ec) co_return false;
+
+  Handshake handshake(context_.handshakes, stream_);
+  handshake_ = &handshake;
+  ec = co_await stream_.accept_tls(tls, &handshake);
+  handshake_ = nullptr;
+  if (!ec) handshake.end(Handshake::Outcome::completed);
+  if (ec && timed_out_) handshake.end(Handshake::Outcome::timed_out);
+  co_return !ec;
 }
 
 /// Takes exactly the header off the socket: what follows may be TLS, which reads it itself. Until

@@ -3,15 +3,20 @@
 #include <cerrno>
 #include <sys/socket.h>
 
+#include "proxy/handshakes.hpp"
+
 namespace weir::proxy {
 namespace {
 
 using State = tls::Channel::State;
 
-/// What one byte would be, without taking it: 0 the end, negative nothing (or an error in errno).
+/// Looks at one byte without taking it: 0 is the end, negative nothing (or an error in errno).
+ssize_t peek(Socket& socket, char& byte) {
+  return ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+}
 ssize_t peek(Socket& socket) {
   char byte = 0;
-  return ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return peek(socket, byte);
 }
 
 bool would_block() {
@@ -25,18 +30,21 @@ Stream::~Stream() {
   if (channel_ && socket_.is_open()) channel_->end();
 }
 
-Task<error_code> Stream::accept_tls(std::shared_ptr<const tls::ServerContext> context) {
+Task<error_code> Stream::accept_tls(std::shared_ptr<const tls::ServerContext> context,
+                                    Handshake* handshake) {
+  const bool may_run = handshake == nullptr || co_await handshake->turn();
+  if (!may_run || !socket_.is_open()) co_return error_code(asio::error::operation_aborted);
   channel_ = std::make_unique<tls::Channel>(std::move(context), socket_.native_handle());
-  co_return co_await shake_hands();
+  co_return co_await shake_hands(handshake);
 }
 
 Task<error_code> Stream::connect_tls(std::shared_ptr<const tls::ClientContext> context,
                                      const std::string& host) {
   channel_ = std::make_unique<tls::Channel>(std::move(context), socket_.native_handle(), host);
-  co_return co_await shake_hands();
+  co_return co_await shake_hands(nullptr);
 }
 
-Task<error_code> Stream::shake_hands() {
+Task<error_code> Stream::shake_hands(Handshake* handshake) {
   error_code ec;
   for (;;) {
     const State state = channel_->handshake();
@@ -44,7 +52,8 @@ Task<error_code> Stream::shake_hands() {
     if (state == State::ended || state == State::broken)
       co_return error_code(asio::error::connection_aborted);
     co_await socket_.async_wait(wanted_by(state), into(ec));
-    if (ec || !socket_.is_open()) co_return error_code(asio::error::operation_aborted);
+    const bool may_run = !ec && (handshake == nullptr || co_await handshake->turn());
+    if (!may_run || !socket_.is_open()) co_return error_code(asio::error::operation_aborted);
   }
 }
 
@@ -110,6 +119,15 @@ Task<error_code> Stream::write(std::string_view data) {
     co_await socket_.async_wait(write_waits_for_, into(ec));
     if (ec) co_return ec;
   }
+}
+
+char Stream::first_byte(error_code& ec) {
+  char byte = 0;
+  const ssize_t got = peek(socket_, byte);
+  ec = {};
+  if (got == 0) ec = asio::error::eof;
+  if (got < 0) ec = error_code(errno, boost::system::system_category());
+  return byte;
 }
 
 bool Stream::is_quiet() {

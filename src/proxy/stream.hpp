@@ -16,6 +16,8 @@
 
 namespace weir::proxy {
 
+class Handshake;
+
 class Stream {
  public:
   explicit Stream(asio::io_context& io) : socket_(io.get_executor()) {}
@@ -29,8 +31,10 @@ class Stream {
   bool is_open() const { return socket_.is_open(); }
   bool is_secure() const { return channel_ != nullptr; }
 
-  /// TLS from here on, as the server. The caller bounds the time by cancelling.
-  Task<error_code> accept_tls(std::shared_ptr<const tls::ServerContext> context);
+  /// TLS from here on, as the server. The caller bounds the time by cancelling. With a handshake
+  /// each step waits for its turn, the first one too, and nothing is allocated before that.
+  Task<error_code> accept_tls(std::shared_ptr<const tls::ServerContext> context,
+                              Handshake* handshake = nullptr);
   /// TLS from here on, as the client of `host`.
   Task<error_code> connect_tls(std::shared_ptr<const tls::ClientContext> context,
                                const std::string& host);
@@ -65,6 +69,9 @@ class Stream {
   /// Sends all of what stays where it is meanwhile.
   Task<error_code> write(std::string_view data);
 
+  /// The first byte that has arrived, which stays unread; plain streams only. An error is
+  /// would_block if there is none yet, or eof.
+  char first_byte(error_code& ec);
   /// Nothing has arrived, nor has the other side closed.
   bool is_quiet();
   /// The other side has closed, or its sending half, and nothing it sent before is unread.
@@ -93,7 +100,7 @@ class Stream {
     void operator()(Self& self, error_code ec = {});
   };
 
-  Task<error_code> shake_hands();
+  Task<error_code> shake_hands(Handshake* handshake);
   std::size_t try_read(asio::mutable_buffer to, error_code& ec);
   std::size_t write_some(std::string_view data, error_code& ec);
   Socket::wait_type wanted_by(tls::Channel::State state) const;

@@ -120,6 +120,8 @@ class Suspended {
   }
 
   void resume() { std::exchange(task_, nullptr).resume(); }
+  /// Neither resumed nor moved from.
+  bool is_waiting() const { return task_ != nullptr; }
 
  private:
   std::coroutine_handle<> task_;

@@ -112,6 +112,8 @@ class Crowd:
     """Many raw connections to one address, driven by one thread."""
 
     def __init__(self, weir, count, receive_buffer=None):
+        """`weir`: or the address of one of its listeners."""
+        address = getattr(weir, "address", weir)
         self.selector = selectors.DefaultSelector()
         self.open = {}  # socket -> what came
         self.received = []  # of those that have ended
@@ -119,7 +121,7 @@ class Crowd:
             sock = socket.socket()
             if receive_buffer:
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-            sock.connect(weir.address)
+            sock.connect(address)
             sock.setblocking(False)
             self.open[sock] = bytearray()
             self.selector.register(sock, selectors.EVENT_READ)

@@ -76,6 +76,17 @@ class Authority:
         return context
 
 
+def client_hello(name="weir.test"):
+    """The first flight of a client, for whoever wants to send it and nothing after it."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    written = ssl.MemoryBIO()
+    try:
+        context.wrap_bio(ssl.MemoryBIO(), written, server_hostname=name).do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    return written.read()
+
+
 class SecureConnection(Connection):
     """A cut without the closing word is an error here, and not an end."""
 

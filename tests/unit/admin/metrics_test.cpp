@@ -63,6 +63,14 @@ TEST_CASE("metrics add up the workers' counters") {
   process.traffic[1]->connections.add(-1);
   process.traffic[1]->accepted.add(9);
   process.traffic[1]->refused.add(2);
+  process.traffic[0]->handshakes.completed.add(6);
+  process.traffic[1]->handshakes.completed.add(1);
+  process.traffic[0]->handshakes.failed.add(2);
+  process.traffic[1]->handshakes.timed_out.add(3);
+  process.traffic[1]->handshakes.displaced.add(4);
+  process.traffic[0]->handshakes.in_progress.set(5);
+  process.traffic[1]->handshakes.in_progress.set(8);
+  process.traffic[1]->handshakes.waiting.set(9);
 
   const auto series = series_of(rendered(process, {.cpu = Duration{1'500'000},
                                                    .resident_bytes = 4096,
@@ -98,6 +106,12 @@ TEST_CASE("metrics add up the workers' counters") {
       {"weir_connections", "4"},
       {"weir_connections_accepted_total", "9"},
       {"weir_connections_refused_total", "2"},
+      {R"(weir_tls_handshakes_total{outcome="completed"})", "7"},
+      {R"(weir_tls_handshakes_total{outcome="failed"})", "2"},
+      {R"(weir_tls_handshakes_total{outcome="timed_out"})", "3"},
+      {R"(weir_tls_handshakes_total{outcome="displaced"})", "4"},
+      {"weir_tls_handshakes_in_progress", "13"},
+      {"weir_tls_handshakes_waiting", "9"},
       {"weir_store_up", "1"},
       {"weir_store_breaker_state", "0"},
       {"weir_memory_store_keys", "0"},
@@ -208,7 +222,7 @@ TEST_CASE("every sample follows the HELP and TYPE of its own family, once each")
       CHECK(line.starts_with(family));
     }
   }
-  CHECK(families.size() == 21);
+  CHECK(families.size() == 24);
 }
 
 TEST_CASE("the exposition escapes label values") {

@@ -43,7 +43,7 @@ workers: 5
 shutdown_timeout: 0s
 client_address: {trusted_proxies: [10.0.0.0/8, ::1], header: CF-Connecting-IP, ipv4_prefix: 24, ipv6_prefix: 56}
 downstream:
-  {max_connections: 7, max_head: 16KiB, max_target: 4KiB, max_body: 1MiB, max_drain: 0,
+  {max_connections: 7, max_handshakes: 9, max_head: 16KiB, max_target: 4KiB, max_body: 1MiB, max_drain: 0,
    head_timeout: 1s, idle_timeout: 2s, body_timeout: 3s, raw_target_bytes: pass}
 response_headers: {standard: false, legacy: x_ratelimit, partition_key: false}
 retry_after: http_date
@@ -67,6 +67,7 @@ routes: [{respond: {}}]
   CHECK(config->client_address.ipv4_prefix == 24);
   CHECK(config->client_address.ipv6_prefix == 56);
   CHECK(config->downstream.max_connections == 7);
+  CHECK(config->downstream.max_handshakes == 9);
   CHECK(config->downstream.max_head == 16'384);
   CHECK(config->downstream.max_target == 4096);
   CHECK(config->downstream.max_body == 1'048'576);

@@ -96,6 +96,8 @@ TEST_CASE("process-wide sections") {
            "1:28: downstream.idle_timeout: expected a duration from 1ms to 1d"},
           {"downstream: {raw_target_bytes: yes}",
            "1:32: downstream.raw_target_bytes: expected refuse or pass (here \"yes\")"},
+          {"downstream: {max_handshakes: 0}",
+           "1:30: downstream.max_handshakes: expected a whole number from 1 to 1000000"},
           {"downstream: {max_connections: -1}",
            "1:31: downstream.max_connections: expected a whole number from 0"},
           {"response_headers: {standard: yes}",

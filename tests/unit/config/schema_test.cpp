@@ -122,6 +122,7 @@ TEST_CASE("the reference's values are the defaults") {
   CHECK(written.client_address.ipv4_prefix == least->client_address.ipv4_prefix);
   CHECK(written.client_address.ipv6_prefix == least->client_address.ipv6_prefix);
   CHECK(written.downstream.max_connections == least->downstream.max_connections);
+  CHECK(written.downstream.max_handshakes == least->downstream.max_handshakes);
   CHECK(written.downstream.max_head == least->downstream.max_head);
   CHECK(written.downstream.max_target == least->downstream.max_target);
   CHECK(written.downstream.max_body == least->downstream.max_body);

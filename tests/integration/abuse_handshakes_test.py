@@ -1,0 +1,175 @@
+"""Handshakes that never end, and more of them than a worker can do at once: they are bounded, and
+whoever behaves is served all the same."""
+
+import signal
+import socket
+
+from harness.abuse import AbuseCase, Crowd, answer_target, raise_descriptor_limit
+from harness.case import scaled
+from harness.certificates import Authority, SecureConnection, client_hello
+from harness.waiting import eventually
+
+MOST = 8
+
+
+class HandshakeCase(AbuseCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.ca = Authority()
+        cls.addClassCleanup(cls.ca.cleanup)
+        cls.certificate = cls.ca.issue("main", "DNS:weir.test")
+
+    def serve(self, **downstream):
+        """Weir with a plain listener, the first, and one with TLS."""
+        raise_descriptor_limit()
+        downstream = {"max_handshakes": MOST, "head_timeout": "60s", **downstream}
+        self.up, self.weir = self.guarded(
+            answer_target, workers=1, downstream=downstream,
+            listen=[{"address": "127.0.0.1:0"},
+                    {"address": "127.0.0.1:0", "tls": self.certificate.files}])
+        return self.weir
+
+    @property
+    def tls_address(self):
+        return self.weir.addresses[1]
+
+    def secure(self):
+        connection = SecureConnection(self.tls_address, self.ca.client_context())
+        self.addCleanup(connection.close)
+        return connection
+
+    def opened(self, first=b""):
+        sock = socket.create_connection(self.tls_address, timeout=60)
+        self.addCleanup(sock.close)
+        if first:
+            sock.sendall(first)
+        return sock
+
+    def in_progress(self):
+        return self.metric(self.weir, "weir_tls_handshakes_in_progress")
+
+    def ended(self, outcome):
+        return self.metric(self.weir, "weir_tls_handshakes_total", outcome=outcome)
+
+    def await_in_progress(self, count):
+        eventually(lambda: self.in_progress() == count, f"{count} handshakes are in progress")
+
+
+def is_closed(sock):
+    """Reads up to the end."""
+    try:
+        while sock.recv(65536):
+            pass
+    except ConnectionResetError:
+        pass
+    return True
+
+
+class Bound(HandshakeCase):
+    def test_connections_that_send_nothing_keep_nobody_out(self):
+        self.serve()
+        silent = [self.opened() for _ in range(10 * MOST)]
+        self.await_connections(self.weir, len(silent))
+        self.assertEqual(self.secure().get("/").status, 200)
+        self.assertEqual((self.in_progress(), self.ended("displaced")), (0, 0))
+
+    def test_one_more_than_the_bound_closes_the_oldest(self):
+        for first in client_hello(), client_hello()[:20]:
+            with self.subTest(size=len(first)):
+                self.serve()
+                stalled = []
+                for count in range(1, MOST + 1):
+                    stalled.append(self.opened(first))
+                    self.await_in_progress(count)
+                for i in range(3):
+                    stalled.append(self.opened(first))
+                    eventually(lambda: self.ended("displaced") == i + 1, "the oldest is displaced")
+                    self.assertTrue(is_closed(stalled[i]))
+                self.assertEqual(self.in_progress(), MOST)
+                self.assertEqual(self.secure().get("/").status, 200)
+                self.assertEqual((self.ended("completed"), self.ended("displaced")), (1, 4))
+                self.assertEqual(self.in_progress(), MOST - 1)
+                self.assertIn("more TLS handshakes than downstream.max_handshakes", self.weir.stderr)
+
+    def test_established_connections_do_not_count(self):
+        self.serve()
+        clients = [self.secure() for _ in range(3 * MOST)]
+        for client in clients:
+            self.assertEqual(client.get("/").status, 200)
+        self.assertEqual((self.ended("completed"), self.ended("displaced")), (3 * MOST, 0))
+
+    def test_a_handshake_that_stalls_ends_with_head_timeout(self):
+        self.serve(head_timeout="300ms")
+        stalled = [self.opened(client_hello()), self.opened(client_hello()[:20])]
+        for sock in stalled:
+            self.assertTrue(is_closed(sock))
+        eventually(lambda: self.ended("timed_out") == 2, "both have timed out")
+        self.await_in_progress(0)
+
+    def test_a_client_that_breaks_off_is_counted(self):
+        self.serve()
+        with self.opened(client_hello()):
+            self.await_in_progress(1)
+        eventually(lambda: self.ended("failed") == 1, "one has failed")
+        self.await_in_progress(0)
+
+    def test_stalled_handshakes_do_not_hold_up_the_end(self):
+        self.serve()
+        stalled = [self.opened(client_hello()) for _ in range(MOST)]
+        self.await_in_progress(MOST)
+        self.weir.signal(signal.SIGTERM)
+        for sock in stalled:
+            self.assertTrue(is_closed(sock))
+        self.assertEqual(self.weir.wait(), 0)
+        self.assertNotIn("shutdown_timeout is over", self.weir.stderr)
+
+    def test_a_second_signal_ends_them_at_once(self):
+        self.serve()
+        stalled = [self.opened(client_hello()) for _ in range(MOST)]
+        self.await_in_progress(MOST)
+        self.weir.signal(signal.SIGTERM)
+        eventually(lambda: "draining" in self.weir.stderr, "it drains")
+        self.weir.signal(signal.SIGTERM)
+        for sock in stalled:
+            self.assertTrue(is_closed(sock))
+        self.weir.wait()
+
+
+class Flood(HandshakeCase):
+    def test_clients_are_served_beside_a_flood_of_handshakes(self):
+        self.serve()
+        waves, size = scaled(20), 200
+        hello = client_hello()
+        secure = self.secure()
+        most_seen = 0
+        with self.bystander(self.weir) as bystander:
+            for wave in range(waves):
+                crowd = Crowd(self.tls_address, size)
+                try:
+                    crowd.send(hello)
+                    self.assertEqual(secure.get("/").status, 200)
+                    self.assertEqual(self.secure().get("/").status, 200)
+                    most_seen = max(most_seen, self.in_progress())
+                    crowd.collect()
+                finally:
+                    crowd.close()
+            bystander.await_answers()
+            self.await_connections(self.weir, 2 + waves)
+        self.assertLessEqual(most_seen, MOST)
+        ended = {outcome: self.ended(outcome)
+                 for outcome in ("completed", "failed", "timed_out", "displaced")}
+        self.assertEqual(ended["completed"], 1 + waves, ended)
+        self.assertGreater(ended["displaced"], 0, ended)
+        self.assertEqual(ended["timed_out"], 0, ended)
+
+
+class Defaults(HandshakeCase):
+    def test_the_bound_is_no_limit_for_usual_crowds(self):
+        raise_descriptor_limit()
+        self.up, self.weir = self.guarded(
+            answer_target, workers=1,
+            listen=[{"address": "127.0.0.1:0"},
+                    {"address": "127.0.0.1:0", "tls": self.certificate.files}])
+        stalled = [self.opened(client_hello()) for _ in range(300)]
+        self.await_in_progress(len(stalled))
+        self.assertEqual(self.ended("displaced"), 0)
