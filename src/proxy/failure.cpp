@@ -7,7 +7,7 @@ namespace weir::proxy {
 namespace {
 
 // In the order of the enumerators.
-constexpr std::array<http::Refusal, 22> answers{{
+constexpr std::array<http::Refusal, 23> answers{{
     {0, ""},
     {400, "the request head is not valid HTTP/1.1"},
     {431, "the request head is too large"},
@@ -20,6 +20,7 @@ constexpr std::array<http::Refusal, 22> answers{{
     {401, "the request does not carry the identity that this route requires"},
     {400, "a field that says who is asking stands in the request more than once"},
     {400, "the path can be read in too many ways"},
+    {400, "this port expects TLS; send the request to https://"},
     {404, "no route matches the request"},
     {0, ""},
     {502, "the upstream can not be reached"},

@@ -22,6 +22,7 @@ enum class Failure : std::uint8_t {
   identity_required,  ///< a limit needs an identity that the request does not carry
   identity_repeated,  ///< a field that an identity is read from stands there more than once
   too_many_limits,    ///< the readings of the path lead to more limits than can be decided together
+  plain_on_tls,       ///< a request in plain text where TLS is expected
   no_route,
   downstream_gone,  ///< nobody is left to answer
   // the upstream's

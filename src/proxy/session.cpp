@@ -76,7 +76,11 @@ Session::~Session() {
 }
 
 Task<> Session::run(Manner manner) {
-  if (!manner.begins_with_request() && !co_await open(manner)) co_return;
+  if (!manner.begins_with_request()) {
+    const Opening opening = co_await open(manner);
+    if (opening == Opening::closed) co_return;
+    if (opening == Opening::plain) co_return co_await refuse_plain();
+  }
   for (;;) {
     if (const Failure failure = co_await read_head(); failure != Failure::none) {
       if (answer_to(failure).status == 0) co_return;

@@ -73,8 +73,14 @@ class Session final : public Deadline {
   Task<> serve();
 
   // open
-  Task<bool> open(const Manner& manner);
-  Task<bool> open_tls(const std::shared_ptr<const tls::ServerContext>& tls);
+  enum class Opening : std::uint8_t {
+    closed,
+    ready,
+    plain,  ///< HTTP, by its first byte, where TLS is expected
+  };
+  Task<Opening> open(const Manner& manner);
+  Task<Opening> open_tls(const std::shared_ptr<const tls::ServerContext>& tls);
+  Task<> refuse_plain();
   Task<bool> read_proxy_header();
   // read head
   Task<Failure> read_head();

@@ -4,32 +4,37 @@
 #include <string>
 #include <sys/socket.h>
 
+#include "http/characters.hpp"
 #include "identity/client_address.hpp"
+#include "proxy/head_parser.hpp"
 #include "proxy/proxy_protocol.hpp"
 #include "proxy/session.hpp"
 
 namespace weir::proxy {
 
-/// False: the connection is closed without an answer.
-Task<bool> Session::open(const Manner& manner) {
+Task<Session::Opening> Session::open(const Manner& manner) {
   arm(Phase::open, context_.config.downstream.head_timeout);
   if (context_.draining) drain();
-  if (manner.proxy_protocol && !co_await read_proxy_header()) co_return false;
-  if (manner.tls && !co_await open_tls(manner.tls)) co_return false;
-  co_return !timed_out_ && !aborted_;
+  if (manner.proxy_protocol && !co_await read_proxy_header()) co_return Opening::closed;
+  const Opening opening = manner.tls ? co_await open_tls(manner.tls) : Opening::ready;
+  co_return timed_out_ || aborted_ ? Opening::closed : opening;
 }
 
 /// Waits for the first byte before anything is spent on the connection: a client that sends nothing
 /// costs no more here than on a plain listener.
-Task<bool> Session::open_tls(const std::shared_ptr<const tls::ServerContext>& tls) {
+Task<Session::Opening> Session::open_tls(const std::shared_ptr<const tls::ServerContext>& tls) {
   error_code ec;
+  char first = 0;
   do {
-    if (timed_out_ || aborted_) co_return false;
+    if (timed_out_ || aborted_) co_return Opening::closed;
     co_await stream_.socket().async_wait(Socket::wait_read, into(ec));
-    if (ec || aborted_) co_return false;
-    stream_.first_byte(ec);
+    if (ec || aborted_) co_return Opening::closed;
+    first = stream_.first_byte(ec);
   } while (ec == asio::error::would_block);
-  if (ec) co_return false;
+  if (ec) co_return Opening::closed;
+  // No record of TLS, and no hello of an older version, begins with a letter (RFC 8446
+  // section 5.1).
+  if (http::is_alpha(first)) co_return Opening::plain;
 
   Handshake handshake(context_.handshakes, stream_);
   handshake_ = &handshake;
@@ -37,7 +42,24 @@ Task<bool> Session::open_tls(const std::shared_ptr<const tls::ServerContext>& tl
   handshake_ = nullptr;
   if (!ec) handshake.end(Handshake::Outcome::completed);
   if (ec && timed_out_) handshake.end(Handshake::Outcome::timed_out);
-  co_return !ec;
+  co_return ec ? Opening::closed : Opening::ready;
+}
+
+/// Answers a request in plain text where TLS is expected. Anything that is not a request is closed
+/// without an answer.
+Task<> Session::refuse_plain() {
+  if (co_await read_head() != Failure::none) co_return;
+  const auto head = input_.data().substr(0, exchange_->head_size);
+  const auto line = parse_request_head(head, exchange_->fields);
+  if (!line) co_return;
+  exchange_->request.method = line->method;
+  exchange_->request.version_minor = static_cast<std::uint8_t>(line->version % 10);
+  exchange_->request.fields = exchange_->fields;
+  context_.warn("a client sent plain HTTP to a port that expects TLS and was answered 400",
+                "plain HTTP");
+  co_await answer(answer_to(Failure::plain_on_tls));
+  finish();
+  co_await linger();
 }
 
 /// Takes exactly the header off the socket: what follows may be TLS, which reads it itself. Until
