@@ -147,9 +147,9 @@ void read_ciphers(const Cursor& in, tls::Parameters& to) {
 /// A cipher of a version that is never spoken was not meant.
 void check_ciphers(const Cursor& in, const tls::Parameters& parameters) {
   if (parameters.min_version != tls::Version::tls13) return;
-  for (std::size_t i = 0; i < parameters.ciphers.size(); ++i) {
-    if (tls::is_tls13_cipher(parameters.ciphers[i])) continue;
-    in.at_key("ciphers").error("min_version is 1.3, and " + parameters.ciphers[i] +
+  for (const std::string& cipher : parameters.ciphers) {
+    if (tls::is_tls13_cipher(cipher)) continue;
+    in.at_key("ciphers").error("min_version is 1.3, and " + cipher +
                                " is for TLS 1.2; remove it or set min_version: \"1.2\"");
   }
 }

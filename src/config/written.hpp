@@ -1,8 +1,8 @@
 // Values that came from a variable or a file, and the text to show in their place.
 //
 // A value that an operator keeps out of the configuration file must not come back out of a command,
-// a log line or an admin endpoint. The loader notes here every scalar that holds a ${...}; code that
-// prints a value of the configuration looks its key path up first.
+// a log line or an admin endpoint. The loader notes here every scalar that holds a ${...}; code
+// that prints a value of the configuration looks its key path up first.
 #pragma once
 
 #include <map>
