@@ -101,6 +101,11 @@ constexpr Key<Upstream> upstream_keys[] = {
          [](const Cursor& in, Upstream& to) {
            read_integer_into(in, to.retries, {0, 10});
          }},
+    {.name = "retry_body",
+     .read =
+         [](const Cursor& in, Upstream& to) {
+           read_size_into(in, to.retry_body, {0, 1024 * 1024});
+         }},
     {.name = "tunnel_timeout",
      .read = [](const Cursor& in,
                 Upstream& to) { read_duration(in, to.tunnel_timeout, timeout_range); }},

@@ -51,17 +51,23 @@ BodySource::State BodySource::pull_chunked(std::string_view& payload) {
   }
 }
 
-Task<error_code> BodySource::fill() {
-  error_code ec;
+void BodySource::make_room() {
+  if (kept_ != nullptr && kept_->make_room(*input_)) return;
   // A source that fills the buffer at one go has more to give: fewer, larger reads.
   input_->make_room(
       last_was_full_ ? large_buffer
                      : std::max(input_->capacity(), 2 * http::ChunkedDecoder::trailer_line_limit));
   if (last_was_full_) input_->grow(large_buffer);
+}
+
+Task<error_code> BodySource::fill() {
+  error_code ec;
+  make_room();
   const std::size_t room = input_->free_size();
   const std::size_t n =
       co_await stream_.async_read_some(asio::buffer(input_->free_begin(), room), into(ec));
   input_->commit(n);
+  if (kept_ != nullptr) kept_->add(n);
   last_was_full_ = n == room;
   if (ec == asio::error::eof && framing_.kind == http::Framing::Kind::until_close) {
     ended_ = true;

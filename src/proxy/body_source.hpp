@@ -10,6 +10,7 @@
 #include "http/chunked.hpp"
 #include "http/framing.hpp"
 #include "proxy/input_buffer.hpp"
+#include "proxy/kept_body.hpp"
 #include "proxy/stream.hpp"
 #include "proxy/trailers.hpp"
 
@@ -35,12 +36,16 @@ class BodySource {
   }
   /// The next piece of what has already arrived. No I/O.
   State pull(std::string_view& payload);
-  /// Reads into another buffer from now on. What is left of a piece that is not complete yet, a
-  /// trailer line, moves along.
-  void continue_in(InputBuffer& input) {
+  /// What is read from now on is kept for another try, as long as `kept` has room.
+  void keep(KeptBody& kept) { kept_ = &kept; }
+  /// Reads from another buffer from now on. The rest of a piece that is not complete yet, a trailer
+  /// line, is moved there; returns its size.
+  std::size_t continue_in(InputBuffer& input) {
+    const std::size_t moved = input_->data().size();
     input.append(input_->data());
-    input_->consume(input_->data().size());
+    input_->consume(moved);
     input_ = &input;
+    return moved;
   }
   /// Reads what the stream has. An end of stream is the end of a body delimited by it, and an error
   /// otherwise.
@@ -49,12 +54,14 @@ class BodySource {
  private:
   State pull_counted(std::string_view& payload);
   State pull_chunked(std::string_view& payload);
+  void make_room();
 
   Stream& stream_;
   InputBuffer* input_;
   http::Framing framing_;
   http::ChunkedDecoder decoder_;
   Trailers* trailers_ = nullptr;
+  KeptBody* kept_ = nullptr;
   bool ended_ = false;
   bool last_was_full_ = false;
 };

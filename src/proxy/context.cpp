@@ -12,6 +12,8 @@ namespace weir::proxy {
 namespace {
 
 constexpr std::size_t most_spare_exchanges = 64;
+constexpr std::size_t most_spare_body_buffers = 16;
+constexpr std::size_t body_buffer_size = 16 * 1024;
 
 constexpr std::string_view too_many_handshakes =
     "more TLS handshakes than downstream.max_handshakes are in progress on a worker; the oldest "
@@ -62,6 +64,7 @@ Context::Context(const ContextShares& shares, std::uint64_t seed)
       handshakes(io, config.downstream.max_handshakes, counters.handshakes,
                  [this] { warn(std::string(too_many_handshakes)); }) {
   spare_exchanges_.reserve(most_spare_exchanges);
+  spare_body_buffers_.reserve(most_spare_body_buffers);
   for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
     const auto& upstream = config.upstreams[i];
     auto& in_use = counters.upstreams[i].in_use;
@@ -105,6 +108,20 @@ std::unique_ptr<Exchange> Context::take_exchange() {
 void Context::give_back(std::unique_ptr<Exchange> exchange) {
   if (spare_exchanges_.size() < most_spare_exchanges)
     spare_exchanges_.push_back(std::move(exchange));
+}
+
+std::unique_ptr<InputBuffer> Context::take_body_buffer() {
+  if (spare_body_buffers_.empty()) return std::make_unique<InputBuffer>(body_buffer_size);
+  auto buffer = std::move(spare_body_buffers_.back());
+  spare_body_buffers_.pop_back();
+  return buffer;
+}
+
+void Context::give_back(std::unique_ptr<InputBuffer> buffer) {
+  const bool is_large = buffer->capacity() > 4 * body_buffer_size;
+  if (is_large || spare_body_buffers_.size() == most_spare_body_buffers) return;
+  buffer->consume(buffer->data().size());
+  spare_body_buffers_.push_back(std::move(buffer));
 }
 
 void Context::warn(const std::string& what, std::string_view about) {

@@ -19,6 +19,7 @@
 #include "proxy/access_log.hpp"
 #include "proxy/descriptor_budget.hpp"
 #include "proxy/handshakes.hpp"
+#include "proxy/input_buffer.hpp"
 #include "proxy/io.hpp"
 #include "proxy/turns.hpp"
 #include "proxy/upstream_pool.hpp"
@@ -92,6 +93,9 @@ struct Context : ContextShares {
   /// As new, but with room that it keeps from what it was before.
   std::unique_ptr<Exchange> take_exchange();
   void give_back(std::unique_ptr<Exchange> exchange);
+  /// Empty, for a request body that is read after its head.
+  std::unique_ptr<InputBuffer> take_body_buffer();
+  void give_back(std::unique_ptr<InputBuffer> buffer);
   /// One step of coarse time: fires deadlines, starts health checks, and once a second closes idle
   /// upstream connections.
   void tick();
@@ -106,6 +110,7 @@ struct Context : ContextShares {
  private:
   std::vector<std::string> warned_;  ///< since the last sweep
   std::vector<std::unique_ptr<Exchange>> spare_exchanges_;
+  std::vector<std::unique_ptr<InputBuffer>> spare_body_buffers_;
 };
 
 }  // namespace weir::proxy

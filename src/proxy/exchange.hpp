@@ -56,7 +56,8 @@ struct ExchangeRecord {
   const config::Server* server = nullptr;  ///< the one tried last
   Instant forwarded_at;
   std::optional<Duration> upstream_took;  ///< until its head
-  bool was_answered = false;              ///< the upstream sent something
+  bool was_answered = false;              ///< in this try: the upstream sent something
+  bool answer_has_begun = false;          ///< in this try: other than interim answers
   bool body_is_awaited = false;           ///< when the try ended, and for a while
 
   // answer

@@ -66,6 +66,7 @@ Session::Session(Context& context, Socket socket, const identity::IpAddress& pee
 
 Session::~Session() {
   if (exchange_) context_.give_back(std::move(exchange_));
+  if (body_input_) context_.give_back(std::move(body_input_));
   context_.sessions.back()->index_ = index_;
   std::swap(context_.sessions[index_], context_.sessions.back());
   context_.sessions.pop_back();
@@ -351,7 +352,7 @@ bool Session::has_rest_of_body() const {
 Task<bool> Session::discard_body() {
   if (body_input_) {
     input_.append(body_input_->data());
-    body_input_.reset();
+    context_.give_back(std::move(body_input_));
   }
   if (exchange_->body_is_read) co_return true;
   BodySource source(stream_, input_, exchange_->body);

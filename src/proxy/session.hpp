@@ -29,6 +29,8 @@ struct Manner {
   bool begins_with_request() const { return !proxy_protocol && !tls; }
 };
 
+class KeptBody;
+struct FailedTry;
 struct Upload;
 
 class Session final : public Deadline {
@@ -113,15 +115,17 @@ class Session final : public Deadline {
                      std::string_view body);
   // forward
   Task<> forward();
-  Task<Failure> attempt(UpstreamPool& pool, UpstreamServer& server, bool may_reuse);
+  Task<Failure> attempt(UpstreamPool& pool, UpstreamServer& server, KeptBody& kept, bool may_reuse);
   Task<Failure> connect(UpstreamServer& server);
   Failure append_request(Upload& upload);
   void start_upload(Upload& upload);
+  std::size_t keeps_up_to() const;
+  bool is_repeated(const FailedTry& failed) const;
+  void rewind(const KeptBody& kept);
   bool is_servers_fault(Failure failure, bool reused) const;
   bool is_held_back(const Upload& upload) const;
   void note_failure(UpstreamServer& server, Failure failure, bool reused);
-  bool may_repeat(Failure failure, bool reused, bool has_another) const;
-  BodySource::State gather_body(Upload& upload);
+  BodySource::State append_body(Upload& upload, std::size_t most);
   Task<> upload_body(Upload& upload);
   Task<> upload_rest(Upload& upload);
   void end_upload(Upload& upload);

@@ -2,6 +2,7 @@
 // down.
 #include "http/chunked.hpp"
 #include "http/forwarding.hpp"
+#include "proxy/retry_rule.hpp"
 #include "proxy/session.hpp"
 #include "proxy/ticks.hpp"
 #include "proxy/upload.hpp"
@@ -13,12 +14,6 @@ namespace {
 constexpr int client_closed_request = 499;
 
 constexpr http::Refusal loop_detected{508, "the request has been here before"};
-
-/// RFC 9110 section 9.2.2.
-bool is_idempotent(std::string_view method) {
-  return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "PUT" ||
-         method == "DELETE";
-}
 
 }  // namespace
 
@@ -32,8 +27,9 @@ Task<> Session::forward() {
   exchange_->forwarded_at =
       exchange_->delay > Duration{0} ? context_.clock.now() : exchange_->decided_at;
   ServerSet tried;
-  const InputBuffer::Mark before_body = input_.mark();
+  KeptBody kept(input_.mark());
   const bool has_no_body = exchange_->body_is_read;
+  const bool keep_alive = exchange_->keep_alive;
   Failure failure = Failure::none;
   // One idle connection that was closed is no reason to trust the next.
   bool may_reuse = true;
@@ -43,18 +39,24 @@ Task<> Session::forward() {
       if (attempts == 0) failure = Failure::upstream_unhealthy;
       break;
     }
-    failure = co_await attempt(pool, *server, may_reuse);
+    failure = co_await attempt(pool, *server, kept, may_reuse);
     const bool reused = upstream_ && upstream_->reused;
     if (failure != Failure::none) note_failure(*server, failure, reused);
     upstream_.reset();
     if (failure == Failure::none) break;
     tried.set(server->index());
-    if (!may_repeat(failure, reused, pool.has_another(tried))) break;
+    if (!is_repeated({.failure = failure,
+                      .is_idempotent = is_idempotent(exchange_->request.method),
+                      .body_is_kept = kept.is_whole(),
+                      .answer_has_begun = exchange_->answer_has_begun,
+                      .was_idle = reused,
+                      .has_another = pool.has_another(tried),
+                      .retries_left = pool.settings().retries - attempts}))
+      break;
     may_reuse = !reused;
-    timed_out_ = false;
-    input_.rewind(before_body);
-    exchange_->bytes_in = 0;
+    rewind(kept);
     exchange_->body_is_read = has_no_body;
+    exchange_->keep_alive = keep_alive;
   }
   count_upstream(failure);
   if (failure == Failure::none) co_return;
@@ -97,29 +99,29 @@ void Session::note_failure(UpstreamServer& server, Failure failure, bool reused)
   server.failed(context_.wheel.now());
 }
 
-/// Only where nothing can have been processed, or the method is idempotent and nothing was answered
-/// (RFC 9110 section 9.2.2). A server that took a request and ended without a word gets it again
-/// only if its connection had been idle; nobody waits for the same server twice; and a body goes up
-/// again if it had arrived whole with its head.
-bool Session::may_repeat(Failure failure, bool reused, bool has_another) const {
-  if (aborted_ || client_left_ || exchange_->head_is_sent || exchange_->was_answered) return false;
-  if (failure == Failure::upstream_unreachable) return true;
-  if (failure == Failure::upstream_connect_timeout) return has_another;
-  const bool is_still_here = exchange_->body_is_read && !body_input_;
-  return failure == Failure::upstream_broken && (reused || has_another) && is_still_here &&
-         is_idempotent(exchange_->request.method);
+bool Session::is_repeated(const FailedTry& failed) const {
+  return !aborted_ && !client_left_ && !exchange_->head_is_sent && may_repeat(failed);
 }
 
-Task<Failure> Session::attempt(UpstreamPool& pool, UpstreamServer& server, bool may_reuse) {
+/// The next try sends the body from its first byte.
+void Session::rewind(const KeptBody& kept) {
+  kept.rewind(input_, body_input_.get());
+  timed_out_ = false;
+  exchange_->bytes_in = 0;
+}
+
+Task<Failure> Session::attempt(UpstreamPool& pool, UpstreamServer& server, KeptBody& kept,
+                               bool may_reuse) {
   const UnderWay under_way(pool.shares(), server);
   exchange_->server = &server.settings();
-  exchange_->body_is_awaited = false;
+  exchange_->was_answered = exchange_->answer_has_begun = exchange_->body_is_awaited = false;
   if (may_reuse) upstream_ = server.take_idle();
   if (!upstream_) {
     if (const Failure failure = co_await connect(server); failure != Failure::none)
       co_return failure;
   }
   Upload upload{.source = BodySource(stream_, input_, exchange_->body),
+                .kept = kept,
                 .chunk = exchange_->body.kind == http::Framing::Kind::chunked,
                 .done = {}};
   Failure failure = append_request(upload);
@@ -160,7 +162,8 @@ Task<Failure> Session::connect(UpstreamServer& server) {
   co_return ec ? Failure::upstream_unreachable : Failure::none;
 }
 
-/// The head and what has arrived of the body leave in one piece.
+/// The head and what has arrived of the body leave in one piece; on another try that includes what
+/// was read during the earlier ones.
 Failure Session::append_request(Upload& upload) {
   std::string& out = context_.output;
   out.clear();
@@ -176,47 +179,23 @@ Failure Session::append_request(Upload& upload) {
                        .client_field = context_.config.client_address.header_name,
                        .guarded = context_.guarded_fields,
                        .trailer = upload.trailers.announced()});
-  auto state = BodySource::State::ended;
-  if (!exchange_->body_is_read) {
-    std::string_view piece;
-    while ((state = upload.source.pull(piece)) == BodySource::State::payload) {
-      exchange_->bytes_in += piece.size();
-      upload.chunk ? http::append_chunk(out, piece) : void(out.append(piece));
-    }
-    if (state == BodySource::State::malformed) return Failure::body_malformed;
-    if (is_too_large(exchange_->bytes_in)) return Failure::body_too_large;
+  upload.sent_whole = exchange_->body_is_read;
+  if (upload.sent_whole) return Failure::none;
+  append_body(upload, std::string::npos);
+  if (body_input_ && !exchange_->body_is_read && upload.failure == Failure::none) {
+    upload.source.continue_in(*body_input_);
+    append_body(upload, std::string::npos);
   }
-  upload.sent_whole = state == BodySource::State::ended;
-  if (upload.sent_whole) {
-    exchange_->body_is_read = true;
-    if (upload.chunk) http::append_last_chunk(out, upload.source.trailer_lines());
-  }
-  return Failure::none;
+  upload.sent_whole = exchange_->body_is_read;
+  return upload.failure;
 }
 
-/// The rest of the body goes up beside the answer.
-void Session::start_upload(Upload& upload) {
-  upload.finished = false;
-  upload.began_at = context_.wheel.now();
-  upload.done.emplace(context_.io.get_executor(), Timer::time_point::max());
-  body_input_ = std::make_unique<InputBuffer>(gather_limit);
-  upload.source.continue_in(*body_input_);
-  spawn(context_.io, upload_body(upload));
-}
-
-bool Session::is_too_large(std::uint64_t body_size) const {
-  const auto limit = context_.config.downstream.max_body;
-  return limit != 0 && body_size > limit;
-}
-
-/// What has arrived of the body, into the scratch buffer, as it goes up.
-BodySource::State Session::gather_body(Upload& upload) {
+/// What has arrived of the body, as it goes up, until the scratch buffer holds `most` bytes.
+BodySource::State Session::append_body(Upload& upload, std::size_t most) {
   std::string& out = context_.output;
-  out.clear();
   std::string_view piece;
   auto state = BodySource::State::payload;
-  while (out.size() < gather_limit * 4 &&
-         (state = upload.source.pull(piece)) == BodySource::State::payload) {
+  while (out.size() < most && (state = upload.source.pull(piece)) == BodySource::State::payload) {
     exchange_->bytes_in += piece.size();
     upload.chunk ? http::append_chunk(out, piece) : void(out.append(piece));
   }
@@ -226,6 +205,34 @@ BodySource::State Session::gather_body(Upload& upload) {
   if (state == BodySource::State::malformed) upload.failure = Failure::body_malformed;
   if (is_too_large(exchange_->bytes_in)) upload.failure = Failure::body_too_large;
   return state;
+}
+
+/// The rest of the body goes up beside the answer.
+void Session::start_upload(Upload& upload) {
+  upload.finished = false;
+  upload.began_at = context_.wheel.now();
+  upload.done.emplace(context_.io.get_executor(), Timer::time_point::max());
+  if (!body_input_) {
+    body_input_ = context_.take_body_buffer();
+    const std::size_t moved = upload.source.continue_in(*body_input_);
+    upload.kept.continue_in_buffer(moved, keeps_up_to());
+  }
+  upload.source.keep(upload.kept);
+  spawn(context_.io, upload_body(upload));
+}
+
+/// Bytes of the body worth keeping for another try; 0: there will be none.
+std::size_t Session::keeps_up_to() const {
+  const config::Upstream& settings = *exchange_->upstream;
+  if (settings.retries == 0 || !is_idempotent(exchange_->request.method)) return 0;
+  const bool is_larger = exchange_->body.kind == http::Framing::Kind::length &&
+                         exchange_->body.length > settings.retry_body;
+  return is_larger ? 0 : settings.retry_body;
+}
+
+bool Session::is_too_large(std::uint64_t body_size) const {
+  const auto limit = context_.config.downstream.max_body;
+  return limit != 0 && body_size > limit;
 }
 
 /// The task beside the answer.
@@ -245,7 +252,8 @@ Task<> Session::upload_body(Upload& upload) {
 Task<> Session::upload_rest(Upload& upload) {
   error_code ec;
   while (!upload.sent_whole && !upload.unwanted && upload.failure == Failure::none && !ec) {
-    const BodySource::State state = gather_body(upload);
+    context_.output.clear();
+    const BodySource::State state = append_body(upload, gather_limit * 4);
     if (upload.failure != Failure::none) break;
     arm(Phase::body, context_.config.downstream.body_timeout);
     // An upstream that takes no more may have answered already: reading its answer decides.
@@ -255,7 +263,8 @@ Task<> Session::upload_rest(Upload& upload) {
     upload.waits_for_upstream = false;
     upload.sent_whole = state == BodySource::State::ended && !ec;
     if (state != BodySource::State::exhausted || ec || upload.unwanted) continue;
-    if (co_await upload.source.fill()) {
+    // Ended by end_upload(), the client may still be sending: another try reads on.
+    if (co_await upload.source.fill() && !upload.unwanted) {
       upload.failure = timed_out_ ? Failure::body_timed_out : Failure::downstream_gone;
     }
   }

@@ -56,6 +56,7 @@ Task<Failure> Session::read_response(Upload& upload) {
     if (answer.line.status == switching_protocols) co_return co_await open_tunnel(head);
     failure = co_await answer_interim(head);
     if (failure != Failure::none) co_return failure;
+    exchange_->answer_has_begun = !upstream.input.empty();
     // The time for the answer goes on: an upstream could say 103 for ever.
     if (upload.finished && phase_ != Phase::response)
       arm(Phase::response, exchange_->upstream->response_timeout);
@@ -80,6 +81,7 @@ Task<Failure> Session::read_response_head(Upload& upload, std::size_t& size) {
     const std::size_t n = co_await upstream.stream.read(room, ec, is_probably_there);
     upstream.input.commit(n);
     exchange_->was_answered |= n > 0;
+    exchange_->answer_has_begun |= n > 0;
     if (!ec) continue;
     const Failure why = interruption(upload);
     co_return why == Failure::none ? Failure::upstream_broken : why;

@@ -7,6 +7,7 @@
 
 #include "proxy/body_source.hpp"
 #include "proxy/failure.hpp"
+#include "proxy/kept_body.hpp"
 #include "proxy/trailers.hpp"
 
 namespace weir::proxy {
@@ -17,6 +18,7 @@ inline constexpr std::size_t gather_limit = 16 * 1024;
 /// The request body on its way up, when it has not arrived whole with its head.
 struct Upload {
   BodySource source;
+  KeptBody& kept;
   bool chunk;
   Trailers trailers{};
   bool finished = true;

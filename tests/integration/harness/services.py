@@ -1,4 +1,4 @@
-"""Ordinary web servers as upstreams: nginx and python3 -m http.server, each on its own port."""
+"""Ordinary web servers as upstreams: nginx, gunicorn and python3 -m http.server, each on its own port."""
 
 import os
 import signal
@@ -107,3 +107,33 @@ class PythonServer(FileServer):
         return [sys.executable, "-m", "http.server", "--protocol", "HTTP/1.1", "--bind",
                 "127.0.0.1",
                 "--directory", str(self.files), str(self.port)]
+
+
+class Gunicorn(FileServer):
+    """harness/digest_app.py; all servers of a test share the file `log` of the requests that arrived."""
+
+    def __init__(self, name, log):
+        self.name = name
+        self.log = log
+        super().__init__()
+
+    def command(self):
+        return [program("gunicorn"), "--bind", f"127.0.0.1:{self.port}", "--workers", "1",
+                "--worker-class", "gthread", "--threads", "8", "--keep-alive", "75",
+                "--chdir", str(Path(__file__).parent), "--env", f"DIGEST_NAME={self.name}",
+                "--env", f"DIGEST_LOG={self.log}", "digest_app:app"]
+
+    def arrived(self):
+        """`SERVER METHOD TARGET` of each request, of all servers."""
+        return Path(self.log).read_text().splitlines() if os.path.exists(self.log) else []
+
+    def await_end(self):
+        """Until a request has killed it."""
+        self.process.wait(60)
+        eventually(lambda: not is_listening(self.port), "nobody is listening")
+
+    def stop(self):
+        if self.process.poll() is None:
+            return super().stop()
+        self._log.close()
+        self._directory.cleanup()

@@ -179,6 +179,8 @@ TEST_CASE("upstreams and identities") {
            "1:75: upstreams.a.health_check.rise: expected a whole number from 1 to 100"},
           {"upstreams: {a: {servers: [{url: http://b}], retries: 11}}",
            "1:54: upstreams.a.retries: expected a whole number from 0 to 10"},
+          {"upstreams: {a: {servers: [{url: http://b}], retry_body: 2MiB}}",
+           "1:57: upstreams.a.retry_body: expected a size from 0 to 1MiB (here \"2MiB\")"},
           {"upstreams: {\"\u00fc\": {servers: [{url: http://b}]}}",
            "1:19: upstreams.\"\u00fc\": a name is 1 to 128"},
           {"identities: {u: {}}", "1:17: identities.u: expected exactly one source"},

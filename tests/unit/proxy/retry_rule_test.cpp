@@ -1,0 +1,91 @@
+// Which failed tries may be repeated: a row a case.
+#include "proxy/retry_rule.hpp"
+
+#include "catch.hpp"
+
+namespace weir::proxy {
+namespace {
+
+TEST_CASE("a method is idempotent if RFC 9110 section 9.2.2 lists it") {
+  for (const char* const method : {"GET", "HEAD", "OPTIONS", "PUT", "DELETE"}) {
+    CAPTURE(method);
+    CHECK(is_idempotent(method));
+  }
+  for (const char* const method : {"POST", "PATCH", "CONNECT", "put", "PUTS", "GE", ""}) {
+    CAPTURE(method);
+    CHECK_FALSE(is_idempotent(method));
+  }
+}
+
+constexpr bool idempotent = true, other_method = false;
+constexpr bool kept = true, outgrown = false;
+constexpr bool begun = true, silent = false;
+constexpr bool was_idle = true, was_new = false;
+constexpr bool has_another = true, alone = false;
+
+struct Row {
+  bool repeated;
+  Failure failure;
+  bool method, body, answer, connection, servers;
+  int retries_left = 1;
+};
+
+TEST_CASE("a try is repeated where nothing was processed, or may be processed twice") {
+  using enum Failure;
+  const Row rows[] = {
+      // Nothing was sent: any method, also to the same server.
+      {true, upstream_unreachable, idempotent, kept, silent, was_new, has_another},
+      {true, upstream_unreachable, idempotent, kept, silent, was_new, alone},
+      {true, upstream_unreachable, other_method, kept, silent, was_new, has_another},
+      {true, upstream_unreachable, other_method, kept, silent, was_new, alone},
+      // An earlier try has used up a part of the body that is not kept.
+      {false, upstream_unreachable, idempotent, outgrown, silent, was_new, has_another},
+      // Nothing was sent, but the time to connect is over: not to the same server.
+      {true, upstream_connect_timeout, idempotent, kept, silent, was_new, has_another},
+      {true, upstream_connect_timeout, other_method, kept, silent, was_new, has_another},
+      {false, upstream_connect_timeout, idempotent, kept, silent, was_new, alone},
+      {false, upstream_connect_timeout, idempotent, outgrown, silent, was_new, has_another},
+      // Sent, and the connection ended without an answer: idempotent methods only.
+      {true, upstream_broken, idempotent, kept, silent, was_new, has_another},
+      {true, upstream_broken, idempotent, kept, silent, was_idle, has_another},
+      {true, upstream_broken, idempotent, kept, silent, was_idle, alone},
+      {false, upstream_broken, idempotent, kept, silent, was_new, alone},
+      {false, upstream_broken, other_method, kept, silent, was_new, has_another},
+      {false, upstream_broken, other_method, kept, silent, was_idle, has_another},
+      {false, upstream_broken, other_method, kept, silent, was_idle, alone},
+      // A part of the body is gone.
+      {false, upstream_broken, idempotent, outgrown, silent, was_new, has_another},
+      {false, upstream_broken, idempotent, outgrown, silent, was_idle, has_another},
+      // The answer has begun.
+      {false, upstream_broken, idempotent, kept, begun, was_new, has_another},
+      {false, upstream_broken, idempotent, kept, begun, was_idle, has_another},
+      // The time is over, or the answer is wrong: another server would do no better.
+      {false, upstream_timed_out, idempotent, kept, silent, was_new, has_another},
+      {false, upstream_invalid, idempotent, kept, silent, was_new, has_another},
+      {false, upstream_unhealthy, idempotent, kept, silent, was_new, has_another},
+      // The client's failures, and ours.
+      {false, downstream_gone, idempotent, kept, silent, was_new, has_another},
+      {false, body_malformed, idempotent, kept, silent, was_new, has_another},
+      {false, body_too_large, idempotent, kept, silent, was_new, has_another},
+      {false, body_timed_out, idempotent, kept, silent, was_new, has_another},
+      {false, overloaded, idempotent, kept, silent, was_new, has_another},
+      // No retries left.
+      {false, upstream_unreachable, idempotent, kept, silent, was_new, has_another, 0},
+      {false, upstream_broken, idempotent, kept, silent, was_idle, has_another, 0},
+      {true, upstream_broken, idempotent, kept, silent, was_idle, has_another, 10},
+  };
+  for (std::size_t i = 0; i < std::size(rows); ++i) {
+    const Row& row = rows[i];
+    CAPTURE(i);
+    CHECK(may_repeat({.failure = row.failure,
+                      .is_idempotent = row.method,
+                      .body_is_kept = row.body,
+                      .answer_has_begun = row.answer,
+                      .was_idle = row.connection,
+                      .has_another = row.servers,
+                      .retries_left = row.retries_left}) == row.repeated);
+  }
+}
+
+}  // namespace
+}  // namespace weir::proxy
