@@ -131,7 +131,7 @@ char Stream::first_byte(error_code& ec) {
 }
 
 bool Stream::is_quiet() {
-  if (channel_) return channel_->look() == State::wants_read;
+  if (channel_) return channel_->is_quiet();
   return peek(socket_) < 0 && would_block();
 }
 

@@ -72,7 +72,7 @@ class Stream {
   /// The first byte that has arrived, which stays unread; plain streams only. An error is
   /// would_block if there is none yet, or eof.
   char first_byte(error_code& ec);
-  /// Nothing has arrived, nor has the other side closed.
+  /// Nothing has arrived, not even a part of a TLS record, and the other side has not closed.
   bool is_quiet();
   /// The other side has closed, or its sending half, and nothing it sent before is unread.
   bool has_ended();

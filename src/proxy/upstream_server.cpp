@@ -111,8 +111,9 @@ void UpstreamServer::close_idle() {
 
 void UpstreamServer::sweep(std::uint64_t tick) {
   const std::uint64_t idle_ticks = ticks_in(shares_.settings.idle_timeout);
-  close_if([&](const UpstreamConnection& connection) {
-    return connection.idle_since + idle_ticks <= tick || !addresses_.has(connection.endpoint);
+  close_if([&](UpstreamConnection& connection) {
+    return connection.idle_since + idle_ticks <= tick || !addresses_.has(connection.endpoint) ||
+           !connection.stream.is_quiet();
   });
   // Connections that are kept would never ask for the name again.
   const bool is_used = was_connected_ || !idle_.empty();

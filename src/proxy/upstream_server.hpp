@@ -82,8 +82,9 @@ class UpstreamServer {
   Task<error_code> connect(UpstreamConnection& connection);
   void give_back(std::unique_ptr<UpstreamConnection> connection, std::uint64_t tick);
 
-  /// Once a second: closes what has been idle for too long or leads to an address that the name has
-  /// no more, and looks the name of a server in use up again.
+  /// Once a second: closes connections that have been idle for too long, on which something has
+  /// arrived, or that lead to an address that the name no longer has. Looks the name of a server in
+  /// use up again.
   void sweep(std::uint64_t tick);
   void close_idle();
 

@@ -69,6 +69,12 @@ Channel::State Channel::look() {
   return state_after(SSL_peek_ex(ssl_.get(), &byte, 1, &bytes));
 }
 
+/// SSL_has_pending() does not count a record's header of which nothing follows yet.
+bool Channel::is_quiet() {
+  return look() == State::wants_read && SSL_has_pending(ssl_.get()) == 0 &&
+         std::string_view(SSL_rstate_string(ssl_.get())) == "RH";
+}
+
 bool Channel::holds_unread() const {
   return SSL_has_pending(ssl_.get()) == 1;
 }

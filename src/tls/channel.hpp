@@ -41,8 +41,10 @@ class Channel {
   /// What wants_read or wants_write leaves unsent must be given again, as the start of the next
   /// write.
   Step write(std::string_view data);
-  /// done if there is something to read; what is not for us, as session tickets, is used up.
+  /// done if there is something to read; what is not for us, such as session tickets, is used up.
   State look();
+  /// Nothing has arrived since the last complete record, not even a part of the next one.
+  bool is_quiet();
   /// Something has arrived that has not been read.
   bool holds_unread() const;
   /// Tells the peer that no more is sent, if that can be told at once.

@@ -275,6 +275,27 @@ struct SecurePair {
   Outcome accepted, connected;
 };
 
+TEST_CASE("over TLS a part of a record is not quiet, and a whole one that carries nothing is") {
+  asio::io_context io;
+  const std::string record(
+      "\x17\x03\x03\x00\x20"
+      "stray",
+      10);
+  for (std::size_t size = 0; size <= record.size(); ++size) {
+    CAPTURE(size);
+    SecurePair pair(io);
+    pair.shake_hands();
+    // The server's session tickets have arrived.
+    REQUIRE(pair.client->is_quiet());
+    REQUIRE(::send(pair.server->socket().native_handle(), record.data(), size, 0) ==
+            static_cast<ssize_t>(size));
+    CHECK(pair.client->is_quiet() == (size == 0));
+    CHECK(pair.client->is_quiet() == (size == 0));
+    pair.client->close();
+    pair.server->close();
+  }
+}
+
 TEST_CASE("over TLS what does not go at once is kept, in order, until it is flushed") {
   asio::io_context io;
   SecurePair pair(io);

@@ -186,6 +186,20 @@ TEST_CASE("an idle connection is taken again only while nothing happened on it")
   CHECK(pool.pool->shares().idle == 0);
 }
 
+TEST_CASE("an idle connection on which something happens is closed within a second") {
+  Pool pool({"192.0.2.1"});
+  auto& server = pool.server(0);
+  std::array<Pair, 3> pairs;
+  for (Pair& pair : pairs)
+    pool.give(pair, server);
+  pairs[0].other->write_some(asio::buffer("!", 1));
+  pairs[2].other->close();
+  pool.sweep(20);
+  CHECK(pool.pool->shares().idle == 1);
+  CHECK(server.take_idle() != nullptr);
+  CHECK(server.take_idle() == nullptr);
+}
+
 TEST_CASE("many look at idle connections together, and take those on which nothing happened") {
   constexpr std::size_t count = 20;  // more than one look
   Pool pool({"192.0.2.1"});
