@@ -1,5 +1,5 @@
-// The load and the upstream of script/bench in one process: keep-alive clients that ask again as
-// soon as they are answered, and servers that answer at once.
+// The load and the upstream of script/bench in one process: clients that ask again as soon as they
+// are answered, on the same connection or each time on a new one, and servers that answer at once.
 //
 // Cheaper than any proxy between the two, so that the proxy is what a core is full with: below
 // that, a faster proxy sleeps and wakes more often, and is charged for it. One thread, epoll, no
@@ -36,6 +36,7 @@ struct Settings {
   std::size_t connections = 64;
   std::size_t keys = 1;   ///< different values of x-api-key
   std::size_t first = 0;  ///< the one to begin with
+  bool closes = false;    ///< a connection for each request
 };
 
 struct Counts {
@@ -118,8 +119,9 @@ class Load {
       std::array<char, 128> text{};
       const int size = std::snprintf(text.data(), text.size(),
                                      "GET /bench HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
-                                     "X-API-Key: key-%06zu\r\n\r\n",
-                                     static_cast<unsigned>(settings.port), key);
+                                     "X-API-Key: key-%06zu\r\n%s\r\n",
+                                     static_cast<unsigned>(settings.port), key,
+                                     settings.closes ? "Connection: close\r\n" : "");
       requests_.emplace_back(text.data(), static_cast<std::size_t>(size));
     }
     answer_ =
@@ -227,8 +229,16 @@ class Load {
     counts_.refused += status == "429" ? 1 : 0;
     counts_.failed += status == "200" || status == "429" ? 0 : 1;
     counts_.add(now_ - client.asked_at);
+    if (settings_.closes) reconnect(client);
     ask(client);
     return size;
+  }
+
+  void reconnect(Connection& client) {
+    ::close(client.descriptor);
+    client.descriptor = connect();
+    send_at_once(client.descriptor);
+    watch(client.descriptor, &client);
   }
 
   void close(Connection& connection) {
@@ -265,14 +275,16 @@ Settings settings_of(char** arguments) {
   read(arguments[5], settings.keys);
   read(arguments[6], settings.first);
   settings.time = std::chrono::seconds(seconds);
+  settings.closes = arguments[7] == std::string_view("close");
   return settings;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) try {
-  if (count != 7)
-    throw std::runtime_error("bench_load PORT UPSTREAM_PORT SECONDS CONNECTIONS KEYS FIRST");
+  if (count != 8)
+    throw std::runtime_error(
+        "bench_load PORT UPSTREAM_PORT SECONDS CONNECTIONS KEYS FIRST keep|close");
   const Settings settings = settings_of(arguments);
   const Counts counts = Load(settings).run();
   std::printf("requests=%lu duration_us=%ld refused=%lu failed=%lu p50_us=%zu p99_us=%zu\n",

@@ -97,9 +97,10 @@ def memory_mb(pid):
     return kilobytes / 1024
 
 
-def load(peer, core, seconds, connections, keys, first=0):
+def load(peer, core, seconds, connections, row, first=0):
     """One run of the load, from the first-th key on; its numbers by name."""
-    command = ["taskset", "-c", str(core), LOAD, peer.port, peer.upstream_port, seconds, connections, keys, first]
+    command = ["taskset", "-c", str(core), LOAD, peer.port, peer.upstream_port, seconds, connections, row.keys, first,
+               "close" if row.closes else "keep"]
     ran = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
     if ran.returncode:
         raise RuntimeError(ran.stderr.strip())
@@ -117,17 +118,17 @@ def check(name, row, counts):
                            f"not {expected}")
 
 
-def warm_up(peer, core, seconds, connections, keys):
+def warm_up(peer, core, seconds, connections, row):
     """Fills connection pools, and the table of keys with all of them."""
     sent = 0
-    while sent < keys:
-        sent += load(peer, core, seconds, connections, keys, first=sent)["requests"]
+    while sent < row.keys:
+        sent += load(peer, core, seconds, connections, row, first=sent)["requests"]
 
 
 def sample(name, row, peer, core, seconds, connections):
     pids = (peer.pid, peer.redis_pid)
     before = [cpu_seconds(pid) if pid else 0 for pid in pids]
-    counts = load(peer, core, seconds, connections, row.keys, first=random.randrange(row.keys))
+    counts = load(peer, core, seconds, connections, row, first=random.randrange(row.keys))
     spent, spent_in_store = (cpu_seconds(pid) - start if pid else 0 for pid, start in zip(pids, before))
     check(name, row, counts)
     return Sample(cpu_us=spent * 1e6 / counts["requests"],

@@ -15,6 +15,7 @@ class Row:
     limited: bool = True
     denied: bool = False
     redis: bool = False  # each peer decides in a Redis of its own
+    closes: bool = False  # a connection for each request
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +81,7 @@ admin: off
 access_log: {log}
 {store}
 upstreams:
-  service: {{servers: [{{url: "http://127.0.0.1:{upstream_port}"}}]}}
+  service: {{servers: [{{url: "http://127.0.0.1:{upstream_port}"}}], reuse: {reuse}}}
 {limits}
 routes:
   - match: {{path: /**}}
@@ -145,16 +146,20 @@ def haproxy(work, _program):
     return ["haproxy", "-db", "-f", str(path)]  # -db: one process, in the foreground
 
 
-def weir(work, program):
+def weir(work, program, reuse="always"):
     rate, burst = ("1/1h", 1) if work.row.denied else (f"{AMPLE}/1s", AMPLE)
     path = work.directory / "weir.yaml"
     path.write_text(WEIR.format(
-        port=work.port, upstream_port=work.upstream_port,
+        port=work.port, upstream_port=work.upstream_port, reuse=reuse,
         log=f'{{path: "{work.directory}/access.log", format: {work.log}}}' if work.log else '{path: "off"}',
         limits=WEIR_LIMITS.format(rate=rate, burst=burst) if work.row.limited else "",
         store=f'store: {{type: redis, redis: {{url: "redis://127.0.0.1:{work.redis_port}"}}}}' if work.row.redis else "",
         route_limits="limits: [{policy: bench, key: api_key}]" if work.row.limited else ""))
     return [program, "serve", "--config", str(path)]
+
+
+def weir_safe(work, program):
+    return weir(work, program, reuse="safe")
 
 
 def nginx_lua(work, _program):
@@ -174,7 +179,7 @@ def redis(port, directory):
 
 def version_command(name, program):
     return {"nginx": ["nginx", "-v"], "nginx_lua": ["nginx", "-v"], "haproxy": ["haproxy", "-v"],
-            "redis": ["redis-server", "--version"], "weir": [program, "version"]}[name]
+            "redis": ["redis-server", "--version"], "weir": [program, "version"], "weir_safe": [program, "version"]}[name]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -195,4 +200,8 @@ TABLES = {
         Row("many_keys", "limited in Redis, 100,000 keys", keys=100_000, redis=True),
         Row("denied", "429 by Redis, limit used up", keys=1, denied=True, redis=True),
     )}, {"nginx_lua": nginx_lua, "weir": weir}),
+    "reuse": Table({row.name: row for row in (
+        Row("kept", "kept client connections", keys=1, limited=False),
+        Row("closed", "a client connection for each request", keys=1, limited=False, closes=True),
+    )}, {"weir": weir, "weir_safe": weir_safe}),
 }

@@ -56,6 +56,6 @@ def circumstances(versions, options):
     programs = ", ".join(f"{name} {number}" for name, number in versions.items())
     return (f"{programs}; {processor()}, {os.cpu_count()} cores, Linux {platform.release()}. "
             f"One worker on one core, load and upstream (100 bytes), one process, on another; "
-            f"{options.connections} connections, keep-alive, access log {options.log or 'off'}; "
+            f"{options.connections} connections, access log {options.log or 'off'}; "
             f"medians of {options.rounds} interleaved rounds of {options.seconds} s, in brackets the ratio to "
             f"{next(iter(versions))}.")

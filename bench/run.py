@@ -34,7 +34,8 @@ def options_of(arguments):
     parser = argparse.ArgumentParser(prog="script/bench", description=__doc__.partition(":")[0] + ".")
     parser.add_argument("table", nargs="?", choices=list(peers.TABLES), default="embedded",
                         help="embedded: nginx and HAProxy beside Weir's own store, the default; "
-                             "redis: nginx with Lua beside Weir, each with a Redis")
+                             "redis: nginx with Lua beside Weir, each with a Redis; "
+                             "reuse: Weir with upstream connections of its clients' own (reuse: safe) beside shared ones")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds, default 5")
     parser.add_argument("--seconds", type=int, default=4, help="of load a round and peer, default 4")
     parser.add_argument("--rows", metavar="NAME,...", help=f"{choices('rows')}; default all")
@@ -69,7 +70,7 @@ def started(stack, row, options, cores, directory):
         command = configure(work, str(options.program))
         pid = stack.enter_context(measure.running(command, proxy_core, work.port, own / "output"))
         found[name] = measure.Peer(pid, work.port, upstream_port, redis_pid)
-        measure.warm_up(found[name], load_core, 1, options.connections, row.keys)
+        measure.warm_up(found[name], load_core, 1, options.connections, row)
     return found
 
 
@@ -91,12 +92,13 @@ def measure_row(row, options, cores, directory):
 
 
 def missing_programs(options):
-    wanted = {"taskset", "nginx", *(["haproxy"] if "haproxy" in options.peers else []),
+    wanted = {"taskset", *(["nginx"] if {"nginx", "nginx_lua"} & set(options.peers) else []),
+              *(["haproxy"] if "haproxy" in options.peers else []),
               *(["redis-server"] if options.table == "redis" else [])}
     missing = sorted(name for name in wanted if not shutil.which(name))
     if not measure.LOAD.is_file():
         missing.append(f"{measure.LOAD} (script/build release bench_load makes it)")
-    if "weir" in options.peers and not options.program.is_file():
+    if any(name.startswith("weir") for name in options.peers) and not options.program.is_file():
         missing.append(f"{options.program} (script/build makes it)")
     return missing
 

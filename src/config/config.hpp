@@ -137,7 +137,7 @@ struct HealthCheck {
 
 /// Which idle connections a request may be sent on.
 enum class Reuse : std::uint8_t {
-  safe,    ///< the first request of a client connection: only on one that served no other client
+  safe,    ///< only one that carried requests of the same client connection and of no other
   always,  ///< any
 };
 

@@ -106,6 +106,11 @@ constexpr Key<Upstream> upstream_keys[] = {
          [](const Cursor& in, Upstream& to) {
            read_size_into(in, to.retry_body, {0, 1024 * 1024});
          }},
+    {.name = "reuse",
+     .read =
+         [](const Cursor& in, Upstream& to) {
+           read_choice(in, to.reuse, {{"safe", Reuse::safe}, {"always", Reuse::always}});
+         }},
     {.name = "tunnel_timeout",
      .read = [](const Cursor& in,
                 Upstream& to) { read_duration(in, to.tunnel_timeout, timeout_range); }},

@@ -89,6 +89,11 @@ void Context::give_up_idle() {
     pool->close_idle();
 }
 
+void Context::close_idle_of(std::uint64_t client) {
+  for (auto& pool : pools)
+    pool->close_idle_of(client);
+}
+
 // xorshift64 (Marsaglia, 2003): spreads Retry-After, nothing secret depends on it.
 std::uint64_t Context::next_random() {
   random ^= random << 13;

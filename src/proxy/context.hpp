@@ -75,6 +75,7 @@ struct Context : ContextShares {
   std::uint64_t random;   ///< state of next_random()
   bool draining = false;  ///< finish what is in flight, then close
   std::vector<Session*> sessions;
+  std::uint64_t session_count = 0;   ///< of all times: the next session's number
   Turns turns;                       ///< after the sessions: what waits here ends before them
   Handshakes handshakes;             ///< the same
   std::function<void()> when_empty;  ///< called when the last session ends while draining
@@ -102,6 +103,8 @@ struct Context : ContextShares {
   /// Lets running exchanges finish and closes idle connections after a short grace for requests
   /// already on their way.
   void drain();
+  /// Closes the idle upstream connections that only this client connection could have used again.
+  void close_idle_of(std::uint64_t client);
   /// For a connection that has no descriptor otherwise: closes the idle ones of all upstreams.
   void give_up_idle();
   /// Ends every session at once.

@@ -57,6 +57,7 @@ Session::Session(Context& context, Socket socket, const identity::IpAddress& pee
       peer_(peer),
       peer_is_trusted_(identity::is_trusted(context.config.client_address, peer)),
       refused_(refused),
+      number_(context.session_count++),
       index_(context.sessions.size()) {
   context_.sessions.push_back(this);
   (refused_ ? context_.open_refusals : context_.open_connections)
@@ -67,6 +68,7 @@ Session::Session(Context& context, Socket socket, const identity::IpAddress& pee
 Session::~Session() {
   if (exchange_) context_.give_back(std::move(exchange_));
   if (body_input_) context_.give_back(std::move(body_input_));
+  if (has_own_upstreams_) context_.close_idle_of(number_);
   context_.sessions.back()->index_ = index_;
   std::swap(context_.sessions[index_], context_.sessions.back());
   context_.sessions.pop_back();

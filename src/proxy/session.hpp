@@ -165,6 +165,7 @@ class Session final : public Deadline {
   bool timed_out_ = false;
   bool aborted_ = false;
   bool client_left_ = false;
+  bool has_own_upstreams_ = false;  ///< idle upstream connections that nobody else may use
   InputBuffer input_{2048};
   std::unique_ptr<InputBuffer>
       body_input_;  ///< while a request body streams: the head's views must stay where they are
@@ -172,6 +173,7 @@ class Session final : public Deadline {
   std::unique_ptr<UpstreamConnection> upstream_;
   Timer* delay_ = nullptr;
   Handshake* handshake_ = nullptr;  ///< in progress, or waiting for its turn
+  std::uint64_t number_;            ///< of the client connection, unique in the worker
   std::size_t index_;               ///< in the worker's list
 };
 

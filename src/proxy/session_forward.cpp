@@ -115,7 +115,7 @@ Task<Failure> Session::attempt(UpstreamPool& pool, UpstreamServer& server, KeptB
   const UnderWay under_way(pool.shares(), server);
   exchange_->server = &server.settings();
   exchange_->was_answered = exchange_->answer_has_begun = exchange_->body_is_awaited = false;
-  if (may_reuse) upstream_ = server.take_idle();
+  if (may_reuse) upstream_ = server.take_idle(number_);
   if (!upstream_) {
     if (const Failure failure = co_await connect(server); failure != Failure::none)
       co_return failure;
@@ -145,7 +145,8 @@ Task<Failure> Session::attempt(UpstreamPool& pool, UpstreamServer& server, KeptB
   }
   if (upload.thrown) std::rethrow_exception(upload.thrown);
   if (failure == Failure::none && upstream_->reusable && upload.sent_whole) {
-    server.give_back(std::move(upstream_), context_.wheel.now());
+    server.give_back(std::move(upstream_), context_.wheel.now(), number_);
+    has_own_upstreams_ |= pool.settings().reuse == config::Reuse::safe;
   }
   co_return failure;
 }

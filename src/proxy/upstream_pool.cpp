@@ -51,6 +51,12 @@ void UpstreamPool::close_idle() {
     server->close_idle();
 }
 
+void UpstreamPool::close_idle_of(std::uint64_t client) {
+  if (settings().reuse != config::Reuse::safe) return;
+  for (auto& server : servers_)
+    server->close_idle_of(client);
+}
+
 /// A worker that lacks a descriptor can close its own idle connections only.
 void UpstreamPool::on_tick(std::uint64_t tick) {
   if (shares_.descriptors.is_short()) close_idle();

@@ -38,6 +38,8 @@ class UpstreamPool {
   const std::string& trouble_of(std::size_t server) const { return servers_[server]->trouble(); }
   /// Of all its servers.
   void close_idle();
+  /// A client connection has ended: closes those that only it could have used again.
+  void close_idle_of(std::uint64_t client);
   /// No more checks; idle connections are closed.
   void stop();
 

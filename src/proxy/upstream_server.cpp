@@ -37,13 +37,14 @@ UpstreamServer::UpstreamServer(UpstreamShares& shares, std::size_t index)
       addresses_(settings_.host, settings_.port),
       health_(health_of(shares.settings)) {}
 
-std::unique_ptr<UpstreamConnection> UpstreamServer::take_idle() {
+std::unique_ptr<UpstreamConnection> UpstreamServer::take_idle(std::uint64_t client) {
+  if (shares_.settings.reuse == config::Reuse::safe) return take_own(client);
   const bool many = shares_.turns.are_many();
   if (!many || quiet_in_ != shares_.turns.pass()) put_back_quiet();
   if (many && quiet_.empty()) look_at_idle();
   auto& from = quiet_.empty() ? idle_ : quiet_;
   while (!from.empty()) {
-    auto connection = std::move(from.back());
+    auto connection = std::move(from.back().connection);
     from.pop_back();
     --shares_.idle;
     // A byte or an end here would be taken for the next answer.
@@ -52,22 +53,35 @@ std::unique_ptr<UpstreamConnection> UpstreamServer::take_idle() {
   return nullptr;
 }
 
+/// There is one at most: a client connection has one request under way.
+std::unique_ptr<UpstreamConnection> UpstreamServer::take_own(std::uint64_t client) {
+  const auto own = std::find_if(idle_.rbegin(), idle_.rend(),
+                                [client](const Idle& idle) { return idle.client == client; });
+  if (own == idle_.rend()) return nullptr;
+  auto connection = std::move(own->connection);
+  idle_.erase(std::next(own).base());
+  --shares_.idle;
+  if (!connection->stream.is_quiet()) return nullptr;
+  return connection;
+}
+
 /// One system call for those who take a connection in this pass, instead of one for each.
 void UpstreamServer::look_at_idle() {
   std::array<pollfd, 16> looks{};
   const std::size_t count = std::min(looks.size(), idle_.size());
   quiet_.reserve(count);
   const auto latest = idle_.end() - static_cast<std::ptrdiff_t>(count);
-  std::transform(latest, idle_.end(), looks.begin(), [](const auto& connection) {
-    return pollfd{connection->stream.socket().native_handle(), POLLIN | POLLRDHUP, 0};
+  std::transform(latest, idle_.end(), looks.begin(), [](const Idle& idle) {
+    return pollfd{idle.connection->stream.socket().native_handle(), POLLIN | POLLRDHUP, 0};
   });
   if (::poll(looks.data(), count, 0) < 0) return;
   for (std::size_t i = 0; i < count; ++i) {
-    auto& connection = latest[static_cast<std::ptrdiff_t>(i)];
+    Idle& idle = latest[static_cast<std::ptrdiff_t>(i)];
+    Stream& stream = idle.connection->stream;
     // Of a closed descriptor poll says nothing, of TLS not enough.
-    const bool is_plain = connection->stream.is_open() && !connection->stream.is_secure();
-    if ((is_plain && looks[i].revents == 0) || connection->stream.is_quiet()) {
-      quiet_.push_back(std::move(connection));
+    const bool is_plain = stream.is_open() && !stream.is_secure();
+    if ((is_plain && looks[i].revents == 0) || stream.is_quiet()) {
+      quiet_.push_back(std::move(idle));
     } else {
       --shares_.idle;
     }
@@ -82,7 +96,8 @@ void UpstreamServer::put_back_quiet() {
   quiet_.clear();
 }
 
-void UpstreamServer::give_back(std::unique_ptr<UpstreamConnection> connection, std::uint64_t tick) {
+void UpstreamServer::give_back(std::unique_ptr<UpstreamConnection> connection, std::uint64_t tick,
+                               std::uint64_t client) {
   if (!connection->input.empty() || !is_in_use() || shares_.descriptors.is_short()) return;
   if (shares_.idle >= most_idle) {
     put_back_quiet();
@@ -94,24 +109,28 @@ void UpstreamServer::give_back(std::unique_ptr<UpstreamConnection> connection, s
   connection->reusable = false;  // until its next answer says so
   connection->idle_since = tick;
   connection->input.shrink();
-  idle_.push_back(std::move(connection));
+  idle_.push_back({std::move(connection), client});
   ++shares_.idle;
 }
 
 template <class Condition>
 void UpstreamServer::close_if(Condition&& condition) {
   put_back_quiet();
-  shares_.idle -=
-      std::erase_if(idle_, [&](const auto& connection) { return condition(*connection); });
+  shares_.idle -= std::erase_if(idle_, std::forward<Condition>(condition));
 }
 
 void UpstreamServer::close_idle() {
-  close_if([](const UpstreamConnection&) { return true; });
+  close_if([](const Idle&) { return true; });
+}
+
+void UpstreamServer::close_idle_of(std::uint64_t client) {
+  close_if([client](const Idle& idle) { return idle.client == client; });
 }
 
 void UpstreamServer::sweep(std::uint64_t tick) {
   const std::uint64_t idle_ticks = ticks_in(shares_.settings.idle_timeout);
-  close_if([&](UpstreamConnection& connection) {
+  close_if([&](const Idle& idle) {
+    UpstreamConnection& connection = *idle.connection;
     return connection.idle_since + idle_ticks <= tick || !addresses_.has(connection.endpoint) ||
            !connection.stream.is_quiet();
   });

@@ -69,8 +69,8 @@ class UpstreamServer {
   const config::Server& settings() const { return settings_; }
 
   /// An idle connection that the server has not closed and has sent nothing on; nullptr if there is
-  /// none.
-  std::unique_ptr<UpstreamConnection> take_idle();
+  /// none. With `reuse: safe` only one that this client connection gave back.
+  std::unique_ptr<UpstreamConnection> take_idle(std::uint64_t client);
   std::unique_ptr<UpstreamConnection> make() {
     return std::make_unique<UpstreamConnection>(shares_.io, *this);
   }
@@ -80,13 +80,17 @@ class UpstreamServer {
   /// Tries the addresses in turn, then TLS if the URL says so. The caller bounds the time by
   /// cancelling the socket. no_descriptors: there is none left, whatever the server is like.
   Task<error_code> connect(UpstreamConnection& connection);
-  void give_back(std::unique_ptr<UpstreamConnection> connection, std::uint64_t tick);
+  /// `client`: the client connection whose request it carried, a number that no other one gets.
+  void give_back(std::unique_ptr<UpstreamConnection> connection, std::uint64_t tick,
+                 std::uint64_t client);
 
   /// Once a second: closes connections that have been idle for too long, on which something has
   /// arrived, or that lead to an address that the name no longer has. Looks the name of a server in
   /// use up again.
   void sweep(std::uint64_t tick);
   void close_idle();
+  /// This client connection has ended: closes the idle connections that it gave back.
+  void close_idle_of(std::uint64_t client);
 
   // Whether it is in use.
   bool is_up() const { return health_.is_up(); }
@@ -105,6 +109,12 @@ class UpstreamServer {
   void checked(bool good);
 
  private:
+  struct Idle {
+    std::unique_ptr<UpstreamConnection> connection;
+    std::uint64_t client;
+  };
+
+  std::unique_ptr<UpstreamConnection> take_own(std::uint64_t client);
   void look_at_idle();
   void put_back_quiet();
   Task<> look_up(std::uint64_t tick);
@@ -115,9 +125,9 @@ class UpstreamServer {
   UpstreamShares& shares_;
   std::size_t index_;
   const config::Server& settings_;
-  std::vector<std::unique_ptr<UpstreamConnection>> idle_;   ///< the ones given back last at the end
-  std::vector<std::unique_ptr<UpstreamConnection>> quiet_;  ///< idle, and found quiet in a pass
-  std::uint64_t quiet_in_ = 0;                              ///< that pass
+  std::vector<Idle> idle_;      ///< the ones given back last at the end
+  std::vector<Idle> quiet_;     ///< idle, and found quiet in a pass
+  std::uint64_t quiet_in_ = 0;  ///< that pass
   Addresses addresses_;
   Ejection ejection_;
   Health health_;

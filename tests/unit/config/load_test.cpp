@@ -122,6 +122,7 @@ upstreams:
     idle_timeout: 30ms
     retries: 0
     retry_body: 4KiB
+    reuse: safe
     health_check: {path: "/healthz?a=b", interval: 1s, timeout: 200ms, rise: 4, fall: 5}
   least: {servers: [{url: http://api}]}
 routes: [{upstream: least}, {match: {path: /x}, upstream: full}]
@@ -147,8 +148,10 @@ routes: [{upstream: least}, {match: {path: /x}, upstream: full}]
   CHECK(full.idle_timeout == 30ms);
   CHECK(full.retries == 0);
   CHECK(full.retry_body == 4096);
+  CHECK(full.reuse == Reuse::safe);
   CHECK(config->upstreams[1].servers[0].port == 80);
   CHECK(config->upstreams[1].retries == 1);
+  CHECK(config->upstreams[1].reuse == Reuse::always);
   CHECK(config->upstreams[1].retry_body == 16'384);
   CHECK(config->upstreams[1].balance == Balance::round_robin);
   CHECK_FALSE(config->upstreams[1].health_check.has_value());

@@ -181,6 +181,8 @@ TEST_CASE("upstreams and identities") {
            "1:54: upstreams.a.retries: expected a whole number from 0 to 10"},
           {"upstreams: {a: {servers: [{url: http://b}], retry_body: 2MiB}}",
            "1:57: upstreams.a.retry_body: expected a size from 0 to 1MiB (here \"2MiB\")"},
+          {"upstreams: {a: {servers: [{url: http://b}], reuse: never}}",
+           "1:52: upstreams.a.reuse: expected safe or always (here \"never\")"},
           {"upstreams: {\"\u00fc\": {servers: [{url: http://b}]}}",
            "1:19: upstreams.\"\u00fc\": a name is 1 to 128"},
           {"identities: {u: {}}", "1:17: identities.u: expected exactly one source"},

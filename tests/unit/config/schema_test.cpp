@@ -157,6 +157,7 @@ TEST_CASE("the reference's values are the defaults") {
   CHECK(written.upstreams[0].idle_timeout == upstream.idle_timeout);
   CHECK(written.upstreams[0].retries == upstream.retries);
   CHECK(written.upstreams[0].retry_body == upstream.retry_body);
+  CHECK(written.upstreams[0].reuse == upstream.reuse);
   CHECK(written.upstreams[0].balance == upstream.balance);
   const HealthCheck check;
   REQUIRE(written.upstreams[0].health_check.has_value());

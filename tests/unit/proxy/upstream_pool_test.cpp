@@ -43,7 +43,7 @@ struct Pool {
   void give(Pair& pair, UpstreamServer& to, const std::string& address = "192.0.2.1") {
     auto connection = pair.connect(io, to);
     connection->endpoint = {asio::ip::make_address(address), 80};
-    to.give_back(std::move(connection), 10);
+    to.give_back(std::move(connection), 10, 1);
   }
   std::string sweep(std::uint64_t tick) {
     std::string changes;
@@ -142,26 +142,26 @@ TEST_CASE("an idle connection is taken again only while nothing happened on it")
   Pair pair;
   const auto give = [&] { pool.give(pair, server); };
   give();
-  const auto taken = server.take_idle();
+  const auto taken = server.take_idle(1);
   REQUIRE(taken != nullptr);
   CHECK(taken->reused);
-  CHECK(server.take_idle() == nullptr);
+  CHECK(server.take_idle(1) == nullptr);
 
   SECTION("a byte that nobody asked for") {
     give();
     pair.other->write_some(asio::buffer("!", 1));
-    CHECK(server.take_idle() == nullptr);
+    CHECK(server.take_idle(1) == nullptr);
   }
   SECTION("an end") {
     give();
     pair.other.reset();
-    CHECK(server.take_idle() == nullptr);
+    CHECK(server.take_idle(1) == nullptr);
   }
   SECTION("bytes that were read and belong to no answer") {
     auto connection = pair.connect(pool.io, server);
     connection->input.append("HTTP/1.1 200");
-    server.give_back(std::move(connection), 10);
-    CHECK(server.take_idle() == nullptr);
+    server.give_back(std::move(connection), 10, 1);
+    CHECK(server.take_idle(1) == nullptr);
   }
   SECTION("idle for too long") {
     give();
@@ -169,19 +169,19 @@ TEST_CASE("an idle connection is taken again only while nothing happened on it")
     pool.sweep(10 + idle_ticks - 1);
     CHECK(pool.pool->shares().idle == 1);
     pool.sweep(10 + idle_ticks);
-    CHECK(server.take_idle() == nullptr);
+    CHECK(server.take_idle(1) == nullptr);
   }
   SECTION("an address that the name has no more") {
     pool.give(pair, server, "192.0.2.9");
     pool.sweep(20);
-    CHECK(server.take_idle() == nullptr);
+    CHECK(server.take_idle(1) == nullptr);
   }
   SECTION("a server that is put out") {
     give();
     pool.put_out(0, 10);
-    CHECK(server.take_idle() == nullptr);
+    CHECK(server.take_idle(1) == nullptr);
     give();
-    CHECK(server.take_idle() == nullptr);
+    CHECK(server.take_idle(1) == nullptr);
   }
   CHECK(pool.pool->shares().idle == 0);
 }
@@ -196,8 +196,55 @@ TEST_CASE("an idle connection on which something happens is closed within a seco
   pairs[2].other->close();
   pool.sweep(20);
   CHECK(pool.pool->shares().idle == 1);
-  CHECK(server.take_idle() != nullptr);
-  CHECK(server.take_idle() == nullptr);
+  CHECK(server.take_idle(1) != nullptr);
+  CHECK(server.take_idle(1) == nullptr);
+}
+
+TEST_CASE("with reuse: safe a client connection gets back what it gave, and nobody else does") {
+  Pool pool({"192.0.2.1", "192.0.2.2"});
+  pool.settings.reuse = config::Reuse::safe;
+  auto& server = pool.server(0);
+  auto& other = pool.server(1);
+  std::vector<std::unique_ptr<Pair>> pairs;
+  const auto give = [&](UpstreamServer& to, std::uint64_t client) {
+    auto connection = pairs.emplace_back(std::make_unique<Pair>())->connect(pool.io, to);
+    connection->endpoint = {asio::ip::make_address("192.0.2.1"), 80};
+    const int descriptor = connection->stream.socket().native_handle();
+    to.give_back(std::move(connection), 10, client);
+    return descriptor;
+  };
+  const auto take = [&](UpstreamServer& from, std::uint64_t client) {
+    auto connection = from.take_idle(client);
+    return connection ? connection->stream.socket().native_handle() : -1;
+  };
+  const int of_one = give(server, 1);
+  const int of_two = give(server, 2);
+  const int of_three = give(server, 3);
+  CHECK(take(server, 4) == -1);
+  CHECK(take(other, 1) == -1);
+  CHECK(take(server, 2) == of_two);
+  CHECK(take(server, 2) == -1);
+  CHECK(take(server, 1) == of_one);
+  CHECK(pool.pool->shares().idle == 1);
+
+  SECTION("unless something happened on it") {
+    pairs[2]->other->write_some(asio::buffer("!", 1));
+    CHECK(take(server, 3) == -1);
+    CHECK(pool.pool->shares().idle == 0);
+  }
+  SECTION("until it ends") {
+    give(other, 3);
+    give(other, 5);
+    pool.pool->close_idle_of(3);
+    CHECK(pool.pool->shares().idle == 1);
+    CHECK(take(server, 3) == -1);
+    CHECK(take(other, 3) == -1);
+  }
+  SECTION("where they are shared the end of a client connection closes nothing") {
+    pool.settings.reuse = config::Reuse::always;
+    pool.pool->close_idle_of(3);
+    CHECK(take(server, 4) == of_three);
+  }
 }
 
 TEST_CASE("many look at idle connections together, and take those on which nothing happened") {
@@ -213,7 +260,7 @@ TEST_CASE("many look at idle connections together, and take those on which nothi
   std::vector<std::unique_ptr<UpstreamConnection>> taken;
   auto take = [](Pool& from, UpstreamServer& of, auto& to) -> Task<> {
     co_await from.turns.next();
-    if (auto connection = of.take_idle()) to.push_back(std::move(connection));
+    if (auto connection = of.take_idle(1)) to.push_back(std::move(connection));
   };
   for (std::size_t i = 0; i < 8; ++i)
     spawn(pool.io, take(pool, server, taken));
@@ -221,7 +268,7 @@ TEST_CASE("many look at idle connections together, and take those on which nothi
   CHECK(taken.size() == 8);
   // What was looked at in that pass is looked at anew later.
   pairs[10].other->close();
-  while (auto connection = server.take_idle())
+  while (auto connection = server.take_idle(1))
     taken.push_back(std::move(connection));
   CHECK(taken.size() == count - 3);
 }
@@ -269,7 +316,7 @@ TEST_CASE("a name is looked up again while it is in use") {
   const auto kept_after_lookup = [&](const char* address) {
     auto connection = pair.connect(pool.io, server);
     connection->endpoint = {asio::ip::make_address(address), 80};
-    server.give_back(std::move(connection), 500);
+    server.give_back(std::move(connection), 500, 1);
     pool.sweep(500);  // long after the first lookup
     const bool was_kept = pool.pool->shares().idle == 1;
     pool.io.restart();
