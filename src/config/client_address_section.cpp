@@ -3,6 +3,7 @@
 
 #include "config/sections.hpp"
 #include "http/characters.hpp"
+#include "http/field_guard.hpp"
 
 namespace weir::config {
 
@@ -11,6 +12,7 @@ namespace {
 using Settings = identity::ClientAddressSettings;
 
 constexpr std::size_t most_proxies = 1024;
+constexpr std::size_t most_untrusted_fields = 256;
 
 void read_trusted_proxies(const Cursor& in, Settings& to) {
   // An empty list is the default, written out.
@@ -40,6 +42,26 @@ void read_header(const Cursor& in, Settings& to) {
                                                   : Settings::Header::single;
 }
 
+void read_untrusted_fields(const Cursor& in, Settings& to) {
+  if (in.node().kind == Node::Kind::sequence && in.node().items.empty()) return;
+  for_each_item(in, "a list of field names, as [x-geo-country, x-internal-*]",
+                most_untrusted_fields, [&](const Cursor& item) {
+                  auto text = item.text();
+                  if (!text) return;
+                  const std::string_view written = *text;
+                  const auto name =
+                      written.substr(0, written.size() - (written.ends_with('*') ? 1 : 0));
+                  if (!http::is_token(name) || name.find('*') != std::string_view::npos)
+                    return item.error_showing(
+                        "expected the name of a header field, or the beginning of one and *, as "
+                        "x-internal-*");
+                  if (!http::may_be_untrusted(name))
+                    return item.error("every request needs this field; remove it from the list");
+                  std::transform(text->begin(), text->end(), text->begin(), http::to_lower);
+                  to.untrusted_fields.push_back(*std::move(text));
+                });
+}
+
 constexpr Key<Settings> client_address_keys[] = {
     {.name = "trusted_proxies", .read = read_trusted_proxies},
     {.name = "header", .read = read_header},
@@ -53,6 +75,9 @@ constexpr Key<Settings> client_address_keys[] = {
          [](const Cursor& in, Settings& to) {
            read_integer_into(in, to.ipv6_prefix, {1, 128});
          }},
+    {.name = "untrusted_fields", .read = read_untrusted_fields},
+    {.name = "remove_untrusted_fields",
+     .read = [](const Cursor& in, Settings& to) { read_flag(in, to.removes_untrusted_fields); }},
 };
 
 }  // namespace

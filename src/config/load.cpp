@@ -94,9 +94,11 @@ Loaded load_text(std::string_view yaml, const Environment& environment) {
   read_table(cursor, top_keys, *config);
   check_admin_address(cursor, *config);
   check_proxy_protocol(cursor, *config);
+  if (loading.problems.empty()) check_unusual_field_names(cursor, *config);
   if (!loading.problems.empty()) return in_order(std::move(loading.problems));
   warn_of_unused(cursor, *config);
   warn_of_built_in_secret(cursor, *config);
+  warn_of_untrusted_fields(cursor, *config);
   config->written = std::move(loading.written);
   config->warnings = in_order(std::move(loading.warnings));
   return std::shared_ptr<const Config>(std::move(config));

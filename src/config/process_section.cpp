@@ -60,6 +60,12 @@ constexpr Key<Downstream> downstream_keys[] = {
          [](const Cursor& in, Downstream& to) {
            read_choice(in, to.raw_target_bytes, {{"refuse", false}, {"pass", true}});
          }},
+    {.name = "unusual_field_names",
+     .read =
+         [](const Cursor& in, Downstream& to) {
+           read_choice(in, to.unusual_field_names,
+                       {{"pass", UnusualNames::pass}, {"drop", UnusualNames::drop}});
+         }},
 };
 
 void read_log_path(const Cursor& in, AccessLog& to) {

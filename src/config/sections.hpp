@@ -12,6 +12,9 @@ void read_listen(const Cursor& in, Config& to);
 void list_listen(const std::string& path, KeyPaths& out);
 void check_admin_address(const Cursor& root, const Config& config);
 void check_proxy_protocol(const Cursor& root, const Config& config);
+/// A field that is read must not be removed before.
+void check_unusual_field_names(const Cursor& root, const Config& config);
+void warn_of_untrusted_fields(const Cursor& root, const Config& config);
 
 /// The files are read and checked; what is kept is where they are.
 void read_listen_tls(const Cursor& in, Listen& to);

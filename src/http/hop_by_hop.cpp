@@ -4,6 +4,7 @@
 
 #include "http/field_list.hpp"
 #include "http/look_alike.hpp"
+#include "http/trusted_fields.hpp"
 
 namespace weir::http {
 namespace {
@@ -71,7 +72,7 @@ bool is_hop_by_hop(const FieldView& field, const ConnectionOptions& options) {
 }
 
 bool is_forbidden_in_trailers(const FieldView& field) {
-  constexpr std::array<std::string_view, 42> names{"age",
+  constexpr std::array<std::string_view, 39> names{"age",
                                                    "authorization",
                                                    "cache-control",
                                                    "connection",
@@ -84,7 +85,6 @@ bool is_forbidden_in_trailers(const FieldView& field) {
                                                    "date",
                                                    "expect",
                                                    "expires",
-                                                   "forwarded",
                                                    "host",
                                                    "if-match",
                                                    "if-modified-since",
@@ -110,15 +110,16 @@ bool is_forbidden_in_trailers(const FieldView& field) {
                                                    "vary",
                                                    "via",
                                                    "warning",
-                                                   "www-authenticate",
-                                                   "x-http-method-override",
-                                                   "x-real-ip"};
-  const auto starts_with = [&](std::string_view prefix) {
-    return are_one_variable(field.name.substr(0, prefix.size()), prefix);
+                                                   "www-authenticate"};
+  const auto is_one = [&](std::string_view name) {
+    if (!name.ends_with('*')) return are_one_variable(field.name, name);
+    name.remove_suffix(1);
+    return are_one_variable(field.name.substr(0, name.size()), name);
   };
-  return std::any_of(origin_prefixes.begin(), origin_prefixes.end(), starts_with) ||
-         std::any_of(names.begin(), names.end(),
-                     [&](std::string_view name) { return are_one_variable(field.name, name); });
+  return std::any_of(names.begin(), names.end(), is_one) ||
+         std::any_of(origin_fields.begin(), origin_fields.end(), is_one) ||
+         std::any_of(removable_fields.begin(), removable_fields.end(), is_one) ||
+         is_one(cgi_proxy_field);
 }
 
 bool wants_close(std::uint8_t version_minor, const ConnectionOptions& options) {

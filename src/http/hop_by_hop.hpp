@@ -42,8 +42,9 @@ ConnectionOptions connection_options(std::span<const FieldView> fields,
 bool is_hop_by_hop(const FieldView& field, const ConnectionOptions& options);
 
 /// True for fields that may not arrive in a trailer section: framing, routing, request modifiers,
-/// authentication and content format (RFC 9110 section 6.5.1), RateLimit fields, and what looks
-/// like one of these with an underscore. They are dropped, never merged into the head.
+/// authentication and content format (RFC 9110 section 6.5.1), RateLimit fields, those that only a
+/// trusted proxy may send (http/trusted_fields.hpp), and names that a service may read as one of
+/// these. They are dropped, never merged into the head.
 bool is_forbidden_in_trailers(const FieldView& field);
 
 /// True if the sender ends the connection after this message.

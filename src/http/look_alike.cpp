@@ -1,39 +1,53 @@
 #include "http/look_alike.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
+#include <cstdint>
 
+#include "base/eight_bytes.hpp"
 #include "http/characters.hpp"
 #include "http/request_view.hpp"
 
 namespace weir::http {
 namespace {
 
+constexpr auto plain_characters = alphanumeric_or("-");
+
 constexpr char folded(char c) {
-  return c == '_' ? '-' : to_lower(c);
+  return is_digit(c) || is_alpha(c) ? to_lower(c) : '_';
+}
+
+/// True if one of eight token characters is none of plain_characters. With bit 5 set, the others
+/// among the token characters are below "-", ".", "`", or above "z".
+constexpr bool has_punctuation(std::uint64_t eight) {
+  const std::uint64_t low = eight | in_each_byte(0x20);
+  const std::uint64_t above_z = (low + in_each_byte(0x7f - 'z')) & in_each_byte(0x80);
+  return (less_than(low, '-') | zeros_in(low ^ in_each_byte('.')) |
+          zeros_in(low ^ in_each_byte('`')) | above_z) != 0;
 }
 
 }  // namespace
+
+bool is_plain_name(std::string_view name) {
+  constexpr std::size_t word = 8;
+  if (name.size() < word) {
+    return std::all_of(name.begin(), name.end(),
+                       [](char c) { return plain_characters[static_cast<unsigned char>(c)]; });
+  }
+  const std::size_t last = name.size() - word;
+  for (std::size_t at = 0; at < last; at += word) {
+    if (has_punctuation(eight_bytes(name.data() + at))) return false;
+  }
+  return !has_punctuation(eight_bytes(name.data() + last));
+}
 
 bool are_one_variable(std::string_view a, std::string_view b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
                                             [](char x, char y) { return folded(x) == folded(y); });
 }
 
-bool is_look_alike(std::string_view name, std::span<const std::string> guarded) {
-  constexpr std::array<std::string_view, 3> names{"content-length", "transfer-encoding",
-                                                  "x-real-ip"};
-  const auto shadows = [name](std::string_view other) {
-    return name.size() == other.size() && !iequals(name, other) && are_one_variable(name, other);
-  };
-  if (std::any_of(guarded.begin(), guarded.end(), shadows)) return true;
-  if (name.find('_') == std::string_view::npos) return false;
-  const auto shadows_prefix = [name](std::string_view prefix) {
-    const auto begin = name.substr(0, prefix.size());
-    return are_one_variable(begin, prefix) && !iequals(begin, prefix);
-  };
-  return std::any_of(origin_prefixes.begin(), origin_prefixes.end(), shadows_prefix) ||
-         std::any_of(names.begin(), names.end(), shadows);
+bool is_look_alike(std::string_view name, std::string_view of) {
+  return are_one_variable(name, of) && !iequals(name, of);
 }
 
 }  // namespace weir::http

@@ -1,27 +1,22 @@
-// Field names that a server behind us may take for others.
+// Field names that a service may read as other names.
 //
-// CGI, WSGI and their like make one variable of "X-Api-Key" and "X_Api_Key", so a client could say
-// who it is, or where its body ends, a second time under a name that was looked at by nobody.
-// Pure; no allocation.
+// CGI, WSGI and Rack turn "-" into "_", and PHP turns other punctuation into "_" too, so one
+// variable holds "X-Api-Key", "X_Api_Key" and "X.Api.Key": a client could identify itself, or frame
+// its body, a second time under a name that Weir does not read. Pure; no allocation; thread-safe.
 #pragma once
 
-#include <array>
-#include <span>
-#include <string>
 #include <string_view>
 
 namespace weir::http {
 
-/// What begins the names of fields in which a proxy says where a request comes from, or which one
-/// it asks about.
-inline constexpr std::array<std::string_view, 2> origin_prefixes{"x-forwarded-", "x-original-"};
+/// True if every character is a letter, a digit or "-". `name` is a token.
+bool is_plain_name(std::string_view name);
 
-/// ASCII case-insensitive equality in which '_' and '-' are the same.
+/// Equality of two tokens in which case is ignored and every character that is neither a letter nor
+/// a digit is the same.
 bool are_one_variable(std::string_view a, std::string_view b);
 
-/// True for a name that is one variable with a field that delimits the body, with one that says
-/// where the request comes from (X-Forwarded-*, X-Real-IP, X-Original-*), or with one of `guarded`,
-/// and is not spelt as that field is.
-bool is_look_alike(std::string_view name, std::span<const std::string> guarded);
+/// True if are_one_variable() and the two differ in more than case.
+bool is_look_alike(std::string_view name, std::string_view of);
 
 }  // namespace weir::http

@@ -20,16 +20,40 @@ constexpr std::string_view too_many_handshakes =
     "are closed";
 
 void add_fields_of(const identity::Source& source, std::vector<std::string>& names) {
-  if (const auto* const header = std::get_if<identity::FromHeader>(&source.from))
-    names.push_back(header->name);
-  if (const auto* const any = std::get_if<identity::AnyOf>(&source.from)) {
-    for (const auto& one : any->sources)
-      add_fields_of(one, names);
+  identity::each_part(source, [&](const identity::Source& part) {
+    if (const auto* const header = std::get_if<identity::FromHeader>(&part.from))
+      names.push_back(header->name);
+  });
+}
+
+std::vector<std::string> fields_of_identities(const config::Config& config) {
+  std::vector<std::string> names;
+  for (const auto& identity : config.identities)
+    add_fields_of(identity.source, names);
+  return names;
+}
+
+std::vector<std::string> fields_of_identities_and_routes(const config::Config& config) {
+  std::vector<std::string> names = fields_of_identities(config);
+  for (const auto& route : config.routes) {
+    for (const auto& [name, value] : route.match.headers)
+      names.push_back(name);
   }
-  if (const auto* const all = std::get_if<identity::AllOf>(&source.from)) {
-    for (const auto& one : all->sources)
-      add_fields_of(one, names);
+  return names;
+}
+
+http::FieldGuard field_guard_of(const config::Config& config) {
+  http::FieldGuardSettings settings{
+      .client_field = config.client_address.header_name,
+      .own = fields_of_identities_and_routes(config),
+      .removes_untrusted = config.client_address.removes_untrusted_fields,
+      .untrusted = config.client_address.untrusted_fields,
+      .drops_unusual = config.downstream.unusual_field_names == config::UnusualNames::drop};
+  for (const auto& policy : config.policies) {
+    for (const auto& attribute : policy.attributes)
+      add_fields_of(attribute.source, settings.observed);
   }
+  return http::FieldGuard(settings);
 }
 
 routing::RouteTable table_of(const config::Config& config) {
@@ -58,6 +82,9 @@ std::string_view DateText::at(Instant now) {
 
 Context::Context(const ContextShares& shares, std::uint64_t seed)
     : ContextShares(shares),
+      identity_fields(fields_of_identities(config)),
+      kept_fields(fields_of_identities_and_routes(config)),
+      field_guard(field_guard_of(config)),
       route_table(table_of(config)),
       random(seed | 1),
       turns(io),
@@ -76,10 +103,6 @@ Context::Context(const ContextShares& shares, std::uint64_t seed)
                                                      .give_up_idle = [this] { give_up_idle(); }},
                                        upstream, in_use, next_random()));
   }
-  for (const auto& identity : config.identities)
-    add_fields_of(identity.source, identity_fields);
-  guarded_fields = identity_fields;
-  guarded_fields.push_back(config.client_address.header_name);
 }
 
 Context::~Context() = default;

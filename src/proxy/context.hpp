@@ -15,6 +15,7 @@
 #include "base/deadline_wheel.hpp"
 #include "base/traffic_counters.hpp"
 #include "config/config.hpp"
+#include "http/field_guard.hpp"
 #include "limiter/limiter.hpp"
 #include "proxy/access_log.hpp"
 #include "proxy/descriptor_budget.hpp"
@@ -60,12 +61,12 @@ struct Context : ContextShares {
   Context& operator=(const Context&) = delete;
 
   std::vector<std::unique_ptr<UpstreamPool>>
-      pools;  ///< one an upstream, in the configuration's order
-  std::vector<std::string>
-      identity_fields;  ///< fields that identities are read from: Connection can not strip them
-  std::vector<std::string>
-      guarded_fields;  ///< these and the one that client addresses are read from: nothing that an
-                       ///< upstream may take for one of them is passed on
+      pools;                                 ///< one an upstream, in the configuration's order
+  std::vector<std::string> identity_fields;  ///< fields that identities are read from, each at most
+                                             ///< once in a request
+  std::vector<std::string> kept_fields;      ///< these and those of routes: Connection cannot
+                                             ///< remove them
+  http::FieldGuard field_guard;
   routing::RouteTable route_table;
   DeadlineWheel wheel;
   DateText date;

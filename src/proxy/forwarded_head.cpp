@@ -1,13 +1,11 @@
 #include "proxy/forwarded_head.hpp"
 
-#include <algorithm>
 #include <random>
 
 #include "base/appender.hpp"
 #include "http/append_number.hpp"
 #include "http/forwarding.hpp"
 #include "http/hop_by_hop.hpp"
-#include "http/look_alike.hpp"
 #include "proxy/trailers.hpp"
 
 namespace weir::proxy {
@@ -34,15 +32,6 @@ bool is_forwarding_field(const http::FieldView& field) {
   return http::iequals(field.name, "x-forwarded-for") ||
          http::iequals(field.name, "x-forwarded-proto") ||
          http::iequals(field.name, "x-forwarded-host");
-}
-
-/// Who speaks for another client, or asks about another request, says so in these.
-bool is_for_trusted_peers(std::string_view name, std::string_view client_field) {
-  const auto starts_with = [name](std::string_view prefix) {
-    return http::iequals(name.substr(0, prefix.size()), prefix);
-  };
-  return std::any_of(http::origin_prefixes.begin(), http::origin_prefixes.end(), starts_with) ||
-         http::iequals(name, "x-real-ip") || http::iequals(name, client_field);
 }
 
 /// A client that reads its limits in one field would not know which of two to believe: ours replace
@@ -98,19 +87,17 @@ bool append_max_forwards(Appender& out, const http::RequestView& request) {
   return true;
 }
 
-/// Written anew, or of no use to the next hop, or not the client's to say.
+/// True for a field that Weir writes itself, that is of no use to the next hop, or that the peer
+/// may not send.
 bool is_not_forwarded(const http::FieldView& field, const http::RequestView& request,
                       const ForwardedHop& hop) {
   switch (field.id) {
     case FieldId::unknown:
-      return is_forwarding_field(field) || http::is_look_alike(field.name, hop.guarded) ||
-             (!hop.peer_is_trusted && is_for_trusted_peers(field.name, hop.client_field));
-    case FieldId::forwarded:
-      return !hop.peer_is_trusted;
+      return hop.guard.is_removed(field, hop.peer_is_trusted) || is_forwarding_field(field);
     case FieldId::expect:
-      return request.version_minor == 0;
+      return request.version_minor == 0 || hop.guard.is_removed(field, hop.peer_is_trusted);
     default:
-      return false;
+      return hop.guard.is_removed(field, hop.peer_is_trusted);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/appender.hpp"
+#include "http/field_guard.hpp"
 #include "http/framing.hpp"
 #include "http/hop_by_hop.hpp"
 #include "identity/ip_address.hpp"
@@ -26,16 +27,14 @@ inline constexpr std::string_view allow_line =
 struct ForwardedHop {
   const identity::IpAddress& peer;
   bool peer_is_trusted = false;
-  std::string_view client_field{};         ///< that client addresses are read from
-  std::span<const std::string> guarded{};  ///< no look-alikes of these go on
-  std::string_view trailer{};              ///< the value of Trailer; empty: no such field
+  const http::FieldGuard& guard;
+  std::string_view trailer{};  ///< the value of Trailer; empty: no such field
 };
 
 /// Request line and end-to-end fields in their order, then Via and X-Forwarded-For, -Proto and
-/// -Host. What only a trusted peer may say (X-Forwarded-*, Forwarded, X-Original-*, X-Real-IP and
-/// hop.client_field) is dropped if another says it; a trusted one's is kept and its address
-/// appended. Max-Forwards of OPTIONS is one less. "TE: trailers" is said anew if the client said it
-/// to us.
+/// -Host. The fields that hop.guard removes are left out; the X-Forwarded-For of a trusted peer is
+/// kept and its address appended. Max-Forwards of OPTIONS is one less. "TE: trailers" is said anew
+/// if the client said it to us.
 void append_request_head(std::string& text, const Exchange& exchange, const ForwardedHop& hop);
 
 struct ResponseHead {

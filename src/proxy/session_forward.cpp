@@ -171,14 +171,13 @@ Failure Session::append_request(Upload& upload) {
   if (upload.chunk) {
     upload.trailers.open({.head = exchange_->fields,
                           .connection = exchange_->connection,
-                          .guarded = context_.guarded_fields});
+                          .guard = &context_.field_guard});
     upload.source.keep_trailers(upload.trailers);
   }
   append_request_head(out, *exchange_,
                       {.peer = peer_,
                        .peer_is_trusted = peer_is_trusted_,
-                       .client_field = context_.config.client_address.header_name,
-                       .guarded = context_.guarded_fields,
+                       .guard = context_.field_guard,
                        .trailer = upload.trailers.announced()});
   upload.sent_whole = exchange_->body_is_read;
   if (upload.sent_whole) return Failure::none;

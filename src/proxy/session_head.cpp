@@ -63,6 +63,7 @@ Session::MaybeRefusal Session::inspect_head() {
   const auto line =
       parse_request_head(input_.data().substr(0, exchange_->head_size), exchange_->fields);
   if (!line) return why_refused(input_.data().substr(0, exchange_->head_size), exchange_->fields);
+  context_.field_guard.drop_unusual(exchange_->fields);
   auto& request = exchange_->request;
   request.method = line->method;
   request.version_minor = static_cast<std::uint8_t>(line->version % 10);
@@ -81,14 +82,14 @@ Session::MaybeRefusal Session::inspect_head() {
                             *framing == http::Framing{http::Framing::Kind::length, 0};
   if (is_too_large(framing->length)) return answer_to(Failure::body_too_large);
 
-  exchange_->connection = http::connection_options(request.fields, context_.identity_fields);
+  exchange_->connection = http::connection_options(request.fields, context_.kept_fields);
   if (exchange_->connection.too_many) return answer_to(Failure::head_malformed);
   exchange_->keep_alive = !http::wants_close(request.version_minor, exchange_->connection);
   exchange_->scheme = stream_.is_secure() ? "https" : "http";
   note_upgrade();
   exchange_->client = identity::client_address(context_.config.client_address, peer_, request);
   if (repeats_identity_field()) return answer_to(Failure::identity_repeated);
-  return std::nullopt;
+  return context_.field_guard.refusal_of(request.fields);
 }
 
 /// Two values where one says who is asking: the upstream may take the other one, and each first

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "http/field_list.hpp"
-#include "http/look_alike.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -24,7 +23,7 @@ void append_element(std::string& list, std::string_view name) {
 void Trailers::open(const Rules& rules) {
   open_ = true;
   only_announced_ = rules.only_announced;
-  guarded_ = rules.guarded;
+  guard_ = rules.guard;
   for (std::size_t i = 0; i < rules.connection.name_count; ++i)
     append_element(ends_here_, rules.connection.names[i]);
   for (const auto& field : rules.head) {
@@ -39,9 +38,7 @@ void Trailers::open(const Rules& rules) {
 
 bool Trailers::is_refused(const http::FieldView& field) const {
   return http::is_forbidden_in_trailers(field) || holds(ends_here_, field.name) ||
-         std::any_of(guarded_.begin(), guarded_.end(), [&](const std::string& name) {
-           return http::are_one_variable(field.name, name);
-         });
+         (guard_ != nullptr && guard_->is_forbidden_in_trailers(field.name));
 }
 
 void Trailers::add(const http::FieldView& field) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "http/field_guard.hpp"
 #include "http/hop_by_hop.hpp"
 #include "http/request_view.hpp"
 
@@ -20,7 +21,7 @@ class Trailers {
   struct Rules {
     std::span<const http::FieldView> head;      ///< whose Trailer fields announce
     const http::ConnectionOptions& connection;  ///< what it names ends at this hop
-    std::span<const std::string> guarded{};     ///< what says who is asking does not say it here
+    const http::FieldGuard* guard = nullptr;    ///< of a request: these names are dropped too
     bool only_announced = true;
   };
 
@@ -39,7 +40,7 @@ class Trailers {
 
   bool open_ = false;
   bool only_announced_ = true;
-  std::span<const std::string> guarded_;
+  const http::FieldGuard* guard_ = nullptr;
   std::string announced_;
   std::string ends_here_;  ///< a list of the names in Connection
   std::string lines_;

@@ -182,11 +182,15 @@ class AskingProxy(Case):
                        (("Connection", "close, x-original-uri, x-forwarded-uri, x-forwarded-for"),),
                        (("TE", "trailers"), ("Connection", "te")),
                        (("RateLimit", '"rest";r=9'), ("Weir-Answered", "yes")),
-                       (("X_Original_URI", "/open/a"), ("X_Forwarded_Uri", "/open/a")),
                        (("Range", "bytes=0-0"), ("If-None-Match", "*")),
                        (("X-Http-Method-Override", "GET"), ("X-Original-Url", "/open/a"))):
             self.assertEqual(self.get(*fields, method="POST", target="/v1/search").status, 429,
                              fields)
+        # nginx drops such names; the others ask Weir, which refuses them.
+        status = 400 if self.passes_refusals_on else 429
+        for name in ("X_Original_URI", "X_Forwarded_Uri"):
+            self.assertEqual(self.get((name, "/open/a"), method="POST", target="/v1/search").status,
+                             status, name)
         for target in ("http://weir.test/v1/search", "/v1/./search", "/open/../v1/search",
                        "/%761/search"):
             self.assertEqual(self.get(method="POST", target=target).status, 429, target)

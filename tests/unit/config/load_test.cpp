@@ -111,6 +111,38 @@ TEST_CASE("the headers that tell the client") {
   }
 }
 
+TEST_CASE("fields of untrusted peers") {
+  const auto least = must_load(test::route_tail);
+  CHECK(least->client_address.removes_untrusted_fields);
+  CHECK(least->client_address.untrusted_fields.empty());
+  CHECK(least->downstream.unusual_field_names == UnusualNames::pass);
+  const auto config = must_load(
+      "client_address: {remove_untrusted_fields: false, untrusted_fields: [X-Geo, \"x-in-*\"]}\n"
+      "downstream: {unusual_field_names: drop}\n" +
+      test::route_tail);
+  CHECK_FALSE(config->client_address.removes_untrusted_fields);
+  CHECK(config->client_address.untrusted_fields == std::vector<std::string>{"x-geo", "x-in-*"});
+  CHECK(config->downstream.unusual_field_names == UnusualNames::drop);
+  CHECK(must_load("client_address: {untrusted_fields: []}\n" + test::route_tail)
+            ->client_address.untrusted_fields.empty());
+}
+
+TEST_CASE("an untrusted field that is read is warned of") {
+  const auto config = must_load(R"(
+client_address: {untrusted_fields: [x-a, x-key, x-tier]}
+identities: {key: {header: X-Key}}
+routes:
+  - {match: {headers: {X-Tier: a}}, respond: {}}
+  - {respond: {}, limits: [{policy: p, key: key}]}
+policies: {p: {algorithm: gcra, rate: 1/1s}}
+)");
+  REQUIRE(config->warnings.size() == 2);
+  CHECK(config->warnings[0].to_string() ==
+        "2:42: client_address.untrusted_fields[1]: never removed: an identity or a route reads "
+        "this field");
+  CHECK(config->warnings[1].key_path == "client_address.untrusted_fields[2]");
+}
+
 TEST_CASE("an upstream with everything, and with nothing but its server") {
   const auto config = must_load(R"(
 upstreams:

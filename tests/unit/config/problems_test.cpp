@@ -87,6 +87,20 @@ TEST_CASE("process-wide sections") {
            "1:31: client_address.ipv4_prefix: expected a whole number from 1 to 32"},
           {"client_address: {ipv6_prefix: 0}",
            "1:31: client_address.ipv6_prefix: expected a whole number"},
+          {"client_address: {untrusted_fields: [\"a b\"]}",
+           "1:37: client_address.untrusted_fields[0]: expected the name of a header field, or the "
+           "beginning of one and *, as x-internal-* (here \"a b\")"},
+          {"client_address: {untrusted_fields: [\"*\"]}",
+           "1:37: client_address.untrusted_fields[0]: expected the name of a header field"},
+          {"client_address: {untrusted_fields: [x-*-y]}",
+           "1:37: client_address.untrusted_fields[0]: expected the name of a header field"},
+          {"client_address: {untrusted_fields: [x-a, Host]}",
+           "1:42: client_address.untrusted_fields[1]: every request needs this field; remove it "
+           "from the list"},
+          {"client_address: {remove_untrusted_fields: 1}",
+           "1:43: client_address.remove_untrusted_fields: expected true or false (here \"1\")"},
+          {"downstream: {unusual_field_names: keep}",
+           "1:35: downstream.unusual_field_names: expected pass or drop (here \"keep\")"},
           {"downstream:", "1:1: downstream: has no value; write one or remove the key"},
           {"downstream: {max_head: ~}", "1:14: downstream.max_head: has no value"},
           {"downstream: {max_head: 100}",
@@ -121,6 +135,21 @@ TEST_CASE("process-wide sections") {
           {"upstreams: []", "1:12: upstreams: expected a map of upstreams by name, found a list"},
       },
       test::route_tail);
+}
+
+TEST_CASE("a field that is read must not be dropped because of its name") {
+  const std::string found = problems_of(R"(client_address: {header: edge_ip}
+downstream: {unusual_field_names: drop}
+identities: {key: {any_of: [{header: x-a}, {header: x_key}]}}
+policies: {w: {algorithm: attributed_window, rate: 1/1s, attributes: ["header:x.b"]}}
+routes: [{match: {headers: {x_tier: a}}, respond: {}}]
+)");
+  const std::string rest = "; choose pass, or a name of letters, digits and -\n";
+  const std::string begin = "downstream.unusual_field_names: drop removes the field ";
+  CHECK(found == "1:26: client_address.header: " + begin + "\"edge_ip\"" + rest +
+                     "3:19: identities.key: " + begin + "\"x_key\"" + rest +
+                     "4:70: policies.w.attributes: " + begin + "\"x.b\"" + rest +
+                     "5:37: routes[0].match.headers.x_tier: " + begin + "\"x_tier\"" + rest);
 }
 
 TEST_CASE("every problem with certificates and keys is told, and where") {

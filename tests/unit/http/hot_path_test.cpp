@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "http/chunked.hpp"
+#include "http/field_guard.hpp"
 #include "http/framing.hpp"
 #include "http/hop_by_hop.hpp"
 #include "http/problem.hpp"
@@ -37,6 +38,20 @@ TEST_CASE("reading a head allocates nothing") {
           const auto framing = request_framing(request.view);
           if (refusal || passed_on != 3 || !framing || !request.view.find("x-api-key"))
             std::abort();
+        }) == 0);
+}
+
+TEST_CASE("judging the names of fields allocates nothing") {
+  const FieldGuard guard{{.own = {"x-api-key"}, .untrusted = {"x-internal-*"}}};
+  const auto fields = fields_of({{"Host", "api.example.com"},
+                                 {"X-Api-Key", "a-key"},
+                                 {"X-Request_Id", "1"},
+                                 {"X-Forwarded-For", "192.0.2.1"}});
+  CHECK(allocations_in([&] {
+          std::size_t removed = 0;
+          for (const FieldView& field : fields)
+            removed += guard.is_removed(field, false) ? 1 : 0;
+          if (guard.refusal_of(fields) || removed != 1) std::abort();
         }) == 0);
 }
 

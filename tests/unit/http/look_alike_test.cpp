@@ -1,29 +1,36 @@
 #include "http/look_alike.hpp"
 
-#include <vector>
-
 #include "catch.hpp"
+#include "http/characters.hpp"
 
 namespace weir::http {
 namespace {
 
-const std::vector<std::string> guarded{"X-Api-Key", "x_odd"};
-
-TEST_CASE("F7: names that a server may take for another field's are told apart") {
-  for (const char* name :
-       {"Content_Length", "TRANSFER_ENCODING", "transfer_encoding", "X_Forwarded_For",
-        "x-forwarded_host", "X_FORWARDED-Proto", "X_Real_IP", "x-real_ip", "X_Api_Key", "x-api_key",
-        "X-Odd", "x_original_uri", "X_Original_Method", "X-Original_Host"}) {
-    INFO(name);
-    CHECK(is_look_alike(name, guarded));
+TEST_CASE("a plain name has letters, digits and - only, wherever another character stands") {
+  for (int byte = 0; byte < 256; ++byte) {
+    const auto c = static_cast<char>(byte);
+    if (!is_token_character(c)) continue;
+    const bool expected = c == '-' || is_digit(c) || is_alpha(c);
+    for (const std::size_t size : {1U, 7U, 8U, 9U, 16U, 21U}) {
+      for (std::size_t at = 0; at < size; ++at) {
+        std::string name(size, 'Z');
+        name[at] = c;
+        INFO(name);
+        CHECK(is_plain_name(name) == expected);
+      }
+    }
   }
+  CHECK(is_plain_name(""));
 }
 
-TEST_CASE("F7: the fields themselves, and others with underscores, are no look-alikes") {
-  for (const char* name : {"Content-Length", "transfer-encoding", "X-Forwarded-For", "x-api-key",
-                           "X_ODD", "x_request_id", "_", "x_forwarded", "content_lengths", "X-A"}) {
+TEST_CASE("a look-alike differs in punctuation, not in case alone") {
+  for (const char* name : {"X_Api_Key", "x.api-key", "X~API*KEY", "x-api_key"}) {
     INFO(name);
-    CHECK_FALSE(is_look_alike(name, guarded));
+    CHECK(is_look_alike(name, "x-api-key"));
+  }
+  for (const char* name : {"X-Api-Key", "x-api-key", "x--api-key", "xxapixkey", "x_api_keys"}) {
+    INFO(name);
+    CHECK_FALSE(is_look_alike(name, "x-api-key"));
   }
 }
 

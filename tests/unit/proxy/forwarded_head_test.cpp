@@ -9,6 +9,8 @@ using weir::identity::IpAddress;
 
 namespace {
 
+const http::FieldGuard guard{{.client_field = "cf-connecting-ip"}};
+
 /// An exchange whose request is `head`, ready to be forwarded.
 struct Forwarded {
   explicit Forwarded(std::string text) : head(std::move(text)) {
@@ -29,10 +31,9 @@ struct Forwarded {
   }
   std::string to_upstream(bool trusted = false) {
     std::string out;
-    append_request_head(out, exchange,
-                        {.peer = IpAddress::v4({192, 0, 2, 7}),
-                         .peer_is_trusted = trusted,
-                         .client_field = "cf-connecting-ip"});
+    append_request_head(
+        out, exchange,
+        {.peer = IpAddress::v4({192, 0, 2, 7}), .peer_is_trusted = trusted, .guard = guard});
     return out;
   }
   std::string to_client(const std::string& response, bool& chunk) {
@@ -107,8 +108,8 @@ TEST_CASE(
     CHECK(contains(request.to_upstream(true), line));
   }
   Forwarded others(
-      "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded: 1\r\nX-Originals: 2\r\nX-Real: 3\r\n\r\n");
-  CHECK(contains(others.to_upstream(false), "X-Forwarded: 1\r\nX-Originals: 2\r\nX-Real: 3\r\n"));
+      "GET / HTTP/1.1\r\nHost: a\r\nX-Forwardeds: 1\r\nX-Originals: 2\r\nX-Real: 3\r\n\r\n");
+  CHECK(contains(others.to_upstream(false), "X-Forwardeds: 1\r\nX-Originals: 2\r\nX-Real: 3\r\n"));
 }
 
 TEST_CASE("H8 H16: Via names the version received, our own version goes out") {

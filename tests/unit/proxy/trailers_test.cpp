@@ -1,7 +1,5 @@
 #include "proxy/trailers.hpp"
 
-#include <vector>
-
 #include "catch.hpp"
 #include "unit/http/request_of.hpp"
 
@@ -11,14 +9,14 @@ using http::NameValue;
 
 namespace {
 
-const std::vector<std::string> guarded{"X-Api-Key"};
+const http::FieldGuard guard{{.own = {"X-Api-Key"}}};
 
 Trailers opened(std::initializer_list<NameValue> lines, bool only_announced = true) {
   const auto head = http::fields_of(lines);
   Trailers trailers;
   trailers.open({.head = head,
                  .connection = http::connection_options(head),
-                 .guarded = guarded,
+                 .guard = &guard,
                  .only_announced = only_announced});
   for (const auto& field :
        http::fields_of({{"X-Sum", "1"}, {"x-other", "2"}, {"Host", "h"}, {"X_Api_Key", "k"}}))

@@ -1,0 +1,73 @@
+// Fields that one part of the file reads and another removes.
+#include <algorithm>
+
+#include "config/sections.hpp"
+#include "http/look_alike.hpp"
+#include "http/request_view.hpp"
+
+namespace weir::config {
+
+namespace {
+
+/// Reports a field that is removed before anything reads it.
+void check_kept(const Cursor& in, std::string_view name) {
+  if (http::is_plain_name(name)) return;
+  in.error("downstream.unusual_field_names: drop removes the field " + in_quotes(name) +
+           "; choose pass, or a name of letters, digits and -");
+}
+
+void check_source(const Cursor& in, const identity::Source& source) {
+  identity::each_part(source, [&](const identity::Source& part) {
+    if (const auto* const header = std::get_if<identity::FromHeader>(&part.from))
+      check_kept(in, header->name);
+  });
+}
+
+bool reads(const Config& config, std::string_view name) {
+  const auto is_name = [name](std::string_view other) { return http::iequals(name, other); };
+  bool found = false;
+  for (const Identity& identity : config.identities) {
+    identity::each_part(identity.source, [&](const identity::Source& part) {
+      const auto* const header = std::get_if<identity::FromHeader>(&part.from);
+      found |= header != nullptr && is_name(header->name);
+    });
+  }
+  for (const Route& route : config.routes) {
+    found |= std::any_of(route.match.headers.begin(), route.match.headers.end(),
+                         [&](const auto& header) { return is_name(header.first); });
+  }
+  return found;
+}
+
+}  // namespace
+
+void check_unusual_field_names(const Cursor& root, const Config& config) {
+  if (config.downstream.unusual_field_names != UnusualNames::drop) return;
+  check_kept(root.at_key("client_address").at_key("header"), config.client_address.header_name);
+  for (const Identity& identity : config.identities)
+    check_source(root.at_key("identities").at_key(identity.name), identity.source);
+  for (const Policy& policy : config.policies) {
+    for (const Attribute& attribute : policy.attributes) {
+      if (attribute.kind != Attribute::Kind::header) continue;
+      check_source(root.at_key("policies").at_key(policy.name).at_key("attributes"),
+                   attribute.source);
+    }
+  }
+  for (std::size_t i = 0; i < config.routes.size(); ++i) {
+    for (const auto& [name, value] : config.routes[i].match.headers)
+      check_kept(root.at_key("routes").at(i).at_key("match").at_key("headers").at_key(name), name);
+  }
+}
+
+void warn_of_untrusted_fields(const Cursor& root, const Config& config) {
+  const auto& names = config.client_address.untrusted_fields;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!reads(config, names[i])) continue;
+    root.at_key("client_address")
+        .at_key("untrusted_fields")
+        .at(i)
+        .warn("never removed: an identity or a route reads this field");
+  }
+}
+
+}  // namespace weir::config

@@ -1,0 +1,156 @@
+#include "http/field_guard.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "http/characters.hpp"
+#include "http/look_alike.hpp"
+#include "http/trusted_fields.hpp"
+
+namespace weir::http {
+namespace {
+
+namespace beast = boost::beast::http;
+
+/// Whose look-alikes are refused in any configuration, besides the fields for trusted peers.
+constexpr std::array<std::string_view, 2> framing_fields{"content-length", "transfer-encoding"};
+
+constexpr auto last_known_field = static_cast<std::size_t>(FieldId::xref);
+
+std::string in_lower_case(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), to_lower);
+  return lower;
+}
+
+/// A bit for the first letter, in either case; all bits for another first character.
+constexpr std::uint32_t letter_bit(std::string_view name) {
+  const char first = name.empty() ? '*' : to_lower(name.front());
+  return is_alpha(first) ? std::uint32_t{1} << (first - 'a') : ~std::uint32_t{0};
+}
+
+}  // namespace
+
+bool may_be_untrusted(std::string_view name) {
+  return !iequals(name, "host") &&
+         std::none_of(framing_fields.begin(), framing_fields.end(),
+                      [name](std::string_view framing) { return iequals(name, framing); });
+}
+
+bool FieldGuard::Pattern::matches(std::string_view field_name) const {
+  if (is_prefix) return iequals(field_name.substr(0, name.size()), name);
+  return iequals(field_name, name);
+}
+
+/// Of a prefix, the rest of the name must be plain too: X-Forwarded-Client.Cert may be read as
+/// X-Forwarded-Client-Cert.
+bool FieldGuard::Pattern::is_imitated_by(std::string_view field_name, bool field_is_plain) const {
+  if (is_plain && field_is_plain) return false;
+  if (!is_prefix) return is_look_alike(field_name, name);
+  const auto begin = field_name.substr(0, name.size());
+  if (!are_one_variable(begin, name)) return false;
+  return !iequals(begin, name) || !is_plain_name(field_name.substr(name.size()));
+}
+
+FieldGuard::FieldGuard(const FieldGuardSettings& settings)
+    : drops_unusual_(settings.drops_unusual) {
+  const auto patterns = [&](const auto& names, std::vector<Pattern>& to) {
+    for (const std::string_view written : names) {
+      guard(written);
+      const bool is_prefix = written.ends_with('*');
+      const auto name = written.substr(0, written.size() - (is_prefix ? 1 : 0));
+      to.push_back({.name = in_lower_case(name), .is_prefix = is_prefix});
+      first_letters_ |= letter_bit(name);
+    }
+  };
+  patterns(origin_fields, always_);
+  patterns(std::array{settings.client_field}, always_);
+  if (settings.removes_untrusted) {
+    patterns(removable_fields, removable_);
+    patterns(settings.untrusted, removable_);
+  }
+  for (const auto& name : framing_fields)
+    guard(name);
+  for (const auto& name : settings.own) {
+    guard(name);
+    own_.push_back(in_lower_case(name));
+  }
+  for (const auto& name : settings.observed)
+    guard(name);
+  find_known();
+}
+
+void FieldGuard::guard(std::string_view written) {
+  Pattern pattern{.name = in_lower_case(written), .is_prefix = written.ends_with('*')};
+  const std::string refusal = "a field has a name that services may read as \"" + pattern.name +
+                              "\"; remove it, or write that name";
+  if (pattern.is_prefix) pattern.name.pop_back();
+  pattern.is_plain = is_plain_name(pattern.name);
+  pattern.refusal = refusal;
+  has_unusual_ |= !pattern.is_plain;
+  guarded_.push_back(std::move(pattern));
+}
+
+void FieldGuard::find_known() {
+  static_assert(last_known_field < decltype(known_){}.size());
+  for (std::size_t id = 1; id <= last_known_field; ++id) {
+    const auto text = beast::to_string(static_cast<FieldId>(id));
+    const std::string_view name{text.data(), text.size()};
+    known_[id] = may_be_untrusted(name) && is_untrusted(name);
+  }
+}
+
+void FieldGuard::drop_unusual(std::vector<FieldView>& fields) const {
+  if (!drops_unusual_) return;
+  std::erase_if(fields, [](const FieldView& field) {
+    return field.id == FieldId::unknown && !is_plain_name(field.name);
+  });
+}
+
+std::optional<Refusal> FieldGuard::refusal_of(std::span<const FieldView> fields) const {
+  for (const FieldView& field : fields) {
+    if (field.id != FieldId::unknown && !has_unusual_) continue;
+    if (const Pattern* const imitated = imitated_by(field.name))
+      return Refusal{400, imitated->refusal};
+  }
+  return std::nullopt;
+}
+
+const FieldGuard::Pattern* FieldGuard::imitated_by(std::string_view name) const {
+  const bool is_plain = is_plain_name(name);
+  if (is_plain && !has_unusual_) return nullptr;
+  const auto is_imitated = [&](const Pattern& one) { return one.is_imitated_by(name, is_plain); };
+  const auto found = std::find_if(guarded_.begin(), guarded_.end(), is_imitated);
+  if (found == guarded_.end()) return nullptr;
+  // A name that is guarded itself is read as it is, whatever else it resembles.
+  const bool is_guarded = std::any_of(guarded_.begin(), guarded_.end(), [&](const Pattern& one) {
+    return !one.is_prefix && iequals(one.name, name);
+  });
+  return is_guarded ? nullptr : &*found;
+}
+
+bool FieldGuard::is_removed(std::string_view name, bool peer_is_trusted) const {
+  if ((letter_bit(name) & (first_letters_ | letter_bit(cgi_proxy_field))) == 0) return false;
+  return iequals(name, cgi_proxy_field) || (!peer_is_trusted && is_untrusted(name));
+}
+
+bool FieldGuard::is_untrusted(std::string_view name) const {
+  const auto matches = [name](const Pattern& one) { return one.matches(name); };
+  if (std::any_of(always_.begin(), always_.end(), matches)) return true;
+  return std::any_of(removable_.begin(), removable_.end(), matches) && !is_own(name);
+}
+
+bool FieldGuard::is_own(std::string_view name) const {
+  return std::any_of(own_.begin(), own_.end(),
+                     [name](const std::string& one) { return iequals(one, name); });
+}
+
+bool FieldGuard::is_forbidden_in_trailers(std::string_view name) const {
+  if (drops_unusual_ && !is_plain_name(name)) return true;
+  return std::any_of(guarded_.begin(), guarded_.end(), [name](const Pattern& one) {
+    const auto begin = one.is_prefix ? name.substr(0, one.name.size()) : name;
+    return are_one_variable(begin, one.name);
+  });
+}
+
+}  // namespace weir::http

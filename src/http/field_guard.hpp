@@ -1,0 +1,90 @@
+// Which request fields are refused, removed or passed on because of their names.
+//
+// Fields that decide something (who the client is, where a request comes from, how its body is
+// framed, which route it takes) must reach the service as Weir has read them, and those that only a
+// trusted proxy may send must not come from anybody else. Made once from the configuration; pure
+// and thread-safe afterwards; no allocation.
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/refusal.hpp"
+#include "http/request_view.hpp"
+
+namespace weir::http {
+
+/// Names in any case.
+struct FieldGuardSettings {
+  std::string client_field = "x-forwarded-for";  ///< that client addresses are read from
+  /// Fields that identities and routes read: the operator's own use. They are not removed, unless
+  /// no untrusted peer may ever send them.
+  std::vector<std::string> own{};
+  std::vector<std::string> observed{};   ///< fields that attributes of a window read
+  bool removes_untrusted = true;         ///< the removable built-in fields and `untrusted`
+  std::vector<std::string> untrusted{};  ///< more of them; "x-internal-*" is a prefix
+  bool drops_unusual = false;            ///< names with other characters than letters, digits, "-"
+};
+
+/// True for a name that may be listed in `untrusted`, without the "*" of a prefix: not for Host and
+/// the fields that frame a body.
+bool may_be_untrusted(std::string_view name);
+
+class FieldGuard {
+ public:
+  explicit FieldGuard(const FieldGuardSettings& settings);
+
+  /// Removes the fields that no part of Weir shall see, in place.
+  void drop_unusual(std::vector<FieldView>& fields) const;
+
+  /// 400 if the name of a field may be read as that of a field that decides something, and is not
+  /// that name. The detail holds as long as this object.
+  std::optional<Refusal> refusal_of(std::span<const FieldView> fields) const;
+
+  /// True for fields that are not passed on: Proxy, which CGI would make the variable HTTP_PROXY
+  /// (CVE-2016-5385), and from an untrusted peer the fields that only a trusted one may send.
+  bool is_removed(const FieldView& field, bool peer_is_trusted) const {
+    if (field.id != FieldId::unknown)
+      return !peer_is_trusted && known_[static_cast<std::size_t>(field.id)];
+    return is_removed(field.name, peer_is_trusted);
+  }
+
+  /// True for what a trailer section of a request may not hold, besides is_forbidden_in_trailers():
+  /// a guarded field, or a name that may be read as one.
+  bool is_forbidden_in_trailers(std::string_view name) const;
+
+ private:
+  /// One name, or all that begin with it.
+  struct Pattern {
+    std::string name;  ///< in lower case
+    bool is_prefix = false;
+    bool is_plain = true;
+    std::string refusal{};  ///< the words for a look-alike
+
+    bool matches(std::string_view field_name) const;
+    bool is_imitated_by(std::string_view field_name, bool field_is_plain) const;
+  };
+
+  bool is_removed(std::string_view name, bool peer_is_trusted) const;
+  bool is_untrusted(std::string_view name) const;
+  bool is_own(std::string_view name) const;
+  void guard(std::string_view written);
+  void find_known();
+  const Pattern* imitated_by(std::string_view name) const;
+
+  bool drops_unusual_;
+  bool has_unusual_ = false;         ///< a guarded name has punctuation besides "-"
+  std::vector<Pattern> guarded_;     ///< no look-alikes of these
+  std::vector<Pattern> always_;      ///< removed from untrusted peers
+  std::vector<Pattern> removable_;   ///< so are these, except the operator's own
+  std::vector<std::string> own_;     ///< in lower case
+  std::uint32_t first_letters_ = 0;  ///< of always_ and removable_: a bit a letter
+  std::bitset<512> known_;           ///< by FieldId, what is_untrusted() returns
+};
+
+}  // namespace weir::http

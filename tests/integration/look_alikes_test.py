@@ -1,0 +1,162 @@
+"""Names that a service reads differently from what was sent."""
+
+from harness import web_services
+from harness.case import Case, configuration
+from harness.client import Connection
+
+ONE = {"p": {"algorithm": "fixed_window", "rate": "1/1h"}}
+FROM_TRUSTED = {"trusted_proxies": ["127.0.0.0/8"]}
+
+
+def limited_by(source, **sections):
+    """Limits of one request for each client that `source` finds; more are 429."""
+    return {"policies": ONE, "identities": {"who": source},
+            "routes": [{"upstream": "main", "limits": [{"policy": "p", "key": "who"}]}], **sections}
+
+
+class LookAlikes(Case):
+    def behind(self, kind, **sections):
+        service = kind()
+        self.addCleanup(service.stop)
+        self.weir = self.start(configuration(service.url, **sections))
+        return service
+
+    def send(self, method="GET", target="/", fields=(), **options):
+        with Connection(self.weir.address) as client:
+            return client.request(method, target, fields, **options)
+
+    def assert_served(self, count=1, **request):
+        for _ in range(count):
+            response = self.send(**request)
+            self.assertEqual(response.status, 200, request)
+        return response.json()
+
+    def assert_refused(self, detail, **request):
+        self.assert_problem(self.send(**request), 400, detail)
+
+    def assert_dodges_refused(self, detail, *requests):
+        """Refused, and charged to nobody: the client that they name is admitted afterwards."""
+        for request in requests:
+            with self.subTest(request):
+                self.assert_refused(detail, **request)
+
+
+class Fields(LookAlikes):
+    def test_a_look_alike_of_an_identity_is_refused(self):
+        for kind, separators in [(web_services.Php, "._!~"), (web_services.Gunicorn, "_")]:
+            with self.subTest(kind.__name__):
+                self.behind(kind, **limited_by({"header": "x-api-key"}))
+                detail = 'a name that services may read as "x-api-key"'
+                for mark in separators:
+                    name = mark.join(("X", "Api", "Key"))
+                    self.assert_dodges_refused(
+                        detail, {"fields": [(name, "mine"), ("X-Api-Key", "random")]},
+                        {"fields": [("X-Api-Key", "victim"), (name, "mine")]},
+                        {"fields": [(name, "mine")]}, {"fields": [("x-api" + mark + "key", "a")]})
+                for key in ("random", "victim"):
+                    seen = self.assert_served(fields={"X-Api-Key": key})
+                    self.assertEqual(seen["fields"]["HTTP_X_API_KEY"], key)
+                    self.assertEqual(self.send(fields={"X-Api-Key": key}).status, 429)
+
+    def test_an_identity_with_punctuation_has_look_alikes_without(self):
+        self.behind(web_services.Gunicorn, **limited_by({"header": "x_api.key"}))
+        self.assert_dodges_refused('services may read as "x_api.key"',
+                                   {"fields": {"X-Api-Key": "a"}}, {"fields": {"x_api_key": "a"}})
+        self.assert_served(fields={"X_Api.Key": "a"})
+
+    def test_look_alikes_of_what_routes_attributes_and_proxies_name_are_refused(self):
+        window = {"algorithm": "attributed_window", "rate": "10/1s",
+                  "attributes": ["header:x-tenant-name"]}
+        routes = [{"match": {"headers": {"X-Tier-Name": "gold"}}, "upstream": "main",
+                   "limits": [{"policy": "w"}]}, {"upstream": "main"}]
+        self.behind(web_services.Php, routes=routes, policies={"w": window},
+                    client_address={"header": "x-edge-ip", "untrusted_fields": ["x-internal-*"]})
+        names = ("X_Tier_Name", "X.Tier-Name", "X.Tenant.Name", "X_Edge.IP", "X.Internal-User",
+                 "X-Internal-User_Name", "X.Forwarded-For", "X-Forwarded-For_", "X_Original_URI",
+                 "X.Real.IP", "X_Forwarded", "Content.Length", "Transfer_Encoding", "CF.Connecting-IP",
+                 "True_Client_IP", "X.SSL-Client-Cert", "X-SSL-Client-S_DN", "X_HTTP_Method_Override")
+        for name in names:
+            with self.subTest(name):
+                self.assert_refused("a field has a name that services may read as",
+                                    fields={name: "1"})
+        seen = self.assert_served(fields={"X_Other": "1", "X.Tier": "2", "X-Tenant.Name.Too": "3"})
+        self.assertEqual(seen["fields"]["HTTP_X_OTHER"], "1")
+        self.assertEqual(seen["fields"]["HTTP_X_TIER"], "2")
+
+    def test_look_alikes_from_trusted_peers_are_refused_too(self):
+        self.behind(web_services.Php, client_address=FROM_TRUSTED)
+        for name in ("X_Forwarded_For", "X.Forwarded.Proto", "X-Forwarded-Client.Cert"):
+            self.assert_refused("services may read as", fields={name: "192.0.2.1"})
+
+    def test_unusual_names_can_be_dropped(self):
+        self.behind(web_services.Php, **limited_by({"header": "x-api-key"}),
+                    downstream={"unusual_field_names": "drop"})
+        seen = self.assert_served(fields=[("X_Api_Key", "mine"), ("X.Api.Key", "mine"),
+                                          ("X_Other", "1"), ("X-Api-Key", "known"), ("X-More", "2")])
+        self.assertEqual(seen["fields"]["HTTP_X_API_KEY"], "known")
+        self.assertEqual(seen["fields"]["HTTP_X_MORE"], "2")
+        self.assertNotIn("HTTP_X_OTHER", seen["fields"])
+        seen = self.assert_served(3, fields={"X.Api.Key": "mine"})
+        self.assertNotIn("HTTP_X_API_KEY", seen["fields"])
+
+    def test_connection_cannot_remove_a_field_that_routes_read(self):
+        routes = [{"match": {"headers": {"X-Tier": "gold"}}, "upstream": "main"},
+                  {"respond": {"status": 404}}]
+        self.behind(web_services.Node, routes=routes)
+        seen = self.assert_served(fields={"X-Tier": "gold", "Connection": "x-tier"})
+        self.assertEqual(seen["fields"]["x-tier"], "gold")
+
+
+class TrustedFields(LookAlikes):
+    NEW = ("X-Rewrite-URL", "X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override",
+           "X-Forwarded", "True-Client-IP", "CF-Connecting-IP", "X-Client-IP",
+           "X-Cluster-Client-IP", "Client-IP", "Front-End-Https", "X-SSL-Client-Cert",
+           "X-SSL-Client-Verify")
+    OLD = ("Forwarded", "X-Forwarded-User", "X-Original-URL", "X-Real-IP")
+
+    def seen(self, names):
+        fields = {name: "evil" for name in (*names, "X-Mine")}
+        seen = self.assert_served(fields=fields)["fields"]
+        return {name for name in names if seen.get(name.lower()) == "evil"}
+
+    def test_fields_for_trusted_peers_are_removed(self):
+        self.behind(web_services.Node,
+                    client_address={"untrusted_fields": ["X-Geo-Country", "x-internal-*", "from"]})
+        names = (*self.NEW, *self.OLD, "Proxy", "X-Geo-Country", "X-Internal-User", "From",
+                 "X-Internal-", "X-Geo-Country-Code", "X-Internals", "X-HTTP-Methods")
+        self.assertEqual(self.seen(names), {"X-Geo-Country-Code", "X-Internals", "X-HTTP-Methods"})
+
+    def test_a_trusted_peer_may_send_them_but_not_proxy(self):
+        self.behind(web_services.Node,
+                    client_address={**FROM_TRUSTED, "untrusted_fields": ["x-geo-country"]})
+        names = (*self.NEW, *self.OLD, "Proxy", "X-Geo-Country")
+        self.assertEqual(self.seen(names), set(names) - {"Proxy"})
+
+    def test_the_removal_of_the_new_ones_can_be_switched_off(self):
+        self.behind(web_services.Node,
+                    client_address={"remove_untrusted_fields": False, "header": "x-edge-ip",
+                                    "untrusted_fields": ["x-geo-country"]})
+        names = (*self.NEW, *self.OLD, "Proxy", "X-Geo-Country", "X-Edge-IP")
+        self.assertEqual(self.seen(names), {*self.NEW, "X-Geo-Country"})
+
+    def test_what_identities_and_routes_read_is_not_removed(self):
+        routes = [{"match": {"headers": {"X-HTTP-Method-Override": "DELETE"}}, "respond": {"status": 403}},
+                  {"upstream": "main", "limits": [{"policy": "p", "key": "who"}]}]
+        self.behind(web_services.Node, **limited_by({"header": "x-ssl-client-s-dn"}, routes=routes))
+        names = ("X-SSL-Client-S-DN", "X-SSL-Client-Cert", "X-HTTP-Method-Override", "X-HTTP-Method")
+        self.assertEqual(self.seen(names), {"X-SSL-Client-S-DN", "X-HTTP-Method-Override"})
+
+    def test_they_do_not_come_through_as_trailer_fields(self):
+        names = (*self.NEW, "Proxy", "X-Geo-Country", "X.Geo.Country", "Client.IP")
+        for trusted in ([], FROM_TRUSTED["trusted_proxies"]):
+            upstream = self.upstream(record=(wire := bytearray()))
+            self.weir = self.start(configuration(upstream.url, client_address={
+                "trusted_proxies": trusted, "untrusted_fields": ["x-geo-country"]}))
+            trailers = "".join(f"{name}: evil\r\n" for name in names) + "X-Sum: 1\r\n"
+            body = b"2\r\nhi\r\n0\r\n" + trailers.encode() + b"\r\n"
+            announced = ", ".join((*names, "X-Sum"))
+            response = self.send(method="POST", body=body, fields={
+                "Transfer-Encoding": "chunked", "Trailer": announced})
+            self.assertEqual(response.status, 200)
+            self.assertIn(b"X-Sum: 1", wire)
+            self.assertNotIn(b"evil", wire)
