@@ -65,6 +65,25 @@ void read_client(const Cursor& in, Source& to) {
   to.from = identity::FromClientAddress{};
 }
 
+bool may_be_repeated(const Source& source) {
+  return std::holds_alternative<identity::FromQuery>(source.from) ||
+         std::holds_alternative<identity::FromCookie>(source.from);
+}
+
+/// Beside query or cookie, which the table reads first.
+void read_repeated(const Cursor& in, Source& to) {
+  auto repeated = identity::Repeated::refuse;
+  read_choice(in, repeated,
+              {{"refuse", identity::Repeated::refuse},
+               {"first", identity::Repeated::first},
+               {"last", identity::Repeated::last}});
+  if (auto* const query = std::get_if<identity::FromQuery>(&to.from)) {
+    query->repeated = repeated;
+  } else if (auto* const cookie = std::get_if<identity::FromCookie>(&to.from)) {
+    cookie->repeated = repeated;
+  }
+}
+
 std::vector<Source> read_sources(const Cursor& in) {
   std::vector<Source> sources;
   for_each_item(in, "a list of sources, as [{header: x-api-key}, {query: api_key}]", most_sources,
@@ -77,6 +96,7 @@ constexpr Key<Source> source_keys[] = {
     {.name = "header", .read = read_header},
     {.name = "query", .read = read_query},
     {.name = "cookie", .read = read_cookie},
+    {.name = "repeated", .read = read_repeated},
     {.name = "path", .read = read_path},
     {.name = "any_of",
      .read = [](const Cursor& in, Source& to) { to.from = identity::AnyOf{read_sources(in)}; }},
@@ -87,8 +107,12 @@ constexpr Key<Source> source_keys[] = {
 
 void read_source(const Cursor& in, Source& to) {
   read_table(in, source_keys, to);
-  if (in.node().kind == Node::Kind::map && in.node().entries.size() != 1) {
+  if (in.node().kind != Node::Kind::map) return;
+  const bool has_repeated = in.has("repeated");
+  if (in.node().entries.size() != (has_repeated ? 2 : 1)) {
     in.error("expected exactly one source (several: any_of or all_of)");
+  } else if (has_repeated && !may_be_repeated(to)) {
+    in.at_key("repeated").error("only beside query or cookie; a repeated header is always refused");
   }
 }
 

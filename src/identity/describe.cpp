@@ -31,4 +31,25 @@ std::string describe(const Source& source) {
   return std::visit(Describer{}, source.from);
 }
 
+std::string describe(const Ambiguity& ambiguity) {
+  const auto* const query = std::get_if<FromQuery>(&ambiguity.source->from);
+  const std::string kind = query != nullptr ? "query parameter" : "cookie";
+  const std::string quoted =
+      '"' + (query != nullptr ? query->name : std::get<FromCookie>(ambiguity.source->from).name) +
+      '"';
+  switch (ambiguity.kind) {
+    case Ambiguity::Kind::repeated:
+      break;
+    case Ambiguity::Kind::look_alike:
+      return "a " + kind + " may be read as " + quoted +
+             ", which identifies the client; remove it, or write that name";
+    case Ambiguity::Kind::separator:
+      return "the " + kind + " " + quoted + ", which identifies the client, has a " +
+             (query != nullptr ? "\";\"" : "\",\"") +
+             " before or in it, which some services take for a separator; write " +
+             (query != nullptr ? "%3B" : "%2C");
+  }
+  return "the " + kind + " " + quoted + ", which identifies the client, appears more than once";
+}
+
 }  // namespace weir::identity

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include <boost/container/small_vector.hpp>
 
@@ -41,12 +43,12 @@ class Serialisation {
     std::transform(bytes_.end() - static_cast<std::ptrdiff_t>(text.size()), bytes_.end(),
                    bytes_.end() - static_cast<std::ptrdiff_t>(text.size()), http::to_lower);
   }
-  void part_decoded(std::string_view text) {
+  void part_decoded(std::string_view text, PercentDecoder::Plus plus) {
     std::size_t size = 0;
-    for (PercentDecoder decoder{text}; !decoder.at_end(); decoder.next())
+    for (PercentDecoder decoder{text, plus}; !decoder.at_end(); decoder.next())
       ++size;
     count(size);
-    for (PercentDecoder decoder{text}; !decoder.at_end();)
+    for (PercentDecoder decoder{text, plus}; !decoder.at_end();)
       bytes_.push_back(decoder.next());
   }
   std::size_t size() const { return bytes_.size(); }
@@ -59,10 +61,13 @@ class Serialisation {
   boost::container::small_vector<char, 256> bytes_;
 };
 
-/// Appends what a source finds in the request; false if it finds nothing.
+/// Appends what a source finds in the request; false if it finds nothing, or nothing clear.
 class Reader {
  public:
   Reader(const Evidence& evidence, Serialisation& out) : evidence_(evidence), out_(out) {}
+
+  /// The first ambiguity that was met.
+  const std::optional<Ambiguity>& ambiguity() const { return ambiguity_; }
 
   bool operator()(const FromClientAddress&) {
     const auto& settings = evidence_.client_settings;
@@ -82,20 +87,21 @@ class Reader {
   }
 
   bool operator()(const FromQuery& from) {
-    const auto value = query_parameter(evidence_.request.query, from.name);
-    if (!value || value->empty()) return false;
+    const std::string_view value =
+        only_value(query_parameters(evidence_.request.query, from.name), from.repeated);
+    if (value.empty()) return false;
     out_.tag(Tag::query);
     out_.part(from.name);
-    decoded(*value);
+    decoded(value, PercentDecoder::Plus::is_space);
     return true;
   }
 
   bool operator()(const FromCookie& from) {
-    const auto value = cookie(evidence_.request, from.name);
-    if (!value || value->empty()) return false;
+    const std::string_view value = only_value(cookies(evidence_.request, from.name), from.repeated);
+    if (value.empty()) return false;
     out_.tag(Tag::cookie);
     out_.part(from.name);
-    out_.part(*value);
+    out_.part(value);
     return true;
   }
 
@@ -115,46 +121,73 @@ class Reader {
     return false;
   }
 
+  /// The parts after the first that is found are read for their ambiguities: the service may look
+  /// at them first.
   bool operator()(const AnyOf& from) {
-    const std::size_t before = out_.size();
+    bool found = false;
     for (const Source& source : from.sources) {
-      if (read(source)) return true;
-      out_.cut_to(before);  // what an all_of had found until something was absent
+      const std::size_t before = out_.size();
+      const bool is_first = read(source) && !found;
+      if (!is_first) out_.cut_to(before);  // also what an all_of had found until a part was absent
+      found |= is_first;
     }
-    return false;
+    return found;
   }
 
   bool operator()(const AllOf& from) {
     out_.tag(Tag::all_of);
     out_.count(from.sources.size());
-    for (const Source& source : from.sources) {
-      if (!read(source)) return false;
-    }
-    return true;
+    bool found = true;
+    for (const Source& source : from.sources)
+      found &= read(source);
+    return found;
   }
 
-  bool read(const Source& source) { return std::visit(*this, source.from); }
+  bool read(const Source& source) {
+    const Source* const outer = std::exchange(source_, &source);
+    const bool found = std::visit(*this, source.from);
+    source_ = outer;
+    return found;
+  }
 
  private:
-  /// Decoded, because "%61" and "a" are one name upstream and must not be two clients here.
-  void decoded(std::string_view text) {
+  /// Decoded, because "%61" and "a" are one value to the service and must not be two clients here.
+  void decoded(std::string_view text, PercentDecoder::Plus plus) {
     if (text.find_first_of("%+") == std::string_view::npos) {
       out_.part(text);
     } else {
-      out_.part_decoded(text);
+      out_.part_decoded(text, plus);
     }
+  }
+
+  /// The value that counts; empty if there is none, or none that is clear.
+  std::string_view only_value(const Occurrences& found, Repeated repeated) {
+    if (found.imitated) return note(Ambiguity::Kind::look_alike);
+    if (found.divided) return note(Ambiguity::Kind::separator);
+    if (found.count > 1 && repeated == Repeated::refuse) return note(Ambiguity::Kind::repeated);
+    return repeated == Repeated::last ? found.last : found.first;
+  }
+  std::string_view note(Ambiguity::Kind kind) {
+    if (!ambiguity_) ambiguity_ = {.kind = kind, .source = source_};
+    return {};
   }
 
   const Evidence& evidence_;
   Serialisation& out_;
+  const Source* source_ = nullptr;  ///< being read
+  std::optional<Ambiguity> ambiguity_;
 };
 
 }  // namespace
 
-std::optional<Hash128> resolve(const Source& source, const Evidence& evidence, SipKey key) {
+Resolution resolve(const Source& source, const Evidence& evidence, SipKey key) {
+  using State = Resolution::State;
   Serialisation serialised;
-  if (!Reader{evidence, serialised}.read(source)) return std::nullopt;
-  return siphash128(key, serialised.view());
+  Reader reader{evidence, serialised};
+  const bool found = reader.read(source);
+  if (reader.ambiguity()) return {.state = State::ambiguous, .ambiguity = *reader.ambiguity()};
+  if (!found) return {};
+  return {.state = State::found, .key = siphash128(key, serialised.view())};
 }
 
 }  // namespace weir::identity

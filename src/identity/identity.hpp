@@ -22,7 +22,7 @@ namespace weir::identity {
 
 struct Source;
 
-/// What a query parameter or a cookie that comes more than once stands for.
+/// Which value of a query parameter or a cookie counts if it comes more than once.
 enum class Repeated : std::uint8_t { refuse, first, last };
 
 struct FromClientAddress {};
@@ -32,7 +32,7 @@ struct FromHeader {
 struct FromQuery {
   std::string name;
   Repeated repeated = Repeated::refuse;
-};  ///< first parameter of that name, percent-decoded ('+' is a space)
+};  ///< the parameter of that name, percent-decoded ('+' is a space)
 struct FromCookie {
   std::string name;
   Repeated repeated = Repeated::refuse;
@@ -80,10 +80,32 @@ struct Evidence {
   const ClientAddressSettings& client_settings;  ///< its prefixes cut FromClientAddress
 };
 
-/// The keyed hash of the identity, or nothing when the request does not carry it. Identities of
-/// different kinds never collide: the kind is hashed too (FromHeader "x-api-key" and FromQuery
-/// "x-api-key" differ).
-std::optional<Hash128> resolve(const Source& source, const Evidence& evidence, SipKey key);
+/// Why services differ in what they read where the identity should be.
+struct Ambiguity {
+  enum class Kind : std::uint8_t {
+    repeated,    ///< it comes more than once
+    look_alike,  ///< some services read another name as this one
+    separator,   ///< some services divide the list at another character, and find the name there
+  };
+  Kind kind = Kind::repeated;
+  const Source* source = nullptr;  ///< FromQuery or FromCookie; lives as long as what was resolved
+};
+
+/// The outcome of looking for an identity in a request.
+struct Resolution {
+  enum class State : std::uint8_t { absent, found, ambiguous };
+  State state = State::absent;
+  Hash128 key{};          ///< found: the keyed hash
+  Ambiguity ambiguity{};  ///< ambiguous
+};
+
+/// Identities of different kinds never collide: the kind is hashed too (FromHeader "x-api-key" and
+/// FromQuery "x-api-key" differ). A combination with an ambiguous part is ambiguous, also where
+/// another part of AnyOf is found.
+Resolution resolve(const Source& source, const Evidence& evidence, SipKey key);
+
+/// The ambiguity in words for the client: the kind and the configured name, never a value.
+std::string describe(const Ambiguity& ambiguity);
 
 /// Where the identity came from, in words for logs and `weir explain`: `header x-api-key`,
 /// `client_address`.

@@ -17,11 +17,59 @@ std::string_view take_until(std::string_view& list, char separator) {
 }
 
 bool decodes_to(std::string_view encoded, std::string_view name) {
-  PercentDecoder decoder{encoded};
+  PercentDecoder decoder{encoded, PercentDecoder::Plus::is_space};
   for (const char c : name) {
     if (decoder.at_end() || decoder.next() != c) return false;
   }
   return decoder.at_end();
+}
+
+constexpr bool is_blank(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/// The variable that PHP makes of a character of a name.
+constexpr char folded(char c) {
+  return c == '.' || c == ' ' || c == '+' || c == '[' ? '_' : c;
+}
+constexpr char folded_in_lower_case(char c) {
+  return http::to_lower(folded(c));
+}
+
+/// True if `written`, decoded, may be read as `name`, which it may also be. `fold` maps a character
+/// to one that stands for all those that are read as the same.
+template <class Fold>
+bool may_be_read_as(std::string_view name, std::string_view written, Fold fold) {
+  PercentDecoder decoder{written, PercentDecoder::Plus::is_space};
+  char next = ' ';
+  while (is_blank(next)) {
+    if (decoder.at_end()) return false;
+    next = decoder.next();
+  }
+  while (!name.empty() && is_blank(name.front()))
+    name.remove_prefix(1);
+  for (const char c : name) {
+    if (fold(next) != fold(c)) return false;
+    // What follows the name: nothing, or the end that a service sees.
+    next = decoder.at_end() ? '\0' : decoder.next();
+  }
+  return next == '\0' || next == '[';
+}
+
+void add(Occurrences& to, std::string_view value) {
+  if (to.count == 0) to.first = value;
+  to.last = value;
+  ++to.count;
+}
+
+/// Looks for the name in a part of the list that some services divide at `separator`.
+template <class Fold>
+void look_between(char separator, std::string_view part, std::string_view name, Fold fold,
+                  Occurrences& to) {
+  while (!part.empty()) {
+    std::string_view piece = take_until(part, separator);
+    to.divided |= may_be_read_as(name, http::trimmed(take_until(piece, '=')), fold);
+  }
 }
 
 std::string_view unquoted(std::string_view text) {
@@ -42,28 +90,46 @@ char PercentDecoder::next() {
     }
   }
   text_.remove_prefix(1);
-  return c == '+' ? ' ' : c;
+  return c == '+' && plus_ == Plus::is_space ? ' ' : c;
 }
 
-std::optional<std::string_view> query_parameter(std::string_view query, std::string_view name) {
+Occurrences query_parameters(std::string_view query, std::string_view name) {
+  Occurrences found;
+  const bool is_divided = query.find(';') != std::string_view::npos;
   while (!query.empty()) {
-    std::string_view value = take_until(query, '&');
-    if (decodes_to(take_until(value, '='), name)) return value;
+    const std::string_view parameter = take_until(query, '&');
+    std::string_view value = parameter;
+    const std::string_view written = take_until(value, '=');
+    if (decodes_to(written, name)) {
+      add(found, value);
+    } else {
+      found.imitated |= may_be_read_as(name, written, folded_in_lower_case);
+    }
+    if (is_divided && parameter.find(';') != std::string_view::npos)
+      look_between(';', parameter, name, folded_in_lower_case, found);
   }
-  return std::nullopt;
+  return found;
 }
 
-std::optional<std::string_view> cookie(const http::RequestView& request, std::string_view name) {
+Occurrences cookies(const http::RequestView& request, std::string_view name) {
+  Occurrences found;
   for (const http::FieldView& field : request.fields) {
     if (field.id != http::FieldId::cookie) continue;
+    const bool is_divided = field.value.find(',') != std::string_view::npos;
     for (std::string_view pairs = field.value; !pairs.empty();) {
-      std::string_view value = take_until(pairs, ';');
-      const bool has_value = value.find('=') != std::string_view::npos;
-      if (has_value && http::trimmed(take_until(value, '=')) == name)
-        return unquoted(http::trimmed(value));
+      const std::string_view pair = take_until(pairs, ';');
+      std::string_view value = pair;
+      const std::string_view written = http::trimmed(take_until(value, '='));
+      if (written == name) {
+        add(found, unquoted(http::trimmed(value)));
+      } else {
+        found.imitated |= may_be_read_as(name, written, folded);
+      }
+      if (is_divided && pair.find(',') != std::string_view::npos)
+        look_between(',', pair, name, folded, found);
     }
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace weir::identity

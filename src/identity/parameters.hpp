@@ -1,31 +1,48 @@
 // Values that stand inside a query or a Cookie field. Pure; no allocation.
 #pragma once
 
-#include <optional>
+#include <cstddef>
 #include <string_view>
 
 #include "http/request_view.hpp"
 
 namespace weir::identity {
 
-/// Decodes a part of a query one byte at a time: '+' is a space, and a '%' without two hexadecimal
-/// digits stands for itself.
+/// Percent-decodes one byte at a time. A '%' without two hexadecimal digits stands for itself.
 class PercentDecoder {
  public:
-  explicit PercentDecoder(std::string_view text) : text_(text) {}
+  enum class Plus : unsigned char { is_plus, is_space };  ///< in cookies, in queries
+
+  PercentDecoder(std::string_view text, Plus plus) : text_(text), plus_(plus) {}
   bool at_end() const { return text_.empty(); }
   char next();
 
  private:
   std::string_view text_;
+  Plus plus_;
 };
 
-/// The value, still encoded, of the first parameter whose decoded name is `name`; empty without
-/// "=".
-std::optional<std::string_view> query_parameter(std::string_view query, std::string_view name);
+/// What a list of parameters or cookies holds under one name.
+struct Occurrences {
+  std::size_t count = 0;   ///< of exactly that name
+  std::string_view first;  ///< value of the first of them; empty without "="
+  std::string_view last;   ///< of the last
+  bool imitated = false;   ///< another name in it is read as this one by some services
+  bool divided = false;    ///< so is the name after, or its value is cut at, another separator
+};
 
-/// The value, without the double quotes around it, of the first cookie of that name over all Cookie
-/// lines.
-std::optional<std::string_view> cookie(const http::RequestView& request, std::string_view name);
+/// Parameters whose decoded name is `name`; their values are still encoded.
+///
+/// Other names that are read as `name`: PHP strips blanks in front, stops at NUL, turns ".", " "
+/// and
+/// "[" into "_" and makes arrays of "name[]" and "name[x]", as Rack does; ASP.NET ignores case.
+/// Rack 2 and Perl divide a query at ";" too.
+Occurrences query_parameters(std::string_view query, std::string_view name);
+
+/// Cookies of that name over all Cookie lines; values without the double quotes around them.
+///
+/// The names of cookies are read in the same ways, but case counts; old PHP and Rack decode them.
+/// Perl divides at "," too.
+Occurrences cookies(const http::RequestView& request, std::string_view name);
 
 }  // namespace weir::identity

@@ -32,6 +32,7 @@ AttributeTexts::AttributeTexts(const config::Config& config) : config_(config) {
 void AttributeTexts::clear() {
   used_ = 0;
   made_.clear();
+  ambiguity_.reset();
 }
 
 std::span<const std::string_view> AttributeTexts::of(std::size_t policy,
@@ -73,10 +74,12 @@ std::string_view AttributeTexts::text_of(const config::Attribute& attribute,
 
 std::string_view AttributeTexts::hash_of(const config::Attribute& attribute,
                                          const identity::Evidence& evidence) {
-  const auto hash = identity::resolve(attribute.source, evidence, config_.identity_key);
-  if (!hash) return {};
+  const auto resolution = identity::resolve(attribute.source, evidence, config_.identity_key);
+  if (resolution.state == identity::Resolution::State::ambiguous && !ambiguity_)
+    ambiguity_ = resolution.ambiguity;
+  if (resolution.state != identity::Resolution::State::found) return {};
   const std::size_t start = made_.size();
-  append_hex(made_, *hash);
+  append_hex(made_, resolution.key);
   return std::string_view(made_).substr(start);
 }
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ class AttributeTexts {
   /// The attributes of one policy, in its order; what the request does not carry is empty.
   /// At most config::limits_per_route times between clear()s.
   std::span<const std::string_view> of(std::size_t policy, const identity::Evidence& evidence);
+  /// The first attribute since clear() that services may read differently.
+  const std::optional<identity::Ambiguity>& ambiguity() const { return ambiguity_; }
 
  private:
   std::string_view text_of(const config::Attribute& attribute, const identity::Evidence& evidence);
@@ -35,6 +38,7 @@ class AttributeTexts {
   std::string made_;                         ///< texts that are no part of the request
   std::array<std::string_view, config::limits_per_route * config::attribute_limit> views_;
   std::size_t used_ = 0;
+  std::optional<identity::Ambiguity> ambiguity_;
 };
 
 }  // namespace weir::limiter

@@ -17,7 +17,10 @@ Verdict Limiter::decide(std::span<const RouteEvidence> routes, Instant now) {
   const Claims claims = make_claims(routes);
   const Decider decider = shared_ ? Decider::redis : Decider::memory;
   if (claims.refusing != nullptr)
-    return {.outcome = claims.refusal, .decider = decider, .route = claims.refusing};
+    return {.outcome = claims.refusal,
+            .decider = decider,
+            .route = claims.refusing,
+            .ambiguity = claims.ambiguity};
   if (claims.count == 0) return {.decider = decider};
   if (shared_) return decide_shared(claims.count, now, now);
   return acquire(claims.count, now, decider);
@@ -28,36 +31,43 @@ Limiter::Claims Limiter::make_claims(std::span<const RouteEvidence> routes) {
   Claims claims;
   for (const RouteEvidence& route : routes) {
     identities_.forget();
-    claims.refusal = add_claims(route, claims.count);
-    if (claims.refusal != Outcome::unlimited) {
-      claims.refusing = &route.route;
-      break;
-    }
+    claims.refusal = add_claims(route, claims);
+    if (claims.refusal == Outcome::unlimited) continue;
+    claims.refusing = &route.route;
+    break;
   }
   return claims;
 }
 
-/// Appends the claims of one route to the first `count`; else why the request is refused.
-Outcome Limiter::add_claims(const RouteEvidence& route, std::size_t& count) {
-  const std::size_t earlier = count;
+/// Appends the claims of one route; else returns why the request is refused.
+Outcome Limiter::add_claims(const RouteEvidence& route, Claims& claims) {
+  using State = identity::Resolution::State;
+  const std::size_t earlier = claims.count;
   for (const config::Limit& limit : route.route.limits) {
-    auto identity = identities_.of(limit.identity, route.evidence);
-    if (!identity && limit.otherwise) identity = identities_.of(*limit.otherwise, route.evidence);
-    if (!identity && limit.required) return Outcome::identity_required;
-    if (!identity || is_claimed(limit, *identity, earlier)) continue;
-    if (count == claims_.size()) return Outcome::too_many_limits;
+    const identity::Resolution* identity = &identities_.of(limit.identity, route.evidence);
+    if (identity->state == State::absent && limit.otherwise)
+      identity = &identities_.of(*limit.otherwise, route.evidence);
+    if (identity->state == State::ambiguous) {
+      claims.ambiguity = identity->ambiguity;
+      return Outcome::identity_ambiguous;
+    }
+    if (identity->state == State::absent && limit.required) return Outcome::identity_required;
+    if (identity->state == State::absent || is_claimed(limit, identity->key, earlier)) continue;
+    if (claims.count == claims_.size()) return Outcome::too_many_limits;
 
     const config::Policy& policy = config_.policies[limit.policy];
-    claims_[count] = {.policy = &policy.rule,
-                      .identity = *identity,
-                      .policy_id = static_cast<std::uint32_t>(limit.policy),
-                      .demand = {.cost = limit.cost, .overdraft = limit.overdraft},
-                      .shadow = policy.shadow,
-                      .attributes = attributes_.of(limit.policy, route.evidence)};
-    limits_[count] = {.policy = &policy, .cost = limit.cost, .identity = *identity};
-    ++count;
+    claims_[claims.count] = {.policy = &policy.rule,
+                             .identity = identity->key,
+                             .policy_id = static_cast<std::uint32_t>(limit.policy),
+                             .demand = {.cost = limit.cost, .overdraft = limit.overdraft},
+                             .shadow = policy.shadow,
+                             .attributes = attributes_.of(limit.policy, route.evidence)};
+    limits_[claims.count] = {.policy = &policy, .cost = limit.cost, .identity = identity->key};
+    ++claims.count;
   }
-  return Outcome::unlimited;
+  if (!attributes_.ambiguity()) return Outcome::unlimited;
+  claims.ambiguity = *attributes_.ambiguity();
+  return Outcome::identity_ambiguous;
 }
 
 /// True if one of the first `count` claims, of another route, is for the same policy and key; it

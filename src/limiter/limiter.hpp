@@ -92,6 +92,7 @@ class Limiter {
     std::size_t count = 0;
     Outcome refusal = Outcome::unlimited;  ///< else why there is nothing to decide
     const config::Route* refusing = nullptr;
+    identity::Ambiguity ambiguity{};
   };
   /// A request that decide() left to ask().
   struct Undecided {
@@ -119,7 +120,7 @@ class Limiter {
   };
 
   Claims make_claims(std::span<const RouteEvidence> routes);
-  Outcome add_claims(const RouteEvidence& route, std::size_t& count);
+  Outcome add_claims(const RouteEvidence& route, Claims& claims);
   bool is_claimed(const config::Limit& limit, const Hash128& identity, std::size_t count);
   Verdict acquire(std::size_t count, Instant now, Decider decider);
   void count_outcomes(const Verdict& verdict);

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "config/config.hpp"
 #include "identity/identity.hpp"
@@ -17,7 +16,7 @@ class ResolvedIdentities {
 
   void forget() { known_ = 0; }
 
-  std::optional<Hash128> of(std::size_t index, const identity::Evidence& evidence) {
+  const identity::Resolution& of(std::size_t index, const identity::Evidence& evidence) {
     const std::uint64_t bit = std::uint64_t{1} << index;
     if ((known_ & bit) == 0) {
       known_ |= bit;
@@ -32,7 +31,7 @@ class ResolvedIdentities {
 
   const config::Config& config_;
   std::uint64_t known_ = 0;
-  std::array<std::optional<Hash128>, config::identity_limit> values_;
+  std::array<identity::Resolution, config::identity_limit> values_;
 };
 
 }  // namespace weir::limiter

@@ -16,11 +16,12 @@ namespace weir::limiter {
 enum class Outcome : std::uint8_t {
   unlimited,  ///< no limit applied
   allowed,
-  denied,             ///< at least one enforced policy said no
-  identity_required,  ///< a required identity is absent: 401
-  too_many_limits,  ///< more than one request can be charged to, over all readings of its path: 400
-  undecided,        ///< the shared store has to be asked: Limiter::ask()
-  failed,           ///< the shared store did not decide and a policy denies then: 503
+  denied,              ///< at least one enforced policy said no
+  identity_required,   ///< a required identity is absent: 401
+  identity_ambiguous,  ///< services may read another identity than Weir does: 400
+  too_many_limits,     ///< more than one request can be charged to, over all readings of its path: 400
+  undecided,           ///< the shared store has to be asked: Limiter::ask()
+  failed,              ///< the shared store did not decide and a policy denies then: 503
 };
 
 /// Who decided.
@@ -64,6 +65,8 @@ struct Verdict {
   const config::Policy* deciding = nullptr;
   /// Identity required: the route whose limit requires it.
   const config::Route* route = nullptr;
+  /// Outcome::identity_ambiguous: what is ambiguous.
+  identity::Ambiguity ambiguity{};
   /// Those that applied, in the route's order; valid until the next decide().
   std::span<const LimitVerdict> limits{};
 };

@@ -41,6 +41,7 @@ struct ExchangeRecord {
   Instant asked_at;
   Instant decided_at;
   limiter::Outcome outcome = limiter::Outcome::unlimited;
+  identity::Ambiguity ambiguity;  ///< of an ambiguous identity
   limiter::Decider decider = limiter::Decider::memory;
   bool shadow_denied = false;
   const config::Policy* policy = nullptr;  ///< the deciding one

@@ -122,6 +122,8 @@ Task<> Session::serve() {
     co_return co_await answer(answer_to(Failure::identity_required));
   if (exchange_->outcome == limiter::Outcome::too_many_limits)
     co_return co_await answer(answer_to(Failure::too_many_limits));
+  if (exchange_->outcome == limiter::Outcome::identity_ambiguous)
+    co_return co_await answer_ambiguous();
   if (exchange_->outcome == limiter::Outcome::failed)
     co_return co_await answer(answer_to(Failure::store_failed));
   if (exchange_->outcome == limiter::Outcome::denied) co_return co_await answer_denied();
@@ -238,6 +240,7 @@ void Session::conclude(const limiter::Verdict& verdict) {
 /// worker.
 void Session::report(const limiter::Verdict& verdict) {
   exchange_->outcome = verdict.outcome;
+  exchange_->ambiguity = verdict.ambiguity;
   exchange_->decider = verdict.decider;
   exchange_->shadow_denied = verdict.shadow_denied;
   exchange_->delay = verdict.delay;

@@ -106,6 +106,7 @@ class Session final : public Deadline {
   Task<> wait_delay();
   // answer
   Task<> answer(const http::Refusal& refusal);
+  Task<> answer_ambiguous();
   Task<> answer_denied();
   Task<> answer_fixed();
   bool asks_for_head() const;

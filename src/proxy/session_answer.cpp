@@ -34,6 +34,11 @@ Task<> Session::answer(const http::Refusal& refusal) {
   co_await send_answer(refusal.status, problem_json, more_fields, body);
 }
 
+Task<> Session::answer_ambiguous() {
+  const std::string detail = identity::describe(exchange_->ambiguity);
+  co_await answer({400, detail});
+}
+
 Task<> Session::answer_denied() {
   const config::Policy& policy = *exchange_->policy;
   const auto& options = context_.config.response_fields;

@@ -1,4 +1,4 @@
-"""Names that a service reads differently from what was sent."""
+"""Names and repeated values that a service reads differently from what was sent."""
 
 from harness import web_services
 from harness.case import Case, configuration
@@ -105,6 +105,121 @@ class Fields(LookAlikes):
         self.behind(web_services.Node, routes=routes)
         seen = self.assert_served(fields={"X-Tier": "gold", "Connection": "x-tier"})
         self.assertEqual(seen["fields"]["x-tier"], "gold")
+
+
+class Parameters(LookAlikes):
+    def test_a_look_alike_of_a_query_identity_is_refused(self):
+        self.behind(web_services.Php, **limited_by({"query": "api_key"}))
+        detail = 'a query parameter may be read as "api_key", which identifies the client'
+        for other in ("api.key", "api+key", "api%20key", "api%2Ekey", "api%5Bkey", "api[key", "api%2Bkey",
+                      "%20api_key", "+api_key", "api_key%00", "api_key%00x", "api_key[]",
+                      "api_key%5B%5D", "api_key[x]", "API_KEY", "api%5fkey[", "%09api.key"):
+            self.assert_dodges_refused(
+                detail, {"target": f"/?api_key=victim&{other}=mine"},
+                {"target": f"/?{other}=mine&api_key=random"}, {"target": f"/?a=b&{other}=mine"})
+        for key in ("victim", "random", "mine"):
+            seen = self.assert_served(target=f"/?api_key={key}&api=1&api_key2=2&xapi_key=3")
+            self.assertEqual(seen["query"]["api_key"], [key])
+            self.assertEqual(self.send(target=f"/?%61pi_key={key}").status, 429)
+
+    def test_a_parameter_after_a_semicolon_is_refused(self):
+        self.behind(web_services.Gunicorn, **limited_by({"query": "key"}))
+        self.assert_dodges_refused(
+            '"key", which identifies the client, has a ";"', {"target": "/?a=1;key=mine"},
+            {"target": "/?key=mine;junk"}, {"target": "/?;key=mine&key=random"},
+            {"target": "/?a;key[]=1"}, {"target": "/?a;%6bey"})
+        self.assert_served(target="/?key=mine%3Bjunk&a=1;b=2")
+
+    def test_a_repeated_query_identity_is_refused(self):
+        self.behind(web_services.Php, **limited_by({"query": "key"}))
+        detail = 'the query parameter "key", which identifies the client, appears more than once'
+        self.assert_dodges_refused(detail, {"target": "/?key=random&key=mine"},
+                                   {"target": "/?key=mine&key=mine"}, {"target": "/?key=mine&%6bey"},
+                                   {"target": "/?key=&a=b&key=mine"})
+        self.assert_served(target="/?key=mine&other=1&other=2")
+        self.assertNotIn("random", self.send(target="/?key=random&key=random").body.decode())
+
+    def test_the_first_or_the_last_counts_where_the_service_takes_it(self):
+        for kind, repeated, at in [(web_services.Php, "last", -1), (web_services.Node, "first", 0)]:
+            with self.subTest(kind.__name__):
+                self.behind(kind, **limited_by({"query": "key", "repeated": repeated}))
+                pair = ["random", "mine"] if repeated == "last" else ["mine", "random"]
+                seen = self.assert_served(target=f"/?key={pair[0]}&key={pair[1]}")
+                self.assertEqual(seen["query"]["key"][at], "mine")
+                self.assertEqual(self.send(target="/?key=mine").status, 429)
+                self.assert_refused("may be read as", target="/?key=a&KEY=b")
+
+    def test_other_routes_are_not_affected(self):
+        routes = [{"match": {"path": "/limited"}, "upstream": "main",
+                   "limits": [{"policy": "p", "key": "who"}]}, {"upstream": "main"}]
+        self.behind(web_services.Php, **limited_by({"query": "key"}, routes=routes))
+        self.assert_served(3, target="/?key=1&key=2&KEY=3")
+        self.assert_refused("more than once", target="/limited?key=1&key=2")
+
+    def test_an_ambiguous_part_makes_a_combination_ambiguous(self):
+        for source in ({"any_of": [{"header": "x-api-key"}, {"query": "key"}]},
+                       {"all_of": [{"header": "x-api-key"}, {"query": "key"}]},
+                       {"all_of": [{"query": "key"}, {"header": "x-absent"}]}):
+            with self.subTest(source):
+                self.behind(web_services.Node, **limited_by(source))
+                self.assert_refused("more than once", target="/?key=1&key=2",
+                                    fields={"X-Api-Key": "a"})
+
+    def test_otherwise_and_attributes_are_resolved_alike(self):
+        window = {"algorithm": "attributed_window", "rate": "10/1s", "attributes": ["query:page"]}
+        limits = [{"policy": "p", "key": "who", "otherwise": "second"}, {"policy": "w"}]
+        self.behind(web_services.Node, policies={**ONE, "w": window},
+                    identities={"who": {"header": "x-api-key"}, "second": {"query": "key"}},
+                    routes=[{"upstream": "main", "limits": limits}])
+        self.assert_refused('"key"', target="/?key=1&key=2")
+        self.assert_refused('"page"', target="/?page=1&page=2", fields={"X-Api-Key": "a"})
+        self.assert_served(target="/?key=1&key=2", fields={"X-Api-Key": "a"})
+
+    def test_weir_proxy_refuses_alike(self):
+        service = web_services.Php()
+        self.addCleanup(service.stop)
+        self.weir = self.start(None, command=["proxy", "--to", service.url, "--limit", "1/1h", "--key",
+                                              "query:key", "--listen", "127.0.0.1:0"])
+        self.assert_refused("more than once", target="/?key=1&key=2")
+        self.assert_refused("may be read as", target="/?key[]=1")
+        self.assert_served(target="/?key=1")
+
+
+class Cookies(LookAlikes):
+    def test_a_look_alike_of_a_cookie_identity_is_refused(self):
+        self.behind(web_services.Php, **limited_by({"cookie": "session_id"}))
+        for other in ("session.id", "session id", "session%5Fid", "%73ession_id", "session[id",
+                      "session_id[]", "session_id[x]", "session_id%00x", "%20session_id"):
+            self.assert_dodges_refused(
+                'a cookie may be read as "session_id", which identifies the client',
+                {"fields": {"Cookie": f"{other}=mine; session_id=random"}},
+                {"fields": {"Cookie": f"session_id=victim; {other}=mine"}},
+                {"fields": [("Cookie", "a=b"), ("Cookie", f"{other}=mine")]})
+        for key in ("random", "victim", "mine"):
+            cookie = f"session_id={key}; Session_Id=1; session=2; session_id2=3"
+            seen = self.assert_served(fields={"Cookie": cookie})
+            self.assertEqual(seen["cookies"]["session_id"], key)
+
+    def test_a_repeated_cookie_identity_is_refused(self):
+        self.behind(web_services.Gunicorn, **limited_by({"cookie": "sid"}))
+        self.assert_dodges_refused(
+            'the cookie "sid", which identifies the client, appears more than once',
+            {"fields": {"Cookie": "sid=random; sid=mine"}},
+            {"fields": {"Cookie": "sid=mine; sid=mine"}}, {"fields": {"Cookie": "sid; sid=mine"}},
+            {"fields": [("Cookie", "sid=random"), ("Cookie", "sid=mine")]})
+        self.assert_dodges_refused('which identifies the client, has a ","',
+                                   {"fields": {"Cookie": "a=b, sid=mine"}},
+                                   {"fields": {"Cookie": "sid=mine,x=y"}})
+        self.assert_served(fields={"Cookie": "a=1,2; sid=mine"})
+
+    def test_the_first_or_the_last_counts_where_the_service_takes_it(self):
+        for kind, repeated, pair in [(web_services.Gunicorn, "last", "sid=random; sid=mine"),
+                                     (web_services.Php, "first", "sid=mine; sid=random")]:
+            with self.subTest(kind.__name__):
+                self.behind(kind, **limited_by({"cookie": "sid", "repeated": repeated}))
+                self.assertEqual(self.assert_served(fields={"Cookie": pair})["cookies"],
+                                 {"sid": "mine"})
+                self.assertEqual(self.send(fields={"Cookie": "sid=mine"}).status, 429)
 
 
 class TrustedFields(LookAlikes):

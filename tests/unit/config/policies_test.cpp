@@ -116,5 +116,22 @@ routes:
   CHECK(std::get<identity::FromPath>(config->identities[2].source.from).parameter == "id");
 }
 
+TEST_CASE("a repeated query parameter or cookie is refused unless another choice is written") {
+  const auto config = must_load(R"(
+identities:
+  a: {query: k}
+  b: {repeated: last, query: k}
+  c: {any_of: [{cookie: c, repeated: first}, {cookie: d, repeated: refuse}]}
+routes: [{respond: {}}]
+)");
+  const auto& sources = config->identities;
+  CHECK(std::get<identity::FromQuery>(sources[1].source.from).repeated ==
+        identity::Repeated::refuse);
+  CHECK(std::get<identity::FromQuery>(sources[2].source.from).repeated == identity::Repeated::last);
+  const auto& any = std::get<identity::AnyOf>(sources[3].source.from).sources;
+  CHECK(std::get<identity::FromCookie>(any[0].from).repeated == identity::Repeated::first);
+  CHECK(std::get<identity::FromCookie>(any[1].from).repeated == identity::Repeated::refuse);
+}
+
 }  // namespace
 }  // namespace weir::config

@@ -217,6 +217,12 @@ TEST_CASE("upstreams and identities") {
           {"identities: {u: {}}", "1:17: identities.u: expected exactly one source"},
           {"identities: {u: {header: a, query: b}}",
            "1:17: identities.u: expected exactly one source"},
+          {"identities: {u: {repeated: first}}", "1:17: identities.u: expected exactly one source"},
+          {"identities: {u: {query: a, repeated: none}}",
+           "1:38: identities.u.repeated: expected refuse, first or last (here \"none\")"},
+          {"identities: {u: {header: a, repeated: last}}",
+           "1:39: identities.u.repeated: only beside query or cookie; a repeated header is always "
+           "refused"},
           {"identities: {u: {heder: a}}",
            "1:18: identities.u.heder: unknown key \"heder\"; did you mean \"header\"?"},
           {"identities: {u: {header: \"a b\"}}", "1:26: identities.u.header: expected a name"},

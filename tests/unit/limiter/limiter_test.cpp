@@ -42,6 +42,44 @@ TEST_CASE("A limit whose identity is absent does not apply, falls back or answer
   }
 }
 
+TEST_CASE("An ambiguous identity is refused, and nothing is charged") {
+  Fixture fixture;
+  fixture.limit(policy("per_client", gcra(1, 1s)), 0);
+  auto& limit = fixture.limit(policy("per_user", gcra(1, 1s)), 2);
+  fixture.request.query = "user=a&user=b";
+  const auto check_refused = [&] {
+    const Verdict verdict = fixture.decide();
+    CHECK(verdict.outcome == Outcome::identity_ambiguous);
+    CHECK(verdict.limits.empty());
+    CHECK(describe(verdict.ambiguity).starts_with("the query parameter \"user\""));
+    CHECK(fixture.store.keys() == 0);
+  };
+  SECTION("as the key") {
+    check_refused();
+    fixture.request.query = "user=a";
+    CHECK(fixture.decide().outcome == Outcome::allowed);
+  }
+  SECTION("as the key, in whose place no other identity is taken") {
+    limit.otherwise = 0;
+    check_refused();
+  }
+  SECTION("as what is used otherwise, if that is read") {
+    limit.identity = 1;
+    limit.otherwise = 2;
+    check_refused();
+    fixture.header("x-api-key", "secret");
+    CHECK(fixture.decide().outcome == Outcome::allowed);
+  }
+  SECTION("as an attribute") {
+    limit.identity = 0;
+    fixture.config.policies[0].attributes = {{.kind = config::Attribute::Kind::query,
+                                              .text = "query:user",
+                                              .name = "user",
+                                              .source = {identity::FromQuery{"user"}}}};
+    check_refused();
+  }
+}
+
 TEST_CASE("An identity that several limits ask for is theirs all, and of this request only") {
   Fixture fixture;
   fixture.limit(policy("short", gcra(2, 1s)), 1);
