@@ -54,6 +54,9 @@ constexpr bool is_token_character(char c) {
 constexpr bool is_token(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_token_character);
 }
+constexpr bool has_lower_case(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+}
 /// Field values hold no control character but HTAB; obs-text is let through as RFC 9110 section 5.5
 /// allows.
 constexpr bool is_field_value(std::string_view text) {

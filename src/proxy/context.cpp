@@ -1,7 +1,9 @@
 #include "proxy/context.hpp"
 
 #include <algorithm>
+#include <iterator>
 
+#include "http/characters.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/session.hpp"
@@ -68,6 +70,15 @@ routing::RouteTable table_of(const config::Config& config) {
   return {std::move(entries), config.path_variants};
 }
 
+std::vector<std::string> lower_case_methods_of(const config::Config& config) {
+  std::vector<std::string> methods;
+  for (const auto& route : config.routes) {
+    std::copy_if(route.match.methods.begin(), route.match.methods.end(),
+                 std::back_inserter(methods), http::has_lower_case);
+  }
+  return methods;
+}
+
 }  // namespace
 
 std::string_view DateText::at(Instant now) {
@@ -86,6 +97,7 @@ Context::Context(const ContextShares& shares, std::uint64_t seed)
       kept_fields(fields_of_identities_and_routes(config)),
       field_guard(field_guard_of(config)),
       route_table(table_of(config)),
+      lower_case_methods(lower_case_methods_of(config)),
       random(seed | 1),
       turns(io),
       handshakes(io, config.downstream.max_handshakes, counters.handshakes,

@@ -158,6 +158,7 @@ Result<const routing::Question*, http::Refusal> Session::read_original() {
     if (const auto refusal = http::read_original_request(
             exchange_->request, original.request, exchange_->original_target, raw_bytes()))
       return *refusal;
+    if (!is_method_accepted(original.request.method)) return lower_case_method;
     if (original.request.target.size() > context_.config.downstream.max_target)
       return answer_to(Failure::target_too_long);
   }

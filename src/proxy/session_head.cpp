@@ -1,4 +1,7 @@
 // Reading a request head, and what it says of the request as a whole.
+#include <algorithm>
+
+#include "http/characters.hpp"
 #include "identity/client_address.hpp"
 #include "proxy/head_parser.hpp"
 #include "proxy/session.hpp"
@@ -75,6 +78,7 @@ Session::MaybeRefusal Session::inspect_head() {
   if (const auto refusal =
           http::set_target(request, line->target, exchange_->target_storage, raw_bytes()))
     return refusal;
+  if (!is_method_accepted(request.method)) return lower_case_method;
   const auto framing = http::request_framing(request);
   if (!framing) return framing.error();
   exchange_->body = *framing;
@@ -90,6 +94,14 @@ Session::MaybeRefusal Session::inspect_head() {
   exchange_->client = identity::client_address(context_.config.client_address, peer_, request);
   if (repeats_identity_field()) return answer_to(Failure::identity_repeated);
   return context_.field_guard.refusal_of(request.fields);
+}
+
+/// Methods are case-sensitive (RFC 9110 section 9.1), but some services read "post" as POST, which
+/// would take it past the routes for POST. A route that names such a method exactly accepts it.
+bool Session::is_method_accepted(std::string_view method) const {
+  const auto& accepted = context_.lower_case_methods;
+  return !http::has_lower_case(method) ||
+         std::find(accepted.begin(), accepted.end(), method) != accepted.end();
 }
 
 /// Two values where one says who is asking: the upstream may take the other one, and each first

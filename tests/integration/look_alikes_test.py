@@ -1,4 +1,4 @@
-"""Names and repeated values that a service reads differently from what was sent."""
+"""Names, methods and repeated values that a service reads differently from what was sent."""
 
 from harness import web_services
 from harness.case import Case, configuration
@@ -220,6 +220,36 @@ class Cookies(LookAlikes):
                 self.assertEqual(self.assert_served(fields={"Cookie": pair})["cookies"],
                                  {"sid": "mine"})
                 self.assertEqual(self.send(fields={"Cookie": "sid=mine"}).status, 429)
+
+
+class Methods(LookAlikes):
+    LIMITED = [{"match": {"methods": ["POST"]}, "upstream": "main", "limits": [{"policy": "p"}]},
+               {"upstream": "main"}]
+
+    def test_lower_case_methods_are_refused(self):
+        self.behind(web_services.Gunicorn, policies=ONE, routes=self.LIMITED)
+        for method in ("post", "Post", "POSt", "get", "purge"):
+            self.assert_refused("the method has lower-case letters", method=method, body=b"a")
+        self.assertEqual(self.assert_served(method="POST", body=b"a")["method"], "POST")
+        self.assertEqual(self.send(method="POST", body=b"a").status, 429)
+        self.assert_served(3, method="PURGE")
+
+    def test_a_route_may_name_one_exactly(self):
+        routes = [{"match": {"methods": ["purge"]}, "upstream": "main", "limits": [{"policy": "p"}]},
+                  {"match": {"methods": ["GET"]}, "upstream": "main"}]
+        self.behind(web_services.Gunicorn, policies=ONE, routes=routes)
+        self.assertEqual([self.send(method="purge").status for _ in range(2)], [200, 429])
+        self.assertEqual(self.send(method="PURGE").status, 404)
+        self.assert_refused("lower-case", method="Purge")
+
+    def test_the_original_method_is_judged_alike(self):
+        routes = [{"match": {"methods": ["POST"]}, "decide": True, "limits": [{"policy": "p"}]},
+                  {"decide": True}]
+        self.weir = self.start(configuration(policies=ONE, routes=routes, client_address=FROM_TRUSTED))
+        for name in ("X-Original-Method", "X-Forwarded-Method"):
+            self.assert_refused("lower-case", fields={"X-Original-URI": "/a", name: "post"})
+        asked = {"X-Original-URI": "/a", "X-Original-Method": "POST"}
+        self.assertEqual([self.send(fields=asked).status for _ in range(2)], [200, 429])
 
 
 class TrustedFields(LookAlikes):

@@ -198,9 +198,10 @@ class Retries(WireCase):
         for method in ("GET", "HEAD", "OPTIONS", "PUT", "DELETE"):
             with self.subTest(method=method):
                 self.assertEqual(self.attempts(method), (200, 2))
-        for method in ("POST", "PATCH", "LOCK", "get"):
+        for method in ("POST", "PATCH", "LOCK", "GETS"):
             with self.subTest(method=method):
                 self.assertEqual(self.attempts(method), (502, 1))
+        self.assertEqual(self.attempts("get"), (400, 0))
         self.assertEqual(self.attempts("POST", body=b"pay"), (502, 1))
 
     def test_H14_nothing_is_sent_again_once_a_byte_was_answered(self):

@@ -68,10 +68,11 @@ class RequestLine(WireCase):
     def test_R4_long_targets_and_methods_of_others(self):
         self.assert_passed(get(target=b"/" + b"a" * 7999))
         self.assert_all_refused([get(target=b"/" + b"a" * size) for size in (8192, 40_000)], 414)
-        for method in (b"X" * 300, b"PROPFIND", b"get", b"PRI", b"M-SEARCH", b"!"):
+        for method in (b"X" * 300, b"PROPFIND", b"GETS", b"PRI", b"M-SEARCH", b"!"):
             with self.subTest(method=method):
                 self.assertEqual(self.assert_passed(get(method=method)).line,
                                  method + b" / HTTP/1.1")
+        self.assert_all_refused([get(method=method) for method in (b"get", b"Get", b"PROPFINd")])
 
     def test_R5_asterisk_is_for_options(self):
         for target in (b"*", b"http://weir.test"):

@@ -67,7 +67,7 @@ class Routing(Case):
         self.assert_taken("read", method="GET")
         self.assert_taken("write", method="POST")
         self.assert_taken(404, method="DELETE")
-        self.assert_taken(404, method="get")
+        self.assert_taken(400, method="get")
 
     def test_headers(self):
         self.begin(respond("beta", headers={"x-beta": "1"}), respond("rest"))
