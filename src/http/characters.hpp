@@ -11,6 +11,9 @@ namespace weir::http {
 constexpr char to_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
 }
+constexpr char to_upper(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c & ~0x20) : c;
+}
 constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }

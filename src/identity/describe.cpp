@@ -48,6 +48,10 @@ std::string describe(const Ambiguity& ambiguity) {
              (query != nullptr ? "\";\"" : "\",\"") +
              " before or in it, which some services take for a separator; write " +
              (query != nullptr ? "%3B" : "%2C");
+    case Ambiguity::Kind::escape:
+      return "the " + kind + " " + quoted +
+             ", which identifies the client, has a backslash, which some services take for an "
+             "escape; write %5C";
   }
   return "the " + kind + " " + quoted + ", which identifies the client, appears more than once";
 }

@@ -24,15 +24,17 @@ enum class Tag : char {
   all_of = 7
 };
 
+constexpr bool is_trimmed(char c) {
+  return c == ' ' || c == '\0' || (c >= '\t' && c <= '\r');
+}
+
 /// What is hashed: tags and parts that carry their length, so that it can be read in one way only.
 class Serialisation {
  public:
   void tag(Tag tag) { bytes_.push_back(static_cast<char>(tag)); }
   void count(std::size_t number) {
-    const auto length = static_cast<std::uint32_t>(number);
-    const char bytes[] = {static_cast<char>(length), static_cast<char>(length >> 8),
-                          static_cast<char>(length >> 16), static_cast<char>(length >> 24)};
-    append({bytes, sizeof bytes});
+    bytes_.resize(bytes_.size() + count_size);
+    write_count(bytes_.size() - count_size, number);
   }
   void part(std::string_view text) {
     count(text.size());
@@ -42,6 +44,35 @@ class Serialisation {
     part(text);
     std::transform(bytes_.end() - static_cast<std::ptrdiff_t>(text.size()), bytes_.end(),
                    bytes_.end() - static_cast<std::ptrdiff_t>(text.size()), http::to_lower);
+  }
+  /// False if nothing but blanks is left. Values that differ in blanks at their ends are one, since
+  /// some services remove them; NUL is among these, as for trim() of PHP.
+  bool part_decoded_and_trimmed(std::string_view text) {
+    const std::size_t start = bytes_.size();
+    count(0);
+    const std::size_t begin = bytes_.size();
+    for (PercentDecoder decoder{text, PercentDecoder::Plus::is_space}; !decoder.at_end();) {
+      const char c = decoder.next();
+      if (bytes_.size() != begin || !is_trimmed(c)) bytes_.push_back(c);
+    }
+    while (bytes_.size() != begin && is_trimmed(bytes_.back()))
+      bytes_.pop_back();
+    write_count(start, bytes_.size() - begin);
+    return bytes_.size() != begin;
+  }
+  /// The scheme of credentials is case-insensitive, and any number of spaces may follow it (RFC
+  /// 9110 section 11.4): all spellings are hashed as "Bearer abc".
+  void part_credentials(std::string_view text) {
+    const std::size_t space = text.find_first_of(" \t");
+    if (space == std::string_view::npos) return part(text);
+    const std::size_t start = bytes_.size();
+    part(text.substr(0, space));
+    const std::size_t begin = start + count_size;
+    for (std::size_t at = begin; at < bytes_.size(); ++at)
+      bytes_[at] = at == begin ? http::to_upper(bytes_[at]) : http::to_lower(bytes_[at]);
+    bytes_.push_back(' ');
+    append(http::trimmed(text.substr(space)));
+    write_count(start, bytes_.size() - begin);
   }
   void part_decoded(std::string_view text, PercentDecoder::Plus plus) {
     std::size_t size = 0;
@@ -56,6 +87,12 @@ class Serialisation {
   std::string_view view() const { return {bytes_.data(), bytes_.size()}; }
 
  private:
+  static constexpr std::size_t count_size = 4;
+
+  void write_count(std::size_t at, std::size_t number) {
+    for (std::size_t i = 0; i < count_size; ++i)
+      bytes_[at + i] = static_cast<char>(number >> (8 * i));
+  }
   void append(std::string_view text) { bytes_.insert(bytes_.end(), text.begin(), text.end()); }
 
   boost::container::small_vector<char, 256> bytes_;
@@ -82,7 +119,9 @@ class Reader {
     if (field == nullptr || field->value.empty()) return false;
     out_.tag(Tag::header);
     out_.part_in_lower_case(from.name);
-    out_.part(field->value);
+    const bool has_scheme = field->id == http::FieldId::authorization ||
+                            field->id == http::FieldId::proxy_authorization;
+    has_scheme ? out_.part_credentials(field->value) : out_.part(field->value);
     return true;
   }
 
@@ -92,17 +131,21 @@ class Reader {
     if (value.empty()) return false;
     out_.tag(Tag::query);
     out_.part(from.name);
-    decoded(value, PercentDecoder::Plus::is_space);
-    return true;
+    return out_.part_decoded_and_trimmed(value);
   }
 
   bool operator()(const FromCookie& from) {
     const std::string_view value = only_value(cookies(evidence_.request, from.name), from.repeated);
     if (value.empty()) return false;
+    // Python and what follows it reads escapes in quotes, which no cookie value has (RFC 6265
+    // section 4.1.1).
+    if (value.find('\\') != std::string_view::npos) {
+      note(Ambiguity::Kind::escape);
+      return false;
+    }
     out_.tag(Tag::cookie);
     out_.part(from.name);
-    out_.part(value);
-    return true;
+    return out_.part_decoded_and_trimmed(value);
   }
 
   bool operator()(const FromPath& from) {

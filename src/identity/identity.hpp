@@ -28,15 +28,16 @@ enum class Repeated : std::uint8_t { refuse, first, last };
 struct FromClientAddress {};
 struct FromHeader {
   std::string name;
-};  ///< first field of that name; absent or empty: no identity
+};  ///< first field of that name; absent or empty: no identity. The scheme in Authorization may be
+    ///< in any case
 struct FromQuery {
   std::string name;
   Repeated repeated = Repeated::refuse;
-};  ///< the parameter of that name, percent-decoded ('+' is a space)
+};  ///< the parameter of that name, percent-decoded ('+' is a space), without blanks at its ends
 struct FromCookie {
   std::string name;
   Repeated repeated = Repeated::refuse;
-};  ///< RFC 6265 cookie-pair, quotes removed
+};  ///< RFC 6265 cookie-pair, quotes removed, then as a query parameter: PHP and Node.js decode it
 struct FromPath {
   std::string parameter;
 };  ///< a captured segment of the route's pattern; empty: the whole path
@@ -86,6 +87,7 @@ struct Ambiguity {
     repeated,    ///< it comes more than once
     look_alike,  ///< some services read another name as this one
     separator,   ///< some services divide the list at another character, and find the name there
+    escape,      ///< a cookie's value has a backslash, which some services read as an escape
   };
   Kind kind = Kind::repeated;
   const Source* source = nullptr;  ///< FromQuery or FromCookie; lives as long as what was resolved

@@ -222,6 +222,31 @@ class Cookies(LookAlikes):
                 self.assertEqual(self.send(fields={"Cookie": "sid=mine"}).status, 429)
 
 
+class Spellings(LookAlikes):
+    """Values that a service reads as one are one client."""
+
+    def test_cookies(self):
+        for kind in (web_services.Php, web_services.Gunicorn):
+            self.behind(kind, **limited_by({"cookie": "sid"}))
+            self.assert_served(fields={"Cookie": "sid=abc"})
+            for value in ("%61bc", "a%62c", "%61%62%63", '"abc"', "abc%20"):
+                self.assertEqual(self.send(fields={"Cookie": f"sid={value}"}).status, 429, value)
+            self.assert_refused("has a backslash", fields={"Cookie": 'sid="\\141bc"'})
+
+    def test_query_parameters(self):
+        self.behind(web_services.Php, **limited_by({"query": "key"}))
+        self.assert_served(target="/?key=abc")
+        for value in ("%61bc", "+abc", "abc%20%20", "%09abc%00"):
+            self.assertEqual(self.send(target=f"/?key={value}").status, 429, value)
+
+    def test_schemes_of_credentials(self):
+        self.behind(web_services.Gunicorn, **limited_by({"header": "authorization"}))
+        self.assert_served(fields={"Authorization": "Bearer abc"})
+        for value in ("bearer abc", "BEARER abc", "Bearer   abc", "bEaReR \t abc"):
+            self.assertEqual(self.send(fields={"Authorization": value}).status, 429, value)
+        self.assert_served(fields={"Authorization": "Bearer ABC"})
+
+
 class Methods(LookAlikes):
     LIMITED = [{"match": {"methods": ["POST"]}, "upstream": "main", "limits": [{"policy": "p"}]},
                {"upstream": "main"}]

@@ -172,6 +172,56 @@ TEST_CASE("a cookie: the only one of its name over all lines, without quotes") {
   }
 }
 
+TEST_CASE("spellings of one cookie are one client, as for services that decode it") {
+  const auto of = [](const char* line) {
+    return resolved(from_cookie("sid"), {.fields = {{"Cookie", line}}});
+  };
+  const auto expected = of("sid=a b/c");
+  REQUIRE(expected);
+  for (const char* line : {"sid=a%20b%2Fc", "sid=%61+b/%63", "sid=\"a b/c\"",
+                           "sid=\" a b/c%00%0a\"", "sid=%09a b/c+"}) {
+    INFO(line);
+    CHECK(of(line) == expected);
+  }
+  CHECK(of("sid=a b/C") != expected);
+  CHECK(of("sid=%20") == std::nullopt);
+  CHECK(
+      ambiguity(from_cookie("sid"), {.fields = {{"Cookie", "sid=\"\\141\""}}}) ==
+      "the cookie \"sid\", which identifies the client, has a backslash, which some services take "
+      "for an escape; write %5C");
+}
+
+TEST_CASE("blanks at the ends of a query parameter do not make another client") {
+  const auto expected = resolved(query("k"), {.query = "k=a b"});
+  REQUIRE(expected);
+  for (const char* text : {"k=+a+b", "k=a%20b%20%20", "k=%09%0a%0d%0b%00a+b%00"}) {
+    INFO(text);
+    CHECK(resolved(query("k"), {.query = text}) == expected);
+  }
+  CHECK(resolved(query("k"), {.query = "k=ab"}) != expected);
+  CHECK(resolved(query("k"), {.query = "k=+%20"}) == std::nullopt);
+}
+
+TEST_CASE("the scheme of credentials is read in any case") {
+  const auto of = [](const char* name, const char* value) {
+    return resolved(header(name), {.fields = {{name, value}}});
+  };
+  const auto expected = of("Authorization", "Bearer aBc d");
+  REQUIRE(expected);
+  for (const char* value : {"bearer aBc d", "BEARER   aBc d", "bEARER \t aBc d"}) {
+    INFO(value);
+    CHECK(of("authorization", value) == expected);
+  }
+  for (const char* value :
+       {"Bearer abc d", "Basic aBc d", "BeareraBc d", "Bearer", "Bearer aBc  d"}) {
+    INFO(value);
+    CHECK(of("authorization", value) != expected);
+  }
+  CHECK(of("Authorization", "abc") != of("Authorization", "ABC"));
+  CHECK(of("x-authorization", "bearer a") != of("x-authorization", "Bearer a"));
+  CHECK(of("Proxy-Authorization", "basic a") == of("Proxy-Authorization", "Basic a"));
+}
+
 TEST_CASE("a repeated cookie is ambiguous, unless the first or the last counts") {
   const std::string expected =
       "the cookie \"sid\", which identifies the client, appears more than once";
