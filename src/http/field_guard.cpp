@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "http/characters.hpp"
 #include "http/look_alike.hpp"
@@ -42,7 +43,7 @@ bool FieldGuard::Pattern::matches(std::string_view field_name) const {
   return iequals(field_name, name);
 }
 
-/// Of a prefix, the rest of the name must be plain too: X-Forwarded-Client.Cert may be read as
+/// The rest of a name after a prefix must be plain too: X-Forwarded-Client.Cert may be read as
 /// X-Forwarded-Client-Cert.
 bool FieldGuard::Pattern::is_imitated_by(std::string_view field_name, bool field_is_plain) const {
   if (is_plain && field_is_plain) return false;
@@ -54,20 +55,11 @@ bool FieldGuard::Pattern::is_imitated_by(std::string_view field_name, bool field
 
 FieldGuard::FieldGuard(const FieldGuardSettings& settings)
     : drops_unusual_(settings.drops_unusual) {
-  const auto patterns = [&](const auto& names, std::vector<Pattern>& to) {
-    for (const std::string_view written : names) {
-      guard(written);
-      const bool is_prefix = written.ends_with('*');
-      const auto name = written.substr(0, written.size() - (is_prefix ? 1 : 0));
-      to.push_back({.name = in_lower_case(name), .is_prefix = is_prefix});
-      first_letters_ |= letter_bit(name);
-    }
-  };
-  patterns(origin_fields, always_);
-  patterns(std::array{settings.client_field}, always_);
+  distrust(origin_fields, false);
+  distrust(std::array{settings.client_field}, false);
   if (settings.removes_untrusted) {
-    patterns(removable_fields, removable_);
-    patterns(settings.untrusted, removable_);
+    distrust(removable_fields, true);
+    distrust(settings.untrusted, true);
   }
   for (const auto& name : framing_fields)
     guard(name);
@@ -78,6 +70,26 @@ FieldGuard::FieldGuard(const FieldGuardSettings& settings)
   for (const auto& name : settings.observed)
     guard(name);
   find_known();
+}
+
+/// The first four characters of a name in lower case; punctuation changes as well, but in the same
+/// way for equal names.
+std::uint32_t FieldGuard::begin_of(std::string_view name) {
+  std::uint32_t begin = 0;
+  std::memcpy(&begin, name.data(), std::min(name.size(), sizeof begin));
+  return begin | 0x2020'2020;
+}
+
+template <class Names>
+void FieldGuard::distrust(const Names& names, bool spares_own) {
+  for (const std::string_view written : names) {
+    guard(written);
+    const Pattern& pattern = guarded_.back();
+    untrusted_.push_back(
+        {.begin = begin_of(pattern.name), .spares_own = spares_own, .pattern = pattern});
+    first_letters_ |= letter_bit(pattern.name);
+    has_short_prefix_ |= pattern.is_prefix && pattern.name.size() < sizeof(std::uint32_t);
+  }
 }
 
 void FieldGuard::guard(std::string_view written) {
@@ -109,7 +121,8 @@ void FieldGuard::drop_unusual(std::vector<FieldView>& fields) const {
 
 std::optional<Refusal> FieldGuard::refusal_of(std::span<const FieldView> fields) const {
   for (const FieldView& field : fields) {
-    if (field.id != FieldId::unknown && !has_unusual_) continue;
+    const bool is_ordinary = field.id != FieldId::unknown || is_plain_name(field.name);
+    if (is_ordinary && !has_unusual_) continue;
     if (const Pattern* const imitated = imitated_by(field.name))
       return Refusal{400, imitated->refusal};
   }
@@ -118,7 +131,6 @@ std::optional<Refusal> FieldGuard::refusal_of(std::span<const FieldView> fields)
 
 const FieldGuard::Pattern* FieldGuard::imitated_by(std::string_view name) const {
   const bool is_plain = is_plain_name(name);
-  if (is_plain && !has_unusual_) return nullptr;
   const auto is_imitated = [&](const Pattern& one) { return one.is_imitated_by(name, is_plain); };
   const auto found = std::find_if(guarded_.begin(), guarded_.end(), is_imitated);
   if (found == guarded_.end()) return nullptr;
@@ -135,9 +147,15 @@ bool FieldGuard::is_removed(std::string_view name, bool peer_is_trusted) const {
 }
 
 bool FieldGuard::is_untrusted(std::string_view name) const {
-  const auto matches = [name](const Pattern& one) { return one.matches(name); };
-  if (std::any_of(always_.begin(), always_.end(), matches)) return true;
-  return std::any_of(removable_.begin(), removable_.end(), matches) && !is_own(name);
+  const std::uint32_t begin = begin_of(name);
+  bool removable = false;
+  for (const Untrusted& one : untrusted_) {
+    if (one.begin != begin && !has_short_prefix_) continue;
+    if (!one.pattern.matches(name)) continue;
+    if (!one.spares_own) return true;
+    removable = true;
+  }
+  return removable && !is_own(name);
 }
 
 bool FieldGuard::is_own(std::string_view name) const {

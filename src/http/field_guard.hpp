@@ -70,6 +70,16 @@ class FieldGuard {
     bool is_imitated_by(std::string_view field_name, bool field_is_plain) const;
   };
 
+  /// A pattern of fields that are removed from untrusted peers.
+  struct Untrusted {
+    std::uint32_t begin;  ///< begin_of() its name: compared first
+    bool spares_own;      ///< the operator's own fields are passed on
+    Pattern pattern;
+  };
+
+  static std::uint32_t begin_of(std::string_view name);
+  template <class Names>
+  void distrust(const Names& names, bool spares_own);
   bool is_removed(std::string_view name, bool peer_is_trusted) const;
   bool is_untrusted(std::string_view name) const;
   bool is_own(std::string_view name) const;
@@ -78,13 +88,13 @@ class FieldGuard {
   const Pattern* imitated_by(std::string_view name) const;
 
   bool drops_unusual_;
-  bool has_unusual_ = false;         ///< a guarded name has punctuation besides "-"
-  std::vector<Pattern> guarded_;     ///< no look-alikes of these
-  std::vector<Pattern> always_;      ///< removed from untrusted peers
-  std::vector<Pattern> removable_;   ///< so are these, except the operator's own
-  std::vector<std::string> own_;     ///< in lower case
-  std::uint32_t first_letters_ = 0;  ///< of always_ and removable_: a bit a letter
-  std::bitset<512> known_;           ///< by FieldId, what is_untrusted() returns
+  bool has_unusual_ = false;          ///< a guarded name has punctuation besides "-"
+  bool has_short_prefix_ = false;     ///< begin_of() a prefix is not that of the names it matches
+  std::vector<Pattern> guarded_;      ///< no look-alikes of these
+  std::vector<Untrusted> untrusted_;  ///< removed from untrusted peers
+  std::vector<std::string> own_;      ///< in lower case
+  std::uint32_t first_letters_ = 0;   ///< of untrusted_: a bit a letter
+  std::bitset<512> known_;            ///< by FieldId, what is_untrusted() returns
 };
 
 }  // namespace weir::http

@@ -1,7 +1,7 @@
 // Field names that a service may read as other names.
 //
 // CGI, WSGI and Rack turn "-" into "_", and PHP turns other punctuation into "_" too, so one
-// variable holds "X-Api-Key", "X_Api_Key" and "X.Api.Key": a client could identify itself, or frame
+// variable holds "X-Api-Key", "X_Api_Key" and "X.Api.Key". A client could identify itself, or frame
 // its body, a second time under a name that Weir does not read. Pure; no allocation; thread-safe.
 #pragma once
 

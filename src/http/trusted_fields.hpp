@@ -7,14 +7,14 @@
 
 namespace weir::http {
 
-/// Where a request comes from, and which one another proxy asks about. Never passed on from an
+/// The origin of a request, and the request that another proxy asks about. Never passed on from an
 /// untrusted peer. Weir writes X-Forwarded-For, -Proto and -Host itself.
 inline constexpr std::array<std::string_view, 4> origin_fields{"forwarded", "x-forwarded-*",
                                                                "x-original-*", "x-real-ip"};
 
 /// The same under the names of single products, and fields by which a service takes another path or
-/// method, or a client certificate, than the request has. Not passed on from an untrusted peer
-/// unless the configuration says so.
+/// method, or a client certificate, than the request has. Passed on from an untrusted peer only
+/// with client_address.remove_untrusted_fields: false.
 inline constexpr std::array<std::string_view, 12> removable_fields{
     "x-rewrite-url",           // IIS, Symfony and Zend: another path
     "x-http-method-override",  // Rails, Express, ASP.NET and others: another method

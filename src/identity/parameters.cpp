@@ -50,7 +50,7 @@ bool may_be_read_as(std::string_view name, std::string_view written, Fold fold) 
     name.remove_prefix(1);
   for (const char c : name) {
     if (fold(next) != fold(c)) return false;
-    // What follows the name: nothing, or the end that a service sees.
+    // The end of the name is NUL here, as it is for PHP.
     next = decoder.at_end() ? '\0' : decoder.next();
   }
   return next == '\0' || next == '[';

@@ -22,7 +22,7 @@ class PercentDecoder {
   Plus plus_;
 };
 
-/// What a list of parameters or cookies holds under one name.
+/// The values that a list of parameters or cookies holds under one name.
 struct Occurrences {
   std::size_t count = 0;   ///< of exactly that name
   std::string_view first;  ///< value of the first of them; empty without "="
