@@ -19,9 +19,9 @@ enum class Outcome : std::uint8_t {
   denied,              ///< at least one enforced policy said no
   identity_required,   ///< a required identity is absent: 401
   identity_ambiguous,  ///< services may read another identity than Weir does: 400
-  too_many_limits,     ///< more than one request can be charged to, over all readings of its path: 400
-  undecided,           ///< the shared store has to be asked: Limiter::ask()
-  failed,              ///< the shared store did not decide and a policy denies then: 503
+  too_many_limits,  ///< more than one request can be charged to, over all readings of its path: 400
+  undecided,        ///< the shared store has to be asked: Limiter::ask()
+  failed,           ///< the shared store did not decide and a policy denies then: 503
 };
 
 /// Who decided.

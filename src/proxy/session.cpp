@@ -155,8 +155,8 @@ Result<const routing::Question*, http::Refusal> Session::read_original() {
   routing::Question& original = exchange_->original;
   original.request = exchange_->request;
   if (peer_is_trusted_) {
-    if (const auto refusal = http::read_original_request(
-            exchange_->request, original.request, exchange_->original_target, raw_bytes()))
+    if (const auto refusal = http::read_original_request(exchange_->request, original.request,
+                                                         exchange_->original_target, raw_bytes()))
       return *refusal;
     if (!is_method_accepted(original.request.method)) return lower_case_method;
     if (original.request.target.size() > context_.config.downstream.max_target)

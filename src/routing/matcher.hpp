@@ -22,8 +22,8 @@ struct Match {
       headers;  ///< name (case-insensitive) and exact value
 };
 
-/// True if all but the path matches. A request without a host (HTTP/1.0 without a Host field) matches
-/// every host: see needs_host().
+/// True if all but the path matches. A request without a host (HTTP/1.0 without a Host field)
+/// matches every host: see needs_host().
 bool matches_apart_from_path(const Match& match, const http::RequestView& request);
 
 /// True if the path matches in this reading; then captures hold the pattern's parameters.

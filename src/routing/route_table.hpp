@@ -54,8 +54,8 @@ class RouteTable {
   ///
   /// The first candidate takes the request: the route of the normal form or, where another resolved
   /// reading leads to a route that refuses, that one. No candidates: no route matches the normal
-  /// form. Refused with 400: an encoding that one of the candidates does not tolerate, and a request
-  /// without a host for a route that has one.
+  /// form. Refused with 400: an encoding that one of the candidates does not tolerate, and a
+  /// request without a host for a route that has one.
   template <class Original>
   std::optional<http::Refusal> find(const Question& asked, Original&& original,
                                     std::vector<Candidate>& candidates) const;
@@ -67,7 +67,7 @@ class RouteTable {
     std::uint32_t open = 0;    ///< a bit for each reading that has found no route yet
     std::size_t readings = 0;  ///< of the question that has most
     PathEncodings encodings{};
-    bool lacks_host = false;  ///< a route that was found needs a host
+    bool lacks_host = false;                ///< a route that was found needs a host
     std::optional<std::size_t> normal{};    ///< the candidate of the normal form
     std::optional<std::size_t> refusing{};  ///< the first one that refuses, in a resolved reading
   };
