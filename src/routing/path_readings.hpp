@@ -38,7 +38,7 @@ struct PathEncodings {
   bool doubled = false;  ///< an escape that decoding makes appear, such as "%2561"
 };
 
-/// What a set of patterns and routes needs of the readings.
+/// The needs of a set of routes, which decide how many readings a path has.
 struct ReadingNeeds {
   PathVariants variants{};
   PathEncodings tolerated{};             ///< by at least one route

@@ -45,7 +45,7 @@ class RouteTable {
 
   RouteTable(std::vector<Entry> entries, const PathVariants& variants);
 
-  /// What read() needs for a Question about these routes.
+  /// For PathReadings::read() of a Question about these routes.
   const ReadingNeeds& needs() const { return needs_; }
 
   /// Finds the routes for `asked`. Routes that decide see what `original` returns instead, a
