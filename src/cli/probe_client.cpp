@@ -16,7 +16,7 @@ namespace weir::cli {
 namespace {
 
 namespace asio = boost::asio;
-namespace http = boost::beast::http;
+namespace beast_http = boost::beast::http;
 
 constexpr auto patience = std::chrono::seconds(5);
 constexpr std::size_t most_body = 1024 * 1024;
@@ -37,9 +37,9 @@ asio::awaitable<ProbeAnswer> exchange(const config::Endpoint& address, const std
   co_await stream.async_connect(found, asio::use_awaitable);
   co_await asio::async_write(stream, asio::buffer(text), asio::use_awaitable);
   boost::beast::flat_buffer buffer;
-  http::response_parser<http::string_body> parser;
+  beast_http::response_parser<beast_http::string_body> parser;
   parser.body_limit(most_body);
-  co_await http::async_read(stream, buffer, parser, asio::use_awaitable);
+  co_await beast_http::async_read(stream, buffer, parser, asio::use_awaitable);
   co_return ProbeAnswer{.status = static_cast<int>(parser.get().result_int()),
                         .body = parser.get().body()};
 }

@@ -10,9 +10,9 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::array groups{"X25519"sv, "P-256"sv, "P-384"sv, "P-521"sv, "X448"sv};
+constexpr std::array safe_groups{"X25519"sv, "P-256"sv, "P-384"sv, "P-521"sv, "X448"sv};
 
-constexpr std::array ciphers{
+constexpr std::array safe_ciphers{
     // TLS 1.2: forward secret and authenticated.
     "ECDHE-ECDSA-AES128-GCM-SHA256"sv,
     "ECDHE-RSA-AES128-GCM-SHA256"sv,
@@ -51,11 +51,11 @@ bool starts_with_ignoring_case(std::string_view text, std::string_view beginning
 }  // namespace
 
 std::span<const std::string_view> known_groups() {
-  return groups;
+  return safe_groups;
 }
 
 std::span<const std::string_view> known_ciphers() {
-  return ciphers;
+  return safe_ciphers;
 }
 
 bool is_tls13_cipher(std::string_view name) {
@@ -73,7 +73,8 @@ std::string_view why_not_cipher(std::string_view name) {
   if (name.starts_with("TLS_")) return {};
   if (!name.starts_with("ECDHE-"))
     return "only ciphers with ECDHE are allowed: the others have no forward secrecy";
-  const bool is_known = std::find(ciphers.begin(), ciphers.end(), name) != ciphers.end();
+  const bool is_known =
+      std::find(safe_ciphers.begin(), safe_ciphers.end(), name) != safe_ciphers.end();
   if (!is_known && name.find("-SHA") != std::string_view::npos)
     return "only ciphers with authenticated encryption (GCM, ChaCha20-Poly1305) are allowed";
   return {};
