@@ -10,11 +10,12 @@ namespace {
 
 using routing::PathVariants;
 
-constexpr std::array<std::string_view, 5> names{"letter_case", "trailing_slash", "repeated_slashes",
-                                                "dot_segments", "parameters"};
-constexpr std::array<bool PathVariants::*, 5> members{
-    &PathVariants::letter_case, &PathVariants::trailing_slash, &PathVariants::repeated_slashes,
-    &PathVariants::dot_segments, &PathVariants::parameters};
+constexpr std::array<std::string_view, 6> names{"letter_case",      "trailing_slash",
+                                                "repeated_slashes", "dot_segments",
+                                                "parameters",       "encoded_delimiters"};
+constexpr std::array<bool PathVariants::*, 6> members{
+    &PathVariants::letter_case,  &PathVariants::trailing_slash, &PathVariants::repeated_slashes,
+    &PathVariants::dot_segments, &PathVariants::parameters,     &PathVariants::encoded_delimiters};
 
 void read_variants(const Cursor& in, PathVariants& to) {
   for (const auto member : members)

@@ -15,19 +15,38 @@ inline constexpr std::array<std::string_view, 4> origin_fields{"forwarded", "x-f
 /// The same under the names of single products, and fields by which a service takes another path or
 /// method, or a client certificate, than the request has. Passed on from an untrusted peer only
 /// with client_address.remove_untrusted_fields: false.
-inline constexpr std::array<std::string_view, 12> removable_fields{
-    "x-rewrite-url",           // IIS, Symfony and Zend: another path
-    "x-http-method-override",  // Rails, Express, ASP.NET and others: another method
-    "x-http-method",           // Microsoft: the same
-    "x-method-override",       // IBM: the same
-    "x-forwarded",             // predecessors of Forwarded
-    "true-client-ip",          // Akamai, Cloudflare
-    "cf-connecting-ip",        // Cloudflare
-    "x-client-ip",             // Apache mod_remoteip's example, Azure
-    "x-cluster-client-ip",     // Rackspace, Riverbed
-    "client-ip",               // read by PHP applications
-    "front-end-https",         // Microsoft: the client used TLS
-    "x-ssl-client-*",          // the client's certificate, verified by the proxy
+inline constexpr std::array<std::string_view, 31> removable_fields{
+    "script-name",               // gunicorn: cuts it off the path
+    "x-script-name",             // WSGI applications: the same
+    "x-rewrite-url",             // IIS, Symfony and Zend: another path
+    "x-override-url",            // the same
+    "x-envoy-original-path",     // Envoy: the path before it was rewritten
+    "x-host",                    // another host
+    "x-http-method-override",    // Rails, Express, ASP.NET and others: another method
+    "x-http-method",             // Microsoft: the same
+    "x-method-override",         // IBM: the same
+    "x-forwarded",               // predecessors of Forwarded
+    "true-client-ip",            // Akamai, Cloudflare
+    "cf-connecting-ip",          // Cloudflare
+    "cf-connecting-ipv6",        // the same
+    "fastly-client-ip",          // Fastly
+    "proxy-client-ip",           // WebLogic and others
+    "wl-proxy-client-ip",        // WebLogic
+    "cluster-client-ip",         // Rackspace
+    "x-originating-ip",          // read by applications
+    "x-remote-ip",               // the same
+    "x-remote-addr",             // the same
+    "forwarded-for",             // the same
+    "x-envoy-external-address",  // Envoy
+    "x-client-ip",               // Apache mod_remoteip's example, Azure
+    "x-cluster-client-ip",       // Rackspace, Riverbed
+    "client-ip",                 // read by PHP applications
+    "front-end-https",           // Microsoft: the client used TLS
+    "x-url-scheme",              // the same
+    "remote-user",               // the user that a proxy has authenticated
+    "ssl-client-*",              // the client's certificate, verified by the proxy
+    "x-ssl-client-*",            // the same
+    "x-client-verify",           // the same
 };
 
 /// Passed on from nobody: CGI makes it the variable HTTP_PROXY, which programs use as their own

@@ -151,7 +151,7 @@ class Reader {
   bool operator()(const FromPath& from) {
     if (from.parameter.empty()) {
       out_.tag(Tag::path);
-      out_.part(evidence_.path);
+      path();
       return true;
     }
     for (const PathParameter& parameter : evidence_.path_parameters) {
@@ -194,6 +194,13 @@ class Reader {
   }
 
  private:
+  void path() {
+    std::string_view text = evidence_.path;
+    if (evidence_.path_ignores_trailing_slash && text.size() > 1 && text.back() == '/')
+      text.remove_suffix(1);
+    evidence_.path_ignores_case ? out_.part_in_lower_case(text) : out_.part(text);
+  }
+
   /// Decoded, because "%61" and "a" are one value to the service and must not be two clients here.
   void decoded(std::string_view text, PercentDecoder::Plus plus) {
     if (text.find_first_of("%+") == std::string_view::npos) {

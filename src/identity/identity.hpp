@@ -79,6 +79,9 @@ struct Evidence {
   const IpAddress& client;  ///< client_address() of the request, whole
   std::span<const PathParameter> path_parameters;
   const ClientAddressSettings& client_settings;  ///< its prefixes cut FromClientAddress
+  /// Spellings of the whole path that are one path.
+  bool path_ignores_case = false;
+  bool path_ignores_trailing_slash = false;
 };
 
 /// Why services differ in what they read where the identity should be.

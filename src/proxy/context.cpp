@@ -65,7 +65,8 @@ routing::RouteTable table_of(const config::Config& config) {
         {.match = &route.match,
          .tolerated = {.slashes = route.encoded_slashes, .doubled = route.double_encoding},
          .decides = route.decide,
-         .refuses = !route.upstream && !route.decide && route.respond.status >= 400});
+         .refuses = !route.upstream && !route.decide && route.respond.status >= 400 &&
+                    route.match.path && route.match.path->has_literal()});
   }
   return {std::move(entries), config.path_variants};
 }

@@ -167,9 +167,10 @@ Result<const routing::Question*, http::Refusal> Session::read_original() {
   return &original;
 }
 
-/// What identities see of the request, for each route that it may be for; views into the exchange.
+/// Collects the evidence that identities read, for each candidate route; views into the exchange.
 void Session::gather_evidence() {
   const auto& candidates = exchange_->candidates;
+  const auto& variants = context_.config.path_variants;
   auto& parameters = exchange_->path_parameters;
   parameters.clear();
   parameters.reserve(candidates.size() * routing::path_parameter_limit);  // so that none moves
@@ -188,7 +189,9 @@ void Session::gather_evidence() {
                       .path = candidate.path,
                       .client = exchange_->client,
                       .path_parameters = std::span(parameters).subspan(first),
-                      .client_settings = context_.config.client_address}});
+                      .client_settings = context_.config.client_address,
+                      .path_ignores_case = variants.letter_case,
+                      .path_ignores_trailing_slash = variants.trailing_slash}});
   }
 }
 

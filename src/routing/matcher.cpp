@@ -14,6 +14,13 @@ bool host_matches(std::string_view pattern, std::string_view host) {
          http::iequals(pattern, host.substr(host.size() - pattern.size()));
 }
 
+/// Services run the handler of GET for HEAD, so a route for GET is for HEAD as well.
+bool method_matches(const std::vector<std::string>& methods, std::string_view method) {
+  return std::any_of(methods.begin(), methods.end(), [method](const std::string& wanted) {
+    return wanted == method || (wanted == "GET" && method == "HEAD");
+  });
+}
+
 /// Any line of that name may hold the value.
 bool has_header(const http::RequestView& request, std::string_view name, std::string_view value) {
   return std::any_of(request.fields.begin(), request.fields.end(),
@@ -26,10 +33,7 @@ bool has_header(const http::RequestView& request, std::string_view name, std::st
 
 bool matches_apart_from_path(const Match& match, const http::RequestView& request) {
   if (match.host && !request.host.empty() && !host_matches(*match.host, request.host)) return false;
-  if (!match.methods.empty() && std::find(match.methods.begin(), match.methods.end(),
-                                          request.method) == match.methods.end()) {
-    return false;
-  }
+  if (!match.methods.empty() && !method_matches(match.methods, request.method)) return false;
   return std::all_of(match.headers.begin(), match.headers.end(), [&](const auto& header) {
     return has_header(request, header.first, header.second);
   });

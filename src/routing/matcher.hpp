@@ -17,7 +17,7 @@ struct Match {
   std::optional<std::string>
       host;  ///< exact, or "*.example.com" for any subdomain; case-insensitive; without port
   std::optional<PathPattern> path;
-  std::vector<std::string> methods;  ///< empty: any; case-sensitive
+  std::vector<std::string> methods;  ///< empty: any; case-sensitive; GET includes HEAD
   std::vector<std::pair<std::string, std::string>>
       headers;  ///< name (case-insensitive) and exact value
 };

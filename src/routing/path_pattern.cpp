@@ -108,6 +108,12 @@ bool PathPattern::has_upper_case() const {
   });
 }
 
+bool PathPattern::has_literal() const {
+  return std::any_of(segments_.begin(), segments_.end(), [](const Segment& segment) {
+    return segment.kind == Kind::literal && !segment.literal.empty();
+  });
+}
+
 bool PathPattern::matches(const PathReading& reading, std::string_view* captures) const {
   std::string_view path = reading.text;
   std::size_t count = segments_.size();

@@ -29,6 +29,7 @@ class PathPattern {
   const std::vector<std::string>& parameters() const { return parameters_; }
   const std::string& text() const { return text_; }  ///< as written
   bool has_upper_case() const;
+  bool has_literal() const;  ///< else it matches most paths of its depth
   bool has_trailing_slash() const { return text_.size() > 1 && text_.back() == '/'; }
 
  private:

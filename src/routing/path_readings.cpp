@@ -21,7 +21,14 @@ constexpr Refusal double_encoding{400, "the path is percent-encoded twice, such 
 constexpr Refusal too_many_readings{400, "the path can be read in too many ways"};
 
 /// Characters that may make a path readable in several ways, as bits.
-enum Mark : std::uint8_t { upper = 1, percent = 2, semicolon = 4, slash = 8, dot = 16 };
+enum Mark : std::uint8_t {
+  upper = 1,
+  percent = 2,
+  semicolon = 4,
+  slash = 8,
+  dot = 16,
+  backslash = 32
+};
 
 constexpr std::array<std::uint8_t, 256> marks = [] {
   std::array<std::uint8_t, 256> table{};
@@ -31,6 +38,7 @@ constexpr std::array<std::uint8_t, 256> marks = [] {
   table[';'] = semicolon;
   table['/'] = slash;
   table['.'] = dot;
+  table['\\'] = backslash;
   return table;
 }();
 
@@ -40,7 +48,7 @@ struct Shape {
   std::uint8_t after_slash = 0;
 
   bool is_plain() const {
-    return (all & (percent | semicolon)) == 0 && (after_slash & (slash | dot)) == 0;
+    return (all & (percent | semicolon | backslash)) == 0 && (after_slash & (slash | dot)) == 0;
   }
 };
 
@@ -67,21 +75,23 @@ int escape_at(std::string_view text) {
   return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
-/// Decodes all escapes, those of slashes only if `splits`; a "%" that begins no escape stays.
-void append_decoded(std::string& out, std::string_view path, bool splits, bool strips_parameters) {
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    if (strips_parameters && path[i] == ';') {
-      i = std::min(path.find('/', i), path.size()) - 1;
-      continue;
-    }
-    const int decoded = escape_at(path.substr(i));
-    if (decoded < 0) {
-      out += path[i];
-      continue;
-    }
-    decoded == '/' && !splits ? void(out += "%2F") : void(out += static_cast<char>(decoded));
-    i += 2;
-  }
+constexpr bool is_delimiter(int c) {
+  return c == '?' || c == '#' || c == ';';
+}
+
+std::size_t end_of_segment(std::string_view path, std::size_t at, bool splits_encoded_slashes) {
+  while (at < path.size() && path[at] != '/' &&
+         !(splits_encoded_slashes && (path[at] == '\\' || escape_at(path.substr(at)) == '/')))
+    ++at;
+  return at;
+}
+
+/// Without the leading slashes and the first segment: WHATWG URL parsers and PHP's parse_url() read
+/// "//host/path" as a host and a path.
+std::string_view after_authority(std::string_view path) {
+  const auto host = std::min(path.find_first_not_of('/'), path.size());
+  const auto end = path.find('/', host);
+  return end == std::string_view::npos ? "/" : path.substr(end);
 }
 
 /// RFC 3986 section 5.2.4 unless dot segments are kept; empty segments are passed over unless they
@@ -117,8 +127,23 @@ bool holds_escape(std::string_view text) {
   return false;
 }
 
+/// Decodes all escapes. A "%" that begins no escape stays.
+void append_all_decoded(std::string& out, std::string_view path) {
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const int decoded = escape_at(path.substr(i));
+    out += decoded < 0 ? path[i] : static_cast<char>(decoded);
+    if (decoded >= 0) i += 2;
+  }
+}
+
+/// What the escapes of a path hold.
+struct Escapes {
+  PathEncodings encodings{};
+  bool delimiters = false;
+};
+
 /// Judges the escapes of one segment; `decoded` is room for its decoded form.
-std::optional<Refusal> judge_segment(std::string_view segment, PathEncodings& encodings,
+std::optional<Refusal> judge_segment(std::string_view segment, Escapes& found,
                                      std::string& decoded) {
   std::size_t escapes = 0;
   for (auto at = segment.find('%'); at != std::string_view::npos; at = segment.find('%', at + 1)) {
@@ -126,14 +151,15 @@ std::optional<Refusal> judge_segment(std::string_view segment, PathEncodings& en
     if (c < 0) continue;
     if (c == '\\') return encoded_backslash;
     if (c < 0x20 || c == 0x7f) return encoded_control;
-    encodings.slashes |= c == '/';
+    found.encodings.slashes |= c == '/';
+    found.delimiters |= is_delimiter(c);
     ++escapes;
   }
   if (escapes == 0) return std::nullopt;
   decoded.clear();
-  append_decoded(decoded, segment, true, false);
+  append_all_decoded(decoded, segment);
   if (is_dot_segment(decoded)) return encoded_dots;
-  encodings.doubled |= holds_escape(decoded);
+  found.encodings.doubled |= holds_escape(decoded);
   return std::nullopt;
 }
 
@@ -141,38 +167,64 @@ std::optional<Refusal> judge_segment(std::string_view segment, PathEncodings& en
 
 std::optional<Refusal> PathReadings::read_encoded(std::string_view path,
                                                   const PathEncodings& tolerated) {
+  Escapes found;
   for (std::string_view rest = path; !rest.empty();) {
     rest.remove_prefix(1);
     const auto end = std::min(rest.find('/'), rest.size());
-    if (const auto refusal = judge_segment(rest.substr(0, end), encodings_, scratch_))
-      return refusal;
+    if (const auto refusal = judge_segment(rest.substr(0, end), found, scratch_)) return refusal;
     rest.remove_prefix(end);
   }
+  encodings_ = found.encodings;
+  has_encoded_delimiters_ = found.delimiters;
   if (encodings_.slashes && !tolerated.slashes) return encoded_slash;
   if (encodings_.doubled && !tolerated.doubled) return double_encoding;
   return std::nullopt;
 }
 
+/// Decodes all escapes, those of slashes only if the form splits there. A "%" that begins no escape
+/// stays.
+void PathReadings::append_decoded(std::string& out, std::string_view path, const Form& form) {
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const int decoded = escape_at(path.substr(i));
+    const int c = decoded < 0 ? static_cast<unsigned char>(path[i]) : decoded;
+    const bool is_cut = decoded >= 0 && form.cuts_encoded_delimiters && is_delimiter(c);
+    if (is_cut && c != ';') return;
+    if (is_cut || (decoded < 0 && c == ';' && form.strips_parameters)) {
+      i = end_of_segment(path, i + 1, form.splits_encoded_slashes) - 1;
+      continue;
+    }
+    if (decoded == '/' && !form.splits_encoded_slashes) {
+      out += "%2F";
+    } else {
+      out += c == '\\' && form.splits_encoded_slashes ? '/' : static_cast<char>(c);
+    }
+    if (decoded >= 0) i += 2;
+  }
+}
+
 std::string_view PathReadings::text_of(std::string_view path, const Form& form) {
   scratch_.clear();
-  append_decoded(scratch_, path, form.splits_encoded_slashes, form.strips_parameters);
+  append_decoded(scratch_, form.drops_authority ? after_authority(path) : path, form);
   std::string& text = texts_[text_count_];
   text.clear();
   append_segments(text, scratch_, form.keeps_repeated_slashes, form.keeps_dot_segments);
+  if (form.merges_last) {
+    scratch_.swap(text);
+    text.clear();
+    append_segments(text, scratch_, false, true);
+  }
   return text;
 }
 
 /// Adds the readings of one text; false if there are too many.
-bool PathReadings::add_text(std::string_view text, bool has_upper_case, const Form& form,
-                            const ReadingNeeds& needs) {
+bool PathReadings::add_text(std::string_view text, bool has_upper_case, const ReadingNeeds& needs) {
   const bool folds =
       needs.variants.letter_case && (has_upper_case || needs.has_upper_case_patterns);
   const bool strips = needs.variants.trailing_slash && (needs.has_trailing_slash_patterns ||
                                                         (text.size() > 1 && text.back() == '/'));
   const std::size_t count = (folds ? 2U : 1U) * (strips ? 2U : 1U);
   if (readings_.size() + count > limit) return false;
-  PathReading reading{.text = text,
-                      .is_resolved = !form.keeps_repeated_slashes && !form.keeps_dot_segments};
+  PathReading reading{.text = text};
   readings_.push_back(reading);
   if (folds) {
     reading.ignores_case = true;
@@ -190,46 +242,60 @@ bool PathReadings::add_text(std::string_view text, bool has_upper_case, const Fo
 std::optional<Refusal> PathReadings::read(std::string_view path, const ReadingNeeds& needs) {
   readings_.clear();
   encodings_ = {};
+  has_encoded_delimiters_ = false;
   const Shape shape = shape_of(path);
   if (shape.is_plain() || !path.starts_with('/')) {
-    add_text(path, (shape.all & upper) != 0, {}, needs);
+    add_text(path, (shape.all & upper) != 0, needs);
     return std::nullopt;
   }
   if ((shape.all & percent) != 0) {
     if (const auto refusal = read_encoded(path, needs.tolerated)) return refusal;
   }
-  const bool splits = encodings_.slashes;
+  const PathVariants& variants = needs.variants;
+  const bool splits = encodings_.slashes || (shape.all & backslash) != 0;
   // Parameters without a name leave an empty segment.
   const bool repeats = splits || (shape.after_slash & (slash | semicolon)) != 0;
   const bool dots = splits || (shape.after_slash & dot) != 0;
-  return add_forms(path,
-                   {.splits_encoded_slashes = splits,
-                    .strips_parameters = needs.variants.parameters && (shape.all & semicolon) != 0,
-                    .keeps_repeated_slashes = needs.variants.repeated_slashes && repeats,
-                    .keeps_dot_segments = needs.variants.dot_segments && dots},
-                   needs);
+  return add_forms(
+      path,
+      {.splits_encoded_slashes = splits,
+       .strips_parameters = variants.parameters && (shape.all & semicolon) != 0,
+       .cuts_encoded_delimiters = variants.encoded_delimiters && has_encoded_delimiters_,
+       .drops_authority = variants.repeated_slashes && path.starts_with("//"),
+       .keeps_repeated_slashes = variants.repeated_slashes && repeats,
+       .keeps_dot_segments = variants.dot_segments && dots,
+       .merges_last = variants.repeated_slashes && repeats && dots},
+      needs);
+}
+
+bool PathReadings::is_within(const Form& form, const Form& possible) {
+  return (possible.splits_encoded_slashes || !form.splits_encoded_slashes) &&
+         (possible.strips_parameters || !form.strips_parameters) &&
+         (possible.cuts_encoded_delimiters || !form.cuts_encoded_delimiters) &&
+         (possible.drops_authority || !form.drops_authority) &&
+         (possible.keeps_repeated_slashes || !form.keeps_repeated_slashes) &&
+         (possible.keeps_dot_segments || !form.keeps_dot_segments) &&
+         (possible.merges_last || !form.merges_last);
 }
 
 /// Adds the texts of all combinations of what `possible` has, each once, the normal form first.
 std::optional<Refusal> PathReadings::add_forms(std::string_view path, const Form& possible,
                                                const ReadingNeeds& needs) {
   text_count_ = 0;
-  for (unsigned bits = 0; bits < 16; ++bits) {
+  for (unsigned bits = 0; bits < 128; ++bits) {
     const Form form{.splits_encoded_slashes = (bits & 1U) != 0,
                     .strips_parameters = (bits & 2U) != 0,
-                    .keeps_repeated_slashes = (bits & 4U) != 0,
-                    .keeps_dot_segments = (bits & 8U) != 0};
-    if ((form.splits_encoded_slashes && !possible.splits_encoded_slashes) ||
-        (form.strips_parameters && !possible.strips_parameters) ||
-        (form.keeps_repeated_slashes && !possible.keeps_repeated_slashes) ||
-        (form.keeps_dot_segments && !possible.keeps_dot_segments))
-      continue;
-    if (text_count_ == limit) return too_many_readings;
+                    .cuts_encoded_delimiters = (bits & 4U) != 0,
+                    .drops_authority = (bits & 8U) != 0,
+                    .keeps_repeated_slashes = (bits & 16U) != 0,
+                    .keeps_dot_segments = (bits & 32U) != 0,
+                    .merges_last = (bits & 80U) == 80U};
+    if (!is_within(form, possible)) continue;
     const std::string_view text = text_of(path, form);
     const auto known = std::span(texts_).first(text_count_);
     if (std::find(known.begin(), known.end(), text) != known.end()) continue;
-    ++text_count_;
-    if (!add_text(text, has_upper_case(text), form, needs)) return too_many_readings;
+    if (++text_count_ == texts_.size()) return too_many_readings;
+    if (!add_text(text, has_upper_case(text), needs)) return too_many_readings;
   }
   return std::nullopt;
 }

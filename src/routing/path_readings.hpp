@@ -29,7 +29,6 @@ struct PathReading {
   std::string_view text;  ///< decoded; a slash that this reading leaves encoded stays "%2F"
   bool ignores_case = false;
   bool ignores_trailing_slash = false;
-  bool is_resolved = true;  ///< runs of slashes merged and dot segments resolved
 };
 
 /// Encodings that only some services can be sent.
@@ -48,8 +47,13 @@ struct ReadingNeeds {
 
 class PathReadings {
  public:
-  /// More readings than these are refused: three differences in one path, which no client sends.
-  static constexpr std::size_t limit = 8;
+  /// A path that would have more readings is refused. Each difference doubles them, so that is a
+  /// path with five differences, or fewer if patterns have upper case or a trailing slash.
+  static constexpr std::size_t limit = 16;
+
+  PathReadings() = default;
+  PathReadings(const PathReadings&) = delete;  // the readings view the object's own texts
+  PathReadings& operator=(const PathReadings&) = delete;
 
   /// Reads `path`, which begins with "/", or is "*". `path` has to live as long as the readings.
   ///
@@ -65,21 +69,26 @@ class PathReadings {
 
  private:
   struct Form {
-    bool splits_encoded_slashes = false;
+    bool splits_encoded_slashes = false;  ///< and backslashes
     bool strips_parameters = false;
+    bool cuts_encoded_delimiters = false;  ///< at an encoded "?", "#" or ";"
+    bool drops_authority = false;          ///< "//host/path" is "/path"
     bool keeps_repeated_slashes = false;
     bool keeps_dot_segments = false;
+    bool merges_last = false;  ///< merges slashes after dot segments have been resolved
   };
+  static bool is_within(const Form& form, const Form& possible);
+  static void append_decoded(std::string& out, std::string_view path, const Form& form);
   std::optional<http::Refusal> read_encoded(std::string_view path, const PathEncodings& tolerated);
   std::string_view text_of(std::string_view path, const Form& form);
-  bool add_text(std::string_view text, bool has_upper_case, const Form& form,
-                const ReadingNeeds& needs);
+  bool add_text(std::string_view text, bool has_upper_case, const ReadingNeeds& needs);
   std::optional<http::Refusal> add_forms(std::string_view path, const Form& possible,
                                          const ReadingNeeds& needs);
 
   boost::container::static_vector<PathReading, limit> readings_;
   PathEncodings encodings_;
-  std::array<std::string, limit> texts_;  ///< decoded; the room is kept for the next path
+  bool has_encoded_delimiters_ = false;
+  std::array<std::string, limit + 1> texts_;  ///< decoded; the room is kept for the next path
   std::size_t text_count_ = 0;
   std::string scratch_;
 };

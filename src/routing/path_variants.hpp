@@ -7,11 +7,12 @@
 namespace weir::routing {
 
 struct PathVariants {
-  bool letter_case = true;       ///< /Login and /login
-  bool trailing_slash = true;    ///< /login/ and /login
-  bool repeated_slashes = true;  ///< //login and /login
-  bool dot_segments = true;      ///< /a/../login and /login
-  bool parameters = true;        ///< /login;v=1 and /login
+  bool letter_case = true;         ///< /Login and /login
+  bool trailing_slash = true;      ///< /login/ and /login
+  bool repeated_slashes = true;    ///< //login, //host/login and /login
+  bool dot_segments = true;        ///< /a/../login and /login
+  bool parameters = true;          ///< /login;v=1 and /login
+  bool encoded_delimiters = true;  ///< /login%3Fx, /login%23x, /login%3Bx and /login
 };
 
 }  // namespace weir::routing

@@ -25,12 +25,12 @@ RouteTable::RouteTable(std::vector<Entry> entries, const PathVariants& variants)
   }
 }
 
-/// A question with fewer readings than another stands with its last one for the rest of them.
+/// Opens all readings of a question that is reached while its request is still without a route. A
+/// question with fewer readings than another stands with its last one for the rest of them.
 void RouteTable::widen(Search& search, const Question& question) {
   const std::size_t readings = question.paths.all().size();
-  const bool is_open = search.readings == 0 || (search.open >> (search.readings - 1) & 1U) != 0;
-  for (; search.readings < readings; ++search.readings)
-    search.open |= (is_open ? 1U : 0U) << search.readings;
+  if (search.readings == 0 || (search.open & 1U) != 0) search.open |= (1U << readings) - 1U;
+  search.readings = std::max(search.readings, readings);
   search.encodings.slashes |= question.paths.encodings().slashes;
   search.encodings.doubled |= question.paths.encodings().doubled;
 }
@@ -51,8 +51,7 @@ void RouteTable::try_route(std::size_t route, const Question& question, Search& 
     if (candidates.size() == first_of_route || candidates.back().path.data() != path.text.data())
       candidates.push_back({.route = route, .path = path.text, .captures = captures});
     if (reading == 0) search.normal = candidates.size() - 1;
-    if (entry.refuses && path.is_resolved && !search.refusing)
-      search.refusing = candidates.size() - 1;
+    if (entry.refuses && !search.refusing) search.refusing = candidates.size() - 1;
   }
 }
 

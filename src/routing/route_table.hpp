@@ -40,7 +40,7 @@ class RouteTable {
     const Match* match;  ///< outlives the table
     PathEncodings tolerated{};
     bool decides = false;  ///< about the request that another proxy describes
-    bool refuses = false;  ///< answers 400 or above itself
+    bool refuses = false;  ///< answers 400 or above itself, for some paths and not for all
   };
 
   RouteTable(std::vector<Entry> entries, const PathVariants& variants);
@@ -52,8 +52,8 @@ class RouteTable {
   /// Result<const Question*, http::Refusal>; it is called at most once, and only if one of them is
   /// reached.
   ///
-  /// The first candidate takes the request: the route of the normal form or, where another resolved
-  /// reading leads to a route that refuses, that one. No candidates: no route matches the normal
+  /// The first candidate takes the request: the route of the normal form or, where another reading
+  /// leads to a route that refuses, that one. No candidates: no route matches the normal
   /// form. Refused with 400: an encoding that one of the candidates does not tolerate, and a
   /// request without a host for a route that has one.
   template <class Original>
@@ -69,7 +69,7 @@ class RouteTable {
     PathEncodings encodings{};
     bool lacks_host = false;                ///< a route that was found needs a host
     std::optional<std::size_t> normal{};    ///< the candidate of the normal form
-    std::optional<std::size_t> refusing{};  ///< the first one that refuses, in a resolved reading
+    std::optional<std::size_t> refusing{};  ///< the first one that refuses
   };
   static void widen(Search& search, const Question& question);
   void try_route(std::size_t route, const Question& question, Search& search) const;

@@ -23,7 +23,7 @@ class Readings(Case):
                 self.assertEqual((seen["path"], seen["decoded_path"]), ("/a/b", "/a/b"))
                 self.assertEqual(seen["query"], {"key": ["1"], "other": [""]})
                 self.assertEqual(seen["cookies"], {"a": "1", "b": "2"})
-                self.assertEqual(set(seen), {"method", "path", "decoded_path", "query", "fields",
+                self.assertEqual(set(seen), {"method", "path", "decoded_path", "parsed_paths", "query", "fields",
                                              "cookies"})
                 self.assertIn("mine", [seen["fields"].get(name)
                                        for name in ("HTTP_X_API_KEY", "x-api-key")])

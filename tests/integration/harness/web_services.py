@@ -7,6 +7,7 @@ are the same for all:
 method        as the application sees it
 path          WSGI: PATH_INFO; ASGI: scope["path"]; PHP: the path of REQUEST_URI; node: that of req.url
 decoded_path  the same, percent-decoded once where the server has not done so
+parsed_paths  what parsers of URLs make of it: new URL() in node, parse_url() in PHP; decoded
 query         name to the list of values that the usual parser keeps: parse_qs, $_GET, URLSearchParams
 fields        WSGI and PHP: the HTTP_* variables; ASGI and node: names in lower case
 cookies       name to value: SimpleCookie, $_COOKIE, the rule of node's cookie package
@@ -29,7 +30,7 @@ from urllib.parse import parse_qs
 
 def reading(method, path, query, fields, cookie):
     return json.dumps({
-        "method": method, "path": path, "decoded_path": path,
+        "method": method, "path": path, "decoded_path": path, "parsed_paths": [],
         "query": parse_qs(query, keep_blank_values=True), "fields": fields,
         "cookies": {name: morsel.value for name, morsel in SimpleCookie(cookie).items()},
     }).encode()
@@ -65,6 +66,8 @@ echo json_encode([
     "method" => $_SERVER["REQUEST_METHOD"],
     "path" => $path,
     "decoded_path" => rawurldecode($path),
+    "parsed_paths" => array_map("rawurldecode",
+                                array_filter([parse_url($_SERVER["REQUEST_URI"], PHP_URL_PATH)])),
     "query" => (object) array_map(fn($value) => array_values((array) $value), $_GET),
     "fields" => (object) $fields,
     "cookies" => (object) $_COOKIE,
@@ -87,8 +90,10 @@ require('http').createServer((request, response) => {
   const query = Object.fromEntries([...parameters.keys()].map((name) => [name, parameters.getAll(name)]));
   let decoded = path;
   try { decoded = decodeURIComponent(path); } catch { /* not UTF-8 */ }
+  const parsed = [];
+  try { parsed.push(decodeURIComponent(new URL(request.url, 'http://weir.test').pathname)); } catch { /* no URL */ }
   const body = JSON.stringify({
-    method: request.method, path, decoded_path: decoded, query, fields: request.headers,
+    method: request.method, path, decoded_path: decoded, parsed_paths: parsed, query, fields: request.headers,
     cookies: cookies(request.headers.cookie || ''),
   });
   request.resume().on('end', () => {

@@ -16,7 +16,7 @@ routing::PathVariants variants_of(const std::string& paths) {
 TEST_CASE("every difference between spellings of a path is matched by default") {
   const auto variants = variants_of("");
   CHECK((variants.letter_case && variants.trailing_slash && variants.repeated_slashes &&
-         variants.dot_segments && variants.parameters));
+         variants.dot_segments && variants.parameters && variants.encoded_delimiters));
 }
 
 TEST_CASE("a list of differences replaces the default") {

@@ -53,6 +53,10 @@ TEST_CASE("methods match as they are written") {
   CHECK(matches(match, RequestOf{{}, "HEAD"}.view, nullptr));
   CHECK_FALSE(matches(match, RequestOf{{}, "POST"}.view, nullptr));
   CHECK_FALSE(matches(match, RequestOf{{}, "get"}.view, nullptr));
+  const Match get{.host = {}, .path = {}, .methods = {"GET"}, .headers = {}};
+  CHECK(matches(get, RequestOf{{}, "HEAD"}.view, nullptr));
+  const Match head{.host = {}, .path = {}, .methods = {"HEAD"}, .headers = {}};
+  CHECK_FALSE(matches(head, RequestOf{{}, "GET"}.view, nullptr));
 }
 
 TEST_CASE("headers match by name in any case and by exact value, on any line") {

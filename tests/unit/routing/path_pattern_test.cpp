@@ -156,6 +156,13 @@ TEST_CASE("a reading may ignore case or a trailing slash") {
   }
 }
 
+TEST_CASE("a pattern has a literal segment, or matches most paths") {
+  for (const char* pattern : {"/a/**", "/*/b", "/{id}/x"})
+    CHECK(PathPattern::parse(pattern).value().has_literal());
+  for (const char* pattern : {"/", "/**", "/*", "/{id}/**", "/*/"})
+    CHECK_FALSE(PathPattern::parse(pattern).value().has_literal());
+}
+
 TEST_CASE("a capture keeps its case in a reading that ignores case") {
   Captures captures;
   const PathReading reading{.text = "/USERS/Anna", .ignores_case = true};
