@@ -51,7 +51,7 @@ class Serialisation {
     const std::size_t start = bytes_.size();
     count(0);
     const std::size_t begin = bytes_.size();
-    for (PercentDecoder decoder{text, PercentDecoder::Plus::is_space}; !decoder.at_end();) {
+    for (PercentDecoder decoder{text}; !decoder.at_end();) {
       const char c = decoder.next();
       if (bytes_.size() != begin || !is_trimmed(c)) bytes_.push_back(c);
     }
@@ -73,14 +73,6 @@ class Serialisation {
     bytes_.push_back(' ');
     append(http::trimmed(text.substr(space)));
     write_count(start, bytes_.size() - begin);
-  }
-  void part_decoded(std::string_view text, PercentDecoder::Plus plus) {
-    std::size_t size = 0;
-    for (PercentDecoder decoder{text, plus}; !decoder.at_end(); decoder.next())
-      ++size;
-    count(size);
-    for (PercentDecoder decoder{text, plus}; !decoder.at_end();)
-      bytes_.push_back(decoder.next());
   }
   std::size_t size() const { return bytes_.size(); }
   void cut_to(std::size_t size) { bytes_.resize(size); }
@@ -199,15 +191,6 @@ class Reader {
     if (evidence_.path_ignores_trailing_slash && text.size() > 1 && text.back() == '/')
       text.remove_suffix(1);
     evidence_.path_ignores_case ? out_.part_in_lower_case(text) : out_.part(text);
-  }
-
-  /// Decoded, because "%61" and "a" are one value to the service and must not be two clients here.
-  void decoded(std::string_view text, PercentDecoder::Plus plus) {
-    if (text.find_first_of("%+") == std::string_view::npos) {
-      out_.part(text);
-    } else {
-      out_.part_decoded(text, plus);
-    }
   }
 
   /// The value that counts; empty if there is none, or none that is clear.

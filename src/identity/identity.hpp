@@ -28,8 +28,8 @@ enum class Repeated : std::uint8_t { refuse, first, last };
 struct FromClientAddress {};
 struct FromHeader {
   std::string name;
-};  ///< first field of that name; absent or empty: no identity. The scheme in Authorization may be
-    ///< in any case
+};  ///< the field of that name, of which a request has one at most (a second one is answered 400
+    ///< before); absent or empty: no identity. The scheme in Authorization may be in any case
 struct FromQuery {
   std::string name;
   Repeated repeated = Repeated::refuse;

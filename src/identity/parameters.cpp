@@ -17,7 +17,7 @@ std::string_view take_until(std::string_view& list, char separator) {
 }
 
 bool decodes_to(std::string_view encoded, std::string_view name) {
-  PercentDecoder decoder{encoded, PercentDecoder::Plus::is_space};
+  PercentDecoder decoder{encoded};
   for (const char c : name) {
     if (decoder.at_end() || decoder.next() != c) return false;
   }
@@ -36,24 +36,40 @@ constexpr char folded_in_lower_case(char c) {
   return http::to_lower(folded(c));
 }
 
+/// True for what some services remove from the front of a name.
+constexpr bool is_skipped(char c) {
+  return is_blank(c) || c == '[' || c == ']';
+}
+
 /// True if `written`, decoded, may be read as `name`, which it may also be. `fold` maps a character
 /// to one that stands for all those that are read as the same.
 template <class Fold>
 bool may_be_read_as(std::string_view name, std::string_view written, Fold fold) {
-  PercentDecoder decoder{written, PercentDecoder::Plus::is_space};
-  char next = ' ';
-  while (is_blank(next)) {
-    if (decoder.at_end()) return false;
-    next = decoder.next();
-  }
-  while (!name.empty() && is_blank(name.front()))
+  PercentDecoder decoder{written};
+  // The end of the name is NUL here, as it is for PHP.
+  const auto take = [&] { return decoder.at_end() ? '\0' : decoder.next(); };
+  char next = take();
+  while (is_skipped(next))
+    next = take();
+  while (!name.empty() && is_skipped(name.front()))
     name.remove_prefix(1);
   for (const char c : name) {
+    if (c == ']') continue;
+    while (c == '[' && next == ']')
+      next = take();
     if (fold(next) != fold(c)) return false;
-    // The end of the name is NUL here, as it is for PHP.
-    next = decoder.at_end() ? '\0' : decoder.next();
+    next = take();
   }
-  return next == '\0' || next == '[';
+  return next == '\0' || next == '[' || next == ']';
+}
+
+/// True if qs ends the name of a parameter with that value, as written, in the value.
+bool ends_a_name(std::string_view value) {
+  for (auto at = value.find('='); at != std::string_view::npos; at = value.find('=', at + 1)) {
+    const auto before = value.substr(0, at);
+    if (before.ends_with(']') || before.ends_with("%5D") || before.ends_with("%5d")) return true;
+  }
+  return false;
 }
 
 void add(Occurrences& to, std::string_view value) {
@@ -90,7 +106,7 @@ char PercentDecoder::next() {
     }
   }
   text_.remove_prefix(1);
-  return c == '+' && plus_ == Plus::is_space ? ' ' : c;
+  return c == '+' ? ' ' : c;
 }
 
 Occurrences query_parameters(std::string_view query, std::string_view name) {
@@ -102,6 +118,7 @@ Occurrences query_parameters(std::string_view query, std::string_view name) {
     const std::string_view written = take_until(value, '=');
     if (decodes_to(written, name)) {
       add(found, value);
+      found.imitated |= ends_a_name(value);
     } else {
       found.imitated |= may_be_read_as(name, written, folded_in_lower_case);
     }

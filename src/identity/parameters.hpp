@@ -8,18 +8,16 @@
 
 namespace weir::identity {
 
-/// Percent-decodes one byte at a time. A '%' without two hexadecimal digits stands for itself.
+/// Percent-decodes one byte at a time; '+' is a space. A '%' without two hexadecimal digits stands
+/// for itself.
 class PercentDecoder {
  public:
-  enum class Plus : unsigned char { is_plus, is_space };  ///< in cookies, in queries
-
-  PercentDecoder(std::string_view text, Plus plus) : text_(text), plus_(plus) {}
+  explicit PercentDecoder(std::string_view text) : text_(text) {}
   bool at_end() const { return text_.empty(); }
   char next();
 
  private:
   std::string_view text_;
-  Plus plus_;
 };
 
 /// The values that a list of parameters or cookies holds under one name.
@@ -34,9 +32,10 @@ struct Occurrences {
 /// Parameters whose decoded name is `name`; their values are still encoded.
 ///
 /// Other names that are read as `name`: PHP strips blanks in front, stops at NUL, turns ".", " "
-/// and
-/// "[" into "_" and makes arrays of "name[]" and "name[x]", as Rack does; ASP.NET ignores case.
-/// Rack 2 and Perl divide a query at ";" too.
+/// and "[" into "_" and makes arrays of "name[]" and "name[x]", as Rack does; Rack 2 and qs of
+/// Express read "[name]" as "name"; ASP.NET ignores case. Rack 2 and Perl divide a query at ";"
+/// too. qs ends a name at the first "]=", so `name` with that in its value is another parameter
+/// there.
 Occurrences query_parameters(std::string_view query, std::string_view name);
 
 /// Cookies of that name over all Cookie lines; values without the double quotes around them.

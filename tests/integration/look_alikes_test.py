@@ -122,6 +122,17 @@ class Parameters(LookAlikes):
             self.assertEqual(seen["query"]["api_key"], [key])
             self.assertEqual(self.send(target=f"/?%61pi_key={key}").status, 429)
 
+    def test_brackets_around_a_name_are_refused(self):
+        self.behind(web_services.Node, **limited_by({"query": "api_key"}))
+        detail = 'a query parameter may be read as "api_key", which identifies the client'
+        for other in ("[api_key]", "%5Bapi_key%5D", "api_key]", "[api_key"):
+            self.assert_dodges_refused(
+                detail, {"target": f"/?{other}=mine"}, {"target": f"/?api_key=random&{other}=mine"},
+                {"target": f"/?api_key=random]=x&{other}=mine"})
+        for value in ("random]=x", "random%5D=x", "random%5d="):
+            self.assert_dodges_refused(detail, {"target": f"/?api_key={value}"})
+        self.assert_served(target="/?api_key=mine]&page[size]=2&sort=a]=b")
+
     def test_a_parameter_after_a_semicolon_is_refused(self):
         self.behind(web_services.Gunicorn, **limited_by({"query": "key"}))
         self.assert_dodges_refused(

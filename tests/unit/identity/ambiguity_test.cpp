@@ -1,0 +1,132 @@
+// Requests in which services read different identities.
+#include "catch.hpp"
+#include "unit/identity/resolving.hpp"
+
+namespace weir::identity::test {
+
+TEST_CASE("a repeated query parameter is ambiguous, unless the first or the last counts") {
+  for (const char* text : {"k=a&k=b", "k=a&k=a", "x=1&k=a&%6b=b", "k&k=a", "k=a&&k"}) {
+    INFO(text);
+    CHECK(ambiguity(query("k"), {.query = text}) ==
+          "the query parameter \"k\", which identifies the client, appears more than once");
+    const std::string_view given = text;
+    CHECK(ambiguity(query("k", Repeated::first), {.query = given}) == "clear");
+    CHECK(ambiguity(query("k", Repeated::last), {.query = given}) == "clear");
+  }
+  const auto a = resolved(query("k"), {.query = "k=a"});
+  CHECK(resolved(query("k", Repeated::first), {.query = "k=a&k=b&k=c"}) == a);
+  CHECK(resolved(query("k", Repeated::last), {.query = "k=c&k=b&k=a"}) == a);
+  CHECK(resolved(query("k", Repeated::last), {.query = "k=a&k="}) == std::nullopt);
+}
+
+TEST_CASE("a query parameter under a name that services read as another is ambiguous") {
+  for (const char* text :
+       {"api.key=a",        "api+key=a",       "api%20key",       "api[key=a",     "API_KEY=a",
+        "+api_key=a",       "%20%09api_key=a", "api_key%00=a",    "api_key%00b",   "api_key[]=a",
+        "api_key%5Bx%5D=a", "api.KEY[",        "x=1&api%2Bkey=a", "api%2ekey",     "%0Aapi_key",
+        "[api_key]=a",      "%5Bapi_key%5D=a", "api_key]=a",      "api_key%5dx=a", "]][[api.key]=a",
+        "[+api_key][x]=a"}) {
+    INFO(text);
+    const std::string expected =
+        "a query parameter may be read as \"api_key\", which identifies the client; remove it, or "
+        "write that name";
+    CHECK(ambiguity(query("api_key"), {.query = text}) == expected);
+    CHECK(ambiguity(query("api_key", Repeated::last),
+                    {.query = std::string("api_key=1&") + text}) == expected);
+  }
+  for (const char* text : {"api-key=a", "api_keys=a", "api__key=a", "xapi_key", "api_ke", "", "+",
+                           "%00", "[]", "api_key+=a", "a=api_key", "api%5Fkey=a"}) {
+    INFO(text);
+    CHECK(ambiguity(query("api_key"), {.query = text}) == "clear");
+  }
+  CHECK(ambiguity(query("filter[key]"), {.query = "filter[key]=a&filter[x]=b&filter=c"}) ==
+        "clear");
+  for (const char* text :
+       {"filter.key]=a", "[filter][key]=a", "filter[key=a", "filter][key]]=a", "filter[key][]=a"}) {
+    INFO(text);
+    CHECK(ambiguity(query("filter[key]"), {.query = text}) != "clear");
+  }
+  CHECK(ambiguity(query("a.b"), {.query = "a_b=1"}) != "clear");
+  CHECK(ambiguity(query("a.b"), {.query = "a.b=1"}) == "clear");
+}
+
+TEST_CASE("a query parameter whose value some services take for the end of its name is ambiguous") {
+  for (const char* text : {"k=a]=b", "k=]=", "k=a%5D=b", "k=a=b%5d=", "x=1&%6b=[k]=b"}) {
+    INFO(text);
+    CHECK(ambiguity(query("k", Repeated::first), {.query = text}) ==
+          "a query parameter may be read as \"k\", which identifies the client; remove it, or "
+          "write that name");
+  }
+  for (const char* text : {"k=a]", "k=a]b=", "k=a]%3D", "k=a=b", "x=a]=b&k=c", "k=%5D5D="}) {
+    INFO(text);
+    CHECK(ambiguity(query("k"), {.query = text}) == "clear");
+  }
+}
+
+TEST_CASE("a query parameter beside a semicolon is ambiguous") {
+  for (const char* text :
+       {"a=1;k=a", "k=a;b", ";k=a", "x;k", "k=a;", "a=b&c=d;K[]=1", "a;%6b=1;c"}) {
+    INFO(text);
+    CHECK(ambiguity(query("k"), {.query = text}) ==
+          "the query parameter \"k\", which identifies the client, has a \";\" before or in it, "
+          "which some services take for a separator; write %3B");
+  }
+  for (const char* text : {"a=1;b=2&k=a", "k=a%3Bb", "a=k;b=k", ";;&;"}) {
+    INFO(text);
+    CHECK(ambiguity(query("k"), {.query = text}) == "clear");
+  }
+}
+
+TEST_CASE("a repeated cookie is ambiguous, unless the first or the last counts") {
+  const std::string expected =
+      "the cookie \"sid\", which identifies the client, appears more than once";
+  for (const char* line : {"sid=a; sid=b", "sid=a;sid=a", "sid; sid=a", "a=b; sid=a; c=d; sid"}) {
+    INFO(line);
+    CHECK(ambiguity(from_cookie("sid"), {.fields = {{"Cookie", line}}}) == expected);
+  }
+  const Given lines{.fields = {{"Cookie", "sid=a; x=y"}, {"Cookie", "sid=b"}}};
+  CHECK(ambiguity(from_cookie("sid"), lines) == expected);
+  CHECK(resolved(from_cookie("sid", Repeated::first), lines) ==
+        resolved(from_cookie("sid"), {.fields = {{"Cookie", "sid=a"}}}));
+  CHECK(resolved(from_cookie("sid", Repeated::last), lines) ==
+        resolved(from_cookie("sid"), {.fields = {{"Cookie", "sid=b"}}}));
+}
+
+TEST_CASE("a cookie under a name that services read as another is ambiguous") {
+  const auto of = [](const char* line) {
+    return ambiguity(from_cookie("s_id"), {.fields = {{"Cookie", line}}});
+  };
+  for (const char* line : {"s.id=a", "s id=a", "s%5Fid=a", "%73_id=a", "s[id=a", "s_id[]=a",
+                           "s_id[x]=a", "s_id%00=a", "%20s_id=a", "a=b; s+id", "s_id=1; s.id=2"}) {
+    INFO(line);
+    CHECK(of(line) ==
+          "a cookie may be read as \"s_id\", which identifies the client; remove it, or "
+          "write that name");
+  }
+  for (const char* line : {"S_ID=a", "s-id=a", "s_ids=a", "xs_id=a", "s_id=a.b[c", "", "a=s_id"}) {
+    INFO(line);
+    CHECK(of(line) == "clear");
+  }
+  for (const char* line : {"a=b, s_id=c", "s_id=c,d", "a,s.id"}) {
+    INFO(line);
+    CHECK(of(line) ==
+          "the cookie \"s_id\", which identifies the client, has a \",\" before or in "
+          "it, which some services take for a separator; write %2C");
+  }
+  CHECK(of("a=1,2; s_id=c") == "clear");
+}
+
+TEST_CASE("a combination with an ambiguous part is ambiguous") {
+  const Given given{.fields = {{"a", "1"}}, .query = "b=1&b=2"};
+  const std::string expected =
+      "the query parameter \"b\", which identifies the client, appears more than once";
+  CHECK(ambiguity(any_of({header("a"), query("b")}), given) == expected);
+  CHECK(ambiguity(any_of({query("b"), header("a")}), given) == expected);
+  CHECK(ambiguity(all_of({header("a"), query("b")}), given) == expected);
+  CHECK(ambiguity(all_of({header("x"), query("b")}), given) == expected);
+  CHECK(ambiguity(any_of({header("a"), all_of({header("x"), any_of({query("b")})})}), given) ==
+        expected);
+  CHECK(ambiguity(any_of({header("a"), query("c")}), given) == "clear");
+}
+
+}  // namespace weir::identity::test
