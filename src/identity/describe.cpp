@@ -25,6 +25,26 @@ struct Describer {
   }
 };
 
+const char* reason(Ambiguity::Kind kind, bool in_query) {
+  switch (kind) {
+    case Ambiguity::Kind::repeated:
+    case Ambiguity::Kind::look_alike:
+      break;
+    case Ambiguity::Kind::separator:
+      return in_query ? "has a \";\" before or in it, which some services take for a separator; "
+                        "write %3B"
+                      : "has a \",\" before or in it, which some services take for a separator; "
+                        "write %2C";
+    case Ambiguity::Kind::escape:
+      return "has a backslash, which some services take for an escape; write %5C";
+    case Ambiguity::Kind::blank:
+      return "has a blank before or in it, which some services take for a separator; write %20";
+    case Ambiguity::Kind::quotes:
+      return "has a \" before or in it that does not end in the same cookie; write %22";
+  }
+  return "appears more than once";
+}
+
 }  // namespace
 
 std::string describe(const Source& source) {
@@ -32,28 +52,17 @@ std::string describe(const Source& source) {
 }
 
 std::string describe(const Ambiguity& ambiguity) {
-  const auto* const query = std::get_if<FromQuery>(&ambiguity.source->from);
-  const std::string kind = query != nullptr ? "query parameter" : "cookie";
+  const auto& from = ambiguity.source->from;
+  const auto* const query = std::get_if<FromQuery>(&from);
+  const auto* const header = std::get_if<FromHeader>(&from);
+  const std::string kind = query != nullptr ? "query parameter" : (header ? "header" : "cookie");
   const std::string quoted =
-      '"' + (query != nullptr ? query->name : std::get<FromCookie>(ambiguity.source->from).name) +
-      '"';
-  switch (ambiguity.kind) {
-    case Ambiguity::Kind::repeated:
-      break;
-    case Ambiguity::Kind::look_alike:
-      return "a " + kind + " may be read as " + quoted +
-             ", which identifies the client; remove it, or write that name";
-    case Ambiguity::Kind::separator:
-      return "the " + kind + " " + quoted + ", which identifies the client, has a " +
-             (query != nullptr ? "\";\"" : "\",\"") +
-             " before or in it, which some services take for a separator; write " +
-             (query != nullptr ? "%3B" : "%2C");
-    case Ambiguity::Kind::escape:
-      return "the " + kind + " " + quoted +
-             ", which identifies the client, has a backslash, which some services take for an "
-             "escape; write %5C";
-  }
-  return "the " + kind + " " + quoted + ", which identifies the client, appears more than once";
+      '"' + (query ? query->name : (header ? header->name : std::get<FromCookie>(from).name)) + '"';
+  if (ambiguity.kind == Ambiguity::Kind::look_alike)
+    return "a " + kind + " may be read as " + quoted +
+           ", which identifies the client; remove it, or write that name";
+  return "the " + kind + " " + quoted + ", which identifies the client, " +
+         reason(ambiguity.kind, query != nullptr);
 }
 
 }  // namespace weir::identity

@@ -197,6 +197,8 @@ class Reader {
   std::string_view only_value(const Occurrences& found, Repeated repeated) {
     if (found.imitated) return note(Ambiguity::Kind::look_alike);
     if (found.divided) return note(Ambiguity::Kind::separator);
+    if (found.quoted) return note(Ambiguity::Kind::quotes);
+    if (found.spaced) return note(Ambiguity::Kind::blank);
     if (found.count > 1 && repeated == Repeated::refuse) return note(Ambiguity::Kind::repeated);
     return repeated == Repeated::last ? found.last : found.first;
   }

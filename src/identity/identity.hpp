@@ -91,9 +91,11 @@ struct Ambiguity {
     look_alike,  ///< some services read another name as this one
     separator,   ///< some services divide the list at another character, and find the name there
     escape,      ///< a cookie's value has a backslash, which some services read as an escape
+    blank,       ///< some services divide a Cookie line at blanks, and find the name there
+    quotes,      ///< some services read a cookie as part of another's quotes, or cut its own
   };
   Kind kind = Kind::repeated;
-  const Source* source = nullptr;  ///< FromQuery or FromCookie; lives as long as what was resolved
+  const Source* source = nullptr;  ///< FromQuery or FromCookie; outlives this
 };
 
 /// The outcome of looking for an identity in a request.

@@ -88,9 +88,44 @@ void look_between(char separator, std::string_view part, std::string_view name, 
   }
 }
 
-std::string_view unquoted(std::string_view text) {
-  const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
-  return quoted ? text.substr(1, text.size() - 2) : text;
+/// A field's value holds no other blanks than these two.
+std::size_t find_blank(std::string_view text) {
+  const std::size_t space = text.find(' ');
+  return std::min(space, text.substr(0, space).find('\t'));
+}
+
+/// Looks for the name after blanks in a pair, where some services begin another.
+void look_after_blanks(std::string_view pair, std::string_view name, Occurrences& to) {
+  for (auto blank = find_blank(pair); blank != std::string_view::npos; blank = find_blank(pair)) {
+    pair.remove_prefix(blank + 1);
+    const auto written = pair.substr(0, pair.find_first_of("= \t"));
+    to.spaced |= may_be_read_as(name, written, folded);
+  }
+}
+
+/// True if a value in quotes does not end in the pair for services that respect quotes and the
+/// escapes in them. A quote that does not begin a value is a character as others are.
+bool leaves_quotes_open(std::string_view pair) {
+  for (auto quote = pair.find('"'); quote != std::string_view::npos; quote = pair.find('"')) {
+    if (!http::trimmed(pair.substr(0, quote)).ends_with('=')) return false;
+    std::size_t end = quote + 1;
+    while (end < pair.size() && pair[end] != '"')
+      end += pair[end] == '\\' ? 2 : 1;
+    if (end >= pair.size()) return true;
+    pair.remove_prefix(end + 1);
+  }
+  return false;
+}
+
+/// The value of the cookie itself, without the quotes around it.
+void add_cookie(Occurrences& to, std::string_view value) {
+  if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
+    value = value.substr(1, value.size() - 2);
+  } else {
+    to.spaced |= find_blank(value) != std::string_view::npos;
+  }
+  to.quoted |= value.find('"') != std::string_view::npos;
+  add(to, value);
 }
 
 }  // namespace
@@ -130,20 +165,25 @@ Occurrences query_parameters(std::string_view query, std::string_view name) {
 
 Occurrences cookies(const http::RequestView& request, std::string_view name) {
   Occurrences found;
+  bool is_quoted = false;  // by quotes that began in an earlier pair
   for (const http::FieldView& field : request.fields) {
     if (field.id != http::FieldId::cookie) continue;
     const bool is_divided = field.value.find(',') != std::string_view::npos;
+    const bool has_quotes = field.value.find('"') != std::string_view::npos;
     for (std::string_view pairs = field.value; !pairs.empty();) {
-      const std::string_view pair = take_until(pairs, ';');
+      const std::string_view pair = http::trimmed(take_until(pairs, ';'));
       std::string_view value = pair;
       const std::string_view written = http::trimmed(take_until(value, '='));
       if (written == name) {
-        add(found, unquoted(http::trimmed(value)));
+        add_cookie(found, http::trimmed(value));
+        found.quoted |= is_quoted;
       } else {
         found.imitated |= may_be_read_as(name, written, folded);
       }
       if (is_divided && pair.find(',') != std::string_view::npos)
         look_between(',', pair, name, folded, found);
+      look_after_blanks(pair, name, found);
+      is_quoted |= has_quotes && leaves_quotes_open(pair);
     }
   }
   return found;

@@ -27,6 +27,8 @@ struct Occurrences {
   std::string_view last;   ///< of the last
   bool imitated = false;   ///< another name in it is read as this one by some services
   bool divided = false;    ///< so is the name after, or its value is cut at, another separator
+  bool spaced = false;     ///< cookies: that separator is a blank
+  bool quoted = false;     ///< cookies: quotes begin or end in its value, or hold it and others
 };
 
 /// Parameters whose decoded name is `name`; their values are still encoded.
@@ -41,7 +43,8 @@ Occurrences query_parameters(std::string_view query, std::string_view name);
 /// Cookies of that name over all Cookie lines; values without the double quotes around them.
 ///
 /// The names of cookies are read in the same ways, but case counts; old PHP and Rack decode them.
-/// Perl divides at "," too.
+/// Perl divides at "," too. Python divides at blanks, and a value in quotes may hold ";" there.
+/// Node.js removes the last character of a value that begins with a quote.
 Occurrences cookies(const http::RequestView& request, std::string_view name);
 
 }  // namespace weir::identity

@@ -116,6 +116,50 @@ TEST_CASE("a cookie under a name that services read as another is ambiguous") {
   CHECK(of("a=1,2; s_id=c") == "clear");
 }
 
+TEST_CASE("a cookie beside a blank is ambiguous") {
+  const auto of = [](const char* line) {
+    return ambiguity(from_cookie("sid"), {.fields = {{"Cookie", line}}});
+  };
+  for (const char* line :
+       {"x=1 sid=mine", "x=1\tsid=mine", "x=1 sid = mine", "x sid", "x=\"y sid=mine\"",
+        "sid=mine x=1", "sid=mine secure", "sid=mine\t1", "x=1 \t sid=a; sid=b",
+        "sid=a; x=1 sid.=b; x=1 sid[]=b", "a=b; x=1 %73id=1"}) {
+    INFO(line);
+    CHECK(
+        of(line) ==
+        "the cookie \"sid\", which identifies the client, has a blank before or in it, which some "
+        "services take for a separator; write %20");
+  }
+  for (const char* line : {"a=1; b=\"x y\"; sid=7", "a=b c; sid=7; d=e f", "a = b ; sid = 7 ; c",
+                           "sid=\"x y\"; a=b", "a=xsid sids", "a=b c"}) {
+    INFO(line);
+    CHECK(of(line) == "clear");
+  }
+}
+
+TEST_CASE("a cookie behind quotes that are open is ambiguous") {
+  const auto of = [](const char* line) {
+    return ambiguity(from_cookie("sid"), {.fields = {{"Cookie", line}}});
+  };
+  for (const char* line :
+       {"x=\"; sid=random; \" sid=mine", "x=\"; sid=random; y=\"", "x= \"a; b=c; sid=random",
+        "x=\"a\\\"; sid=random; \"", "x=\"a\" y=\"; sid=random; \"", "sid=\"mine", "sid=\"mine\"x",
+        "sid=a\"b", "sid=\"a\"b\"", "sid=\"", "x=\"a\\; sid=random"}) {
+    INFO(line);
+    CHECK(of(line) ==
+          "the cookie \"sid\", which identifies the client, has a \" before or in it that does not "
+          "end in the same cookie; write %22");
+  }
+  for (const char* line :
+       {"a=\"1\"; sid=7", "a=\"[\\\"x\\\"\\054]\"; sid=7", "a={\"b\":1,\"c\":\"=\"}; sid=7",
+        "a=5\"; sid=7", "sid=7; a=\"b", "a=\"b; c=\"", "a=\"\"; sid=7"}) {
+    INFO(line);
+    CHECK(of(line) == "clear");
+  }
+  CHECK(ambiguity(from_cookie("sid"),
+                  {.fields = {{"Cookie", "x=\"a"}, {"Cookie", "sid=random"}}}) != "clear");
+}
+
 TEST_CASE("a combination with an ambiguous part is ambiguous") {
   const Given given{.fields = {{"a", "1"}}, .query = "b=1&b=2"};
   const std::string expected =
