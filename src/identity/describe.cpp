@@ -41,6 +41,8 @@ const char* reason(Ambiguity::Kind kind, bool in_query) {
       return "has a blank before or in it, which some services take for a separator; write %20";
     case Ambiguity::Kind::quotes:
       return "has a \" before or in it that does not end in the same cookie; write %22";
+    case Ambiguity::Kind::encoding:
+      return "has credentials that are not canonical Base64 (RFC 4648 section 4)";
   }
   return "appears more than once";
 }

@@ -8,6 +8,7 @@
 #include <boost/container/small_vector.hpp>
 
 #include "http/characters.hpp"
+#include "identity/basic_credentials.hpp"
 #include "identity/parameters.hpp"
 
 namespace weir::identity {
@@ -109,10 +110,14 @@ class Reader {
   bool operator()(const FromHeader& from) {
     const http::FieldView* field = evidence_.request.find(from.name);
     if (field == nullptr || field->value.empty()) return false;
-    out_.tag(Tag::header);
-    out_.part_in_lower_case(from.name);
     const bool has_scheme = field->id == http::FieldId::authorization ||
                             field->id == http::FieldId::proxy_authorization;
+    if (has_scheme && !is_clear_if_basic(field->value)) {
+      note(Ambiguity::Kind::encoding);
+      return false;
+    }
+    out_.tag(Tag::header);
+    out_.part_in_lower_case(from.name);
     has_scheme ? out_.part_credentials(field->value) : out_.part(field->value);
     return true;
   }

@@ -93,9 +93,10 @@ struct Ambiguity {
     escape,      ///< a cookie's value has a backslash, which some services read as an escape
     blank,       ///< some services divide a Cookie line at blanks, and find the name there
     quotes,      ///< some services read a cookie as part of another's quotes, or cut its own
+    encoding,  ///< Basic credentials that are not canonical Base64, which many spellings decode to
   };
   Kind kind = Kind::repeated;
-  const Source* source = nullptr;  ///< FromQuery or FromCookie; outlives this
+  const Source* source = nullptr;  ///< FromHeader, FromQuery or FromCookie; outlives this
 };
 
 /// The outcome of looking for an identity in a request.

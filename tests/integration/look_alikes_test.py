@@ -273,6 +273,15 @@ class Spellings(LookAlikes):
             self.assertEqual(self.send(fields={"Authorization": value}).status, 429, value)
         self.assert_served(fields={"Authorization": "Bearer ABC"})
 
+    def test_basic_credentials(self):
+        self.behind(web_services.Gunicorn, **limited_by({"header": "authorization"}))
+        for text in ("dXNl!cjpwYXNz", "dXNlcjpwYXNz=", "dXNlcjpwYXN", "dXNlcjpwYR=="):
+            self.assert_refused('the header "authorization", which identifies the client, has '
+                                "credentials that are not canonical Base64",
+                                fields={"Authorization": f"Basic {text}"})
+        self.assert_served(fields={"Authorization": "Basic dXNlcjpwYXNz"})
+        self.assertEqual(self.send(fields={"Authorization": "basic  dXNlcjpwYXNz"}).status, 429)
+
 
 class Methods(LookAlikes):
     LIMITED = [{"match": {"methods": ["POST"]}, "upstream": "main", "limits": [{"policy": "p"}]},

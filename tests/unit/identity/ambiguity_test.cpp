@@ -77,6 +77,27 @@ TEST_CASE("a query parameter beside a semicolon is ambiguous") {
   }
 }
 
+TEST_CASE("Basic credentials that are not canonical Base64 are ambiguous") {
+  const auto of = [](const char* value) {
+    return ambiguity(header("authorization"), {.fields = {{"Authorization", value}}});
+  };
+  for (const char* value :
+       {"Basic dXNl!cjpwYXNz", "Basic dXNlcjpwYXN", "basic YTp=", "Basic YTo", "Basic YTp=",
+        "BASIC YQ=", "Basic YR==", "Basic YQ===", "Basic dXNlcjpwYXNz=", "Basic dXNl cjpw",
+        "Basic ====", "Basic YTo=YTo=", "Basic dXN-cjpw", "Basic dXN_cjpw"}) {
+    INFO(value);
+    CHECK(of(value) ==
+          "the header \"authorization\", which identifies the client, has credentials that are not "
+          "canonical Base64 (RFC 4648 section 4)");
+  }
+  for (const char* value : {"Basic dXNlcjpwYXNz", "basic  YTo=", "Basic YQ==", "Basic /+8=",
+                            "Basic", "Bearer YR==", "Basics YR==", "YR=="}) {
+    INFO(value);
+    CHECK(of(value) == "clear");
+  }
+  CHECK(ambiguity(header("x-key"), {.fields = {{"X-Key", "Basic YR=="}}}) == "clear");
+}
+
 TEST_CASE("a repeated cookie is ambiguous, unless the first or the last counts") {
   const std::string expected =
       "the cookie \"sid\", which identifies the client, appears more than once";
