@@ -38,8 +38,14 @@ void AttributeTexts::clear() {
 std::span<const std::string_view> AttributeTexts::of(std::size_t policy,
                                                      const identity::Evidence& evidence) {
   const std::size_t first = used_;
+  const std::size_t made_before = made_.size();
+  ambiguity_.reset();
   for (const auto& attribute : config_.policies[policy].attributes) {
     views_[used_++] = text_of(attribute, evidence);
+  }
+  if (ambiguity_) {
+    used_ = first;
+    made_.resize(made_before);
   }
   return std::span(views_).subspan(first, used_ - first);
 }

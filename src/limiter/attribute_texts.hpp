@@ -24,9 +24,10 @@ class AttributeTexts {
 
   void clear();
   /// The attributes of one policy, in its order; what the request does not carry is empty.
-  /// At most config::limits_per_route times between clear()s.
+  /// Empty if services may read one of them differently. At most config::limits_per_route times
+  /// with another result between clear()s.
   std::span<const std::string_view> of(std::size_t policy, const identity::Evidence& evidence);
-  /// The first attribute since clear() that services may read differently.
+  /// The first attribute of the last of() that services may read differently.
   const std::optional<identity::Ambiguity>& ambiguity() const { return ambiguity_; }
 
  private:

@@ -47,7 +47,9 @@ Outcome Limiter::add_claims(const RouteEvidence& route, Claims& claims) {
     const identity::Resolution* identity = &identities_.of(limit.identity, route.evidence);
     if (identity->state == State::absent && limit.otherwise)
       identity = &identities_.of(*limit.otherwise, route.evidence);
+    const config::Policy& policy = config_.policies[limit.policy];
     if (identity->state == State::ambiguous) {
+      if (policy.shadow) continue;
       claims.ambiguity = identity->ambiguity;
       return Outcome::identity_ambiguous;
     }
@@ -55,19 +57,22 @@ Outcome Limiter::add_claims(const RouteEvidence& route, Claims& claims) {
     if (identity->state == State::absent || is_claimed(limit, identity->key, earlier)) continue;
     if (claims.count == claims_.size()) return Outcome::too_many_limits;
 
-    const config::Policy& policy = config_.policies[limit.policy];
+    const auto attributes = attributes_.of(limit.policy, route.evidence);
+    if (attributes_.ambiguity()) {
+      if (policy.shadow) continue;
+      claims.ambiguity = *attributes_.ambiguity();
+      return Outcome::identity_ambiguous;
+    }
     claims_[claims.count] = {.policy = &policy.rule,
                              .identity = identity->key,
                              .policy_id = static_cast<std::uint32_t>(limit.policy),
                              .demand = {.cost = limit.cost, .overdraft = limit.overdraft},
                              .shadow = policy.shadow,
-                             .attributes = attributes_.of(limit.policy, route.evidence)};
+                             .attributes = attributes};
     limits_[claims.count] = {.policy = &policy, .cost = limit.cost, .identity = identity->key};
     ++claims.count;
   }
-  if (!attributes_.ambiguity()) return Outcome::unlimited;
-  claims.ambiguity = *attributes_.ambiguity();
-  return Outcome::identity_ambiguous;
+  return Outcome::unlimited;
 }
 
 /// True if one of the first `count` claims, of another route, is for the same policy and key; it

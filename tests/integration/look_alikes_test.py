@@ -186,6 +186,20 @@ class Parameters(LookAlikes):
         self.assert_refused('"page"', target="/?page=1&page=2", fields={"X-Api-Key": "a"})
         self.assert_served(target="/?key=1&key=2", fields={"X-Api-Key": "a"})
 
+    def test_a_policy_in_shadow_mode_refuses_nobody(self):
+        window = {"algorithm": "attributed_window", "rate": "10/1s", "attributes": ["query:page"]}
+        shadow = {"p": {**ONE["p"], "mode": "shadow"}, "w": {**window, "mode": "shadow"}}
+        limits = [{"policy": "p", "key": "who", "required": True}, {"policy": "w"}]
+        routes = [{"upstream": "main", "limits": limits}]
+        self.behind(web_services.Node, **{**limited_by({"query": "key"}, routes=routes),
+                                          "policies": shadow})
+        self.assert_served(3, target="/?key=1&key=2")
+        self.assert_served(3, target="/?key=1&page=1&page=2")
+        limits.append({"policy": "enforced", "key": "who"})
+        self.behind(web_services.Node, **{**limited_by({"query": "key"}, routes=routes),
+                                          "policies": {**shadow, "enforced": ONE["p"]}})
+        self.assert_refused("more than once", target="/?key=1&key=2")
+
     def test_weir_proxy_refuses_alike(self):
         service = web_services.Php()
         self.addCleanup(service.stop)

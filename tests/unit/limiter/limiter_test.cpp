@@ -163,6 +163,32 @@ TEST_CASE("An allowed claim that counted the rejected request is waited for, too
   CHECK(denied.retry_after == Duration{60s});
 }
 
+TEST_CASE("A shadow policy does not count a request whose identity is ambiguous") {
+  Fixture fixture;
+  auto shadowed = policy("shadowed", gcra(1, 1s));
+  shadowed.shadow = true;
+  fixture.limit(shadowed, 2).required = true;
+  fixture.limit(policy("per_client", gcra(1, 1s)), 0);
+  fixture.request.query = "user=a&user=b";
+  SECTION("as the key") {}
+  SECTION("as an attribute, of many routes that the request may be for") {
+    fixture.route.limits[0].identity = 0;
+    fixture.config.policies[0].attributes.assign(config::attribute_limit,
+                                                 {.kind = config::Attribute::Kind::query,
+                                                  .text = "query:user",
+                                                  .name = "user",
+                                                  .source = {identity::FromQuery{"user"}}});
+    config::Route other;
+    other.limits.assign(config::limits_per_route, fixture.route.limits[0]);
+    fixture.other_routes = {other, other, other};
+  }
+  const Verdict verdict = fixture.decide();
+  CHECK(verdict.outcome == Outcome::allowed);
+  CHECK(verdict.limits.size() == 1);
+  CHECK(fixture.store.keys() == 1);
+  CHECK(fixture.decide().outcome == Outcome::denied);
+}
+
 TEST_CASE("A shadow policy neither denies nor delays nor decides") {
   Fixture fixture;
   rules::Definition smooth = gcra(1, 1s);
