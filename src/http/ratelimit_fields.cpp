@@ -25,6 +25,15 @@ bool comes_before(const PolicyReport& a, const PolicyReport& b) {
                                  {b.limit, b.remaining, b.reset_after});
 }
 
+/// True for the report of its policy that is closest to exhaustion, the first of equal ones. A
+/// policy has several if a request is counted for several identities; a name comes once in a field.
+bool is_listed(std::span<const PolicyReport> reports, const PolicyReport& report) {
+  return std::none_of(reports.begin(), reports.end(), [&](const PolicyReport& other) {
+    if (&other == &report || other.name_item != report.name_item) return false;
+    return comes_before(other, report) || (&other < &report && !comes_before(report, other));
+  });
+}
+
 /// A Byte Sequence (RFC 9651 section 4.1.8) of the hash's 16 bytes in the order of its hexadecimal
 /// digits.
 void append_partition_key(Appender& out, const Hash128& hash) {
@@ -41,12 +50,14 @@ void append_standard_fields(Appender& out, std::span<const PolicyReport> reports
                             bool partition_key) {
   std::string_view separator = "RateLimit-Policy: ";
   for (const PolicyReport& report : reports) {
+    if (!is_listed(reports, report)) continue;
     out.add(separator).add(report.policy_item);
     if (partition_key) append_partition_key(out, report.partition);
     separator = ", ";
   }
   separator = "\r\nRateLimit: ";
   for (const PolicyReport& report : reports) {
+    if (!is_listed(reports, report)) continue;
     out.add(separator).add(report.name_item).add(";r=");
     append_sf_integer(out, report.remaining);
     if (report.more_after > Duration{0}) {

@@ -55,8 +55,9 @@ std::string policy_item(std::string_view name, std::int64_t quota, Duration refi
 /// to it).
 std::string name_item(std::string_view name);
 
-/// Field lines, each ended by CRLF, for the reports in the order given; the legacy triple speaks of
-/// the policy closest to exhaustion: least remaining share of its limit, then the latest reset.
+/// Field lines, each ended by CRLF, for the reports in the order given; of several of one policy
+/// only the one closest to exhaustion is listed. The legacy triple describes the policy closest to
+/// exhaustion: least remaining share of its limit, then the latest reset.
 void append_rate_limit_fields(std::string& text, std::span<const PolicyReport> reports,
                               const ResponseFieldOptions& options);
 

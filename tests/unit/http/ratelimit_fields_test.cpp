@@ -41,6 +41,21 @@ TEST_CASE("the example of the documentation") {
         "RateLimit-Reset: 1\r\n");
 }
 
+TEST_CASE("a policy is listed once, with the report closest to exhaustion") {
+  const Reported other{"other", 10, 5, 60s, 60s};
+  const Reported more{"p", 5, 4, 3600s, 3600s};
+  const Reported less{"p", 5, 2, 1800s, 1800s};
+  const Reported later{"p", 5, 2, 3600s, 3600s};
+  const std::string policies = "RateLimit-Policy: \"p\";q=5;w=60, \"other\";q=10;w=60\r\n";
+  const ResponseFieldOptions standard{.legacy = LegacyFields::none};
+  CHECK(fields_for({less.report, other.report, more.report}, standard) ==
+        policies + "RateLimit: \"p\";r=2;t=1800, \"other\";r=5;t=60\r\n");
+  CHECK(fields_for({more.report, later.report, other.report, less.report}, standard) ==
+        policies + "RateLimit: \"p\";r=2;t=3600, \"other\";r=5;t=60\r\n");
+  CHECK(fields_for({less.report, other.report, less.report}, standard) ==
+        policies + "RateLimit: \"p\";r=2;t=1800, \"other\";r=5;t=60\r\n");
+}
+
 TEST_CASE("options choose the fields") {
   const Reported daily{"daily", 1000, 100, 36'000s, 0s, 86'400s};
   const std::string standard =
