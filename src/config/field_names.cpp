@@ -1,6 +1,4 @@
 // Fields that one part of the file reads and another removes.
-#include <algorithm>
-
 #include "config/sections.hpp"
 #include "http/look_alike.hpp"
 #include "http/request_view.hpp"
@@ -23,18 +21,13 @@ void check_source(const Cursor& in, const identity::Source& source) {
   });
 }
 
-bool reads(const Config& config, std::string_view name) {
-  const auto is_name = [name](std::string_view other) { return http::iequals(name, other); };
+bool identifies(const Config& config, std::string_view name) {
   bool found = false;
   for (const Identity& identity : config.identities) {
     identity::each_part(identity.source, [&](const identity::Source& part) {
       const auto* const header = std::get_if<identity::FromHeader>(&part.from);
-      found |= header != nullptr && is_name(header->name);
+      found |= header != nullptr && http::iequals(name, header->name);
     });
-  }
-  for (const Route& route : config.routes) {
-    found |= std::any_of(route.match.headers.begin(), route.match.headers.end(),
-                         [&](const auto& header) { return is_name(header.first); });
   }
   return found;
 }
@@ -62,11 +55,11 @@ void check_unusual_field_names(const Cursor& root, const Config& config) {
 void warn_of_untrusted_fields(const Cursor& root, const Config& config) {
   const auto& names = config.client_address.untrusted_fields;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!reads(config, names[i])) continue;
+    if (!identifies(config, names[i])) continue;
     root.at_key("client_address")
         .at_key("untrusted_fields")
         .at(i)
-        .warn("never removed: an identity or a route reads this field");
+        .warn("never removed: an identity reads this field");
   }
 }
 

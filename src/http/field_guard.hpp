@@ -22,10 +22,10 @@ namespace weir::http {
 /// Names in any case.
 struct FieldGuardSettings {
   std::string client_field = "x-forwarded-for";  ///< that client addresses are read from
-  /// Fields that identities and routes read: the operator's own use. They are not removed, unless
-  /// no untrusted peer may ever send them.
+  /// Fields that identities read. They are not removed, unless no untrusted peer may ever send
+  /// them.
   std::vector<std::string> own{};
-  std::vector<std::string> observed{};   ///< fields that attributes of a window read
+  std::vector<std::string> observed{};   ///< fields that routes and attributes of a window read
   bool removes_untrusted = true;         ///< the removable built-in fields and `untrusted`
   std::vector<std::string> untrusted{};  ///< more of them; "x-internal-*" is a prefix
   bool drops_unusual = false;            ///< names with other characters than letters, digits, "-"
@@ -73,7 +73,7 @@ class FieldGuard {
   /// A pattern of fields that are removed from untrusted peers.
   struct Untrusted {
     std::uint32_t begin;  ///< begin_of() its name: compared first
-    bool spares_own;      ///< the operator's own fields are passed on
+    bool spares_own;      ///< fields that identities read are forwarded
     Pattern pattern;
   };
 

@@ -53,6 +53,7 @@ bool may_be_read_as(std::string_view name, std::string_view written, Fold fold) 
     next = take();
   while (!name.empty() && is_skipped(name.front()))
     name.remove_prefix(1);
+  if (next == '\0') return false;
   for (const char c : name) {
     if (c == ']') continue;
     while (c == '[' && next == ']')

@@ -35,22 +35,27 @@ std::vector<std::string> fields_of_identities(const config::Config& config) {
   return names;
 }
 
-std::vector<std::string> fields_of_identities_and_routes(const config::Config& config) {
-  std::vector<std::string> names = fields_of_identities(config);
+void add_fields_of_routes(const config::Config& config, std::vector<std::string>& names) {
   for (const auto& route : config.routes) {
     for (const auto& [name, value] : route.match.headers)
       names.push_back(name);
   }
+}
+
+std::vector<std::string> fields_of_identities_and_routes(const config::Config& config) {
+  std::vector<std::string> names = fields_of_identities(config);
+  add_fields_of_routes(config, names);
   return names;
 }
 
 http::FieldGuard field_guard_of(const config::Config& config) {
   http::FieldGuardSettings settings{
       .client_field = config.client_address.header_name,
-      .own = fields_of_identities_and_routes(config),
+      .own = fields_of_identities(config),
       .removes_untrusted = config.client_address.removes_untrusted_fields,
       .untrusted = config.client_address.untrusted_fields,
       .drops_unusual = config.downstream.unusual_field_names == config::UnusualNames::drop};
+  add_fields_of_routes(config, settings.observed);
   for (const auto& policy : config.policies) {
     for (const auto& attribute : policy.attributes)
       add_fields_of(attribute.source, settings.observed);

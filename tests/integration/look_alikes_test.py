@@ -359,12 +359,28 @@ class TrustedFields(LookAlikes):
         names = (*self.NEW, *self.OLD, "Proxy", "X-Geo-Country", "X-Edge-IP")
         self.assertEqual(self.seen(names), {*self.NEW, "X-Geo-Country"})
 
-    def test_what_identities_and_routes_read_is_not_removed(self):
-        routes = [{"match": {"headers": {"X-HTTP-Method-Override": "DELETE"}}, "respond": {"status": 403}},
-                  {"upstream": "main", "limits": [{"policy": "p", "key": "who"}]}]
-        self.behind(web_services.Node, **limited_by({"header": "x-ssl-client-s-dn"}, routes=routes))
+    def test_what_identities_read_is_not_removed(self):
+        self.behind(web_services.Node, **limited_by({"header": "x-ssl-client-s-dn"}))
         names = ("X-SSL-Client-S-DN", "X-SSL-Client-Cert", "X-HTTP-Method-Override", "X-HTTP-Method")
-        self.assertEqual(self.seen(names), {"X-SSL-Client-S-DN", "X-HTTP-Method-Override"})
+        self.assertEqual(self.seen(names), {"X-SSL-Client-S-DN"})
+
+    def test_what_routes_match_is_seen_by_them_and_removed(self):
+        routes = [{"match": {"headers": {"X-HTTP-Method-Override": "DELETE"}}, "respond": {"status": 403}},
+                  {"match": {"headers": {"X-Geo": "here"}}, "upstream": "main", "limits": [{"policy": "p"}]},
+                  {"upstream": "main"}]
+        sections = {"policies": ONE, "routes": routes}
+        override = "X-HTTP-Method-Override"
+        self.behind(web_services.Node, **sections, client_address={"untrusted_fields": ["x-geo"]})
+        self.assertEqual(self.send(fields={override: "DELETE"}).status, 403)
+        for value in ("delete", "Delete", "PUT", "DELETE,"):
+            self.assertNotIn(override.lower(), self.assert_served(fields={override: value})["fields"])
+        self.assertNotIn("x-geo", self.assert_served(fields={"X-Geo": "here"})["fields"])
+        self.assertEqual(self.send(fields={"X-Geo": "here"}).status, 429)
+        self.assert_refused("services may read as", fields={"X_Geo": "here"})
+        for allowing in (FROM_TRUSTED, {"remove_untrusted_fields": False}):
+            self.behind(web_services.Node, **sections, client_address=allowing)
+            seen = self.assert_served(fields={override: "PUT"})
+            self.assertEqual(seen["fields"][override.lower()], "PUT")
 
     def test_they_do_not_come_through_as_trailer_fields(self):
         names = (*self.NEW, "Proxy", "X-Geo-Country", "X.Geo.Country", "Client.IP")

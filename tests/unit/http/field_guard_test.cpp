@@ -129,10 +129,13 @@ TEST_CASE("the removal of the newer ones can be switched off") {
   CHECK(refusal(lenient, "True_Client_IP"));
 }
 
-TEST_CASE("the operator's own fields are not removed, unless no untrusted peer may send them") {
+TEST_CASE("fields of identities are not removed, unless no untrusted peer may send them") {
   const FieldGuard own{
       {.own = {"X-SSL-Client-S-DN", "x-method-override", "From", "X-Forwarded-User"},
+       .observed = {"X-HTTP-Method-Override", "from"},
        .untrusted = {"from"}}};
+  CHECK(removed(own, "X-HTTP-Method-Override"));
+  CHECK_FALSE(removed(own, "X-HTTP-Method-Override", true));
   CHECK_FALSE(removed(own, "x-ssl-client-s-dn"));
   CHECK_FALSE(removed(own, "X-Method-Override"));
   CHECK_FALSE(removed(own, "From"));
