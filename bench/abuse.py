@@ -194,9 +194,10 @@ def attacks(idle):
                             {"count": 50, "first": GET, "again": GET * 500}),
         "unread": Attack("the same, answers not read", flood,
                          {"count": 500, "first": GET, "again": GET * 500, "reads": False}),
-        "handshakes": Attack("TLS handshakes without end", shake_hands, {"count": 100, "curve": "prime256v1"},
-                             tls=True),
-        "costly_handshakes": Attack("the same, with the costliest group offered", shake_hands,
+        "x25519_handshakes": Attack("TLS handshakes without end, X25519", shake_hands,
+                                    {"count": 100, "curve": "X25519"}, tls=True),
+        "handshakes": Attack("the same, P-256", shake_hands, {"count": 100, "curve": "prime256v1"}, tls=True),
+        "costly_handshakes": Attack("the same, P-384, the costliest group offered", shake_hands,
                                     {"count": 100, "curve": "secp384r1"}, tls=True),
         "churn": Attack("connections that come and go", come_and_go, processes=2),
     }
