@@ -134,7 +134,10 @@ class Spellings(Case):
             routes=[{"match": {"path": "/a"}, "respond": {}, "limits": limits[:16]},
                     {"respond": {}, "limits": limits[16:]}])))
         self.assertEqual(self.client.get("/a").status, 200)
-        self.assert_problem(self.client.get("/A"), 400)
+        response = self.client.get("/A")
+        self.assert_problem(response, 400)
+        self.assertEqual(response.json()["detail"], "the path matches several routes with too many "
+                         "limits together; use its plain spelling")
 
 
     def test_a_limit_by_the_whole_path_counts_its_spellings_as_one(self):
