@@ -4,16 +4,17 @@ import hashlib
 import os
 import random
 import signal
+import socket
 import tempfile
-import threading
 import unittest
 
 from harness.case import scaled
 from harness.certificates import Authority, SecureConnection
 from harness.client import chunked, request_bytes
 from harness.group import Group
+from harness.load import Load
 from harness.payload import digest, payload
-from harness.services import Gunicorn
+from harness.services import DigestServer
 from harness.upstream import echo
 from harness.waiting import eventually
 
@@ -175,13 +176,40 @@ class LateBodies(Group):
         self.assertEqual(digest(client.read().body), digest(body))
 
     def test_a_client_that_leaves_is_not_repeated_for(self):
-        one, two, weir = self.pair(lambda e: (e.reader.exactly(1, lambda _: None), e.reader.fill()), echo)
+        one, two, weir = self.pair(lambda e: (e.reader.exactly(1, lambda _: None), e.reader.fill()), echo,
+                                   access_log={"path": "-"})
         client = self.connect(weir)
         client.send(request_bytes("PUT", "/", {"Content-Length": "10"}) + b"1")
         one.await_requests(1)
         client.close()
-        eventually(lambda: one.open_connections == 0, "its request is given up")
+        eventually(lambda: '"status":499' in weir.stdout, "its request has ended")
         self.assertEqual(two.requests, [])
+
+    def next_server_refuses(self, *more):
+        """The answer, and the body it is for: the first server hangs up and nobody listens at the second."""
+        body = payload(3000)
+        one = self.upstream(hang_up)
+        refusing = socket.socket()
+        self.addCleanup(refusing.close)
+        refusing.bind(("127.0.0.1", 0))
+        weir = self.group(one, f"http://127.0.0.1:{refusing.getsockname()[1]}", *more, main={"retries": 2})
+        self.client = self.connect(weir)
+        self.client.send(request_bytes("PUT", "/file", {"Content-Length": str(len(body))}))
+        one.await_requests(1)
+        self.client.send(body)
+        return self.client.read(), body
+
+    def test_a_body_survives_a_server_that_refuses_the_connection(self):
+        last = self.upstream(echo)
+        response, body = self.next_server_refuses(last)
+        self.assertEqual((response.status, response.body), (200, body))
+        self.assertEqual([r.body for r in last.requests], [body])
+        self.assertEqual(self.client.request("PUT", "/next", body=b"next").body, b"next")
+
+    def test_without_a_server_that_accepts_the_answer_is_502(self):
+        response, _ = self.next_server_refuses()
+        self.assert_problem(response, 502)
+        self.assertTrue(self.client.is_ended())
 
 
 class Expectations(Group):
@@ -245,7 +273,7 @@ class Killed(Group):
         self.client = self.connect(self.weir)
 
     def server(self, name):
-        server = Gunicorn(name, self.log)
+        server = DigestServer(name, self.log)
         self.addCleanup(server.stop)
         return server
 
@@ -309,7 +337,7 @@ class Killed(Group):
 
     def test_servers_killed_under_load_lose_no_put_and_get_no_post_twice(self):
         self.servers()
-        load = Load(self.weir, 6)
+        load = Uploads(self.weir, 6)
         try:
             for turn in range(scaled(6)):
                 server = (self.one, self.two)[turn % 2]
@@ -325,23 +353,19 @@ class Killed(Group):
         self.assertGreater(load.posts, 0)
 
 
-class Load:
-    """Clients that send bodies, each after its head; a PUT has to be answered with its digest, a POST may fail."""
+class Uploads(Load):
+    """Sends bodies, each after its head; a PUT must be answered with its digest, a POST may fail."""
 
     def __init__(self, weir, clients):
-        self.failures, self.answered, self.posts = [], 0, 0
-        self.is_over = threading.Event()
-        self._weir = weir
-        self._threads = [threading.Thread(target=self._run, args=(i,)) for i in range(clients)]
-        for thread in self._threads:
-            thread.start()
+        self.posts = 0
+        super().__init__(weir, clients)
 
-    def _run(self, number):
+    def ask(self, number):
         source = random.Random(number)
         count = 0
-        client = self._weir.connect()
+        client = self.weir.connect()
         try:
-            while not self.is_over.is_set():
+            while not self.is_over:
                 count += 1
                 body = source.randbytes(source.randint(1, 14_000))
                 method = "POST" if count % 4 == 0 else "PUT"
@@ -349,14 +373,11 @@ class Load:
                 if method == "POST":
                     self.posts += 1
                 elif (response.status, response["X-Digest"]) != (200, hashlib.sha256(body).hexdigest()):
-                    self.failures.append((response.status, response.body))
-                    return
+                    return self.failures.append((response.status, response.body))
                 if response.fields.has_token("Connection", "close"):
                     client.close()
-                    client = self._weir.connect()
+                    client = self.weir.connect()
                 self.answered += 1
-        except Exception as error:  # whatever it is, it is a lost request
-            self.failures.append(repr(error))
         finally:
             client.close()
 
@@ -369,17 +390,6 @@ class Load:
         client.send(sent[:cut])
         client.send(sent[cut:])
         return client.read(method)
-
-    def await_answers(self, count):
-        enough = self.answered + count
-        eventually(lambda: self.answered > enough or self.failures, f"{count} answers more")
-        if self.failures:
-            raise AssertionError(self.failures)
-
-    def end(self):
-        self.is_over.set()
-        for thread in self._threads:
-            thread.join()
 
 
 if __name__ == "__main__":

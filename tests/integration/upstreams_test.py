@@ -9,6 +9,7 @@ import unittest
 from harness.case import scaled
 from harness.client import chunked, request_bytes
 from harness.group import Group, named
+from harness.load import Load
 from harness.services import Nginx
 from harness.upstream import echo
 from harness.waiting import eventually
@@ -306,36 +307,17 @@ class Pools(Group):
         self.assertEqual(one.open_connections + two.open_connections, min(count, 512))
 
 
-class Load:
-    """Clients that ask over and over, each on a connection of its own."""
+class Repeated(Load):
+    """Sends the same request again and again."""
 
-    def __init__(self, weir, clients):
-        self.failures = []
-        self.answered = 0
-        self.is_over = threading.Event()
-        self._weir = weir
-        self._threads = [threading.Thread(target=self._run, args=(i,)) for i in range(clients)]
-        for thread in self._threads:
-            thread.start()
-
-    def _run(self, number):
+    def ask(self, number):
         method = ("GET", "HEAD")[number % 2]
-        with self._weir.connect() as client:
-            while not self.is_over.is_set():
-                try:
-                    response = client.request(method, "/fixed")
-                    if response.status != 200:
-                        self.failures.append((response.status, response.body))
-                        return
-                except Exception as error:  # whatever it is, it is a lost request
-                    self.failures.append(repr(error))
-                    return
+        with self.weir.connect() as client:
+            while not self.is_over:
+                response = client.request(method, "/fixed")
+                if response.status != 200:
+                    return self.failures.append((response.status, response.body))
                 self.answered += 1
-
-    def end(self):
-        self.is_over.set()
-        for thread in self._threads:
-            thread.join()
 
 
 class Restarts(Group):
@@ -347,21 +329,16 @@ class Restarts(Group):
         for server in servers:
             self.addCleanup(server.stop)
         weir = self.group(*servers)
-        load = Load(weir, 8)
+        load = Repeated(weir, 8)
         try:
             for turn in range(scaled(8)):
                 server = servers[turn % 2]
-                self.await_answers(load, 200)
+                load.await_answers(200)
                 server.end(number)
-                self.await_answers(load, 200)
+                load.await_answers(200)
                 server.launch()
         finally:
             load.end()
-        self.assertEqual(load.failures, [])
-
-    def await_answers(self, load, count):
-        enough = load.answered + count
-        eventually(lambda: load.answered > enough or load.failures, f"{count} answers more")
         self.assertEqual(load.failures, [])
 
     def test_killing_one_of_two_servers_loses_no_idempotent_request(self):

@@ -109,8 +109,8 @@ class PythonServer(FileServer):
                 "--directory", str(self.files), str(self.port)]
 
 
-class Gunicorn(FileServer):
-    """harness/digest_app.py; all servers of a test share the file `log` of the requests that arrived."""
+class DigestServer(FileServer):
+    """gunicorn with harness/digest_app.py; all servers of a test share the file `log` of the requests that arrived."""
 
     def __init__(self, name, log):
         self.name = name
