@@ -38,8 +38,8 @@ class Groups(SpokenCase):
     def test_a_client_that_prefers_an_expensive_group_gets_a_cheap_one(self):
         self.with_tls()
         found = self.s_client("-tls1_3", "-groups", "ffdhe8192:P-256")
-        self.assertEqual([line for line in found.splitlines() if "Temp Key" in line],
-                         ["Server Temp Key: ECDH, prime256v1, 256 bits"])
+        line, = [line for line in found.splitlines() if "Temp Key" in line]
+        self.assertIn("prime256v1", line)
 
     def test_configured_groups(self):
         self.with_tls(groups=["P-521", "X448"])

@@ -10,8 +10,10 @@ from harness.waiting import eventually
 
 class PlainHttp(TlsCase, AbuseCase):
     def setUp(self):
-        self.serve(downstream={"head_timeout": "500ms"}, admin={"address": "127.0.0.1:0"},
-                   access_log={"path": "-"})
+        self.serve_with()
+
+    def serve_with(self, **downstream):
+        self.serve(downstream=downstream, admin={"address": "127.0.0.1:0"}, access_log={"path": "-"})
 
     def assert_told(self, client, method="GET"):
         response = client.read(method)
@@ -65,20 +67,29 @@ class PlainHttp(TlsCase, AbuseCase):
         for data in (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",  # HTTP/2
                      b"\x80\x2e\x01\x00\x02\x00\x15\x00\x00\x00\x10" + b"\x01" * 37,  # SSL 2
                      b"\x16\x03\x00\x00\x2f\x01\x00\x00\x2b\x03\x00" + b"\x01" * 41,  # SSL 3
-                     b"SSH-2.0-OpenSSH_9.2\r\n\r\n", b"HELO\n", b"\0" * 100,
-                     b"x" * 10, b"x" * 100_000):
-            client = Connection(self.weir.address)
-            self.addCleanup(client.close)
-            try:
-                client.send(data)
-                received = client.sock.recv(65536)
-            except ConnectionError:
-                received = b""
-            self.assertNotIn(b"HTTP", received, data[:20])
+                     b"SSH-2.0-OpenSSH_9.2\r\n\r\n", b"\0" * 100, b"x" * 100_000):
+            self.assert_not_answered(data)
         self.assertEqual(self.answered(), 0)
         self.assertEqual(self.secure().get().status, 200)
 
+    def test_what_never_becomes_a_request_is_closed_without_an_answer(self):
+        self.serve_with(head_timeout="500ms")
+        for data in b"HELO\n", b"x" * 10:
+            self.assert_not_answered(data)
+        self.assertEqual(self.answered(), 0)
+
+    def assert_not_answered(self, data):
+        client = Connection(self.weir.address)
+        self.addCleanup(client.close)
+        try:
+            client.send(data)
+            received = client.sock.recv(65536)
+        except ConnectionError:
+            received = b""
+        self.assertNotIn(b"HTTP", received, data[:20])
+
     def test_silence_is_closed(self):
+        self.serve_with(head_timeout="500ms")
         client = self.connect(self.weir)
         self.assertTrue(client.is_ended())
 

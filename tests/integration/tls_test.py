@@ -147,10 +147,6 @@ class Handshake(TlsCase):
         self.assertIn("RENEGOTIATING", renegotiated)
         self.assertIn("no renegotiation", renegotiated)
 
-    def test_nothing_is_compressed(self):
-        found = self.s_client("-tls1_2", "-comp")
-        self.assertIn("Compression: NONE", found)
-
     def test_whoever_does_not_shake_hands_is_closed(self):
         silent = self.connect(self.weir)
         started = self.connect(self.weir)

@@ -1,5 +1,6 @@
 #include "tls/parameters.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
@@ -131,6 +132,13 @@ TEST_CASE("an RSA key of more than 4096 bits is reported") {
   const MadeCertificate usual("one.test");
   CHECK(trouble_with_key(read_certificates(usual.files().certificate)->front()).empty());
   CHECK((*ServerContext::load({usual.files()}))->warnings().empty());
+}
+
+TEST_CASE("no context renegotiates or compresses") {
+  const MadeCertificate one("one.test");
+  const auto context = ServerContext::load({one.files()}).value();
+  const std::uint64_t off = SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION;
+  CHECK((SSL_CTX_get_options(context->native()) & off) == off);
 }
 
 TEST_CASE("a context that OpenSSL cannot make is a problem") {
