@@ -36,7 +36,7 @@ class BodySource {
   }
   /// The next piece of what has already arrived. No I/O.
   State pull(std::string_view& payload);
-  /// What is read from now on is kept for another try, as long as `kept` has room.
+  /// Keeps the bytes read from now on for another try, as long as `kept` has room.
   void keep(KeptBody& kept) { kept_ = &kept; }
   /// Reads from another buffer from now on. The rest of a piece that is not complete yet, a trailer
   /// line, is moved there; returns its size.

@@ -77,9 +77,10 @@ struct Context : ContextShares {
   std::uint64_t random;   ///< state of next_random()
   bool draining = false;  ///< finish what is in flight, then close
   std::vector<Session*> sessions;
-  std::uint64_t session_count = 0;   ///< of all times: the next session's number
-  Turns turns;                       ///< after the sessions: what waits here ends before them
-  Handshakes handshakes;             ///< the same
+  std::uint64_t session_count = 0;  ///< of all times: the next session's number
+  Turns turns;  ///< declared after the sessions: tasks that wait here are destroyed before them
+  Handshakes handshakes;  ///< declared after the sessions: tasks that wait here are destroyed
+                          ///< before them
   std::function<void()> when_empty;  ///< called when the last session ends while draining
   /// A server of an upstream is left out, or used again; asked once a second.
   std::function<void(std::size_t upstream, std::size_t server, bool in_use)> when_server_changed;

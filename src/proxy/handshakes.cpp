@@ -70,7 +70,7 @@ Handshake::~Handshake() {
   counter_of(all_.counters_, outcome_).add();
 }
 
-/// Resumes what waits from the loop: the caller may be in the middle of a list of sessions.
+/// Resumes the waiting task from the loop, because the caller may be iterating over the sessions.
 void Handshake::give_up() {
   is_given_up_ = true;
   all_.queue_.withdraw(*this);

@@ -190,7 +190,7 @@ Failure Session::append_request(Upload& upload) {
   return upload.failure;
 }
 
-/// What has arrived of the body, as it goes up, until the scratch buffer holds `most` bytes.
+/// Appends the received body, as it is sent upstream, until the scratch buffer holds `most` bytes.
 BodySource::State Session::append_body(Upload& upload, std::size_t most) {
   std::string& out = context_.output;
   std::string_view piece;

@@ -53,7 +53,7 @@ std::unique_ptr<UpstreamConnection> UpstreamServer::take_idle(std::uint64_t clie
   return nullptr;
 }
 
-/// There is one at most: a client connection has one request under way.
+/// The newest one; a retry on a new connection may leave an older one behind.
 std::unique_ptr<UpstreamConnection> UpstreamServer::take_own(std::uint64_t client) {
   const auto own = std::find_if(idle_.rbegin(), idle_.rend(),
                                 [client](const Idle& idle) { return idle.client == client; });
