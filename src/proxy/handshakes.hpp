@@ -3,8 +3,8 @@
 // A step of a handshake costs the worker from 0.1 ms to some milliseconds, and a client chooses
 // when to ask for one. So steps take turns: one in each pass of the loop, between which everything
 // else that is ready runs. And at most `most` handshakes are in progress; one more closes the
-// oldest, so clients that never go on cannot keep others out. A connection on which nothing has
-// arrived is not a handshake yet, and one that waits for its first turn holds no state of OpenSSL.
+// oldest, so clients that never go on cannot keep others out. A connection whose ClientHello is not
+// complete is not a handshake yet, and one that waits for its first turn holds no state of OpenSSL.
 // Not thread-safe: one loop.
 #pragma once
 
@@ -47,8 +47,8 @@ class Handshakes {
   bool is_posted_ = false;  ///< the next turn
 };
 
-/// One of them, from its first bytes to its end. Counts itself when destroyed, as failed unless
-/// end() was called.
+/// One of them, from its complete ClientHello to its end. Counts itself when destroyed, as failed
+/// unless end() was called.
 class Handshake : private HandshakeQueue::Entry {
  public:
   /// `stream` is closed if there are too many.

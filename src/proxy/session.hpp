@@ -82,6 +82,7 @@ class Session final : public Deadline {
   };
   Task<Opening> open(const Manner& manner);
   Task<Opening> open_tls(const std::shared_ptr<const tls::ServerContext>& tls);
+  Task<Opening> await_hello();
   Task<> refuse_plain();
   Task<bool> read_proxy_header();
   // read head

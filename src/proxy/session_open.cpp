@@ -9,8 +9,26 @@
 #include "proxy/head_parser.hpp"
 #include "proxy/proxy_protocol.hpp"
 #include "proxy/session.hpp"
+#include "tls/client_hello.hpp"
 
 namespace weir::proxy {
+namespace {
+
+/// The beginning of a TLS connection, unread.
+struct Arrived {
+  std::size_t needed = 0;  ///< as tls::needed_for_hello()
+  std::size_t size = 0;
+  char first = 0;
+};
+
+/// Apart from the task, whose frame would hold the bytes as long as the connection.
+Arrived look_for_hello(Stream& stream, error_code& ec) {
+  std::array<char, tls::most_of_hello> bytes{};
+  const std::size_t size = stream.peek(asio::buffer(bytes), ec);
+  return {.needed = tls::needed_for_hello({bytes.data(), size}), .size = size, .first = bytes[0]};
+}
+
+}  // namespace
 
 Task<Session::Opening> Session::open(const Manner& manner) {
   arm(Phase::open, context_.config.downstream.head_timeout);
@@ -20,29 +38,43 @@ Task<Session::Opening> Session::open(const Manner& manner) {
   co_return timed_out_ || aborted_ ? Opening::closed : opening;
 }
 
-/// Waits for the first byte before anything is spent on the connection: a client that sends nothing
-/// costs no more here than on a plain listener.
 Task<Session::Opening> Session::open_tls(const std::shared_ptr<const tls::ServerContext>& tls) {
-  error_code ec;
-  char first = 0;
-  do {
-    if (timed_out_ || aborted_) co_return Opening::closed;
-    co_await stream_.socket().async_wait(Socket::wait_read, into(ec));
-    if (ec || aborted_) co_return Opening::closed;
-    first = stream_.first_byte(ec);
-  } while (ec == asio::error::would_block);
-  if (ec) co_return Opening::closed;
-  // No record of TLS, and no hello of an older version, begins with a letter (RFC 8446
-  // section 5.1).
-  if (http::is_alpha(first)) co_return Opening::plain;
-
+  const Opening opening = co_await await_hello();
+  if (opening != Opening::ready) co_return opening;
   Handshake handshake(context_.handshakes, stream_);
   handshake_ = &handshake;
-  ec = co_await stream_.accept_tls(tls, &handshake);
+  const error_code ec = co_await stream_.accept_tls(tls, &handshake);
   handshake_ = nullptr;
   if (!ec) handshake.end(Handshake::Outcome::completed);
   if (ec && timed_out_) handshake.end(Handshake::Outcome::timed_out);
   co_return ec ? Opening::closed : Opening::ready;
+}
+
+/// Waits until the first step of the handshake has all it needs. Before that a connection is not a
+/// handshake, so a client must send a whole ClientHello to displace the handshake of another one.
+Task<Session::Opening> Session::await_hello() {
+  error_code ec;
+  std::size_t awaited = 1;
+  for (;;) {
+    if (timed_out_ || aborted_) co_return Opening::closed;
+    co_await stream_.socket().async_wait(Socket::wait_read, into(ec));
+    if (ec || timed_out_ || aborted_) co_return Opening::closed;
+    const Arrived arrived = look_for_hello(stream_, ec);
+    if (ec == asio::error::would_block) continue;
+    if (ec) co_return Opening::closed;
+    // No record of TLS, and no hello of an older version, begins with a letter (RFC 8446
+    // section 5.1).
+    if (http::is_alpha(arrived.first)) co_return Opening::plain;
+    if (arrived.needed == 0) break;
+    if (arrived.size < awaited) {  // The rest cannot come, or the kernel has no room for it.
+      if (stream_.has_left()) co_return Opening::closed;
+      break;
+    }
+    awaited = arrived.needed;
+    stream_.wait_for_bytes(awaited);
+  }
+  if (awaited > 1) stream_.wait_for_bytes(1);
+  co_return Opening::ready;
 }
 
 /// Answers a request in plain text where TLS is expected. Anything that is not a request is closed

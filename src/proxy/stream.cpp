@@ -1,6 +1,7 @@
 #include "proxy/stream.hpp"
 
 #include <cerrno>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include "proxy/handshakes.hpp"
@@ -11,12 +12,9 @@ namespace {
 using State = tls::Channel::State;
 
 /// Looks at one byte without taking it: 0 is the end, negative nothing (or an error in errno).
-ssize_t peek(Socket& socket, char& byte) {
-  return ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-}
-ssize_t peek(Socket& socket) {
+ssize_t peek_byte(Socket& socket) {
   char byte = 0;
-  return peek(socket, byte);
+  return ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 }
 
 bool would_block() {
@@ -121,18 +119,28 @@ Task<error_code> Stream::write(std::string_view data) {
   }
 }
 
-char Stream::first_byte(error_code& ec) {
-  char byte = 0;
-  const ssize_t got = peek(socket_, byte);
+std::size_t Stream::peek(asio::mutable_buffer to, error_code& ec) {
+  const ssize_t got =
+      ::recv(socket_.native_handle(), to.data(), to.size(), MSG_PEEK | MSG_DONTWAIT);
   ec = {};
   if (got == 0) ec = asio::error::eof;
   if (got < 0) ec = error_code(errno, boost::system::system_category());
-  return byte;
+  return got < 0 ? 0 : static_cast<std::size_t>(got);
+}
+
+void Stream::wait_for_bytes(std::size_t count) {
+  error_code ec;
+  socket_.set_option(asio::socket_base::receive_low_watermark(static_cast<int>(count)), ec);
+}
+
+bool Stream::has_left() {
+  pollfd look{socket_.native_handle(), POLLRDHUP, 0};
+  return ::poll(&look, 1, 0) > 0;
 }
 
 bool Stream::is_quiet() {
   if (channel_) return channel_->is_quiet();
-  return peek(socket_) < 0 && would_block();
+  return peek_byte(socket_) < 0 && would_block();
 }
 
 bool Stream::has_ended() {
@@ -141,12 +149,12 @@ bool Stream::has_ended() {
     const State state = channel_->look();
     return state == State::ended || state == State::broken;
   }
-  const ssize_t got = peek(socket_);
+  const ssize_t got = peek_byte(socket_);
   return got == 0 || (got < 0 && !would_block());
 }
 
 bool Stream::has_unread() {
-  return (channel_ && channel_->holds_unread()) || peek(socket_) > 0;
+  return (channel_ && channel_->holds_unread()) || peek_byte(socket_) > 0;
 }
 
 void Stream::cancel() {

@@ -69,9 +69,14 @@ class Stream {
   /// Sends all of what stays where it is meanwhile.
   Task<error_code> write(std::string_view data);
 
-  /// The first byte that has arrived, which stays unread; plain streams only. An error is
-  /// would_block if there is none yet, or eof.
-  char first_byte(error_code& ec);
+  /// Copies what has arrived, which stays unread; plain streams only. An error is would_block if
+  /// there is nothing yet, or eof.
+  std::size_t peek(asio::mutable_buffer to, error_code& ec);
+  /// The socket counts as readable when at least so many bytes have arrived, or no more can
+  /// arrive. 1 is the default. Without effect on unix sockets.
+  void wait_for_bytes(std::size_t count);
+  /// The other side has closed, or its sending half, even if bytes that it sent are unread.
+  bool has_left();
   /// Nothing has arrived, not even a part of a TLS record, and the other side has not closed.
   bool is_quiet();
   /// The other side has closed, or its sending half, and nothing it sent before is unread.

@@ -3,10 +3,12 @@ whoever behaves is served all the same."""
 
 import signal
 import socket
+import ssl
 
 from harness.abuse import AbuseCase, Crowd, answer_target, raise_descriptor_limit
 from harness.case import scaled
 from harness.certificates import Authority, SecureConnection, client_hello
+from harness.client import request_bytes
 from harness.waiting import eventually
 
 MOST = 8
@@ -74,22 +76,21 @@ class Bound(HandshakeCase):
         self.assertEqual((self.in_progress(), self.ended("displaced")), (0, 0))
 
     def test_one_more_than_the_bound_closes_the_oldest(self):
-        for first in client_hello(), client_hello()[:20]:
-            with self.subTest(size=len(first)):
-                self.serve()
-                stalled = []
-                for count in range(1, MOST + 1):
-                    stalled.append(self.opened(first))
-                    self.await_in_progress(count)
-                for i in range(3):
-                    stalled.append(self.opened(first))
-                    eventually(lambda: self.ended("displaced") == i + 1, "the oldest is displaced")
-                    self.assertTrue(is_closed(stalled[i]))
-                self.assertEqual(self.in_progress(), MOST)
-                self.assertEqual(self.secure().get("/").status, 200)
-                self.assertEqual((self.ended("completed"), self.ended("displaced")), (1, 4))
-                self.assertEqual(self.in_progress(), MOST - 1)
-                self.assertIn("more TLS handshakes than downstream.max_handshakes", self.weir.stderr)
+        first = client_hello()
+        self.serve()
+        stalled = []
+        for count in range(1, MOST + 1):
+            stalled.append(self.opened(first))
+            self.await_in_progress(count)
+        for i in range(3):
+            stalled.append(self.opened(first))
+            eventually(lambda: self.ended("displaced") == i + 1, "the oldest is displaced")
+            self.assertTrue(is_closed(stalled[i]))
+        self.assertEqual(self.in_progress(), MOST)
+        self.assertEqual(self.secure().get("/").status, 200)
+        self.assertEqual((self.ended("completed"), self.ended("displaced")), (1, 4))
+        self.assertEqual(self.in_progress(), MOST - 1)
+        self.assertIn("more TLS handshakes than downstream.max_handshakes", self.weir.stderr)
 
     def test_established_connections_do_not_count(self):
         self.serve()
@@ -103,8 +104,21 @@ class Bound(HandshakeCase):
         stalled = [self.opened(client_hello()), self.opened(client_hello()[:20])]
         for sock in stalled:
             self.assertTrue(is_closed(sock))
-        eventually(lambda: self.ended("timed_out") == 2, "both have timed out")
+        # The second one is none: its hello is not complete.
+        eventually(lambda: self.ended("timed_out") == 1, "one has timed out")
         self.await_in_progress(0)
+
+    def test_hellos_cut_short_by_their_clients_displace_nobody(self):
+        self.serve()
+        honest = SlowHandshake(self.opened(), self.ca.client_context())
+        honest.send_hello()
+        for size in (1, 20):
+            for _ in range(2 * MOST):
+                with self.opened(client_hello()[:size]) as sock:
+                    sock.shutdown(socket.SHUT_WR)
+                    self.assertTrue(is_closed(sock))
+        honest.complete()
+        self.assertEqual((self.ended("failed"), self.ended("displaced")), (0, 0))
 
     def test_a_client_that_breaks_off_is_counted(self):
         self.serve()
@@ -133,6 +147,93 @@ class Bound(HandshakeCase):
         for sock in stalled:
             self.assertTrue(is_closed(sock))
         self.weir.wait()
+
+
+class SlowHandshake:
+    """A client that answers the server's flight when the test says so."""
+
+    def __init__(self, sock, context):
+        self._sock = sock
+        self._arrived, self._written = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._tls = context.wrap_bio(self._arrived, self._written, server_hostname="weir.test")
+
+    def send_hello(self):
+        """Until the server has answered."""
+        self._step()
+        self._sock.sendall(self._written.read())
+        self._arrived.write(self._sock.recv(65536))
+
+    def complete(self):
+        while not self._step():
+            self._arrived.write(self._sock.recv(65536))
+        self._tls.write(request_bytes("GET", "/"))
+        self._sock.sendall(self._written.read())
+
+    def _step(self):
+        try:
+            self._tls.do_handshake()
+        except ssl.SSLWantReadError:
+            return False
+        return True
+
+
+class Hellos(HandshakeCase):
+    def test_a_part_of_a_hello_displaces_nobody(self):
+        hello = client_hello()
+        for part in (b"\x16", hello[:5], hello[:-1], records(hello[5:], 1)[:6],
+                     records(hello[5:-1], 100)):
+            with self.subTest(size=len(part)):
+                self.serve()
+                slow = [SlowHandshake(self.opened(), self.ca.client_context()) for _ in range(MOST)]
+                for handshake in slow:
+                    handshake.send_hello()
+                parts = [self.opened(part) for _ in range(20)]
+                self.await_connections(self.weir, MOST + len(parts))
+                # The parts came first, so they have been seen when this one has its turn.
+                with self.opened(client_hello()):
+                    eventually(lambda: self.ended("displaced") == 1, "a whole hello displaces one")
+                for handshake in slow[1:]:
+                    handshake.complete()
+                eventually(lambda: self.ended("completed") == MOST - 1, "the others complete")
+                self.assertEqual(self.ended("displaced"), 1)
+
+    def test_a_hello_in_pieces_is_waited_for(self):
+        self.serve()
+        for cut in (1, 4, 5, 6, 9, 100):
+            sock = self.opened()
+            slow = SlowHandshake(Pieces(sock, cut), self.ca.client_context())
+            slow.send_hello()
+            slow.complete()
+        eventually(lambda: self.ended("completed") == 6, "all complete")
+
+    def test_a_hello_in_many_records_is_waited_for(self):
+        self.serve()
+        for size in (1, 3, 4, 100, 1000):
+            sock = self.opened(records(client_hello()[5:], size))
+            self.assertEqual(sock.recv(1), b"\x16", "the server's flight")
+
+
+class Pieces:
+    """A socket whose first bytes go one by one, each on its own."""
+
+    def __init__(self, sock, count):
+        self._sock, self._count = sock, count
+        self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def sendall(self, data):
+        for i in range(min(self._count, len(data))):
+            self._sock.sendall(data[i:i + 1])
+        self._sock.sendall(data[self._count:])
+        self._count = 0
+
+    def recv(self, size):
+        return self._sock.recv(size)
+
+
+def records(message, size):
+    """The message in records of so many bytes."""
+    return b"".join(b"\x16\x03\x01" + len(piece).to_bytes(2, "big") + piece
+                    for piece in (message[i:i + size] for i in range(0, len(message), size)))
 
 
 class Flood(HandshakeCase):
