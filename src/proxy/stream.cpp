@@ -32,6 +32,8 @@ Task<error_code> Stream::accept_tls(std::shared_ptr<const tls::ServerContext> co
                                     Handshake* handshake) {
   const bool may_run = handshake == nullptr || co_await handshake->turn();
   if (!may_run || !socket_.is_open()) co_return error_code(asio::error::operation_aborted);
+  // The first step costs most, and its answer would reach nobody.
+  if (has_left()) co_return error_code(asio::error::connection_aborted);
   channel_ = std::make_unique<tls::Channel>(std::move(context), socket_.native_handle());
   co_return co_await shake_hands(handshake);
 }

@@ -395,5 +395,40 @@ TEST_CASE("a handshake that is cancelled ends") {
   CHECK(accepted.error == error_code(asio::error::operation_aborted));
 }
 
+TEST_CASE("a client that has left after its hello gets no step of a handshake") {
+  std::signal(SIGPIPE, SIG_IGN);  // as the program does
+  asio::io_context io;
+  StreamPair pair(io), client(io);
+  const tls::test::MadeCertificate certificate("one.test");
+  Outcome connected, accepted;
+  const auto connect = [](Stream& stream, std::shared_ptr<const tls::ClientContext> context,
+                          Outcome& how) -> Task<> {
+    const error_code ec = co_await stream.connect_tls(std::move(context), "one.test");
+    how.error = ec;
+  };
+  const auto accept = [](Stream& stream, std::shared_ptr<const tls::ServerContext> context,
+                         Outcome& how) -> Task<> {
+    const error_code ec = co_await stream.accept_tls(std::move(context));
+    how.error = ec;
+  };
+  spawn(
+      io,
+      connect(
+          client.stream,
+          tls::ClientContext::load(
+              {.ca = certificate.files().certificate, .own = {}, .server_name = {}, .verify = true})
+              .value(),
+          connected));
+  run(io);
+  pair.far.send(client.far.receive());
+  pair.far.close();
+  spawn(io, accept(pair.stream, tls::ServerContext::load({certificate.files()}).value(), accepted));
+  run(io);
+  CHECK(accepted.error == error_code(asio::error::connection_aborted));
+  CHECK_FALSE(pair.stream.is_secure());
+  client.stream.close();
+  run(io);
+}
+
 }  // namespace
 }  // namespace weir::proxy
