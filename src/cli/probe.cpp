@@ -171,7 +171,7 @@ void Prober::ask_paths() {
 void Prober::ask_method() {
   compare("lower-case method", {.method = "get", .target = with_query(target_.path)},
           "name methods in capitals only: Weir refuses other spellings with 400",
-          "a method in lower case can be named in methods: it is another method");
+          "a method in lower case is another method; methods can name it if it is no standard one");
 }
 
 void Prober::ask_fields() {

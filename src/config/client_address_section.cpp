@@ -56,7 +56,9 @@ void read_untrusted_fields(const Cursor& in, Settings& to) {
                         "expected the name of a header field, or the beginning of one and *, as "
                         "x-internal-*");
                   if (!http::may_be_untrusted(name))
-                    return item.error("every request needs this field; remove it from the list");
+                    return item.error(
+                        "the field frames or addresses a request and is always forwarded; remove "
+                        "it from the list");
                   std::transform(text->begin(), text->end(), text->begin(), http::to_lower);
                   to.untrusted_fields.push_back(*std::move(text));
                 });

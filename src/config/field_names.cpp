@@ -10,8 +10,10 @@ namespace {
 /// Reports a field that is removed before anything reads it.
 void check_kept(const Cursor& in, std::string_view name) {
   if (http::is_plain_name(name)) return;
-  in.error("downstream.unusual_field_names: drop removes the field " + in_quotes(name) +
-           "; choose pass, or a name of letters, digits and -");
+  // Without the name, which may come from a variable.
+  in.error(
+      "downstream.unusual_field_names: drop removes a field that is read here; choose pass, or a "
+      "name of letters, digits and -");
 }
 
 void check_source(const Cursor& in, const identity::Source& source) {

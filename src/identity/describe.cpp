@@ -37,6 +37,8 @@ const char* reason(Ambiguity::Kind kind, bool in_query) {
                         "write %2C";
     case Ambiguity::Kind::escape:
       return "has a backslash, which some services take for an escape; write %5C";
+    case Ambiguity::Kind::crowd:
+      return "is one of more than 1000 parameters, of which some services read only the first";
     case Ambiguity::Kind::blank:
       return "has a blank before or in it, which some services take for a separator; write %20";
     case Ambiguity::Kind::quotes:

@@ -72,7 +72,7 @@ class Serialisation {
     for (std::size_t at = begin; at < bytes_.size(); ++at)
       bytes_[at] = at == begin ? http::to_upper(bytes_[at]) : http::to_lower(bytes_[at]);
     bytes_.push_back(' ');
-    append(http::trimmed(text.substr(space)));
+    append(without_blanks(text.substr(space)));
     write_count(start, bytes_.size() - begin);
   }
   std::size_t size() const { return bytes_.size(); }
@@ -109,7 +109,8 @@ class Reader {
 
   bool operator()(const FromHeader& from) {
     const http::FieldView* field = evidence_.request.find(from.name);
-    if (field == nullptr || field->value.empty()) return false;
+    const std::string_view value = field == nullptr ? "" : without_blanks(field->value);
+    if (value.empty()) return false;
     const bool has_scheme = field->id == http::FieldId::authorization ||
                             field->id == http::FieldId::proxy_authorization;
     if (has_scheme && !is_clear_if_basic(field->value)) {
@@ -118,7 +119,7 @@ class Reader {
     }
     out_.tag(Tag::header);
     out_.part_in_lower_case(from.name);
-    has_scheme ? out_.part_credentials(field->value) : out_.part(field->value);
+    has_scheme ? out_.part_credentials(value) : out_.part(value);
     return true;
   }
 
@@ -202,6 +203,7 @@ class Reader {
   std::string_view only_value(const Occurrences& found, Repeated repeated) {
     if (found.imitated) return note(Ambiguity::Kind::look_alike);
     if (found.divided) return note(Ambiguity::Kind::separator);
+    if (found.crowded) return note(Ambiguity::Kind::crowd);
     if (found.quoted) return note(Ambiguity::Kind::quotes);
     if (found.spaced) return note(Ambiguity::Kind::blank);
     if (found.count > 1 && repeated == Repeated::refuse) return note(Ambiguity::Kind::repeated);

@@ -91,6 +91,7 @@ struct Ambiguity {
     look_alike,  ///< some services read another name as this one
     separator,   ///< some services divide the list at another character, and find the name there
     escape,      ///< a cookie's value has a backslash, which some services read as an escape
+    crowd,       ///< some services read no more than the first 1000 parameters of a query
     blank,       ///< some services divide a Cookie line at blanks, and find the name there
     quotes,      ///< some services read a cookie as part of another's quotes, or cut its own
     encoding,  ///< Basic credentials that are not canonical Base64, which many spellings decode to

@@ -24,9 +24,13 @@ bool decodes_to(std::string_view encoded, std::string_view name) {
   return decoder.at_end();
 }
 
+/// White space of ASCII and, because Python strips it, of Latin-1: NEL and NBSP.
 constexpr bool is_blank(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
+  return c == ' ' || (c >= '\t' && c <= '\r') || c == '\x85' || c == '\xa0';
 }
+
+/// PHP keeps the first max_input_vars parameters, 1000 by default, and so do others.
+constexpr std::size_t most_parameters = 1000;
 
 /// The variable that PHP makes of a character of a name.
 constexpr char folded(char c) {
@@ -38,7 +42,7 @@ constexpr char folded_in_lower_case(char c) {
 
 /// True for what some services remove from the front of a name.
 constexpr bool is_skipped(char c) {
-  return is_blank(c) || c == '[' || c == ']';
+  return is_blank(c) || c == '[' || c == ']' || c == '?';
 }
 
 /// True if `written`, decoded, may be read as `name`, which it may also be. `fold` maps a character
@@ -61,7 +65,7 @@ bool may_be_read_as(std::string_view name, std::string_view written, Fold fold) 
     if (fold(next) != fold(c)) return false;
     next = take();
   }
-  return next == '\0' || next == '[' || next == ']';
+  return next == '\0' || next == '[' || next == ']' || next == '\x85' || next == '\xa0';
 }
 
 /// True if qs ends the name of a parameter with that value, as written, in the value.
@@ -131,6 +135,14 @@ void add_cookie(Occurrences& to, std::string_view value) {
 
 }  // namespace
 
+std::string_view without_blanks(std::string_view text) {
+  while (!text.empty() && is_blank(text.front()))
+    text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back()))
+    text.remove_suffix(1);
+  return text;
+}
+
 char PercentDecoder::next() {
   const char c = text_.front();
   if (c == '%' && text_.size() >= 3) {
@@ -148,7 +160,8 @@ char PercentDecoder::next() {
 Occurrences query_parameters(std::string_view query, std::string_view name) {
   Occurrences found;
   const bool is_divided = query.find(';') != std::string_view::npos;
-  while (!query.empty()) {
+  for (std::size_t count = 1; !query.empty(); ++count) {
+    found.crowded = count > most_parameters;
     const std::string_view parameter = take_until(query, '&');
     std::string_view value = parameter;
     const std::string_view written = take_until(value, '=');
@@ -176,7 +189,7 @@ Occurrences cookies(const http::RequestView& request, std::string_view name) {
       std::string_view value = pair;
       const std::string_view written = http::trimmed(take_until(value, '='));
       if (written == name) {
-        add_cookie(found, http::trimmed(value));
+        add_cookie(found, without_blanks(value));
         found.quoted |= is_quoted;
       } else {
         found.imitated |= may_be_read_as(name, written, folded);

@@ -28,8 +28,12 @@ struct Occurrences {
   bool imitated = false;   ///< another name in it is read as this one by some services
   bool divided = false;    ///< so is the name after, or its value is cut at, another separator
   bool spaced = false;     ///< cookies: that separator is a blank
+  bool crowded = false;    ///< queries: more parameters than some services read
   bool quoted = false;     ///< cookies: quotes begin or end in its value, or hold it and others
 };
+
+/// Without white space at the ends, that of Latin-1 included.
+std::string_view without_blanks(std::string_view text);
 
 /// Parameters whose decoded name is `name`; their values are still encoded.
 ///

@@ -99,7 +99,6 @@ std::string_view DateText::at(Instant now) {
 
 Context::Context(const ContextShares& shares, std::uint64_t seed)
     : ContextShares(shares),
-      identity_fields(fields_of_identities(config)),
       kept_fields(fields_of_identities_and_routes(config)),
       field_guard(field_guard_of(config)),
       route_table(table_of(config)),

@@ -61,11 +61,9 @@ struct Context : ContextShares {
   Context& operator=(const Context&) = delete;
 
   std::vector<std::unique_ptr<UpstreamPool>>
-      pools;                                 ///< one an upstream, in the configuration's order
-  std::vector<std::string> identity_fields;  ///< fields that identities are read from, each at most
-                                             ///< once in a request
-  std::vector<std::string> kept_fields;      ///< these and those of routes: Connection cannot
-                                             ///< remove them
+      pools;                             ///< one an upstream, in the configuration's order
+  std::vector<std::string> kept_fields;  ///< fields that identities and routes read: at most one
+                                         ///< of each, and Connection cannot remove them
   http::FieldGuard field_guard;
   routing::RouteTable route_table;
   std::vector<std::string> lower_case_methods;  ///< with a lower-case letter, and named by a route

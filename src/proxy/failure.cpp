@@ -18,7 +18,7 @@ constexpr std::array<http::Refusal, 23> answers{{
     {400, "the request body is not valid chunked coding"},
     {408, "the request body did not arrive in time"},
     {401, "the request does not carry the identity that this route requires"},
-    {400, "a field that says who is asking stands in the request more than once"},
+    {400, "a field that an identity or a route reads appears more than once"},
     {400, "the path matches several routes with too many limits together; use its plain spelling"},
     {400, "this port expects TLS; send the request to https://"},
     {404, "no route matches the request"},

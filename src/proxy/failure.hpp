@@ -20,7 +20,7 @@ enum class Failure : std::uint8_t {
   body_malformed,     ///< chunked coding broken
   body_timed_out,     ///< no progress for downstream.body_timeout
   identity_required,  ///< a limit needs an identity that the request does not carry
-  identity_repeated,  ///< a field that an identity is read from stands there more than once
+  identity_repeated,  ///< a field that an identity or a route reads appears more than once
   too_many_limits,    ///< the readings of the path lead to more limits than can be decided together
   plain_on_tls,       ///< a request in plain text where TLS is expected
   no_route,

@@ -90,7 +90,7 @@ class Session final : public Deadline {
   Failure look_for_head(std::size_t& scanned);
   MaybeRefusal inspect_head();
   bool is_too_large(std::uint64_t body_size) const;
-  bool repeats_identity_field() const;
+  bool repeats_read_field() const;
   bool is_method_accepted(std::string_view method) const;
   // route, decide
   MaybeRefusal find_route();

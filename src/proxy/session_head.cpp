@@ -92,7 +92,7 @@ Session::MaybeRefusal Session::inspect_head() {
   exchange_->scheme = stream_.is_secure() ? "https" : "http";
   note_upgrade();
   exchange_->client = identity::client_address(context_.config.client_address, peer_, request);
-  if (repeats_identity_field()) return answer_to(Failure::identity_repeated);
+  if (repeats_read_field()) return answer_to(Failure::identity_repeated);
   return context_.field_guard.refusal_of(request.fields);
 }
 
@@ -104,10 +104,9 @@ bool Session::is_method_accepted(std::string_view method) const {
          std::find(accepted.begin(), accepted.end(), method) != accepted.end();
 }
 
-/// Two values where one says who is asking: the upstream may take the other one, and each first
-/// value would be a fresh quota.
-bool Session::repeats_identity_field() const {
-  for (const auto& name : context_.identity_fields) {
+/// Of two values of a field that an identity or a route reads the upstream may take the other one.
+bool Session::repeats_read_field() const {
+  for (const auto& name : context_.kept_fields) {
     std::size_t count = 0;
     for (const auto& field : exchange_->fields)
       count += http::iequals(field.name, name) ? 1 : 0;

@@ -56,6 +56,24 @@ class SharingCase(RedisCase):
         return sum(passed)
 
 
+class SeveralRoutes(SharingCase):
+    def test_a_path_of_two_readings_is_charged_to_both_routes_by_one_script(self):
+        policies = {name: {"algorithm": name, "rate": "10/260d"}
+                    for name in ("fixed_window", "gcra")}
+        self.server = self.redis()
+        weir = self.start(sharing(
+            self.server.url, policies, redis=PATIENT, admin={"address": "127.0.0.1:0"},
+            routes=[answering("/login", "fixed_window"),
+                    {**answering("/**", "gcra"), "name": "rest"}]))
+        self.await_redis(weir)
+        client = self.connect(weir)
+        for left in (9, 8):
+            state = limit_fields(client.get("/Login")).state
+            self.assertEqual({name: item["r"] for name, item in state.items()},
+                             {"fixed_window": left, "gcra": left})
+        self.assertEqual(limit_fields(client.get("/login")).state["fixed_window"]["r"], 7)
+
+
 class Exactness(SharingCase):
     QUOTA = scaled(640)
 

@@ -19,13 +19,55 @@ TEST_CASE("a repeated query parameter is ambiguous, unless the first or the last
   CHECK(resolved(query("k", Repeated::last), {.query = "k=a&k="}) == std::nullopt);
 }
 
+TEST_CASE("a query with more parameters than services read is ambiguous") {
+  std::string text;
+  for (int i = 0; i < 999; ++i)
+    text += "a&";
+  CHECK(ambiguity(query("k"), {.query = text + "k=v"}) == "clear");
+  CHECK(ambiguity(query("k"), {.query = text + "b&k=v"}) ==
+        "the query parameter \"k\", which identifies the client, is one of more than 1000 "
+        "parameters, of which some services read only the first");
+}
+
+TEST_CASE("white space at the ends of a value makes no other client, that of Latin-1 included") {
+  const auto plain = resolved(header("a"), {.fields = {{"a", "v"}}});
+  REQUIRE(plain);
+  for (const char* value : {"v\xa0", "\xa0\xa0v", "v\x85 \xa0"}) {
+    CHECK(resolved(header("a"), {.fields = {{"a", value}}}) == plain);
+    const std::string line = std::string("a=") + value;
+    CHECK(resolved(from_cookie("a"), {.fields = {{"Cookie", line}}}) ==
+          resolved(from_cookie("a"), {.fields = {{"Cookie", "a=v"}}}));
+  }
+  CHECK(resolved(header("a"), {.fields = {{"a", "\xa0"}}}) == std::nullopt);
+}
+
 TEST_CASE("a query parameter under a name that services read as another is ambiguous") {
-  for (const char* text :
-       {"api.key=a",        "api+key=a",       "api%20key",       "api[key=a",     "API_KEY=a",
-        "+api_key=a",       "%20%09api_key=a", "api_key%00=a",    "api_key%00b",   "api_key[]=a",
-        "api_key%5Bx%5D=a", "api.KEY[",        "x=1&api%2Bkey=a", "api%2ekey",     "%0Aapi_key",
-        "[api_key]=a",      "%5Bapi_key%5D=a", "api_key]=a",      "api_key%5dx=a", "]][[api.key]=a",
-        "[+api_key][x]=a"}) {
+  for (const char* text : {"api.key=a",
+                           "api+key=a",
+                           "api%20key",
+                           "api[key=a",
+                           "API_KEY=a",
+                           "+api_key=a",
+                           "%20%09api_key=a",
+                           "api_key%00=a",
+                           "api_key%00b",
+                           "api_key[]=a",
+                           "api_key%5Bx%5D=a",
+                           "api.KEY[",
+                           "x=1&api%2Bkey=a",
+                           "api%2ekey",
+                           "%0Aapi_key",
+                           "[api_key]=a",
+                           "%5Bapi_key%5D=a",
+                           "api_key]=a",
+                           "api_key%5dx=a",
+                           "]][[api.key]=a",
+                           "[+api_key][x]=a",
+                           "?api_key=a",
+                           "%3F%3Fapi_key",
+                           "\xa0"
+                           "api_key=a",
+                           "api_key\x85=a"}) {
     INFO(text);
     const std::string expected =
         "a query parameter may be read as \"api_key\", which identifies the client; remove it, or "
