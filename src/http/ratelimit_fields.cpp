@@ -28,6 +28,7 @@ bool comes_before(const PolicyReport& a, const PolicyReport& b) {
 /// True for the report of its policy that is closest to exhaustion, the first of equal ones. A
 /// policy has several if a request is counted for several identities; a name comes once in a field.
 bool is_listed(std::span<const PolicyReport> reports, const PolicyReport& report) {
+  if (reports.size() == 1) return true;
   return std::none_of(reports.begin(), reports.end(), [&](const PolicyReport& other) {
     if (&other == &report || other.name_item != report.name_item) return false;
     return comes_before(other, report) || (&other < &report && !comes_before(report, other));

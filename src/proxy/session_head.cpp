@@ -99,9 +99,9 @@ Session::MaybeRefusal Session::inspect_head() {
 /// Methods are case-sensitive (RFC 9110 section 9.1), but some services read "post" as POST, which
 /// would take it past the routes for POST. A route that names such a method exactly accepts it.
 bool Session::is_method_accepted(std::string_view method) const {
+  if (!http::has_lower_case(method)) return true;
   const auto& accepted = context_.lower_case_methods;
-  return !http::has_lower_case(method) ||
-         std::find(accepted.begin(), accepted.end(), method) != accepted.end();
+  return std::find(accepted.begin(), accepted.end(), method) != accepted.end();
 }
 
 /// Of two values of a field that an identity or a route reads the upstream may take the other one.
