@@ -287,7 +287,7 @@ Result<ProbeField> parse_probe_field(std::string_view text) {
   const std::string_view value = http::trimmed(text.substr(std::min(colon + 1, text.size())));
   // The value may be a secret.
   if (!http::is_token(name) || value.empty() || !http::is_field_value(value))
-    return Problem{"expected a field, as 'X-Api-Key: VALUE'"};
+    return Problem{"expected a field, such as 'X-Api-Key: VALUE'"};
   return ProbeField{std::string(name), std::string(value)};
 }
 

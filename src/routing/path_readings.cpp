@@ -136,7 +136,7 @@ void append_all_decoded(std::string& out, std::string_view path) {
   }
 }
 
-/// What the escapes of a path hold.
+/// Findings in the escapes of a path.
 struct Escapes {
   PathEncodings encodings{};
   bool delimiters = false;

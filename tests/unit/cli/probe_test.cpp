@@ -35,7 +35,8 @@ TEST_CASE("a field to probe with is a name and a value") {
   for (const char* text : {"", "X", "X:", ": a", "X Y: a", "X: a\r\nY: b"}) {
     CAPTURE(text);
     REQUIRE_FALSE(parse_probe_field(text).has_value());
-    CHECK(parse_probe_field(text).error().message == "expected a field, as 'X-Api-Key: VALUE'");
+    CHECK(parse_probe_field(text).error().message ==
+          "expected a field, such as 'X-Api-Key: VALUE'");
   }
 }
 
