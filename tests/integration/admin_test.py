@@ -216,6 +216,9 @@ class Metrics(AdminCase):
         self.begin()
         with self.weir.connect() as client:
             client.get("/limited", {"X-Api-Key": KEY})
+        # A request is counted after its answer has been sent.
+        eventually(lambda: any(name == "weir_requests_total" for name, _ in self.scrape(self.weir)),
+                   "the request is counted")
         names = {name for name, _ in self.scrape(self.weir)}
         for name in ["weir_requests_total", "weir_decisions_total",
                      "weir_request_duration_seconds_bucket",
