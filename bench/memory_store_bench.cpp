@@ -119,25 +119,25 @@ void measure_acquire() {
 }
 
 void measure_decide() {
-  config::Config config;
-  config.identities.push_back({.name = "client", .source = {identity::FromClientAddress{}}});
-  config.policies.emplace_back().rule = gcra();
-  config::Route route;
-  route.limits.push_back({});
+  limiter::Settings settings;
+  settings.identities.push_back({.name = "client", .source = {identity::FromClientAddress{}}});
+  settings.policies.emplace_back().rule = gcra();
+  const identity::ClientAddressSettings client_settings;
+  const std::vector<limiter::Limit> limits(1);
   store::MemoryStore store({.max_keys = 2 * key_count, .seed = 1});
-  limiter::Limiter limiter(config, store);
+  limiter::Limiter limiter(settings, store);
 
   const http::RequestView request;
   const auto decide = [&](std::uint64_t who, Instant now) {
     const auto bits = static_cast<std::uint32_t>(who);
     const auto byte = [&](int shift) { return static_cast<std::uint8_t>(bits >> shift); };
     const auto client = identity::IpAddress::v4({byte(24), byte(16), byte(8), byte(0)});
-    const limiter::RouteEvidence one{route,
+    const limiter::RouteEvidence one{limits,
                                      {.request = request,
                                       .path = {},
                                       .client = client,
                                       .path_parameters = {},
-                                      .client_settings = config.client_address}};
+                                      .client_settings = client_settings}};
     limiter.decide({&one, 1}, now);
   };
   for (std::uint64_t who = 0; who < key_count; ++who)

@@ -160,16 +160,16 @@ class AdminServer::Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  Result<void> start(const config::Endpoint& address);
+  Result<void> start(const Endpoint& address);
   void stop();
-  const config::Endpoint& address() const { return address_; }
+  const Endpoint& address() const { return address_; }
 
  private:
   asio::awaitable<void> accept_all();
   asio::awaitable<void> serve(Acceptor::protocol_type::socket socket);
 
   const Instruments instruments_;
-  config::Endpoint address_;
+  Endpoint address_;
   std::list<Stream*>
       open_;  // outlives the loop: unfinished connections leave it when the loop is destroyed
   asio::io_context io_{1};
@@ -177,7 +177,7 @@ class AdminServer::Loop {
   std::thread thread_;
 };
 
-Result<void> AdminServer::Loop::start(const config::Endpoint& address) {
+Result<void> AdminServer::Loop::start(const Endpoint& address) {
   const auto bound = listen(acceptor_, address);
   if (!bound) return bound.error();
   address_ = *bound;
@@ -230,13 +230,13 @@ AdminServer::AdminServer(Instruments instruments)
     : loop_(std::make_unique<Loop>(std::move(instruments))) {}
 AdminServer::~AdminServer() = default;
 
-Result<void> AdminServer::start(const config::Endpoint& address) {
+Result<void> AdminServer::start(const Endpoint& address) {
   return loop_->start(address);
 }
 void AdminServer::stop() {
   loop_->stop();
 }
-const config::Endpoint& AdminServer::address() const {
+const Endpoint& AdminServer::address() const {
   return loop_->address();
 }
 

@@ -11,8 +11,8 @@
 #include <memory>
 
 #include "admin/instruments.hpp"
+#include "admin/options.hpp"
 #include "base/result.hpp"
-#include "config/config.hpp"
 
 namespace weir::admin {
 
@@ -27,11 +27,11 @@ class AdminServer {
   AdminServer& operator=(const AdminServer&) = delete;
 
   /// Binds and serves, or says why the address can not be used.
-  Result<void> start(const config::Endpoint& address);
+  Result<void> start(const Endpoint& address);
   /// Closes every connection and joins the thread. Once is enough; more do no harm.
   void stop();
   /// Where it listens, with the port that was picked; once started.
-  const config::Endpoint& address() const;
+  const Endpoint& address() const;
 
  private:
   class Loop;

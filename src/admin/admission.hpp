@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-#include "config/config.hpp"
+#include "admin/options.hpp"
 
 namespace weir::admin {
 
@@ -25,6 +25,6 @@ struct Provenance {
 /// admin.hosts, with any port. A request without Host is HTTP/1.0, which no browser sends; it is
 /// accepted without an Origin. Over a unix socket, which no browser reaches, any Host is accepted.
 /// An Origin is accepted if it is that of the Host.
-std::string_view why_foreign(const Provenance& from, const config::Admin& admin);
+std::string_view why_foreign(const Provenance& from, const Options& admin);
 
 }  // namespace weir::admin

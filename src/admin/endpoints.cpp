@@ -29,13 +29,13 @@ AdminAnswer state_answer(int status, std::string_view state, std::string_view tr
 }
 
 /// Every policy that limits anything denies while Redis does not decide.
-bool stands_and_falls_with_store(const config::Config& config) {
+bool stands_and_falls_with_store(const proxy::Settings& config) {
   bool denies = false;
   for (const auto& route : config.routes) {
     for (const auto& limit : route.limits) {
       const auto& policy = config.policies[limit.policy];
       if (policy.shadow) continue;
-      if (policy.on_failure != config::OnFailure::deny) return false;
+      if (policy.on_failure != limiter::OnFailure::deny) return false;
       denies = true;
     }
   }
@@ -127,7 +127,7 @@ AdminAnswer answer(const AdminRequest& request, const Instruments& instruments) 
                                             [&](const auto& e) { return e.path == request.path; });
   const bool found = endpoint != endpoints.end();
   const bool is_open = found && endpoint->open;
-  const auto& admin = instruments.config.admin;
+  const Options* const admin = instruments.options;
   if (!is_open && admin && !is_authorized(request.authorization, admin->token)) {
     return problem_answer(
         401, "this endpoint wants the token of the configuration: Authorization: Bearer TOKEN");

@@ -7,11 +7,12 @@
 #include <span>
 #include <vector>
 
+#include "admin/options.hpp"
 #include "admin/store_health.hpp"
 #include "base/line_writer.hpp"
 #include "base/traffic_counters.hpp"
-#include "config/config.hpp"
 #include "limiter/limiter.hpp"
+#include "proxy/settings.hpp"
 #include "redis/store.hpp"
 #include "store/memory_store.hpp"
 
@@ -26,7 +27,8 @@ struct SharedStoreCounters {
 };
 
 struct Instruments {
-  const config::Config& config;
+  const proxy::Settings& config;
+  const Options* options;  ///< of the admin API; nullptr: it is off
   const store::MemoryStore& store;
   const std::atomic<Readiness>& readiness;
   std::vector<const TrafficCounters*> traffic;                     ///< one a worker

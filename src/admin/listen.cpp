@@ -18,11 +18,11 @@ namespace asio = boost::asio;
 using asio::generic::stream_protocol;
 using boost::system::error_code;
 
-Problem refusal(const config::Endpoint& address, const std::string& why) {
+Problem refusal(const Endpoint& address, const std::string& why) {
   return {"admin.address: can not listen on " + address.to_string() + ": " + why};
 }
 
-bool somebody_listens(const config::Endpoint& address) {
+bool somebody_listens(const Endpoint& address) {
   asio::io_context io;
   asio::local::stream_protocol::socket probe(io);
   error_code failure;
@@ -30,7 +30,7 @@ bool somebody_listens(const config::Endpoint& address) {
   return failure != asio::error::connection_refused;
 }
 
-stream_protocol::endpoint resolved(const config::Endpoint& address, error_code& failure) {
+stream_protocol::endpoint resolved(const Endpoint& address, error_code& failure) {
   if (address.is_unix()) return asio::local::stream_protocol::endpoint(address.unix_path);
   asio::io_context io;
   asio::ip::tcp::resolver resolver(io);
@@ -48,7 +48,7 @@ std::uint16_t port_of(const stream_protocol::endpoint& endpoint) {
 
 }  // namespace
 
-Result<config::Endpoint> listen(Acceptor& acceptor, const config::Endpoint& address) {
+Result<Endpoint> listen(Acceptor& acceptor, const Endpoint& address) {
   error_code failure;
   const auto endpoint = resolved(address, failure);
   if (failure) return refusal(address, failure.message());
@@ -64,12 +64,12 @@ Result<config::Endpoint> listen(Acceptor& acceptor, const config::Endpoint& addr
     acceptor.close(failure);
     return refusal(address, why + "; choose another address, or `admin: off`");
   }
-  config::Endpoint bound = address;
+  Endpoint bound = address;
   if (!address.is_unix()) bound.port = port_of(acceptor.local_endpoint());
   return bound;
 }
 
-void remove_socket_file(const config::Endpoint& address) {
+void remove_socket_file(const Endpoint& address) {
   struct stat found {};
   const bool is_socket = address.is_unix() && ::lstat(address.unix_path.c_str(), &found) == 0 &&
                          S_ISSOCK(found.st_mode);

@@ -4,8 +4,8 @@
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 
+#include "base/endpoint.hpp"
 #include "base/result.hpp"
-#include "config/config.hpp"
 
 namespace weir::admin {
 
@@ -13,9 +13,9 @@ using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream
 
 /// Binds, and gives the endpoint with the port that was picked. A unix socket's file that nobody
 /// listens on any more is replaced.
-Result<config::Endpoint> listen(Acceptor& acceptor, const config::Endpoint& address);
+Result<Endpoint> listen(Acceptor& acceptor, const Endpoint& address);
 
 /// Of a unix endpoint; nothing for others.
-void remove_socket_file(const config::Endpoint& address);
+void remove_socket_file(const Endpoint& address);
 
 }  // namespace weir::admin

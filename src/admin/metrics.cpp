@@ -111,7 +111,7 @@ void write_decisions(Exposition& out, const Instruments& in) {
 void write_decision_durations(Exposition& out, const Instruments& in) {
   using limiter::Decider;
   out.family("weir_decision_duration_seconds", "histogram", "Time taken to decide, by store.");
-  const bool alone = in.config.store_type == config::StoreType::memory;
+  const bool alone = in.shared_store.empty();
   for (const Decider decider : {Decider::memory, Decider::redis, Decider::local}) {
     if ((decider == Decider::memory) != alone) continue;
     HistogramSum duration;

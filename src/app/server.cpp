@@ -65,7 +65,7 @@ config::Config completed(const config::Config& configured, rlim_t descriptors) {
   return config;
 }
 
-std::string url_of(const config::Endpoint& address, bool secure = false) {
+std::string url_of(const Endpoint& address, bool secure = false) {
   const char* const scheme = secure ? "https://" : "http://";
   return (address.is_unix() ? "" : scheme) + address.to_string();
 }
@@ -195,6 +195,7 @@ Result<void> Server::open_workers() {
 Result<void> Server::start_admin() {
   if (!config_.admin) return {};
   admin::Instruments instruments{.config = config_,
+                                 .options = &*config_.admin,
                                  .store = store_,
                                  .readiness = readiness_,
                                  .traffic = {},

@@ -17,17 +17,21 @@ std::unique_ptr<redis::Store> make_store(boost::asio::io_context& io, const conf
   std::vector<std::string> names;
   for (const auto& policy : config.policies)
     names.push_back(policy.name);
+  std::vector<std::span<const limiter::Limit>> limits;
+  for (const auto& route : config.routes)
+    limits.emplace_back(route.limits);
   return std::make_unique<redis::Store>(io, config.redis, std::move(names),
-                                        limiter::algorithm_sets(config), counters, seed);
+                                        limiter::algorithm_sets(config, limits), counters, seed);
 }
 
 std::unique_ptr<limiter::Limiter> make_limiter(const WorkerShares& shares, redis::Store* store,
                                                std::uint64_t seed) {
   if (store == nullptr) return std::make_unique<limiter::Limiter>(shares.config, shares.store);
-  return std::make_unique<limiter::Limiter>(shares.config, shares.store, *store, seed);
+  return std::make_unique<limiter::Limiter>(shares.config, shares.store, *store,
+                                            shares.config.redis, seed);
 }
 
-void tell_of_server(const config::Upstream& upstream, std::size_t server, const std::string& why,
+void tell_of_server(const upstream::Upstream& upstream, std::size_t server, const std::string& why,
                     ServerWatch::Change change) {
   const std::string name = upstream.servers[server].authority();
   switch (change) {

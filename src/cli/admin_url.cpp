@@ -1,10 +1,11 @@
 #include "cli/admin_url.hpp"
 
+#include "config/endpoint.hpp"
 #include "config/suggest.hpp"
 
 namespace weir::cli {
 
-Result<config::Endpoint> parse_admin_url(std::string_view url) {
+Result<Endpoint> parse_admin_url(std::string_view url) {
   constexpr std::string_view scheme = "http://";
   std::string_view address = url;
   const bool is_http = address.starts_with(scheme);

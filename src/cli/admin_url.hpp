@@ -3,12 +3,12 @@
 
 #include <string_view>
 
+#include "base/endpoint.hpp"
 #include "base/result.hpp"
-#include "config/config.hpp"
 
 namespace weir::cli {
 
 /// `http://HOST:PORT` or `unix:/path`; a slash at the end is allowed, a path is not.
-Result<config::Endpoint> parse_admin_url(std::string_view url);
+Result<Endpoint> parse_admin_url(std::string_view url);
 
 }  // namespace weir::cli

@@ -28,7 +28,7 @@ using Answer = http::response<http::string_body>;
 
 constexpr auto patience = std::chrono::seconds(2);
 
-asio::awaitable<Socket> connect(const config::Endpoint& address) {
+asio::awaitable<Socket> connect(const Endpoint& address) {
   const auto executor = co_await asio::this_coro::executor;
   if (address.is_unix()) {
     asio::local::stream_protocol::socket socket(executor);
@@ -44,7 +44,7 @@ asio::awaitable<Socket> connect(const config::Endpoint& address) {
   co_return Socket(std::move(socket));
 }
 
-asio::awaitable<Answer> get_readyz(const config::Endpoint& address) {
+asio::awaitable<Answer> get_readyz(const Endpoint& address) {
   Socket socket = co_await connect(address);
   http::request<http::empty_body> request(http::verb::get, "/readyz", 11);
   request.set(http::field::host, address.is_unix() ? "localhost" : address.to_string());
@@ -58,7 +58,7 @@ asio::awaitable<Answer> get_readyz(const config::Endpoint& address) {
 }
 
 /// Why it is not ready; nothing if it is.
-std::optional<std::string> ask(const config::Endpoint& address) {
+std::optional<std::string> ask(const Endpoint& address) {
   asio::io_context io(1);
   std::optional<std::string> complaint = "no answer within 2 s";
   const auto done = [&](const std::exception_ptr& error, const Answer& answer) {

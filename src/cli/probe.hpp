@@ -23,7 +23,7 @@ namespace weir::cli {
 using ProbeField = std::pair<std::string, std::string>;
 
 struct ProbeTarget {
-  config::Endpoint address;
+  Endpoint address;
   std::string host;  ///< as the Host field has it
   std::string path;  ///< begins with "/"; the service serves it
   std::string

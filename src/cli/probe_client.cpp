@@ -28,7 +28,7 @@ std::string request_text(const ProbeRequest& request, const std::string& host) {
   return text + "\r\n";
 }
 
-asio::awaitable<ProbeAnswer> exchange(const config::Endpoint& address, const std::string& text) {
+asio::awaitable<ProbeAnswer> exchange(const Endpoint& address, const std::string& text) {
   const auto executor = co_await asio::this_coro::executor;
   asio::ip::tcp::resolver resolver(executor);
   const auto found = co_await resolver.async_resolve(address.host, std::to_string(address.port),

@@ -32,12 +32,12 @@ std::string match_text(const Written& written, const std::string& path,
 
 std::string address_text(const std::string& host, std::uint16_t port,
                          const std::string& unix_path = {}) {
-  return config::Endpoint{.host = host, .port = port, .unix_path = unix_path}.to_string();
+  return Endpoint{.host = host, .port = port, .unix_path = unix_path}.to_string();
 }
 
 /// A URL as written has no user and password: the loader refuses them in the URL of a server.
 std::string server_text(const Written& written, const std::string& path,
-                        const config::Server& server) {
+                        const upstream::Server& server) {
   const std::string address =
       (server.secure ? "https://" : "") + address_text(server.host, server.port);
   std::string text = written.shown(key_path(path, "url"), address);
@@ -46,7 +46,7 @@ std::string server_text(const Written& written, const std::string& path,
   return text;
 }
 
-std::string servers_text(const Written& written, const config::Upstream& upstream) {
+std::string servers_text(const Written& written, const upstream::Upstream& upstream) {
   const std::string path = key_path("upstreams", upstream.name);
   const std::string servers = key_path(path, "servers");
   std::string text;
@@ -56,7 +56,7 @@ std::string servers_text(const Written& written, const config::Upstream& upstrea
             server_text(written, item_path(servers, i), upstream.servers[i]);
     secure = secure || upstream.servers[i].secure;
   }
-  if (upstream.servers.size() > 1 && upstream.balance == config::Balance::least_connections)
+  if (upstream.servers.size() > 1 && upstream.balance == upstream::Balance::least_connections)
     text += "; least_connections";
   if (secure && !upstream.tls.verify) text += "; certificates are not verified";
   if (const auto& check = upstream.health_check) {
@@ -68,7 +68,7 @@ std::string servers_text(const Written& written, const config::Upstream& upstrea
 }
 
 std::string respond_text(const Written& written, const std::string& path,
-                         const config::FixedAnswer& answer) {
+                         const proxy::FixedAnswer& answer) {
   const std::string body = key_path(path, "body");
   return "respond " + written.shown(key_path(path, "status"), std::to_string(answer.status)) + " " +
          written.shown(key_path(path, "content_type"), answer.content_type) + ", " +
@@ -77,7 +77,7 @@ std::string respond_text(const Written& written, const std::string& path,
 }
 
 std::string action_text(const config::Config& config, const std::string& path,
-                        const config::Route& route) {
+                        const proxy::Route& route) {
   if (route.decide) return "decide: 200, 429 or another status of its policies, for another proxy";
   if (!route.upstream)
     return respond_text(config.written, key_path(path, "respond"), route.respond);
@@ -103,14 +103,14 @@ std::string rates_text(const Written& written, const std::string& path, const ru
          " at once";
 }
 
-std::string failure_text(const Written& written, const config::Policy& policy) {
+std::string failure_text(const Written& written, const limiter::Policy& policy) {
   const std::string path = key_path("policies", policy.name);
   switch (policy.on_failure) {
-    case config::OnFailure::allow:
+    case limiter::OnFailure::allow:
       return "allow";
-    case config::OnFailure::deny:
+    case limiter::OnFailure::deny:
       return "deny";
-    case config::OnFailure::local:
+    case limiter::OnFailure::local:
       break;
   }
   if (written.has("store.redis.replicas") || written.hides_numbers_of(path))
@@ -118,7 +118,7 @@ std::string failure_text(const Written& written, const config::Policy& policy) {
   return "local " + rates_text(written, path, policy.local_rule);
 }
 
-std::string policy_text(const Written& written, const config::Policy& policy) {
+std::string policy_text(const Written& written, const limiter::Policy& policy) {
   const auto& rule = policy.rule;
   const std::string path = key_path("policies", policy.name);
   std::string text =
@@ -135,13 +135,13 @@ std::string policy_text(const Written& written, const config::Policy& policy) {
   return text;
 }
 
-std::string identity_text(const Written& written, const config::Identity& identity) {
+std::string identity_text(const Written& written, const identity::Definition& identity) {
   const std::string path = key_path("identities", identity.name);
   return identity.name + " (" + identity::describe(written.shown(path, identity.source)) + ")";
 }
 
 std::string limit_text(const config::Config& config, const std::string& path,
-                       const config::Limit& limit) {
+                       const limiter::Limit& limit) {
   const Written& written = config.written;
   const auto& policy = config.policies[limit.policy];
   std::string text = policy.name + ": " + policy_text(written, policy) + "; key " +
@@ -158,7 +158,7 @@ std::string limit_text(const config::Config& config, const std::string& path,
 }
 
 /// Never user and password. A URL as written may have them beside a variable.
-std::string redis_text(const Written& written, const config::RedisStore& redis) {
+std::string redis_text(const Written& written, const redis::Options& redis) {
   if (written.has("store.redis.url")) return std::string(from_environment);
   return address_text(redis.host, redis.port, redis.unix_path) + " database " +
          std::to_string(redis.database);

@@ -7,11 +7,11 @@ namespace weir::config {
 
 namespace {
 
-using Kind = Attribute::Kind;
+using Kind = limiter::Attribute::Kind;
 
 /// False after reporting what is wrong with the part behind the colon.
-bool fill_named(const Cursor& in, std::string_view kind, const std::vector<Identity>& identities,
-                Attribute& to) {
+bool fill_named(const Cursor& in, std::string_view kind,
+                const std::vector<identity::Definition>& identities, limiter::Attribute& to) {
   if (kind == "header") {
     to.kind = Kind::header;
     to.source.from = identity::FromHeader{to.name};
@@ -36,7 +36,7 @@ bool fill_named(const Cursor& in, std::string_view kind, const std::vector<Ident
   return index.has_value();
 }
 
-bool fill_plain(std::string_view text, Attribute& to) {
+bool fill_plain(std::string_view text, limiter::Attribute& to) {
   if (text == "client_address") {
     to.kind = Kind::client_address;
     to.source.from = identity::FromClientAddress{};
@@ -50,11 +50,11 @@ bool fill_plain(std::string_view text, Attribute& to) {
   return true;
 }
 
-void read_attribute(const Cursor& in, const std::vector<Identity>& identities,
-                    std::vector<Attribute>& to) {
+void read_attribute(const Cursor& in, const std::vector<identity::Definition>& identities,
+                    std::vector<limiter::Attribute>& to) {
   const auto text = in.text();
   if (!text) return;
-  Attribute attribute;
+  limiter::Attribute attribute;
   attribute.text = *text;
   if (fill_plain(*text, attribute)) {
     to.push_back(std::move(attribute));
@@ -73,9 +73,9 @@ void read_attribute(const Cursor& in, const std::vector<Identity>& identities,
 
 }  // namespace
 
-void read_attributes(const Cursor& in, const std::vector<Identity>& identities,
-                     std::vector<Attribute>& to) {
-  for_each_item(in, "a list of attributes, as [header:user-agent]", attribute_limit,
+void read_attributes(const Cursor& in, const std::vector<identity::Definition>& identities,
+                     std::vector<limiter::Attribute>& to) {
+  for_each_item(in, "a list of attributes, as [header:user-agent]", limiter::attribute_limit,
                 [&](const Cursor& item) { read_attribute(item, identities, to); });
 }
 

@@ -8,7 +8,7 @@ namespace weir::config {
 
 /// `header:NAME`, `query:NAME`, `identity:NAME`, `client_address`, `method` or `path`, one a list
 /// item.
-void read_attributes(const Cursor& in, const std::vector<Identity>& identities,
-                     std::vector<Attribute>& to);
+void read_attributes(const Cursor& in, const std::vector<identity::Definition>& identities,
+                     std::vector<limiter::Attribute>& to);
 
 }  // namespace weir::config

@@ -14,10 +14,10 @@ bool is_authorization(const identity::Source& source) {
 
 }  // namespace
 
-std::string challenge_line(const Config& config, const Route& route) {
+std::string challenge_line(const Config& config, const proxy::Route& route) {
   bool bearer = false;
   bool api_key = false;
-  for (const Limit& limit : route.limits) {
+  for (const limiter::Limit& limit : route.limits) {
     if (!limit.required) continue;
     identity::each_part(
         config.identities[limit.identity].source,

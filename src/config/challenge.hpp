@@ -9,6 +9,6 @@ namespace weir::config {
 
 /// `WWW-Authenticate: Bearer` CRLF: a scheme for each way in which the identities that the route
 /// requires may come. Empty if it requires none.
-std::string challenge_line(const Config& config, const Route& route);
+std::string challenge_line(const Config& config, const proxy::Route& route);
 
 }  // namespace weir::config

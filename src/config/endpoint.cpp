@@ -1,7 +1,5 @@
-#include <algorithm>
-#include <charconv>
+#include "config/endpoint.hpp"
 
-#include "config/config.hpp"
 #include "config/host.hpp"
 #include "identity/ip_address.hpp"
 
@@ -20,19 +18,13 @@ bool includes(const identity::IpAddress& one, const identity::IpAddress& other) 
 
 }  // namespace
 
-bool Endpoint::overlaps(const Endpoint& other) const {
-  if (is_unix() || other.is_unix()) return unix_path == other.unix_path;
-  if (port != other.port || port == 0) return false;
-  const auto one = identity::IpAddress::parse(host);
-  const auto two = identity::IpAddress::parse(other.host);
-  if (!one || !two) return host == other.host;
-  return includes(*one, *two) || includes(*two, *one);
-}
-
-std::string Endpoint::to_string() const {
-  if (is_unix()) return "unix:" + unix_path;
-  const bool needs_brackets = host.find(':') != std::string::npos;
-  return (needs_brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
+bool overlap(const Endpoint& one, const Endpoint& other) {
+  if (one.is_unix() || other.is_unix()) return one.unix_path == other.unix_path;
+  if (one.port != other.port || one.port == 0) return false;
+  const auto address = identity::IpAddress::parse(one.host);
+  const auto other_address = identity::IpAddress::parse(other.host);
+  if (!address || !other_address) return one.host == other.host;
+  return includes(*address, *other_address) || includes(*other_address, *address);
 }
 
 std::optional<Endpoint> parse_endpoint(std::string_view text) {

@@ -25,7 +25,7 @@ void check_source(const Cursor& in, const identity::Source& source) {
 
 bool identifies(const Config& config, std::string_view name) {
   bool found = false;
-  for (const Identity& identity : config.identities) {
+  for (const identity::Definition& identity : config.identities) {
     identity::each_part(identity.source, [&](const identity::Source& part) {
       const auto* const header = std::get_if<identity::FromHeader>(&part.from);
       found |= header != nullptr && http::iequals(name, header->name);
@@ -37,13 +37,13 @@ bool identifies(const Config& config, std::string_view name) {
 }  // namespace
 
 void check_unusual_field_names(const Cursor& root, const Config& config) {
-  if (config.downstream.unusual_field_names != UnusualNames::drop) return;
+  if (config.downstream.unusual_field_names != proxy::UnusualNames::drop) return;
   check_kept(root.at_key("client_address").at_key("header"), config.client_address.header_name);
-  for (const Identity& identity : config.identities)
+  for (const identity::Definition& identity : config.identities)
     check_source(root.at_key("identities").at_key(identity.name), identity.source);
-  for (const Policy& policy : config.policies) {
-    for (const Attribute& attribute : policy.attributes) {
-      if (attribute.kind != Attribute::Kind::header) continue;
+  for (const limiter::Policy& policy : config.policies) {
+    for (const limiter::Attribute& attribute : policy.attributes) {
+      if (attribute.kind != limiter::Attribute::Kind::header) continue;
       check_source(root.at_key("policies").at_key(policy.name).at_key("attributes"),
                    attribute.source);
     }

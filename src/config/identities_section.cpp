@@ -119,13 +119,13 @@ void read_source(const Cursor& in, Source& to) {
 }  // namespace
 
 void read_identities(const Cursor& in, Config& to) {
-  for_each_named(in, "a map of identities by name", identity_limit,
+  for_each_named(in, "a map of identities by name", limiter::identity_limit,
                  [&](const std::string& name, const Cursor& entry) {
-                   Identity identity{.name = name, .source = {}};
+                   identity::Definition identity{.name = name, .source = {}};
                    read_source(entry, identity.source);
-                   const auto existing =
-                       std::find_if(to.identities.begin(), to.identities.end(),
-                                    [&](const Identity& other) { return other.name == name; });
+                   const auto existing = std::find_if(
+                       to.identities.begin(), to.identities.end(),
+                       [&](const identity::Definition& other) { return other.name == name; });
                    if (existing == to.identities.end()) {
                      to.identities.push_back(std::move(identity));
                    } else {
@@ -133,8 +133,9 @@ void read_identities(const Cursor& in, Config& to) {
                    }
                  });
   // `client` is there even if it is not written.
-  if (to.identities.size() > identity_limit) {
-    in.error("more than " + std::to_string(identity_limit) + " identities, client included");
+  if (to.identities.size() > limiter::identity_limit) {
+    in.error("more than " + std::to_string(limiter::identity_limit) +
+             " identities, client included");
   }
 }
 void list_identities(const std::string& path, KeyPaths& out) {

@@ -12,8 +12,8 @@ namespace {
 /// A limit while it is read; nothing is checked further against a reference that leads nowhere.
 struct Draft {
   const Config& config;
-  Limit limit;
-  const Policy* policy = nullptr;
+  limiter::Limit limit;
+  const limiter::Policy* policy = nullptr;
   bool has_cost = false;
   bool key_is_known = true;
 };
@@ -66,7 +66,7 @@ std::string number_text(const Cursor& in, const Draft& draft, std::int64_t numbe
 }
 
 void check_limit(const Cursor& in, const Draft& draft) {
-  const Limit& limit = draft.limit;
+  const limiter::Limit& limit = draft.limit;
   if (limit.required && limit.otherwise) {
     in.at_key("required")
         .error("required and otherwise exclude each other: with a substitute nothing is required");
@@ -94,7 +94,7 @@ void check_limit(const Cursor& in, const Draft& draft) {
   }
 }
 
-std::string identity_path(const Identity& identity) {
+std::string identity_path(const identity::Definition& identity) {
   return key_path("identities", identity.name);
 }
 
@@ -104,7 +104,8 @@ std::string segment_of(const identity::Source& source) {
 }
 
 /// The route's pattern must capture every segment that the identity reads.
-void check_captured(const Cursor& in, const Identity& identity, const Route& route) {
+void check_captured(const Cursor& in, const identity::Definition& identity,
+                    const proxy::Route& route) {
   static const std::vector<std::string> none;
   const std::vector<std::string>& captured =
       route.match.path ? route.match.path->parameters() : none;
@@ -121,13 +122,13 @@ void check_captured(const Cursor& in, const Identity& identity, const Route& rou
   });
 }
 
-void check_identities(const Cursor& in, const Draft& draft, const Route& route) {
+void check_identities(const Cursor& in, const Draft& draft, const proxy::Route& route) {
   const auto& identities = draft.config.identities;
   check_captured(in.at_key("key"), identities[draft.limit.identity], route);
   if (draft.limit.otherwise)
     check_captured(in.at_key("otherwise"), identities[*draft.limit.otherwise], route);
   if (draft.policy == nullptr) return;
-  for (const Attribute& attribute : draft.policy->attributes) {
+  for (const limiter::Attribute& attribute : draft.policy->attributes) {
     check_captured(in.at_key("policy"), {.name = attribute.name, .source = attribute.source},
                    route);
   }
@@ -135,10 +136,11 @@ void check_identities(const Cursor& in, const Draft& draft, const Route& route) 
 
 }  // namespace
 
-void read_limits(const Cursor& in, const Config& config, Route& route) {
+void read_limits(const Cursor& in, const Config& config, proxy::Route& route) {
   if (in.node().kind == Node::Kind::sequence && in.node().items.empty()) return;
   for_each_item(
-      in, "a list of limits, as `- policy: NAME`", limits_per_route, [&](const Cursor& item) {
+      in, "a list of limits, as `- policy: NAME`", limiter::limits_per_route,
+      [&](const Cursor& item) {
         Draft draft{.config = config, .limit = {}, .policy = nullptr};
         read_table(item, limit_keys, draft);
         if (draft.policy != nullptr && !draft.has_cost) draft.limit.cost = draft.policy->cost;
@@ -146,7 +148,7 @@ void read_limits(const Cursor& in, const Config& config, Route& route) {
           item.inherit("cost", key_path(policy_path(draft), "cost"));
         check_limit(item, draft);
         check_identities(item, draft, route);
-        const auto same = [&](const Limit& other) {
+        const auto same = [&](const limiter::Limit& other) {
           return other.policy == draft.limit.policy && other.identity == draft.limit.identity;
         };
         if (draft.policy == nullptr || !draft.key_is_known) return;

@@ -7,7 +7,7 @@
 namespace weir::config {
 
 /// References are looked up in `config`; `route` already has its match.
-void read_limits(const Cursor& in, const Config& config, Route& route);
+void read_limits(const Cursor& in, const Config& config, proxy::Route& route);
 void list_limits(const std::string& path, KeyPaths& out);
 
 }  // namespace weir::config

@@ -1,6 +1,7 @@
 // `listen` and `admin`: where Weir can be reached.
 #include <algorithm>
 
+#include "config/endpoint.hpp"
 #include "config/host.hpp"
 #include "config/sections.hpp"
 #include "identity/ip_address.hpp"
@@ -22,18 +23,18 @@ void read_endpoint(const Cursor& in, Endpoint& to) {
   in.error_showing("expected HOST:PORT, [IPV6]:PORT or unix:/PATH, as 0.0.0.0:8080");
 }
 
-constexpr Key<Listen> listen_keys[] = {
+constexpr Key<proxy::Listen> listen_keys[] = {
     {.name = "address",
-     .read = [](const Cursor& in, Listen& to) { read_endpoint(in, to.address); },
+     .read = [](const Cursor& in, proxy::Listen& to) { read_endpoint(in, to.address); },
      .required = true},
     {.name = "tls",
-     .read = [](const Cursor& in, Listen& to) { read_listen_tls(in, to); },
+     .read = [](const Cursor& in, proxy::Listen& to) { read_listen_tls(in, to); },
      .list = list_listen_tls},
     {.name = "proxy_protocol",
-     .read = [](const Cursor& in, Listen& to) { read_flag(in, to.proxy_protocol); }},
+     .read = [](const Cursor& in, proxy::Listen& to) { read_flag(in, to.proxy_protocol); }},
 };
 
-void read_admin_hosts(const Cursor& in, Admin& to) {
+void read_admin_hosts(const Cursor& in, admin::Options& to) {
   if (in.node().kind == Node::Kind::sequence && in.node().items.empty()) return;
   for_each_item(
       in, "a list of host names, as [metrics.internal]", most_admin_hosts, [&](const Cursor& item) {
@@ -46,11 +47,12 @@ void read_admin_hosts(const Cursor& in, Admin& to) {
       });
 }
 
-constexpr Key<Admin> admin_keys[] = {
-    {.name = "address", .read = [](const Cursor& in, Admin& to) { read_endpoint(in, to.address); }},
+constexpr Key<admin::Options> admin_keys[] = {
+    {.name = "address",
+     .read = [](const Cursor& in, admin::Options& to) { read_endpoint(in, to.address); }},
     {.name = "token",
      .read =
-         [](const Cursor& in, Admin& to) {
+         [](const Cursor& in, admin::Options& to) {
            read_secret(in, to.token);
            for (const char c : to.token.reveal()) {
              if (c <= ' ' || c > '~') return in.error("a token is printable ASCII without spaces");
@@ -71,10 +73,10 @@ void read_listen(const Cursor& in, Config& to) {
   to.listen.clear();
   for_each_item(in, "a list of listeners, as `- address: 0.0.0.0:8080`", most_listeners,
                 [&](const Cursor& item) {
-                  Listen listen;
+                  proxy::Listen listen;
                   read_table(item, listen_keys, listen);
-                  for (const Listen& other : to.listen) {
-                    if (other.address.overlaps(listen.address))
+                  for (const proxy::Listen& other : to.listen) {
+                    if (overlap(other.address, listen.address))
                       item.at_key("address").error("another of the list has this address already");
                   }
                   to.listen.push_back(std::move(listen));
@@ -89,12 +91,12 @@ void check_admin_address(const Cursor& root, const Config& config) {
   if (!config.admin) return;
   const bool is_taken = std::any_of(
       config.listen.begin(), config.listen.end(),
-      [&](const Listen& listen) { return listen.address.overlaps(config.admin->address); });
+      [&](const proxy::Listen& listen) { return overlap(listen.address, config.admin->address); });
   if (!is_taken) return;
   const Cursor admin = root.at_key("admin");
   if (root.has("admin") && admin.has("address"))
     return admin.at_key("address").error("a listener has this address already; choose another");
-  admin.error("a listener has " + Admin{}.address.to_string() +
+  admin.error("a listener has " + admin::Options{}.address.to_string() +
               ", which is admin's if no other is given; choose another for one of them, or write "
               "`admin: off`");
 }
@@ -119,7 +121,7 @@ void read_admin(const Cursor& in, Config& to) {
     return;
   }
   if (!in.expect_map("a map, or off")) return;
-  Admin admin;
+  admin::Options admin;
   read_table(in, admin_keys, admin);
   if (admin.token.empty() && !is_this_machine(admin.address)) {
     in.at_key("address").warn("reachable from other machines without a token; set admin.token");

@@ -46,11 +46,12 @@ constexpr Key<Config> top_keys[] = {
 
 Config defaults(const Environment& environment) {
   Config config;
-  config.listen = {Listen{.address = {.host = "0.0.0.0", .port = 8080, .unix_path = {}}}};
+  config.listen = {proxy::Listen{.address = {.host = "0.0.0.0", .port = 8080, .unix_path = {}}}};
   config.admin.emplace();
   config.workers = environment.cores;
   config.identity_key = sip_key_from_secret({});
-  config.identities = {Identity{.name = "client", .source = {identity::FromClientAddress{}}}};
+  config.identities = {
+      identity::Definition{.name = "client", .source = {identity::FromClientAddress{}}}};
   return config;
 }
 

@@ -22,7 +22,7 @@ constexpr DurationRange any_duration{Duration{0}, Duration::max()};
 /// A policy while it is read.
 struct Draft {
   const Config& config;
-  Policy policy;
+  limiter::Policy policy;
   rules::Definition definition;
 };
 
@@ -103,15 +103,25 @@ constexpr Key<Draft> policy_keys[] = {
      .read = [](const Cursor& in, Draft& to) { read_flag(in, to.policy.visible); }},
 };
 
-/// Takes the setting the message begins with out of the definition, so that what else is wrong is
-/// found too.
-bool drop_setting(rules::Definition& definition, std::string_view key) {
-  if (key == "burst") return std::exchange(definition.burst, std::nullopt).has_value();
-  if (key == "anchor") return std::exchange(definition.anchor, std::nullopt).has_value();
-  if (key == "count_rejected") return std::exchange(definition.count_rejected, false);
-  if (key == "queue") return std::exchange(definition.queue, std::nullopt).has_value();
-  if (key == "max_delay") return std::exchange(definition.max_delay, std::nullopt).has_value();
-  return false;
+/// Removes the setting, so that the next fault is found. False if it is not there, or cannot be
+/// missing.
+bool drop(rules::Setting setting, rules::Definition& definition) {
+  using rules::Setting;
+  switch (setting) {
+    case Setting::rate:
+      return false;
+    case Setting::burst:
+      return std::exchange(definition.burst, std::nullopt).has_value();
+    case Setting::anchor:
+      return std::exchange(definition.anchor, std::nullopt).has_value();
+    case Setting::count_rejected:
+      return std::exchange(definition.count_rejected, false);
+    case Setting::queue:
+      return std::exchange(definition.queue, std::nullopt).has_value();
+    case Setting::max_delay:
+      break;
+  }
+  return std::exchange(definition.max_delay, std::nullopt).has_value();
 }
 
 /// A message of the rules about this policy, whose numbers may not be shown.
@@ -122,29 +132,28 @@ std::string about_numbers(const Cursor& in, const std::string& message) {
 void compile_rule(const Cursor& in, Draft& draft) {
   rules::Definition definition = draft.definition;
   for (;;) {
-    const Result<rules::Policy> rule = rules::compile(definition);
+    const auto rule = rules::compile(definition);
     if (rule) {
       draft.policy.rule = *rule;
       return;
     }
-    const std::string& message = rule.error().message;
-    const std::string key = message.substr(0, message.find(' '));
-    if (drop_setting(definition, key)) {
-      in.at_key(key).error(about_numbers(in, message));
-    } else {
-      return in.at_key(in.has("rates") ? "rates" : "rate").error(about_numbers(in, message));
-    }
+    const auto& [setting, message] = rule.error();
+    const bool is_dropped = drop(setting, definition);
+    const std::string_view rate = in.has("rates") ? "rates" : "rate";
+    in.at_key(is_dropped ? to_string(setting) : rate).error(about_numbers(in, message));
+    if (!is_dropped) return;
   }
 }
 
 /// What this instance holds the policy to while Redis does not answer.
 void divide_rule(const Cursor& in, Draft& draft) {
-  Policy& policy = draft.policy;
+  limiter::Policy& policy = draft.policy;
   policy.local_rule = policy.rule;
   const bool is_divided = draft.config.store_type == StoreType::redis &&
-                          policy.on_failure == OnFailure::local && !policy.rule.rates.empty();
+                          policy.on_failure == limiter::OnFailure::local &&
+                          !policy.rule.rates.empty();
   if (!is_divided) return;
-  const Result<rules::Policy> share = rules::share_of(policy.rule, draft.config.redis.replicas);
+  const auto share = rules::share_of(policy.rule, draft.config.redis.replicas);
   if (share) {
     policy.local_rule = *share;
     return;

@@ -15,60 +15,60 @@ constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
 constexpr std::int64_t most_workers = 256;
 constexpr std::size_t short_secret = 16;
 
-constexpr Key<Downstream> downstream_keys[] = {
+constexpr Key<proxy::Downstream> downstream_keys[] = {
     {.name = "max_connections",
      .read =
-         [](const Cursor& in, Downstream& to) {
+         [](const Cursor& in, proxy::Downstream& to) {
            read_integer_into(in, to.max_connections, {0, 10'000'000});
          }},
     {.name = "max_handshakes",
      .read =
-         [](const Cursor& in, Downstream& to) {
+         [](const Cursor& in, proxy::Downstream& to) {
            read_integer_into(in, to.max_handshakes, {1, 1'000'000});
          }},
     {.name = "max_head",
      .read =
-         [](const Cursor& in, Downstream& to) {
+         [](const Cursor& in, proxy::Downstream& to) {
            read_size_into(in, to.max_head, {1024, 1024 * 1024});
          }},
     {.name = "max_target",
      .read =
-         [](const Cursor& in, Downstream& to) {
+         [](const Cursor& in, proxy::Downstream& to) {
            read_size_into(in, to.max_target, {256, 1024 * 1024});
          }},
     {.name = "max_body",
      .read =
-         [](const Cursor& in, Downstream& to) {
+         [](const Cursor& in, proxy::Downstream& to) {
            read_size_into(in, to.max_body, {0, 1024 * 1024 * gibibyte});
          }},
     {.name = "max_drain",
      .read =
-         [](const Cursor& in, Downstream& to) {
+         [](const Cursor& in, proxy::Downstream& to) {
            read_size_into(in, to.max_drain, {0, gibibyte});
          }},
     {.name = "head_timeout",
      .read = [](const Cursor& in,
-                Downstream& to) { read_duration(in, to.head_timeout, timeout_range); }},
+                proxy::Downstream& to) { read_duration(in, to.head_timeout, timeout_range); }},
     {.name = "idle_timeout",
      .read = [](const Cursor& in,
-                Downstream& to) { read_duration(in, to.idle_timeout, timeout_range); }},
+                proxy::Downstream& to) { read_duration(in, to.idle_timeout, timeout_range); }},
     {.name = "body_timeout",
      .read = [](const Cursor& in,
-                Downstream& to) { read_duration(in, to.body_timeout, timeout_range); }},
+                proxy::Downstream& to) { read_duration(in, to.body_timeout, timeout_range); }},
     {.name = "raw_target_bytes",
      .read =
-         [](const Cursor& in, Downstream& to) {
+         [](const Cursor& in, proxy::Downstream& to) {
            read_choice(in, to.raw_target_bytes, {{"refuse", false}, {"pass", true}});
          }},
     {.name = "unusual_field_names",
      .read =
-         [](const Cursor& in, Downstream& to) {
+         [](const Cursor& in, proxy::Downstream& to) {
            read_choice(in, to.unusual_field_names,
-                       {{"pass", UnusualNames::pass}, {"drop", UnusualNames::drop}});
+                       {{"pass", proxy::UnusualNames::pass}, {"drop", proxy::UnusualNames::drop}});
          }},
 };
 
-void read_log_path(const Cursor& in, AccessLog& to) {
+void read_log_path(const Cursor& in, proxy::AccessLogOptions& to) {
   const auto text = in.text();
   if (!text) return;
   if (*text == "-" || *text == "stdout") {
@@ -82,7 +82,7 @@ void read_log_path(const Cursor& in, AccessLog& to) {
   }
 }
 
-void read_sample(const Cursor& in, AccessLog& to) {
+void read_sample(const Cursor& in, proxy::AccessLogOptions& to) {
   const auto text = in.text();
   if (!text) return;
   const Result<double> share = parse_fraction(*text);
@@ -92,20 +92,22 @@ void read_sample(const Cursor& in, AccessLog& to) {
   to.sample = *share;
 }
 
-constexpr Key<AccessLog> access_log_keys[] = {
+constexpr Key<proxy::AccessLogOptions> access_log_keys[] = {
     {.name = "path", .read = read_log_path},
     {.name = "format",
      .read =
-         [](const Cursor& in, AccessLog& to) {
+         [](const Cursor& in, proxy::AccessLogOptions& to) {
            read_choice(in, to.format,
-                       {{"json", AccessLog::Format::json}, {"text", AccessLog::Format::text}});
+                       {{"json", proxy::AccessLogOptions::Format::json},
+                        {"text", proxy::AccessLogOptions::Format::text}});
          }},
     {.name = "sample", .read = read_sample},
     {.name = "only",
      .read =
-         [](const Cursor& in, AccessLog& to) {
+         [](const Cursor& in, proxy::AccessLogOptions& to) {
            read_choice(in, to.only,
-                       {{"all", AccessLog::Only::all}, {"denied", AccessLog::Only::denied}});
+                       {{"all", proxy::AccessLogOptions::Only::all},
+                        {"denied", proxy::AccessLogOptions::Only::denied}});
          }},
 };
 

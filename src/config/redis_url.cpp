@@ -41,7 +41,7 @@ std::optional<std::string> percent_decoded(std::string_view text) {
 
 using Finding = std::optional<Problem>;
 
-Finding read_user_and_password(std::string_view text, RedisStore& to) {
+Finding read_user_and_password(std::string_view text, redis::Options& to) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos || colon + 1 == text.size()) {
     return Problem{
@@ -57,7 +57,7 @@ Finding read_user_and_password(std::string_view text, RedisStore& to) {
 }
 
 /// Takes `[USER]:PASSWORD@` off the front of `authority`.
-Finding take_user_and_password(std::string_view& authority, RedisStore& to) {
+Finding take_user_and_password(std::string_view& authority, redis::Options& to) {
   const std::size_t at = authority.rfind('@');
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view text = authority.substr(0, at);
@@ -65,7 +65,7 @@ Finding take_user_and_password(std::string_view& authority, RedisStore& to) {
   return read_user_and_password(text, to);
 }
 
-Finding read_database(std::string_view text, RedisStore& to) {
+Finding read_database(std::string_view text, redis::Options& to) {
   const Result<std::int64_t> number = parse_integer(text);
   if (!number || *number < 0 || *number > largest_database) {
     return Problem{"expected the number of a database, 0 to " + std::to_string(largest_database) +
@@ -75,7 +75,7 @@ Finding read_database(std::string_view text, RedisStore& to) {
   return std::nullopt;
 }
 
-Finding read_server(std::string_view authority, std::string_view path, RedisStore& to) {
+Finding read_server(std::string_view authority, std::string_view path, redis::Options& to) {
   const std::string hint = "expected redis://HOST:PORT/DATABASE, as redis://127.0.0.1:6379/0" +
                            std::string(encoding_hint);
   if (path.find_first_of("?#") != std::string_view::npos)
@@ -88,7 +88,7 @@ Finding read_server(std::string_view authority, std::string_view path, RedisStor
   return path.empty() || path == "/" ? std::nullopt : read_database(path.substr(1), to);
 }
 
-Finding read_unix_path(std::string_view authority, std::string_view path, RedisStore& to) {
+Finding read_unix_path(std::string_view authority, std::string_view path, redis::Options& to) {
   const std::size_t question = path.find('?');
   auto file = percent_decoded(path.substr(0, question));
   if (!authority.empty() || !file || file->size() < 2)
@@ -122,12 +122,12 @@ Finding find_invisible(std::string_view url) {
 
 }  // namespace
 
-Result<RedisStore> parse_redis_url(std::string_view url) {
+Result<redis::Options> parse_redis_url(std::string_view url) {
   if (Finding found = find_invisible(url)) return *found;
   const std::size_t scheme_end = url.find("://");
   const std::string_view scheme =
       scheme_end == std::string_view::npos ? std::string_view{} : url.substr(0, scheme_end);
-  RedisStore store;
+  redis::Options store;
   store.secure = http::iequals(scheme, "rediss");
   const bool is_unix = http::iequals(scheme, "unix");
   if (!store.secure && !is_unix && !http::iequals(scheme, "redis")) {

@@ -12,6 +12,6 @@ namespace weir::config {
 /// `unix://[[USER]:PASSWORD@]/PATH[?db=DATABASE]`. User, password and path are percent-decoded.
 /// What the URL does not say has its default. The problem never repeats the URL, which may hold a
 /// password.
-Result<RedisStore> parse_redis_url(std::string_view url);
+Result<redis::Options> parse_redis_url(std::string_view url);
 
 }  // namespace weir::config

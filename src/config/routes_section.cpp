@@ -18,20 +18,21 @@ constexpr std::size_t most_routes = 10'000;
 /// A route while it is read.
 struct Draft {
   const Config& config;
-  Route route;
+  proxy::Route route;
   int actions = 0;
 };
 
-constexpr Key<FixedAnswer> respond_keys[] = {
+constexpr Key<proxy::FixedAnswer> respond_keys[] = {
     {.name = "status",
      .read =
-         [](const Cursor& in, FixedAnswer& to) {
+         [](const Cursor& in, proxy::FixedAnswer& to) {
            read_integer_into(in, to.status, {200, 599});
          }},
-    {.name = "body", .read = [](const Cursor& in, FixedAnswer& to) { read_text(in, to.body); }},
+    {.name = "body",
+     .read = [](const Cursor& in, proxy::FixedAnswer& to) { read_text(in, to.body); }},
     {.name = "content_type",
      .read =
-         [](const Cursor& in, FixedAnswer& to) {
+         [](const Cursor& in, proxy::FixedAnswer& to) {
            read_text(in, to.content_type);
            if (to.content_type.empty() || !http::is_field_value(to.content_type)) {
              in.error_showing("expected a media type, as text/plain");
@@ -54,7 +55,7 @@ void read_upstream(const Cursor& in, Draft& to) {
 
 void read_respond(const Cursor& in, Draft& to) {
   ++to.actions;
-  FixedAnswer& answer = to.route.respond;
+  proxy::FixedAnswer& answer = to.route.respond;
   read_table(in, respond_keys, answer);
   // RFC 9110 sections 15.3.5 and 15.4.5: these end with their header section.
   const std::string status = in.at_key("status").shown(std::to_string(answer.status));
@@ -96,7 +97,7 @@ constexpr Key<Draft> route_keys[] = {
 
 /// Configured names first, then each unnamed route takes its path, or its number where that name is
 /// taken.
-void name_routes(const Cursor& in, std::vector<Route>& routes) {
+void name_routes(const Cursor& in, std::vector<proxy::Route>& routes) {
   std::set<std::string> taken;
   for (std::size_t i = 0; i < routes.size(); ++i) {
     if (routes[i].name.empty() || taken.insert(routes[i].name).second) continue;
@@ -104,7 +105,7 @@ void name_routes(const Cursor& in, std::vector<Route>& routes) {
                                   in_quotes(in.at(i).at_key("name").node().text));
   }
   for (std::size_t i = 0; i < routes.size(); ++i) {
-    Route& route = routes[i];
+    proxy::Route& route = routes[i];
     if (!route.name.empty()) continue;
     const std::string number = "route-" + std::to_string(i + 1);
     const Cursor match = in.at(i).at_key("match");
@@ -134,8 +135,8 @@ void warn_of_raw_bytes(const Cursor& in, const Config& config) {
   }
 }
 
-void warn_of_unreachable(const Cursor& in, const std::vector<Route>& routes) {
-  const auto last = std::find_if(routes.begin(), routes.end(), [](const Route& route) {
+void warn_of_unreachable(const Cursor& in, const std::vector<proxy::Route>& routes) {
+  const auto last = std::find_if(routes.begin(), routes.end(), [](const proxy::Route& route) {
     return matches_everything(route.match);
   });
   if (last == routes.end() || last + 1 == routes.end()) return;

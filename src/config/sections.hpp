@@ -17,7 +17,7 @@ void check_unusual_field_names(const Cursor& root, const Config& config);
 void warn_of_untrusted_fields(const Cursor& root, const Config& config);
 
 /// The files are read and checked; what is kept is where they are.
-void read_listen_tls(const Cursor& in, Listen& to);
+void read_listen_tls(const Cursor& in, proxy::Listen& to);
 void list_listen_tls(const std::string& path, KeyPaths& out);
 void read_client_tls(const Cursor& in, tls::ClientFiles& to);
 void list_client_tls(const std::string& path, KeyPaths& out);
@@ -46,7 +46,7 @@ void read_access_log(const Cursor& in, Config& to);
 void list_access_log(const std::string& path, KeyPaths& out);
 
 /// local, allow or deny; for the store and for a policy.
-void read_on_failure(const Cursor& in, OnFailure& to);
+void read_on_failure(const Cursor& in, limiter::OnFailure& to);
 void read_store(const Cursor& in, Config& to);
 void list_store(const std::string& path, KeyPaths& out);
 /// Warns where hashes of identities leave the process and no secret keys them.

@@ -5,7 +5,7 @@
 
 namespace weir::config {
 
-Result<Server> parse_server_url(std::string_view url) {
+Result<upstream::Server> parse_server_url(std::string_view url) {
   const std::size_t scheme_end = url.find("://");
   if (scheme_end == std::string_view::npos)
     return Problem{"expected a URL, as http://127.0.0.1:3000"};
@@ -27,15 +27,8 @@ Result<Server> parse_server_url(std::string_view url) {
     return Problem{"expected http://HOST:PORT, as http://127.0.0.1:3000 or http://[::1]:3000"};
   const std::uint16_t port = parts->port.value_or(secure ? 443 : 80);
   if (port == 0) return Problem{"port 0 can not be connected to"};
-  return Server{
+  return upstream::Server{
       .url = std::string(url), .host = std::string(parts->host), .port = port, .secure = secure};
-}
-
-std::string Server::authority() const {
-  const bool is_v6 = host.find(':') != std::string::npos;
-  std::string text = is_v6 ? "[" + host + "]" : host;
-  if (port != (secure ? 443 : 80)) text.append(":").append(std::to_string(port));
-  return text;
 }
 
 }  // namespace weir::config

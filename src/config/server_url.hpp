@@ -10,6 +10,6 @@ namespace weir::config {
 
 /// `http://HOST[:PORT]` or `https://HOST[:PORT]` with nothing behind it but an optional `/`. The
 /// problem never repeats the URL, which may hold a password.
-Result<Server> parse_server_url(std::string_view url);
+Result<upstream::Server> parse_server_url(std::string_view url);
 
 }  // namespace weir::config

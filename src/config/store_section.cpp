@@ -33,7 +33,7 @@ void read_url(const Cursor& in, RedisStore& to) {
   Secret url;
   read_secret(in, url);
   if (url.empty() && !text->empty()) return;  // the file can not be read: that has been said
-  Result<RedisStore> store = parse_redis_url(url.reveal());
+  Result<redis::Options> store = parse_redis_url(url.reveal());
   if (!store) return in.error(store.error().message);
   if (store->secure && !in.has_redis_tls()) {
     return in.error(
@@ -41,7 +41,7 @@ void read_url(const Cursor& in, RedisStore& to) {
         "image), which this weir was built without; use redis:// through a tunnel, or another "
         "build");
   }
-  to = *std::move(store);
+  static_cast<redis::Options&>(to) = *std::move(store);
 }
 
 enum class Topology : std::uint8_t { standalone, sentinel, cluster };
@@ -147,10 +147,11 @@ bool has_url(const Cursor& store) {
 
 }  // namespace
 
-void read_on_failure(const Cursor& in, OnFailure& to) {
-  read_choice(
-      in, to,
-      {{"local", OnFailure::local}, {"allow", OnFailure::allow}, {"deny", OnFailure::deny}});
+void read_on_failure(const Cursor& in, limiter::OnFailure& to) {
+  read_choice(in, to,
+              {{"local", limiter::OnFailure::local},
+               {"allow", limiter::OnFailure::allow},
+               {"deny", limiter::OnFailure::deny}});
 }
 
 void read_store(const Cursor& in, Config& to) {

@@ -209,7 +209,7 @@ constexpr Key<tls::ClientFiles> client_tls_keys[] = {
 
 }  // namespace
 
-void read_listen_tls(const Cursor& in, Listen& to) {
+void read_listen_tls(const Cursor& in, proxy::Listen& to) {
   ListenTls tls;
   read_table(in, listen_tls_keys, tls);
   if (in.node().kind != Node::Kind::map) return;

@@ -10,10 +10,10 @@ struct Used {
   std::vector<bool> upstreams, identities, policies;
 };
 
-void mark_attributes(const Config& config, const Policy& policy, Used& used) {
-  for (const Attribute& attribute : policy.attributes) {
+void mark_attributes(const Config& config, const limiter::Policy& policy, Used& used) {
+  for (const limiter::Attribute& attribute : policy.attributes) {
     for (std::size_t i = 0; i < config.identities.size(); ++i) {
-      if (attribute.kind == Attribute::Kind::identity &&
+      if (attribute.kind == limiter::Attribute::Kind::identity &&
           config.identities[i].name == attribute.name) {
         used.identities[i] = true;
       }
@@ -25,9 +25,9 @@ Used find_used(const Config& config) {
   Used used{.upstreams = std::vector<bool>(config.upstreams.size()),
             .identities = std::vector<bool>(config.identities.size()),
             .policies = std::vector<bool>(config.policies.size())};
-  for (const Route& route : config.routes) {
+  for (const proxy::Route& route : config.routes) {
     if (route.upstream) used.upstreams[*route.upstream] = true;
-    for (const Limit& limit : route.limits) {
+    for (const limiter::Limit& limit : route.limits) {
       used.policies[limit.policy] = true;
       used.identities[limit.identity] = true;
       if (limit.otherwise) used.identities[*limit.otherwise] = true;

@@ -9,20 +9,20 @@ namespace {
 using Sets = std::bitset<128>;  // by the set's own bits
 constexpr std::size_t empty_set = 0;
 
-bool is_always_there(const config::Config& config, std::size_t identity) {
+bool is_always_there(const Settings& config, std::size_t identity) {
   return std::holds_alternative<identity::FromClientAddress>(
       config.identities[identity].source.from);
 }
 
-bool always_applies(const config::Config& config, const config::Limit& limit) {
+bool always_applies(const Settings& config, const Limit& limit) {
   return limit.required || is_always_there(config, limit.identity) ||
          (limit.otherwise && is_always_there(config, *limit.otherwise));
 }
 
-Sets sets_of(const config::Config& config, const config::Route& route) {
+Sets sets_of(const Settings& config, std::span<const Limit> limits) {
   Sets sets;
   sets.set(empty_set);
-  for (const config::Limit& limit : route.limits) {
+  for (const Limit& limit : limits) {
     const std::size_t bit = redis::set_of(config.policies[limit.policy].rule.algorithm);
     Sets with = always_applies(config, limit) ? Sets{} : sets;
     for (std::size_t set = 0; set < sets.size(); ++set) {
@@ -35,10 +35,11 @@ Sets sets_of(const config::Config& config, const config::Route& route) {
 
 }  // namespace
 
-std::vector<redis::AlgorithmSet> algorithm_sets(const config::Config& config) {
+std::vector<redis::AlgorithmSet> algorithm_sets(const Settings& config,
+                                                std::span<const std::span<const Limit>> routes) {
   Sets all;
-  for (const config::Route& route : config.routes)
-    all |= sets_of(config, route);
+  for (const std::span<const Limit> limits : routes)
+    all |= sets_of(config, limits);
   all.reset(empty_set);
   // A path that can be read in several ways is charged to the limits of several routes.
   std::size_t of_all_routes = empty_set;

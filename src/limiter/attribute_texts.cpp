@@ -21,7 +21,7 @@ void collect_headers(const identity::Source& source, std::vector<std::string>& n
 
 }  // namespace
 
-AttributeTexts::AttributeTexts(const config::Config& config) : config_(config) {
+AttributeTexts::AttributeTexts(const Settings& config) : config_(config) {
   // Credentials are secret whether or not an identity reads them.
   secret_headers_ = {"authorization", "proxy-authorization", "cookie"};
   for (const auto& identity : config.identities)
@@ -50,9 +50,9 @@ std::span<const std::string_view> AttributeTexts::of(std::size_t policy,
   return std::span(views_).subspan(first, used_ - first);
 }
 
-std::string_view AttributeTexts::text_of(const config::Attribute& attribute,
+std::string_view AttributeTexts::text_of(const Attribute& attribute,
                                          const identity::Evidence& evidence) {
-  using Kind = config::Attribute::Kind;
+  using Kind = Attribute::Kind;
   switch (attribute.kind) {
     case Kind::method:
       return evidence.request.method;
@@ -78,7 +78,7 @@ std::string_view AttributeTexts::text_of(const config::Attribute& attribute,
   return hash_of(attribute, evidence);
 }
 
-std::string_view AttributeTexts::hash_of(const config::Attribute& attribute,
+std::string_view AttributeTexts::hash_of(const Attribute& attribute,
                                          const identity::Evidence& evidence) {
   const auto resolution = identity::resolve(attribute.source, evidence, config_.identity_key);
   if (resolution.state == identity::Resolution::State::ambiguous && !ambiguity_)

@@ -10,8 +10,8 @@
 #include <boost/container/static_vector.hpp>
 
 #include "base/time.hpp"
-#include "config/config.hpp"
 #include "limiter/denial_memory.hpp"
+#include "limiter/policy.hpp"
 #include "limiter/verdict.hpp"
 #include "redis/pending_questions.hpp"
 #include "redis/store.hpp"
@@ -20,7 +20,7 @@ namespace weir::limiter {
 
 struct Inquiry : redis::PendingLink {
   template <class T>
-  using OneALimit = boost::container::static_vector<T, config::limits_per_route>;
+  using OneALimit = boost::container::static_vector<T, limits_per_route>;
 
   Instant arrived_at{};  ///< its decision is due the store's timeout later, whatever it waits for
   bool waits = false;    ///< for the answer to another one, and has asked nothing itself

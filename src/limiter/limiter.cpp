@@ -4,9 +4,9 @@
 
 namespace weir::limiter {
 
-static_assert(config::limits_per_route <= store::claims_per_request);
+static_assert(limits_per_route <= store::claims_per_request);
 
-Limiter::Limiter(const config::Config& config, store::MemoryStore& memory)
+Limiter::Limiter(const Settings& config, store::MemoryStore& memory)
     : config_(config),
       memory_(memory),
       counters_(config.policies.size()),
@@ -16,7 +16,7 @@ Limiter::Limiter(const config::Config& config, store::MemoryStore& memory)
 Verdict Limiter::decide(std::span<const RouteEvidence> routes, Instant now) {
   const Claims claims = make_claims(routes);
   const Decider decider = shared_ ? Decider::redis : Decider::memory;
-  if (claims.refusing != nullptr)
+  if (claims.refusing)
     return {.outcome = claims.refusal,
             .decider = decider,
             .route = claims.refusing,
@@ -29,11 +29,11 @@ Verdict Limiter::decide(std::span<const RouteEvidence> routes, Instant now) {
 Limiter::Claims Limiter::make_claims(std::span<const RouteEvidence> routes) {
   attributes_.clear();
   Claims claims;
-  for (const RouteEvidence& route : routes) {
+  for (std::size_t i = 0; i < routes.size(); ++i) {
     identities_.forget();
-    claims.refusal = add_claims(route, claims);
+    claims.refusal = add_claims(routes[i], claims);
     if (claims.refusal == Outcome::unlimited) continue;
-    claims.refusing = &route.route;
+    claims.refusing = i;
     break;
   }
   return claims;
@@ -43,11 +43,11 @@ Limiter::Claims Limiter::make_claims(std::span<const RouteEvidence> routes) {
 Outcome Limiter::add_claims(const RouteEvidence& route, Claims& claims) {
   using State = identity::Resolution::State;
   const std::size_t earlier = claims.count;
-  for (const config::Limit& limit : route.route.limits) {
+  for (const Limit& limit : route.limits) {
     const identity::Resolution* identity = &identities_.of(limit.identity, route.evidence);
     if (identity->state == State::absent && limit.otherwise)
       identity = &identities_.of(*limit.otherwise, route.evidence);
-    const config::Policy& policy = config_.policies[limit.policy];
+    const Policy& policy = config_.policies[limit.policy];
     if (identity->state == State::ambiguous) {
       if (policy.shadow) continue;
       claims.ambiguity = identity->ambiguity;
@@ -77,7 +77,7 @@ Outcome Limiter::add_claims(const RouteEvidence& route, Claims& claims) {
 
 /// True if one of the first `count` claims, of another route, is for the same policy and key; it
 /// becomes the stricter of the two.
-bool Limiter::is_claimed(const config::Limit& limit, const Hash128& identity, std::size_t count) {
+bool Limiter::is_claimed(const Limit& limit, const Hash128& identity, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     if (claims_[i].policy_id != limit.policy || claims_[i].identity != identity) continue;
     auto& demand = claims_[i].demand;
@@ -99,7 +99,7 @@ Verdict Limiter::acquire(std::size_t count, Instant now, Decider decider) {
   return verdict;
 }
 
-std::size_t Limiter::index_of(const config::Policy& policy) const {
+std::size_t Limiter::index_of(const Policy& policy) const {
   return static_cast<std::size_t>(&policy - config_.policies.data());
 }
 

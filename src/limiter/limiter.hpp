@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "base/counters.hpp"
-#include "config/config.hpp"
 #include "identity/identity.hpp"
 #include "limiter/attribute_texts.hpp"
 #include "limiter/breaker.hpp"
 #include "limiter/denial_memory.hpp"
 #include "limiter/inquiry.hpp"
 #include "limiter/resolved_identities.hpp"
+#include "limiter/settings.hpp"
 #include "limiter/verdict.hpp"
 #include "redis/store.hpp"
 #include "store/memory_store.hpp"
@@ -43,19 +43,19 @@ struct SharingCounters {
   std::atomic<Breaker::State> breaker{Breaker::State::closed};
 };
 
-/// A route, and what identities see of the request if it is for that route.
+/// The limits of a route, and what identities see of the request if it is for that route.
 struct RouteEvidence {
-  const config::Route& route;
+  std::span<const Limit> limits;
   identity::Evidence evidence;
 };
 
 class Limiter {
  public:
   /// Decides with the memory store alone.
-  Limiter(const config::Config& config, store::MemoryStore& memory);
+  Limiter(const Settings& config, store::MemoryStore& memory);
   /// Decides with Redis; `memory` is for when that does not decide. `seed`: random in production.
-  Limiter(const config::Config& config, store::MemoryStore& memory, redis::Store& shared,
-          std::uint64_t seed);
+  Limiter(const Settings& config, store::MemoryStore& memory, redis::Store& shared,
+          const redis::Options& options, std::uint64_t seed);
 
   /// `routes`: those that the request may be for, the one that takes it first. The limits of all of
   /// them apply; the same policy and key in two of them is charged once, with the higher cost.
@@ -91,7 +91,7 @@ class Limiter {
   struct Claims {
     std::size_t count = 0;
     Outcome refusal = Outcome::unlimited;  ///< else why there is nothing to decide
-    const config::Route* refusing = nullptr;
+    std::optional<std::size_t> refusing{};
     identity::Ambiguity ambiguity{};
   };
   /// A request that decide() left to ask().
@@ -109,8 +109,9 @@ class Limiter {
   };
   /// What is needed besides when instances share a store.
   struct Shared {
-    Shared(redis::Store& its_store, const config::RedisStore& options, std::uint64_t seed);
+    Shared(redis::Store& its_store, const redis::Options& options, std::uint64_t seed);
     redis::Store& store;
+    Duration timeout;  ///< of a decision
     Breaker breaker;
     DenialMemory denials;
     SharingCounters counters;
@@ -121,7 +122,7 @@ class Limiter {
 
   Claims make_claims(std::span<const RouteEvidence> routes);
   Outcome add_claims(const RouteEvidence& route, Claims& claims);
-  bool is_claimed(const config::Limit& limit, const Hash128& identity, std::size_t count);
+  bool is_claimed(const Limit& limit, const Hash128& identity, std::size_t count);
   Verdict acquire(std::size_t count, Instant now, Decider decider);
   void count_outcomes(const Verdict& verdict);
 
@@ -137,16 +138,16 @@ class Limiter {
   void note_success();
   bool remember(const Inquiry& inquiry, Instant now);
   DenialMemory::Key key_of(const LimitVerdict& limit) const;
-  std::size_t index_of(const config::Policy& policy) const;
+  std::size_t index_of(const Policy& policy) const;
 
-  const config::Config& config_;
+  const Settings& config_;
   store::MemoryStore& memory_;
   std::vector<PolicyCounters> counters_;
   ResolvedIdentities identities_;
   AttributeTexts attributes_;
-  std::array<store::Claim, config::limits_per_route> claims_;
-  std::array<rules::Decision, config::limits_per_route> decisions_;
-  std::array<LimitVerdict, config::limits_per_route> limits_;
+  std::array<store::Claim, limits_per_route> claims_;
+  std::array<rules::Decision, limits_per_route> decisions_;
+  std::array<LimitVerdict, limits_per_route> limits_;
   std::unique_ptr<Shared> shared_;
 };
 

@@ -10,21 +10,21 @@ constexpr std::size_t remembered_sets = 1024;  // of four denials each, 0.4 MiB 
 
 }  // namespace
 
-Limiter::Shared::Shared(redis::Store& its_store, const config::RedisStore& options,
-                        std::uint64_t seed)
+Limiter::Shared::Shared(redis::Store& its_store, const redis::Options& options, std::uint64_t seed)
     : store(its_store),
+      timeout(options.timeout),
       breaker(options.breaker_failures, options.breaker_retry_after),
       denials(remembered_sets, seed) {}
 
-Limiter::Limiter(const config::Config& config, store::MemoryStore& memory, redis::Store& shared,
-                 std::uint64_t seed)
+Limiter::Limiter(const Settings& config, store::MemoryStore& memory, redis::Store& shared,
+                 const redis::Options& options, std::uint64_t seed)
     : Limiter(config, memory) {
-  shared_ = std::make_unique<Shared>(shared, config.redis, seed);
+  shared_ = std::make_unique<Shared>(shared, options, seed);
 }
 
 Verdict Limiter::decide_shared(std::size_t count, Instant arrived_at, Instant now) {
   if (const auto remembered = recall(count, now)) return *remembered;
-  if (now - arrived_at >= config_.redis.timeout) return decide_alone(count, now);
+  if (now - arrived_at >= shared_->timeout) return decide_alone(count, now);
   shared_->undecided = {.claims = count, .arrived_at = arrived_at, .ended = {}};
   find_asker(now);
   if (shared_->undecided.asker == nullptr && !may_ask(now)) return decide_alone(count, now);
@@ -148,14 +148,14 @@ Verdict Limiter::conclude(Inquiry& inquiry, redis::StoreError error,
 Verdict Limiter::decide_alone(std::size_t count, Instant now) {
   shared_->counters.alone.add();
   std::size_t own = 0;
-  const config::Policy* denying = nullptr;
+  const Policy* denying = nullptr;
   for (std::size_t i = 0; i < count; ++i) {
-    const config::Policy& policy = *limits_[i].policy;
-    if (policy.on_failure == config::OnFailure::deny && !policy.shadow) {
+    const Policy& policy = *limits_[i].policy;
+    if (policy.on_failure == OnFailure::deny && !policy.shadow) {
       counters_[index_of(policy)].error.add();
       if (denying == nullptr) denying = &policy;
     }
-    if (policy.on_failure != config::OnFailure::local) continue;
+    if (policy.on_failure != OnFailure::local) continue;
     claims_[own] = claims_[i];
     claims_[own].policy = &policy.local_rule;
     limits_[own] = limits_[i];
@@ -213,7 +213,7 @@ void Limiter::settle(Inquiry& inquiry, bool left) noexcept {
 
 /// The verdict if one of the claims is remembered as denied; of the others what is known is shown.
 std::optional<Verdict> Limiter::recall(std::size_t count, Instant now) {
-  std::array<std::optional<rules::Decision>, config::limits_per_route> known;
+  std::array<std::optional<rules::Decision>, limits_per_route> known;
   bool denied = false;
   for (std::size_t i = 0; i < count; ++i) {
     known[i] = shared_->denials.recall(key_of(limits_[i]), now);

@@ -5,14 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "config/config.hpp"
 #include "identity/identity.hpp"
+#include "limiter/settings.hpp"
 
 namespace weir::limiter {
 
 class ResolvedIdentities {
  public:
-  explicit ResolvedIdentities(const config::Config& config) : config_(config) {}
+  explicit ResolvedIdentities(const Settings& config) : config_(config) {}
 
   void forget() { known_ = 0; }
 
@@ -27,11 +27,11 @@ class ResolvedIdentities {
   }
 
  private:
-  static_assert(config::identity_limit <= 64, "one bit an identity");
+  static_assert(identity_limit <= 64, "one bit an identity");
 
-  const config::Config& config_;
+  const Settings& config_;
   std::uint64_t known_ = 0;
-  std::array<identity::Resolution, config::identity_limit> values_;
+  std::array<identity::Resolution, identity_limit> values_;
 };
 
 }  // namespace weir::limiter

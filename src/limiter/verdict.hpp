@@ -8,7 +8,7 @@
 
 #include "base/siphash.hpp"
 #include "base/time.hpp"
-#include "config/config.hpp"
+#include "limiter/policy.hpp"
 #include "rules/decision.hpp"
 
 namespace weir::limiter {
@@ -47,7 +47,7 @@ constexpr std::string_view to_string(Decider decider) {
 
 /// One limit that applied to the request.
 struct LimitVerdict {
-  const config::Policy* policy = nullptr;
+  const Policy* policy = nullptr;
   rules::Decision decision{};
   std::int64_t cost = 0;
   Hash128 identity;
@@ -62,9 +62,9 @@ struct Verdict {
   std::optional<Duration> retry_after{};
   /// Denied: the violated policy with the latest retry. Failed: the first that denies then. Else
   /// the one closest to exhaustion.
-  const config::Policy* deciding = nullptr;
-  /// Identity required: the route whose limit requires it.
-  const config::Route* route = nullptr;
+  const Policy* deciding = nullptr;
+  /// Refused: the place of the route that refuses in the span that was decided about.
+  std::optional<std::size_t> route{};
   /// Outcome::identity_ambiguous: what is ambiguous.
   identity::Ambiguity ambiguity{};
   /// Those that applied, in the route's order; valid until the next decide().

@@ -192,12 +192,12 @@ void append_text_line(std::string& text, const AccessRecord& record) {
   out.add("\"\n");
 }
 
-AccessLog::AccessLog(const config::AccessLog& options, LineWriter& writer, std::uint64_t seed)
+AccessLog::AccessLog(const AccessLogOptions& options, LineWriter& writer, std::uint64_t seed)
     : buffer_(writer),
-      all_(options.path != "off" && options.only == config::AccessLog::Only::all),
+      all_(options.path != "off" && options.only == AccessLogOptions::Only::all),
       denied_(options.path != "off"),
-      append_line_(options.format == config::AccessLog::Format::json ? append_json_line
-                                                                     : append_text_line),
+      append_line_(options.format == AccessLogOptions::Format::json ? append_json_line
+                                                                    : append_text_line),
       threshold_(static_cast<std::uint64_t>(
           std::ceil(std::clamp(options.sample, 0.0, 1.0) * static_cast<double>(every_line)))),
       random_(seed) {}

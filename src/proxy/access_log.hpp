@@ -15,8 +15,8 @@
 #include "base/line_writer.hpp"
 #include "base/siphash.hpp"
 #include "base/time.hpp"
-#include "config/config.hpp"
 #include "identity/ip_address.hpp"
+#include "proxy/access_log_options.hpp"
 
 namespace weir::proxy {
 
@@ -62,7 +62,7 @@ void append_text_line(std::string& text, const AccessRecord& record);
 class AccessLog {
  public:
   /// `seed` makes the sampling of the workers independent of each other.
-  AccessLog(const config::AccessLog& options, LineWriter& writer, std::uint64_t seed = 0);
+  AccessLog(const AccessLogOptions& options, LineWriter& writer, std::uint64_t seed = 0);
 
   /// Whether this request's line is to be written; asked once a request, before a record is made. A
   /// request that a shadow policy would have denied counts as denied if the caller says so.

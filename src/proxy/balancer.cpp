@@ -2,7 +2,7 @@
 
 namespace weir::proxy {
 
-Balancer::Balancer(config::Balance balance, const std::vector<config::Server>& servers)
+Balancer::Balancer(upstream::Balance balance, const std::vector<upstream::Server>& servers)
     : balance_(balance) {
   for (const auto& server : servers)
     shares_.push_back({.weight = server.weight});
@@ -10,7 +10,7 @@ Balancer::Balancer(config::Balance balance, const std::vector<config::Server>& s
 
 std::optional<std::size_t> Balancer::choose(const ServerSet& eligible,
                                             std::span<const std::uint32_t> active) {
-  if (balance_ == config::Balance::round_robin) return next_in_turn(eligible);
+  if (balance_ == upstream::Balance::round_robin) return next_in_turn(eligible);
   return next_in_turn(least_busy(eligible, active));
 }
 

@@ -13,16 +13,16 @@
 #include <span>
 #include <vector>
 
-#include "config/config.hpp"
+#include "upstream/upstream.hpp"
 
 namespace weir::proxy {
 
 /// Servers of one upstream, by their index.
-using ServerSet = std::bitset<config::server_limit>;
+using ServerSet = std::bitset<upstream::server_limit>;
 
 class Balancer {
  public:
-  Balancer(config::Balance balance, const std::vector<config::Server>& servers);
+  Balancer(upstream::Balance balance, const std::vector<upstream::Server>& servers);
 
   /// One of `eligible`; nothing if there is none. `active` holds the requests under way, of each
   /// server.
@@ -37,7 +37,7 @@ class Balancer {
   ServerSet least_busy(const ServerSet& eligible, std::span<const std::uint32_t> active) const;
   std::optional<std::size_t> next_in_turn(const ServerSet& eligible);
 
-  config::Balance balance_;
+  upstream::Balance balance_;
   std::vector<Share> shares_;
 };
 

@@ -28,33 +28,33 @@ void add_fields_of(const identity::Source& source, std::vector<std::string>& nam
   });
 }
 
-std::vector<std::string> fields_of_identities(const config::Config& config) {
+std::vector<std::string> fields_of_identities(const Settings& config) {
   std::vector<std::string> names;
   for (const auto& identity : config.identities)
     add_fields_of(identity.source, names);
   return names;
 }
 
-void add_fields_of_routes(const config::Config& config, std::vector<std::string>& names) {
+void add_fields_of_routes(const Settings& config, std::vector<std::string>& names) {
   for (const auto& route : config.routes) {
     for (const auto& [name, value] : route.match.headers)
       names.push_back(name);
   }
 }
 
-std::vector<std::string> fields_of_identities_and_routes(const config::Config& config) {
+std::vector<std::string> fields_of_identities_and_routes(const Settings& config) {
   std::vector<std::string> names = fields_of_identities(config);
   add_fields_of_routes(config, names);
   return names;
 }
 
-http::FieldGuard field_guard_of(const config::Config& config) {
+http::FieldGuard field_guard_of(const Settings& config) {
   http::FieldGuardSettings settings{
       .client_field = config.client_address.header_name,
       .own = fields_of_identities(config),
       .removes_untrusted = config.client_address.removes_untrusted_fields,
       .untrusted = config.client_address.untrusted_fields,
-      .drops_unusual = config.downstream.unusual_field_names == config::UnusualNames::drop};
+      .drops_unusual = config.downstream.unusual_field_names == UnusualNames::drop};
   add_fields_of_routes(config, settings.observed);
   for (const auto& policy : config.policies) {
     for (const auto& attribute : policy.attributes)
@@ -63,9 +63,9 @@ http::FieldGuard field_guard_of(const config::Config& config) {
   return http::FieldGuard(settings);
 }
 
-routing::RouteTable table_of(const config::Config& config) {
+routing::RouteTable table_of(const Settings& config) {
   std::vector<routing::RouteTable::Entry> entries;
-  for (const config::Route& route : config.routes) {
+  for (const Route& route : config.routes) {
     entries.push_back(
         {.match = &route.match,
          .tolerated = {.slashes = route.encoded_slashes, .doubled = route.double_encoding},
@@ -76,7 +76,7 @@ routing::RouteTable table_of(const config::Config& config) {
   return {std::move(entries), config.path_variants};
 }
 
-std::vector<std::string> lower_case_methods_of(const config::Config& config) {
+std::vector<std::string> lower_case_methods_of(const Settings& config) {
   std::vector<std::string> methods;
   for (const auto& route : config.routes) {
     std::copy_if(route.match.methods.begin(), route.match.methods.end(),

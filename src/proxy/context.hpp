@@ -14,7 +14,6 @@
 #include "base/clock.hpp"
 #include "base/deadline_wheel.hpp"
 #include "base/traffic_counters.hpp"
-#include "config/config.hpp"
 #include "http/field_guard.hpp"
 #include "limiter/limiter.hpp"
 #include "proxy/access_log.hpp"
@@ -22,6 +21,7 @@
 #include "proxy/handshakes.hpp"
 #include "proxy/input_buffer.hpp"
 #include "proxy/io.hpp"
+#include "proxy/settings.hpp"
 #include "proxy/turns.hpp"
 #include "proxy/upstream_pool.hpp"
 #include "routing/route_table.hpp"
@@ -44,7 +44,7 @@ class DateText {
 /// What the worker brings.
 struct ContextShares {
   asio::io_context& io;
-  const config::Config& config;
+  const Settings& config;
   limiter::Limiter& limiter;
   TrafficCounters& counters;
   AccessLog& access_log;

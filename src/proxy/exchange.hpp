@@ -10,13 +10,13 @@
 
 #include "base/siphash.hpp"
 #include "base/time.hpp"
-#include "config/config.hpp"
 #include "http/framing.hpp"
 #include "http/hop_by_hop.hpp"
 #include "http/request_view.hpp"
 #include "identity/identity.hpp"
 #include "limiter/limiter.hpp"
 #include "proxy/access_log.hpp"
+#include "proxy/settings.hpp"
 #include "routing/route_table.hpp"
 
 namespace weir::proxy {
@@ -35,7 +35,7 @@ struct ExchangeRecord {
   bool keep_alive = false;  ///< towards the client, after this answer
 
   // route
-  const config::Route* route = nullptr;
+  const Route* route = nullptr;
 
   // decide
   Instant asked_at;
@@ -44,8 +44,8 @@ struct ExchangeRecord {
   identity::Ambiguity ambiguity;  ///< of an ambiguous identity
   limiter::Decider decider = limiter::Decider::memory;
   bool shadow_denied = false;
-  const config::Policy* policy = nullptr;  ///< the deciding one
-  std::optional<Hash128> identity;         ///< of the deciding limit
+  const limiter::Policy* policy = nullptr;  ///< the deciding one
+  std::optional<Hash128> identity;          ///< of the deciding limit
   std::int64_t cost = 0;
   std::int64_t remaining = 0;
   Duration delay{0};
@@ -53,8 +53,8 @@ struct ExchangeRecord {
   std::optional<Duration> retry_after;
 
   // forward
-  const config::Upstream* upstream = nullptr;
-  const config::Server* server = nullptr;  ///< the one tried last
+  const upstream::Upstream* upstream = nullptr;
+  const upstream::Server* server = nullptr;  ///< the one tried last
   Instant forwarded_at;
   std::optional<Duration> upstream_took;  ///< until its head
   bool was_answered = false;              ///< in this try: the upstream sent something

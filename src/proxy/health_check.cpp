@@ -10,7 +10,7 @@ constexpr std::size_t most_answer = 64 * 1024;
 }  // namespace
 
 HealthCheck::HealthCheck(asio::io_context& io, UpstreamServer& server,
-                         const config::HealthCheck& settings, std::uint64_t seed)
+                         const upstream::HealthCheck& settings, std::uint64_t seed)
     : io_(io),
       server_(server),
       settings_(settings),

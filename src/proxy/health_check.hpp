@@ -16,7 +16,7 @@ class HealthCheck {
  public:
   /// `seed` chooses when the first check comes, within the first second: neither all workers nor
   /// all servers at once.
-  HealthCheck(asio::io_context& io, UpstreamServer& server, const config::HealthCheck& settings,
+  HealthCheck(asio::io_context& io, UpstreamServer& server, const upstream::HealthCheck& settings,
               std::uint64_t seed);
 
   /// Starts a check that is due and ends one that takes too long.
@@ -33,7 +33,7 @@ class HealthCheck {
 
   asio::io_context& io_;
   UpstreamServer& server_;
-  const config::HealthCheck& settings_;
+  const upstream::HealthCheck& settings_;
   std::string request_;
   std::unique_ptr<UpstreamConnection> connection_;  ///< while a check runs
   std::uint64_t next_at_;

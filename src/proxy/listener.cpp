@@ -17,7 +17,7 @@
 namespace weir::proxy {
 namespace {
 
-Problem problem_of(const config::Endpoint& endpoint, const std::string& what, int error) {
+Problem problem_of(const Endpoint& endpoint, const std::string& what, int error) {
   std::string message =
       "can not listen on " + endpoint.to_string() + ": " + what + std::strerror(error);
   if (error == EADDRINUSE)
@@ -34,7 +34,7 @@ struct Address {
   sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
 };
 
-Result<Address> unix_address(const config::Endpoint& endpoint) {
+Result<Address> unix_address(const Endpoint& endpoint) {
   Address address;
   auto* const unix_part = reinterpret_cast<sockaddr_un*>(&address.storage);
   if (endpoint.unix_path.size() >= sizeof unix_part->sun_path)
@@ -45,7 +45,7 @@ Result<Address> unix_address(const config::Endpoint& endpoint) {
   return address;
 }
 
-Result<Address> tcp_address(const config::Endpoint& endpoint) {
+Result<Address> tcp_address(const Endpoint& endpoint) {
   addrinfo hints{};
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   hints.ai_socktype = SOCK_STREAM;
@@ -79,7 +79,7 @@ int open_bound(Address& address, bool reuse_port) {
   return -1;
 }
 
-void adopt_port(config::Endpoint& endpoint, Address& address, int descriptor) {
+void adopt_port(Endpoint& endpoint, Address& address, int descriptor) {
   ::getsockname(descriptor, address.get(), &address.size);
   const bool v6 = address.storage.ss_family == AF_INET6;
   endpoint.port = ntohs(v6 ? reinterpret_cast<sockaddr_in6*>(&address.storage)->sin6_port
@@ -119,8 +119,7 @@ ListeningSocket::~ListeningSocket() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-Result<std::vector<ListeningSocket>> ListeningSocket::open(config::Endpoint& endpoint,
-                                                           std::size_t count) {
+Result<std::vector<ListeningSocket>> ListeningSocket::open(Endpoint& endpoint, std::size_t count) {
   auto resolved = endpoint.is_unix() ? unix_address(endpoint) : tcp_address(endpoint);
   if (!resolved) return resolved.error();
   Address address = *resolved;

@@ -6,9 +6,9 @@
 #include <boost/asio/basic_socket_acceptor.hpp>
 
 #include "base/result.hpp"
-#include "config/config.hpp"
 #include "proxy/context.hpp"
 #include "proxy/session.hpp"
+#include "proxy/settings.hpp"
 
 namespace weir::proxy {
 
@@ -22,7 +22,7 @@ class ListeningSocket {
   /// so that the kernel spreads connections; duplicates of one descriptor for a unix socket. An
   /// address that somebody already listens on is a problem. A port of 0 in `endpoint` becomes the
   /// one the system chose.
-  static Result<std::vector<ListeningSocket>> open(config::Endpoint& endpoint, std::size_t count);
+  static Result<std::vector<ListeningSocket>> open(Endpoint& endpoint, std::size_t count);
 
   explicit ListeningSocket(int descriptor) : descriptor_(descriptor) {}
   ListeningSocket(ListeningSocket&& other) noexcept

@@ -176,7 +176,7 @@ void Session::gather_evidence() {
   parameters.reserve(candidates.size() * routing::path_parameter_limit);  // so that none moves
   exchange_->routes.clear();
   for (const routing::Candidate& candidate : candidates) {
-    const config::Route& route = context_.config.routes[candidate.route];
+    const Route& route = context_.config.routes[candidate.route];
     const std::size_t first = parameters.size();
     if (route.match.path) {
       const auto& names = route.match.path->parameters();
@@ -184,7 +184,7 @@ void Session::gather_evidence() {
         parameters.push_back({names[i], candidate.captures[i]});
     }
     exchange_->routes.push_back(
-        {.route = route,
+        {.limits = route.limits,
          .evidence = {.request = route.decide ? exchange_->original.request : exchange_->request,
                       .path = candidate.path,
                       .client = exchange_->client,
@@ -198,7 +198,7 @@ void Session::gather_evidence() {
 /// True if one of the routes that the request may be for has limits.
 bool Session::is_limited() const {
   return std::any_of(exchange_->routes.begin(), exchange_->routes.end(),
-                     [](const auto& one) { return !one.route.limits.empty(); });
+                     [](const auto& one) { return !one.limits.empty(); });
 }
 
 void Session::decide() {
@@ -250,8 +250,9 @@ void Session::report(const limiter::Verdict& verdict) {
   exchange_->delay = verdict.delay;
   exchange_->retry_after = verdict.retry_after;
   exchange_->policy = verdict.deciding;
-  if (verdict.outcome == limiter::Outcome::identity_required) exchange_->route = verdict.route;
-  boost::container::static_vector<http::PolicyReport, config::limits_per_route> reports;
+  if (verdict.outcome == limiter::Outcome::identity_required)
+    exchange_->route = &context_.config.routes[exchange_->candidates[*verdict.route].route];
+  boost::container::static_vector<http::PolicyReport, limiter::limits_per_route> reports;
   for (const auto& limit : verdict.limits) {
     const auto& decision = limit.decision;
     if (limit.policy == verdict.deciding) {

@@ -40,7 +40,7 @@ Task<> Session::answer_ambiguous() {
 }
 
 Task<> Session::answer_denied() {
-  const config::Policy& policy = *exchange_->policy;
+  const limiter::Policy& policy = *exchange_->policy;
   const auto& options = context_.config.response_fields;
   std::string& fields = context_.fields;
   fields.assign("Cache-Control: no-store\r\n");

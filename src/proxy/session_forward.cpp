@@ -146,7 +146,7 @@ Task<Failure> Session::attempt(UpstreamPool& pool, UpstreamServer& server, KeptB
   if (upload.thrown) std::rethrow_exception(upload.thrown);
   if (failure == Failure::none && upstream_->reusable && upload.sent_whole) {
     server.give_back(std::move(upstream_), context_.wheel.now(), number_);
-    has_own_upstreams_ |= pool.settings().reuse == config::Reuse::safe;
+    has_own_upstreams_ |= pool.settings().reuse == upstream::Reuse::safe;
   }
   co_return failure;
 }
@@ -223,7 +223,7 @@ void Session::start_upload(Upload& upload) {
 
 /// Bytes of the body worth keeping for another try; 0: there will be none.
 std::size_t Session::keeps_up_to() const {
-  const config::Upstream& settings = *exchange_->upstream;
+  const upstream::Upstream& settings = *exchange_->upstream;
   if (settings.retries == 0 || !is_idempotent(exchange_->request.method)) return 0;
   const bool is_larger = exchange_->body.kind == http::Framing::Kind::length &&
                          exchange_->body.length > settings.retry_body;

@@ -5,7 +5,7 @@
 
 namespace weir::proxy {
 
-UpstreamPool::UpstreamPool(UpstreamNeeds needs, const config::Upstream& settings,
+UpstreamPool::UpstreamPool(UpstreamNeeds needs, const upstream::Upstream& settings,
                            std::span<Gauge> in_use, std::uint64_t seed)
     : shares_{{std::move(needs)}, settings, {}, 0, {}},
       balancer_(settings.balance, settings.servers),
@@ -52,7 +52,7 @@ void UpstreamPool::close_idle() {
 }
 
 void UpstreamPool::close_idle_of(std::uint64_t client) {
-  if (settings().reuse != config::Reuse::safe) return;
+  if (settings().reuse != upstream::Reuse::safe) return;
   for (auto& server : servers_)
     server->close_idle_of(client);
 }

@@ -19,10 +19,10 @@ namespace weir::proxy {
 class UpstreamPool {
  public:
   /// `in_use`: one gauge a server. `seed` spreads the first health checks.
-  UpstreamPool(UpstreamNeeds needs, const config::Upstream& settings, std::span<Gauge> in_use,
+  UpstreamPool(UpstreamNeeds needs, const upstream::Upstream& settings, std::span<Gauge> in_use,
                std::uint64_t seed);
 
-  const config::Upstream& settings() const { return shares_.settings; }
+  const upstream::Upstream& settings() const { return shares_.settings; }
   UpstreamShares& shares() { return shares_; }
 
   /// The server for the next try: one that has not been tried and is not ejected, if there is one.

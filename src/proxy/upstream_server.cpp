@@ -23,8 +23,8 @@ bool is_shortage(const error_code& ec) {
          ec == asio::error::no_memory || ec == boost::system::errc::too_many_files_open_in_system;
 }
 
-Health health_of(const config::Upstream& settings) {
-  const config::HealthCheck check = settings.health_check.value_or(config::HealthCheck{});
+Health health_of(const upstream::Upstream& settings) {
+  const upstream::HealthCheck check = settings.health_check.value_or(upstream::HealthCheck{});
   return {check.rise, check.fall};
 }
 
@@ -38,7 +38,7 @@ UpstreamServer::UpstreamServer(UpstreamShares& shares, std::size_t index)
       health_(health_of(shares.settings)) {}
 
 std::unique_ptr<UpstreamConnection> UpstreamServer::take_idle(std::uint64_t client) {
-  if (shares_.settings.reuse == config::Reuse::safe) return take_own(client);
+  if (shares_.settings.reuse == upstream::Reuse::safe) return take_own(client);
   const bool many = shares_.turns.are_many();
   if (!many || quiet_in_ != shares_.turns.pass()) put_back_quiet();
   if (many && quiet_.empty()) look_at_idle();

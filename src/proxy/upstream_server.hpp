@@ -13,7 +13,6 @@
 
 #include <boost/asio/ip/tcp.hpp>
 
-#include "config/config.hpp"
 #include "http/request_view.hpp"
 #include "proxy/addresses.hpp"
 #include "proxy/descriptor_budget.hpp"
@@ -22,6 +21,7 @@
 #include "proxy/input_buffer.hpp"
 #include "proxy/stream.hpp"
 #include "proxy/turns.hpp"
+#include "upstream/upstream.hpp"
 
 namespace weir::proxy {
 
@@ -52,7 +52,7 @@ struct UpstreamNeeds {
 
 /// What the servers of an upstream share.
 struct UpstreamShares : UpstreamNeeds {
-  const config::Upstream& settings;
+  const upstream::Upstream& settings;
   std::shared_ptr<const tls::ClientContext> tls;  ///< for servers with https://
   std::size_t idle = 0;                           ///< connections, of all servers
   std::vector<std::uint32_t> active;              ///< requests under way, of each server
@@ -66,7 +66,7 @@ class UpstreamServer {
   UpstreamServer& operator=(const UpstreamServer&) = delete;
 
   std::size_t index() const { return index_; }
-  const config::Server& settings() const { return settings_; }
+  const upstream::Server& settings() const { return settings_; }
 
   /// An idle connection that the server has not closed and has sent nothing on; nullptr if there is
   /// none. With `reuse: safe` only one that this client connection gave back.
@@ -124,7 +124,7 @@ class UpstreamServer {
 
   UpstreamShares& shares_;
   std::size_t index_;
-  const config::Server& settings_;
+  const upstream::Server& settings_;
   std::vector<Idle> idle_;      ///< the ones given back last at the end
   std::vector<Idle> quiet_;     ///< idle, and found quiet in a pass
   std::uint64_t quiet_in_ = 0;  ///< that pass

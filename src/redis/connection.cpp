@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view stray_reply = "a reply that nobody asked for";
 
-std::string place_of(const config::RedisStore& options) {
+std::string place_of(const Options& options) {
   if (!options.unix_path.empty()) return options.unix_path;
   const bool v6 = options.host.find(':') != std::string::npos;
   return (v6 ? "[" + options.host + "]" : options.host) + ":" + std::to_string(options.port);
@@ -38,7 +38,7 @@ void tell_recipient(redisAsyncContext* context, void* reply, void* recipient) {
 
 }  // namespace
 
-Connection::Connection(asio::io_context& io, const config::RedisStore& options,
+Connection::Connection(asio::io_context& io, const Options& options,
                        const std::vector<std::string>& scripts, std::uint64_t seed, Owner& owner)
     : io_(io),
       options_(options),

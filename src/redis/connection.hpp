@@ -13,10 +13,10 @@
 
 #include <boost/asio/ip/tcp.hpp>
 
-#include "config/config.hpp"
 #include "redis/handshake.hpp"
 #include "redis/hiredis_adapter.hpp"
 #include "redis/loop_io.hpp"
+#include "redis/options.hpp"
 #include "redis/receiver.hpp"
 
 struct redisReply;
@@ -46,8 +46,8 @@ class Connection final : public HiredisAdapter::Owner {
     ~Owner() = default;
   };
 
-  Connection(asio::io_context& io, const config::RedisStore& options,
-             const std::vector<std::string>& scripts, std::uint64_t seed, Owner& owner);
+  Connection(asio::io_context& io, const Options& options, const std::vector<std::string>& scripts,
+             std::uint64_t seed, Owner& owner);
   ~Connection();
 
   void start();
@@ -95,7 +95,7 @@ class Connection final : public HiredisAdapter::Owner {
   bool append(std::string_view command, Recipient& recipient);
 
   asio::io_context& io_;
-  const config::RedisStore& options_;
+  const Options& options_;
   const std::vector<std::string>& scripts_;
   Owner& owner_;
   std::string place_;  ///< as trouble() names the server

@@ -34,7 +34,7 @@ std::string_view to_string(Step step) {
   return "SCRIPT LOAD";
 }
 
-std::vector<HandshakeCommand> handshake_of(const config::RedisStore& options,
+std::vector<HandshakeCommand> handshake_of(const Options& options,
                                            std::span<const std::string> scripts) {
   std::vector<HandshakeCommand> commands;
   const auto add = [&commands](Step step, std::initializer_list<std::string_view> words) {

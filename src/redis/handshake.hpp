@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/config.hpp"
+#include "redis/options.hpp"
 
 namespace weir::redis {
 
@@ -23,7 +23,7 @@ struct HandshakeCommand {
 std::string_view to_string(HandshakeCommand::Step step);
 
 /// The scripts come last, in their order.
-std::vector<HandshakeCommand> handshake_of(const config::RedisStore& options,
+std::vector<HandshakeCommand> handshake_of(const Options& options,
                                            std::span<const std::string> scripts);
 
 /// For a script that the server has lost.

@@ -54,7 +54,7 @@ std::vector<std::string> with_nobody(std::vector<std::string> policy_names) {
 
 class Store::Implementation final : public Connection::Owner {
  public:
-  Implementation(asio::io_context& io, const config::RedisStore& options,
+  Implementation(asio::io_context& io, const Options& options,
                  std::vector<std::string> policy_names, const std::vector<AlgorithmSet>& sets,
                  StoreCounters& counters, std::uint64_t seed)
       : io_(io),
@@ -128,7 +128,7 @@ class Store::Implementation final : public Connection::Owner {
   KeySpace keys() const { return {.prefix = options_.key_prefix, .policy_names = policy_names_}; }
 
   asio::io_context& io_;
-  const config::RedisStore options_;
+  const Options options_;
   const std::vector<std::string> policy_names_;
   const std::vector<std::string> scripts_;
   const std::array<std::uint8_t, 256> script_choice_;
@@ -347,9 +347,9 @@ void Store::Implementation::reconnect() {
 
 // ---- the seam ----
 
-Store::Store(asio::io_context& io, const config::RedisStore& options,
-             std::vector<std::string> policy_names, const std::vector<std::uint8_t>& algorithm_sets,
-             StoreCounters& counters, std::uint64_t seed)
+Store::Store(asio::io_context& io, const Options& options, std::vector<std::string> policy_names,
+             const std::vector<std::uint8_t>& algorithm_sets, StoreCounters& counters,
+             std::uint64_t seed)
     : implementation_(std::make_unique<Implementation>(io, options, std::move(policy_names),
                                                        algorithm_sets, counters, seed)) {}
 Store::~Store() = default;

@@ -19,7 +19,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "base/counters.hpp"
-#include "config/config.hpp"
+#include "redis/options.hpp"
 #include "redis/receiver.hpp"
 #include "rules/decision.hpp"
 #include "store/claim.hpp"
@@ -49,9 +49,9 @@ class Store {
   /// for every set of algorithms that a request's claims can have together, each once; their
   /// scripts are loaded when connecting. To ask with a set that is not among them is an error of
   /// the program, and is answered with `other`.
-  Store(boost::asio::io_context& io, const config::RedisStore& options,
-        std::vector<std::string> policy_names, const std::vector<std::uint8_t>& algorithm_sets,
-        StoreCounters& counters, std::uint64_t seed);
+  Store(boost::asio::io_context& io, const Options& options, std::vector<std::string> policy_names,
+        const std::vector<std::uint8_t>& algorithm_sets, StoreCounters& counters,
+        std::uint64_t seed);
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -30,13 +31,13 @@ constexpr std::int64_t product_limit = std::int64_t{1} << 52;
 /// Logs and lists hold up to this many entries a key.
 constexpr std::int64_t entry_limit = 100'000;
 
-using Finding = std::optional<Problem>;
+using Finding = std::optional<Fault>;
 
 template <class... Parts>
-Finding problem(const Parts&... parts) {
+Finding fault(Setting setting, const Parts&... parts) {
   std::string message;
   (message.append(parts), ...);
-  return Problem{std::move(message)};
+  return Fault{setting, std::move(message)};
 }
 
 std::string text(std::int64_t value) {
@@ -50,57 +51,61 @@ bool emits(Algorithm algorithm) {
 
 Finding check_use_of_keys(const Definition& definition) {
   const Algorithm algorithm = definition.algorithm;
-  const auto unused = [&](std::string_view key, std::string_view users) {
-    return problem(key, " has no meaning for ", to_string(algorithm), ": remove it, or use ",
-                   users);
+  const auto unused = [&](Setting setting, std::string_view users) {
+    return fault(setting, to_string(setting), " has no meaning for ", to_string(algorithm),
+                 ": remove it, or use ", users);
   };
   const bool bucket = algorithm == Algorithm::gcra || algorithm == Algorithm::token_bucket;
   const bool window =
       algorithm == Algorithm::fixed_window || algorithm == Algorithm::attributed_window;
   const bool counts_rejected =
       algorithm == Algorithm::fixed_window || algorithm == Algorithm::sliding_log;
-  if (definition.burst && !bucket) return unused("burst", "gcra or token_bucket");
-  if (definition.anchor && !window) return unused("anchor", "fixed_window or attributed_window");
+  if (definition.burst && !bucket) return unused(Setting::burst, "gcra or token_bucket");
+  if (definition.anchor && !window)
+    return unused(Setting::anchor, "fixed_window or attributed_window");
   if (definition.count_rejected && !counts_rejected) {
-    return unused("count_rejected", "fixed_window or sliding_log");
+    return unused(Setting::count_rejected, "fixed_window or sliding_log");
   }
   if (definition.queue && algorithm != Algorithm::leaky_bucket)
-    return unused("queue", "leaky_bucket");
+    return unused(Setting::queue, "leaky_bucket");
   if (definition.max_delay && algorithm != Algorithm::leaky_bucket)
-    return unused("max_delay", "leaky_bucket");
+    return unused(Setting::max_delay, "leaky_bucket");
   if (definition.rates.size() > 1 && algorithm != Algorithm::sliding_window) {
-    return problem("rates has ", text(std::ssize(definition.rates)), " tiers, ",
-                   to_string(algorithm), " takes one: keep one, or use sliding_window");
+    return fault(Setting::rate, "rates has ", text(std::ssize(definition.rates)), " tiers, ",
+                 to_string(algorithm), " takes one: keep one, or use sliding_window");
   }
   return {};
 }
 
 Finding check_rate(const Rate& rate) {
   if (rate.count < 1)
-    return problem("the rate's count is ", text(rate.count), ": it must be at least 1");
+    return fault(Setting::rate, "the rate's count is ", text(rate.count),
+                 ": it must be at least 1");
   if (rate.count >= product_limit) {
-    return problem("the rate's count ", text(rate.count),
-                   " is too large to count exactly: it must be below ", text(product_limit));
+    return fault(Setting::rate, "the rate's count ", text(rate.count),
+                 " is too large to count exactly: it must be below ", text(product_limit));
   }
   if (to_us(rate.per) < 1) {
-    return problem("the rate's duration is ", text(to_us(rate.per)), "us: it must be at least 1us");
+    return fault(Setting::rate, "the rate's duration is ", text(to_us(rate.per)),
+                 "us: it must be at least 1us");
   }
   if (to_us(rate.per) > span_limit_us) {
-    return problem("the rate's duration is too long to count exactly: it must be at most 26000d");
+    return fault(Setting::rate,
+                 "the rate's duration is too long to count exactly: it must be at most 26000d");
   }
   return {};
 }
 
 Finding check_tier(const Rate& rate) {
   if (to_us(rate.per) % sub_windows != 0) {
-    return problem(
-        "a window of ", text(to_us(rate.per)),
+    return fault(
+        Setting::rate, "a window of ", text(to_us(rate.per)),
         "us does not divide into 10 sub-windows of whole microseconds: use a multiple of 10us");
   }
   if (rate.count > sub_window_count_limit) {
-    return problem("a count of ", text(rate.count),
-                   " is too large for sliding_window: use at most ", text(sub_window_count_limit),
-                   ", or gcra");
+    return fault(Setting::rate, "a count of ", text(rate.count),
+                 " is too large for sliding_window: use at most ", text(sub_window_count_limit),
+                 ", or gcra");
   }
   return {};
 }
@@ -109,17 +114,17 @@ Finding check_entries(Algorithm algorithm, const Rate& rate) {
   if (rate.count <= entry_limit) return {};
   const std::string_view instead =
       algorithm == Algorithm::sliding_log ? "sliding_window or gcra" : "fixed_window";
-  return problem(to_string(algorithm), " keeps one entry a request and a count of ",
-                 text(rate.count), " would need too much memory a key: use at most ",
-                 text(entry_limit), ", or ", instead);
+  return fault(Setting::rate, to_string(algorithm), " keeps one entry a request and a count of ",
+               text(rate.count), " would need too much memory a key: use at most ",
+               text(entry_limit), ", or ", instead);
 }
 
 Finding check_rates(const Definition& definition) {
   if (definition.rates.empty())
-    return problem("rate is missing: give one as COUNT/DURATION, such as 100/1m");
+    return fault(Setting::rate, "rate is missing: give one as COUNT/DURATION, such as 100/1m");
   if (definition.rates.size() > tier_limit) {
-    return problem("rates has ", text(std::ssize(definition.rates)), " tiers: at most ",
-                   text(std::int64_t{tier_limit}), " are decided together");
+    return fault(Setting::rate, "rates has ", text(std::ssize(definition.rates)),
+                 " tiers: at most ", text(std::int64_t{tier_limit}), " are decided together");
   }
   for (const Rate& rate : definition.rates) {
     if (Finding found = check_rate(rate)) return found;
@@ -134,34 +139,36 @@ Finding check_rates(const Definition& definition) {
   return {};
 }
 
-/// The bounds within which span.hpp is exact. `key` is the setting that gave all of the capacity
+/// The bounds within which span.hpp is exact. `setting` gave all of the capacity
 /// but `fixed` units.
-Finding check_capacity(const Policy& policy, std::string_view key, std::int64_t fixed) {
+Finding check_capacity(const Policy& policy, Setting setting, std::int64_t fixed) {
   const std::int64_t for_time = span_limit_us / (policy.interval_us + 1);
   const std::int64_t for_parts =
       policy.interval_remainder == 0 ? product_limit : product_limit / policy.interval_remainder;
   if (policy.capacity <= std::min(for_time, for_parts)) return {};
   const std::string value = text(policy.capacity - fixed);
   if (for_time <= for_parts) {
-    return problem(key, " ", value,
-                   " would take more than 71 years to refill at this rate: use at most ",
-                   text(for_time - fixed));
+    return fault(setting, to_string(setting), " ", value,
+                 " would take more than 71 years to refill at this rate: use at most ",
+                 text(for_time - fixed));
   }
-  return problem(key, " ", value, " can not be counted exactly at this rate: use at most ",
-                 text(for_parts - fixed), ", or a count that divides the duration");
+  return fault(setting, to_string(setting), " ", value,
+               " can not be counted exactly at this rate: use at most ", text(for_parts - fixed),
+               ", or a count that divides the duration");
 }
 
 Finding fill_bucket(const Definition& definition, Policy& policy) {
   policy.capacity = definition.burst.value_or(policy.rates[0].count);
   if (policy.capacity < 1)
-    return problem("burst is ", text(policy.capacity), ": it must be at least 1");
-  return check_capacity(policy, "burst", 0);
+    return fault(Setting::burst, "burst is ", text(policy.capacity), ": it must be at least 1");
+  return check_capacity(policy, Setting::burst, 0);
 }
 
 /// The units that max_delay lets wait, where the configuration names no queue.
 Finding fill_queue_from_delay(Duration max_delay, Policy& policy) {
   if (to_us(max_delay) > product_limit / policy.rates[0].count) {
-    return problem("max_delay is too long to derive a queue from at this rate: give queue, too");
+    return fault(Setting::max_delay,
+                 "max_delay is too long to derive a queue from at this rate: give queue, too");
   }
   policy.queue = units_in(policy, to_us(max_delay), 0).whole;
   return {};
@@ -170,7 +177,8 @@ Finding fill_queue_from_delay(Duration max_delay, Policy& policy) {
 Finding fill_queue(const Definition& definition, Policy& policy) {
   const Duration max_delay = definition.max_delay.value_or(Duration{0});
   if (max_delay < Duration{0} || to_us(max_delay) > span_limit_us) {
-    return problem("max_delay is ", text(to_us(max_delay)), "us: it must be between 0 and 26000d");
+    return fault(Setting::max_delay, "max_delay is ", text(to_us(max_delay)),
+                 "us: it must be between 0 and 26000d");
   }
   if (definition.queue) {
     policy.queue = *definition.queue;
@@ -178,11 +186,11 @@ Finding fill_queue(const Definition& definition, Policy& policy) {
     return found;
   }
   if (policy.queue < 0 || policy.queue >= product_limit) {
-    return problem("queue is ", text(policy.queue), ": it must be between 0 and ",
-                   text(product_limit - 1));
+    return fault(Setting::queue, "queue is ", text(policy.queue), ": it must be between 0 and ",
+                 text(product_limit - 1));
   }
   policy.capacity = 1 + policy.queue;
-  if (Finding found = check_capacity(policy, "queue", 1)) return found;
+  if (Finding found = check_capacity(policy, Setting::queue, 1)) return found;
   policy.max_delay = definition.max_delay.value_or(ceil_us(span_of(policy, policy.queue)));
   return {};
 }
@@ -215,7 +223,29 @@ std::optional<Algorithm> algorithm_from(std::string_view name) {
   return {};
 }
 
-Result<Policy> compile(const Definition& definition) {
+std::string_view to_string(Setting setting) {
+  switch (setting) {
+    case Setting::rate:
+      return "rate";
+    case Setting::burst:
+      return "burst";
+    case Setting::anchor:
+      return "anchor";
+    case Setting::count_rejected:
+      return "count_rejected";
+    case Setting::queue:
+      return "queue";
+    case Setting::max_delay:
+      break;
+  }
+  return "max_delay";
+}
+
+void throw_exception_from_error(const Fault& fault, const boost::source_location&) {
+  throw std::runtime_error(fault.message);
+}
+
+Result<Policy, Fault> compile(const Definition& definition) {
   if (Finding found = check_use_of_keys(definition)) return *found;
   if (Finding found = check_rates(definition)) return *found;
   const Rate& rate = definition.rates[0];

@@ -68,9 +68,21 @@ struct Policy {
   Duration max_delay{0};                ///< leaky_bucket
 };
 
-/// Checks a definition; the problem says which value is wrong and what would be right. Its message
-/// begins with the key of the setting that is wrong (burst, anchor, count_rejected, queue,
-/// max_delay); any other is about the rate.
-Result<Policy> compile(const Definition& definition);
+/// The settings of a definition that can be wrong, besides its algorithm.
+enum class Setting : std::uint8_t { rate, burst, anchor, count_rejected, queue, max_delay };
+
+/// As the configuration names it: `max_delay`.
+std::string_view to_string(Setting setting);
+
+/// Why a definition cannot be used.
+struct Fault {
+  Setting setting;
+  std::string message;  ///< which value is wrong, and what would be right
+};
+[[noreturn]] void throw_exception_from_error(const Fault& fault, const boost::source_location&);
+
+/// Checks a definition and computes what its algorithm needs. Reports the first fault; without the
+/// setting that it names, the next one.
+Result<Policy, Fault> compile(const Definition& definition);
 
 }  // namespace weir::rules

@@ -53,12 +53,13 @@ std::vector<Rate> shares_of_rate(const Rate& rate, std::int64_t instances) {
   return shares;
 }
 
-Problem nothing_left(std::int64_t quota, std::int64_t instances) {
-  return {"one of " + std::to_string(instances) + " instances can not have a share of " +
-          std::to_string(quota) + (quota == 1 ? " unit" : " units")};
+Fault nothing_left(std::int64_t quota, std::int64_t instances) {
+  return {Setting::rate, "one of " + std::to_string(instances) +
+                             " instances can not have a share of " + std::to_string(quota) +
+                             (quota == 1 ? " unit" : " units")};
 }
 
-Result<Policy> share_of_bucket(const Policy& policy, std::int64_t instances) {
+Result<Policy, Fault> share_of_bucket(const Policy& policy, std::int64_t instances) {
   const std::int64_t at_once = usable_at_once(policy);
   const std::int64_t capacity = at_once / instances;
   if (capacity == 0) return nothing_left(at_once, instances);
@@ -71,15 +72,15 @@ Result<Policy> share_of_bucket(const Policy& policy, std::int64_t instances) {
   }
   for (const Rate& rate : shares_of_rate(policy.rates[0], instances)) {
     definition.rates = {rate};
-    if (Result<Policy> share = compile(definition)) return share;
+    if (Result<Policy, Fault> share = compile(definition)) return share;
   }
-  return Problem{"one of " + std::to_string(instances) +
-                 " instances can not count its share of the rate exactly"};
+  return Fault{Setting::rate, "one of " + std::to_string(instances) +
+                                  " instances can not count its share of the rate exactly"};
 }
 
 }  // namespace
 
-Result<Policy> share_of(const Policy& policy, std::int64_t instances) {
+Result<Policy, Fault> share_of(const Policy& policy, std::int64_t instances) {
   if (instances <= 1) return policy;
   const bool is_bucket = policy.algorithm == Algorithm::gcra ||
                          policy.algorithm == Algorithm::token_bucket ||

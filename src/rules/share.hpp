@@ -11,8 +11,8 @@
 
 namespace weir::rules {
 
-/// The policy itself for one instance. The problem says why there is no share that admits
+/// The policy itself for one instance. The fault says why there is no share that admits
 /// anything: the quota, or what of it is usable at once, is smaller than `instances`.
-Result<Policy> share_of(const Policy& policy, std::int64_t instances);
+Result<Policy, Fault> share_of(const Policy& policy, std::int64_t instances);
 
 }  // namespace weir::rules

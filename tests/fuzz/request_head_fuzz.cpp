@@ -131,7 +131,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require_that_beast_agrees(head, received);
   constexpr std::size_t most_added = 8;  // with them it may be too many for the next recipient
   if (received.fields.size() + most_added > proxy::most_fields) return 0;
-  config::Upstream upstream;
+  upstream::Upstream upstream;
   upstream.servers = {{.url = {}, .host = "upstream.example"}};
   received.upstream = &upstream;
   received.server = &upstream.servers.front();

@@ -5,9 +5,10 @@ import unittest
 import layers
 
 ROOMS = """
-weir_room(base USES)
+weir_room(base)
 weir_room(rules USES base)
-weir_room(store USES base rules LIBRARIES asio)
+weir_room(store USES base rules
+          LIBRARIES asio)
 """
 
 
@@ -18,6 +19,18 @@ class Edges(unittest.TestCase):
             "rules": {"rules", "base"},
             "store": {"store", "base", "rules"},
         })
+
+
+    def test_that_are_listed_and_not_used_are_found(self):
+        used = {"rules": {"base"}, "store": {"rules"}}
+        self.assertEqual(list(layers.unused_complaints(layers.edges(ROOMS), used)),
+                         ["store lists base and uses nothing of it; remove it"])
+
+    def test_go_down(self):
+        self.assertEqual(list(layers.order_complaints(layers.edges(ROOMS))), [])
+        upward = layers.edges("weir_room(base USES rules)\nweir_room(rules USES base)")
+        self.assertEqual(list(layers.order_complaints(upward)),
+                         ["base uses rules, which is not listed above it"])
 
 
 class Complaints(unittest.TestCase):
@@ -35,6 +48,7 @@ class Complaints(unittest.TestCase):
             ("rules", "const auto w = next_time(0);"),
             ("store", "now = std::chrono::steady_clock::now();"),
             ("store", "#include <boost/asio.hpp>"),
+            ("rules", "beast::store::Policy policy; log(\"store::\");"),
         ):
             with self.subTest(line=line):
                 self.assertEqual(self.of(room, line), [])
@@ -44,6 +58,7 @@ class Complaints(unittest.TestCase):
             ("base", '#include "rules/policy.hpp"'),
             ("rules", '#include "store/claim.hpp"'),
             ("rules", '  #  include "store/claim.hpp"'),
+            ("base", "std::vector<rules::Policy> policies;"),
             ("rules", "#include <boost/asio.hpp>"),
             ("rules", "#include <boost/beast/core.hpp>"),
             ("rules", "#include <spdlog/spdlog.h>"),

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks of the sources as text: python3 tests/lint/lint.py [CHECK...]
 
-layers   a room includes only rooms that its weir_room() line in CMakeLists.txt names, and the pure
-         rooms neither I/O nor logging nor a clock
+layers   a room includes the rooms that its weir_room() line in CMakeLists.txt names and no others;
+         the pure rooms include neither I/O nor logging nor a clock
 lengths  no source file is longer than 450 lines
 paths    no file names a path of one person's machine
 

@@ -25,7 +25,7 @@ using admin::AdminServer;
 using admin::TestProcess;
 using boost::system::error_code;
 
-config::Endpoint any_port() {
+Endpoint any_port() {
   return {.host = "127.0.0.1", .port = 0, .unix_path = {}};
 }
 
@@ -207,7 +207,7 @@ TEST_CASE("AdminServer stops with connections open, and frees its port") {
 TEST_CASE("AdminServer takes over the file of a unix socket that nobody listens on") {
   std::string directory = (std::filesystem::temp_directory_path() / "weir-XXXXXX").string();
   REQUIRE(::mkdtemp(directory.data()) != nullptr);
-  const config::Endpoint address{.host = {}, .port = 0, .unix_path = directory + "/admin.sock"};
+  const Endpoint address{.host = {}, .port = 0, .unix_path = directory + "/admin.sock"};
   {
     asio::io_context io;
     const asio::local::stream_protocol::acceptor left_behind(

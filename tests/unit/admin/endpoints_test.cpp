@@ -78,7 +78,7 @@ TEST_CASE("/readyz follows the state of the process") {
 }
 
 TEST_CASE("/readyz says what is degraded, and is unready only where nothing would be decided") {
-  using weir::config::OnFailure;
+  using weir::limiter::OnFailure;
   struct Row {
     std::vector<OnFailure> policies;
     std::vector<bool> shadow;

@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "admin/instruments.hpp"
+#include "config/config.hpp"
 
 namespace weir::admin {
 
 struct TestProcess {
-  explicit TestProcess(std::vector<config::Route> routes = {}) {
+  explicit TestProcess(std::vector<proxy::Route> routes = {}) {
     config.admin.emplace();
     config.routes = std::move(routes);
     config.upstreams.emplace_back().name = "api";
@@ -28,6 +29,7 @@ struct TestProcess {
 
   Instruments instruments() const {
     Instruments all{.config = config,
+                    .options = config.admin ? &*config.admin : nullptr,
                     .store = store,
                     .readiness = readiness,
                     .traffic = {},
@@ -60,8 +62,8 @@ struct TestProcess {
   StoreHealth health{2};
 };
 
-inline config::Route named_route(std::string name) {
-  config::Route route;
+inline proxy::Route named_route(std::string name) {
+  proxy::Route route;
   route.name = std::move(name);
   return route;
 }

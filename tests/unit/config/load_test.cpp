@@ -25,7 +25,7 @@ TEST_CASE("the least file takes every default") {
   CHECK(config->response_fields.retry_after == http::RetryAfterForm::seconds);
   CHECK_FALSE(config->response_fields.partition_key);
   CHECK(config->access_log.path == "-");
-  CHECK(config->access_log.format == AccessLog::Format::json);
+  CHECK(config->access_log.format == proxy::AccessLogOptions::Format::json);
   CHECK(config->memory.max_keys == 1'000'000);
   REQUIRE(config->identities.size() == 1);
   CHECK(config->identities[0].name == "client");
@@ -82,8 +82,8 @@ routes: [{respond: {}}]
   CHECK(config->response_fields.retry_after_jitter == 5s);
   CHECK(config->access_log.path == "/etc/weir/logs/access.log");
   CHECK(config->access_log.sample == 0.25);
-  CHECK(config->access_log.only == AccessLog::Only::denied);
-  CHECK(config->access_log.format == AccessLog::Format::text);
+  CHECK(config->access_log.only == proxy::AccessLogOptions::Only::denied);
+  CHECK(config->access_log.format == proxy::AccessLogOptions::Format::text);
   CHECK(config->memory.max_keys == 1000);
 }
 
@@ -115,14 +115,14 @@ TEST_CASE("fields of untrusted peers") {
   const auto least = must_load(test::route_tail);
   CHECK(least->client_address.removes_untrusted_fields);
   CHECK(least->client_address.untrusted_fields.empty());
-  CHECK(least->downstream.unusual_field_names == UnusualNames::pass);
+  CHECK(least->downstream.unusual_field_names == proxy::UnusualNames::pass);
   const auto config = must_load(
       "client_address: {remove_untrusted_fields: false, untrusted_fields: [X-Geo, \"x-in-*\"]}\n"
       "downstream: {unusual_field_names: drop}\n" +
       test::route_tail);
   CHECK_FALSE(config->client_address.removes_untrusted_fields);
   CHECK(config->client_address.untrusted_fields == std::vector<std::string>{"x-geo", "x-in-*"});
-  CHECK(config->downstream.unusual_field_names == UnusualNames::drop);
+  CHECK(config->downstream.unusual_field_names == proxy::UnusualNames::drop);
   CHECK(must_load("client_address: {untrusted_fields: []}\n" + test::route_tail)
             ->client_address.untrusted_fields.empty());
 }
@@ -159,7 +159,7 @@ upstreams:
 routes: [{upstream: least}, {match: {path: /x}, upstream: full}]
 )");
   REQUIRE(config->upstreams.size() == 2);
-  const Upstream& full = config->upstreams[0];
+  const upstream::Upstream& full = config->upstreams[0];
   CHECK(full.name == "full");
   CHECK(full.servers[0].host == "::1");
   CHECK(full.servers[0].port == 3000);
@@ -167,7 +167,7 @@ routes: [{upstream: least}, {match: {path: /x}, upstream: full}]
   REQUIRE(full.servers.size() == 2);
   CHECK(full.servers[1].port == 3001);
   CHECK(full.servers[1].weight == 1);
-  CHECK(full.balance == Balance::least_connections);
+  CHECK(full.balance == upstream::Balance::least_connections);
   REQUIRE(full.health_check.has_value());
   CHECK(full.health_check->path == "/healthz?a=b");
   CHECK(full.health_check->interval == 1s);
@@ -179,12 +179,12 @@ routes: [{upstream: least}, {match: {path: /x}, upstream: full}]
   CHECK(full.idle_timeout == 30ms);
   CHECK(full.retries == 0);
   CHECK(full.retry_body == 4096);
-  CHECK(full.reuse == Reuse::safe);
+  CHECK(full.reuse == upstream::Reuse::safe);
   CHECK(config->upstreams[1].servers[0].port == 80);
   CHECK(config->upstreams[1].retries == 1);
-  CHECK(config->upstreams[1].reuse == Reuse::always);
+  CHECK(config->upstreams[1].reuse == upstream::Reuse::always);
   CHECK(config->upstreams[1].retry_body == 16'384);
-  CHECK(config->upstreams[1].balance == Balance::round_robin);
+  CHECK(config->upstreams[1].balance == upstream::Balance::round_robin);
   CHECK_FALSE(config->upstreams[1].health_check.has_value());
   CHECK(config->routes[0].upstream == 1U);
   CHECK(config->routes[1].upstream == 0U);

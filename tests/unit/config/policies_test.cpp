@@ -76,7 +76,7 @@ policies:
     attributes: ["header:user-agent", "query:page", client_address, method, path, "identity:api_key"]
 routes: [{respond: {}, limits: [{policy: watched}]}]
 )");
-  using Kind = Attribute::Kind;
+  using Kind = limiter::Attribute::Kind;
   const auto& attributes = config->policies[0].attributes;
   REQUIRE(attributes.size() == 6);
   const Kind kinds[] = {Kind::header, Kind::query, Kind::client_address,

@@ -381,7 +381,7 @@ TEST_CASE("routes and their limits") {
   check_all(cases, "");
 
   std::string many = head + "routes: [{respond: {}, limits: [";
-  for (std::size_t i = 0; i <= limits_per_route; ++i) {
+  for (std::size_t i = 0; i <= limiter::limits_per_route; ++i) {
     many += "{policy: per_client, key: client},";
   }
   CHECK(problems_of(many + "]}]").find("routes[0].limits: more than 16 entries") !=

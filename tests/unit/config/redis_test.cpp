@@ -27,7 +27,7 @@ std::string with_store(const std::string& redis, const std::string& policies = "
          test::route_tail;
 }
 
-RedisStore from_url(const std::string& url) {
+redis::Options from_url(const std::string& url) {
   return must_load(with_store("{url: \"" + url + "\"}"), with_tls())->redis;
 }
 
@@ -50,7 +50,7 @@ TEST_CASE("a redis store, every key of it") {
   CHECK(redis.timeout == 5ms);
   CHECK(redis.breaker_failures == 2);
   CHECK(redis.breaker_retry_after == 250ms);
-  CHECK(redis.on_failure == OnFailure::deny);
+  CHECK(redis.on_failure == limiter::OnFailure::deny);
   CHECK(redis.replicas == 4);
   CHECK(config->warnings.empty());
 }
@@ -82,7 +82,7 @@ TEST_CASE("URLs of a redis") {
   };
   for (const Case& one : cases) {
     CAPTURE(one.url);
-    const RedisStore redis = from_url(one.url);
+    const redis::Options redis = from_url(one.url);
     CHECK(redis.host == one.host);
     CHECK(redis.port == one.port);
     CHECK(redis.user == one.user);
@@ -95,7 +95,7 @@ TEST_CASE("URLs of a redis") {
 
 TEST_CASE("a redis at a unix socket") {
   CHECK(from_url("unix:///run/redis/redis.sock").unix_path == "/run/redis/redis.sock");
-  const RedisStore redis = from_url("unix://weir:p%40ss@/run/a%20b.sock?db=2");
+  const redis::Options redis = from_url("unix://weir:p%40ss@/run/a%20b.sock?db=2");
   CHECK(redis.unix_path == "/run/a b.sock");
   CHECK(redis.host.empty());
   CHECK(redis.user == "weir");
@@ -244,9 +244,9 @@ TEST_CASE("a policy's on_failure is the store's, or its own") {
   const auto config = must_load(with_store(
       "{url: \"redis://r\", on_failure: deny}",
       "{a: {rate: 1/s}, b: {rate: 1/s, on_failure: allow}, c: {rate: 1/s, on_failure: local}}"));
-  CHECK(config->policies[0].on_failure == OnFailure::deny);
-  CHECK(config->policies[1].on_failure == OnFailure::allow);
-  CHECK(config->policies[2].on_failure == OnFailure::local);
+  CHECK(config->policies[0].on_failure == limiter::OnFailure::deny);
+  CHECK(config->policies[1].on_failure == limiter::OnFailure::allow);
+  CHECK(config->policies[2].on_failure == limiter::OnFailure::local);
 }
 
 TEST_CASE("a policy that falls back to this instance has its share of the quota") {

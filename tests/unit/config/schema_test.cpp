@@ -151,7 +151,7 @@ TEST_CASE("the reference's values are the defaults") {
   CHECK(written.redis.on_failure == redis.on_failure);
   CHECK(written.redis.replicas == redis.replicas);
   CHECK(written.policies[0].on_failure == redis.on_failure);
-  const Upstream upstream;
+  const upstream::Upstream upstream;
   CHECK(written.upstreams[0].connect_timeout == upstream.connect_timeout);
   CHECK(written.upstreams[0].response_timeout == upstream.response_timeout);
   CHECK(written.upstreams[0].idle_timeout == upstream.idle_timeout);
@@ -159,7 +159,7 @@ TEST_CASE("the reference's values are the defaults") {
   CHECK(written.upstreams[0].retry_body == upstream.retry_body);
   CHECK(written.upstreams[0].reuse == upstream.reuse);
   CHECK(written.upstreams[0].balance == upstream.balance);
-  const HealthCheck check;
+  const upstream::HealthCheck check;
   REQUIRE(written.upstreams[0].health_check.has_value());
   CHECK(written.upstreams[0].health_check->interval == check.interval);
   CHECK(written.upstreams[0].health_check->timeout == check.timeout);

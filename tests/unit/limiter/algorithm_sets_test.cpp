@@ -9,8 +9,8 @@ namespace {
 using rules::Algorithm;
 using Sets = std::vector<std::uint8_t>;
 
-config::Policy policy_of(Algorithm algorithm) {
-  config::Policy policy;
+Policy policy_of(Algorithm algorithm) {
+  Policy policy;
   policy.rule.algorithm = algorithm;
   return policy;
 }
@@ -24,8 +24,8 @@ constexpr std::uint8_t log = bit(Algorithm::sliding_log);
 constexpr std::uint8_t gcra_bit = bit(Algorithm::gcra);
 
 Sets sets_of(Fixture& fixture) {
-  fixture.config.routes = {fixture.route};
-  return algorithm_sets(fixture.config);
+  const std::array<std::span<const Limit>, 1> limits{fixture.route.limits};
+  return algorithm_sets(fixture.config, limits);
 }
 
 }  // namespace
@@ -72,9 +72,10 @@ TEST_CASE("The sets of all routes, each once") {
   const auto first = fixture.route;
   fixture.route = {};
   fixture.limit(policy_of(Algorithm::gcra), 1);
-  fixture.config.routes = {first, fixture.route, first, {}};
+  const std::array<std::span<const Limit>, 4> limits{
+      first.limits, fixture.route.limits, first.limits, {}};
   // The last one is for a request that is charged to the limits of several routes.
-  CHECK(algorithm_sets(fixture.config) == Sets{fixed, gcra_bit, fixed | gcra_bit});
+  CHECK(algorithm_sets(fixture.config, limits) == Sets{fixed, gcra_bit, fixed | gcra_bit});
 }
 
 }  // namespace weir::limiter::test

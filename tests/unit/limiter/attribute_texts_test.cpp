@@ -6,13 +6,13 @@
 namespace weir::limiter::test {
 namespace {
 
-using Kind = config::Attribute::Kind;
+using Kind = Attribute::Kind;
 
-config::Attribute attribute(Kind kind, const char* name, identity::Source source) {
+Attribute attribute(Kind kind, const char* name, identity::Source source) {
   return {.kind = kind, .text = {}, .name = name, .source = std::move(source)};
 }
 
-std::vector<std::string> texts(Fixture& fixture, std::vector<config::Attribute> attributes) {
+std::vector<std::string> texts(Fixture& fixture, std::vector<Attribute> attributes) {
   fixture.config.policies.resize(1);
   fixture.config.policies[0].attributes = std::move(attributes);
   AttributeTexts made(fixture.config);
@@ -58,13 +58,12 @@ TEST_CASE("The texts of all limits of a request hold together") {
   fixture.client = identity::IpAddress::parse("2001:db8:1111:2222:3333:4444:5555:6666").value();
   fixture.config.policies.resize(1);
   fixture.config.policies[0].attributes.assign(
-      config::attribute_limit,
-      attribute(Kind::client_address, "", {identity::FromClientAddress{}}));
+      attribute_limit, attribute(Kind::client_address, "", {identity::FromClientAddress{}}));
   AttributeTexts made(fixture.config);
   for (int request = 0; request < 3; ++request) {
     made.clear();
     std::vector<std::span<const std::string_view>> all;
-    for (std::size_t i = 0; i < config::limits_per_route; ++i) {
+    for (std::size_t i = 0; i < limits_per_route; ++i) {
       all.push_back(made.of(0, fixture.evidence()));
     }
     for (const auto& texts_of_limit : all) {

@@ -13,11 +13,11 @@ TEST_CASE("a decision about known keys allocates nothing") {
   rules::Definition watched = gcra(2, 3'600s);
   watched.algorithm = rules::Algorithm::attributed_window;
   auto attributed = policy("watched", watched);
-  attributed.attributes = {{.kind = config::Attribute::Kind::client_address,
+  attributed.attributes = {{.kind = Attribute::Kind::client_address,
                             .text = {},
                             .name = {},
                             .source = {identity::FromClientAddress{}}},
-                           {.kind = config::Attribute::Kind::query,
+                           {.kind = Attribute::Kind::query,
                             .text = {},
                             .name = "user",
                             .source = {identity::FromQuery{"user"}}}};

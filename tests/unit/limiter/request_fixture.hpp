@@ -10,6 +10,7 @@
 
 #include <boost/container/static_vector.hpp>
 
+#include "config/config.hpp"
 #include "limiter/limiter.hpp"
 
 namespace weir::limiter::test {
@@ -24,8 +25,8 @@ inline rules::Definition gcra(std::int64_t count, Duration per) {
   return definition;
 }
 
-inline config::Policy policy(const char* name, const rules::Definition& definition) {
-  config::Policy result;
+inline Policy policy(const char* name, const rules::Definition& definition) {
+  Policy result;
   result.name = name;
   result.rule = rules::compile(definition).value();
   return result;
@@ -43,9 +44,9 @@ struct Fixture {
   }
 
   /// Adds a limit by `identity` under that policy to the route.
-  config::Limit& limit(config::Policy policy, std::size_t identity) {
+  Limit& limit(Policy policy, std::size_t identity) {
     config.policies.push_back(std::move(policy));
-    config::Limit result;
+    Limit result;
     result.policy = config.policies.size() - 1;
     result.identity = identity;
     return route.limits.emplace_back(result);
@@ -63,9 +64,9 @@ struct Fixture {
   /// The route alone; a test adds others that the request may be for.
   boost::container::static_vector<RouteEvidence, 4> routes() const {
     boost::container::static_vector<RouteEvidence, 4> all;
-    all.push_back({route, evidence()});
-    for (const config::Route& other : other_routes)
-      all.push_back({other, evidence()});
+    all.push_back({route.limits, evidence()});
+    for (const proxy::Route& other : other_routes)
+      all.push_back({other.limits, evidence()});
     return all;
   }
   identity::Evidence evidence() const {
@@ -78,8 +79,8 @@ struct Fixture {
   const PolicyCounters& counters(std::size_t policy) const { return limiter->counters()[policy]; }
 
   config::Config config;
-  config::Route route;
-  std::vector<config::Route> other_routes;
+  proxy::Route route;
+  std::vector<proxy::Route> other_routes;
   std::vector<http::FieldView> fields;
   http::RequestView request;
   identity::IpAddress client = identity::IpAddress::v4({192, 0, 2, 1});

@@ -13,7 +13,6 @@
 
 namespace weir::limiter::test {
 
-using config::OnFailure;
 using redis::StoreError;
 
 struct Told final : redis::Receiver {
@@ -21,9 +20,9 @@ struct Told final : redis::Receiver {
   std::optional<StoreError> error;
 };
 
-inline config::Policy shared_policy(const char* name, std::int64_t count,
-                                    OnFailure on_failure = OnFailure::local) {
-  config::Policy result = policy(name, gcra(count, 3'600s));
+inline Policy shared_policy(const char* name, std::int64_t count,
+                            OnFailure on_failure = OnFailure::local) {
+  Policy result = policy(name, gcra(count, 3'600s));
   result.local_rule = rules::compile(gcra(1, 3'600s)).value();
   result.on_failure = on_failure;
   return result;
@@ -39,7 +38,7 @@ struct Coming {
 /// A limiter over a Redis of its own. Time is the test's; the clock of Redis is its own.
 struct SharedFixture : Fixture {
   SharedFixture() {
-    config.redis = redis::test::StoreFixture::options_for(process);
+    static_cast<redis::Options&>(config.redis) = redis::test::StoreFixture::options_for(process);
     config.redis.breaker_failures = 2;
   }
 
@@ -53,7 +52,7 @@ struct SharedFixture : Fixture {
     const std::uint8_t both = gcra_alone | window_alone;
     const std::vector sets{gcra_alone, window_alone, both};
     redis->store.emplace(redis->io, config.redis, names, sets, redis->counters, 1);
-    limiter = std::make_unique<Limiter>(config, store, *redis->store, 1);
+    limiter = std::make_unique<Limiter>(config, store, *redis->store, config.redis, 1);
     return redis->start();
   }
   /// Through to the verdict; it holds until the next.

@@ -186,9 +186,9 @@ TEST_CASE("append_json_line gives one line of valid JSON with the same fields fo
 }
 
 TEST_CASE("AccessLog wants what the configuration asks for") {
-  using Only = weir::config::AccessLog::Only;
+  using Only = weir::proxy::AccessLogOptions::Only;
   struct Row {
-    weir::config::AccessLog options;
+    weir::proxy::AccessLogOptions options;
     bool denied, not_denied;
   };
   const std::vector<Row> rows{
@@ -210,7 +210,7 @@ TEST_CASE("AccessLog wants what the configuration asks for") {
 TEST_CASE("AccessLog samples the share asked for, whatever the rhythm of the traffic") {
   const auto writer = unread_writer();
   for (const double share : {0.01, 0.5, 0.9}) {
-    AccessLog log({.path = "-", .sample = share, .only = weir::config::AccessLog::Only::all},
+    AccessLog log({.path = "-", .sample = share, .only = weir::proxy::AccessLogOptions::Only::all},
                   *writer, 42);
     constexpr int requests = 100'000;
     int taken[2] = {0, 0};
@@ -226,7 +226,7 @@ TEST_CASE("AccessLog samples the share asked for, whatever the rhythm of the tra
 
 TEST_CASE("AccessLog of a tiny share still writes a line now and then") {
   const auto writer = unread_writer();
-  AccessLog log({.path = "-", .sample = 0.0001, .only = weir::config::AccessLog::Only::all},
+  AccessLog log({.path = "-", .sample = 0.0001, .only = weir::proxy::AccessLogOptions::Only::all},
                 *writer, 7);
   int taken = 0;
   for (int i = 0; i < 200'000; ++i)

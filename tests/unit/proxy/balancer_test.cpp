@@ -10,10 +10,10 @@
 namespace weir::proxy {
 namespace {
 
-using config::Balance;
+using upstream::Balance;
 
 Balancer with_weights(Balance balance, const std::vector<int>& weights) {
-  std::vector<config::Server> servers;
+  std::vector<upstream::Server> servers;
   for (const int weight : weights)
     servers.push_back({.url = {}, .host = {}, .weight = weight});
   return {balance, servers};

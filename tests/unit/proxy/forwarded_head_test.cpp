@@ -52,7 +52,7 @@ struct Forwarded {
   }
 
   std::string head;
-  weir::config::Upstream upstream;
+  weir::upstream::Upstream upstream;
   Exchange exchange;
 };
 

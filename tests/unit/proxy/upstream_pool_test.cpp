@@ -17,7 +17,7 @@ struct Pool {
   explicit Pool(std::vector<std::string> hosts, bool checked = false) {
     for (auto& host : hosts)
       settings.servers.push_back({.url = {}, .host = std::move(host)});
-    if (checked) settings.health_check = config::HealthCheck{.path = "/"};
+    if (checked) settings.health_check = upstream::HealthCheck{.path = "/"};
     gauges = std::vector<Gauge>(hosts.size());
     const auto give_up_idle = [this] { pool->close_idle(); };
     pool = std::make_unique<UpstreamPool>(
@@ -57,7 +57,7 @@ struct Pool {
   Turns turns{io};
   std::atomic<std::size_t> downstream{0};
   DescriptorBudget descriptors{32, downstream};
-  config::Upstream settings;
+  upstream::Upstream settings;
   std::vector<Gauge> gauges;
   std::unique_ptr<UpstreamPool> pool;
 };
@@ -202,7 +202,7 @@ TEST_CASE("an idle connection on which something happens is closed within a seco
 
 TEST_CASE("with reuse: safe a client connection gets back what it gave, and nobody else does") {
   Pool pool({"192.0.2.1", "192.0.2.2"});
-  pool.settings.reuse = config::Reuse::safe;
+  pool.settings.reuse = upstream::Reuse::safe;
   auto& server = pool.server(0);
   auto& other = pool.server(1);
   std::vector<std::unique_ptr<Pair>> pairs;
@@ -241,7 +241,7 @@ TEST_CASE("with reuse: safe a client connection gets back what it gave, and nobo
     CHECK(take(other, 3) == -1);
   }
   SECTION("where they are shared the end of a client connection closes nothing") {
-    pool.settings.reuse = config::Reuse::always;
+    pool.settings.reuse = upstream::Reuse::always;
     pool.pool->close_idle_of(3);
     CHECK(take(server, 4) == of_three);
   }

@@ -12,7 +12,7 @@ namespace {
 
 /// A store that reaches its server through a relay.
 struct Relayed {
-  explicit Relayed(config::RedisStore options) : fixture(options), relay(fixture.io, options.port) {
+  explicit Relayed(redis::Options options) : fixture(options), relay(fixture.io, options.port) {
     options.port = relay.port();
     fixture.use(options);
   }

@@ -57,8 +57,8 @@ struct Asked final : Receiver {
 class StoreFixture {
  public:
   /// Generous times, for a busy machine; a test that measures sets its own.
-  static config::RedisStore options_for(const RedisProcess& redis) {
-    config::RedisStore options;
+  static redis::Options options_for(const RedisProcess& redis) {
+    redis::Options options;
     options.host = "127.0.0.1";
     options.port = redis.port();
     options.connect_timeout = 5s;
@@ -66,7 +66,7 @@ class StoreFixture {
     return options;
   }
 
-  explicit StoreFixture(const config::RedisStore& options) {
+  explicit StoreFixture(const redis::Options& options) {
     // As the server does: hiredis writes without MSG_NOSIGNAL.
     std::signal(SIGPIPE, SIG_IGN);
     use(options);
@@ -79,7 +79,7 @@ class StoreFixture {
   }
 
   /// Another store on the same loop, so as to reach its server through something that is on it too.
-  void use(const config::RedisStore& options) {
+  void use(const redis::Options& options) {
     const std::uint8_t one = set_of(rules::Algorithm::gcra);
     const std::uint8_t other = set_of(rules::Algorithm::fixed_window);
     store.emplace(io, options, std::vector<std::string>{"first", "second"}, std::vector{one, other},

@@ -14,7 +14,7 @@ constexpr Algorithm all[] = {Algorithm::fixed_window,   Algorithm::attributed_wi
                              Algorithm::leaky_bucket};
 
 std::string problem_of(const Definition& definition) {
-  const Result<Policy> policy = compile(definition);
+  const Result<Policy, Fault> policy = compile(definition);
   return policy.has_value() ? std::string() : policy.error().message;
 }
 

@@ -37,7 +37,7 @@ struct Row {
 inline const Instant epoch = instant_from_us(20'000LL * 86'400'000'000LL);
 
 inline Policy policy_of(const Definition& definition) {
-  const Result<Policy> policy = compile(definition);
+  const Result<Policy, Fault> policy = compile(definition);
   INFO((policy.has_error() ? policy.error().message : ""));
   REQUIRE(policy.has_value());
   return *policy;

@@ -81,7 +81,7 @@ TEST_CASE("a share is the quota divided, rounded down") {
   for (const ShareCase& row : rows) {
     const Policy whole = policy_of(row.whole);
     CAPTURE(to_string(whole.algorithm), whole.rates[0].count, row.instances);
-    const Result<Policy> share = share_of(whole, row.instances);
+    const Result<Policy, Fault> share = share_of(whole, row.instances);
     REQUIRE(share.has_value());
     CHECK(share->rates == row.rates);
     CHECK(share->capacity == row.capacity);
@@ -91,11 +91,11 @@ TEST_CASE("a share is the quota divided, rounded down") {
 }
 
 TEST_CASE("a share keeps how the policy counts") {
-  const Result<Policy> share = share_of(policy_of({.algorithm = Algorithm::fixed_window,
-                                                   .rates = {{10, seconds(1)}},
-                                                   .anchor = Anchor::clock,
-                                                   .count_rejected = true}),
-                                        2);
+  const Result<Policy, Fault> share = share_of(policy_of({.algorithm = Algorithm::fixed_window,
+                                                          .rates = {{10, seconds(1)}},
+                                                          .anchor = Anchor::clock,
+                                                          .count_rejected = true}),
+                                               2);
   REQUIRE(share.has_value());
   CHECK(share->anchor == Anchor::clock);
   CHECK(share->count_rejected);
@@ -114,7 +114,7 @@ TEST_CASE("a share of nothing is a problem") {
   };
   for (const Definition& definition : definitions) {
     CAPTURE(to_string(definition.algorithm));
-    const Result<Policy> share = share_of(policy_of(definition), 4);
+    const Result<Policy, Fault> share = share_of(policy_of(definition), 4);
     REQUIRE(share.has_error());
     CHECK(share.error().message == "one of 4 instances can not have a share of 3 units");
   }
@@ -193,7 +193,7 @@ TEST_CASE("shares together never admit more than the policy does, over any stret
       Random random(seed);
       const Policy whole = policy_of(random_definition(random, algorithm));
       const std::int64_t instances = random.between(2, 9);
-      const Result<Policy> share = share_of(whole, instances);
+      const Result<Policy, Fault> share = share_of(whole, instances);
       if (!share.has_value()) continue;
       ++checked;
       INFO(to_string(algorithm) << " seed " << seed << " instances " << instances);

@@ -1,0 +1,19 @@
+// How the admin API is reached.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/endpoint.hpp"
+#include "base/secret.hpp"
+
+namespace weir::admin {
+
+struct Options {
+  Endpoint address{.host = "127.0.0.1", .port = 9090, .unix_path = {}};
+  Secret token;  ///< empty: no token asked
+  std::vector<std::string>
+      hosts{};  ///< names that Host may have while no token is set, besides addresses and localhost
+};
+
+}  // namespace weir::admin

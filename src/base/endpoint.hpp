@@ -1,0 +1,18 @@
+// Where a socket listens or connects.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace weir {
+
+/// host:port, [v6]:port or unix:/path.
+struct Endpoint {
+  std::string host;        ///< without brackets; empty for a unix socket
+  std::uint16_t port = 0;  ///< 0 picks a free one
+  std::string unix_path;
+  bool is_unix() const { return !unix_path.empty(); }
+  std::string to_string() const;
+};
+
+}  // namespace weir

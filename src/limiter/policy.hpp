@@ -1,0 +1,64 @@
+// Policies, and the limits that apply them to requests.
+//
+// Values: made once when a configuration is loaded, then read by all workers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "identity/identity.hpp"
+#include "rules/policy.hpp"
+
+namespace weir::limiter {
+
+/// What decides for a policy while Redis does not.
+enum class OnFailure : std::uint8_t {
+  local,  ///< the embedded store, with this instance's share of the quota
+  allow,  ///< the policy does not limit
+  deny,   ///< 503
+};
+
+/// What each entry of an attributed window carries.
+struct Attribute {
+  enum class Kind : std::uint8_t { client_address, method, path, header, query, identity };
+  Kind kind = Kind::client_address;
+  std::string text;         ///< as configured: `header:user-agent`
+  std::string name;         ///< after the colon; empty for client_address, method and path
+  identity::Source source;  ///< where it is read from, for all but method and path
+};
+
+/// Attributes of one policy; the loader refuses more.
+inline constexpr std::size_t attribute_limit = 8;
+
+struct Policy {
+  std::string name;
+  rules::Policy rule;
+  std::int64_t cost = 1;
+  bool shadow = false;
+  bool visible = true;  ///< shown to clients: not hidden by headers: false, and not in shadow mode
+  int status = 429;
+  std::optional<std::string> body;    ///< replaces the problem body
+  std::vector<Attribute> attributes;  ///< attributed_window
+  OnFailure on_failure = OnFailure::local;
+  rules::Policy local_rule;  ///< this instance's share, while it decides alone
+  std::string policy_item;   ///< ready for RateLimit-Policy
+  std::string name_item;     ///< ready for RateLimit
+};
+
+/// One limit of a route, with indexes into Settings::policies and Settings::identities.
+struct Limit {
+  std::size_t policy = 0;
+  std::size_t identity = 0;
+  std::optional<std::size_t> otherwise;  ///< identity to use when the first is absent
+  bool required = false;                 ///< absent: 401
+  std::int64_t cost = 1;
+  bool overdraft = false;
+};
+
+/// Limits of one route; the loader refuses more.
+inline constexpr std::size_t limits_per_route = 16;
+
+}  // namespace weir::limiter

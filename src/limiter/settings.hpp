@@ -1,0 +1,21 @@
+// What of a configuration decides about requests. Immutable once loaded; shared by all workers.
+#pragma once
+
+#include <vector>
+
+#include "base/siphash.hpp"
+#include "identity/definition.hpp"
+#include "limiter/policy.hpp"
+
+namespace weir::limiter {
+
+/// Entries of `identities`; the loader refuses more.
+inline constexpr std::size_t identity_limit = 64;
+
+struct Settings {
+  SipKey identity_key;  ///< from identity_secret
+  std::vector<identity::Definition> identities;
+  std::vector<Policy> policies;
+};
+
+}  // namespace weir::limiter

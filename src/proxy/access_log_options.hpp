@@ -1,0 +1,18 @@
+// What is written to the access log, and where.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace weir::proxy {
+
+struct AccessLogOptions {
+  enum class Only : std::uint8_t { all, denied };
+  enum class Format : std::uint8_t { json, text };
+  std::string path = "-";  ///< "-" standard output, "off" none, else a file
+  double sample = 1.0;     ///< share of lines written; 0 < sample <= 1
+  Only only = Only::all;
+  Format format = Format::json;
+};
+
+}  // namespace weir::proxy

@@ -1,0 +1,81 @@
+// What of a configuration the proxy uses. Immutable once loaded; shared by all workers. Durations
+// are microseconds, sizes bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/endpoint.hpp"
+#include "base/time.hpp"
+#include "http/ratelimit_fields.hpp"
+#include "identity/client_address.hpp"
+#include "limiter/settings.hpp"
+#include "routing/path_variants.hpp"
+#include "routing/route.hpp"
+#include "tls/material.hpp"
+#include "tls/parameters.hpp"
+#include "upstream/upstream.hpp"
+
+namespace weir::proxy {
+
+struct Listen {
+  Endpoint address;
+  std::vector<tls::CertificateFiles> certificates{};  ///< none: no TLS; the first is the default
+  tls::Parameters tls{};                              ///< of no meaning without certificates
+  bool proxy_protocol = false;  ///< each connection begins with a PROXY header, from trusted peers
+};
+
+/// Fields whose names have other characters than letters, digits and "-".
+enum class UnusualNames : std::uint8_t {
+  pass,  ///< go on, but 400 if a service may take one for a field that decides
+  drop,  ///< are removed, as nginx does
+};
+
+/// Limits and timeouts towards clients.
+struct Downstream {
+  std::size_t max_connections =
+      0;  ///< 0: as the file descriptor limit allows; more are answered 503
+  std::size_t max_head = 32 * 1024;   ///< request line and fields: beyond it 431
+  std::size_t max_target = 8 * 1024;  ///< beyond it 414
+  std::uint64_t max_body = 0;         ///< 0: no bound; beyond it 413
+  std::size_t max_drain =
+      64 * 1024;  ///< unread request body that is read and thrown away to keep a connection
+  Duration head_timeout =
+      std::chrono::seconds(10);  ///< from the first byte to the end of the head: 408
+  Duration idle_timeout = std::chrono::seconds(75);  ///< between requests
+  Duration body_timeout = std::chrono::seconds(60);  ///< between two reads or writes of a body
+  UnusualNames unusual_field_names = UnusualNames::pass;
+  bool raw_target_bytes = false;  ///< lets bytes from 0x80 and "\\" pass in a target; else 400
+  std::size_t max_handshakes =
+      1024;  ///< TLS handshakes in progress, each worker: beyond it the oldest is closed
+};
+
+/// `respond` of a route.
+struct FixedAnswer {
+  int status = 200;
+  std::string body;
+  std::string content_type = "text/plain";
+};
+
+/// What becomes of the requests that a route is for. With `decide`, respond says that the request
+/// may pass; nothing is forwarded.
+struct Route : routing::Route {
+  std::optional<std::size_t> upstream{};  ///< index into Settings::upstreams; else respond
+  FixedAnswer respond{};
+  std::vector<limiter::Limit> limits{};
+  std::string challenge{};  ///< a WWW-Authenticate line: what a required identity may come in
+};
+
+struct Settings : limiter::Settings {
+  identity::ClientAddressSettings client_address;
+  Downstream downstream;
+  routing::PathVariants path_variants;
+  http::ResponseFieldOptions response_fields;
+  std::vector<upstream::Upstream> upstreams;
+  std::vector<Route> routes;
+};
+
+}  // namespace weir::proxy
