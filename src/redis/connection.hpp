@@ -1,29 +1,30 @@
-// The connection to the server, made again whenever it ends: names resolved anew, every address
-// tried, the handshake said, each attempt bounded by connect_timeout, with growing pauses between.
+// The connection to Redis: carries out what a ConnectionMachine decides, with Asio and hiredis.
 //
-// Used on the loop only. Sends nothing twice and keeps nothing for later: what was sent when it
-// ends is lost, and its recipients are told so.
+// Reconnects by itself whenever the connection ends. Used on the loop only. Sends nothing twice and
+// keeps nothing for later: commands that were sent when the connection ends are lost, and their
+// recipients get on_loss().
 #pragma once
 
 #include <memory>
-#include <random>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <boost/asio/ip/tcp.hpp>
 
-#include "redis/handshake.hpp"
+#include "redis/connection_machine.hpp"
 #include "redis/hiredis_adapter.hpp"
 #include "redis/loop_io.hpp"
 #include "redis/options.hpp"
 #include "redis/receiver.hpp"
 
+struct redisAsyncContext;
 struct redisReply;
 
 namespace weir::redis {
 
-/// Of a command that was sent; told once, from the loop.
+/// Receives the outcome of one command, once, from the loop.
 class Recipient {
  public:
   virtual void on_reply(const redisReply& reply) = 0;
@@ -39,86 +40,75 @@ class Connection final : public HiredisAdapter::Owner {
   class Owner {
    public:
     virtual void on_ready() = 0;
-    /// An attempt or the connection has failed; trouble() says why.
+    /// An attempt or the connection has failed; trouble() has the reason.
     virtual void on_failure() = 0;
 
    protected:
     ~Owner() = default;
   };
 
+  /// `options` and `scripts` must outlive this. `seed`: of the pauses between attempts.
   Connection(asio::io_context& io, const Options& options, const std::vector<std::string>& scripts,
              std::uint64_t seed, Owner& owner);
   ~Connection();
 
   void start();
+  /// Leaves nothing in the loop.
   void stop();
-  /// Gives up the connection it has, if it has one, and makes another after a pause.
+  /// Ends the connection if it is ready, and makes another after a pause.
   void abandon(const std::string& why);
 
-  bool is_ready() const { return state_ == State::ready; }
+  bool is_ready() const { return machine_.is_ready(); }
+  /// No reply of any kind arrived for connect_timeout.
+  bool is_silent() const { return machine_.is_silent(SteadyClock::now()); }
   /// By position in `scripts`; empty until the first handshake.
-  const std::string& sha(std::size_t script) const { return shas_[script]; }
-  const std::string& trouble() const { return trouble_; }
+  const std::string& sha(std::size_t script) const { return machine_.sha(script); }
+  /// The reason of the last failure; empty while ready. Never contains the password.
+  const std::string& trouble() const { return machine_.last_error(); }
 
   /// Queues a command, which leaves in this pass of the loop; false: not ready, nothing was done.
   bool send(std::string_view command, Recipient& recipient);
-  /// Reads the replies that have come, without waiting for the loop to say so.
+  /// Reads replies that have arrived, without waiting for the loop to report them.
   void read_arrived();
 
  private:
-  enum class State : std::uint8_t { stopped, pausing, resolving, connecting, ready };
+  using Actions = ConnectionMachine::Actions;
 
-  struct HandshakeReply final : Recipient {
-    HandshakeReply(Connection& its_connection, HandshakeCommand::Step its_step)
-        : connection(its_connection), step(its_step) {}
-    void on_reply(const redisReply& reply) override { connection.on_handshake(step, reply); }
+  /// Receives the replies to the handshake; Redis replies in the order of the commands.
+  struct Handshake final : Recipient {
+    explicit Handshake(Connection& its_connection) : connection(its_connection) {}
+    void on_reply(const redisReply& reply) override { connection.on_handshake(reply); }
     void on_loss(StoreError) override {}
     Connection& connection;
-    HandshakeCommand::Step step;
   };
 
+  static void on_command_end(redisAsyncContext* context, void* reply, void* recipient);
   void on_context_end(std::string_view why) override;
   void on_stray_bytes() override;
+  void on_handshake(const redisReply& reply);
 
-  void attempt();
+  void perform(const Actions& actions);
+  void close();
+  void arm(std::optional<SteadyClock::time_point> wake_at);
   void resolve();
-  void connect_next();
-  bool open(const asio::ip::tcp::endpoint* address);
-  void shake_hands();
-  void say(std::size_t count);
-  void on_handshake(HandshakeCommand::Step step, const redisReply& reply);
-  void address_failed(std::string_view why);
-  void fail(std::string_view why, StoreError error = StoreError::other);
-  void wake_at(SteadyClock::time_point instant);
-  void on_wake();
-  void free_context();
+  void open(std::size_t address);
+  void start_tls();
   bool append(std::string_view command, Recipient& recipient);
 
   asio::io_context& io_;
   const Options& options_;
-  const std::vector<std::string>& scripts_;
   Owner& owner_;
-  std::string place_;  ///< as trouble() names the server
-  State state_ = State::stopped;
-  std::minstd_rand random_;
-  int failures_ = 0;  ///< in a row
-  std::string trouble_;
+  ConnectionMachine machine_;
 
   asio::ip::basic_resolver<asio::ip::tcp, Executor> resolver_;
+  std::uint64_t lookup_ = 0;  ///< only the answer to the last one counts
+  std::vector<asio::ip::tcp::endpoint> addresses_;
   Timer timer_;
-  std::uint64_t wake_ = 0;  ///< of the timer's and the resolver's waits only the last one counts
-  SteadyClock::time_point attempt_until_;
-  std::vector<asio::ip::tcp::endpoint> addresses_;  ///< not yet tried, the next one last
+  std::optional<SteadyClock::time_point> wake_at_;  ///< what timer_ is armed for
 
   redisAsyncContext* context_ = nullptr;
   std::unique_ptr<HiredisAdapter> adapter_;
-  std::vector<HandshakeCommand> handshake_commands_;
-  std::vector<HandshakeReply> handshake_;
-  std::size_t handshake_replies_ = 0;
-  std::size_t scripts_loaded_ = 0;
-  std::string optional_error_;  ///< refused a step that it may refuse
-  std::vector<std::string> shas_;
-  SteadyClock::time_point ready_at_;
+  Handshake handshake_{*this};
   Presence presence_;
 };
 

@@ -79,7 +79,7 @@ class Store::Implementation final : public Connection::Owner {
   bool has_decided() const { return has_decided_ || probe_.question() == nullptr; }
   void forget(const Hash128& identity, std::uint32_t policy_id, Receiver& receiver);
   void reconnect();
-  bool is_silent() const { return SteadyClock::now() - heard_at_ >= options_.connect_timeout; }
+  bool is_silent() const { return connection_.is_silent(); }
   std::string_view trouble() const {
     return connection_.is_ready() ? last_error_ : connection_.trouble();
   }
@@ -140,10 +140,9 @@ class Store::Implementation final : public Connection::Owner {
   bool telling_posted_ = false;
   Timer timer_;
   bool armed_ = false;
-  SteadyClock::time_point heard_at_;  ///< the last reply
-  bool leaving_ = false;              ///< a replica, when the replies at hand are read
-  std::string last_error_;            ///< of the last answer
-  bool has_decided_ = false;          ///< the last word of this connection was a decision
+  bool leaving_ = false;      ///< a replica, when the replies at hand are read
+  std::string last_error_;    ///< of the last answer
+  bool has_decided_ = false;  ///< the last word of this connection was a decision
   std::array<std::string, store_error_count> said_;  ///< the last text of each kind
   std::vector<Repair> repairs_;
   Probe probe_;
@@ -202,7 +201,6 @@ void Store::Implementation::send(Pending& pending) {
 // ---- answers ----
 
 void Store::Implementation::on_reply(Pending& pending, const redisReply& reply) {
-  heard_at_ = SteadyClock::now();
   if (pending.receiver == nullptr) {
     counters_.late_answers.add();
     return pending_.give_back(pending);
@@ -331,7 +329,6 @@ void Store::Implementation::count(StoreError error) {
 
 void Store::Implementation::on_ready() {
   leaving_ = has_decided_ = false;
-  heard_at_ = SteadyClock::now();
   last_error_.clear();
   counters_.connects.add();
   if (changed_) changed_();

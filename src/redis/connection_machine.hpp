@@ -1,0 +1,151 @@
+// Decides what the connection to Redis does next: look the name up, connect to an address, send
+// the handshake, wait before the next attempt, give up. Events and the time go in, actions come
+// out. Pure: no socket, no timer, no clock; `redis::Connection` carries the actions out.
+//
+//   stopped -> waiting -> resolving -> opening -> securing -> introducing -> loading -> ready
+//                 ^           |           ^          |  rediss only   |          |        |
+//                 |           |           +----------+-- next address-+----------+        |
+//                 +-----------+---- failure: a pause of retry_after() --------------------+
+//
+// One attempt takes at most options.connect_timeout, from the lookup to the last reply of the
+// handshake; the addresses of a name share what the lookup leaves of it. Events that do not fit
+// the state, such as a late answer to a lookup, change nothing. Not thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "redis/handshake.hpp"
+#include "redis/options.hpp"
+#include "redis/receiver.hpp"
+
+namespace weir::redis {
+
+/// One reply to a command of the handshake.
+struct HandshakeReply {
+  enum class Kind : std::uint8_t { status, string, error, other } kind;
+  std::string_view text;  ///< empty for `other`
+};
+
+class ConnectionMachine {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  enum class State : std::uint8_t {
+    stopped,      ///< until start() and after stop()
+    waiting,      ///< for the next attempt
+    resolving,    ///< the name is being looked up
+    opening,      ///< a socket is being made
+    securing,     ///< TLS is being started
+    introducing,  ///< sent: who we are and which database
+    loading,      ///< sent: the scripts
+    ready,
+  };
+
+  enum class Report : std::uint8_t {
+    none,
+    ready,   ///< connected, authenticated, scripts loaded
+    failed,  ///< an attempt or the connection ended; last_error() has the reason
+  };
+
+  /// The caller carries these out in the order of the members.
+  struct Actions {
+    /// End the lookup and the connection that there are, without a further event.
+    bool close = false;
+    /// Call on_deadline() at this time; a later value replaces it, nothing disarms the timer.
+    std::optional<Time> wake_at = {};
+    /// Look the host up: on_resolved() or on_resolve_failed() follows.
+    bool resolve = false;
+    /// Open a socket to this address of the lookup, or to the only one there is (a unix socket, an
+    /// address in the configuration): on_opened() or on_open_failed() follows.
+    std::optional<std::size_t> connect = {};
+    /// Start TLS on the socket: on_tls_started() or on_open_failed() follows.
+    bool start_tls = false;
+    /// Send these: on_reply() follows for each. Valid until the next event.
+    std::span<const HandshakeCommand> send = {};
+    Report report = Report::none;
+  };
+
+  /// `options` and `scripts` must outlive this. `seed`: of the jitter.
+  ConnectionMachine(const Options& options, const std::vector<std::string>& scripts,
+                    std::uint64_t seed);
+
+  [[nodiscard]] Actions start(Time now);
+  [[nodiscard]] Actions stop();
+  /// Ends a ready connection, whose server does not answer or does not decide; `why` is for
+  /// last_error().
+  [[nodiscard]] Actions give_up(std::string_view why, Time now);
+
+  [[nodiscard]] Actions on_deadline(Time now);
+  /// The lookup found this many addresses; they are tried in its order.
+  [[nodiscard]] Actions on_resolved(std::size_t addresses, Time now);
+  [[nodiscard]] Actions on_resolve_failed(std::string_view why, Time now);
+  /// The socket exists and takes commands; it may still be connecting.
+  [[nodiscard]] Actions on_opened();
+  [[nodiscard]] Actions on_tls_started();
+  /// There is no socket, or TLS cannot be started on it.
+  [[nodiscard]] Actions on_open_failed(std::string_view why, Time now);
+  [[nodiscard]] Actions on_reply(const HandshakeReply& reply, Time now);
+  /// The connection ended or could not be made; an empty `why` means unsolicited data.
+  [[nodiscard]] Actions on_closed(std::string_view why, Time now);
+  /// The server sent data that answers no command.
+  [[nodiscard]] Actions on_unsolicited(Time now);
+  /// A reply of any kind arrived.
+  void on_heard(Time now) { heard_at_ = now; }
+
+  State state() const { return state_; }
+  bool is_ready() const { return state_ == State::ready; }
+  /// No reply arrived for connect_timeout.
+  bool is_silent(Time now) const { return now - heard_at_ >= options_.connect_timeout; }
+  /// The reason of the last failure, with the server's address; empty while ready. Never contains
+  /// the password.
+  const std::string& last_error() const { return last_error_; }
+  /// By position in `scripts`; empty until the first handshake.
+  const std::string& sha(std::size_t script) const { return shas_[script]; }
+
+ private:
+  Actions unchanged() const { return {.wake_at = wake_at_}; }
+  Actions attempt(Time now);
+  Actions connect_next(Time now);
+  Actions introduce();
+  Actions send_up_to(std::size_t end);
+  Actions become_ready(Time now);
+  Actions address_failed(std::string_view why, Time now);
+  Actions fail(std::string_view why, Time now, StoreError error = StoreError::other);
+  bool is_connecting() const { return state_ >= State::opening && state_ < State::ready; }
+  std::string late() const;
+
+  const Options& options_;
+  const std::vector<std::string>& scripts_;
+  const std::string place_;  ///< the server, in last_error()
+  const bool needs_resolving_;
+  std::minstd_rand random_;
+
+  State state_ = State::stopped;
+  std::optional<Time> wake_at_;
+  int failures_ = 0;  ///< consecutive
+  std::string last_error_;
+
+  Time attempt_until_;
+  std::size_t addresses_ = 0;     ///< of this attempt
+  std::size_t next_address_ = 0;  ///< the first one not tried
+
+  std::vector<HandshakeCommand> commands_;  ///< only during a handshake: contains the password
+  std::size_t sent_ = 0;
+  std::size_t answered_ = 0;
+  std::size_t scripts_loaded_ = 0;
+  std::string optional_error_;  ///< the reply to a step that the server may refuse
+  std::vector<std::string> shas_;
+
+  Time ready_at_;
+  Time heard_at_;
+};
+
+}  // namespace weir::redis
