@@ -71,6 +71,21 @@ TEST_CASE("pauses begin at the shortest again after a connection that lasted a s
   check(pauses_after(0, connect_for(0s)), 50ms);
 }
 
+TEST_CASE("a server that is back is found within a second, however long it was away") {
+  for (const int failures : {0, 1, 5, 30, 1'000}) {
+    CAPTURE(failures);
+    MachineFixture fixture;
+    fixture.start();
+    for (int i = 0; i < failures; ++i) {
+      fixture.succeed(State::resolving);
+      fixture.resolve_fails("no such host");
+    }
+    const Time back_at = fixture.now;
+    fixture.succeed();
+    CHECK(fixture.now - back_at <= 1s);
+  }
+}
+
 TEST_CASE("a refusal is followed by the longest pause at once") {
   const auto refuse = [](MachineFixture& fixture) {
     fixture.succeed(State::introducing);

@@ -6,6 +6,7 @@
 // open but answers nothing.
 #pragma once
 
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -16,7 +17,6 @@
 #include <string>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -46,14 +46,15 @@ class RedisProcess {
 
   void start() {
     if (pid_ > 0) return;
-    pid_ = spawn();
-    while (!listens()) {
-      if (waitpid(pid_, nullptr, WNOHANG) == pid_) {
-        pid_ = 0;
-        throw std::runtime_error("redis-server did not start; is it installed?");
-      }
-      usleep(1'000);
-    }
+    int log[2];
+    if (pipe2(log, O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
+    pid_ = spawn(log[1]);
+    close(log[1]);
+    const bool listens = logs(log[0], "eady to accept connections");
+    close(log[0]);  // redis-server ignores SIGPIPE
+    if (listens) return;
+    stop();
+    throw std::runtime_error("redis-server did not start; is it installed?");
   }
   void stop() {
     if (pid_ <= 0) return;
@@ -96,12 +97,12 @@ class RedisProcess {
                                    "--bind",
                                    "127.0.0.1",
                                    "--loglevel",
-                                   "warning"};
+                                   "notice"};
     words.insert(words.end(), arguments_.begin(), arguments_.end());
     return words;
   }
   /// The child only execs: everything it needs is allocated before.
-  pid_t spawn() const {
+  pid_t spawn(int log) const {
     auto words = command_line();
     std::vector<char*> argv;
     for (auto& word : words)
@@ -112,19 +113,20 @@ class RedisProcess {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     const int nowhere = open("/dev/null", O_RDWR);
     dup2(nowhere, STDIN_FILENO);
-    dup2(nowhere, STDOUT_FILENO);
+    dup2(log, STDOUT_FILENO);
     execvp(argv[0], argv.data());
     _exit(127);
   }
-  bool listens() const {
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    unix_path().copy(address.sun_path, sizeof address.sun_path - 1);
-    const bool connected =
-        connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-    close(fd);
-    return connected;
+  /// Reads until this was written; false if the writer ends first.
+  static bool logs(int log, const std::string& text) {
+    std::string written;
+    char piece[512];
+    while (written.find(text) == written.npos) {
+      const ssize_t size = read(log, piece, sizeof piece);
+      if (size == 0 || (size < 0 && errno != EINTR)) return false;
+      if (size > 0) written.append(piece, static_cast<std::size_t>(size));
+    }
+    return true;
   }
 
   std::vector<std::string> arguments_;

@@ -46,12 +46,16 @@ TEST_CASE("a store stops before it was started, when connecting, and when waitin
     CHECK(ends(fixture));
   }
   SECTION("shaking hands") {
-    redis.pause();
     StoreFixture fixture(options);
+    Relay relay(fixture.io, redis.port());
+    relay.silent = true;
+    options.port = relay.port();
+    fixture.use(options);
     fixture.store->start();
-    fixture.run_until([] { return false; }, 50ms);
+    REQUIRE(fixture.run_until([&] { return relay.reads == 1; }));
+    fixture.store->stop();
+    relay.stop();
     CHECK(ends(fixture));
-    redis.resume();
   }
   SECTION("waiting to try again") {
     redis.stop();
@@ -76,13 +80,20 @@ TEST_CASE("a store stops when ready, idle or asked, and tells who waits") {
     CHECK(asked.error == StoreError::connection_lost);
   }
   SECTION("asked and sent") {
-    redis.pause();
+    auto options = StoreFixture::options_for(redis);
+    Relay relay(fixture.io, redis.port());
+    options.port = relay.port();
+    fixture.use(options);
+    REQUIRE(fixture.start());
+    relay.silent = true;
+    const int before = relay.reads;
     Asked& asked = fixture.ask();
-    fixture.run_until([] { return false; }, 20ms);
+    REQUIRE(fixture.run_until([&] { return relay.reads > before; }));
+    fixture.store->stop();
+    relay.stop();
     CHECK(ends(fixture));
     CHECK(asked.told == 1);
     CHECK(asked.error == StoreError::connection_lost);
-    redis.resume();
   }
   CHECK_FALSE(fixture.store->is_ready());
   Asked& after = fixture.ask();
@@ -135,7 +146,7 @@ TEST_CASE("a receiver may ask, give the connection up or stop when it is told") 
   if (what == "ask" && !silent) CHECK(behind.error == StoreError::none);
   if (what != "ask" && !silent) CHECK(behind.error == StoreError::connection_lost);
   redis.resume();
-  if (what == "reconnect") CHECK(fixture.run_until_ready(2s));
+  if (what == "reconnect") CHECK(fixture.run_until_ready());
   CHECK(ends(fixture));
 }
 
