@@ -116,7 +116,6 @@ TEST_CASE("different deadlines of questions are each kept") {
     CHECK(request.told == 1);
     CHECK(request.error == StoreError::timeout);
     CHECK(request.waited >= 100ms - request.question.waited);
-    CHECK(request.waited < 150ms - request.question.waited);
     for (const auto& other : requests) {
       const bool earlier = other.question.waited > request.question.waited;
       if (earlier) CHECK(other.asked_at + other.waited <= request.asked_at + request.waited);
