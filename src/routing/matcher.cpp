@@ -6,8 +6,7 @@ namespace weir::routing {
 namespace {
 
 bool host_matches(std::string_view pattern, std::string_view host) {
-  if (host.ends_with('.'))
-    host.remove_suffix(1);  // the root's dot: "example.com." is the same host
+  host = without_root_dot(host);
   if (!pattern.starts_with("*.")) return http::iequals(pattern, host);
   pattern.remove_prefix(1);
   return host.size() > pattern.size() &&

@@ -22,11 +22,18 @@ struct Match {
       headers;  ///< name (case-insensitive) and exact value
 };
 
+/// Without the root's dot: "example.com." is the same host.
+inline std::string_view without_root_dot(std::string_view host) {
+  if (host.ends_with('.')) host.remove_suffix(1);
+  return host;
+}
+
 /// True if all but the path matches. A request without a host (HTTP/1.0 without a Host field)
 /// matches every host: see needs_host().
 bool matches_apart_from_path(const Match& match, const http::RequestView& request);
 
-/// True if the path matches in this reading; then captures hold the pattern's parameters.
+/// True if the path matches in this reading; then captures hold the pattern's parameters, unless
+/// they are nullptr.
 inline bool matches_path(const Match& match, const PathReading& path, std::string_view* captures) {
   return !match.path || match.path->matches(path, captures);
 }

@@ -5,19 +5,12 @@
 #include "http/characters.hpp"
 #include "http/normal_path.hpp"
 #include "http/request_view.hpp"
+#include "routing/segments.hpp"
 
 namespace weir::routing {
 namespace {
 
 constexpr auto npos = std::string_view::npos;
-
-/// Takes "/segment" off `path`, which starts with a slash, and returns the segment.
-std::string_view take_segment(std::string_view& path) {
-  const auto end = std::min(path.find('/', 1), path.size());
-  const auto segment = path.substr(1, end - 1);
-  path.remove_prefix(end);
-  return segment;
-}
 
 bool is_parameter_name(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
@@ -118,7 +111,7 @@ bool PathPattern::matches(const PathReading& reading, std::string_view* captures
   std::string_view path = reading.text;
   std::size_t count = segments_.size();
   if (reading.ignores_trailing_slash) {
-    if (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+    path = without_trailing_slash(path);
     if (has_trailing_slash()) --count;
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -128,7 +121,7 @@ bool PathPattern::matches(const PathReading& reading, std::string_view* captures
     const std::string_view found = take_segment(path);
     if (segment.kind != Kind::literal) {
       if (found.empty()) return false;
-      if (segment.kind == Kind::parameter) *captures++ = found;
+      if (segment.kind == Kind::parameter && captures != nullptr) *captures++ = found;
     } else if (found != segment.literal &&
                !(reading.ignores_case && http::iequals(found, segment.literal))) {
       return false;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,21 +24,24 @@ class PathPattern {
  public:
   static Result<PathPattern> parse(std::string_view text);
 
+  enum class Kind : unsigned char { literal, any, parameter, rest };
+  struct Segment {
+    Kind kind;
+    std::string literal;  ///< decoded
+  };
+
   /// Fills captures[i] with the value of parameters()[i], a part of the reading's text; captures
-  /// has room for path_parameter_limit.
+  /// has room for path_parameter_limit, or is nullptr: then nothing is captured.
   bool matches(const PathReading& path, std::string_view* captures) const;
   const std::vector<std::string>& parameters() const { return parameters_; }
+  /// "/a/" has two, of which the second is empty.
+  std::span<const Segment> segments() const { return segments_; }
   const std::string& text() const { return text_; }  ///< as written
   bool has_upper_case() const;
   bool has_literal() const;  ///< else it matches most paths of its depth
   bool has_trailing_slash() const { return text_.size() > 1 && text_.back() == '/'; }
 
  private:
-  enum class Kind : unsigned char { literal, any, parameter, rest };
-  struct Segment {
-    Kind kind;
-    std::string literal;
-  };
   std::optional<std::string> add(std::string_view segment, bool is_last);
   std::optional<std::string> add_parameter(std::string_view name);
   std::optional<std::string> add_literal(std::string_view segment);

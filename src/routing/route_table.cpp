@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include <boost/container/static_vector.hpp>
+
 namespace weir::routing {
 namespace {
 
@@ -12,10 +14,37 @@ constexpr http::Refusal encoding_not_tolerated{
 constexpr http::Refusal host_missing{
     400, "the request has no Host field, which the routes of its path need"};
 
+/// The reading that stands for number `reading`: the last one for those that the question lacks.
+const PathReading& reading_of(const Question& question, std::size_t reading) {
+  const auto paths = question.paths.all();
+  return paths[std::min(reading, paths.size() - 1)];
+}
+
+/// The routes of `entries` that decide, or the others.
+std::vector<RouteIndex::Entry> indexed(const std::vector<RouteTable::Entry>& entries,
+                                       bool decides) {
+  std::vector<RouteIndex::Entry> chosen;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].decides == decides)
+      chosen.push_back({.route = static_cast<RouteIndex::Route>(i), .match = entries[i].match});
+  }
+  return chosen;
+}
+
+std::uint32_t first_deciding(const std::vector<RouteTable::Entry>& entries) {
+  const auto first = std::find_if(entries.begin(), entries.end(),
+                                  [](const RouteTable::Entry& entry) { return entry.decides; });
+  return static_cast<std::uint32_t>(first - entries.begin());
+}
+
 }  // namespace
 
 RouteTable::RouteTable(std::vector<Entry> entries, const PathVariants& variants)
-    : entries_(std::move(entries)), needs_{.variants = variants} {
+    : entries_(std::move(entries)),
+      needs_{.variants = variants},
+      first_deciding_(first_deciding(entries_)),
+      index_(indexed(entries_, false)),
+      deciding_(indexed(entries_, true)) {
   for (const Entry& entry : entries_) {
     needs_.tolerated.slashes |= entry.tolerated.slashes;
     needs_.tolerated.doubled |= entry.tolerated.doubled;
@@ -35,24 +64,57 @@ void RouteTable::widen(Search& search, const Question& question) {
   search.encodings.doubled |= question.paths.encodings().doubled;
 }
 
-void RouteTable::try_route(std::size_t route, const Question& question, Search& search) const {
-  const Entry& entry = entries_[route];
-  if (!matches_apart_from_path(*entry.match, question.request)) return;
-  const auto paths = question.paths.all();
-  auto& candidates = search.candidates;
-  const std::size_t first_of_route = candidates.size();
+RouteTable::Route RouteTable::first_match(const RouteIndex& index, const Question& question,
+                                          std::size_t reading, Route from, Route to) const {
+  const PathReading& path = reading_of(question, reading);
+  return index.first(path, question.request.host, from, to, [&](Route route) {
+    const Match& match = *entries_[route].match;
+    return matches_apart_from_path(match, question.request) && matches_path(match, path, nullptr);
+  });
+}
+
+/// Finds the first route of [from, to) for each open reading; without `described` none of them
+/// decides. The candidates are in the order of
+/// their routes, and for one route in the order of the readings.
+void RouteTable::find_among(Route from, Route to, const Question& asked, const Question* described,
+                            Search& search) const {
+  struct Found {
+    Route route;
+    std::uint32_t reading;
+  };
+  boost::container::static_vector<Found, PathReadings::limit> found;
   for (std::uint32_t open = search.open; open != 0; open &= open - 1) {
-    const auto reading = static_cast<std::size_t>(std::countr_zero(open));
-    const PathReading& path = paths[std::min(reading, paths.size() - 1)];
-    std::array<std::string_view, path_parameter_limit> captures;
-    if (!matches_path(*entry.match, path, captures.data())) continue;
+    const auto reading = static_cast<std::uint32_t>(std::countr_zero(open));
+    Route route = first_match(index_, asked, reading, from, to);
+    if (described != nullptr) route = first_match(deciding_, *described, reading, from, route);
+    if (route == to) continue;
     search.open &= ~(1U << reading);
-    search.lacks_host |= needs_host(*entry.match, question.request);
-    if (candidates.size() == first_of_route || candidates.back().path.data() != path.text.data())
-      candidates.push_back({.route = route, .path = path.text, .captures = captures});
-    if (reading == 0) search.normal = candidates.size() - 1;
-    if (entry.refuses && !search.refusing) search.refusing = candidates.size() - 1;
+    const auto place =
+        std::upper_bound(found.begin(), found.end(), route,
+                         [](Route wanted, const Found& other) { return wanted < other.route; });
+    found.insert(place, {.route = route, .reading = reading});
   }
+  for (const Found& one : found)
+    add_candidate(one.route, one.reading, entries_[one.route].decides ? *described : asked, search);
+}
+
+/// Readings of the same text are one candidate.
+void RouteTable::add_candidate(Route route, std::size_t reading, const Question& question,
+                               Search& search) const {
+  const Entry& entry = entries_[route];
+  const PathReading& path = reading_of(question, reading);
+  auto& candidates = search.candidates;
+  if (candidates.empty() || candidates.back().route != route ||
+      candidates.back().path.data() != path.text.data()) {
+    Candidate& candidate = candidates.emplace_back();
+    candidate.route = route;
+    candidate.path = path.text;
+    if (entry.match->path && !entry.match->path->parameters().empty())
+      entry.match->path->matches(path, candidate.captures.data());
+  }
+  search.lacks_host |= needs_host(*entry.match, question.request);
+  if (reading == 0) search.normal = candidates.size() - 1;
+  if (entry.refuses && !search.refusing) search.refusing = candidates.size() - 1;
 }
 
 std::optional<http::Refusal> RouteTable::conclude(const Search& search) const {

@@ -1,8 +1,9 @@
 // The routes of a configuration, and which of them a request is for.
 //
-// The first route that matches takes the request. A path that can be read in several ways
-// (path_readings.hpp) may lead to a different route in each: the route of the normal form takes the
-// request, and the limits of all of them apply. Pure; thread-safe once built.
+// The first route that matches takes the request; an index finds it (route_index.hpp). A path that
+// can be read in several ways (path_readings.hpp) may lead to a different route in each: the route
+// of the normal form takes the request, and the limits of all of them apply. Pure; thread-safe once
+// built.
 #pragma once
 
 #include <array>
@@ -18,6 +19,7 @@
 #include "http/request_view.hpp"
 #include "routing/matcher.hpp"
 #include "routing/path_readings.hpp"
+#include "routing/route_index.hpp"
 
 namespace weir::routing {
 
@@ -61,7 +63,8 @@ class RouteTable {
                                     std::vector<Candidate>& candidates) const;
 
  private:
-  /// While routes are tried in order.
+  using Route = RouteIndex::Route;
+  /// While routes are found.
   struct Search {
     std::vector<Candidate>& candidates;
     std::uint32_t open = 0;    ///< a bit for each reading that has found no route yet
@@ -72,11 +75,19 @@ class RouteTable {
     std::optional<std::size_t> refusing{};  ///< the first one that refuses
   };
   static void widen(Search& search, const Question& question);
-  void try_route(std::size_t route, const Question& question, Search& search) const;
+  Route first_match(const RouteIndex& index, const Question& question, std::size_t reading,
+                    Route from, Route to) const;
+  void find_among(Route from, Route to, const Question& asked, const Question* described,
+                  Search& search) const;
+  void add_candidate(Route route, std::size_t reading, const Question& question,
+                     Search& search) const;
   std::optional<http::Refusal> conclude(const Search& search) const;
 
   std::vector<Entry> entries_;
   ReadingNeeds needs_;
+  Route first_deciding_;  ///< as many as there are routes if none decides
+  RouteIndex index_;      ///< of the routes that do not decide
+  RouteIndex deciding_;   ///< of those that do
 };
 
 template <class Original>
@@ -85,15 +96,13 @@ std::optional<http::Refusal> RouteTable::find(const Question& asked, Original&& 
   candidates.clear();
   Search search{.candidates = candidates};
   widen(search, asked);
-  const Question* described = nullptr;
-  for (std::size_t i = 0; i < entries_.size() && search.open != 0; ++i) {
-    if (entries_[i].decides && described == nullptr) {
-      const Result<const Question*, http::Refusal> answer = original();
-      if (!answer) return answer.error();
-      described = *answer;
-      widen(search, *described);
-    }
-    try_route(i, entries_[i].decides ? *described : asked, search);
+  find_among(0, first_deciding_, asked, nullptr, search);
+  const auto end = static_cast<Route>(entries_.size());
+  if (search.open != 0 && first_deciding_ != end) {
+    const Result<const Question*, http::Refusal> described = original();
+    if (!described) return described.error();
+    widen(search, **described);
+    find_among(first_deciding_, end, asked, *described, search);
   }
   return conclude(search);
 }
