@@ -31,7 +31,9 @@ void read_host(const Cursor& in, Match& to) {
 void read_path(const Cursor& in, Match& to) {
   const auto text = in.text();
   if (!text) return;
-  Result<routing::PathPattern> pattern = routing::PathPattern::parse(*text);
+  // What the route tolerates is known when all of it has been read: read_routes() looks again.
+  Result<routing::PathPattern> pattern =
+      routing::PathPattern::parse(*text, {.slashes = true, .doubled = true});
   if (!pattern) {
     // The message repeats the pattern, and what a variable holds is not shown.
     const bool is_as_written = *text == in.node().text;

@@ -117,6 +117,20 @@ void name_routes(const Cursor& in, std::vector<proxy::Route>& routes) {
   }
 }
 
+/// Requests with these encodings are refused unless the route accepts them.
+void check_encodings(const Cursor& in, const proxy::Route& route) {
+  if (!route.match.path) return;
+  const auto& encodings = route.match.path->encodings();
+  if (encodings.slashes && !route.encoded_slashes)
+    in.error(
+        "never matches, because requests with %2F are refused; set encoded_slashes: "
+        "match_both on the route");
+  if (encodings.doubled && !route.double_encoding)
+    in.error(
+        "never matches, because requests that are percent-encoded twice are refused; set "
+        "double_encoding: pass on the route");
+}
+
 bool matches_everything(const routing::Match& match) {
   return !match.host && match.methods.empty() && match.headers.empty() &&
          (!match.path || match.path->text() == "/**");
@@ -153,6 +167,7 @@ void read_routes(const Cursor& in, Config& to) {
     if (item.node().kind == Node::Kind::map && draft.actions != 1) {
       item.error("expected exactly one of upstream, respond and decide");
     }
+    check_encodings(item.at_key("match").at_key("path"), draft.route);
     draft.route.challenge = challenge_line(to, draft.route);
     to.routes.push_back(std::move(draft.route));
   });

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "http/characters.hpp"
-#include "http/normal_path.hpp"
 #include "http/request_view.hpp"
 #include "routing/segments.hpp"
 
@@ -18,13 +17,33 @@ bool is_parameter_name(std::string_view name) {
   });
 }
 
+/// RFC 3986 section 2.3.
+bool is_unreserved(char c) {
+  return http::is_alpha(c) || http::is_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
+}
+
+/// The one spelling of a pattern that is accepted: unreserved characters are not escaped, no
+/// segment is empty or made of dots.
+std::string normal_spelling(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const int c = escape_at(text.substr(i));
+    const bool is_needless = c >= 0 && is_unreserved(static_cast<char>(c));
+    decoded += is_needless ? static_cast<char>(c) : text[i];
+    if (is_needless) i += 2;
+  }
+  std::string normal;
+  append_segments(normal, decoded);
+  return normal;
+}
+
 Problem in_pattern(std::string_view text, std::string_view what) {
   return Problem{"path \"" + std::string{text} + "\": " + std::string{what}};
 }
 
 }  // namespace
 
-Result<PathPattern> PathPattern::parse(std::string_view text) {
+Result<PathPattern> PathPattern::parse(std::string_view text, const PathEncodings& tolerated) {
   if (!text.starts_with('/')) return in_pattern(text, "must start with \"/\"");
   if (std::any_of(text.begin(), text.end(), [](char c) {
         return http::is_control(c) || http::is_white_space(c) || c == '?' || c == '#';
@@ -33,23 +52,20 @@ Result<PathPattern> PathPattern::parse(std::string_view text) {
         text,
         "holds a space, a control character, \"?\" or \"#\"; a pattern is for the path alone");
   }
-  if (!http::is_normal_path(text)) {
-    std::string normal;
-    http::append_normal_path(normal, text);
-    if (!http::iequals(normal, text))  // the case of hexadecimal digits makes no difference
-      return in_pattern(text,
-                        "is never matched: requests are matched in the form \"" + normal + "\"");
-  }
+  if (const std::string normal = normal_spelling(text); normal != text)
+    return in_pattern(text,
+                      "is never matched: requests are matched in the form \"" + normal + "\"");
   PathPattern pattern;
   pattern.text_ = text;
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view segment = take_segment(rest);
-    if (auto fault = pattern.add(segment, rest.empty())) return in_pattern(text, *fault);
+    if (auto fault = pattern.add(segment, rest.empty(), tolerated)) return in_pattern(text, *fault);
   }
   return pattern;
 }
 
-std::optional<std::string> PathPattern::add(std::string_view segment, bool is_last) {
+std::optional<std::string> PathPattern::add(std::string_view segment, bool is_last,
+                                            const PathEncodings& tolerated) {
   if (segment == "**") {
     if (!is_last) return "\"**\" matches all that follows and must come last";
     segments_.push_back({Kind::rest, {}});
@@ -61,23 +77,25 @@ std::optional<std::string> PathPattern::add(std::string_view segment, bool is_la
     return "\"*\", \"**\" and \"{name}\" stand for whole segments; \"" + std::string{segment} +
            "\" holds one among other text";
   } else {
-    return add_literal(segment);
+    return add_literal(segment, tolerated);
   }
   return std::nullopt;
 }
 
-std::optional<std::string> PathPattern::add_literal(std::string_view segment) {
+std::optional<std::string> PathPattern::add_literal(std::string_view segment,
+                                                    const PathEncodings& tolerated) {
+  if (segment.find('%') == npos) {
+    segments_.push_back({Kind::literal, std::string{segment}});
+    return std::nullopt;
+  }
   PathReadings readings;
   const std::string path = "/" + std::string{segment};
-  if (segment.find('%') != npos) {
-    if (const auto refusal = readings.read(path, {})) {
-      return "is never matched, because requests for it are refused: " +
-             std::string{refusal->detail};
-    }
-    segments_.push_back({Kind::literal, std::string{readings.all().front().text.substr(1)}});
-  } else {
-    segments_.push_back({Kind::literal, std::string{segment}});
+  if (const auto refusal = readings.read(path, {.tolerated = tolerated})) {
+    return "is never matched, because requests for it are refused: " + std::string{refusal->detail};
   }
+  encodings_.slashes |= readings.encodings().slashes;
+  encodings_.doubled |= readings.encodings().doubled;
+  segments_.push_back({Kind::literal, std::string{readings.all().front().text.substr(1)}});
   return std::nullopt;
 }
 

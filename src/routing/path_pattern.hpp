@@ -22,7 +22,9 @@ inline constexpr std::size_t path_parameter_limit = 8;
 
 class PathPattern {
  public:
-  static Result<PathPattern> parse(std::string_view text);
+  /// Encodings that no request may have are errors, except those that the pattern's route
+  /// tolerates.
+  static Result<PathPattern> parse(std::string_view text, const PathEncodings& tolerated = {});
 
   enum class Kind : unsigned char { literal, any, parameter, rest };
   struct Segment {
@@ -36,19 +38,22 @@ class PathPattern {
   const std::vector<std::string>& parameters() const { return parameters_; }
   /// "/a/" has two, of which the second is empty.
   std::span<const Segment> segments() const { return segments_; }
-  const std::string& text() const { return text_; }  ///< as written
+  const PathEncodings& encodings() const { return encodings_; }  ///< in its literals
+  const std::string& text() const { return text_; }              ///< as written
   bool has_upper_case() const;
   bool has_literal() const;  ///< else it matches most paths of its depth
   bool has_trailing_slash() const { return text_.size() > 1 && text_.back() == '/'; }
 
  private:
-  std::optional<std::string> add(std::string_view segment, bool is_last);
+  std::optional<std::string> add(std::string_view segment, bool is_last,
+                                 const PathEncodings& tolerated);
   std::optional<std::string> add_parameter(std::string_view name);
-  std::optional<std::string> add_literal(std::string_view segment);
+  std::optional<std::string> add_literal(std::string_view segment, const PathEncodings& tolerated);
 
   std::string text_;
   std::vector<Segment> segments_;
   std::vector<std::string> parameters_;
+  PathEncodings encodings_;
 };
 
 }  // namespace weir::routing

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/eight_bytes.hpp"
 #include "http/characters.hpp"
+#include "routing/segments.hpp"
 
 namespace weir::routing {
 namespace {
@@ -42,7 +44,8 @@ constexpr std::array<std::uint8_t, 256> marks = [] {
   return table;
 }();
 
-/// The marks of a path: of all its characters, and of those that follow a slash.
+/// The marks of a path: of all its characters, and of those that follow a slash. A plain path may
+/// lack marks that make no difference.
 struct Shape {
   std::uint8_t all = 0;
   std::uint8_t after_slash = 0;
@@ -52,7 +55,34 @@ struct Shape {
   }
 };
 
+/// Eight characters, `at` the first of them; the one before has to be readable, too.
+bool are_plain(const char* at) {
+  const std::uint64_t here = eight_bytes(at);
+  const std::uint64_t before = eight_bytes(at - 1);
+  static_assert(('.' | 1) == '/');
+  const std::uint64_t dot_or_slash = (here | in_each_byte(1)) ^ in_each_byte('/');
+  return (zeros_in(here ^ in_each_byte('%')) | zeros_in(here ^ in_each_byte(';')) |
+          zeros_in(here ^ in_each_byte('\\')) |
+          zeros_in(dot_or_slash | (before ^ in_each_byte('/')))) == 0;
+}
+
+/// The shape of a path that begins with a slash and is plain; nothing for a short one, too.
+std::optional<Shape> shape_of_plain(std::string_view path) {
+  constexpr std::size_t word = 8;
+  if (path.size() <= word || path.front() != '/') return std::nullopt;
+  std::uint64_t upper_case = 0;
+  const char* const last = path.data() + path.size() - word;
+  for (const char* at = path.data() + 1;; at = std::min(at + word, last)) {
+    if (!are_plain(at)) return std::nullopt;
+    const std::uint64_t here = eight_bytes(at);
+    upper_case |= here ^ lower_case(here);
+    if (at == last) break;
+  }
+  return Shape{.all = upper_case != 0 ? upper : std::uint8_t{0}};
+}
+
 Shape shape_of(std::string_view path) {
+  if (const auto plain = shape_of_plain(path)) return *plain;
   Shape shape;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const std::uint8_t mark = marks[static_cast<unsigned char>(path[i])];
@@ -65,14 +95,6 @@ Shape shape_of(std::string_view path) {
 
 bool has_upper_case(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
-}
-
-/// The character that an escape at the start of `text` stands for; -1 if there is none.
-int escape_at(std::string_view text) {
-  if (text.size() < 3 || text[0] != '%') return -1;
-  const int high = http::hex_value(text[1]);
-  const int low = http::hex_value(text[2]);
-  return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
 constexpr bool is_delimiter(int c) {
@@ -92,26 +114,6 @@ std::string_view after_authority(std::string_view path) {
   const auto host = std::min(path.find_first_not_of('/'), path.size());
   const auto end = path.find('/', host);
   return end == std::string_view::npos ? "/" : path.substr(end);
-}
-
-/// RFC 3986 section 5.2.4 unless dot segments are kept; empty segments are passed over unless they
-/// are kept.
-void append_segments(std::string& out, std::string_view path, bool keeps_empty, bool keeps_dots) {
-  const std::size_t start = out.size();
-  bool ends_in_slash = true;
-  while (!path.empty()) {
-    path.remove_prefix(1);  // the slash
-    const std::size_t end = path.find('/');
-    const std::string_view segment = path.substr(0, end);
-    path = end == std::string_view::npos ? std::string_view{} : path.substr(end);
-    const bool is_dot = !keeps_dots && segment == ".";
-    const bool is_parent = !keeps_dots && segment == "..";
-    ends_in_slash = segment.empty() || is_dot || is_parent;
-    if (is_parent) out.resize(out.size() > start ? out.rfind('/') : start);
-    const bool is_kept = !segment.empty() || (keeps_empty && !path.empty());
-    if (is_kept && !is_dot && !is_parent) out.append("/").append(segment);
-  }
-  if (ends_in_slash) out += '/';
 }
 
 /// Decoded, the segment is "." or "..", with or without parameters.
@@ -207,11 +209,12 @@ std::string_view PathReadings::text_of(std::string_view path, const Form& form) 
   append_decoded(scratch_, form.drops_authority ? after_authority(path) : path, form);
   std::string& text = texts_[text_count_];
   text.clear();
-  append_segments(text, scratch_, form.keeps_repeated_slashes, form.keeps_dot_segments);
+  append_segments(text, scratch_,
+                  {.empty = form.keeps_repeated_slashes, .dots = form.keeps_dot_segments});
   if (form.merges_last) {
     scratch_.swap(text);
     text.clear();
-    append_segments(text, scratch_, false, true);
+    append_segments(text, scratch_, {.dots = true});
   }
   return text;
 }

@@ -1,7 +1,8 @@
-// The segments of a path, one after the other. Pure.
+// The segments and the escapes of a path. Pure.
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 namespace weir::routing {
@@ -20,5 +21,18 @@ inline std::string_view without_trailing_slash(std::string_view path) {
   if (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
   return path;
 }
+
+/// Segments that append_segments() leaves as they are.
+struct KeptSegments {
+  bool empty = false;
+  bool dots = false;
+};
+
+/// Appends `path`, which is empty or starts with a slash, without empty segments, and with dot
+/// segments resolved (RFC 3986 section 5.2.4).
+void append_segments(std::string& out, std::string_view path, KeptSegments kept = {});
+
+/// The character that an escape at the start of `text` stands for; -1 if there is none.
+int escape_at(std::string_view text);
 
 }  // namespace weir::routing

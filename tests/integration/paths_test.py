@@ -171,6 +171,14 @@ class EncodedSlashes(Case):
         self.assertEqual(charged(response), {"/packages/{name}", "/packages/**"})
         self.assertEqual(charged(self.client.get("/packages/name")), {"/packages/{name}"})
 
+    def test_a_pattern_may_have_an_encoded_slash(self):
+        self.client = self.connect(self.start(configuration(
+            policies=policies("/packages/a%2Fb", "/packages/**"),
+            routes=routes("/packages/a%2Fb", "/packages/**", encoded_slashes="match_both"))))
+        for target in ["/packages/a%2fb", "/packages/%61%2Fb"]:
+            self.assertEqual(charged(self.client.get(target)), {"/packages/a%2Fb", "/packages/**"})
+        self.assertEqual(charged(self.client.get("/packages/a/b")), {"/packages/**"})
+
     def test_both_routes_must_have_the_setting(self):
         self.begin()
         for target in ["/packages/..%2fapi/x", "/packages%2fname", "/api/a%2fb"]:

@@ -49,5 +49,21 @@ routes:
             .find("routes[0].encoded_slashes: expected refuse or match_both") != std::string::npos);
 }
 
+TEST_CASE("a pattern has an encoding only if its route accepts it") {
+  const auto config = must_load(R"(
+routes:
+  - {encoded_slashes: match_both, respond: {}, match: {path: /a%2Fb}}
+  - {match: {path: "/%2561"}, respond: {}, double_encoding: pass}
+)");
+  CHECK(config->routes[0].match.path->text() == "/a%2Fb");
+  CHECK(problems_of("routes: [{match: {path: /a%2Fb}, respond: {}}]\n") ==
+        "weir.yaml:1:26: routes[0].match.path: never matches, because requests with %2F are "
+        "refused; set encoded_slashes: match_both on the route\n");
+  CHECK(problems_of(
+            "routes: [{match: {path: /%2561}, respond: {}, encoded_slashes: match_both}]\n") ==
+        "weir.yaml:1:26: routes[0].match.path: never matches, because requests that are "
+        "percent-encoded twice are refused; set double_encoding: pass on the route\n");
+}
+
 }  // namespace
 }  // namespace weir::config

@@ -96,6 +96,10 @@ TEST_CASE("a pattern that can not be meant is refused with its text and the reas
       {"/a//b", "requests are matched in the form \"/a/b\""},
       {"/a/../b", "requests are matched in the form \"/b\""},
       {"/%61/{id}", "requests are matched in the form \"/a/{id}\""},
+      {"/%7euser", "requests are matched in the form \"/~user\""},
+      {"/x/%2e%2E/login", "requests are matched in the form \"/login\""},
+      {"/a%20b/%2D", "requests are matched in the form \"/a%20b/-\""},
+      {"/a/.", "requests are matched in the form \"/a/\""},
       {"/a\n", "the path alone"},
       {"/{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}/{i}", "more than 8"},
       // requests for these are refused
@@ -112,6 +116,24 @@ TEST_CASE("a pattern that can not be meant is refused with its text and the reas
     CHECK(pattern.error().message.find(row.pattern) != std::string::npos);
   }
   CHECK(PathPattern::parse("/{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}").has_value());
+}
+
+TEST_CASE("an encoding that the route tolerates is matched as requests have it") {
+  const PathEncodings tolerated{.slashes = true, .doubled = true};
+  const PathPattern slash = PathPattern::parse("/a%2fb/{id}", tolerated).value();
+  CHECK((slash.encodings().slashes && !slash.encodings().doubled));
+  const PathPattern doubled = PathPattern::parse("/%2561", tolerated).value();
+  CHECK((!doubled.encodings().slashes && doubled.encodings().doubled));
+  PathReadings readings;
+  Captures captures;
+  REQUIRE_FALSE(readings.read("/a%2Fb/7", {.tolerated = tolerated}));
+  CHECK(slash.matches(readings.all().front(), captures.data()));
+  CHECK(captures[0] == "7");
+  CHECK_FALSE(slash.matches({.text = "/a/b/7"}, captures.data()));
+  REQUIRE_FALSE(readings.read("/%2561", {.tolerated = tolerated}));
+  CHECK(doubled.matches(readings.all().front(), captures.data()));
+  CHECK_FALSE(PathPattern::parse("/a%5Cb", tolerated).has_value());
+  CHECK_FALSE(PathPattern::parse("/a%2Fb", {.doubled = true}).has_value());
 }
 
 TEST_CASE("escapes in a pattern stand for what they encode") {
