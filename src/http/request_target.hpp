@@ -14,6 +14,8 @@
 
 namespace weir::http {
 
+inline constexpr Refusal target_too_long{414, "the request target is too long"};
+
 /// Bytes from 0x80 and "\\" in a target. RFC 3986 has neither; services decode the first in
 /// different character sets, and some read the second as "/".
 enum class RawBytes : unsigned char {

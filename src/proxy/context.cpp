@@ -45,6 +45,16 @@ void add_fields_of_routes(const Settings& config, std::vector<std::string>& name
 std::vector<std::string> fields_of_identities_and_routes(const Settings& config) {
   std::vector<std::string> names = fields_of_identities(config);
   add_fields_of_routes(config, names);
+  // Each request is searched for each name, and many routes may name the same one.
+  const auto is_before = [](const std::string& a, const std::string& b) {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+      return http::to_lower(x) < http::to_lower(y);
+    });
+  };
+  std::sort(names.begin(), names.end(), is_before);
+  names.erase(std::unique(names.begin(), names.end(),
+                          [](const auto& a, const auto& b) { return http::iequals(a, b); }),
+              names.end());
   return names;
 }
 
@@ -76,15 +86,6 @@ routing::RouteTable table_of(const Settings& config) {
   return {std::move(entries), config.path_variants};
 }
 
-std::vector<std::string> lower_case_methods_of(const Settings& config) {
-  std::vector<std::string> methods;
-  for (const auto& route : config.routes) {
-    std::copy_if(route.match.methods.begin(), route.match.methods.end(),
-                 std::back_inserter(methods), http::has_lower_case);
-  }
-  return methods;
-}
-
 }  // namespace
 
 std::string_view DateText::at(Instant now) {
@@ -102,7 +103,6 @@ Context::Context(const ContextShares& shares, std::uint64_t seed)
       kept_fields(fields_of_identities_and_routes(config)),
       field_guard(field_guard_of(config)),
       route_table(table_of(config)),
-      lower_case_methods(lower_case_methods_of(config)),
       random(seed | 1),
       turns(io),
       handshakes(io, config.downstream.max_handshakes, counters.handshakes,

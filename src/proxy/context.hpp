@@ -66,7 +66,6 @@ struct Context : ContextShares {
                                          ///< of each, and Connection cannot remove them
   http::FieldGuard field_guard;
   routing::RouteTable route_table;
-  std::vector<std::string> lower_case_methods;  ///< with a lower-case letter, and named by a route
   DeadlineWheel wheel;
   DateText date;
   std::string output;     ///< scratch: built here and sent before anything suspends

@@ -38,7 +38,7 @@ void Exchange::reset() {
 
 AccessRecord record_of(const Exchange& exchange, Duration took) {
   const bool answers_a_question = exchange.route != nullptr && exchange.route->decide;
-  const auto& request = answers_a_question ? exchange.original.request : exchange.request;
+  const auto& request = answers_a_question ? exchange.routed.original.request : exchange.request;
   AccessRecord record{.time = exchange.started_at,
                       .method = request.method,
                       .path = request.path,

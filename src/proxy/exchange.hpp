@@ -15,9 +15,10 @@
 #include "http/request_view.hpp"
 #include "identity/identity.hpp"
 #include "limiter/limiter.hpp"
+#include "limiter/request_evidence.hpp"
 #include "proxy/access_log.hpp"
 #include "proxy/settings.hpp"
-#include "routing/route_table.hpp"
+#include "routing/find_routes.hpp"
 
 namespace weir::proxy {
 
@@ -72,14 +73,10 @@ struct ExchangeRecord {
 /// Besides it the buffers, which keep their room from one request to the next.
 struct Exchange : ExchangeRecord {
   std::vector<http::FieldView> fields;
-  std::string target_storage;   ///< where the target lies when it is no part of the head
-  std::string upgrade;          ///< protocols the client would go on in, as a list
-  std::string original_target;  ///< where parts of the request lie that another proxy asks about
-  routing::Question question;   ///< the request as routes see it
-  routing::Question original;   ///< the same of the one that another proxy describes
-  std::vector<routing::Candidate> candidates;            ///< routes that the request may be for
-  std::vector<limiter::RouteEvidence> routes;            ///< the same, as the limiter sees them
-  std::vector<identity::PathParameter> path_parameters;  ///< of all of them
+  std::string target_storage;              ///< where the target lies when it is no part of the head
+  std::string upgrade;                     ///< protocols the client would go on in, as a list
+  routing::RoutedRequest routed;           ///< the request as routes see it, and its routes
+  limiter::RequestEvidence evidence;       ///< what identities see of it
   std::string limit_fields;                ///< the RateLimit lines of the answer, ready
   std::vector<std::string_view> violated;  ///< visible names of the policies that denied
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 
+#include "http/request_target.hpp"
+
 namespace weir::proxy {
 namespace {
 
@@ -11,7 +13,7 @@ constexpr std::array<http::Refusal, 23> answers{{
     {0, ""},
     {400, "the request head is not valid HTTP/1.1"},
     {431, "the request head is too large"},
-    {414, "the request target is too long"},
+    http::target_too_long,
     {501, "the request method is too long"},
     {408, "the request head did not arrive in time"},
     {413, "the request body is too large"},

@@ -37,9 +37,6 @@ enum class Failure : std::uint8_t {
   store_failed,  ///< the shared store did not decide, and a policy denies then
 };
 
-inline constexpr http::Refusal lower_case_method{
-    400, "the method has lower-case letters; write it in upper case, as GET"};
-
 /// The status and the words for the client, which say nothing about our inside. Status 0: close
 /// without an answer.
 const http::Refusal& answer_to(Failure failure);

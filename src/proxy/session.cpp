@@ -5,7 +5,6 @@
 
 #include <boost/container/static_vector.hpp>
 
-#include "http/original_request.hpp"
 #include "identity/client_address.hpp"
 #include "proxy/store_answer.hpp"
 #include "proxy/ticks.hpp"
@@ -135,77 +134,29 @@ Task<> Session::serve() {
 }
 
 Session::MaybeRefusal Session::find_route() {
-  routing::Question& question = exchange_->question;
-  question.request = exchange_->request;
-  const auto& table = context_.route_table;
-  if (const MaybeRefusal refusal = question.paths.read(question.request.path, table.needs()))
+  const auto& config = context_.config;
+  const routing::PeerRules peer{.is_trusted = peer_is_trusted_,
+                                .raw = raw_bytes(),
+                                .max_target = config.downstream.max_target};
+  routing::RoutedRequest& routed = exchange_->routed;
+  if (const MaybeRefusal refusal =
+          routing::find_routes(context_.route_table, exchange_->request, peer, routed))
     return refusal;
-  const MaybeRefusal refusal = table.find(
-      question, [this] { return read_original(); }, exchange_->candidates);
-  if (refusal) return refusal;
-  if (exchange_->candidates.empty()) return answer_to(Failure::no_route);
-  exchange_->route = &context_.config.routes[exchange_->candidates.front().route];
-  gather_evidence();
+  if (routed.candidates.empty()) return answer_to(Failure::no_route);
+  exchange_->route = &config.routes[routed.candidates.front().route];
+  exchange_->evidence.gather(routed, std::span(config.routes),
+                             {.address = exchange_->client,
+                              .settings = config.client_address,
+                              .path_variants = config.path_variants});
   return std::nullopt;
-}
-
-/// The request that the peer asks a decision about: the one that a trusted proxy describes, else
-/// its own.
-Result<const routing::Question*, http::Refusal> Session::read_original() {
-  routing::Question& original = exchange_->original;
-  original.request = exchange_->request;
-  if (peer_is_trusted_) {
-    if (const auto refusal = http::read_original_request(exchange_->request, original.request,
-                                                         exchange_->original_target, raw_bytes()))
-      return *refusal;
-    if (!is_method_accepted(original.request.method)) return lower_case_method;
-    if (original.request.target.size() > context_.config.downstream.max_target)
-      return answer_to(Failure::target_too_long);
-  }
-  const auto& needs = context_.route_table.needs();
-  if (const auto refusal = original.paths.read(original.request.path, needs)) return *refusal;
-  return &original;
-}
-
-/// Collects the evidence that identities read, for each candidate route; views into the exchange.
-void Session::gather_evidence() {
-  const auto& candidates = exchange_->candidates;
-  const auto& variants = context_.config.path_variants;
-  auto& parameters = exchange_->path_parameters;
-  parameters.clear();
-  parameters.reserve(candidates.size() * routing::path_parameter_limit);  // so that none moves
-  exchange_->routes.clear();
-  for (const routing::Candidate& candidate : candidates) {
-    const Route& route = context_.config.routes[candidate.route];
-    const std::size_t first = parameters.size();
-    if (route.match.path) {
-      const auto& names = route.match.path->parameters();
-      for (std::size_t i = 0; i < names.size(); ++i)
-        parameters.push_back({names[i], candidate.captures[i]});
-    }
-    exchange_->routes.push_back(
-        {.limits = route.limits,
-         .evidence = {.request = route.decide ? exchange_->original.request : exchange_->request,
-                      .path = candidate.path,
-                      .client = exchange_->client,
-                      .path_parameters = std::span(parameters).subspan(first),
-                      .client_settings = context_.config.client_address,
-                      .path_ignores_case = variants.letter_case,
-                      .path_ignores_trailing_slash = variants.trailing_slash}});
-  }
-}
-
-/// True if one of the routes that the request may be for has limits.
-bool Session::is_limited() const {
-  return std::any_of(exchange_->routes.begin(), exchange_->routes.end(),
-                     [](const auto& one) { return !one.limits.empty(); });
 }
 
 void Session::decide() {
   exchange_->asked_at = exchange_->decided_at = exchange_->started_at;
-  if (!is_limited()) return;
+  if (exchange_->evidence.routes().empty()) return;
   exchange_->asked_at = context_.clock.now();
-  const limiter::Verdict verdict = context_.limiter.decide(exchange_->routes, exchange_->asked_at);
+  const limiter::Verdict verdict =
+      context_.limiter.decide(exchange_->evidence.routes(), exchange_->asked_at);
   if (verdict.outcome == limiter::Outcome::undecided) {
     exchange_->outcome = verdict.outcome;
   } else {
@@ -226,7 +177,7 @@ Task<> Session::ask_store() {
     context_.limiter.ask(inquiry, answer, now);
     co_await answer.arrival();
     now = context_.clock.now();
-    verdict = context_.limiter.conclude(inquiry, answer.error(), exchange_->routes, now);
+    verdict = context_.limiter.conclude(inquiry, answer.error(), exchange_->evidence.routes(), now);
     exchange_->outcome = verdict.outcome;
   }
   conclude(verdict);
@@ -251,7 +202,7 @@ void Session::report(const limiter::Verdict& verdict) {
   exchange_->retry_after = verdict.retry_after;
   exchange_->policy = verdict.deciding;
   if (verdict.outcome == limiter::Outcome::identity_required)
-    exchange_->route = &context_.config.routes[exchange_->candidates[*verdict.route].route];
+    exchange_->route = &context_.config.routes[exchange_->routed.candidates[*verdict.route].route];
   boost::container::static_vector<http::PolicyReport, limiter::limits_per_route> reports;
   for (const auto& limit : verdict.limits) {
     const auto& decision = limit.decision;

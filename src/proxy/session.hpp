@@ -91,12 +91,8 @@ class Session final : public Deadline {
   MaybeRefusal inspect_head();
   bool is_too_large(std::uint64_t body_size) const;
   bool repeats_read_field() const;
-  bool is_method_accepted(std::string_view method) const;
   // route, decide
   MaybeRefusal find_route();
-  Result<const routing::Question*, http::Refusal> read_original();
-  void gather_evidence();
-  bool is_limited() const;
   http::RawBytes raw_bytes() const {
     return context_.config.downstream.raw_target_bytes ? http::RawBytes::pass
                                                        : http::RawBytes::refuse;

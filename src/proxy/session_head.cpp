@@ -78,7 +78,7 @@ Session::MaybeRefusal Session::inspect_head() {
   if (const auto refusal =
           http::set_target(request, line->target, exchange_->target_storage, raw_bytes()))
     return refusal;
-  if (!is_method_accepted(request.method)) return lower_case_method;
+  if (!context_.route_table.accepts_method(request.method)) return routing::lower_case_method;
   const auto framing = http::request_framing(request);
   if (!framing) return framing.error();
   exchange_->body = *framing;
@@ -94,14 +94,6 @@ Session::MaybeRefusal Session::inspect_head() {
   exchange_->client = identity::client_address(context_.config.client_address, peer_, request);
   if (repeats_read_field()) return answer_to(Failure::identity_repeated);
   return context_.field_guard.refusal_of(request.fields);
-}
-
-/// Methods are case-sensitive (RFC 9110 section 9.1), but some services read "post" as POST, which
-/// would take it past the routes for POST. A route that names such a method exactly accepts it.
-bool Session::is_method_accepted(std::string_view method) const {
-  if (!http::has_lower_case(method)) return true;
-  const auto& accepted = context_.lower_case_methods;
-  return std::find(accepted.begin(), accepted.end(), method) != accepted.end();
 }
 
 /// Of two values of a field that an identity or a route reads the upstream may take the other one.

@@ -1,7 +1,7 @@
 // A hash of texts in which ASCII letter case makes no difference, eight characters at a time.
 //
-// Not keyed: only for tables whose keys the configuration chooses. What a client sends is looked up
-// in them and never inserted, so no client can make a lookup slow. Pure.
+// Not keyed: only for tables whose keys the configuration chooses. Texts that a client sends are
+// looked up and never inserted, so no client can make a lookup slow. Pure.
 #pragma once
 
 #include <cstddef>

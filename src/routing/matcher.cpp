@@ -13,33 +13,33 @@ bool host_matches(std::string_view pattern, std::string_view host) {
          http::iequals(pattern, host.substr(host.size() - pattern.size()));
 }
 
-/// Services run the handler of GET for HEAD, so a route for GET is for HEAD as well.
-bool method_matches(const std::vector<std::string>& methods, std::string_view method) {
-  return std::any_of(methods.begin(), methods.end(), [method](const std::string& wanted) {
-    return wanted == method || (wanted == "GET" && method == "HEAD");
-  });
-}
-
-/// Any line of that name may hold the value.
-bool has_header(const http::RequestView& request, std::string_view name, std::string_view value) {
-  return std::any_of(request.fields.begin(), request.fields.end(),
-                     [&](const http::FieldView& field) {
-                       return http::iequals(field.name, name) && field.value == value;
-                     });
-}
-
 }  // namespace
 
-bool matches_apart_from_path(const Match& match, const http::RequestView& request) {
-  if (match.host && !request.host.empty() && !host_matches(*match.host, request.host)) return false;
-  if (!match.methods.empty() && !method_matches(match.methods, request.method)) return false;
-  return std::all_of(match.headers.begin(), match.headers.end(), [&](const auto& header) {
-    return has_header(request, header.first, header.second);
-  });
+bool matches_host(const Match& match, const http::RequestView& request) {
+  return !match.host || request.host.empty() || host_matches(*match.host, request.host);
 }
 
-bool needs_host(const Match& match, const http::RequestView& request) {
-  return match.host && request.host.empty();
+/// Services run the handler of GET for HEAD, so a route for GET is for HEAD as well.
+bool matches_method(const Match& match, const http::RequestView& request) {
+  const std::string_view method = request.method;
+  return match.methods.empty() ||
+         std::any_of(match.methods.begin(), match.methods.end(), [method](const auto& wanted) {
+           return wanted == method || (wanted == "GET" && method == "HEAD");
+         });
+}
+
+bool matches_header(const std::pair<std::string, std::string>& header,
+                    const http::RequestView& request) {
+  return std::any_of(
+      request.fields.begin(), request.fields.end(), [&](const http::FieldView& field) {
+        return http::iequals(field.name, header.first) && field.value == header.second;
+      });
+}
+
+bool meets_conditions(const Match& match, const http::RequestView& request) {
+  if (!matches_host(match, request) || !matches_method(match, request)) return false;
+  return std::all_of(match.headers.begin(), match.headers.end(),
+                     [&](const auto& header) { return matches_header(header, request); });
 }
 
 }  // namespace weir::routing

@@ -28,9 +28,24 @@ inline std::string_view without_root_dot(std::string_view host) {
   return host;
 }
 
+/// One condition each; true if the match does not have it.
+bool matches_host(const Match& match, const http::RequestView& request);
+bool matches_method(const Match& match, const http::RequestView& request);
+/// True if any field of the name has the value.
+bool matches_header(const std::pair<std::string, std::string>& header,
+                    const http::RequestView& request);
+
+/// True if there is no condition but the path.
+inline bool is_for_any_request(const Match& match) {
+  return !match.host && match.methods.empty() && match.headers.empty();
+}
+
 /// True if all but the path matches. A request without a host (HTTP/1.0 without a Host field)
 /// matches every host: see needs_host().
-bool matches_apart_from_path(const Match& match, const http::RequestView& request);
+bool meets_conditions(const Match& match, const http::RequestView& request);
+inline bool matches_apart_from_path(const Match& match, const http::RequestView& request) {
+  return is_for_any_request(match) || meets_conditions(match, request);
+}
 
 /// True if the path matches in this reading; then captures hold the pattern's parameters, unless
 /// they are nullptr.
@@ -40,6 +55,8 @@ inline bool matches_path(const Match& match, const PathReading& path, std::strin
 
 /// True if `match` names a host and the request has none. The service behind may have a default
 /// site, so such a request must be refused: neither this route nor a later one may serve it.
-bool needs_host(const Match& match, const http::RequestView& request);
+inline bool needs_host(const Match& match, const http::RequestView& request) {
+  return match.host && request.host.empty();
+}
 
 }  // namespace weir::routing

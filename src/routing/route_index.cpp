@@ -93,6 +93,7 @@ struct RouteIndex::Builder {
 RouteIndex::RouteIndex(const std::vector<Entry>& entries) {
   Builder{*this}.node_of(entries, 0);
   hosts_.link();
+  is_one_list_ = nodes_.size() == 1 && !nodes_.front().is_split;
 }
 
 }  // namespace weir::routing

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 #include <boost/container/static_vector.hpp>
+
+#include "http/characters.hpp"
 
 namespace weir::routing {
 namespace {
@@ -48,10 +51,18 @@ RouteTable::RouteTable(std::vector<Entry> entries, const PathVariants& variants)
   for (const Entry& entry : entries_) {
     needs_.tolerated.slashes |= entry.tolerated.slashes;
     needs_.tolerated.doubled |= entry.tolerated.doubled;
+    std::copy_if(entry.match->methods.begin(), entry.match->methods.end(),
+                 std::back_inserter(lower_case_methods_), http::has_lower_case);
     if (!entry.match->path) continue;
     needs_.has_upper_case_patterns |= entry.match->path->has_upper_case();
     needs_.has_trailing_slash_patterns |= entry.match->path->has_trailing_slash();
   }
+}
+
+bool RouteTable::accepts_method(std::string_view method) const {
+  if (!http::has_lower_case(method)) return true;
+  return std::find(lower_case_methods_.begin(), lower_case_methods_.end(), method) !=
+         lower_case_methods_.end();
 }
 
 /// Opens all readings of a question that is reached while its request is still without a route. A
@@ -73,11 +84,25 @@ RouteTable::Route RouteTable::first_match(const RouteIndex& index, const Questio
   });
 }
 
+RouteTable::Route RouteTable::first_among(Route from, Route to, const Question& asked,
+                                          const Question* described, std::size_t reading) const {
+  const Route route = first_match(index_, asked, reading, from, to);
+  if (described == nullptr) return route;
+  return first_match(deciding_, *described, reading, from, route);
+}
+
 /// Finds the first route of [from, to) for each open reading; without `described` none of them
 /// decides. The candidates are in the order of
 /// their routes, and for one route in the order of the readings.
 void RouteTable::find_among(Route from, Route to, const Question& asked, const Question* described,
                             Search& search) const {
+  if (std::has_single_bit(search.open)) {
+    const auto reading = static_cast<std::size_t>(std::countr_zero(search.open));
+    const Route route = first_among(from, to, asked, described, reading);
+    if (route == to) return;
+    search.open = 0;
+    return add_candidate(route, reading, entries_[route].decides ? *described : asked, search);
+  }
   struct Found {
     Route route;
     std::uint32_t reading;
@@ -85,8 +110,7 @@ void RouteTable::find_among(Route from, Route to, const Question& asked, const Q
   boost::container::static_vector<Found, PathReadings::limit> found;
   for (std::uint32_t open = search.open; open != 0; open &= open - 1) {
     const auto reading = static_cast<std::uint32_t>(std::countr_zero(open));
-    Route route = first_match(index_, asked, reading, from, to);
-    if (described != nullptr) route = first_match(deciding_, *described, reading, from, route);
+    const Route route = first_among(from, to, asked, described, reading);
     if (route == to) continue;
     search.open &= ~(1U << reading);
     const auto place =

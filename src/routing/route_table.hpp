@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -22,6 +23,9 @@
 #include "routing/route_index.hpp"
 
 namespace weir::routing {
+
+inline constexpr http::Refusal lower_case_method{
+    400, "the method has lower-case letters; write it in upper case, as GET"};
 
 /// A request as routes see it.
 struct Question {
@@ -50,6 +54,11 @@ class RouteTable {
   /// For PathReadings::read() of a Question about these routes.
   const ReadingNeeds& needs() const { return needs_; }
 
+  /// False for a method with a lower-case letter that no route names exactly: methods are
+  /// case-sensitive (RFC 9110 section 9.1), but some services read "post" as POST, which would take
+  /// it past the routes for POST. It is answered lower_case_method.
+  bool accepts_method(std::string_view method) const;
+
   /// Finds the routes for `asked`. Routes that decide see what `original` returns instead, a
   /// Result<const Question*, http::Refusal>; it is called at most once, and only if one of them is
   /// reached.
@@ -77,6 +86,8 @@ class RouteTable {
   static void widen(Search& search, const Question& question);
   Route first_match(const RouteIndex& index, const Question& question, std::size_t reading,
                     Route from, Route to) const;
+  Route first_among(Route from, Route to, const Question& asked, const Question* described,
+                    std::size_t reading) const;
   void find_among(Route from, Route to, const Question& asked, const Question* described,
                   Search& search) const;
   void add_candidate(Route route, std::size_t reading, const Question& question,
@@ -85,9 +96,10 @@ class RouteTable {
 
   std::vector<Entry> entries_;
   ReadingNeeds needs_;
-  Route first_deciding_;  ///< as many as there are routes if none decides
-  RouteIndex index_;      ///< of the routes that do not decide
-  RouteIndex deciding_;   ///< of those that do
+  std::vector<std::string> lower_case_methods_;  ///< with a lower-case letter, named by a route
+  Route first_deciding_;                         ///< as many as there are routes if none decides
+  RouteIndex index_;                             ///< of the routes that do not decide
+  RouteIndex deciding_;                          ///< of those that do
 };
 
 template <class Original>

@@ -1,10 +1,15 @@
-#include "http/original_request.hpp"
+#include "routing/original_request.hpp"
 
 #include "catch.hpp"
 #include "unit/http/request_of.hpp"
 
-namespace weir::http {
+namespace weir::routing {
 namespace {
+
+using http::NameValue;
+using http::Refusal;
+using http::RequestOf;
+using http::RequestView;
 
 struct Read {
   std::optional<Refusal> refusal;
@@ -108,4 +113,4 @@ TEST_CASE("a question that could be about two requests is refused") {
 }
 
 }  // namespace
-}  // namespace weir::http
+}  // namespace weir::routing

@@ -1,0 +1,64 @@
+// What identities see of a request, for each route that it may be for.
+//
+// An object that is used again keeps its room: gathering allocates nothing in the steady state.
+// Pure; belongs to one thread.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "identity/client_address.hpp"
+#include "identity/identity.hpp"
+#include "limiter/limiter.hpp"
+#include "routing/find_routes.hpp"
+#include "routing/path_variants.hpp"
+#include "routing/route.hpp"
+
+namespace weir::limiter {
+
+class RequestEvidence {
+ public:
+  /// What is the same for all routes; outlives the evidence.
+  struct Client {
+    const identity::IpAddress& address;  ///< identity::client_address() of the request
+    const identity::ClientAddressSettings& settings;
+    const routing::PathVariants& path_variants;
+  };
+
+  /// Gathers the evidence for the candidates of `routed`, in their order, or nothing if none of
+  /// them has limits. `routes` are the routes of the table: routing::Route with a member `limits`.
+  /// The evidence views `routed`, `routes` and `client`.
+  template <class Route>
+  void gather(const routing::RoutedRequest& routed, std::span<const Route> routes,
+              const Client& client);
+
+  /// One for each candidate; empty if the request is not limited.
+  std::span<const RouteEvidence> routes() const { return routes_; }
+
+ private:
+  void add(const routing::RoutedRequest& routed, const routing::Candidate& candidate,
+           const routing::Route& route, std::span<const Limit> limits, const Client& client);
+
+  std::vector<RouteEvidence> routes_;
+  std::vector<identity::PathParameter> path_parameters_;  ///< of all of them
+};
+
+template <class Route>
+void RequestEvidence::gather(const routing::RoutedRequest& routed, std::span<const Route> routes,
+                             const Client& client) {
+  routes_.clear();
+  path_parameters_.clear();
+  const auto& candidates = routed.candidates;
+  const bool is_limited =
+      std::any_of(candidates.begin(), candidates.end(),
+                  [&](const routing::Candidate& one) { return !routes[one.route].limits.empty(); });
+  if (!is_limited) return;
+  path_parameters_.reserve(candidates.size() * routing::path_parameter_limit);  // none may move
+  for (const routing::Candidate& candidate : candidates) {
+    const Route& route = routes[candidate.route];
+    add(routed, candidate, route, route.limits, client);
+  }
+}
+
+}  // namespace weir::limiter
