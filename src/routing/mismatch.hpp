@@ -1,0 +1,46 @@
+// Why a route is not for a request: the first condition that fails, for `weir explain`.
+//
+// It views the configuration alone, never a value of the request. Pure; thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "routing/find_routes.hpp"
+#include "routing/matcher.hpp"
+#include "routing/route.hpp"
+
+namespace weir::routing {
+
+struct Mismatch {
+  enum class Condition : std::uint8_t {
+    host,              ///< the request has another one
+    path,              ///< no reading of the path matches
+    method,            ///< the request has another one
+    header_missing,    ///< no field has the name
+    header_different,  ///< no field of the name has the value
+    other_readings,    ///< the route matches another reading only, and no route the normal form
+    earlier_route,     ///< the route matches, and an earlier one takes the request
+  };
+  Condition condition = Condition::path;
+  std::string_view header{};  ///< its name as configured; views the Match
+};
+
+/// The first condition of `match` that `question` does not fulfil: the host, then the path, the
+/// methods, and the headers in their order. Nothing: the route matches in at least one reading.
+std::optional<Mismatch> mismatch_of(const Match& match, const Question& question);
+
+/// Why `route`, which has that number in the table, is not among the candidates of `routed`;
+/// nothing if it is. `routed` is what find_routes() filled in without a refusal.
+std::optional<Mismatch> why_skipped(const Route& route, std::size_t number,
+                                    const RoutedRequest& routed);
+
+/// In words: `host does not match *.example.com`, `path does not match /v1/**`, `method is not GET
+/// or POST`, `header x-beta is missing`. Has names and patterns of the configuration, but no header
+/// value.
+std::string describe(const Mismatch& mismatch, const Match& match);
+
+}  // namespace weir::routing
