@@ -31,7 +31,10 @@ def chosen(parser, text, known):
 
 
 def options_of(arguments):
-    parser = argparse.ArgumentParser(prog="script/bench", description=__doc__.partition(":")[0] + ".")
+    parser = argparse.ArgumentParser(
+        prog="script/bench", description=__doc__.partition(":")[0] + ".",
+        epilog="Others, each with --help: `script/bench abuse`, what a well-behaved client notices of those that are "
+               "not; `script/bench instructions`, instructions per request beside the recorded values.")
     parser.add_argument("table", nargs="?", choices=list(peers.TABLES), default="embedded",
                         help="embedded: nginx and HAProxy beside Weir's own store, the default; "
                              "redis: nginx with Lua beside Weir, each with a Redis; "
