@@ -14,17 +14,16 @@
 #include "base/clock.hpp"
 #include "base/deadline_wheel.hpp"
 #include "base/traffic_counters.hpp"
-#include "http/field_guard.hpp"
 #include "limiter/limiter.hpp"
 #include "proxy/access_log.hpp"
 #include "proxy/descriptor_budget.hpp"
 #include "proxy/handshakes.hpp"
 #include "proxy/input_buffer.hpp"
 #include "proxy/io.hpp"
+#include "proxy/request_rules.hpp"
 #include "proxy/settings.hpp"
 #include "proxy/turns.hpp"
 #include "proxy/upstream_pool.hpp"
-#include "routing/route_table.hpp"
 
 namespace weir::proxy {
 
@@ -54,18 +53,14 @@ struct ContextShares {
   DescriptorBudget& descriptors;               ///< of all workers
 };
 
-struct Context : ContextShares {
+struct Context : ContextShares, RequestRules {
   Context(const ContextShares& shares, std::uint64_t seed);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
   std::vector<std::unique_ptr<UpstreamPool>>
-      pools;                             ///< one an upstream, in the configuration's order
-  std::vector<std::string> kept_fields;  ///< fields that identities and routes read: at most one
-                                         ///< of each, and Connection cannot remove them
-  http::FieldGuard field_guard;
-  routing::RouteTable route_table;
+      pools;  ///< one an upstream, in the configuration's order
   DeadlineWheel wheel;
   DateText date;
   std::string output;     ///< scratch: built here and sent before anything suspends

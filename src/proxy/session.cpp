@@ -6,6 +6,7 @@
 #include <boost/container/static_vector.hpp>
 
 #include "identity/client_address.hpp"
+#include "proxy/head_inspection.hpp"
 #include "proxy/store_answer.hpp"
 #include "proxy/ticks.hpp"
 
@@ -136,7 +137,7 @@ Task<> Session::serve() {
 Session::MaybeRefusal Session::find_route() {
   const auto& config = context_.config;
   const routing::PeerRules peer{.is_trusted = peer_is_trusted_,
-                                .raw = raw_bytes(),
+                                .raw = raw_bytes(config.downstream),
                                 .max_target = config.downstream.max_target};
   routing::RoutedRequest& routed = exchange_->routed;
   if (const MaybeRefusal refusal =

@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "base/deadline_wheel.hpp"
-#include "http/request_target.hpp"
 #include "identity/ip_address.hpp"
 #include "proxy/body_source.hpp"
 #include "proxy/context.hpp"
@@ -89,14 +88,8 @@ class Session final : public Deadline {
   Task<Failure> read_head();
   Failure look_for_head(std::size_t& scanned);
   MaybeRefusal inspect_head();
-  bool is_too_large(std::uint64_t body_size) const;
-  bool repeats_read_field() const;
   // route, decide
   MaybeRefusal find_route();
-  http::RawBytes raw_bytes() const {
-    return context_.config.downstream.raw_target_bytes ? http::RawBytes::pass
-                                                       : http::RawBytes::refuse;
-  }
   void decide();
   Task<> ask_store();
   void conclude(const limiter::Verdict& verdict);
@@ -138,7 +131,6 @@ class Session final : public Deadline {
   Task<Failure> relay_answer(BodySource& source, bool chunk, const Upload& upload);
   void count_upstream(Failure failure);
   // tunnel
-  void note_upgrade();
   Task<Failure> open_tunnel(const ResponseHead& head);
   // end
   void count();

@@ -2,6 +2,7 @@
 // down.
 #include "http/chunked.hpp"
 #include "http/forwarding.hpp"
+#include "proxy/head_inspection.hpp"
 #include "proxy/retry_rule.hpp"
 #include "proxy/session.hpp"
 #include "proxy/ticks.hpp"
@@ -203,7 +204,8 @@ BodySource::State Session::append_body(Upload& upload, std::size_t most) {
   if (exchange_->body_is_read && upload.chunk)
     http::append_last_chunk(out, upload.source.trailer_lines());
   if (state == BodySource::State::malformed) upload.failure = Failure::body_malformed;
-  if (is_too_large(exchange_->bytes_in)) upload.failure = Failure::body_too_large;
+  if (is_too_large(context_.config.downstream, exchange_->bytes_in))
+    upload.failure = Failure::body_too_large;
   return state;
 }
 
@@ -228,11 +230,6 @@ std::size_t Session::keeps_up_to() const {
   const bool is_larger = exchange_->body.kind == http::Framing::Kind::length &&
                          exchange_->body.length > settings.retry_body;
   return is_larger ? 0 : settings.retry_body;
-}
-
-bool Session::is_too_large(std::uint64_t body_size) const {
-  const auto limit = context_.config.downstream.max_body;
-  return limit != 0 && body_size > limit;
 }
 
 /// The task beside the answer.

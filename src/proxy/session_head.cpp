@@ -1,8 +1,5 @@
-// Reading a request head, and what it says of the request as a whole.
-#include <algorithm>
-
-#include "http/characters.hpp"
-#include "identity/client_address.hpp"
+// Reading a request head.
+#include "proxy/head_inspection.hpp"
 #include "proxy/head_parser.hpp"
 #include "proxy/session.hpp"
 
@@ -60,51 +57,16 @@ Failure Session::look_for_head(std::size_t& scanned) {
   return fault_of_large_head(input_.data().substr(0, limits.max_head));
 }
 
-/// From bytes to a request that can be passed on, or the reason why not. Until it is through, the
-/// connection is not kept: where the next request would begin is not known.
+/// Until it has passed, the connection is not kept: where the next request would begin is not
+/// known.
 Session::MaybeRefusal Session::inspect_head() {
-  const auto line =
-      parse_request_head(input_.data().substr(0, exchange_->head_size), exchange_->fields);
-  if (!line) return why_refused(input_.data().substr(0, exchange_->head_size), exchange_->fields);
-  context_.field_guard.drop_unusual(exchange_->fields);
-  auto& request = exchange_->request;
-  request.method = line->method;
-  request.version_minor = static_cast<std::uint8_t>(line->version % 10);
-  request.fields = exchange_->fields;
-  input_.consume(exchange_->head_size);  // the views hold until something is read
-
-  if (line->target.size() > context_.config.downstream.max_target)
-    return answer_to(Failure::target_too_long);
-  if (const auto refusal =
-          http::set_target(request, line->target, exchange_->target_storage, raw_bytes()))
-    return refusal;
-  if (!context_.route_table.accepts_method(request.method)) return routing::lower_case_method;
-  const auto framing = http::request_framing(request);
-  if (!framing) return framing.error();
-  exchange_->body = *framing;
-  exchange_->body_is_read = framing->kind == http::Framing::Kind::none ||
-                            *framing == http::Framing{http::Framing::Kind::length, 0};
-  if (is_too_large(framing->length)) return answer_to(Failure::body_too_large);
-
-  exchange_->connection = http::connection_options(request.fields, context_.kept_fields);
-  if (exchange_->connection.too_many) return answer_to(Failure::head_malformed);
-  exchange_->keep_alive = !http::wants_close(request.version_minor, exchange_->connection);
+  const std::string_view head = input_.data().substr(0, exchange_->head_size);
   exchange_->scheme = stream_.is_secure() ? "https" : "http";
-  note_upgrade();
-  exchange_->client = identity::client_address(context_.config.client_address, peer_, request);
-  if (repeats_read_field()) return answer_to(Failure::identity_repeated);
-  return context_.field_guard.refusal_of(request.fields);
-}
-
-/// Of two values of a field that an identity or a route reads the upstream may take the other one.
-bool Session::repeats_read_field() const {
-  for (const auto& name : context_.kept_fields) {
-    std::size_t count = 0;
-    for (const auto& field : exchange_->fields)
-      count += http::iequals(field.name, name) ? 1 : 0;
-    if (count > 1) return true;
-  }
-  return false;
+  const MaybeRefusal refusal =
+      proxy::inspect_head(context_, context_.config, peer_, head, *exchange_);
+  const bool is_parsed = !exchange_->request.method.empty();
+  if (is_parsed) input_.consume(exchange_->head_size);  // the views hold until something is read
+  return refusal;
 }
 
 }  // namespace weir::proxy

@@ -11,15 +11,6 @@ constexpr std::size_t tunnel_input = 4 * 1024;
 
 }  // namespace
 
-/// RFC 9110 section 7.8. A request with a body is answered in HTTP: the server may ignore the
-/// offer, and the tunnel would begin in the middle of a message.
-void Session::note_upgrade() {
-  const auto& request = exchange_->request;
-  if (!exchange_->connection.upgrade || request.version_minor == 0 || !exchange_->body_is_read)
-    return;
-  http::append_upgrade_offer(exchange_->upgrade, request.fields);
-}
-
 /// The upstream has answered 101: from here on bytes pass as they are. Counted now, logged at its
 /// end.
 Task<Failure> Session::open_tunnel(const ResponseHead& head) {

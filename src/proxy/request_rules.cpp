@@ -1,0 +1,92 @@
+#include "proxy/request_rules.hpp"
+
+#include <algorithm>
+
+#include "http/characters.hpp"
+
+namespace weir::proxy {
+namespace {
+
+void add_fields_of(const identity::Source& source, std::vector<std::string>& names) {
+  identity::each_part(source, [&](const identity::Source& part) {
+    if (const auto* const header = std::get_if<identity::FromHeader>(&part.from))
+      names.push_back(header->name);
+  });
+}
+
+std::vector<std::string> fields_of_identities(const Settings& config) {
+  std::vector<std::string> names;
+  for (const auto& identity : config.identities)
+    add_fields_of(identity.source, names);
+  return names;
+}
+
+void add_fields_of_routes(const Settings& config, std::vector<std::string>& names) {
+  for (const auto& route : config.routes) {
+    for (const auto& [name, value] : route.match.headers)
+      names.push_back(name);
+  }
+}
+
+std::vector<std::string> fields_of_identities_and_routes(const Settings& config) {
+  std::vector<std::string> names = fields_of_identities(config);
+  add_fields_of_routes(config, names);
+  // Each request is searched for each name, and many routes may name the same one.
+  const auto is_before = [](const std::string& a, const std::string& b) {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+      return http::to_lower(x) < http::to_lower(y);
+    });
+  };
+  std::sort(names.begin(), names.end(), is_before);
+  names.erase(std::unique(names.begin(), names.end(),
+                          [](const auto& a, const auto& b) { return http::iequals(a, b); }),
+              names.end());
+  return names;
+}
+
+http::FieldGuard field_guard_of(const Settings& config) {
+  http::FieldGuardSettings settings{
+      .client_field = config.client_address.header_name,
+      .own = fields_of_identities(config),
+      .removes_untrusted = config.client_address.removes_untrusted_fields,
+      .untrusted = config.client_address.untrusted_fields,
+      .drops_unusual = config.downstream.unusual_field_names == UnusualNames::drop};
+  add_fields_of_routes(config, settings.observed);
+  for (const auto& policy : config.policies) {
+    for (const auto& attribute : policy.attributes)
+      add_fields_of(attribute.source, settings.observed);
+  }
+  return http::FieldGuard(settings);
+}
+
+routing::RouteTable table_of(const Settings& config) {
+  std::vector<routing::RouteTable::Entry> entries;
+  for (const Route& route : config.routes) {
+    entries.push_back(
+        {.match = &route.match,
+         .tolerated = {.slashes = route.encoded_slashes, .doubled = route.double_encoding},
+         .decides = route.decide,
+         .refuses = !route.upstream && !route.decide && route.respond.status >= 400 &&
+                    route.match.path && route.match.path->has_literal()});
+  }
+  return {std::move(entries), config.path_variants};
+}
+
+}  // namespace
+
+RequestRules::RequestRules(const Settings& config)
+    : kept_fields(fields_of_identities_and_routes(config)),
+      field_guard(field_guard_of(config)),
+      route_table(table_of(config)) {}
+
+bool RequestRules::repeats_read_field(std::span<const http::FieldView> fields) const {
+  for (const auto& name : kept_fields) {
+    std::size_t count = 0;
+    for (const auto& field : fields)
+      count += http::iequals(field.name, name) ? 1 : 0;
+    if (count > 1) return true;
+  }
+  return false;
+}
+
+}  // namespace weir::proxy
