@@ -103,22 +103,31 @@ TEST_CASE("different deadlines of questions are each kept") {
   REQUIRE(fixture.outcome() == StoreError::none);  // leaves the timer armed for nothing
   redis.pause();
   // Some have more of their time left than those asked before them, some less.
-  std::list<Asked> requests;
-  for (const Duration waited : {0ms, 30ms, 60ms, 10ms, 40ms, 70ms, 20ms, 50ms}) {
-    Asked& asked = requests.emplace_back(fixture.gcra, 1, 1);
-    asked.question.waited = waited;
-    fixture.store->ask(asked.question);
+  struct Limited {
+    Limited(const rules::Policy& policy, Duration its_left) : asked(policy, 1, 1), left(its_left) {}
+    Asked asked;
+    Duration left;
+    SteadyClock::time_point sent_by;
+  };
+  std::list<Limited> requests;
+  for (const Duration left : {100ms, 70ms, 40ms, 90ms, 60ms, 30ms, 80ms, 50ms}) {
+    Limited& one = requests.emplace_back(fixture.gcra, left);
+    one.asked.question.waited = 100ms - left;
+    fixture.store->ask(one.asked.question);
+    one.sent_by = SteadyClock::now();
   }
   REQUIRE(fixture.run_until([&] {
-    return std::all_of(requests.begin(), requests.end(), [](auto& one) { return one.told > 0; });
+    return std::all_of(requests.begin(), requests.end(),
+                       [](auto& one) { return one.asked.told > 0; });
   }));
-  for (const auto& request : requests) {
-    CHECK(request.told == 1);
-    CHECK(request.error == StoreError::timeout);
-    CHECK(request.waited >= 100ms - request.question.waited);
+  for (const auto& [asked, left, sent_by] : requests) {
+    CHECK(asked.told == 1);
+    CHECK(asked.error == StoreError::timeout);
+    CHECK(asked.waited >= left);
     for (const auto& other : requests) {
-      const bool earlier = other.question.waited > request.question.waited;
-      if (earlier) CHECK(other.asked_at + other.waited <= request.asked_at + request.waited);
+      const bool earlier = other.sent_by + other.left < asked.asked_at + left;
+      if (earlier)
+        CHECK(other.asked.asked_at + other.asked.waited <= asked.asked_at + asked.waited);
     }
   }
   redis.resume();
