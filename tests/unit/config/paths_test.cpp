@@ -57,11 +57,11 @@ routes:
 )");
   CHECK(config->routes[0].match.path->text() == "/a%2Fb");
   CHECK(problems_of("routes: [{match: {path: /a%2Fb}, respond: {}}]\n") ==
-        "weir.yaml:1:26: routes[0].match.path: never matches, because requests with %2F are "
+        "1:25: routes[0].match.path: never matches, because requests with %2F are "
         "refused; set encoded_slashes: match_both on the route\n");
   CHECK(problems_of(
             "routes: [{match: {path: /%2561}, respond: {}, encoded_slashes: match_both}]\n") ==
-        "weir.yaml:1:26: routes[0].match.path: never matches, because requests that are "
+        "1:25: routes[0].match.path: never matches, because requests that are "
         "percent-encoded twice are refused; set double_encoding: pass on the route\n");
 }
 
