@@ -67,14 +67,14 @@ AdminAnswer unsupported(const Instruments&) {
   return problem_answer(501, "not supported yet");
 }
 
-struct Endpoint {
+struct AdminEndpoint {
   std::string_view path;
   std::string_view methods;  ///< as Allow lists them
   bool open;                 ///< needs no token
   AdminAnswer (*answer)(const Instruments&);
 };
 
-constexpr std::array<Endpoint, 8> endpoints{{
+constexpr std::array<AdminEndpoint, 8> endpoints{{
     {"/healthz", "GET, HEAD", true, healthz},
     {"/readyz", "GET, HEAD", true, readyz},
     {"/metrics", "GET, HEAD", false, metrics},

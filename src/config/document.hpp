@@ -44,9 +44,9 @@ struct Entry {
 };
 
 struct DocumentLimits {
-  std::size_t bytes = 1024 * 1024;
+  std::size_t bytes = 16 * 1024 * 1024;
   std::size_t depth = 32;
-  std::size_t values = 100'000;  ///< aliases count as the values they stand for
+  std::size_t values = 1'000'000;  ///< aliases count as the values they stand for
 };
 
 /// The document, or nothing if it could not be read at all; what is wrong with it is appended to

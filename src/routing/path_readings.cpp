@@ -78,7 +78,7 @@ std::optional<Shape> shape_of_plain(std::string_view path) {
     upper_case |= here ^ lower_case(here);
     if (at == last) break;
   }
-  return Shape{.all = upper_case != 0 ? upper : std::uint8_t{0}};
+  return Shape{.all = static_cast<std::uint8_t>(upper_case != 0 ? upper : 0)};
 }
 
 Shape shape_of(std::string_view path) {
