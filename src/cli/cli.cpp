@@ -26,6 +26,7 @@ void describe(CLI::App& root, Action& chosen) {
   add_serve(root, chosen);
   add_proxy(root, chosen);
   add_check(root, chosen);
+  add_explain(root, chosen);
   add_health(root, chosen);
   add_version(root, chosen);
   add_unsupported(root, chosen);

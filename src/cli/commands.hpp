@@ -14,6 +14,7 @@ using Action = std::function<int()>;
 void add_serve(CLI::App& root, Action& chosen);
 void add_proxy(CLI::App& root, Action& chosen);
 void add_check(CLI::App& root, Action& chosen);
+void add_explain(CLI::App& root, Action& chosen);
 void add_health(CLI::App& root, Action& chosen);
 void add_version(CLI::App& root, Action& chosen);
 

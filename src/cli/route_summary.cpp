@@ -85,19 +85,11 @@ std::string action_text(const config::Config& config, const std::string& path,
   return "upstream " + upstream.name + " at " + servers_text(config.written, upstream);
 }
 
-std::string rate_text(const rules::Rate& rate) {
-  return std::to_string(rate.count) + "/" + duration_text(rate.per);
-}
-
 /// The rates as written, and what they and the burst give at once.
 std::string rates_text(const Written& written, const std::string& path, const rules::Policy& rule) {
   std::string text;
-  const std::string single = key_path(path, "rate");
-  for (std::size_t i = 0; i < rule.rates.size(); ++i) {
-    const std::string item = item_path(key_path(path, "rates"), i);
-    text += i == 0 ? "" : " + ";
-    text += written.shown(written.has(single) ? single : item, rate_text(rule.rates[i]));
-  }
+  for (const std::string& rate : rate_texts(written, path, rule))
+    text += (text.empty() ? "" : " + ") + rate;
   const bool is_hidden = written.hides_numbers_of(path);
   return text + ", " + (is_hidden ? std::string(from_environment) : std::to_string(rule.capacity)) +
          " at once";
@@ -175,6 +167,19 @@ std::string duration_text(Duration duration) {
     if (duration % unit == Duration{0}) return std::to_string(duration / unit) + std::string(name);
   }
   return std::to_string(to_us(duration)) + "us";
+}
+
+std::vector<std::string> rate_texts(const Written& written, const std::string& policy_path,
+                                    const rules::Policy& rule) {
+  const std::string single = key_path(policy_path, "rate");
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < rule.rates.size(); ++i) {
+    const std::string item = item_path(key_path(policy_path, "rates"), i);
+    const auto& [count, per] = rule.rates[i];
+    texts.push_back(written.shown(written.has(single) ? single : item,
+                                  std::to_string(count) + "/" + duration_text(per)));
+  }
+  return texts;
 }
 
 void print_store(std::ostream& out, const config::Config& config) {

@@ -7,7 +7,7 @@
 namespace weir::cli {
 
 void add_unsupported(CLI::App& root, Action& chosen) {
-  for (const std::string name : {"explain", "replay", "top"}) {
+  for (const std::string name : {"replay", "top"}) {
     auto* const command = root.add_subcommand(name, "Not supported yet");
     command->group("");         // not in --help
     command->prefix_command();  // whatever follows is no usage error

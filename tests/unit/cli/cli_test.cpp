@@ -100,15 +100,15 @@ TEST_CASE("weir --help lists the commands there are") {
   const auto outcome = run_weir({"--help"});
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
-  for (const char* const command : {"serve", "proxy", "check", "health", "version"}) {
+  for (const char* const command : {"serve", "proxy", "check", "explain", "health", "version"}) {
     CHECK(contains(outcome.out, std::string("\n  ") + command + " "));
   }
-  for (const char* const command : {"explain", "replay", "top"})
+  for (const char* const command : {"replay", "top"})
     CHECK_FALSE(contains(outcome.out, command));
 }
 
 TEST_CASE("every command has its help") {
-  for (const char* const command : {"serve", "proxy", "check", "health", "version"}) {
+  for (const char* const command : {"serve", "proxy", "check", "explain", "health", "version"}) {
     const auto outcome = run_weir({command, "--help"});
     CAPTURE(command);
     CHECK(outcome.code == 0);
@@ -135,6 +135,10 @@ TEST_CASE("wrong usage is exit code 2, and says where help is") {
       {"proxy", "--to", "http://127.0.0.1:1", "--limit", "1/s", "--burst", "many"},
       {"version", "now"},
       {"health", "now"},
+      {"explain"},
+      {"explain", "--config", "a"},
+      {"explain", "http://a", "http://b"},
+      {"explain", "--live", "http://127.0.0.1:9090", "http://a"},
       {"check", "one", "serve"},
   };
   for (const auto& row : rows) {
@@ -179,10 +183,10 @@ TEST_CASE("an argument that is not known is named, whatever else is missing") {
 }
 
 TEST_CASE("commands of later versions say so") {
-  for (const std::vector<std::string>& row : {std::vector<std::string>{"explain"},
+  for (const std::vector<std::string>& row : {std::vector<std::string>{"replay"},
                                               {"replay", "--config", "a", "-"},
                                               {"top", "--admin", "http://127.0.0.1:9090"},
-                                              {"explain", "--help"}}) {
+                                              {"replay", "--help"}}) {
     const auto outcome = run_weir(row);
     CHECK(outcome.code == 2);
     CHECK(outcome.err == "weir " + row.front() + ": not supported yet\n");

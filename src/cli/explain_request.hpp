@@ -1,0 +1,24 @@
+// The request that `weir explain` is about, as a client would send it.
+//
+// Pure. Problems name the argument and never repeat a value, which may be a secret.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace weir::cli {
+
+struct RequestArguments {
+  std::string method = "GET";
+  std::string url;                    ///< http://HOST[:PORT][/PATH][?QUERY], or https
+  std::vector<std::string> fields{};  ///< `NAME: VALUE`
+};
+
+/// The bytes of the request head (RFC 9112 section 3). The target is sent as written: nothing is
+/// decoded, encoded or normalised, except that a fragment is left out and an empty path is "/". A
+/// Host among the fields replaces that of the URL.
+Result<std::string> request_head(const RequestArguments& arguments);
+
+}  // namespace weir::cli

@@ -1,0 +1,304 @@
+#include "cli/explanation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/route_mismatch.hpp"
+#include "cli/route_summary.hpp"
+#include "config/key_path.hpp"
+#include "http/original_request.hpp"
+#include "http/ratelimit_fields.hpp"
+#include "identity/client_address.hpp"
+#include "limiter/limiter.hpp"
+#include "proxy/failure.hpp"
+#include "proxy/head_inspection.hpp"
+#include "proxy/head_parser.hpp"
+#include "store/memory_store.hpp"
+
+namespace weir::cli {
+namespace {
+
+using MaybeRefusal = std::optional<http::Refusal>;
+
+/// One request on its way through the phases of docs/life-of-a-request.md, without a session.
+class Explainer {
+ public:
+  Explainer(const config::Config& config, const identity::IpAddress& peer)
+      : config_(config), peer_(peer), rules_(config) {}
+
+  Explanation run(std::string_view head, Instant now) {
+    if (const MaybeRefusal refusal = read_head(head)) {
+      refuse(refusal->status, refusal->detail);
+    } else if (const MaybeRefusal unrouted = find_route()) {
+      refuse(unrouted->status, unrouted->detail);
+    } else {
+      decide(now);
+    }
+    describe_request();
+    return std::move(explanation_);
+  }
+
+ private:
+  MaybeRefusal read_head(std::string_view head) {
+    const std::size_t most = config_.downstream.max_head;
+    if (head.size() > most)
+      return proxy::answer_to(proxy::fault_of_large_head(head.substr(0, most)));
+    exchange_.client = peer_;
+    return proxy::inspect_head(rules_, config_, peer_, head, exchange_);
+  }
+
+  MaybeRefusal find_route() {
+    routing::Question& question = exchange_.question;
+    question.request = exchange_.request;
+    const auto& table = rules_.route_table;
+    if (const auto refusal = question.paths.read(question.request.path, table.needs()))
+      return refusal;
+    const MaybeRefusal refusal = table.find(
+        question, [this] { return read_original(); }, exchange_.candidates);
+    if (refusal) return refusal;
+    const bool is_found = !exchange_.candidates.empty();
+    list_skipped(is_found ? exchange_.candidates.front().route : config_.routes.size());
+    if (!is_found) return proxy::answer_to(proxy::Failure::no_route);
+    exchange_.route = &config_.routes[exchange_.candidates.front().route];
+    gather_evidence();
+    return std::nullopt;
+  }
+
+  Result<const routing::Question*, http::Refusal> read_original() {
+    routing::Question& original = exchange_.original;
+    original.request = exchange_.request;
+    if (identity::is_trusted(config_.client_address, peer_)) {
+      if (const auto refusal = http::read_original_request(exchange_.request, original.request,
+                                                           exchange_.original_target,
+                                                           proxy::raw_bytes(config_.downstream)))
+        return *refusal;
+      if (!rules_.is_method_accepted(original.request.method)) return proxy::lower_case_method;
+      if (original.request.target.size() > config_.downstream.max_target)
+        return proxy::answer_to(proxy::Failure::target_too_long);
+    }
+    const auto& needs = rules_.route_table.needs();
+    if (const auto refusal = original.paths.read(original.request.path, needs)) return *refusal;
+    has_original_ = true;
+    return &original;
+  }
+
+  void gather_evidence() {
+    auto& parameters = exchange_.path_parameters;
+    parameters.reserve(exchange_.candidates.size() * routing::path_parameter_limit);
+    for (const routing::Candidate& candidate : exchange_.candidates) {
+      const proxy::Route& route = config_.routes[candidate.route];
+      const std::size_t first = parameters.size();
+      if (route.match.path) {
+        const auto& names = route.match.path->parameters();
+        for (std::size_t i = 0; i < names.size(); ++i)
+          parameters.push_back({names[i], candidate.captures[i]});
+      }
+      exchange_.routes.push_back(
+          {.limits = route.limits,
+           .evidence = {.request = route.decide ? exchange_.original.request : exchange_.request,
+                        .path = candidate.path,
+                        .client = exchange_.client,
+                        .path_parameters = std::span(parameters).subspan(first),
+                        .client_settings = config_.client_address,
+                        .path_ignores_case = config_.path_variants.letter_case,
+                        .path_ignores_trailing_slash = config_.path_variants.trailing_slash}});
+    }
+  }
+
+  /// The routes before `taken` that are for no reading of the request.
+  void list_skipped(std::size_t taken) {
+    for (std::size_t i = 0; i < taken; ++i) {
+      const proxy::Route& route = config_.routes[i];
+      const auto& question =
+          route.decide && has_original_ ? exchange_.original : exchange_.question;
+      auto because = mismatch(route.match, question.request, question.paths.all().front(),
+                              config_.written, match_path(i));
+      if (because) explanation_.skipped.push_back({route.name, std::move(*because)});
+    }
+  }
+
+  static std::string match_path(std::size_t route) {
+    return config::key_path(config::item_path("routes", route), "match");
+  }
+
+  void decide(Instant now) {
+    store::MemoryStore store({.max_keys = 1024, .seed = 0});
+    limiter::Limiter limiter(config_, store);
+    const limiter::Verdict verdict = limiter.decide(exchange_.routes, now);
+    if (verdict.outcome == limiter::Outcome::identity_required)
+      exchange_.route = &config_.routes[exchange_.candidates[*verdict.route].route];
+    explanation_.route = exchange_.route;
+    if (exchange_.route->upstream)
+      explanation_.upstream = &config_.upstreams[*exchange_.route->upstream];
+    list_limits(verdict);
+    conclude(verdict);
+  }
+
+  void conclude(const limiter::Verdict& verdict) {
+    using limiter::Outcome;
+    using proxy::answer_to;
+    using proxy::Failure;
+    switch (verdict.outcome) {
+      case Outcome::identity_required:
+        return refuse(answer_to(Failure::identity_required));
+      case Outcome::too_many_limits:
+        return refuse(answer_to(Failure::too_many_limits));
+      case Outcome::identity_ambiguous:
+        return refuse(400, identity::describe(verdict.ambiguity));
+      case Outcome::undecided:  // not with a memory store
+      case Outcome::failed:
+        return refuse(answer_to(Failure::store_failed));
+      case Outcome::denied:
+        return deny(verdict);
+      case Outcome::unlimited:
+      case Outcome::allowed:
+        break;
+    }
+    ExplainedVerdict& to = explanation_.verdict;
+    to.delay = verdict.delay;
+    if (verdict.delay > Duration{0}) to.outcome = "delayed";
+    if (verdict.shadow_denied) to.outcome = "shadow_denied";
+    if (!exchange_.route->upstream) to.status = exchange_.route->respond.status;
+  }
+
+  void deny(const limiter::Verdict& verdict) {
+    explanation_.verdict = {.outcome = "denied",
+                            .status = verdict.deciding->status,
+                            .is_hidden = is_hidden(*verdict.deciding),
+                            .detail = {}};
+    if (verdict.retry_after)
+      explanation_.verdict.retry_after =
+          http::retry_after_seconds(*verdict.retry_after, Duration{0}, 0);
+  }
+
+  void refuse(const http::Refusal& refusal) { refuse(refusal.status, refusal.detail); }
+  void refuse(int status, std::string_view detail) {
+    explanation_.verdict = {.outcome = "refused", .status = status, .detail = std::string(detail)};
+  }
+
+  bool is_hidden(const limiter::Policy& policy) const {
+    return config_.written.hides_numbers_of(config::key_path("policies", policy.name));
+  }
+
+  void list_limits(const limiter::Verdict& verdict) {
+    std::size_t decided = 0;
+    for (std::size_t i = 0; i < exchange_.routes.size(); ++i) {
+      const proxy::Route& route = config_.routes[exchange_.candidates[i].route];
+      for (std::size_t j = 0; j < route.limits.size(); ++j) {
+        ExplainedLimit& to = explanation_.limits.emplace_back(limit_of(route, j));
+        look_up(route.limits[j], exchange_.routes[i].evidence, to);
+        find_decision(verdict, decided, to);
+      }
+    }
+  }
+
+  ExplainedLimit limit_of(const proxy::Route& route, std::size_t index) const {
+    const limiter::Limit& limit = route.limits[index];
+    const limiter::Policy& policy = config_.policies[limit.policy];
+    const std::string path = config::key_path("policies", policy.name);
+    ExplainedLimit to;
+    to.route = &route;
+    to.policy = &policy;
+    to.cost = limit.cost;
+    to.rates = rate_texts(config_.written, path, policy.rule);
+    const auto number = static_cast<std::size_t>(&route - config_.routes.data());
+    const std::string limits = config::key_path(config::item_path("routes", number), "limits");
+    const std::string cost = config::key_path(config::item_path(limits, index), "cost");
+    to.is_hidden = is_hidden(policy) || config_.written.has(cost) ||
+                   config_.written.has(config::key_path(path, "cost"));
+    return to;
+  }
+
+  /// Which of the limit's identities the request has.
+  void look_up(const limiter::Limit& limit, const identity::Evidence& evidence,
+               ExplainedLimit& to) const {
+    using State = identity::Resolution::State;
+    const auto& wanted = config_.identities[limit.identity];
+    State state = take_identity(wanted, evidence, to.identity);
+    to.because = state_text(wanted.name, state);
+    if (state != State::absent) return;
+    if (limit.otherwise) {
+      const auto& other = config_.identities[*limit.otherwise];
+      ExplainedIdentity otherwise;
+      state = take_identity(other, evidence, otherwise);
+      to.because += ", " + state_text(other.name, state);
+      if (state != State::absent) to.identity = std::move(otherwise);
+    }
+    if (state == State::absent && limit.required) to.because += ", and it is required";
+  }
+
+  static std::string state_text(const std::string& name, identity::Resolution::State state) {
+    using State = identity::Resolution::State;
+    if (state == State::found) return name + " is present";
+    return name + (state == State::absent ? " is absent" : " is ambiguous");
+  }
+
+  identity::Resolution::State take_identity(const identity::Definition& definition,
+                                            const identity::Evidence& evidence,
+                                            ExplainedIdentity& to) const {
+    const auto found = identity::resolve(definition.source, evidence, config_.identity_key);
+    const identity::Source shown =
+        config_.written.shown(config::key_path("identities", definition.name), definition.source);
+    to = {.name = definition.name, .source = identity::describe(shown), .hash = {}};
+    if (found.state != identity::Resolution::State::found) return found.state;
+    to.hash = found.key;
+    // Of several sources the first that is present counts.
+    const auto* const any = std::get_if<identity::AnyOf>(&definition.source.from);
+    for (std::size_t i = 0; any != nullptr && i < any->sources.size(); ++i) {
+      if (identity::resolve(any->sources[i], evidence, config_.identity_key).key != found.key)
+        continue;
+      to.source = identity::describe(std::get<identity::AnyOf>(shown.from).sources[i]);
+      break;
+    }
+    return found.state;
+  }
+
+  /// Whether the limit applies is the limiter's answer: it does if there is a decision about its
+  /// policy and key. `decided`: decisions that belong to earlier limits.
+  void find_decision(const limiter::Verdict& verdict, std::size_t& decided, ExplainedLimit& to) {
+    if (!to.identity.hash) return;
+    const auto is_same = [&to](const limiter::LimitVerdict& one) {
+      return one.policy == to.policy && one.identity == *to.identity.hash;
+    };
+    const auto limits = verdict.limits;
+    if (decided < limits.size() && is_same(limits[decided])) {
+      to.decision = limits[decided].decision;
+      to.cost = limits[decided].cost;
+      ++decided;
+      return;
+    }
+    const auto earlier = limits.first(std::min(decided, limits.size()));
+    const auto merged = std::find_if(earlier.begin(), earlier.end(), is_same);
+    if (merged != earlier.end()) {
+      to.decision = merged->decision;
+      to.cost = merged->cost;
+      to.because += "; charged once with the same limit of another route";
+    } else {
+      to.because += "; not decided";
+    }
+  }
+
+  void describe_request() {
+    const auto& request = exchange_.request;
+    explanation_.method = request.method;
+    explanation_.path = request.path;
+    explanation_.host = request.host;
+    explanation_.client = exchange_.client.to_string();
+  }
+
+  const config::Config& config_;
+  identity::IpAddress peer_;
+  proxy::RequestRules rules_;
+  proxy::Exchange exchange_;
+  bool has_original_ = false;
+  Explanation explanation_;
+};
+
+}  // namespace
+
+Explanation explain(const config::Config& config, const identity::IpAddress& peer,
+                    std::string_view head, Instant now) {
+  return Explainer(config, peer).run(head, now);
+}
+
+}  // namespace weir::cli

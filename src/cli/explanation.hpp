@@ -1,0 +1,79 @@
+// Why a configuration decides about one request as it does: what `weir explain` prints.
+//
+// The decision is that of the proxy: the same parser, rules, route table and limiter, with an empty
+// memory store. No connection is opened and nothing is charged. Explanations view the
+// configuration, which has to outlive them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/siphash.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "identity/ip_address.hpp"
+#include "limiter/policy.hpp"
+#include "proxy/settings.hpp"
+#include "rules/decision.hpp"
+#include "upstream/upstream.hpp"
+
+namespace weir::cli {
+
+/// A route before the one that takes the request.
+struct SkippedRoute {
+  std::string_view route;
+  std::string because;
+};
+
+struct ExplainedIdentity {
+  std::string_view name;
+  std::string source;           ///< where it is read: `header x-api-key`
+  std::optional<Hash128> hash;  ///< the keyed hash; absent or ambiguous: none
+};
+
+struct ExplainedLimit {
+  const proxy::Route* route = nullptr;  ///< the one that it is a limit of
+  const limiter::Policy* policy = nullptr;
+  std::string because;  ///< why it applies, or does not
+  ExplainedIdentity identity;
+  std::int64_t cost = 0;
+  std::vector<std::string> rates;  ///< as the configuration has them
+  bool is_hidden = false;  ///< a number comes from a variable: cost and results are not shown
+  /// The answer of an empty store; none if the limit does not apply.
+  std::optional<rules::Decision> decision{};
+};
+
+struct ExplainedVerdict {
+  std::string_view outcome = "allowed";       ///< or delayed, shadow_denied, denied, refused
+  std::optional<int> status{};                ///< none: that of the upstream
+  std::optional<std::int64_t> retry_after{};  ///< seconds, as Retry-After without its jitter
+  bool is_hidden = false;                     ///< retry_after comes from a policy that is hidden
+  Duration delay{0};
+  std::string detail;  ///< refused: the reason, as in the answer's body
+};
+
+struct Explanation {
+  std::string method;
+  std::string path;  ///< without the query, which may hold an identity
+  std::string host;
+  std::string client;  ///< its address
+  const proxy::Route* route = nullptr;
+  const upstream::Upstream* upstream = nullptr;
+  std::vector<SkippedRoute> skipped;
+  std::vector<ExplainedLimit> limits;
+  ExplainedVerdict verdict;
+};
+
+/// Explains the request with this head, received from `peer` at `now`.
+Explanation explain(const config::Config& config, const identity::IpAddress& peer,
+                    std::string_view head, Instant now);
+
+/// For machines: one JSON object, described in docs/operations.md. Ends without a line break.
+std::string to_json(const Explanation& explanation);
+/// For people: lines of at most 80 characters, unless one word is longer.
+std::string to_text(const Explanation& explanation);
+
+}  // namespace weir::cli

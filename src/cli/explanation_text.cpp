@@ -1,0 +1,144 @@
+#include <algorithm>
+
+#include "cli/explanation.hpp"
+#include "cli/route_summary.hpp"
+
+namespace weir::cli {
+namespace {
+
+constexpr std::size_t width = 80;
+constexpr std::size_t indent = 12;  // of what stands behind a label
+constexpr std::size_t most_skipped = 20;
+
+/// A label and what it is of, in lines of `width`; words are not divided.
+void add_row(std::string& out, std::string_view label, std::string_view text) {
+  std::string line(label);
+  line.resize(std::max(indent, label.size() + 1), ' ');
+  bool is_begun = false;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (is_begun && line.size() + 1 + word.size() > width) {
+      out.append(line).append("\n");
+      line.assign(indent, ' ');
+    } else if (is_begun) {
+      line += ' ';
+    }
+    line += word;
+    is_begun = true;
+  }
+  out.append(line).append("\n");
+}
+
+std::string number(bool is_hidden, std::int64_t value) {
+  return is_hidden ? std::string(config::from_environment) : std::to_string(value);
+}
+
+/// In milliseconds below a second, else in tenths of seconds; rounded up.
+std::string time(bool is_hidden, Duration duration) {
+  if (is_hidden) return std::string(config::from_environment);
+  const std::int64_t us = to_us(duration);
+  if (us < 1'000'000) return std::to_string((us + 999) / 1000) + " ms";
+  const std::int64_t tenths = (us + 99'999) / 100'000;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+}
+
+std::string policy_text(const ExplainedLimit& limit) {
+  const rules::Policy& rule = limit.policy->rule;
+  std::string text = limit.policy->name;
+  text.append(": ").append(rules::to_string(rule.algorithm));
+  std::string_view separator = " ";
+  for (const std::string& rate : limit.rates) {
+    text.append(separator).append(rate);
+    separator = " + ";
+  }
+  text += ", " + number(limit.is_hidden, rule.capacity) + " at once";
+  if (rule.algorithm == rules::Algorithm::leaky_bucket)
+    text += ", waits up to " + time(limit.is_hidden, rule.max_delay);
+  if (limit.policy->shadow) text += ", shadow";
+  return text + " (from the policy)";
+}
+
+std::string key_text(const ExplainedIdentity& identity) {
+  std::string text(identity.name);
+  text += " (" + identity.source + ')';
+  if (!identity.hash) return text;
+  text += " hash ";
+  append_hex(text, *identity.hash);
+  return text;
+}
+
+std::string decision_text(const ExplainedLimit& limit) {
+  const rules::Decision& decision = *limit.decision;
+  const bool is_hidden = limit.is_hidden;
+  std::string text = decision.allowed ? "allowed, " : "denied, ";
+  text += number(is_hidden, decision.remaining) + " remaining";
+  if (decision.delay > Duration{0}) text += ", waits " + time(is_hidden, decision.delay);
+  if (decision.reset_after > Duration{0})
+    text += ", all of it again after " + time(is_hidden, decision.reset_after);
+  if (decision.allowed) return text;
+  return text + (decision.retry_after ? ", retry after " + time(is_hidden, *decision.retry_after)
+                                      : ", never succeeds: the cost is above the limit");
+}
+
+void add_limit(std::string& out, const Explanation& explanation, const ExplainedLimit& limit) {
+  out += '\n';
+  add_row(out, "limit", policy_text(limit));
+  if (limit.route != explanation.route)
+    add_row(out, "  route", limit.route->name + ", for another reading of the path");
+  add_row(out, "  applies", (limit.decision ? "yes: " : "no: ") + limit.because);
+  add_row(out, "  key", key_text(limit.identity));
+  if (!limit.decision) return;
+  add_row(out, "  cost", number(limit.is_hidden, limit.cost));
+  add_row(out, "  answer", decision_text(limit));
+}
+
+std::string route_text(const Explanation& explanation) {
+  if (explanation.route == nullptr) return "none";
+  return explanation.route->name +
+         (explanation.route->decide ? " (decides for another proxy)" : "");
+}
+
+void add_skipped(std::string& out, const std::vector<SkippedRoute>& skipped) {
+  std::string_view label = "skipped";
+  for (std::size_t i = 0; i < std::min(skipped.size(), most_skipped); ++i) {
+    add_row(out, label, std::string(skipped[i].route) + ": " + skipped[i].because);
+    label = "";
+  }
+  if (skipped.size() > most_skipped)
+    add_row(out, "",
+            "and " + std::to_string(skipped.size() - most_skipped) + " more; --json lists all");
+}
+
+std::string verdict_text(const Explanation& explanation) {
+  const ExplainedVerdict& verdict = explanation.verdict;
+  std::string text(verdict.outcome);
+  if (verdict.delay > Duration{0}) text += " by " + time(verdict.is_hidden, verdict.delay);
+  if (verdict.status) text += ", status " + std::to_string(*verdict.status);
+  if (explanation.upstream != nullptr && !verdict.status)
+    text += ", forwarded to " + explanation.upstream->name;
+  if (verdict.retry_after)
+    text += ", Retry-After: " + number(verdict.is_hidden, *verdict.retry_after);
+  if (!verdict.detail.empty()) text += ": " + verdict.detail;
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const Explanation& explanation) {
+  std::string out;
+  if (!explanation.method.empty())
+    add_row(out, "request", explanation.method + ' ' + explanation.path);
+  if (!explanation.host.empty()) add_row(out, "host", explanation.host);
+  add_row(out, "client", explanation.client);
+  add_row(out, "route", route_text(explanation));
+  if (explanation.upstream != nullptr) add_row(out, "upstream", explanation.upstream->name);
+  add_skipped(out, explanation.skipped);
+  for (const ExplainedLimit& limit : explanation.limits)
+    add_limit(out, explanation, limit);
+  if (!explanation.limits.empty()) out += '\n';
+  add_row(out, "verdict", verdict_text(explanation));
+  return out;
+}
+
+}  // namespace weir::cli
