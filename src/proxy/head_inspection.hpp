@@ -16,7 +16,7 @@
 
 namespace weir::proxy {
 
-/// What downstream.raw_target_bytes says.
+/// Whether raw bytes may pass in a target: downstream.raw_target_bytes.
 http::RawBytes raw_bytes(const Downstream& downstream);
 
 /// True if downstream.max_body is set and `body_size` is beyond it.

@@ -1,4 +1,4 @@
-// What a configuration requires of every request, prepared once from it.
+// Requirements of a configuration on every request, prepared once from it.
 //
 // Needs no session and no loop: the sessions of a worker and `weir explain` use the same rules.
 // Immutable, thread-safe. The configuration has to outlive it.
