@@ -203,10 +203,11 @@ class Ending(TunnelCase):
         self.assertTrue(client.is_ended())
 
     def test_half_closed_by_the_upstream(self):
+        self.got = bytearray()  # before the upstream's thread: the test may look at it first
+
         def answer_and_count(exchange):
             exchange.send(b"all I have")
             exchange.sock.shutdown(socket.SHUT_WR)
-            self.got = bytearray()
             while data := receive(exchange):
                 self.got += data
 
