@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/route_mismatch.hpp"
 #include "cli/route_summary.hpp"
 #include "config/key_path.hpp"
-#include "http/original_request.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "identity/client_address.hpp"
 #include "limiter/limiter.hpp"
 #include "proxy/failure.hpp"
 #include "proxy/head_inspection.hpp"
 #include "proxy/head_parser.hpp"
+#include "routing/find_routes.hpp"
+#include "routing/mismatch.hpp"
 #include "store/memory_store.hpp"
 
 namespace weir::cli {
@@ -48,85 +48,53 @@ class Explainer {
   }
 
   MaybeRefusal find_route() {
-    routing::Question& question = exchange_.question;
-    question.request = exchange_.request;
-    const auto& table = rules_.route_table;
-    if (const auto refusal = question.paths.read(question.request.path, table.needs()))
+    const routing::PeerRules peer{.is_trusted = identity::is_trusted(config_.client_address, peer_),
+                                  .raw = proxy::raw_bytes(config_.downstream),
+                                  .max_target = config_.downstream.max_target};
+    routing::RoutedRequest& routed = exchange_.routed;
+    if (const MaybeRefusal refusal =
+            routing::find_routes(rules_.route_table, exchange_.request, peer, routed))
       return refusal;
-    const MaybeRefusal refusal = table.find(
-        question, [this] { return read_original(); }, exchange_.candidates);
-    if (refusal) return refusal;
-    const bool is_found = !exchange_.candidates.empty();
-    list_skipped(is_found ? exchange_.candidates.front().route : config_.routes.size());
+    const bool is_found = !routed.candidates.empty();
+    list_skipped(is_found ? routed.candidates.front().route : config_.routes.size());
     if (!is_found) return proxy::answer_to(proxy::Failure::no_route);
-    exchange_.route = &config_.routes[exchange_.candidates.front().route];
-    gather_evidence();
+    exchange_.route = &config_.routes[routed.candidates.front().route];
+    exchange_.evidence.gather(routed, std::span(config_.routes),
+                              {.address = exchange_.client,
+                               .settings = config_.client_address,
+                               .path_variants = config_.path_variants});
     return std::nullopt;
   }
 
-  Result<const routing::Question*, http::Refusal> read_original() {
-    routing::Question& original = exchange_.original;
-    original.request = exchange_.request;
-    if (identity::is_trusted(config_.client_address, peer_)) {
-      if (const auto refusal = http::read_original_request(exchange_.request, original.request,
-                                                           exchange_.original_target,
-                                                           proxy::raw_bytes(config_.downstream)))
-        return *refusal;
-      if (!rules_.is_method_accepted(original.request.method)) return proxy::lower_case_method;
-      if (original.request.target.size() > config_.downstream.max_target)
-        return proxy::answer_to(proxy::Failure::target_too_long);
-    }
-    const auto& needs = rules_.route_table.needs();
-    if (const auto refusal = original.paths.read(original.request.path, needs)) return *refusal;
-    has_original_ = true;
-    return &original;
-  }
-
-  void gather_evidence() {
-    auto& parameters = exchange_.path_parameters;
-    parameters.reserve(exchange_.candidates.size() * routing::path_parameter_limit);
-    for (const routing::Candidate& candidate : exchange_.candidates) {
-      const proxy::Route& route = config_.routes[candidate.route];
-      const std::size_t first = parameters.size();
-      if (route.match.path) {
-        const auto& names = route.match.path->parameters();
-        for (std::size_t i = 0; i < names.size(); ++i)
-          parameters.push_back({names[i], candidate.captures[i]});
-      }
-      exchange_.routes.push_back(
-          {.limits = route.limits,
-           .evidence = {.request = route.decide ? exchange_.original.request : exchange_.request,
-                        .path = candidate.path,
-                        .client = exchange_.client,
-                        .path_parameters = std::span(parameters).subspan(first),
-                        .client_settings = config_.client_address,
-                        .path_ignores_case = config_.path_variants.letter_case,
-                        .path_ignores_trailing_slash = config_.path_variants.trailing_slash}});
-    }
-  }
-
-  /// The routes before `taken` that are for no reading of the request.
+  /// The routes before `taken` that the request is not for.
   void list_skipped(std::size_t taken) {
     for (std::size_t i = 0; i < taken; ++i) {
       const proxy::Route& route = config_.routes[i];
-      const auto& question =
-          route.decide && has_original_ ? exchange_.original : exchange_.question;
-      auto because = mismatch(route.match, question.request, question.paths.all().front(),
-                              config_.written, match_path(i));
-      if (because) explanation_.skipped.push_back({route.name, std::move(*because)});
+      const auto mismatch = routing::why_skipped(route, i, exchange_.routed);
+      if (!mismatch) continue;
+      explanation_.skipped.push_back({route.name, describe(*mismatch, texts_of(i))});
     }
   }
 
-  static std::string match_path(std::size_t route) {
-    return config::key_path(config::item_path("routes", route), "match");
+  /// Values from variables are shown as the configuration has them.
+  routing::MatchTexts texts_of(std::size_t route) const {
+    const std::string path = config::key_path(config::item_path("routes", route), "match");
+    const config::Written& written = config_.written;
+    routing::MatchTexts texts(config_.routes[route].match);
+    texts.host = written.shown(config::key_path(path, "host"), texts.host);
+    texts.path = written.shown(config::key_path(path, "path"), texts.path);
+    const std::string methods = config::key_path(path, "methods");
+    for (std::size_t i = 0; i < texts.methods.size(); ++i)
+      texts.methods[i] = written.shown(config::item_path(methods, i), texts.methods[i]);
+    return texts;
   }
 
   void decide(Instant now) {
     store::MemoryStore store({.max_keys = 1024, .seed = 0});
     limiter::Limiter limiter(config_, store);
-    const limiter::Verdict verdict = limiter.decide(exchange_.routes, now);
+    const limiter::Verdict verdict = limiter.decide(exchange_.evidence.routes(), now);
     if (verdict.outcome == limiter::Outcome::identity_required)
-      exchange_.route = &config_.routes[exchange_.candidates[*verdict.route].route];
+      exchange_.route = &config_.routes[exchange_.routed.candidates[*verdict.route].route];
     explanation_.route = exchange_.route;
     if (exchange_.route->upstream)
       explanation_.upstream = &config_.upstreams[*exchange_.route->upstream];
@@ -182,11 +150,12 @@ class Explainer {
 
   void list_limits(const limiter::Verdict& verdict) {
     std::size_t decided = 0;
-    for (std::size_t i = 0; i < exchange_.routes.size(); ++i) {
-      const proxy::Route& route = config_.routes[exchange_.candidates[i].route];
+    const auto evidence = exchange_.evidence.routes();
+    for (std::size_t i = 0; i < evidence.size(); ++i) {
+      const proxy::Route& route = config_.routes[exchange_.routed.candidates[i].route];
       for (std::size_t j = 0; j < route.limits.size(); ++j) {
         ExplainedLimit& to = explanation_.limits.emplace_back(limit_of(route, j));
-        look_up(route.limits[j], exchange_.routes[i].evidence, to);
+        look_up(route.limits[j], evidence[i].evidence, to);
         find_decision(verdict, decided, to);
       }
     }
@@ -290,7 +259,6 @@ class Explainer {
   identity::IpAddress peer_;
   proxy::RequestRules rules_;
   proxy::Exchange exchange_;
-  bool has_original_ = false;
   Explanation explanation_;
 };
 

@@ -53,14 +53,14 @@ std::optional<Mismatch> why_skipped(const Route& route, std::size_t number,
                       candidates.empty() ? Condition::other_readings : Condition::earlier_route};
 }
 
-std::string describe(const Mismatch& mismatch, const Match& match) {
+std::string describe(const Mismatch& mismatch, const MatchTexts& texts) {
   switch (mismatch.condition) {
     case Condition::host:
-      return "host does not match " + match.host.value_or("");
+      return "host does not match " + texts.host;
     case Condition::path:
-      return "path does not match " + (match.path ? match.path->text() : "");
+      return "path does not match " + texts.path;
     case Condition::method:
-      return "method is not " + listed(match.methods);
+      return "method is not " + listed(texts.methods);
     case Condition::header_missing:
       return "header " + std::string{mismatch.header} + " is missing";
     case Condition::header_different:

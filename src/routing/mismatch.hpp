@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "routing/find_routes.hpp"
 #include "routing/matcher.hpp"
@@ -38,9 +39,20 @@ std::optional<Mismatch> mismatch_of(const Match& match, const Question& question
 std::optional<Mismatch> why_skipped(const Route& route, std::size_t number,
                                     const RoutedRequest& routed);
 
+/// The conditions of a match as they are shown. A caller replaces values that may not be shown.
+struct MatchTexts {
+  explicit MatchTexts(const Match& match)
+      : host(match.host.value_or("")),
+        path(match.path ? match.path->text() : ""),
+        methods(match.methods) {}
+  std::string host;
+  std::string path;
+  std::vector<std::string> methods;
+};
+
 /// In words: `host does not match *.example.com`, `path does not match /v1/**`, `method is not GET
-/// or POST`, `header x-beta is missing`. Has names and patterns of the configuration, but no header
-/// value.
-std::string describe(const Mismatch& mismatch, const Match& match);
+/// or POST`, `header x-beta is missing`. Has the texts and names of header fields, but no value of
+/// a field.
+std::string describe(const Mismatch& mismatch, const MatchTexts& texts);
 
 }  // namespace weir::routing

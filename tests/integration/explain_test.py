@@ -48,7 +48,7 @@ class Explain(FileCase):
     def test_json_has_the_members_that_the_contract_names(self):
         found = self.json_of(self.file(config_of()), "-H", "X-User: a", "http://a.test/v1/x")
         self.assertEqual(list(found), ["route", "upstream", "plan", "skipped", "limits", "verdict"])
-        self.assertEqual(found["skipped"], [{"route": "other", "because": "host is not b.test"}])
+        self.assertEqual(found["skipped"], [{"route": "other", "because": "host does not match b.test"}])
         limit = found["limits"][0]
         self.assertLessEqual({"policy", "algorithm", "applies", "because", "identity", "cost",
                               "numbers", "allowed", "remaining", "reset_after", "retry_after"},

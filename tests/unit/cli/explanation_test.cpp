@@ -241,6 +241,22 @@ TEST_CASE("numbers from variables are not shown, nor is what follows from them")
   CHECK(weir::cli::to_text(found).find("77") == std::string::npos);
 }
 
+TEST_CASE("conditions from variables are shown as the configuration has them") {
+  const auto config = loaded(R"(
+routes:
+  - {name: a, match: {path: /a, host: "${HOST}.test"}, respond: {status: 200}}
+  - {name: b, match: {path: "/${PART}"}, respond: {status: 200}}
+  - {name: c, match: {path: /a, methods: [GET, "${METHOD}"]}, respond: {status: 200}}
+)");
+  Sent sent = get("/a");
+  sent.arguments.method = "PUT";
+  const Explanation found = explained(*config, sent);
+  REQUIRE(found.skipped.size() == 3);
+  CHECK(found.skipped[0].because == "host does not match ${HOST}.test");
+  CHECK(found.skipped[1].because == "path does not match /${PART}");
+  CHECK(found.skipped[2].because == "method is not GET or ${METHOD}");
+}
+
 TEST_CASE("the text of an explanation") {
   const auto config = loaded();
   const std::string text = weir::cli::to_text(explained(*config, get("/v1/search?key=secret")));

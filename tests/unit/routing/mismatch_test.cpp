@@ -27,7 +27,7 @@ struct Explained {
   /// In words; empty: it is a candidate.
   std::string why(std::size_t number) {
     const auto mismatch = why_skipped(routes[number], number, routed);
-    return mismatch ? describe(*mismatch, routes[number].match) : "";
+    return mismatch ? describe(*mismatch, MatchTexts(routes[number].match)) : "";
   }
 
   std::deque<Route> routes;
