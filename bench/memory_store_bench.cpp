@@ -76,7 +76,7 @@ struct Store {
     claim.policy = &policy;
     claim.identity = identity_of(who);
     rules::Decision decision;
-    return store.acquire({&claim, 1}, now, {&decision, 1});
+    return store.decide({&claim, 1}, now, {&decision, 1});
   }
 
   rules::Policy policy = gcra();
@@ -126,6 +126,10 @@ void measure_decide() {
   const std::vector<limiter::Limit> limits(1);
   store::MemoryStore store({.max_keys = 2 * key_count, .seed = 1});
   limiter::Limiter limiter(settings, store);
+  limiter::Evaluation evaluation;
+  struct Nobody final : store::Completion {
+    void complete(const store::Result&, Instant) noexcept override {}
+  } nobody;
 
   const http::RequestView request;
   const auto decide = [&](std::uint64_t who, Instant now) {
@@ -138,7 +142,7 @@ void measure_decide() {
                                       .client = client,
                                       .path_parameters = {},
                                       .client_settings = client_settings}};
-    limiter.decide({&one, 1}, now);
+    limiter.decide(evaluation, {&one, 1}, nobody, now);
   };
   for (std::uint64_t who = 0; who < key_count; ++who)
     decide(who, start);

@@ -33,6 +33,8 @@ endfunction()
 # Asio is header-only: what it needs at link time, and the warnings of its headers kept out.
 add_library(asio INTERFACE)
 target_link_libraries(asio INTERFACE Threads::Threads)
+# hiredis defines this for its users, and rooms with and without hiredis share precompiled headers.
+target_compile_definitions(asio INTERFACE _FILE_OFFSET_BITS=64)
 
 # The sanitizer presets compile a room's files together (CMAKE_UNITY_BUILD), which takes a third of the
 # time. These have names of their own in their anonymous namespaces that others use differently.

@@ -14,6 +14,7 @@
 #include "limiter/limiter.hpp"
 #include "proxy/settings.hpp"
 #include "redis/store.hpp"
+#include "store/chain_counters.hpp"
 #include "store/memory_store.hpp"
 
 namespace weir::admin {
@@ -23,7 +24,7 @@ enum class Readiness : std::uint8_t { starting, ready, draining };
 /// What one worker counts about the store that instances share.
 struct SharedStoreCounters {
   const redis::StoreCounters* store = nullptr;
-  const limiter::SharingCounters* limiter = nullptr;
+  const store::ChainCounters* chain = nullptr;
 };
 
 struct Instruments {

@@ -197,13 +197,18 @@ void write_store(Exposition& out, const Instruments& in) {
   out.family("weir_memory_store_evictions_total", "counter",
              "Keys in use dropped from the memory store at its bound.");
   out.sample({}, in.store.evictions());
+  out.family("weir_store_settlements_lost_total", "counter",
+             "Settlements that could not be applied to the store.");
+  out.sample({}, in.store.settlements_lost() + total(in.shared_store, [](const auto& worker) {
+                   return worker.store->settlements_lost.value();
+                 }));
 }
 
 void write_breaker(Exposition& out, const Instruments& in) {
-  using limiter::Breaker;
+  using store::Breaker;
   auto worst = Breaker::State::closed;
   for (const auto& worker : in.shared_store)
-    worst = std::max(worst, worker.limiter->breaker.load(std::memory_order_relaxed));
+    worst = std::max(worst, worker.chain->breaker.load(std::memory_order_relaxed));
   out.family("weir_store_breaker_state", "gauge",
              "0 closed, 1 half-open, 2 open: the worst of the workers.");
   out.sample({}, static_cast<std::uint64_t>(worst));
@@ -216,7 +221,7 @@ void write_store_errors(Exposition& out, const Instruments& in) {
     out.sample({{"kind", to_string(error)}}, total(in.shared_store, [&](const auto& worker) {
                  const auto count = worker.store->errors[i].value();
                  if (error != redis::StoreError::not_connected) return count;
-                 return count + worker.limiter->not_connected.value();
+                 return count + worker.chain->not_connected.value();
                }));
   }
 }
@@ -236,9 +241,9 @@ void write_shared_store(Exposition& out, const Instruments& in) {
   counter("weir_store_late_answers_total", "Answers of Redis that came after their deadline.",
           [](const auto& worker) { return worker.store->late_answers.value(); });
   counter("weir_denial_memory_hits_total", "Requests denied without asking Redis again.",
-          [](const auto& worker) { return worker.limiter->remembered.value(); });
+          [](const auto& worker) { return worker.chain->remembered.value(); });
   counter("weir_store_fallbacks_total", "Requests decided by on_failure.",
-          [](const auto& worker) { return worker.limiter->alone.value(); });
+          [](const auto& worker) { return worker.chain->alone.value(); });
 }
 
 void write_process(Exposition& out, const Instruments& in, const ProcessStats& process) {

@@ -5,30 +5,14 @@
 
 #include <boost/asio/post.hpp>
 
-#include "limiter/algorithm_sets.hpp"
 #include "proxy/ticks.hpp"
 
 namespace weir::app {
 namespace {
 
-std::unique_ptr<redis::Store> make_store(boost::asio::io_context& io, const config::Config& config,
-                                         redis::StoreCounters& counters, std::uint64_t seed) {
-  if (config.store_type != config::StoreType::redis) return nullptr;
-  std::vector<std::string> names;
-  for (const auto& policy : config.policies)
-    names.push_back(policy.name);
-  std::vector<std::span<const limiter::Limit>> limits;
-  for (const auto& route : config.routes)
-    limits.emplace_back(route.limits);
-  return std::make_unique<redis::Store>(io, config.redis, std::move(names),
-                                        limiter::algorithm_sets(config, limits), counters, seed);
-}
-
-std::unique_ptr<limiter::Limiter> make_limiter(const WorkerShares& shares, redis::Store* store,
-                                               std::uint64_t seed) {
-  if (store == nullptr) return std::make_unique<limiter::Limiter>(shares.config, shares.store);
-  return std::make_unique<limiter::Limiter>(shares.config, shares.store, *store,
-                                            shares.config.redis, seed);
+limiter::Limiter make_limiter(const WorkerShares& shares, SharedStore* shared) {
+  if (shared == nullptr) return {shares.config, shares.store};
+  return {shares.config, shared->chain.front(), store::Decider::redis};
 }
 
 void tell_of_server(const upstream::Upstream& upstream, std::size_t server, const std::string& why,
@@ -52,13 +36,14 @@ Worker::Worker(const WorkerShares& shares, std::size_t index,
     : connect_timeout_(shares.config.redis.connect_timeout),
       store_health_(shares.store_health),
       index_(index),
-      store_(make_store(io_, shares.config, store_counters_, seed)),
-      limiter_(make_limiter(shares, store_.get(), seed)),
+      store_(make_shared_store(shares.config,
+                               {.io = io_, .clock = shares.clock, .local = shares.store}, seed)),
+      limiter_(make_limiter(shares, store_.get())),
       counters_(shares.config.routes.size(), shares.config.upstreams.size()),
       access_log_(shares.config.access_log, shares.log_writer, seed),
       context_(proxy::ContextShares{.io = io_,
                                     .config = shares.config,
-                                    .limiter = *limiter_,
+                                    .limiter = limiter_,
                                     .counters = counters_,
                                     .access_log = access_log_,
                                     .clock = shares.clock,
@@ -112,8 +97,8 @@ void Worker::join() {
 proxy::Task<> Worker::open() {
   proxy::error_code ec;
   opening_timer_.expires_after(connect_timeout_);
-  store_->watch([this] { watching_ ? watch_store() : void(opening_timer_.cancel()); });
-  store_->start();
+  store_->redis.watch([this] { watching_ ? watch_store() : void(opening_timer_.cancel()); });
+  store_->redis.start();
   co_await opening_timer_.async_wait(proxy::into(ec));
   if (draining_) co_return;
   watching_ = true;
@@ -131,24 +116,25 @@ proxy::Task<> Worker::tick() {
     co_await ticker_.async_wait(proxy::into(ec));
     context_.tick();
     access_log_.flush();
-    limiter_->probe(context_.clock.now());
+    if (store_) store_->chain.probe(context_.clock.now());
     if (watching_) watch_store();
   }
 }
 
 admin::StoreSight Worker::sight_of_store() const {
-  using limiter::Breaker;
+  using store::Breaker;
+  const redis::Store& redis = store_->redis;
   const auto because = [&](std::string_view what, std::string_view otherwise) {
-    const std::string_view said = store_->trouble();
+    const std::string_view said = redis.trouble();
     return std::string(what).append(": ").append(said.empty() ? otherwise : said);
   };
-  if (!store_->is_ready()) return {.trouble = because("redis is not reachable", "no answer yet")};
-  const auto breaker = limiter_->sharing()->breaker.load(std::memory_order_relaxed);
+  if (!redis.is_ready()) return {.trouble = because("redis is not reachable", "no answer yet")};
+  const auto breaker = store_->chain.counters().breaker.load(std::memory_order_relaxed);
   // Once it is lost, a connection alone does not bring it back.
-  const bool trusted = told_.deciding || store_->has_decided();
+  const bool trusted = told_.deciding || redis.has_decided();
   if (breaker == Breaker::State::closed && trusted) return {.connected = true, .deciding = true};
   return {.connected = true,
-          .trouble = because("redis does not decide", to_string(limiter_->last_error()))};
+          .trouble = because("redis does not decide", to_string(store_->chain.last_error()))};
 }
 
 void Worker::watch_store() {
@@ -170,10 +156,10 @@ void Worker::watch_store() {
 void Worker::tell_of_errors() {
   for (std::size_t kind = 0; kind < redis::store_error_count; ++kind) {
     const auto error = static_cast<redis::StoreError>(kind);
-    const std::uint64_t count = store_counters_.errors[kind].value();
+    const std::uint64_t count = store_->counters.errors[kind].value();
     if (std::exchange(errors_seen_[kind], count) == count || redis::remedy(error).empty()) continue;
     if (!store_health_.is_news(error, context_.clock.now())) continue;
-    spdlog::warn("redis could not decide ({}: {}); {}", to_string(error), store_->said(error),
+    spdlog::warn("redis could not decide ({}: {}); {}", to_string(error), store_->redis.said(error),
                  redis::remedy(error));
   }
 }
@@ -185,7 +171,7 @@ void Worker::drain(std::function<void()> drained) {
     context_.when_empty = [this, drained = std::move(drained)] {
       drained_ = true;
       ticker_.cancel();
-      if (store_) store_->stop();
+      if (store_) store_->redis.stop();
       access_log_.flush();
       drained();
     };

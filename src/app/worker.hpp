@@ -14,6 +14,7 @@
 #include "admin/instruments.hpp"
 #include "app/certificates.hpp"
 #include "app/server_watch.hpp"
+#include "app/shared_store.hpp"
 #include "base/line_writer.hpp"
 #include "base/traffic_counters.hpp"
 #include "config/config.hpp"
@@ -21,7 +22,6 @@
 #include "proxy/access_log.hpp"
 #include "proxy/context.hpp"
 #include "proxy/listener.hpp"
-#include "redis/store.hpp"
 
 namespace weir::app {
 
@@ -58,9 +58,10 @@ class Worker {
   void join();
 
   const TrafficCounters& traffic() const { return counters_; }
-  std::span<const limiter::PolicyCounters> policies() const { return limiter_->counters(); }
+  std::span<const limiter::PolicyCounters> policies() const { return limiter_.counters(); }
+  /// Only where instances share a store.
   admin::SharedStoreCounters shared_store() const {
-    return {.store = &store_counters_, .limiter = limiter_->sharing()};
+    return {.store = &store_->counters, .chain = &store_->chain.counters()};
   }
 
  private:
@@ -78,9 +79,8 @@ class Worker {
   Duration connect_timeout_;
   admin::StoreHealth& store_health_;
   std::size_t index_;
-  redis::StoreCounters store_counters_;
-  std::unique_ptr<redis::Store> store_;  ///< nullptr: the memory store decides
-  std::unique_ptr<limiter::Limiter> limiter_;
+  std::unique_ptr<SharedStore> store_;  ///< nullptr: the memory store decides
+  limiter::Limiter limiter_;
   TrafficCounters counters_;
   proxy::AccessLog access_log_;
   proxy::Context context_;

@@ -92,7 +92,9 @@ class Explainer {
   void decide(Instant now) {
     store::MemoryStore store({.max_keys = 1024, .seed = 0});
     limiter::Limiter limiter(config_, store);
-    const limiter::Verdict verdict = limiter.decide(exchange_.evidence.routes(), now);
+    // The memory store decides at once.
+    const limiter::Verdict verdict = *limiter.decide(
+        exchange_.evaluation, exchange_.evidence.routes(), exchange_.store_answer, now);
     if (verdict.outcome == limiter::Outcome::identity_required)
       exchange_.route = &config_.routes[exchange_.routed.candidates[*verdict.route].route];
     explanation_.route = exchange_.route;
@@ -113,7 +115,6 @@ class Explainer {
         return refuse(answer_to(Failure::too_many_limits));
       case Outcome::identity_ambiguous:
         return refuse(400, identity::describe(verdict.ambiguity));
-      case Outcome::undecided:  // not with a memory store
       case Outcome::failed:
         return refuse(answer_to(Failure::store_failed));
       case Outcome::denied:

@@ -10,6 +10,7 @@ namespace {
 
 // The longest text made here: an IPv6 address, 39 characters, or 32 digits of a hash.
 constexpr std::size_t made_text_size = 40;
+constexpr std::size_t most_texts = limits_per_route * attribute_limit;
 
 void collect_headers(const identity::Source& source, std::vector<std::string>& names) {
   identity::each_part(source, [&](const identity::Source& part) {
@@ -21,72 +22,92 @@ void collect_headers(const identity::Source& source, std::vector<std::string>& n
 
 }  // namespace
 
-AttributeTexts::AttributeTexts(const Settings& config) : config_(config) {
+/// One policy's attributes being read.
+class AttributeReader::Reading {
+ public:
+  Reading(const AttributeReader& reader, const identity::Evidence& evidence, std::string& made)
+      : reader_(reader), evidence_(evidence), made_(made) {}
+
+  std::string_view text_of(const Attribute& attribute);
+  const std::optional<identity::Ambiguity>& ambiguity() const { return ambiguity_; }
+
+ private:
+  bool is_secret(std::string_view header) const;
+  std::string_view hash_of(const Attribute& attribute);
+  /// The text that `append` puts at the end.
+  template <class Append>
+  std::string_view made(Append&& append) {
+    const std::size_t start = made_.size();
+    append();
+    return std::string_view(made_).substr(start);
+  }
+
+  const AttributeReader& reader_;
+  const identity::Evidence& evidence_;
+  std::string& made_;
+  std::optional<identity::Ambiguity> ambiguity_;
+};
+
+AttributeReader::AttributeReader(const Settings& config) : config_(config) {
   // Credentials are secret whether or not an identity reads them.
   secret_headers_ = {"authorization", "proxy-authorization", "cookie"};
   for (const auto& identity : config.identities)
     collect_headers(identity.source, secret_headers_);
-  made_.reserve(views_.size() * made_text_size);
 }
 
-void AttributeTexts::clear() {
-  used_ = 0;
-  made_.clear();
-  ambiguity_.reset();
-}
-
-std::span<const std::string_view> AttributeTexts::of(std::size_t policy,
-                                                     const identity::Evidence& evidence) {
-  const std::size_t first = used_;
-  const std::size_t made_before = made_.size();
-  ambiguity_.reset();
-  for (const auto& attribute : config_.policies[policy].attributes) {
-    views_[used_++] = text_of(attribute, evidence);
+AttributeReader::Attributes AttributeReader::read(const Policy& policy,
+                                                  const identity::Evidence& evidence,
+                                                  AttributeTexts& texts) const {
+  if (policy.attributes.empty()) return {};
+  std::string& made = texts.made_;
+  auto& views = texts.views_;
+  made.reserve(most_texts * made_text_size);  // so that no text moves
+  views.reserve(most_texts);
+  const std::size_t first = views.size();
+  const std::size_t made_before = made.size();
+  Reading reading(*this, evidence, made);
+  for (const auto& attribute : policy.attributes)
+    views.push_back(reading.text_of(attribute));
+  if (reading.ambiguity()) {
+    views.resize(first);
+    made.resize(made_before);
   }
-  if (ambiguity_) {
-    used_ = first;
-    made_.resize(made_before);
-  }
-  return std::span(views_).subspan(first, used_ - first);
+  return {.texts = std::span(views).subspan(first), .ambiguity = reading.ambiguity()};
 }
 
-std::string_view AttributeTexts::text_of(const Attribute& attribute,
-                                         const identity::Evidence& evidence) {
+std::string_view AttributeReader::Reading::text_of(const Attribute& attribute) {
   using Kind = Attribute::Kind;
   switch (attribute.kind) {
     case Kind::method:
-      return evidence.request.method;
+      return evidence_.request.method;
     case Kind::path:
-      return evidence.path;
-    case Kind::client_address: {
-      const std::size_t start = made_.size();
-      made_ += evidence.client.text();
-      return std::string_view(made_).substr(start);
-    }
+      return evidence_.path;
+    case Kind::client_address:
+      return made([&] { made_ += evidence_.client.text(); });
     case Kind::header: {
-      const bool secret = std::ranges::any_of(secret_headers_, [&](const std::string& name) {
-        return http::iequals(name, attribute.name);
-      });
-      if (secret) break;
-      const auto* field = evidence.request.find(attribute.name);
+      if (is_secret(attribute.name)) break;
+      const auto* field = evidence_.request.find(attribute.name);
       return field ? field->value : std::string_view{};
     }
     case Kind::query:
     case Kind::identity:
       break;
   }
-  return hash_of(attribute, evidence);
+  return hash_of(attribute);
 }
 
-std::string_view AttributeTexts::hash_of(const Attribute& attribute,
-                                         const identity::Evidence& evidence) {
-  const auto resolution = identity::resolve(attribute.source, evidence, config_.identity_key);
+bool AttributeReader::Reading::is_secret(std::string_view header) const {
+  return std::ranges::any_of(reader_.secret_headers_,
+                             [&](const std::string& name) { return http::iequals(name, header); });
+}
+
+std::string_view AttributeReader::Reading::hash_of(const Attribute& attribute) {
+  const auto resolution =
+      identity::resolve(attribute.source, evidence_, reader_.config_.identity_key);
   if (resolution.state == identity::Resolution::State::ambiguous && !ambiguity_)
     ambiguity_ = resolution.ambiguity;
   if (resolution.state != identity::Resolution::State::found) return {};
-  const std::size_t start = made_.size();
-  append_hex(made_, resolution.key);
-  return std::string_view(made_).substr(start);
+  return made([&] { append_hex(made_, resolution.key); });
 }
 
 }  // namespace weir::limiter

@@ -1,11 +1,9 @@
-// What the entries of an attributed window carry, as text.
+// The fields of an attributed window's entries, as text.
 //
-// Method, path, header and client address are told as they are; identities and query parameters,
-// and fields that an identity reads, only as the keyed hash in hex, for they may be secrets. The
-// views hold until clear() and as long as the request does. Allocates nothing after construction.
+// Method, path, header and client address are written as they are. Identities, query parameters and
+// fields that an identity reads may be secrets: only their keyed hash is written, in hex.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -18,28 +16,41 @@
 
 namespace weir::limiter {
 
+/// The texts of one request's claims. The views hold until clear(), and as long as the request
+/// does. Allocates when it is used for the first time, then no more.
 class AttributeTexts {
  public:
-  explicit AttributeTexts(const Settings& config);
-
-  void clear();
-  /// The attributes of one policy, in its order; what the request does not carry is empty.
-  /// Empty if services may read one of them differently. At most limits_per_route times
-  /// with another result between clear()s.
-  std::span<const std::string_view> of(std::size_t policy, const identity::Evidence& evidence);
-  /// The first attribute of the last of() that services may read differently.
-  const std::optional<identity::Ambiguity>& ambiguity() const { return ambiguity_; }
+  void clear() {
+    made_.clear();
+    views_.clear();
+  }
 
  private:
-  std::string_view text_of(const Attribute& attribute, const identity::Evidence& evidence);
-  std::string_view hash_of(const Attribute& attribute, const identity::Evidence& evidence);
+  friend class AttributeReader;
+  std::string made_;                     ///< texts that are no part of the request
+  std::vector<std::string_view> views_;  ///< claim by claim
+};
+
+/// Reads attributes from requests. Belongs to one worker.
+class AttributeReader {
+ public:
+  explicit AttributeReader(const Settings& config);
+
+  struct Attributes {
+    std::span<const std::string_view> texts;       ///< in the policy's order; absent: empty
+    std::optional<identity::Ambiguity> ambiguity;  ///< then there are no texts
+  };
+  /// The attributes of one policy, kept in `texts`. Ambiguous if services may read one of them
+  /// differently: the first such is returned. At most limits_per_route times without
+  /// ambiguity between clear()s.
+  Attributes read(const Policy& policy, const identity::Evidence& evidence,
+                  AttributeTexts& texts) const;
+
+ private:
+  class Reading;
 
   const Settings& config_;
   std::vector<std::string> secret_headers_;  ///< names of fields that an identity reads
-  std::string made_;                         ///< texts that are no part of the request
-  std::array<std::string_view, limits_per_route * attribute_limit> views_;
-  std::size_t used_ = 0;
-  std::optional<identity::Ambiguity> ambiguity_;
 };
 
 }  // namespace weir::limiter

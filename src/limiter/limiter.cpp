@@ -3,109 +3,145 @@
 #include <algorithm>
 
 namespace weir::limiter {
+namespace {
 
 static_assert(limits_per_route <= store::claims_per_request);
 
-Limiter::Limiter(const Settings& config, store::MemoryStore& memory)
-    : config_(config),
-      memory_(memory),
-      counters_(config.policies.size()),
-      identities_(config),
-      attributes_(config) {}
-
-Verdict Limiter::decide(std::span<const RouteEvidence> routes, Instant now) {
-  const Claims claims = make_claims(routes);
-  const Decider decider = shared_ ? Decider::redis : Decider::memory;
-  if (claims.refusing)
-    return {.outcome = claims.refusal,
-            .decider = decider,
-            .route = claims.refusing,
-            .ambiguity = claims.ambiguity};
-  if (claims.count == 0) return {.decider = decider};
-  if (shared_) return decide_shared(claims.count, now, now);
-  return acquire(claims.count, now, decider);
-}
-
-Limiter::Claims Limiter::make_claims(std::span<const RouteEvidence> routes) {
-  attributes_.clear();
-  Claims claims;
-  for (std::size_t i = 0; i < routes.size(); ++i) {
-    identities_.forget();
-    claims.refusal = add_claims(routes[i], claims);
-    if (claims.refusal == Outcome::unlimited) continue;
-    claims.refusing = i;
-    break;
-  }
-  return claims;
-}
-
-/// Appends the claims of one route; else returns why the request is refused.
-Outcome Limiter::add_claims(const RouteEvidence& route, Claims& claims) {
-  using State = identity::Resolution::State;
-  const std::size_t earlier = claims.count;
-  for (const Limit& limit : route.limits) {
-    const identity::Resolution* identity = &identities_.of(limit.identity, route.evidence);
-    if (identity->state == State::absent && limit.otherwise)
-      identity = &identities_.of(*limit.otherwise, route.evidence);
-    const Policy& policy = config_.policies[limit.policy];
-    if (identity->state == State::ambiguous) {
-      if (policy.shadow) continue;
-      claims.ambiguity = identity->ambiguity;
-      return Outcome::identity_ambiguous;
-    }
-    if (identity->state == State::absent && limit.required) return Outcome::identity_required;
-    if (identity->state == State::absent || is_claimed(limit, identity->key, earlier)) continue;
-    if (claims.count == claims_.size()) return Outcome::too_many_limits;
-
-    const auto attributes = attributes_.of(limit.policy, route.evidence);
-    if (attributes_.ambiguity()) {
-      if (policy.shadow) continue;
-      claims.ambiguity = *attributes_.ambiguity();
-      return Outcome::identity_ambiguous;
-    }
-    claims_[claims.count] = {.policy = &policy.rule,
-                             .identity = identity->key,
-                             .policy_id = static_cast<std::uint32_t>(limit.policy),
-                             .demand = {.cost = limit.cost, .overdraft = limit.overdraft},
-                             .shadow = policy.shadow,
-                             .attributes = attributes};
-    limits_[claims.count] = {.policy = &policy, .cost = limit.cost, .identity = identity->key};
-    ++claims.count;
-  }
-  return Outcome::unlimited;
-}
-
 /// True if one of the first `count` claims, of another route, is for the same policy and key; it
 /// becomes the stricter of the two.
-bool Limiter::is_claimed(const Limit& limit, const Hash128& identity, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    if (claims_[i].policy_id != limit.policy || claims_[i].identity != identity) continue;
-    auto& demand = claims_[i].demand;
-    demand.cost = std::max(demand.cost, limit.cost);
-    demand.overdraft = demand.overdraft && limit.overdraft;
-    limits_[i].cost = demand.cost;
+bool is_claimed(const Limit& limit, const Hash128& identity, std::span<store::Claim> claims) {
+  for (store::Claim& claim : claims) {
+    if (claim.policy_id != limit.policy || claim.identity != identity) continue;
+    claim.demand.cost = std::max(claim.demand.cost, limit.cost);
+    claim.demand.overdraft = claim.demand.overdraft && limit.overdraft;
     return true;
   }
   return false;
 }
 
-/// The embedded store decides the first `count` claims.
-Verdict Limiter::acquire(std::size_t count, Instant now, Decider decider) {
-  const bool admitted = memory_.acquire(std::span(claims_).first(count), now, decisions_);
-  for (std::size_t i = 0; i < count; ++i)
-    limits_[i].decision = decisions_[i];
-  const Verdict verdict = verdict_of(std::span(limits_).first(count), admitted, decider);
-  count_outcomes(verdict);
-  return verdict;
+}  // namespace
+
+Limiter::Limiter(const Settings& config, store::Store& store, store::Decider decider)
+    : config_(config),
+      store_(store),
+      decider_(decider),
+      counters_(config.policies.size()),
+      identities_(config),
+      attributes_(config) {}
+
+const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvidence> routes,
+                               store::Completion& completion, Instant now) {
+  evaluation.clear();
+  if (!make_claims(routes, evaluation)) return &evaluation.verdict;
+  const std::size_t count = evaluation.claims.size();
+  if (count == 0) {
+    evaluation.verdict = {.decider = decider_};
+    return &evaluation.verdict;
+  }
+  if (evaluation.decisions.size() < count) evaluation.decisions.resize(count);
+  evaluation.acquisition = {
+      .claims = evaluation.claims, .decisions = evaluation.decisions, .arrived_at = now};
+  const auto result = store_.acquire(evaluation.acquisition, completion, now);
+  return result ? &conclude(evaluation, *result) : nullptr;
 }
 
-std::size_t Limiter::index_of(const Policy& policy) const {
-  return static_cast<std::size_t>(&policy - config_.policies.data());
+bool Limiter::make_claims(std::span<const RouteEvidence> routes, Evaluation& evaluation) {
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    identities_.forget();
+    if (add_claims(routes[i], evaluation)) continue;
+    evaluation.verdict.route = i;
+    return false;
+  }
+  return true;
+}
+
+/// Appends the claims of one route.
+bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
+  using State = identity::Resolution::State;
+  auto& claims = evaluation.claims;
+  const std::size_t earlier = claims.size();
+  for (const Limit& limit : route.limits) {
+    const identity::Resolution* identity = &identities_.of(limit.identity, route.evidence);
+    if (identity->state == State::absent && limit.otherwise)
+      identity = &identities_.of(*limit.otherwise, route.evidence);
+    if (identity->state == State::ambiguous) {
+      if (config_.policies[limit.policy].shadow) continue;
+      return refuse(evaluation, Outcome::identity_ambiguous, identity->ambiguity);
+    }
+    if (identity->state == State::absent) {
+      if (limit.required) return refuse(evaluation, Outcome::identity_required);
+      continue;
+    }
+    if (is_claimed(limit, identity->key, std::span(claims).first(earlier))) continue;
+    if (claims.size() == limits_per_route) return refuse(evaluation, Outcome::too_many_limits);
+    if (!add_claim(limit, identity->key, route, evaluation)) return false;
+  }
+  return true;
+}
+
+/// A shadow policy with an ambiguous attribute does not apply.
+bool Limiter::add_claim(const Limit& limit, const Hash128& identity, const RouteEvidence& route,
+                        Evaluation& evaluation) {
+  const Policy& policy = config_.policies[limit.policy];
+  std::span<const std::string_view> texts;
+  if (!policy.attributes.empty()) {
+    const auto attributes = attributes_.read(policy, route.evidence, evaluation.attributes);
+    if (attributes.ambiguity) {
+      if (policy.shadow) return true;
+      return refuse(evaluation, Outcome::identity_ambiguous, *attributes.ambiguity);
+    }
+    texts = attributes.texts;
+  }
+  evaluation.claims.push_back({.policy = &policy.rule,
+                               .local_rule = &policy.local_rule,
+                               .identity = identity,
+                               .policy_id = static_cast<std::uint32_t>(limit.policy),
+                               .shadow = policy.shadow,
+                               .on_failure = policy.on_failure,
+                               .demand = {.cost = limit.cost, .overdraft = limit.overdraft},
+                               .attributes = texts});
+  evaluation.policies.push_back(&policy);
+  return true;
+}
+
+bool Limiter::refuse(Evaluation& evaluation, Outcome outcome,
+                     const identity::Ambiguity& ambiguity) const {
+  evaluation.verdict = {.outcome = outcome, .decider = decider_, .ambiguity = ambiguity};
+  return false;
+}
+
+const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& result) {
+  if (result.error != store::Error::none) {
+    fail(evaluation, result);
+    return evaluation.verdict;
+  }
+  for (std::size_t i = 0; i < evaluation.claims.size(); ++i) {
+    if (!store::contains(result.decided, i)) continue;
+    const store::Claim& claim = evaluation.claims[i];
+    evaluation.limits.push_back({.policy = evaluation.policies[i],
+                                 .decision = evaluation.decisions[i],
+                                 .cost = claim.demand.cost,
+                                 .identity = claim.identity});
+  }
+  evaluation.verdict = verdict_of(evaluation.limits, result.admitted, result.decider);
+  count_outcomes(evaluation.verdict);
+  return evaluation.verdict;
+}
+
+/// Nobody decided, and a policy denies then: the verdict names the first such.
+void Limiter::fail(Evaluation& evaluation, const store::Result& result) {
+  Verdict& verdict = evaluation.verdict;
+  verdict = {.outcome = Outcome::failed, .decider = result.decider};
+  for (const Policy* const policy : evaluation.policies) {
+    if (policy->on_failure != OnFailure::deny || policy->shadow) continue;
+    counters_of(*policy).error.add();
+    if (verdict.deciding == nullptr) verdict.deciding = policy;
+  }
 }
 
 void Limiter::count_outcomes(const Verdict& verdict) {
   for (const LimitVerdict& limit : verdict.limits) {
-    PolicyCounters& counters = counters_[index_of(*limit.policy)];
+    PolicyCounters& counters = counters_of(*limit.policy);
     if (violated(limit)) {
       counters.denied.add();
     } else if (!limit.decision.allowed) {

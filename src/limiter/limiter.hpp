@@ -1,31 +1,23 @@
 // Limits of a route -> claims -> store -> one verdict about the request.
 //
-// A Limiter belongs to one worker (it keeps scratch space and counters); the memory store behind it
-// is shared by all. With the memory store a decision is one call that allocates nothing. With Redis
-// decide() does what can be done at once: deny what is remembered as denied, or decide alone while
-// Redis is not worth asking. Else it says undecided, and the caller asks, waits and concludes; and
-// once more if the conclusion is undecided, because it was another request that asked.
+// A Limiter belongs to one worker; the store is the memory store, or the first link of the chain to
+// Redis. The state of one request is kept in an Evaluation of the caller, so any number of requests
+// can wait for the store at the same time.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/counters.hpp"
 #include "identity/identity.hpp"
 #include "limiter/attribute_texts.hpp"
-#include "limiter/breaker.hpp"
-#include "limiter/denial_memory.hpp"
-#include "limiter/inquiry.hpp"
+#include "limiter/evaluation.hpp"
+#include "limiter/grant.hpp"
 #include "limiter/resolved_identities.hpp"
 #include "limiter/settings.hpp"
 #include "limiter/verdict.hpp"
-#include "redis/store.hpp"
-#include "store/memory_store.hpp"
+#include "store/store.hpp"
 
 namespace weir::limiter {
 
@@ -33,14 +25,6 @@ namespace weir::limiter {
 struct PolicyCounters {
   Counter allowed, denied, shadow_denied, delayed;
   Counter error;  ///< answered 503 because nobody could decide for this policy
-};
-
-/// How it goes with the shared store, for the metrics; the store counts its own part.
-struct SharingCounters {
-  Counter remembered;     ///< requests denied from memory
-  Counter alone;          ///< requests that were left to on_failure
-  Counter not_connected;  ///< of those, the ones that found no connection
-  std::atomic<Breaker::State> breaker{Breaker::State::closed};
 };
 
 /// The limits of a route, and what identities see of the request if it is for that route.
@@ -51,104 +35,46 @@ struct RouteEvidence {
 
 class Limiter {
  public:
-  /// Decides with the memory store alone.
-  Limiter(const Settings& config, store::MemoryStore& memory);
-  /// Decides with Redis; `memory` is for when that does not decide. `seed`: random in production.
-  Limiter(const Settings& config, store::MemoryStore& memory, redis::Store& shared,
-          const redis::Options& options, std::uint64_t seed);
+  /// `decider`: who decides with this store unless it fails.
+  Limiter(const Settings& config, store::Store& store,
+          store::Decider decider = store::Decider::memory);
 
   /// `routes`: those that the request may be for, the one that takes it first. The limits of all of
   /// them apply; the same policy and key in two of them is charged once, with the higher cost.
-  Verdict decide(std::span<const RouteEvidence> routes, Instant now);
+  /// Returns the evaluation's verdict, or nullptr if the store passes its result to `completion`
+  /// later: then conclude() has to be called with it. What `routes` view and `evaluation` stay in
+  /// place until then.
+  const Verdict* decide(Evaluation& evaluation, std::span<const RouteEvidence> routes,
+                        store::Completion& completion, Instant now);
+  /// The verdict of an evaluation that the store has decided.
+  const Verdict& conclude(Evaluation& evaluation, const store::Result& result);
 
-  /// Right after decide() or conclude() said undecided, with the same `now`: sends the question, or
-  /// waits for the answer to one about the same key. `receiver` is told once, later, within the
-  /// store's timeout from decide(); then conclude() has to be called, but not by the receiver,
-  /// whatever has become of the request.
-  void ask(Inquiry& inquiry, redis::Receiver& receiver, Instant now) noexcept;
-  /// The verdict from the answer; the rest is needed to decide without one. Views `inquiry`.
-  Verdict conclude(Inquiry& inquiry, redis::StoreError error, std::span<const RouteEvidence> routes,
-                   Instant now);
-
-  /// With every tick of the worker: where the last word of Redis was no decision, or the breaker is
-  /// open, asks whether one can be had by now, so that it is known without a request.
-  void probe(Instant now);
-
-  /// The key was reset: denials of it are no longer believed.
-  void forget(const Hash128& identity, std::uint32_t policy_id);
+  /// For a request whose verdict is Outcome::allowed.
+  Grant grant(const MonotonicClock& clock) const { return Grant(store_, clock); }
 
   /// One a policy, in the configuration's order.
   std::span<const PolicyCounters> counters() const { return counters_; }
-  /// nullptr with the memory store.
-  const SharingCounters* sharing() const { return shared_ ? &shared_->counters : nullptr; }
-  /// Why the shared store did not decide, the last time it did not.
-  redis::StoreError last_error() const {
-    return shared_ ? shared_->last_error : redis::StoreError::none;
-  }
 
  private:
-  /// What the routes' limits ask of the store.
-  struct Claims {
-    std::size_t count = 0;
-    Outcome refusal = Outcome::unlimited;  ///< else why there is nothing to decide
-    std::optional<std::size_t> refusing{};
-    identity::Ambiguity ambiguity{};
-  };
-  /// A request that decide() left to ask().
-  struct Undecided {
-    std::size_t claims = 0;
-    Instant arrived_at{};
-    Inquiry* asker = nullptr;                ///< whose answer is to be waited for
-    std::optional<DenialMemory::Key> ended;  ///< else, the demand that nobody asks about yet
-  };
-  /// Keeps the answer for the next tick: the store is in the middle of telling its answers.
-  struct ProbeAnswer final : redis::Receiver {
-    void on_answer(redis::StoreError its_error) override { error = its_error; }
-    bool is_awaited = false;
-    std::optional<redis::StoreError> error;
-  };
-  /// What is needed besides when instances share a store.
-  struct Shared {
-    Shared(redis::Store& its_store, const redis::Options& options, std::uint64_t seed);
-    redis::Store& store;
-    Duration timeout;  ///< of a decision
-    Breaker breaker;
-    DenialMemory denials;
-    SharingCounters counters;
-    Undecided undecided{};
-    ProbeAnswer probe{};
-    redis::StoreError last_error = redis::StoreError::none;
-  };
-
-  Claims make_claims(std::span<const RouteEvidence> routes);
-  Outcome add_claims(const RouteEvidence& route, Claims& claims);
-  bool is_claimed(const Limit& limit, const Hash128& identity, std::size_t count);
-  Verdict acquire(std::size_t count, Instant now, Decider decider);
+  // Each returns false if the request is refused: then the verdict is there.
+  bool make_claims(std::span<const RouteEvidence> routes, Evaluation& evaluation);
+  bool add_claims(const RouteEvidence& route, Evaluation& evaluation);
+  bool add_claim(const Limit& limit, const Hash128& identity, const RouteEvidence& route,
+                 Evaluation& evaluation);
+  bool refuse(Evaluation& evaluation, Outcome outcome,
+              const identity::Ambiguity& ambiguity = {}) const;
+  void fail(Evaluation& evaluation, const store::Result& result);
   void count_outcomes(const Verdict& verdict);
-
-  Verdict decide_shared(std::size_t count, Instant arrived_at, Instant now);
-  void find_asker(Instant now);
-  void settle(Inquiry& inquiry, bool left) noexcept;
-  bool may_be_remembered(std::size_t count) const;
-  std::optional<Verdict> recall(std::size_t count, Instant now);
-  bool may_ask(Instant now);
-  bool is_let_through(Instant now);
-  Verdict decide_alone(std::size_t count, Instant now);
-  void note_failure(redis::StoreError error, Instant now);
-  void note_success();
-  bool remember(const Inquiry& inquiry, Instant now);
-  DenialMemory::Key key_of(const LimitVerdict& limit) const;
-  std::size_t index_of(const Policy& policy) const;
+  PolicyCounters& counters_of(const Policy& policy) {
+    return counters_[static_cast<std::size_t>(&policy - config_.policies.data())];
+  }
 
   const Settings& config_;
-  store::MemoryStore& memory_;
+  store::Store& store_;
+  store::Decider decider_;
   std::vector<PolicyCounters> counters_;
-  ResolvedIdentities identities_;
-  AttributeTexts attributes_;
-  std::array<store::Claim, limits_per_route> claims_;
-  std::array<rules::Decision, limits_per_route> decisions_;
-  std::array<LimitVerdict, limits_per_route> limits_;
-  std::unique_ptr<Shared> shared_;
+  ResolvedIdentities identities_;  ///< of the request whose claims are being made
+  AttributeReader attributes_;
 };
 
 }  // namespace weir::limiter

@@ -11,15 +11,11 @@
 
 #include "identity/identity.hpp"
 #include "rules/policy.hpp"
+#include "store/claim.hpp"
 
 namespace weir::limiter {
 
-/// What decides for a policy while Redis does not.
-enum class OnFailure : std::uint8_t {
-  local,  ///< the embedded store, with this instance's share of the quota
-  allow,  ///< the policy does not limit
-  deny,   ///< 503
-};
+using store::OnFailure;
 
 /// What each entry of an attributed window carries.
 struct Attribute {

@@ -10,6 +10,7 @@
 #include "base/time.hpp"
 #include "limiter/policy.hpp"
 #include "rules/decision.hpp"
+#include "store/store.hpp"
 
 namespace weir::limiter {
 
@@ -20,30 +21,11 @@ enum class Outcome : std::uint8_t {
   identity_required,   ///< a required identity is absent: 401
   identity_ambiguous,  ///< services may read another identity than Weir does: 400
   too_many_limits,  ///< more than one request can be charged to, over all readings of its path: 400
-  undecided,        ///< the shared store has to be asked: Limiter::ask()
-  failed,           ///< the shared store did not decide and a policy denies then: 503
+  failed,           ///< the store did not decide, and a policy denies then: 503
 };
 
-/// Who decided.
-enum class Decider : std::uint8_t {
-  memory,  ///< the embedded store, being the only one
-  redis,   ///< the shared store, or what is remembered of it
-  local,   ///< this instance alone, by on_failure
-};
-inline constexpr std::size_t decider_count = 3;
-
-/// As the access log and the metrics name it.
-constexpr std::string_view to_string(Decider decider) {
-  switch (decider) {
-    case Decider::memory:
-      return "memory";
-    case Decider::redis:
-      return "redis";
-    case Decider::local:
-      break;
-  }
-  return "local";
-}
+using store::Decider;
+using store::decider_count;
 
 /// One limit that applied to the request.
 struct LimitVerdict {
@@ -67,7 +49,7 @@ struct Verdict {
   std::optional<std::size_t> route{};
   /// Outcome::identity_ambiguous: what is ambiguous.
   identity::Ambiguity ambiguity{};
-  /// Those that applied, in the route's order; valid until the next decide().
+  /// Those that applied, in the route's order; they belong to the evaluation.
   std::span<const LimitVerdict> limits{};
 };
 

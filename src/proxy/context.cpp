@@ -82,6 +82,7 @@ std::unique_ptr<Exchange> Context::take_exchange() {
 }
 
 void Context::give_back(std::unique_ptr<Exchange> exchange) {
+  exchange->grant = {};  // settled, if an error has ended the exchange
   if (spare_exchanges_.size() < most_spare_exchanges)
     spare_exchanges_.push_back(std::move(exchange));
 }

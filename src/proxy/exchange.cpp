@@ -12,7 +12,6 @@ AccessDecision decision_of(const Exchange& exchange) {
     case limiter::Outcome::identity_required:
     case limiter::Outcome::too_many_limits:
     case limiter::Outcome::identity_ambiguous:
-    case limiter::Outcome::undecided:
     case limiter::Outcome::failed:
       return AccessDecision::error;
     case limiter::Outcome::allowed:

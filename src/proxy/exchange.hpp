@@ -18,6 +18,7 @@
 #include "limiter/request_evidence.hpp"
 #include "proxy/access_log.hpp"
 #include "proxy/settings.hpp"
+#include "proxy/store_answer.hpp"
 #include "routing/find_routes.hpp"
 
 namespace weir::proxy {
@@ -73,10 +74,13 @@ struct ExchangeRecord {
 /// Besides it the buffers, which keep their room from one request to the next.
 struct Exchange : ExchangeRecord {
   std::vector<http::FieldView> fields;
-  std::string target_storage;              ///< where the target lies when it is no part of the head
-  std::string upgrade;                     ///< protocols the client would go on in, as a list
-  routing::RoutedRequest routed;           ///< the request as routes see it, and its routes
-  limiter::RequestEvidence evidence;       ///< what identities see of it
+  std::string target_storage;         ///< where the target lies when it is no part of the head
+  std::string upgrade;                ///< protocols the client would go on in, as a list
+  routing::RoutedRequest routed;      ///< the request as routes see it, and its routes
+  limiter::RequestEvidence evidence;  ///< what identities see of it
+  limiter::Evaluation evaluation;     ///< what is asked of the store
+  StoreAnswer store_answer;
+  limiter::Grant grant;                    ///< of an admitted request; views the evaluation
   std::string limit_fields;                ///< the RateLimit lines of the answer, ready
   std::vector<std::string_view> violated;  ///< visible names of the policies that denied
 

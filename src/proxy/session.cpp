@@ -7,7 +7,6 @@
 
 #include "identity/client_address.hpp"
 #include "proxy/head_inspection.hpp"
-#include "proxy/store_answer.hpp"
 #include "proxy/ticks.hpp"
 
 namespace weir::proxy {
@@ -116,8 +115,7 @@ Task<> Session::serve() {
   if (const MaybeRefusal refusal = inspect_head()) co_return co_await answer(*refusal);
   if (const MaybeRefusal refusal = find_route()) co_return co_await answer(*refusal);
 
-  decide();
-  if (exchange_->outcome == limiter::Outcome::undecided) co_await ask_store();
+  if (!decide()) co_await await_store();
   if (exchange_->outcome == limiter::Outcome::identity_required)
     co_return co_await answer(answer_to(Failure::identity_required));
   if (exchange_->outcome == limiter::Outcome::too_many_limits)
@@ -152,39 +150,30 @@ Session::MaybeRefusal Session::find_route() {
   return std::nullopt;
 }
 
-void Session::decide() {
+/// False: the store will complete later.
+bool Session::decide() {
   exchange_->asked_at = exchange_->decided_at = exchange_->started_at;
-  if (exchange_->evidence.routes().empty()) return;
+  const auto routes = exchange_->evidence.routes();
+  if (routes.empty()) return true;
   exchange_->asked_at = context_.clock.now();
-  const limiter::Verdict verdict =
-      context_.limiter.decide(exchange_->evidence.routes(), exchange_->asked_at);
-  if (verdict.outcome == limiter::Outcome::undecided) {
-    exchange_->outcome = verdict.outcome;
-  } else {
-    conclude(verdict);
-  }
+  const limiter::Verdict* const verdict = context_.limiter.decide(
+      exchange_->evaluation, routes, exchange_->store_answer, exchange_->asked_at);
+  if (verdict != nullptr) conclude(*verdict);
+  return verdict != nullptr;
 }
 
-/// The store that instances share answers within its timeout, and is waited for even if the client
-/// leaves or the worker stops: it writes into what lies here. Undecided once more is what has
-/// waited for the answer to another request.
-Task<> Session::ask_store() {
-  limiter::Inquiry inquiry;
-  StoreAnswer answer(context_.io);
+/// The store completes within its timeout, and is waited for even if the client leaves or the
+/// worker stops: it writes into the exchange.
+Task<> Session::await_store() {
   context_.wheel.disarm(*this);
   phase_ = Phase::decide;
-  limiter::Verdict verdict;
-  for (Instant now = exchange_->asked_at; exchange_->outcome == limiter::Outcome::undecided;) {
-    context_.limiter.ask(inquiry, answer, now);
-    co_await answer.arrival();
-    now = context_.clock.now();
-    verdict = context_.limiter.conclude(inquiry, answer.error(), exchange_->evidence.routes(), now);
-    exchange_->outcome = verdict.outcome;
-  }
-  conclude(verdict);
+  const store::Result result = co_await exchange_->store_answer.arrival(context_.io);
+  conclude(context_.limiter.conclude(exchange_->evaluation, result));
 }
 
 void Session::conclude(const limiter::Verdict& verdict) {
+  if (verdict.outcome == limiter::Outcome::allowed)
+    exchange_->grant = context_.limiter.grant(context_.clock);
   report(verdict);
   exchange_->decided_at = context_.clock.now();
   exchange_->decision_took = exchange_->decided_at - exchange_->asked_at;
@@ -192,8 +181,7 @@ void Session::conclude(const limiter::Verdict& verdict) {
       exchange_->decision_took);
 }
 
-/// Keeps what the answer and the log need: the verdict lives only until the next decision of this
-/// worker.
+/// Keeps what the answer and the log need.
 void Session::report(const limiter::Verdict& verdict) {
   exchange_->outcome = verdict.outcome;
   exchange_->ambiguity = verdict.ambiguity;
@@ -249,7 +237,9 @@ void Session::count() {
 
 void Session::finish() {
   if (!exchange_->is_counted) count();
-  const Duration took = context_.clock.now() - exchange_->started_at;
+  const Instant now = context_.clock.now();
+  exchange_->grant.settle(now);
+  const Duration took = now - exchange_->started_at;
   if (context_.access_log.wants(exchange_->outcome == limiter::Outcome::denied ||
                                 exchange_->shadow_denied))
     context_.access_log.write(record_of(*exchange_, took));

@@ -90,8 +90,8 @@ class Session final : public Deadline {
   MaybeRefusal inspect_head();
   // route, decide
   MaybeRefusal find_route();
-  void decide();
-  Task<> ask_store();
+  bool decide();
+  Task<> await_store();
   void conclude(const limiter::Verdict& verdict);
   void report(const limiter::Verdict& verdict);
   Task<> wait_delay();

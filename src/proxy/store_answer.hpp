@@ -1,5 +1,7 @@
-// Waits for the answer of the shared store: one question, one answer, one wait. The store answers
-// every question, for the waiting task lies in the frame that it belongs to.
+// Waits for a store that does not decide at once: one acquisition, one result, one wait.
+//
+// Belongs to the exchange. The store completes every acquisition, and the session waits for it even
+// if the client leaves or the worker stops, so the exchange is there as long as it is needed.
 #pragma once
 
 #include <utility>
@@ -7,44 +9,40 @@
 #include <boost/asio/post.hpp>
 
 #include "proxy/io.hpp"
-#include "redis/receiver.hpp"
+#include "store/store.hpp"
 
 namespace weir::proxy {
 
-class StoreAnswer final : public redis::Receiver {
+class StoreAnswer final : public store::Completion {
  public:
-  explicit StoreAnswer(asio::io_context& io) : io_(io) {}
-
-  /// Never called by the store from within ask(), so whoever asked is waiting by then.
-  void on_answer(redis::StoreError error) override {
-    error_ = error;
+  /// Never called from within acquire(), so the session is waiting by then.
+  void complete(const store::Result& result, Instant) noexcept override {
+    result_ = result;
     // Not at once: the store is in the middle of reading its answers.
-    asio::post(io_, [waiting = std::move(waiting_)]() mutable { waiting.resume(); });
+    asio::post(*io_, [waiting = std::move(waiting_)]() mutable { waiting.resume(); });
   }
 
   class Arrival {
    public:
-    explicit Arrival(StoreAnswer& answer) : answer_(answer) {}
+    Arrival(StoreAnswer& answer, asio::io_context& io) : answer_(answer) { answer_.io_ = &io; }
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> task) {
       answer_.waiting_ = Suspended(task);
     }
-    void await_resume() const noexcept {}
+    const store::Result& await_resume() const noexcept { return answer_.result_; }
 
    private:
     StoreAnswer& answer_;
   };
 
-  /// To be awaited right after asking.
-  Arrival arrival() { return Arrival(*this); }
-
-  redis::StoreError error() const { return error_; }
+  /// To be awaited right after acquire().
+  Arrival arrival(asio::io_context& io) { return {*this, io}; }
 
  private:
-  asio::io_context& io_;
+  asio::io_context* io_ = nullptr;
   Suspended waiting_;
-  redis::StoreError error_ = redis::StoreError::none;
+  store::Result result_;
 };
 
 }  // namespace weir::proxy

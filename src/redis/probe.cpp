@@ -5,7 +5,7 @@
 namespace weir::redis {
 namespace {
 
-/// Never denied by the few workers that ask: a denial writes nothing.
+/// The few workers that ask are never denied: a denial would write nothing.
 constexpr rules::Rate rate{.count = 10'000, .per = std::chrono::seconds(1)};
 
 }  // namespace
@@ -17,11 +17,11 @@ Probe::Probe(const std::vector<AlgorithmSet>& sets, std::uint32_t policy_id) {
   claim_ = {.policy = &*policy_,
             .identity = {},
             .policy_id = policy_id,
-            .demand = {.cost = 1},
             .shadow = false,
+            .demand = {.cost = 1},
             .attributes = {}};
-  question_.claims = {&claim_, 1};
-  question_.decisions = {&decision_, 1};
+  acquisition_.claims = {&claim_, 1};
+  acquisition_.decisions = {&decision_, 1};
 }
 
 }  // namespace weir::redis

@@ -1,5 +1,5 @@
-// A question that no request asks: whether a decision can be had. It charges a key of nobody's,
-// which is gone a minute later, so that a server that reads and does not write fails it as well.
+// An acquisition that no request needs: it finds out whether Redis decides. It charges a key of its
+// own, which expires within a minute, so that a server that reads and does not write fails it too.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "redis/script.hpp"
-#include "redis/store.hpp"
+#include "store/store.hpp"
 
 namespace weir::redis {
 
@@ -18,15 +18,19 @@ class Probe {
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
 
-  /// nullptr: no script is loaded, as nobody ever asks.
-  Question* question() { return policy_ ? &question_ : nullptr; }
-  const Question* question() const { return policy_ ? &question_ : nullptr; }
+  /// False: no script is loaded, because there is never anything to decide.
+  bool can_ask() const { return policy_.has_value(); }
+  /// To be used until its result is there.
+  store::Acquisition& acquisition(Instant now) {
+    acquisition_.arrived_at = now;
+    return acquisition_;
+  }
 
  private:
   std::optional<rules::Policy> policy_;
   store::Claim claim_;
   rules::Decision decision_;
-  Question question_;
+  store::Acquisition acquisition_;
 };
 
 }  // namespace weir::redis

@@ -16,17 +16,18 @@
 #include "redis/probe.hpp"
 #include "redis/question_command.hpp"
 #include "redis/script.hpp"
+#include "store/looks.hpp"
 
 namespace weir::redis {
 namespace {
 
 constexpr std::uint8_t no_script = 255;
 
-std::vector<std::string> scripts_of(const std::vector<AlgorithmSet>& sets) {
+std::vector<std::string> scripts_of(const std::vector<AlgorithmSet>& sets, Clock clock) {
   std::vector<std::string> scripts;
   scripts.reserve(sets.size());
   for (const auto set : sets)
-    scripts.push_back(script_for(set));
+    scripts.push_back(script_for(set, clock));
   return scripts;
 }
 
@@ -44,7 +45,7 @@ std::array<std::uint8_t, 256> choose_scripts(const std::vector<AlgorithmSet>& se
   return choice;
 }
 
-/// The last name is of the probe's key, and of no policy.
+/// Appends the name of the probe's key, which no policy can have.
 std::vector<std::string> with_nobody(std::vector<std::string> policy_names) {
   policy_names.emplace_back();
   return policy_names;
@@ -54,19 +55,20 @@ std::vector<std::string> with_nobody(std::vector<std::string> policy_names) {
 
 class Store::Implementation final : public Connection::Owner {
  public:
-  Implementation(asio::io_context& io, const Options& options,
-                 std::vector<std::string> policy_names, const std::vector<AlgorithmSet>& sets,
-                 StoreCounters& counters, std::uint64_t seed)
+  Implementation(asio::io_context& io, const Options& options, StoreSetup setup,
+                 const MonotonicClock& clock, StoreCounters& counters)
       : io_(io),
         options_(options),
-        policy_names_(with_nobody(std::move(policy_names))),
-        scripts_(scripts_of(sets)),
-        script_choice_(choose_scripts(sets)),
+        policy_names_(with_nobody(std::move(setup.policy_names))),
+        scripts_(scripts_of(setup.algorithm_sets, setup.script_clock)),
+        script_choice_(choose_scripts(setup.algorithm_sets)),
+        script_clock_(setup.script_clock),
+        clock_(clock),
         counters_(counters),
         timer_(io.get_executor()),
         repairs_(scripts_.size()),
-        probe_(sets, static_cast<std::uint32_t>(policy_names_.size() - 1)),
-        connection_(io, options_, scripts_, seed, *this) {}
+        probe_(setup.algorithm_sets, static_cast<std::uint32_t>(policy_names_.size() - 1)),
+        connection_(io, options_, scripts_, setup.seed, *this) {}
 
   void start() { connection_.start(); }
   void stop() {
@@ -74,10 +76,19 @@ class Store::Implementation final : public Connection::Owner {
     timer_.cancel();
   }
   bool is_ready() const { return connection_.is_ready() && !leaving_; }
-  void ask(Question& question);
-  void probe(Receiver& receiver);
-  bool has_decided() const { return has_decided_ || probe_.question() == nullptr; }
-  void forget(const Hash128& identity, std::uint32_t policy_id, Receiver& receiver);
+  void acquire(store::Acquisition& acquisition, store::Completion& completion, Instant now) {
+    ask(acquisition, acquisition.claims, completion, now);
+  }
+  void peek(store::Acquisition& acquisition, store::Completion& completion, Instant now) {
+    const store::Looks looks = store::looks_of(acquisition.claims);
+    ask(acquisition, {looks.data(), looks.size()}, completion, now);
+  }
+  void probe(store::Completion& completion, Instant now);
+  bool has_decided() const { return has_decided_ || !probe_.can_ask(); }
+  void forget(const store::Key& key, store::Completion& completion);
+  void settle(std::span<const store::Settlement> settlements) {
+    counters_.settlements_lost.add(settlements.size());
+  }
   void reconnect();
   bool is_silent() const { return connection_.is_silent(); }
   std::string_view trouble() const {
@@ -93,10 +104,12 @@ class Store::Implementation final : public Connection::Owner {
     void on_loss(StoreError why) override { store.on_loss(*this, why); }
 
     Implementation& store;
-    Receiver* receiver = nullptr;  ///< nullptr: told already, its reply is late
-    Question* question = nullptr;  ///< nullptr: a key to forget
+    store::Completion* completion = nullptr;    ///< nullptr: completed already, its reply is late
+    store::Acquisition* acquisition = nullptr;  ///< nullptr: a key to forget
     std::uint8_t script = 0;
     bool repeated = false;  ///< as EVAL, because the server had lost the script
+    bool is_due = false;    ///< its time is over, and it is about to be completed
+    bool is_lost = false;   ///< meanwhile its connection has ended: no reply will come
     StoreError error = StoreError::none;
     SteadyClock::time_point deadline;
     std::string command;
@@ -111,18 +124,25 @@ class Store::Implementation final : public Connection::Owner {
   void on_ready() override;
   void on_failure() override;
 
-  Pending& take(Receiver& receiver, Question* question);
-  void send(Pending& pending);
+  Pending& take(store::Completion& completion, store::Acquisition* acquisition);
+  void ask(store::Acquisition& acquisition, std::span<const store::Claim> claims,
+           store::Completion& completion, Instant now);
+  void send(Pending& pending, Duration waited);
   void on_reply(Pending& pending, const redisReply& reply);
   void on_error(Pending& pending, const redisReply& reply);
   void on_loss(Pending& pending, StoreError why);
   bool repeat(Pending& pending);
   void leave_replica(std::string_view why);
-  StoreError read(Pending& pending, const redisReply& reply);
-  void tell(Pending& pending, StoreError error);
+  store::Result read(Pending& pending, const redisReply& reply);
+  void complete(Pending& pending, const store::Result& result);
+  void fail(Pending& pending, StoreError error) { complete(pending, failure(error)); }
+  static store::Result failure(StoreError error) {
+    return {.error = error, .decider = store::Decider::redis};
+  }
   void count(StoreError error);
-  void tell_later(Pending& pending, StoreError error);
-  void tell_failed();
+  void fail_later(Pending& pending, StoreError error);
+  void complete_failed();
+  void complete_due(PendingLink& due);
   void arm(SteadyClock::time_point deadline);
   void on_deadline();
   KeySpace keys() const { return {.prefix = options_.key_prefix, .policy_names = policy_names_}; }
@@ -132,12 +152,14 @@ class Store::Implementation final : public Connection::Owner {
   const std::vector<std::string> policy_names_;
   const std::vector<std::string> scripts_;
   const std::array<std::uint8_t, 256> script_choice_;
+  const Clock script_clock_;
+  const MonotonicClock& clock_;
   StoreCounters& counters_;
   std::function<void()> changed_;
 
   PendingQuestions<Pending> pending_;
-  PendingLink failed_;  ///< to be told in a moment
-  bool telling_posted_ = false;
+  PendingLink failed_;  ///< to be completed in the next pass of the loop
+  bool failing_posted_ = false;
   Timer timer_;
   bool armed_ = false;
   bool leaving_ = false;      ///< a replica, when the replies at hand are read
@@ -152,47 +174,49 @@ class Store::Implementation final : public Connection::Owner {
 
 // ---- asking ----
 
-Store::Implementation::Pending& Store::Implementation::take(Receiver& receiver,
-                                                            Question* question) {
+Store::Implementation::Pending& Store::Implementation::take(store::Completion& completion,
+                                                            store::Acquisition* acquisition) {
   Pending& pending = pending_.take(*this);
-  pending.receiver = &receiver;
-  pending.question = question;
-  pending.repeated = false;
+  pending.completion = &completion;
+  pending.acquisition = acquisition;
+  pending.repeated = pending.is_due = pending.is_lost = false;
   pending.command.clear();
   return pending;
 }
 
-void Store::Implementation::ask(Question& question) {
-  Pending& pending = take(*question.receiver, &question);
-  if (!is_ready()) return tell_later(pending, StoreError::not_connected);
-  pending.script = script_choice_[algorithms_of(question.claims)];
-  if (pending.script == no_script) return tell_later(pending, StoreError::other);
-  for (std::size_t i = 0; i < question.claims.size(); ++i)
-    question.decisions[i].limit = question.claims[i].policy->capacity;
+/// `claims`: those of the acquisition, or looks at them; needed only during the call.
+void Store::Implementation::ask(store::Acquisition& acquisition,
+                                std::span<const store::Claim> claims, store::Completion& completion,
+                                Instant now) {
+  Pending& pending = take(completion, &acquisition);
+  if (!is_ready()) return fail_later(pending, StoreError::not_connected);
+  pending.script = script_choice_[algorithms_of(claims)];
+  if (pending.script == no_script) return fail_later(pending, StoreError::other);
+  for (std::size_t i = 0; i < claims.size(); ++i)
+    acquisition.decisions[i].limit = claims[i].policy->capacity;
   const ScriptName name{.by = ScriptName::By::sha, .value = connection_.sha(pending.script)};
-  append_question(pending.command, name, keys(), question.claims);
-  send(pending);
+  const auto script_time =
+      script_clock_ == Clock::argument ? std::optional(now) : std::optional<Instant>{};
+  append_question(pending.command, name, keys(), claims, script_time);
+  send(pending, now - acquisition.arrived_at);
 }
 
-void Store::Implementation::probe(Receiver& receiver) {
-  Question& question = *probe_.question();
-  question.receiver = &receiver;
-  ask(question);
+void Store::Implementation::probe(store::Completion& completion, Instant now) {
+  acquire(probe_.acquisition(now), completion, now);
 }
 
-void Store::Implementation::forget(const Hash128& identity, std::uint32_t policy_id,
-                                   Receiver& receiver) {
-  Pending& pending = take(receiver, nullptr);
-  if (!is_ready()) return tell_later(pending, StoreError::not_connected);
-  append_forget(pending.command, keys(), identity, policy_id);
-  send(pending);
+void Store::Implementation::forget(const store::Key& key, store::Completion& completion) {
+  Pending& pending = take(completion, nullptr);
+  if (!is_ready()) return fail_later(pending, StoreError::not_connected);
+  append_forget(pending.command, keys(), key.identity, key.policy_id);
+  send(pending, Duration{0});
 }
 
-void Store::Implementation::send(Pending& pending) {
+/// `waited`: how much of the timeout has passed.
+void Store::Implementation::send(Pending& pending, Duration waited) {
   if (!connection_.send(pending.command, pending))
-    return tell_later(pending, StoreError::not_connected);
+    return fail_later(pending, StoreError::not_connected);
   counters_.questions.add();
-  const Duration waited = pending.question == nullptr ? Duration{0} : pending.question->waited;
   pending.deadline = SteadyClock::now() + (options_.timeout - waited);
   pending_.push(pending);
   if (!armed_ || pending.deadline < timer_.expiry()) arm(pending.deadline);
@@ -201,21 +225,24 @@ void Store::Implementation::send(Pending& pending) {
 // ---- answers ----
 
 void Store::Implementation::on_reply(Pending& pending, const redisReply& reply) {
-  if (pending.receiver == nullptr) {
+  if (pending.completion == nullptr) {
     counters_.late_answers.add();
     return pending_.give_back(pending);
   }
   if (reply.type == REDIS_REPLY_ERROR) return on_error(pending, reply);
   if (!last_error_.empty()) last_error_.clear();
-  tell(pending, read(pending, reply));
+  complete(pending, read(pending, reply));
 }
 
-StoreError Store::Implementation::read(Pending& pending, const redisReply& reply) {
-  if (pending.question == nullptr)
-    return reply.type == REDIS_REPLY_INTEGER ? StoreError::none : StoreError::other;
-  Question& question = *pending.question;
-  has_decided_ = read_answer(reply, question.decisions, question.admitted);
-  return has_decided_ ? StoreError::none : StoreError::other;
+store::Result Store::Implementation::read(Pending& pending, const redisReply& reply) {
+  if (pending.acquisition == nullptr)
+    return failure(reply.type == REDIS_REPLY_INTEGER ? StoreError::none : StoreError::other);
+  const std::size_t claims = pending.acquisition->claims.size();
+  store::Result result{.decider = store::Decider::redis};
+  has_decided_ = read_answer(reply, pending.acquisition->decisions.first(claims), result.admitted);
+  if (!has_decided_) return failure(StoreError::other);
+  result.decided = store::first_claims(claims);
+  return result;
 }
 
 void Store::Implementation::on_error(Pending& pending, const redisReply& reply) {
@@ -225,13 +252,13 @@ void Store::Implementation::on_error(Pending& pending, const redisReply& reply) 
   last_error_ = printable(text);
   said_[static_cast<std::size_t>(error)] = last_error_;
   if (error == StoreError::read_only) leave_replica(text);
-  tell(pending, error);
+  fail(pending, error);
 }
 
 /// The only error after which a question is asked again: nothing ran. It keeps its place and its
 /// deadline.
 bool Store::Implementation::repeat(Pending& pending) {
-  if (pending.repeated || pending.question == nullptr) return false;
+  if (pending.repeated || pending.acquisition == nullptr) return false;
   pending.repeated = true;
   const std::string& script = scripts_[pending.script];
   Repair& repair = repairs_[pending.script];
@@ -251,29 +278,30 @@ void Store::Implementation::leave_replica(std::string_view why) {
 // ---- failures ----
 
 void Store::Implementation::on_loss(Pending& pending, StoreError why) {
-  if (pending.receiver == nullptr) return pending_.give_back(pending);
+  if (pending.completion == nullptr) return pending_.give_back(pending);
+  if (pending.is_due) return void(pending.is_lost = true);
   pending.unlink();
-  tell_later(pending, why);
+  fail_later(pending, why);
 }
 
-void Store::Implementation::tell_later(Pending& pending, StoreError error) {
+void Store::Implementation::fail_later(Pending& pending, StoreError error) {
   pending.error = error;
   pending.link_before(failed_);
-  if (std::exchange(telling_posted_, true)) return;
+  if (std::exchange(failing_posted_, true)) return;
   asio::post(io_, [this, watch = presence_.watch()] {
-    if (!watch.expired()) tell_failed();
+    if (!watch.expired()) complete_failed();
   });
 }
 
-void Store::Implementation::tell_failed() {
-  telling_posted_ = false;
-  // Those that fail while these are told come in the next pass.
+void Store::Implementation::complete_failed() {
+  failing_posted_ = false;
+  // Those that fail while these are completed come in the next pass.
   PendingLink now;
   now.link_before(failed_);
   failed_.unlink();
   while (now.is_linked()) {
     auto& pending = static_cast<Pending&>(*now.next);
-    tell(pending, pending.error);
+    fail(pending, pending.error);
   }
 }
 
@@ -290,7 +318,7 @@ void Store::Implementation::arm(SteadyClock::time_point deadline) {
 /// The timer is not taken back when an answer comes: it wakes at the earliest deadline or before,
 /// and finds out which is the earliest now.
 void Store::Implementation::on_deadline() {
-  armed_ = true;  // for whoever asks meanwhile: the earliest is looked for when all are told
+  armed_ = true;  // for a call meanwhile: the earliest is looked for when all are completed
   const auto now = SteadyClock::now();
   const auto is_due = [now](const Pending* one) { return one != nullptr && one->deadline <= now; };
   Pending* first = pending_.first();
@@ -302,24 +330,37 @@ void Store::Implementation::on_deadline() {
     if (watch.expired()) return;
     first = pending_.first();
   }
-  while (is_due(first)) {
+  // All at once: the first of these completions may close the connection.
+  PendingLink due;
+  for (; is_due(first); first = pending_.first()) {
     first->unlink();
-    Receiver& receiver = *std::exchange(first->receiver, nullptr);
-    count(StoreError::timeout);
-    receiver.on_answer(StoreError::timeout);
-    first = pending_.first();
+    first->link_before(due);
+    first->is_due = true;
   }
+  complete_due(due);
   armed_ = false;
+  first = pending_.first();
   if (first != nullptr) arm(first->deadline);
 }
 
-// ---- telling ----
+void Store::Implementation::complete_due(PendingLink& due) {
+  while (due.is_linked()) {
+    auto& pending = static_cast<Pending&>(*due.next);
+    pending.unlink();
+    store::Completion& completion = *std::exchange(pending.completion, nullptr);
+    if (pending.is_lost) pending_.give_back(pending);
+    count(StoreError::timeout);
+    completion.complete(failure(StoreError::timeout), clock_.now());
+  }
+}
 
-void Store::Implementation::tell(Pending& pending, StoreError error) {
-  Receiver& receiver = *std::exchange(pending.receiver, nullptr);
+// ---- completing ----
+
+void Store::Implementation::complete(Pending& pending, const store::Result& result) {
+  store::Completion& completion = *std::exchange(pending.completion, nullptr);
   pending_.give_back(pending);
-  if (error != StoreError::none) count(error);
-  receiver.on_answer(error);
+  if (result.error != StoreError::none) count(result.error);
+  completion.complete(result, clock_.now());
 }
 
 void Store::Implementation::count(StoreError error) {
@@ -342,13 +383,12 @@ void Store::Implementation::reconnect() {
   connection_.abandon("no answer within " + std::to_string(to_us(options_.timeout)) + " us");
 }
 
-// ---- the seam ----
+// ---- the interface ----
 
-Store::Store(asio::io_context& io, const Options& options, std::vector<std::string> policy_names,
-             const std::vector<std::uint8_t>& algorithm_sets, StoreCounters& counters,
-             std::uint64_t seed)
-    : implementation_(std::make_unique<Implementation>(io, options, std::move(policy_names),
-                                                       algorithm_sets, counters, seed)) {}
+Store::Store(boost::asio::io_context& io, const Options& options, StoreSetup setup,
+             const MonotonicClock& clock, StoreCounters& counters)
+    : implementation_(
+          std::make_unique<Implementation>(io, options, std::move(setup), clock, counters)) {}
 Store::~Store() = default;
 
 void Store::start() {
@@ -357,26 +397,39 @@ void Store::start() {
 void Store::stop() {
   implementation_->stop();
 }
+std::optional<store::Result> Store::acquire(store::Acquisition& acquisition,
+                                            store::Completion& completion, Instant now) {
+  implementation_->acquire(acquisition, completion, now);
+  return std::nullopt;
+}
+std::optional<store::Result> Store::peek(store::Acquisition& acquisition,
+                                         store::Completion& completion, Instant now) {
+  implementation_->peek(acquisition, completion, now);
+  return std::nullopt;
+}
+std::optional<store::Result> Store::forget(const store::Key& key, store::Completion& completion,
+                                           Instant) {
+  implementation_->forget(key, completion);
+  return std::nullopt;
+}
+void Store::settle(std::span<const store::Settlement> settlements, Instant) {
+  implementation_->settle(settlements);
+}
 bool Store::is_ready() const {
   return implementation_->is_ready();
 }
-void Store::ask(Question& question) {
-  implementation_->ask(question);
-}
-void Store::probe(Receiver& receiver) {
-  implementation_->probe(receiver);
-}
 bool Store::has_decided() const {
   return implementation_->has_decided();
-}
-void Store::forget(const Hash128& identity, std::uint32_t policy_id, Receiver& receiver) {
-  implementation_->forget(identity, policy_id, receiver);
 }
 bool Store::is_silent() const {
   return implementation_->is_silent();
 }
 void Store::reconnect() {
   implementation_->reconnect();
+}
+std::optional<store::Result> Store::probe(store::Completion& completion, Instant now) {
+  implementation_->probe(completion, now);
+  return std::nullopt;
 }
 std::string_view Store::trouble() const {
   return implementation_->trouble();

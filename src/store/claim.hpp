@@ -15,14 +15,24 @@ namespace weir::store {
 /// Claims of one request; a store takes no more.
 inline constexpr std::size_t claims_per_request = 16;
 
+/// How a claim is decided while the store that instances share does not decide.
+enum class OnFailure : std::uint8_t {
+  local,  ///< by the memory store, with Claim::local_rule
+  allow,  ///< it does not limit the request
+  deny,   ///< the request fails
+};
+
+/// Everything it points to stays in place until the result is there.
 struct Claim {
   const rules::Policy* policy = nullptr;
-  Hash128 identity;  ///< keyed hash of who is asking
-  std::uint32_t policy_id =
-      0;  ///< tells two policies of one identity apart; the policy's index in the configuration
-  rules::Demand demand;
+  const rules::Policy* local_rule = nullptr;  ///< OnFailure::local: this instance's share
+  Hash128 identity;                           ///< keyed hash of the client's identity
+  /// Distinguishes the policies of one identity: the policy's index in the configuration.
+  std::uint32_t policy_id = 0;
   bool shadow = false;  ///< decided and charged, but its denial does not deny the request
-  std::span<const std::string_view> attributes;  ///< attributed_window: what the entry carries
+  OnFailure on_failure = OnFailure::local;
+  rules::Demand demand;
+  std::span<const std::string_view> attributes;  ///< attributed_window: the fields of the entry
 };
 
 }  // namespace weir::store

@@ -6,6 +6,7 @@
 
 #include "store/asked.hpp"
 #include "store/held_shards.hpp"
+#include "store/looks.hpp"
 
 namespace weir::store {
 namespace {
@@ -40,8 +41,8 @@ MemoryStore::MemoryStore(const MemoryStoreOptions& options) : key_hash_(options.
 
 MemoryStore::~MemoryStore() = default;
 
-bool MemoryStore::acquire(std::span<const Claim> claims, Instant now,
-                          std::span<rules::Decision> decisions) {
+bool MemoryStore::decide(std::span<const Claim> claims, Instant now,
+                         std::span<rules::Decision> decisions) {
   assert(claims.size() <= claims_per_request && decisions.size() >= claims.size());
   Questions questions;
   for (std::size_t i = 0; i < claims.size(); ++i) {
@@ -66,14 +67,36 @@ bool MemoryStore::acquire(std::span<const Claim> claims, Instant now,
   // Absent keys last: inserting one moves slots that others still point to.
   for (const bool absent : {false, true}) {
     for (Asked& asked : questions) {
-      if (asked.leads && (asked.slot == nullptr) == absent) settle(asked, now, admitted);
+      if (asked.leads && (asked.slot == nullptr) == absent) store::settle(asked, now, admitted);
     }
   }
   return admitted;
 }
 
-void MemoryStore::forget(const Hash128& identity, std::uint32_t policy_id) {
-  const std::uint64_t hash = key_hash_(identity, policy_id);
+std::optional<Result> MemoryStore::acquire(Acquisition& acquisition, Completion&, Instant now) {
+  const auto claims = acquisition.claims;
+  return Result{.admitted = decide(claims, now, acquisition.decisions),
+                .decided = first_claims(claims.size())};
+}
+
+std::optional<Result> MemoryStore::peek(Acquisition& acquisition, Completion&, Instant now) {
+  const Looks looks = looks_of(acquisition.claims);
+  return Result{.admitted = decide({looks.data(), looks.size()}, now, acquisition.decisions),
+                .decided = first_claims(looks.size())};
+}
+
+std::optional<Result> MemoryStore::forget(const Key& key, Completion&, Instant) {
+  forget(key);
+  return Result{};
+}
+
+void MemoryStore::settle(std::span<const Settlement> settlements, Instant) {
+  if (settlements.empty()) return;
+  settlements_lost_.fetch_add(settlements.size(), std::memory_order_relaxed);
+}
+
+void MemoryStore::forget(const Key& key) {
+  const std::uint64_t hash = key_hash_(key.identity, key.policy_id);
   Shard& shard = *shards_[hash % shards_.size()];
   const std::lock_guard lock(shard.mutex);
   shard.erase(hash);
@@ -98,6 +121,9 @@ std::size_t MemoryStore::keys() const {
 }
 std::uint64_t MemoryStore::evictions() const {
   return sum_over(shards_, [](const Shard& shard) { return shard.evictions(); });
+}
+std::uint64_t MemoryStore::settlements_lost() const {
+  return settlements_lost_.load(std::memory_order_relaxed);
 }
 std::uint64_t MemoryStore::denied_evictions() const {
   return sum_over(shards_, [](const Shard& shard) { return shard.denied_evictions(); });

@@ -9,6 +9,7 @@
 // whole keys first, then the soonest whole, a key that is being denied last. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "rules/decision.hpp"
 #include "store/claim.hpp"
 #include "store/key_hash.hpp"
+#include "store/store.hpp"
 
 namespace weir::store {
 
@@ -29,30 +31,33 @@ struct MemoryStoreOptions {
   std::uint64_t seed = 0;  ///< of the key hash; random in production, fixed in tests
 };
 
-class MemoryStore {
+class MemoryStore final : public Store {
  public:
   explicit MemoryStore(const MemoryStoreOptions& options);
-  ~MemoryStore();
-  MemoryStore(const MemoryStore&) = delete;
-  MemoryStore& operator=(const MemoryStore&) = delete;
+  ~MemoryStore() override;
 
-  /// Decides all claims together at `now`: true if the request is admitted. decisions[i] answers
-  /// claims[i]; at most claims_per_request of them. Admitted: every non-shadow claim allowed; then
-  /// those and each shadow claim that allows are charged. What a policy with count_rejected does
-  /// not admit, by itself or because the request is denied, is charged to it all the same; an
-  /// allowed claim then has a retry_after if the same demand would not pass again at once.
-  /// Several claims on one key see each other.
-  bool acquire(std::span<const Claim> claims, Instant now, std::span<rules::Decision> decisions);
+  /// Returns its result at once, as all calls below do.
+  std::optional<Result> acquire(Acquisition& acquisition, Completion& completion,
+                                Instant now) override;
+  std::optional<Result> peek(Acquisition& acquisition, Completion& completion,
+                             Instant now) override;
+  std::optional<Result> forget(const Key& key, Completion& completion, Instant now) override;
+  /// Holds nothing, so each settlement names a hold that is not there and is counted as lost.
+  void settle(std::span<const Settlement> settlements, Instant now) override;
 
-  /// The key's next request finds a fresh state.
-  void forget(const Hash128& identity, std::uint32_t policy_id);
+  /// acquire() for callers that need no more than whether the request is admitted: decisions[i]
+  /// answers claims[i].
+  bool decide(std::span<const Claim> claims, Instant now, std::span<rules::Decision> decisions);
+  void forget(const Key& key);
 
   std::size_t keys() const;                ///< live and not yet reclaimed
   std::uint64_t evictions() const;         ///< keys with use that were dropped at the bound
   std::uint64_t denied_evictions() const;  ///< of those, keys that were being denied
+  std::uint64_t settlements_lost() const;
 
  private:
   KeyHash key_hash_;
+  std::atomic<std::uint64_t> settlements_lost_{0};
   std::vector<std::unique_ptr<Shard>> shards_;  ///< a power of two
 };
 

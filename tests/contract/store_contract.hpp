@@ -270,12 +270,12 @@ inline void forgotten_keys_are_fresh(StoreUnderTest& store) {
     const Claim both = claim(limit, static_cast<std::uint64_t>(algorithm), 2);
     CHECK(ask(store, epoch, {both}).admitted);
     CHECK_FALSE(ask(store, epoch, {both}).admitted);
-    store.forget(both.identity, both.policy_id + 1);
+    store.forget({.identity = both.identity, .policy_id = both.policy_id + 1});
     CHECK_FALSE(ask(store, epoch, {both}).admitted);
-    store.forget(both.identity, both.policy_id);
+    store.forget({.identity = both.identity, .policy_id = both.policy_id});
     CHECK(ask(store, epoch, {both}).admitted);
     // What is not there can be forgotten, too.
-    store.forget({.low = 1, .high = 1}, 0);
+    store.forget({.identity = {.low = 1, .high = 1}});
   }
 }
 
@@ -305,6 +305,32 @@ inline void a_raised_rate_is_soon_whole(StoreUnderTest& store) {
   }
 }
 
+inline void a_peek_reads_and_charges_nothing(StoreUnderTest& store) {
+  for (const auto algorithm : algorithms) {
+    CAPTURE(to_string(algorithm));
+    const auto who = static_cast<std::uint64_t>(algorithm);
+    auto limit = policy(algorithm, 3, 3s);
+    limit.count_rejected = algorithm == rules::Algorithm::fixed_window;
+    const std::vector claims{claim(limit, who, 2), claim(limit, who + 100, 2, 1)};
+    const auto peek = [&] {
+      std::vector<rules::Decision> decisions(claims.size());
+      store.peek(claims, epoch + 1s, decisions);
+      return decisions;
+    };
+    CHECK(ask(store, epoch + 1s, {claims[0]}).admitted);
+    const auto first = peek();
+    CHECK(first[0].limit == 3);
+    CHECK(first[0].remaining == 1);
+    CHECK(first[0].reset_after > Duration{0});
+    CHECK(first[1].remaining == 3);
+    CHECK(first[1].reset_after == Duration{0});
+    for (int i = 0; i < 5; ++i)
+      CHECK(peek() == first);
+    CHECK(ask(store, epoch + 1s, {claim(limit, who, 1)}).admitted);
+    CHECK(peek()[0].remaining == 0);
+  }
+}
+
 struct ContractCase {
   const char* name;
   void (*run)(StoreUnderTest&);
@@ -330,6 +356,7 @@ inline constexpr ContractCase store_contract[] = {
     {"a clock stepping back changes nothing", clock_stepping_back_changes_nothing},
     {"a raised rate is soon whole", a_raised_rate_is_soon_whole},
     {"forgotten keys are fresh", forgotten_keys_are_fresh},
+    {"a peek reads and charges nothing", a_peek_reads_and_charges_nothing},
 };
 
 }  // namespace weir::store::test

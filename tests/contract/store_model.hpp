@@ -8,6 +8,7 @@
 
 #include "catch.hpp"
 #include "contract/store_under_test.hpp"
+#include "store/looks.hpp"
 
 namespace weir::store::test {
 
@@ -18,7 +19,7 @@ class StoreModel : public StoreUnderTest {
     now = latest_ = std::max(latest_, now);
     bool admitted = true;
     std::vector<rules::Admission> admissions;
-    std::map<Key, State> expected;
+    std::map<Place, State> expected;
     for (const Claim& claim : claims) {
       State& state = expected.try_emplace(key_of(claim), state_of(claim)).first->second;
       admissions.push_back(admission_of(claim, state, now));
@@ -44,17 +45,20 @@ class StoreModel : public StoreUnderTest {
     }
     return admitted;
   }
-  void forget(const Hash128& identity, std::uint32_t policy_id) override {
-    states_.erase({identity, policy_id});
+  void peek(std::span<const Claim> claims, Instant now,
+            std::span<rules::Decision> decisions) override {
+    const Looks looks = looks_of(claims);
+    acquire({looks.data(), looks.size()}, now, decisions);
   }
+  void forget(const Key& key) override { states_.erase({key.identity, key.policy_id}); }
 
  private:
-  using Key = std::pair<Hash128, std::uint32_t>;
+  using Place = std::pair<Hash128, std::uint32_t>;
   using State = std::variant<rules::GcraState, rules::FixedWindowState, rules::TokenBucketState,
                              rules::LeakyBucketState, rules::SlidingWindowState,
                              rules::SlidingLogState, rules::AttributedWindowState>;
 
-  static Key key_of(const Claim& claim) { return {claim.identity, claim.policy_id}; }
+  static Place key_of(const Claim& claim) { return {claim.identity, claim.policy_id}; }
 
   State& state_of(const Claim& claim) {
     const auto fresh = rules::with_state_of(claim.policy->algorithm,
@@ -69,7 +73,7 @@ class StoreModel : public StoreUnderTest {
     std::visit([&](auto& state) { charge(*claim.policy, state, now, units); }, any);
   }
 
-  std::map<Key, State> states_;
+  std::map<Place, State> states_;
   Instant latest_{};
 };
 
@@ -111,8 +115,8 @@ class RandomRequests {
       const Claim key = look(before).front();
       const bool whole = ask(model, now, look(before)).decisions[0].reset_after == Duration{0};
       if (whole || revives) {
-        store.forget(key.identity, key.policy_id);
-        model.forget(key.identity, key.policy_id);
+        store.forget({.identity = key.identity, .policy_id = key.policy_id});
+        model.forget({.identity = key.identity, .policy_id = key.policy_id});
       }
       CAPTURE(index, who, to_string(limit.algorithm));
       REQUIRE(ask(store, now, look(limit)).decisions == ask(model, now, look(limit)).decisions);

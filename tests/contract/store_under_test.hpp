@@ -1,16 +1,20 @@
-// What the store contract needs of a store, and short ways to write claims.
+// The stores that the contract tests run against, and short ways to write claims.
 //
-// Every store runs the same cases: it implements StoreUnderTest, with the instant given by the
-// case, and starts each case empty.
+// Every store runs the same cases, through the interface that the program uses
+// (InterfaceUnderTest), with the instant given by the case. It starts each case empty. The model of
+// a store (contract/store_model.hpp) implements StoreUnderTest by itself.
 #pragma once
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "rules/rules.hpp"
-#include "store/claim.hpp"
+#include "store/store.hpp"
 
 namespace weir::store::test {
 
@@ -21,7 +25,63 @@ class StoreUnderTest {
   virtual ~StoreUnderTest() = default;
   virtual bool acquire(std::span<const Claim> claims, Instant now,
                        std::span<rules::Decision> decisions) = 0;
-  virtual void forget(const Hash128& identity, std::uint32_t policy_id) = 0;
+  virtual void peek(std::span<const Claim> claims, Instant now,
+                    std::span<rules::Decision> decisions) = 0;
+  virtual void forget(const Key& key) = 0;
+};
+
+/// Keeps the result of one call.
+struct Received final : Completion {
+  void complete(const Result& its_result, Instant) noexcept override {
+    ++times;
+    result = its_result;
+  }
+  std::optional<Result> result;
+  int times = 0;
+};
+
+/// A store::Store, driven until it has completed.
+class InterfaceUnderTest : public StoreUnderTest {
+ public:
+  bool acquire(std::span<const Claim> claims, Instant now,
+               std::span<rules::Decision> decisions) override {
+    Acquisition acquisition{.claims = claims, .decisions = decisions, .arrived_at = now};
+    Received received;
+    const auto result = finish(store().acquire(acquisition, received, now), received);
+    check(result, claims.size());
+    return result.admitted;
+  }
+  void peek(std::span<const Claim> claims, Instant now,
+            std::span<rules::Decision> decisions) override {
+    Acquisition acquisition{.claims = claims, .decisions = decisions, .arrived_at = now};
+    Received received;
+    check(finish(store().peek(acquisition, received, now), received), claims.size());
+  }
+  void forget(const Key& key) override {
+    Received received;
+    check(finish(store().forget(key, received, epoch_of_forgetting), received), 0);
+  }
+  virtual Store& store() = 0;
+
+ protected:
+  /// Runs whatever completes the store's calls until `received` has its result.
+  virtual void wait_for(const Received& received) = 0;
+
+ private:
+  static constexpr Instant epoch_of_forgetting = instant_from_us(1'700'000'010'000'000);
+
+  Result finish(const std::optional<Result>& at_once, Received& received) {
+    if (at_once) return *at_once;
+    wait_for(received);
+    if (received.times != 1) throw std::runtime_error("not completed exactly once");
+    return *received.result;
+  }
+  static void check(const Result& result, std::size_t claims) {
+    if (result.error != Error::none)
+      throw std::runtime_error("not decided: " + std::string(to_string(result.error)));
+    if (claims != 0 && result.decided != first_claims(claims))
+      throw std::runtime_error("not all claims are decided");
+  }
 };
 
 /// A whole second that starts a window of 1, 3 or 10 s.

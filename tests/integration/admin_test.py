@@ -224,7 +224,8 @@ class Metrics(AdminCase):
                      "weir_request_duration_seconds_bucket",
                      "weir_decision_duration_seconds_bucket", "weir_upstream_requests_total",
                      "weir_store_up", "weir_connections", "weir_memory_store_keys",
-                     "weir_memory_store_evictions_total", "weir_build_info",
+                     "weir_memory_store_evictions_total", "weir_store_settlements_lost_total",
+                     "weir_build_info",
                      "process_resident_memory_bytes", "process_cpu_seconds_total"]:
             self.assertIn(name, names)
 

@@ -143,9 +143,12 @@ TEST_CASE("metrics of the store that instances share") {
   process.shared[0].store.late_answers.add(5);
   process.shared[1].store.errors[static_cast<int>(redis::StoreError::timeout)].add(6);
   process.shared[1].store.errors[static_cast<int>(redis::StoreError::not_connected)].add(7);
-  process.shared[0].limiter.not_connected.add(1);
-  process.shared[1].limiter.remembered.add(9);
-  process.shared[1].limiter.alone.add(10);
+  process.shared[0].chain.not_connected.add(1);
+  process.shared[1].chain.remembered.add(9);
+  process.shared[1].chain.alone.add(10);
+  process.shared[0].store.settlements_lost.add(11);
+  process.shared[1].store.settlements_lost.add(12);
+  process.store.settle(std::vector<store::Settlement>(13), {});
   const std::map<std::string, std::string> expected{
       {R"(weir_decision_duration_seconds_count{store="redis"})", "1"},
       {R"(weir_decision_duration_seconds_count{store="local"})", "1"},
@@ -158,6 +161,7 @@ TEST_CASE("metrics of the store that instances share") {
       {R"(weir_store_errors_total{kind="read_only"})", "0"},
       {"weir_denial_memory_hits_total", "9"},
       {"weir_store_fallbacks_total", "10"},
+      {"weir_store_settlements_lost_total", "36"},
   };
   const auto series = series_of(rendered(process));
   for (const auto& [name, value] : expected) {
@@ -170,7 +174,7 @@ TEST_CASE("metrics of the store that instances share") {
 }
 
 TEST_CASE("the store is up if it is for every worker, the breaker as the worst of them") {
-  using limiter::Breaker;
+  using store::Breaker;
   TestProcess process;
   process.share_store();
   const auto state = [&] {
@@ -182,9 +186,9 @@ TEST_CASE("the store is up if it is for every worker, the breaker as the worst o
   CHECK(state() == "00");
   process.health.tell(1, {.connected = true, .deciding = true});
   CHECK(state() == "10");
-  process.shared[0].limiter.breaker = Breaker::State::half_open;
+  process.shared[0].chain.breaker = Breaker::State::half_open;
   CHECK(state() == "11");
-  process.shared[1].limiter.breaker = Breaker::State::open;
+  process.shared[1].chain.breaker = Breaker::State::open;
   CHECK(state() == "12");
   process.health.tell(1, {.connected = false, .deciding = false, .trouble = "gone"});
   CHECK(state() == "02");

@@ -41,7 +41,7 @@ struct TestProcess {
       all.policies.emplace_back(*worker);
     if (config.store_type == config::StoreType::memory) return all;
     for (const auto& worker : shared)
-      all.shared_store.push_back({.store = &worker.store, .limiter = &worker.limiter});
+      all.shared_store.push_back({.store = &worker.store, .chain = &worker.chain});
     all.store_health = &health;
     return all;
   }
@@ -50,7 +50,7 @@ struct TestProcess {
 
   struct Sharing {
     redis::StoreCounters store;
-    limiter::SharingCounters limiter;
+    store::ChainCounters chain;
   };
 
   config::Config config;

@@ -15,10 +15,10 @@ Attribute attribute(Kind kind, const char* name, identity::Source source) {
 std::vector<std::string> texts(Fixture& fixture, std::vector<Attribute> attributes) {
   fixture.config.policies.resize(1);
   fixture.config.policies[0].attributes = std::move(attributes);
-  AttributeTexts made(fixture.config);
-  made.clear();
-  const auto views = made.of(0, fixture.evidence());
-  return {views.begin(), views.end()};
+  const AttributeReader reader(fixture.config);
+  AttributeTexts made;
+  const auto read = reader.read(fixture.config.policies[0], fixture.evidence(), made);
+  return {read.texts.begin(), read.texts.end()};
 }
 
 }  // namespace
@@ -59,12 +59,13 @@ TEST_CASE("The texts of all limits of a request hold together") {
   fixture.config.policies.resize(1);
   fixture.config.policies[0].attributes.assign(
       attribute_limit, attribute(Kind::client_address, "", {identity::FromClientAddress{}}));
-  AttributeTexts made(fixture.config);
+  const AttributeReader reader(fixture.config);
+  AttributeTexts made;
   for (int request = 0; request < 3; ++request) {
     made.clear();
     std::vector<std::span<const std::string_view>> all;
     for (std::size_t i = 0; i < limits_per_route; ++i) {
-      all.push_back(made.of(0, fixture.evidence()));
+      all.push_back(reader.read(fixture.config.policies[0], fixture.evidence(), made).texts);
     }
     for (const auto& texts_of_limit : all) {
       for (const auto text : texts_of_limit) {

@@ -1,13 +1,52 @@
-// Deciding with a real Redis.
-#include "unit/limiter/shared_fixture.hpp"
+// A limiter whose store decides later, or not at all: the chain before a fake store.
+#include <array>
+
+#include "catch.hpp"
+#include "store/chain.hpp"
+#include "unit/limiter/request_fixture.hpp"
+#include "unit/store/fake_store.hpp"
 
 namespace weir::limiter::test {
+namespace {
 
-TEST_CASE("Redis decides, and its verdict is explained as any other") {
+limiter::Policy shared_policy(const char* name, std::int64_t count,
+                              OnFailure on_failure = OnFailure::local) {
+  limiter::Policy result = policy(name, gcra(count, 3'600s));
+  result.local_rule = rules::compile(gcra(1, 3'600s)).value();
+  result.on_failure = on_failure;
+  return result;
+}
+
+struct SharedFixture : Fixture {
+  void connect() {
+    chain.emplace(
+        remote, store,
+        store::ChainOptions{
+            .timeout = 5s, .breaker_failures = 100, .breaker_retry_after = 1s, .seed = 1});
+    limiter = std::make_unique<Limiter>(config, chain->front(), store::Decider::redis);
+  }
+  /// Through to the verdict; it holds until the next.
+  Verdict serve(store::Error error = store::Error::none) {
+    store::test::Received received;
+    const Verdict* const at_once = limiter->decide(evaluation, routes(), received, epoch);
+    if (at_once != nullptr) return *at_once;
+    remote.answer_all(epoch, error);
+    REQUIRE(received.times == 1);
+    return limiter->conclude(evaluation, *received.result);
+  }
+  Verdict fail() { return serve(store::Error::timeout); }
+
+  store::test::FakeStore remote;
+  std::optional<store::Chain> chain;
+};
+
+}  // namespace
+
+TEST_CASE("The verdict of a store that instances share is explained as any other") {
   SharedFixture fixture;
   fixture.limit(shared_policy("wide", 10), 0);
   fixture.limit(shared_policy("narrow", 2), 0);
-  REQUIRE(fixture.connect());
+  fixture.connect();
   const Verdict first = fixture.serve();
   CHECK(first.outcome == Outcome::allowed);
   CHECK(first.decider == Decider::redis);
@@ -26,297 +65,136 @@ TEST_CASE("Redis decides, and its verdict is explained as any other") {
   CHECK(fixture.store.keys() == 0);
 }
 
-TEST_CASE("Without a request it is found out whether Redis decides, and nobody is charged for it") {
-  SharedFixture fixture;
-  fixture.config.redis.breaker_retry_after = 10s;
-  fixture.limit(shared_policy("shared", 10), 0);
-  REQUIRE(fixture.connect());
-  const auto& store = *fixture.redis->store;
-  /// Asks, until the answer has been heard and made use of.
-  const auto probe = [&](Duration after) {
-    const auto answers = [&] {
-      std::uint64_t errors = 0;
-      for (const auto& of_kind : fixture.redis->counters.errors)
-        errors += of_kind.value();
-      return errors + (store.has_decided() ? 1 : 0);
-    };
-    const auto before = answers();
-    fixture.limiter->probe(epoch + after);
-    const bool answered = fixture.redis->run_until([&] { return answers() != before; }, 2s);
-    fixture.limiter->probe(epoch + after);
-    return answered;
-  };
-  redis::test::RedisCli cli(fixture.process);
-  CHECK_FALSE(store.has_decided());
-  REQUIRE(probe(0s));
-  CHECK(store.has_decided());
-  CHECK(fixture.questions() == 1);
-  fixture.limiter->probe(epoch);
-  CHECK(fixture.questions() == 1);
-  CHECK(fixture.counters(0).allowed.value() == 0);
-  std::string key = cli({"KEYS", "*"});
-  key.resize(key.find('\n') == std::string::npos ? 0 : key.find('\n'));
-  CHECK(cli({"PTTL", key}) != "-1");
-
-  // A server that reads and does not write decides nothing.
-  cli({"CONFIG", "SET", "min-replicas-to-write", "1"});
-  CHECK(fixture.serve().decider == Decider::local);
-  CHECK_FALSE(store.has_decided());
-  REQUIRE(probe(0s));
-  CHECK(fixture.breaker() == Breaker::State::open);
-  cli({"CONFIG", "SET", "min-replicas-to-write", "0"});
-  // As often as the breaker lets a request through, and no more.
-  const auto asked = fixture.questions();
-  fixture.limiter->probe(epoch + 9'999ms);
-  CHECK(fixture.questions() == asked);
-  REQUIRE(probe(10s));
-  CHECK(fixture.breaker() == Breaker::State::closed);
-  CHECK(store.has_decided());
-  CHECK(fixture.serve(10s).limits[0].decision.remaining == 9);
-
-  // A connection that has decided nothing yet is not trusted for what another one did.
-  fixture.redis->store->reconnect();
-  REQUIRE(fixture.redis->run_until([&] { return !store.is_ready(); }));
-  REQUIRE(fixture.redis->run_until_ready());
-  CHECK_FALSE(store.has_decided());
-}
-
-TEST_CASE("A flood of one key costs Redis next to nothing") {
-  SharedFixture fixture;
-  fixture.limit(shared_policy("wide", 10), 0);
-  fixture.limit(shared_policy("narrow", 2), 0);
-  REQUIRE(fixture.connect());
-  // What leaves nothing tells of the denial to come.
-  for (int i = 0; i < 3; ++i)
-    fixture.serve();
-  REQUIRE(fixture.questions() == 2);
-  for (int i = 1; i <= 1'000; ++i) {
-    const Verdict verdict = fixture.serve(Duration{i * 4'000});
-    REQUIRE(verdict.outcome == Outcome::denied);
-    REQUIRE(verdict.decider == Decider::redis);
-    REQUIRE(verdict.deciding == &fixture.config.policies[1]);
-    // As Redis had said, aged; also of the limit that did not deny.
-    REQUIRE(verdict.limits.size() == 2);
-    REQUIRE(verdict.limits[0].decision.remaining == 8);
-    REQUIRE(verdict.retry_after <= Duration{1'800s} - Duration{i * 4'000});
-  }
-  CHECK(fixture.questions() == 2);
-  CHECK(fixture.limiter->sharing()->remembered.value() == 1'001);
-  CHECK(fixture.counters(1).denied.value() == 1'001);
-  // Not for ever, and not after a reset.
-  CHECK(fixture.serve(5s).outcome == Outcome::denied);
-  CHECK(fixture.questions() == 3);
-  fixture.limiter->forget(fixture.inquiry->limits[1].identity, 1);
-  CHECK(fixture.serve(5s).outcome == Outcome::denied);
-  CHECK(fixture.questions() == 4);
-}
-
-// The denial is believed for 5 s of the test's time, and renewed by Redis, for which no time
-// passes.
-TEST_CASE("Where a denial has ended one request asks, and the others wait for its answer") {
-  SharedFixture fixture;
-  fixture.config.redis.timeout = 20s;
-  fixture.limit(shared_policy("narrow", 3), 0);
-  REQUIRE(fixture.connect());
-  for (int i = 0; i < 3; ++i)
-    REQUIRE(fixture.serve().outcome == Outcome::allowed);
-  REQUIRE(fixture.questions() == 3);
-  Coming first;
-  std::array<Coming, 3> others;
-  const auto come = [&] {
-    fixture.come(first, 5s);
-    for (auto& other : others)
-      fixture.come(other, 5s);
-    REQUIRE(fixture.questions() == 4);
-    REQUIRE(fixture.await(first));
-    for (auto& other : others)
-      REQUIRE_FALSE(other.told.error.has_value());
-  };
-  SECTION("another denial holds for all") {
-    come();
-    CHECK(fixture.conclude(first, 5s) == Outcome::denied);
-    for (auto& other : others) {
-      REQUIRE(other.told.error.has_value());
-      CHECK(fixture.conclude(other, 5s) == Outcome::denied);
-      CHECK(other.verdict.decider == Decider::redis);
-    }
-    CHECK(fixture.questions() == 4);
-  }
-  SECTION("where something is left, all ask at once") {
-    redis::test::RedisCli cli(fixture.process);
-    cli({"flushall"});
-    come();
-    CHECK(fixture.conclude(first, 5s) == Outcome::allowed);
-    for (auto& other : others) {
-      REQUIRE(fixture.conclude(other, 5s) == Outcome::undecided);
-      fixture.ask(other, 5s);
-    }
-    CHECK(fixture.questions() == 7);
-    for (auto& other : others)
-      REQUIRE(fixture.await(other));
-    CHECK(fixture.conclude(others[0], 5s) == Outcome::allowed);
-    CHECK(fixture.conclude(others[1], 5s) == Outcome::allowed);
-    CHECK(fixture.conclude(others[2], 5s) == Outcome::denied);
-  }
-  SECTION("an answer that is past already is asked for again by one, for those who came after it") {
-    come();
-    CHECK(fixture.conclude(first, 10s) == Outcome::denied);
-    REQUIRE(fixture.conclude(others[0], 10s) == Outcome::undecided);
-    fixture.ask(others[0], 10s);
-    REQUIRE(fixture.conclude(others[1], 10s) == Outcome::undecided);
-    fixture.ask(others[1], 10s);
-    CHECK(fixture.questions() == 5);
-    CHECK(others[0].inquiry.question.waited == 5s);
-    REQUIRE(fixture.await(others[0]));
-    CHECK(fixture.conclude(others[0], 10s) == Outcome::denied);
-    REQUIRE(others[1].told.error.has_value());
-    CHECK(fixture.conclude(others[1], 10s) == Outcome::denied);
-    CHECK(fixture.conclude(others[2], 10s) == Outcome::denied);
-  }
-  SECTION("nobody waits for one who came later and may take longer") {
-    come();
-    CHECK(fixture.conclude(first, 10s) == Outcome::denied);
-    Coming later;
-    fixture.come(later, 11s);
-    CHECK(fixture.questions() == 5);
-    REQUIRE(fixture.conclude(others[0], 12s) == Outcome::undecided);
-    fixture.ask(others[0], 12s);
-    CHECK(fixture.questions() == 6);
-    CHECK_FALSE(others[0].inquiry.waits);
-    REQUIRE(fixture.await(others[0]));
-  }
-  SECTION("who has waited for all of its time decides alone") {
-    come();
-    CHECK(fixture.conclude(first, 24'999ms) == Outcome::denied);
-    REQUIRE(fixture.conclude(others[0], 24'999ms) == Outcome::undecided);
-    fixture.conclude(others[1], 25s);
-    CHECK(others[1].verdict.decider == Decider::local);
-  }
-  SECTION("a store that stops leaves nobody waiting") {
-    fixture.come(first, 5s);
-    for (auto& other : others)
-      fixture.come(other, 5s);
-    fixture.redis->store->stop();
-    REQUIRE(fixture.await(first));
-    fixture.conclude(first, 5s);
-    CHECK(first.verdict.decider == Decider::local);
-    for (auto& other : others) {
-      REQUIRE(other.told.error.has_value());
-      fixture.conclude(other, 5s);
-      CHECK(other.verdict.decider == Decider::local);
-    }
-  }
-}
-
-TEST_CASE("Who waits for a Redis that is silent is decided within its own time") {
-  SharedFixture fixture;
-  fixture.config.redis.timeout = 50ms;
-  fixture.config.redis.breaker_failures = 3;
-  fixture.limit(shared_policy("narrow", 1), 0);
-  REQUIRE(fixture.connect());
-  REQUIRE(fixture.serve().outcome == Outcome::allowed);
-  fixture.process.pause();
-  Coming first;
-  Coming second;
-  Coming third;
-  fixture.come(first, 5s);
-  fixture.come(second, 5s + 20ms);
-  fixture.come(third, 5s + 20ms);
-  CHECK(fixture.questions() == 2);
-  REQUIRE(fixture.await(first));
-  CHECK_FALSE(second.told.error.has_value());
-  fixture.conclude(first, 5s + 50ms);
-  CHECK(first.verdict.decider == Decider::local);
-  REQUIRE(second.told.error.has_value());
-  REQUIRE(fixture.conclude(second, 5s + 50ms) == Outcome::undecided);
-  fixture.ask(second, 5s + 50ms);
-  CHECK(second.inquiry.question.waited == 30ms);
-  CHECK(fixture.questions() == 3);
-  SECTION("one after the other") {
-    REQUIRE(fixture.await(second));
-    fixture.conclude(second, 5s + 70ms);
-    CHECK(second.verdict.decider == Decider::local);
-    REQUIRE(third.told.error.has_value());
-    fixture.conclude(third, 5s + 70ms);
-    CHECK(third.verdict.decider == Decider::local);
-    CHECK(fixture.questions() == 3);
-  }
-  SECTION("nobody waits once the breaker is open") {
-    fixture.client = identity::IpAddress::v4({192, 0, 2, 2});
-    for (int i = 0; i < 2; ++i)
-      CHECK(fixture.serve(5s + 50ms).decider == Decider::local);
-    REQUIRE(fixture.breaker() == Breaker::State::open);
-    fixture.client = identity::IpAddress::v4({192, 0, 2, 1});
-    fixture.conclude(third, 5s + 50ms);
-    CHECK(third.verdict.decider == Decider::local);
-    REQUIRE(fixture.await(second));
-    fixture.conclude(second, 5s + 70ms);
-  }
-}
-
-TEST_CASE("Requests of a key that was not denied lately do not wait for each other") {
-  SharedFixture fixture;
-  fixture.limit(shared_policy("wide", 10), 0);
-  REQUIRE(fixture.connect());
-  std::array<Coming, 3> all;
-  for (auto& coming : all)
-    fixture.come(coming, 0s);
-  CHECK(fixture.questions() == 3);
-  for (auto& coming : all) {
-    REQUIRE(fixture.await(coming));
-    CHECK(fixture.conclude(coming, 0s) == Outcome::allowed);
-  }
-}
-
-TEST_CASE("A key that is denied denies with every other limit, another client is asked for") {
+TEST_CASE("A remembered denial is counted, and names the limits that it is known of") {
   SharedFixture fixture;
   fixture.limit(shared_policy("narrow", 1), 0);
   fixture.limit(shared_policy("per_key", 10), 1);
-  REQUIRE(fixture.connect());
+  fixture.connect();
   fixture.serve();
   REQUIRE(fixture.serve().outcome == Outcome::denied);
-  REQUIRE(fixture.questions() == 1);
   fixture.header("x-api-key", "one");
   const Verdict verdict = fixture.serve();
   CHECK(verdict.outcome == Outcome::denied);
-  CHECK(verdict.limits.size() == 1);  // nothing is known of the other
-  CHECK(fixture.questions() == 1);
-  fixture.client = identity::IpAddress::v4({192, 0, 2, 2});
-  CHECK(fixture.serve().outcome == Outcome::allowed);
-  CHECK(fixture.questions() == 2);
+  CHECK(verdict.decider == Decider::redis);
+  REQUIRE(verdict.limits.size() == 1);
+  CHECK(verdict.limits[0].policy == &fixture.config.policies[0]);
+  CHECK(fixture.remote.questions == 1);
+  CHECK(fixture.counters(0).denied.value() == 2);
+  CHECK(fixture.counters(1).allowed.value() == 0);
 }
 
-TEST_CASE("What a denial does not settle is asked each time") {
+TEST_CASE("Without the shared store each policy does what its on_failure says") {
   SharedFixture fixture;
-  rules::Definition counted = gcra(1, 3'600s);
-  counted.algorithm = rules::Algorithm::fixed_window;
-  SECTION("a policy counts rejected requests") {
-    counted.count_rejected = true;
-    fixture.limit(policy("counted", counted), 0);
+  SECTION("local: this instance's share") {
+    fixture.limit(shared_policy("shared", 10), 0);
+    fixture.connect();
+    const Verdict first = fixture.fail();
+    CHECK(first.outcome == Outcome::allowed);
+    CHECK(first.decider == Decider::local);
+    REQUIRE(first.limits.size() == 1);
+    CHECK(first.limits[0].decision.limit == 1);
+    CHECK(fixture.fail().outcome == Outcome::denied);
   }
-  SECTION("another policy of the request does") {
-    fixture.limit(shared_policy("plain", 1), 0);
-    counted.rates[0].count = 100;
-    counted.count_rejected = true;
-    fixture.limit(policy("counted", counted), 0);
+  SECTION("allow: the policy does not limit") {
+    fixture.limit(shared_policy("open", 10, OnFailure::allow), 0);
+    fixture.connect();
+    for (int i = 0; i < 3; ++i) {
+      const Verdict verdict = fixture.fail();
+      CHECK(verdict.outcome == Outcome::allowed);
+      CHECK(verdict.decider == Decider::local);
+      CHECK(verdict.limits.empty());
+    }
+    CHECK(fixture.store.keys() == 0);
   }
-  SECTION("only a shadow policy denies") {
-    fixture.limit(shared_policy("shadow", 1), 0);
+  SECTION("allow beside local") {
+    fixture.limit(shared_policy("open", 10, OnFailure::allow), 0);
+    fixture.limit(shared_policy("shared", 10), 0);
+    fixture.connect();
+    CHECK(fixture.fail().outcome == Outcome::allowed);
+    const Verdict second = fixture.fail();
+    CHECK(second.outcome == Outcome::denied);
+    REQUIRE(second.limits.size() == 1);
+    CHECK(second.deciding == &fixture.config.policies[1]);
+    CHECK(fixture.counters(1).denied.value() == 1);
+    CHECK(fixture.counters(0).denied.value() == 0);
+  }
+  SECTION("deny: the request fails, and nothing is charged") {
+    fixture.limit(shared_policy("shared", 10), 0);
+    fixture.limit(shared_policy("strict", 10, OnFailure::deny), 0);
+    fixture.limit(shared_policy("stricter", 10, OnFailure::deny), 0);
+    fixture.connect();
+    const Verdict verdict = fixture.fail();
+    CHECK(verdict.outcome == Outcome::failed);
+    CHECK(verdict.decider == Decider::local);
+    CHECK(verdict.limits.empty());
+    CHECK(verdict.deciding == &fixture.config.policies[1]);
+    CHECK(fixture.counters(2).error.value() == 1);
+    CHECK(fixture.counters(1).error.value() == 1);
+    CHECK(fixture.counters(0).error.value() == 0);
+    CHECK(fixture.store.keys() == 0);
+  }
+  SECTION("a shadow policy denies nobody") {
+    fixture.limit(shared_policy("strict", 10, OnFailure::deny), 0);
     fixture.config.policies[0].shadow = true;
+    fixture.connect();
+    CHECK(fixture.fail().outcome == Outcome::allowed);
+    CHECK(fixture.counters(0).error.value() == 0);
   }
-  SECTION("two limits share a key") {
-    fixture.limit(shared_policy("twice", 1), 0);
-    fixture.route.limits.push_back(fixture.route.limits[0]);
+  CHECK(fixture.chain->counters().alone.value() > 0);
+}
+
+TEST_CASE("A request without a claim is not decided by the store, but counted as its") {
+  SharedFixture fixture;
+  fixture.limit(shared_policy("per_key", 10), 1).required = true;
+  fixture.connect();
+  const Verdict verdict = fixture.serve();
+  CHECK(verdict.outcome == Outcome::identity_required);
+  CHECK(verdict.decider == Decider::redis);
+  CHECK(verdict.route == 0U);
+  CHECK(fixture.remote.questions == 0);
+}
+
+TEST_CASE("Requests that wait at the same time do not disturb each other") {
+  SharedFixture fixture;
+  fixture.limit(shared_policy("per_key", 10), 1).cost = 2;
+  auto attributed = shared_policy("watched", 10);
+  rules::Definition window = gcra(10, 3'600s);
+  window.algorithm = rules::Algorithm::attributed_window;
+  attributed.rule = rules::compile(window).value();
+  attributed.attributes = {{.kind = limiter::Attribute::Kind::client_address,
+                            .text = {},
+                            .name = {},
+                            .source = {identity::FromClientAddress{}}}};
+  fixture.limit(std::move(attributed), 0);
+  fixture.connect();
+  fixture.header("x-api-key", "");
+  constexpr std::array keys{"a", "b", "c"};
+  std::array<Evaluation, 3> evaluations;
+  std::array<store::test::Received, 3> received;
+  std::vector<std::string> addresses;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    fixture.fields[0].value = keys[i];
+    fixture.client = identity::IpAddress::v4({192, 0, 2, static_cast<std::uint8_t>(i)});
+    addresses.emplace_back(std::string_view(fixture.client.text()));
+    REQUIRE(fixture.limiter->decide(evaluations[i], fixture.routes(), received[i], epoch) ==
+            nullptr);
   }
-  SECTION("an overdraft is allowed") {
-    fixture.limit(shared_policy("plain", 1), 0);
-    fixture.limit(shared_policy("overdrawn", 1), 0).overdraft = true;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto& claims = fixture.remote.pending[i].acquisition->claims;
+    REQUIRE(claims.size() == 2);
+    CHECK(claims[0].demand.cost == 2);
+    REQUIRE(claims[1].attributes.size() == 1);
+    CHECK(claims[1].attributes[0] == addresses[i]);
   }
-  REQUIRE(fixture.connect());
-  for (int i = 0; i < 5; ++i)
-    fixture.serve();
-  CHECK(fixture.questions() == 5);
-  CHECK(fixture.limiter->sharing()->remembered.value() == 0);
+  fixture.remote.answer_all(epoch);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Verdict verdict = fixture.limiter->conclude(evaluations[i], *received[i].result);
+    CHECK(verdict.outcome == Outcome::allowed);
+    REQUIRE(verdict.limits.size() == 2);
+    CHECK(verdict.limits[0].decision.remaining == 8);
+    CHECK(verdict.limits[0].cost == 2);
+    CHECK(verdict.limits.data() == evaluations[i].limits.data());
+  }
 }
 
 }  // namespace weir::limiter::test

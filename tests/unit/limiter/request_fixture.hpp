@@ -4,6 +4,7 @@
 #include <chrono>
 #include <initializer_list>
 #include <memory>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,7 +12,9 @@
 #include <boost/container/static_vector.hpp>
 
 #include "config/config.hpp"
+#include "contract/store_under_test.hpp"
 #include "limiter/limiter.hpp"
+#include "store/memory_store.hpp"
 
 namespace weir::limiter::test {
 
@@ -57,9 +60,12 @@ struct Fixture {
     request.fields = fields;
   }
 
+  /// The verdict holds until the next.
   Verdict decide(Duration after = 0s) {
     if (!limiter) limiter = std::make_unique<Limiter>(config, store);
-    return limiter->decide(routes(), epoch + after);
+    const Verdict* const verdict = limiter->decide(evaluation, routes(), nobody, epoch + after);
+    if (verdict == nullptr) throw std::runtime_error("the memory store did not decide at once");
+    return *verdict;
   }
   /// The route alone; a test adds others that the request may be for.
   boost::container::static_vector<RouteEvidence, 4> routes() const {
@@ -86,6 +92,8 @@ struct Fixture {
   identity::IpAddress client = identity::IpAddress::v4({192, 0, 2, 1});
   store::MemoryStore store{{.max_keys = 1'000, .seed = 3}};
   std::unique_ptr<Limiter> limiter;
+  Evaluation evaluation;
+  store::test::Received nobody;  ///< the memory store decides at once
 };
 
 }  // namespace weir::limiter::test

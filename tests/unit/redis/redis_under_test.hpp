@@ -1,5 +1,5 @@
-// The scripts as the contract of stores sees them: a blocking connection, and instants that the
-// case chooses.
+// The Redis store as the contract of stores sees it: the class that the program uses, before a real
+// server, with instants that the case chooses. Besides, a blocking connection to look at the keys.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,14 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
 
 #include "contract/store_under_test.hpp"
 #include "redis/question_command.hpp"
 #include "redis/script.hpp"
+#include "redis/store.hpp"
 #include "unit/redis/redis_process.hpp"
 
 namespace weir::redis::test {
@@ -75,27 +79,49 @@ inline RedisProcess& shared_server() {
   return server;
 }
 
-class RedisUnderTest : public store::test::StoreUnderTest {
+/// Every set of algorithms, so that each script decides the claims that it is made for.
+inline std::vector<AlgorithmSet> all_algorithm_sets() {
+  std::vector<AlgorithmSet> sets;
+  for (AlgorithmSet set = 1; set < 1U << std::size(store::test::algorithms); ++set)
+    sets.push_back(set);
+  return sets;
+}
+
+/// The store that the program uses. Its scripts take the time from the cases.
+class RedisUnderTest : public store::test::InterfaceUnderTest {
  public:
-  RedisUnderTest() : redis(shared_server()) {
+  explicit RedisUnderTest(const std::string& user = {}, const std::string& password = {})
+      : redis(shared_server()) {
     for (int i = 0; i < 40; ++i)
       names_.push_back("p" + std::to_string(i));
     redis("FLUSHALL");
+    redis::Options options;
+    options.unix_path = shared_server().unix_path();
+    options.user = user;
+    options.password = Secret(password);
+    options.connect_timeout = options.timeout = patience;
+    store_.emplace(io_, options,
+                   StoreSetup{.policy_names = names_,
+                              .algorithm_sets = all_algorithm_sets(),
+                              .seed = 1,
+                              .script_clock = Clock::argument},
+                   clock_, counters_);
+    store_->start();
+    run_until([this] { return store_->is_ready(); });
   }
+  ~RedisUnderTest() override {
+    store_->stop();
+    io_.restart();
+    io_.run();
+  }
+
+  store::Store& store() override { return *store_; }
 
   bool acquire(std::span<const store::Claim> claims, Instant now,
                std::span<rules::Decision> decisions) override {
     const bool stepped_back = now < latest_;
     latest_ = std::max(latest_, now);
-    const std::string sha = sha_of(algorithms_of(claims));
-    command_.clear();
-    append_question(command_, {ScriptName::By::sha, sha}, keys(), claims, now);
-    const Reply reply = redis.send(command_);
-    if (reply->type == REDIS_REPLY_ERROR) FAIL(redis.text(reply));
-    for (std::size_t i = 0; i < claims.size(); ++i)
-      decisions[i].limit = claims[i].policy->capacity;
-    bool admitted = false;
-    REQUIRE(read_answer(*reply, decisions, admitted));
+    const bool admitted = InterfaceUnderTest::acquire(claims, now, decisions);
     for (std::size_t i = 0; i < claims.size(); ++i) {
       const Duration reset_after = decisions[i].reset_after;
       const Instant answered = reset_after > Duration{0} ? now + reset_after : Instant{};
@@ -104,11 +130,6 @@ class RedisUnderTest : public store::test::StoreUnderTest {
       whole_at = stepped_back ? std::max(whole_at, answered) : answered;
     }
     return admitted;
-  }
-  void forget(const Hash128& identity, std::uint32_t policy_id) override {
-    command_.clear();
-    append_forget(command_, keys(), identity, policy_id);
-    CHECK(redis.send(command_)->type == REDIS_REPLY_INTEGER);
   }
 
   /// Every key there is expires, and none before it is whole: by the server's time, and by that of
@@ -150,21 +171,30 @@ class RedisUnderTest : public store::test::StoreUnderTest {
     return instant_from_us(static_cast<std::int64_t>(expires_us));
   }
   KeySpace keys() const { return {.prefix = "weir:", .policy_names = names_}; }
-  const std::string& sha_of(AlgorithmSet set) {
-    std::string& sha = shas_[set];
-    if (sha.empty()) {
-      const Reply reply = redis("SCRIPT", "LOAD", script_for(set, Clock::argument));
-      if (reply->type != REDIS_REPLY_STATUS && reply->type != REDIS_REPLY_STRING)
-        FAIL(redis.text(reply));
-      sha = redis.text(reply);
+
+ protected:
+  void wait_for(const store::test::Received& received) override {
+    run_until([&] { return received.times > 0; });
+  }
+
+ private:
+  static constexpr Duration patience = std::chrono::seconds(30);
+
+  template <class Condition>
+  void run_until(Condition&& condition) {
+    while (!condition()) {
+      io_.restart();
+      if (io_.run_one_for(patience) == 0)
+        throw std::runtime_error("no answer of redis-server: " + std::string(store_->trouble()));
     }
-    return sha;
   }
 
   std::vector<std::string> names_;
-  std::map<AlgorithmSet, std::string> shas_;
   std::map<std::string, Instant> whole_at_;
-  std::string command_;
+  MonotonicClock clock_;
+  StoreCounters counters_;
+  boost::asio::io_context io_;
+  std::optional<Store> store_;
   Instant latest_{};
   std::chrono::steady_clock::time_point begun_at_ = std::chrono::steady_clock::now();
 };

@@ -277,12 +277,12 @@ TEST_CASE("With the server's clock a script lets pass and denies, and its key ex
 }
 
 TEST_CASE("The rights that docs/redis.md names are enough for all that the scripts do") {
-  RedisUnderTest store;
-  store.redis("ACL", "SETUSER", "weir", "reset", "on", ">secret", "~weir:*", "-@all", "+auth",
-              "+script|load", "+evalsha", "+time", "+get", "+set", "+del", "+unlink", "+pexpire",
-              "+pttl", "+lindex", "+rpush", "+zadd", "+zcard", "+zcount", "+zrange",
-              "+zrangebyscore", "+zremrangebyrank");
-  store.redis("AUTH", "weir", "secret");
+  Connection admin(shared_server());
+  admin("ACL", "SETUSER", "weir", "reset", "on", ">secret", "~weir:*", "-@all", "+auth",
+        "+script|load", "+evalsha", "+time", "+get", "+set", "+del", "+unlink", "+pexpire", "+pttl",
+        "+lindex", "+rpush", "+zadd", "+zcard", "+zcount", "+zrange", "+zrangebyscore",
+        "+zremrangebyrank");
+  RedisUnderTest store("weir", "secret");
   for (const auto algorithm : algorithms) {
     CAPTURE(to_string(algorithm));
     const auto limit = policy(algorithm, 3, 3s);
@@ -290,10 +290,9 @@ TEST_CASE("The rights that docs/redis.md names are enough for all that the scrip
       ask(store, epoch + i * 400ms, {claim(limit, 1), claim(limit, 2)});
     const auto longer = policy(algorithm, 3, 3600s);
     CHECK(ask(store, epoch + 12s, {claim(longer, 1, 0)}).admitted);
-    store.forget(claim(limit, 1).identity, 0);
+    store.forget({.identity = claim(limit, 1).identity});
   }
-  store.redis("AUTH", "default", "");
-  store.redis("ACL", "DELUSER", "weir");
+  admin("ACL", "DELUSER", "weir");
 }
 
 TEST_CASE("A script has the parts of its algorithms and no others") {

@@ -12,8 +12,8 @@ TEST_CASE(
     "whichever script there is, a probe finds out whether Redis decides, and leaves nothing") {
   RedisProcess redis;
   RedisCli cli(redis);
-  struct Told final : Receiver {
-    void on_answer(StoreError its_error) override { error = its_error; }
+  struct Told final : store::Completion {
+    void complete(const store::Result& result, Instant) noexcept override { error = result.error; }
     std::optional<StoreError> error;
   };
   const auto options = StoreFixture::options_for(redis);
@@ -24,12 +24,11 @@ TEST_CASE(
     cli({"FLUSHALL"});
     cli({"CONFIG", "RESETSTAT"});
     fixture.store->stop();
-    fixture.store.emplace(fixture.io, options, std::vector<std::string>{"first"},
-                          std::vector{set_of(algorithm)}, fixture.counters, 1);
+    fixture.use(options, {.policy_names = {"first"}, .algorithm_sets = {set_of(algorithm)}});
     REQUIRE(fixture.start());
     CHECK_FALSE(fixture.store->has_decided());
     Told told;
-    fixture.store->probe(told);
+    CHECK_FALSE(fixture.store->probe(told, fixture.clock.now()).has_value());
     REQUIRE(fixture.run_until([&] { return told.error.has_value(); }));
     CHECK(told.error == StoreError::none);
     CHECK(fixture.store->has_decided());
@@ -51,8 +50,7 @@ TEST_CASE(
   }
   // Who never asks need not know.
   fixture.store->stop();
-  fixture.store.emplace(fixture.io, options, std::vector<std::string>{},
-                        std::vector<AlgorithmSet>{}, fixture.counters, 1);
+  fixture.use(options, {.policy_names = {}, .algorithm_sets = {}});
   CHECK(fixture.store->has_decided());
 }
 
@@ -76,13 +74,13 @@ TEST_CASE("a store connects by address, by name and by unix socket, and decides"
   CHECK(asked.told == 0);  // never from within ask()
   REQUIRE(fixture.run_until_told());
   CHECK(asked.error == StoreError::none);
-  CHECK(asked.question.admitted);
+  CHECK(asked.admitted);
   CHECK(asked.decision.limit == 3);
   CHECK(asked.decision.remaining == 1);
   auto& denied = fixture.ask(fixture.few, 7, 2);
   REQUIRE(fixture.run_until_told());
   CHECK(denied.error == StoreError::none);
-  CHECK_FALSE(denied.question.admitted);
+  CHECK_FALSE(denied.admitted);
   CHECK(fixture.counters.questions.value() == 2);
 }
 

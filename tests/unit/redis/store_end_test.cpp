@@ -105,10 +105,10 @@ TEST_CASE("a store stops when ready, idle or asked, and tells who waits") {
 namespace {
 
 /// Does something to the store when it is told.
-struct Meddler final : Receiver {
-  void on_answer(StoreError its_error) override {
+struct Meddler final : store::Completion {
+  void complete(const store::Result& result, Instant) noexcept override {
     ++told;
-    error = its_error;
+    error = result.error;
     if (meddle) meddle();
   }
   std::function<void()> meddle;
@@ -118,7 +118,7 @@ struct Meddler final : Receiver {
 
 }  // namespace
 
-TEST_CASE("a receiver may ask, give the connection up or stop when it is told") {
+TEST_CASE("a completion may ask, give the connection up or stop the store") {
   RedisProcess redis;
   auto options = StoreFixture::options_for(redis);
   const bool silent = GENERATE(false, true);
@@ -127,9 +127,8 @@ TEST_CASE("a receiver may ask, give the connection up or stop when it is told") 
   REQUIRE(fixture.start());
   Meddler meddler;
   Asked before(fixture.gcra, 1, 1);
-  before.question.receiver = &meddler;
   if (silent) redis.pause();
-  fixture.store->ask(before.question);
+  fixture.send(before, meddler);
   Asked& behind = fixture.ask();
   const std::string what = GENERATE("ask", "reconnect", "stop");
   CAPTURE(silent, what);

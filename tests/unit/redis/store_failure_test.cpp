@@ -142,8 +142,7 @@ TEST_CASE("a question that has waited before has the rest of the time, and is no
   redis.pause();
   Asked& whole = fixture.ask();
   Asked part(fixture.gcra, 2, 1);
-  part.question.waited = 1'900ms;
-  fixture.store->ask(part.question);
+  fixture.send(part, 1'900ms);
   REQUIRE(fixture.run_until([&] { return part.told == 1; }));
   CHECK(part.error == StoreError::timeout);
   CHECK(part.waited >= 100ms);
@@ -189,7 +188,7 @@ TEST_CASE("scripts that the server has lost are loaded again, and the questions 
   int admitted = 0;
   for (const auto& request : fixture.requests) {
     CHECK(request.error == StoreError::none);
-    admitted += request.question.admitted;
+    admitted += request.admitted;
   }
   CHECK(admitted == 3);  // each counted once
   CHECK(fixture.counters.questions.value() == 50);
@@ -274,7 +273,7 @@ TEST_CASE("a reply that is cut in the middle loses its question, whole ones befo
   Asked& fourth = fixture.ask(fixture.few, 2, 1);
   REQUIRE(fixture.run_until_told());
   CHECK(fourth.error == StoreError::none);
-  CHECK_FALSE(fourth.question.admitted);
+  CHECK_FALSE(fourth.admitted);
 }
 
 TEST_CASE("what is not an answer of ours is an error and never more") {
@@ -363,11 +362,11 @@ TEST_CASE("a key is forgotten") {
   fixture.ask(fixture.few, 9, 3);
   Asked& denied = fixture.ask(fixture.few, 9, 1);
   Asked unrelated(fixture.few, 9, 1);
-  fixture.store->forget(Hash128{9, 9}, 0, unrelated);
+  fixture.store->forget({.identity = Hash128{9, 9}}, unrelated, fixture.clock.now());
   Asked& fresh = fixture.ask(fixture.few, 9, 3);
   REQUIRE(fixture.run_until_told());
-  CHECK_FALSE(denied.question.admitted);
+  CHECK_FALSE(denied.admitted);
   CHECK(unrelated.told == 1);
   CHECK(unrelated.error == StoreError::none);
-  CHECK(fresh.question.admitted);
+  CHECK(fresh.admitted);
 }

@@ -29,24 +29,28 @@ inline rules::Policy policy_of(rules::Definition definition) {
   return compiled.value();
 }
 
-/// One request: a claim on `policy`, and what was told of it.
-struct Asked final : Receiver {
+/// One request: a claim on `policy`, and its result.
+struct Asked final : store::Completion {
   Asked(const rules::Policy& policy, std::uint64_t who, std::int64_t cost) {
     claim.policy = &policy;
     claim.identity = Hash128{who, who};
     claim.demand.cost = cost;
-    question = {.claims = {&claim, 1}, .decisions = {&decision, 1}, .receiver = this};
+    acquisition = {.claims = {&claim, 1}, .decisions = {&decision, 1}};
   }
-  void on_answer(StoreError its_error) override {
+  void complete(const store::Result& result, Instant) noexcept override {
     ++told;
     if (answers) ++*answers;
-    error = its_error;
+    error = result.error;
+    admitted = result.admitted;
+    decided = result.decided;
     waited = SteadyClock::now() - asked_at;
   }
 
   store::Claim claim;
   rules::Decision decision;
-  Question question;
+  store::Acquisition acquisition;
+  bool admitted = false;
+  store::ClaimSet decided = 0;
   int told = 0;
   std::size_t* answers = nullptr;
   std::optional<StoreError> error;
@@ -82,8 +86,10 @@ class StoreFixture {
   void use(const redis::Options& options) {
     const std::uint8_t one = set_of(rules::Algorithm::gcra);
     const std::uint8_t other = set_of(rules::Algorithm::fixed_window);
-    store.emplace(io, options, std::vector<std::string>{"first", "second"}, std::vector{one, other},
-                  counters, 1);
+    use(options, {.policy_names = {"first", "second"}, .algorithm_sets = {one, other}, .seed = 1});
+  }
+  void use(const redis::Options& options, StoreSetup setup) {
+    store.emplace(io, options, std::move(setup), clock, counters);
   }
 
   /// Runs what is ready, and waits for nothing: what was asked is written, as far as the socket
@@ -115,8 +121,15 @@ class StoreFixture {
     Asked& asked = requests.emplace_back(policy, who, cost);
     asked.answers = &answers;
     ++asks;
-    store->ask(asked.question);
+    send(asked);
     return asked;
+  }
+  void send(Asked& asked, Duration waited = 0s) { send(asked, asked, waited); }
+  void send(Asked& asked, store::Completion& completion, Duration waited = 0s) {
+    const Instant now = clock.now();
+    asked.acquisition.arrived_at = now - waited;
+    if (store->acquire(asked.acquisition, completion, now))
+      throw std::runtime_error("completed within the call");
   }
   bool all_told() const { return answers == asks; }
   bool run_until_told(SteadyClock::duration limit = 10s) {
@@ -136,6 +149,7 @@ class StoreFixture {
   rules::Policy gcra = policy_of({.rates = {{.count = 1'000, .per = 3600s}}});
   rules::Policy few = policy_of(
       {.algorithm = rules::Algorithm::fixed_window, .rates = {{.count = 3, .per = 3600s}}});
+  MonotonicClock clock;
   StoreCounters counters;
   std::size_t asks = 0;
   std::size_t answers = 0;

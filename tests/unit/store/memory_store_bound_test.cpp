@@ -10,11 +10,11 @@ TEST_CASE("A store never holds more keys than its bound") {
     const auto limit = policy(rules::Algorithm::gcra, 5, 60s);
     for (std::uint64_t who = 0; who < 2 * max_keys + 100; ++who) {
       CHECK(ask(store, epoch, {claim(limit, who)}).admitted);
-      if (store.store.keys() > max_keys) FAIL(store.store.keys() << " keys");
+      if (store.memory.keys() > max_keys) FAIL(store.memory.keys() << " keys");
     }
-    CHECK(store.store.keys() > max_keys * 19 / 20);
-    CHECK(store.store.evictions() == 2 * max_keys + 100 - store.store.keys());
-    CHECK(store.store.denied_evictions() == 0);
+    CHECK(store.memory.keys() > max_keys * 19 / 20);
+    CHECK(store.memory.evictions() == 2 * max_keys + 100 - store.memory.keys());
+    CHECK(store.memory.denied_evictions() == 0);
   }
 }
 
@@ -25,9 +25,9 @@ TEST_CASE("A key that is being denied survives a flood of fresh keys") {
   CHECK_FALSE(ask(store, epoch, {claim(limit, 0)}).admitted);
   for (std::uint64_t who = 1; who <= 100'000; ++who)
     ask(store, epoch, {claim(limit, who, 2)});
-  CHECK(store.store.evictions() > 98'000);
+  CHECK(store.memory.evictions() > 98'000);
   CHECK_FALSE(ask(store, epoch + 1s, {claim(limit, 0)}).admitted);
-  CHECK(store.store.denied_evictions() == 0);
+  CHECK(store.memory.denied_evictions() == 0);
   // The others were as exhausted, but nobody was asking for them.
   CHECK(ask(store, epoch + 1s, {claim(limit, 1)}).admitted);
 }
@@ -50,8 +50,8 @@ TEST_CASE("A store full of denied keys evicts them, and counts it") {
     CHECK(ask(store, epoch, {claim(limit, who)}).admitted);
     CHECK_FALSE(ask(store, epoch, {claim(limit, who)}).admitted);
   }
-  CHECK(store.store.keys() == 10);
-  CHECK(store.store.denied_evictions() == 20);
+  CHECK(store.memory.keys() == 10);
+  CHECK(store.memory.denied_evictions() == 20);
 }
 
 TEST_CASE("What is whole is evicted first, and costs nobody anything") {
@@ -64,7 +64,7 @@ TEST_CASE("What is whole is evicted first, and costs nobody anything") {
   }
   for (std::uint64_t who = 8; who < 16; ++who)
     ask(store, epoch + 2s, {claim(lasting, who, 1, 1)});
-  CHECK(store.store.evictions() == 0);
+  CHECK(store.memory.evictions() == 0);
   for (std::uint64_t who = 0; who < 16; ++who) {
     CHECK_FALSE(ask(store, epoch + 2s, {claim(lasting, who, 1, 1)}).admitted);
   }
@@ -80,7 +80,7 @@ TEST_CASE("The soonest whole is evicted before the later") {
   }
   for (std::uint64_t who = 8; who < 16; ++who)
     ask(store, epoch, {claim(lasting, who, 1, 1)});
-  CHECK(store.store.evictions() == 8);
+  CHECK(store.memory.evictions() == 8);
   for (std::uint64_t who = 0; who < 16; ++who) {
     CHECK_FALSE(ask(store, epoch, {claim(lasting, who, 1, 1)}).admitted);
   }
@@ -95,7 +95,7 @@ TEST_CASE("A denied request of a fresh key takes no room, and neither does a loo
     CHECK(ask(store, epoch, {claim(limit, 1, 0)}).admitted);
     CHECK_FALSE(ask(store, epoch, {claim(limit, 1, 1), claim(spent, 2, 2, 1)}).admitted);
   }
-  CHECK(store.store.keys() == 0);
+  CHECK(store.memory.keys() == 0);
 }
 
 TEST_CASE("Whole keys are reclaimed a few at a time by the calls of others") {
@@ -105,15 +105,15 @@ TEST_CASE("Whole keys are reclaimed a few at a time by the calls of others") {
     const auto limit = policy(algorithm, 3, 10s);
     for (std::uint64_t who = 0; who < 5'000; ++who)
       ask(store, epoch, {claim(limit, who)});
-    CHECK(store.store.keys() == 5'000);
+    CHECK(store.memory.keys() == 5'000);
     const auto busy = policy(rules::Algorithm::gcra, 1'000'000, 60s);
     ask(store, epoch + 60s, {claim(busy, 1, 1, 1)});
-    CHECK(store.store.keys() > 4'000);
+    CHECK(store.memory.keys() > 4'000);
     for (std::uint64_t call = 0; call < 10'000; ++call) {
       ask(store, epoch + 60s, {claim(busy, call % 1'000, 1, 1)});
     }
-    CHECK(store.store.keys() == 1'000);
-    CHECK(store.store.evictions() == 0);
+    CHECK(store.memory.keys() == 1'000);
+    CHECK(store.memory.evictions() == 0);
   }
 }
 
@@ -125,13 +125,13 @@ TEST_CASE("Growing keeps every key") {
     const std::uint64_t count = 20'000;
     for (std::uint64_t who = 0; who < count; ++who)
       ask(store, epoch, {claim(limit, who)});
-    CHECK(store.store.keys() == count);
+    CHECK(store.memory.keys() == count);
     std::uint64_t kept = 0;
     for (std::uint64_t who = 0; who < count; ++who) {
       kept += ask(store, epoch, {claim(limit, who, 0)}).decisions[0].remaining == 1 ? 1U : 0U;
     }
     CHECK(kept == count);
-    CHECK(store.store.evictions() == 0);
+    CHECK(store.memory.evictions() == 0);
   }
 }
 

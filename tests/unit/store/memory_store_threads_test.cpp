@@ -26,7 +26,7 @@ void on_all_threads(Work work) {
 
 bool admits(MemoryStore& store, std::initializer_list<Claim> claims) {
   std::array<rules::Decision, claims_per_request> decisions;
-  return store.acquire(std::span(claims.begin(), claims.size()), epoch, decisions);
+  return store.decide(std::span(claims.begin(), claims.size()), epoch, decisions);
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ TEST_CASE("Requests of several claims neither deadlock nor split") {
   });
   CHECK(admitted == 500);
   std::array<rules::Decision, 1> left;
-  store.acquire(std::array{claim(wide, 1, 0, 0)}, epoch, left);
+  store.decide(std::array{claim(wide, 1, 0, 0)}, epoch, left);
   CHECK(left[0].remaining == 2'000);
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("Threads that evict, reclaim and count stay within the bound") {
     std::array<rules::Decision, 1> decision;
     for (std::uint64_t i = 0; i < 10'000; ++i) {
       const auto who = static_cast<std::uint64_t>(thread) * 100'000 + i;
-      store.acquire(std::array{claim(limit, who)}, epoch + i * 500us, decision);
+      store.decide(std::array{claim(limit, who)}, epoch + i * 500us, decision);
       if (i % 500 == 0 && store.keys() > 20'000) ++over_bound;
     }
   });

@@ -6,19 +6,20 @@
 
 namespace weir::store::test {
 
-class MemoryStoreUnderTest : public StoreUnderTest {
+class MemoryStoreUnderTest : public InterfaceUnderTest {
  public:
-  explicit MemoryStoreUnderTest(std::size_t max_keys) : store({.max_keys = max_keys, .seed = 42}) {}
+  explicit MemoryStoreUnderTest(std::size_t max_keys)
+      : memory({.max_keys = max_keys, .seed = 42}) {}
 
-  bool acquire(std::span<const Claim> claims, Instant now,
-               std::span<rules::Decision> decisions) override {
-    return store.acquire(claims, now, decisions);
-  }
-  void forget(const Hash128& identity, std::uint32_t policy_id) override {
-    store.forget(identity, policy_id);
-  }
+  Store& store() override { return memory; }
 
-  MemoryStore store;
+  MemoryStore memory;
+
+ protected:
+  /// Every call returns its result at once.
+  void wait_for(const Received&) override {
+    throw std::runtime_error("the memory store did not return a result");
+  }
 };
 
 }  // namespace weir::store::test

@@ -8,12 +8,12 @@
 #include "limiter/settings.hpp"
 #include "redis/script.hpp"
 
-namespace weir::limiter {
+namespace weir::app {
 
 /// `routes`: the limits of each. Every set that some request can come to, once. A limit whose
 /// identity may be absent is in one set and not in another. The last one has all algorithms, for a
 /// request that is charged to the limits of several routes.
-std::vector<redis::AlgorithmSet> algorithm_sets(const Settings& config,
-                                                std::span<const std::span<const Limit>> routes);
+std::vector<redis::AlgorithmSet> algorithm_sets(
+    const limiter::Settings& config, std::span<const std::span<const limiter::Limit>> routes);
 
-}  // namespace weir::limiter
+}  // namespace weir::app

@@ -1,5 +1,6 @@
-#include "catch.hpp"
 #include "contract/store_contract.hpp"
+
+#include "catch.hpp"
 #include "contract/store_model.hpp"
 #include "unit/redis/redis_under_test.hpp"
 
@@ -8,7 +9,7 @@ namespace weir::redis::test {
 using namespace store::test;
 using rules::Algorithm;
 
-TEST_CASE("The scripts keep the contract of stores") {
+TEST_CASE("The Redis store keeps the contract of stores") {
   for (const auto& one : store_contract) {
     DYNAMIC_SECTION(one.name) {
       RedisUnderTest store;
@@ -18,7 +19,7 @@ TEST_CASE("The scripts keep the contract of stores") {
   }
 }
 
-TEST_CASE("The scripts answer random requests as the model does") {
+TEST_CASE("The Redis store answers random requests as the model does") {
   for (const auto algorithm : algorithms) {
     DYNAMIC_SECTION(to_string(algorithm)) {
       RedisUnderTest store;
@@ -28,7 +29,8 @@ TEST_CASE("The scripts answer random requests as the model does") {
   }
 }
 
-TEST_CASE("The scripts carry over what a policy that changes had counted, as the model does") {
+TEST_CASE(
+    "The Redis store carries over what a policy that changes had counted, as the model does") {
   for (const auto algorithm : algorithms) {
     DYNAMIC_SECTION(to_string(algorithm)) {
       RedisUnderTest store;
@@ -39,7 +41,9 @@ TEST_CASE("The scripts carry over what a policy that changes had counted, as the
   }
 }
 
-TEST_CASE("One script of all algorithms answers random requests as the model does") {
+TEST_CASE(
+    "The Redis store with scripts of several algorithms answers random requests as the model "
+    "does") {
   std::vector<rules::Policy> policies;
   for (const auto algorithm : algorithms) {
     for (auto& limit : policies_of(algorithm))

@@ -1,5 +1,5 @@
-// What the shared store has denied lately, so that it is not asked again before it could say
-// anything else. Bounded: where a new entry has no room, the one that ends soonest goes.
+// Recent denials of the remote store, so that it is not asked again before its answer could change.
+// Bounded: a new entry without room evicts the one that ends soonest.
 //
 // Exact. Redis executed a question after it was sent, and a denial holds for retry_after from then
 // whatever else comes; so until sent_at + retry_after the same demand on the same key is denied.
@@ -17,15 +17,16 @@
 #include "base/siphash.hpp"
 #include "base/time.hpp"
 #include "rules/decision.hpp"
+#include "store/claim.hpp"
 #include "store/key_hash.hpp"
 
-namespace weir::limiter {
+namespace weir::store {
 
-struct Inquiry;
+struct Flight;
 
-/// What the same demand would be told right after this answer to one without overdraft, as far as
-/// the answer says. An admission that left one unit too few says when more is there: that is a
-/// denial and its retry. Empty: it will be denied, but not known is until when.
+/// The decision about the same demand right after this one, which was without overdraft. An
+/// admission that left one unit too few contains the time when more is available: that is a denial
+/// and its retry time. Empty: denied, but the retry time is unknown.
 std::optional<rules::Decision> decision_after(const rules::Decision& decision, std::int64_t cost);
 
 class DenialMemory {
@@ -40,13 +41,15 @@ class DenialMemory {
     std::int64_t cost = 0;
     friend bool operator==(const Key&, const Key&) = default;
   };
+  static Key key_of(const Claim& claim) {
+    return {.identity = claim.identity, .policy_id = claim.policy_id, .cost = claim.demand.cost};
+  }
 
   /// `sets` of four entries each: a power of two. `seed` of the hash: random in production.
   DenialMemory(std::size_t sets, std::uint64_t seed) : hash_(seed), sets_(sets) {}
 
-  /// What the store says to a claim of a request that is denied, asked and answered at these
-  /// instants of our own clock. An allowed one is kept too, to be shown; it takes back an earlier
-  /// denial.
+  /// Keeps the decision about a claim of a request that is denied. The instants are of our own
+  /// clock. An allowed claim is kept too, to be shown; it replaces an earlier denial.
   void remember(const Key& key, const rules::Decision& decision, Instant sent_at,
                 Instant answered_at);
 
@@ -55,12 +58,12 @@ class DenialMemory {
   /// Empty: nothing is known.
   std::optional<rules::Decision> recall(const Key& key, Instant now) const;
 
-  /// Of a demand whose denial has ended lately (no longer ago than `longest`): where to note who
-  /// asks about it now, which anything that is remembered of it strikes out. nullptr: of any other.
-  Inquiry** asker_of(const Key& key, Instant now);
-  /// The answer has come: `inquiry` is not noted any more. Where it `left` enough for another such
-  /// demand, the denial is forgotten.
-  void settle(const Key& key, const Inquiry& inquiry, bool left);
+  /// A demand whose denial expired no longer ago than `longest` has a place to note the flight that
+  /// asks about it now; nullptr for any other demand. remember() clears the place.
+  Flight** asking(const Key& key, Instant now);
+  /// The flight has its answer, and is noted no more. If it `left` enough for another such demand,
+  /// the denial is forgotten.
+  void land(const Key& key, const Flight& flight, bool left);
 
   /// The key was reset: nothing is known of it, whatever the cost.
   void forget(const Hash128& identity, std::uint32_t policy_id);
@@ -77,7 +80,7 @@ class DenialMemory {
     Duration reset_after{0};
     Duration more_after{0};
     Duration retry_after{0};
-    Inquiry* asker = nullptr;
+    Flight* asking = nullptr;
   };
   using Set = std::array<Entry, 4>;
 
@@ -89,4 +92,4 @@ class DenialMemory {
   std::vector<Set> sets_;
 };
 
-}  // namespace weir::limiter
+}  // namespace weir::store

@@ -1,9 +1,9 @@
-#include "limiter/denial_memory.hpp"
+#include "store/denial_memory.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace weir::limiter {
+namespace weir::store {
 
 std::optional<rules::Decision> decision_after(const rules::Decision& decision, std::int64_t cost) {
   if (!decision.allowed || decision.remaining >= cost) return decision;
@@ -58,18 +58,18 @@ std::optional<rules::Decision> DenialMemory::recall(const Key& key, Instant now)
   return decision;
 }
 
-Inquiry** DenialMemory::asker_of(const Key& key, Instant now) {
+Flight** DenialMemory::asking(const Key& key, Instant now) {
   Set& set = sets_[position(key.identity, key.policy_id)];
   auto* const entry = std::ranges::find(set, key, &Entry::key);
   if (entry == set.end() || entry->allowed) return nullptr;
-  return entry->until <= now && now < entry->until + longest ? &entry->asker : nullptr;
+  return entry->until <= now && now < entry->until + longest ? &entry->asking : nullptr;
 }
 
-void DenialMemory::settle(const Key& key, const Inquiry& inquiry, bool left) {
+void DenialMemory::land(const Key& key, const Flight& flight, bool left) {
   Set& set = sets_[position(key.identity, key.policy_id)];
   auto* const entry = std::ranges::find(set, key, &Entry::key);
-  if (entry == set.end() || entry->asker != &inquiry) return;
-  entry->asker = nullptr;
+  if (entry == set.end() || entry->asking != &flight) return;
+  entry->asking = nullptr;
   if (left) *entry = {};
 }
 
@@ -79,4 +79,4 @@ void DenialMemory::forget(const Hash128& identity, std::uint32_t policy_id) {
   }
 }
 
-}  // namespace weir::limiter
+}  // namespace weir::store

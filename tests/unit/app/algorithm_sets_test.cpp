@@ -1,16 +1,19 @@
-#include "limiter/algorithm_sets.hpp"
+#include "app/algorithm_sets.hpp"
 
 #include "catch.hpp"
 #include "unit/limiter/request_fixture.hpp"
 
-namespace weir::limiter::test {
+namespace weir::app::test {
 namespace {
+
+using limiter::Limit;
+using limiter::test::Fixture;
 
 using rules::Algorithm;
 using Sets = std::vector<std::uint8_t>;
 
-Policy policy_of(Algorithm algorithm) {
-  Policy policy;
+limiter::Policy policy_of(Algorithm algorithm) {
+  limiter::Policy policy;
   policy.rule.algorithm = algorithm;
   return policy;
 }
@@ -78,4 +81,4 @@ TEST_CASE("The sets of all routes, each once") {
   CHECK(algorithm_sets(fixture.config, limits) == Sets{fixed, gcra_bit, fixed | gcra_bit});
 }
 
-}  // namespace weir::limiter::test
+}  // namespace weir::app::test

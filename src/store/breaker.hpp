@@ -1,15 +1,15 @@
-// Whether the shared store is worth asking: pure, with the time as an argument.
+// Whether the remote store is worth asking: pure, with the time as an argument.
 //
-// closed -> open after so many errors in a row -> half-open after a while, when exactly one
-// question goes through -> closed by its success, open again by its failure. What comes back of
-// questions sent before it opened changes nothing while it is open. Belongs to one worker.
+// closed -> open after consecutive errors -> half-open after a while, when exactly one question
+// goes through -> closed by its success, open again by its failure. Results of questions that were
+// sent before it opened change nothing while it is open. Belongs to one worker.
 #pragma once
 
 #include <cstdint>
 
 #include "base/time.hpp"
 
-namespace weir::limiter {
+namespace weir::store {
 
 class Breaker {
  public:
@@ -53,4 +53,4 @@ class Breaker {
   Instant retry_at_{};
 };
 
-}  // namespace weir::limiter
+}  // namespace weir::store

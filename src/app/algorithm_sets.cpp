@@ -1,28 +1,28 @@
-#include "limiter/algorithm_sets.hpp"
+#include "app/algorithm_sets.hpp"
 
 #include <bitset>
 #include <variant>
 
-namespace weir::limiter {
+namespace weir::app {
 namespace {
 
 using Sets = std::bitset<128>;  // by the set's own bits
 constexpr std::size_t empty_set = 0;
 
-bool is_always_there(const Settings& config, std::size_t identity) {
+bool is_always_there(const limiter::Settings& config, std::size_t identity) {
   return std::holds_alternative<identity::FromClientAddress>(
       config.identities[identity].source.from);
 }
 
-bool always_applies(const Settings& config, const Limit& limit) {
+bool always_applies(const limiter::Settings& config, const limiter::Limit& limit) {
   return limit.required || is_always_there(config, limit.identity) ||
          (limit.otherwise && is_always_there(config, *limit.otherwise));
 }
 
-Sets sets_of(const Settings& config, std::span<const Limit> limits) {
+Sets sets_of(const limiter::Settings& config, std::span<const limiter::Limit> limits) {
   Sets sets;
   sets.set(empty_set);
-  for (const Limit& limit : limits) {
+  for (const limiter::Limit& limit : limits) {
     const std::size_t bit = redis::set_of(config.policies[limit.policy].rule.algorithm);
     Sets with = always_applies(config, limit) ? Sets{} : sets;
     for (std::size_t set = 0; set < sets.size(); ++set) {
@@ -35,10 +35,10 @@ Sets sets_of(const Settings& config, std::span<const Limit> limits) {
 
 }  // namespace
 
-std::vector<redis::AlgorithmSet> algorithm_sets(const Settings& config,
-                                                std::span<const std::span<const Limit>> routes) {
+std::vector<redis::AlgorithmSet> algorithm_sets(
+    const limiter::Settings& config, std::span<const std::span<const limiter::Limit>> routes) {
   Sets all;
-  for (const std::span<const Limit> limits : routes)
+  for (const std::span<const limiter::Limit> limits : routes)
     all |= sets_of(config, limits);
   all.reset(empty_set);
   // A path that can be read in several ways is charged to the limits of several routes.
@@ -54,4 +54,4 @@ std::vector<redis::AlgorithmSet> algorithm_sets(const Settings& config,
   return list;
 }
 
-}  // namespace weir::limiter
+}  // namespace weir::app

@@ -1,4 +1,4 @@
-#include "limiter/denial_memory.hpp"
+#include "store/denial_memory.hpp"
 
 #include <map>
 #include <random>
@@ -7,10 +7,9 @@
 
 #include "catch.hpp"
 #include "contract/store_model.hpp"
-#include "limiter/inquiry.hpp"
-#include "unit/limiter/request_fixture.hpp"
+#include "unit/store/chain_fixture.hpp"
 
-namespace weir::limiter::test {
+namespace weir::store::test {
 namespace {
 
 using rules::Algorithm;
@@ -164,43 +163,44 @@ TEST_CASE("What an answer says of the next such demand") {
 // to the last microsecond, and then they admit.
 TEST_CASE("The denial that follows from an admission is that of the rules") {
   std::vector<rules::Policy> policies;
-  for (const Algorithm algorithm : store::test::algorithms) {
-    policies.push_back(store::test::policy(algorithm, 7, 3s));
-    policies.push_back(store::test::policy(algorithm, 3, 700ms));
-    policies.push_back(store::test::policy(algorithm, 1, 1s));
+  for (const Algorithm algorithm : algorithms) {
+    policies.push_back(policy(algorithm, 7, 3s));
+    policies.push_back(policy(algorithm, 3, 700ms));
+    policies.push_back(policy(algorithm, 1, 1s));
   }
   rules::Definition tiers;
   tiers.algorithm = Algorithm::sliding_window;
   tiers.rates = {{.count = 3, .per = 1s}, {.count = 20, .per = 30s}, {.count = 100, .per = 300s}};
-  policies.push_back(store::test::policy(tiers));
+  policies.push_back(policy(tiers));
   rules::Definition leaky;
   leaky.algorithm = Algorithm::leaky_bucket;
   leaky.rates = {{.count = 7, .per = 3s}};
   leaky.queue = 5;
   leaky.max_delay = 1'000'001us;  // ends in the middle of an interval
-  policies.push_back(store::test::policy(leaky));
-  rules::Definition burst = gcra(7, 3s);
+  policies.push_back(policy(leaky));
+  rules::Definition burst;
+  burst.rates = {{.count = 7, .per = 3s}};
   burst.burst = 12;
-  policies.push_back(store::test::policy(burst));
+  policies.push_back(policy(burst));
   burst.algorithm = Algorithm::token_bucket;
-  policies.push_back(store::test::policy(burst));
+  policies.push_back(policy(burst));
 
   for (std::size_t i = 0; i < policies.size(); ++i) {
     const rules::Policy& policy = policies[i];
     CAPTURE(to_string(policy.algorithm), i);
     std::mt19937_64 random(i);
-    store::test::StoreModel store;
+    StoreModel store;
     Instant now = epoch;
     int followed = 0;
     for (int step = 0; step < 3'000; ++step) {
       now += Duration{static_cast<std::int64_t>(random() % 400'000)};
       const auto cost = static_cast<std::int64_t>(random() % 4);
-      const auto claim = store::test::claim(policy, 1, cost);
-      const auto answer = ask(store, now, {claim});
+      const auto one = claim(policy, 1, cost);
+      const auto answer = ask(store, now, {one});
       const auto next = decision_after(answer.decisions[0], cost);
       if (!answer.admitted || (next && next->allowed)) continue;
       auto same_store = store;
-      const auto denial = ask(same_store, now, {claim});
+      const auto denial = ask(same_store, now, {one});
       REQUIRE_FALSE(denial.admitted);
       if (!next) continue;
       ++followed;
@@ -209,48 +209,53 @@ TEST_CASE("The denial that follows from an admission is that of the rules") {
       const auto some = Duration{static_cast<std::int64_t>(random()) & 0x7fff'ffff} % retry_after;
       for (const Duration after : {some, retry_after - 1us}) {
         auto later_store = store;
-        REQUIRE_FALSE(ask(later_store, now + after, {claim}).admitted);
+        REQUIRE_FALSE(ask(later_store, now + after, {one}).admitted);
       }
       auto later_store = store;
-      REQUIRE(ask(later_store, now + retry_after, {claim}).admitted);
+      REQUIRE(ask(later_store, now + retry_after, {one}).admitted);
     }
     CHECK(followed > 50);
   }
 }
 
-TEST_CASE("Who asks is noted where a denial has ended lately, and nowhere else") {
+TEST_CASE("The flight that asks is noted where a denial has expired lately, and nowhere else") {
+  FakeStore remote;
+  ChainCounters counters;
   DenialMemory memory(16, 1);
-  Inquiry first;
-  Inquiry second;
-  CHECK(memory.asker_of(key(1), epoch) == nullptr);
+  KnownDenials known(memory, counters);
+  const CircuitBreaker breaker(remote, Breaker(1, 1s), counters);
+  SingleFlight link(remote, {.memory = memory, .known = known, .breaker = breaker, .timeout = 1s});
+  Flight first(link);
+  Flight second(link);
+  CHECK(memory.asking(key(1), epoch) == nullptr);
   memory.remember(key(1), denied(1s), epoch, epoch);
-  CHECK(memory.asker_of(key(1), epoch + 999'999us) == nullptr);
-  CHECK(memory.asker_of(key(1), epoch + 6s) == nullptr);
-  CHECK(memory.asker_of(key(1, 2), epoch + 1s) == nullptr);
-  REQUIRE(memory.asker_of(key(1), epoch + 1s) != nullptr);
-  *memory.asker_of(key(1), epoch + 1s) = &first;
-  CHECK(*memory.asker_of(key(1), epoch + 2s) == &first);
+  CHECK(memory.asking(key(1), epoch + 999'999us) == nullptr);
+  CHECK(memory.asking(key(1), epoch + 6s) == nullptr);
+  CHECK(memory.asking(key(1, 2), epoch + 1s) == nullptr);
+  REQUIRE(memory.asking(key(1), epoch + 1s) != nullptr);
+  *memory.asking(key(1), epoch + 1s) = &first;
+  CHECK(*memory.asking(key(1), epoch + 2s) == &first);
   SECTION("it is settled by itself alone") {
-    memory.settle(key(1), second, true);
-    CHECK(*memory.asker_of(key(1), epoch + 2s) == &first);
-    memory.settle(key(1), first, false);
-    REQUIRE(memory.asker_of(key(1), epoch + 2s) != nullptr);
-    CHECK(*memory.asker_of(key(1), epoch + 2s) == nullptr);
+    memory.land(key(1), second, true);
+    CHECK(*memory.asking(key(1), epoch + 2s) == &first);
+    memory.land(key(1), first, false);
+    REQUIRE(memory.asking(key(1), epoch + 2s) != nullptr);
+    CHECK(*memory.asking(key(1), epoch + 2s) == nullptr);
   }
   SECTION("what leaves enough ends the matter") {
-    memory.settle(key(1), first, true);
-    CHECK(memory.asker_of(key(1), epoch + 2s) == nullptr);
+    memory.land(key(1), first, true);
+    CHECK(memory.asking(key(1), epoch + 2s) == nullptr);
   }
   SECTION("another denial strikes it out") {
     memory.remember(key(1), denied(1s), epoch + 1s, epoch + 1s);
-    memory.settle(key(1), first, true);
+    memory.land(key(1), first, true);
     CHECK(memory.recall(key(1), epoch + 1s).has_value());
-    CHECK(*memory.asker_of(key(1), epoch + 2s) == nullptr);
+    CHECK(*memory.asking(key(1), epoch + 2s) == nullptr);
   }
   SECTION("so does a reset") {
     memory.forget(key(1).identity, 0);
-    memory.settle(key(1), first, false);
-    CHECK(memory.asker_of(key(1), epoch + 2s) == nullptr);
+    memory.land(key(1), first, false);
+    CHECK(memory.asking(key(1), epoch + 2s) == nullptr);
   }
 }
 
@@ -258,17 +263,16 @@ TEST_CASE("Who asks is noted where a denial has ended lately, and nowhere else")
 // after it is asked: whatever the memory denies, the store would have denied at that instant, too,
 // and it would not have passed before the told retry.
 TEST_CASE("Nothing is denied from memory that the store would admit") {
-  for (const Algorithm algorithm : store::test::algorithms) {
+  for (const Algorithm algorithm : algorithms) {
     const std::uint64_t seed = 7 + static_cast<std::uint64_t>(algorithm);
     CAPTURE(to_string(algorithm), seed);
     std::mt19937_64 random(seed);
     const auto below = [&](std::uint64_t bound) {
       return Duration{static_cast<std::int64_t>(random() % bound)};
     };
-    const std::vector policies{store::test::policy(algorithm, 7, 3s),
-                               store::test::policy(algorithm, 3, 700ms),
-                               store::test::policy(algorithm, 5, 60s)};
-    store::test::StoreModel store;
+    const std::vector policies{policy(algorithm, 7, 3s), policy(algorithm, 3, 700ms),
+                               policy(algorithm, 5, 60s)};
+    StoreModel store;
     DenialMemory memory(4, seed);
     const Duration skew = 1'234'567us;  // of the store's clock
     Instant now = epoch;
@@ -278,25 +282,25 @@ TEST_CASE("Nothing is denied from memory that the store would admit") {
     for (int step = 0; step < 20'000; ++step) {
       now += below(step % 100 == 0 ? 3'000'000 : 20'000);
       const auto id = static_cast<std::uint32_t>(random() % policies.size());
-      const auto claim = store::test::claim(policies[id], random() % 3,
-                                            static_cast<std::int64_t>(random() % 9), id);
+      const auto one =
+          claim(policies[id], random() % 3, static_cast<std::int64_t>(random() % 9), id);
       const DenialMemory::Key key{
-          .identity = claim.identity, .policy_id = id, .cost = claim.demand.cost};
+          .identity = one.identity, .policy_id = id, .cost = one.demand.cost};
       const auto remembered = memory.recall(key, now);
       if (remembered && !remembered->allowed) {
         ++recalled;
         auto same_store = store;
-        REQUIRE_FALSE(ask(same_store, now + skew, {claim}).admitted);
+        REQUIRE_FALSE(ask(same_store, now + skew, {one}).admitted);
         const bool others_came = charged_at[{key.identity, id}] > answered_at[key];
         if (!remembered->retry_after || others_came) continue;
         auto later_store = store;
-        REQUIRE(ask(later_store, now + skew + *remembered->retry_after, {claim}).admitted);
+        REQUIRE(ask(later_store, now + skew + *remembered->retry_after, {one}).admitted);
         continue;
       }
       const Instant sent_at = now;
       const Instant executed_at = sent_at + below(5'000);
       now = executed_at + below(5'000);
-      const auto answer = ask(store, executed_at + skew, {claim});
+      const auto answer = ask(store, executed_at + skew, {one});
       if (const auto next = decision_after(answer.decisions[0], key.cost))
         memory.remember(key, *next, sent_at, now);
       answered_at[key] = now;
@@ -306,4 +310,4 @@ TEST_CASE("Nothing is denied from memory that the store would admit") {
   }
 }
 
-}  // namespace weir::limiter::test
+}  // namespace weir::store::test

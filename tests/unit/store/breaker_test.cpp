@@ -1,11 +1,11 @@
-#include "limiter/breaker.hpp"
+#include "store/breaker.hpp"
 
 #include <vector>
 
 #include "catch.hpp"
-#include "unit/limiter/request_fixture.hpp"
+#include "contract/store_under_test.hpp"
 
-namespace weir::limiter::test {
+namespace weir::store::test {
 namespace {
 
 enum class Event { asked, succeeded, failed };
@@ -90,4 +90,4 @@ TEST_CASE("A breaker of one failure opens at the first") {
   CHECK_FALSE(breaker.lets_through(epoch));
 }
 
-}  // namespace weir::limiter::test
+}  // namespace weir::store::test

@@ -1,0 +1,55 @@
+// The stores between the limiter and a remote store, in their order:
+//
+//   denials -> single flight -> fallback(circuit breaker(remote), local shares)
+//
+// Belongs to one worker and is used on its loop only; the memory store is shared by all.
+#pragma once
+
+#include <cstdint>
+
+#include "store/circuit_breaker.hpp"
+#include "store/denials.hpp"
+#include "store/fallback.hpp"
+#include "store/single_flight.hpp"
+
+namespace weir::store {
+
+struct ChainOptions {
+  Duration timeout{0};  ///< of one decision, queueing included
+  int breaker_failures = 1;
+  Duration breaker_retry_after{0};
+  std::uint64_t seed = 0;  ///< of the denial memory's hash; random in production
+};
+
+class Chain {
+ public:
+  Chain(RemoteStore& remote, MemoryStore& local, const ChainOptions& options)
+      : memory_(remembered_sets, options.seed),
+        known_(memory_, counters_),
+        breaker_(remote, Breaker(options.breaker_failures, options.breaker_retry_after), counters_),
+        fallback_(breaker_, local, options.timeout, counters_),
+        single_flight_(
+            fallback_,
+            {.memory = memory_, .known = known_, .breaker = breaker_, .timeout = options.timeout}),
+        denials_(single_flight_, known_) {}
+
+  /// The first link: what the limiter uses.
+  Store& front() { return denials_; }
+  /// See CircuitBreaker.
+  void probe(Instant now) { breaker_.probe(now); }
+  const ChainCounters& counters() const { return counters_; }
+  Error last_error() const { return breaker_.last_error(); }
+
+ private:
+  static constexpr std::size_t remembered_sets = 1024;  // of four denials each, 0.4 MiB a worker
+
+  ChainCounters counters_;
+  DenialMemory memory_;
+  KnownDenials known_;
+  CircuitBreaker breaker_;
+  Fallback fallback_;
+  SingleFlight single_flight_;
+  Denials denials_;
+};
+
+}  // namespace weir::store

@@ -1,0 +1,56 @@
+#include "store/circuit_breaker.hpp"
+
+namespace weir::store {
+
+std::optional<Result> CircuitBreaker::acquire(Acquisition& acquisition, Completion& completion,
+                                              Instant now) {
+  if (!next_.is_ready()) {
+    counters_.not_connected.add();
+    note(Error::not_connected, now);
+    return Result{.error = Error::not_connected, .decider = Decider::redis};
+  }
+  if (!is_let_through(now)) return Result{.error = last_error_, .decider = Decider::redis};
+  acquisition.asked_at = now;
+  Asked& asked = asked_.take(*this);
+  asked.caller = &completion;
+  const auto result = next_.acquire(acquisition, asked, now);
+  if (!result) return std::nullopt;
+  asked_.give_back(asked);
+  note(result->error, now);
+  return result;
+}
+
+void CircuitBreaker::probe(Instant now) {
+  const bool is_deciding = next_.has_decided() && breaker_.state() == Breaker::State::closed;
+  if (is_deciding || probe_.is_awaited || !next_.is_ready() || !is_let_through(now)) return;
+  probe_.is_awaited = true;
+  if (const auto result = next_.probe(probe_, now)) probe_.complete(*result, now);
+}
+
+bool CircuitBreaker::is_let_through(Instant now) {
+  const bool granted = breaker_.lets_through(now);
+  publish_state();
+  return granted;
+}
+
+void CircuitBreaker::answer(Asked& asked, const Result& result, Instant now) {
+  note(result.error, now);
+  Completion& caller = *asked.caller;
+  asked_.give_back(asked);
+  caller.complete(result, now);
+}
+
+void CircuitBreaker::note(Error error, Instant now) {
+  if (error == Error::none) {
+    breaker_.succeeded();
+    return publish_state();
+  }
+  last_error_ = error;
+  const bool opened = breaker_.failed(now);
+  publish_state();
+  // If this connection's server is silent, a new connection may find another. A server that is only
+  // slow would be slower for another connection.
+  if (opened && error == Error::timeout && next_.is_silent()) next_.reconnect();
+}
+
+}  // namespace weir::store

@@ -1,0 +1,30 @@
+#include "store/denials.hpp"
+
+namespace weir::store {
+
+std::optional<Result> Denials::acquire(Acquisition& acquisition, Completion& completion,
+                                       Instant now) {
+  if (const auto denied = known_.recall(acquisition, now)) return denied;
+  Asked& asked = asked_.take(*this);
+  asked.acquisition = &acquisition;
+  asked.caller = &completion;
+  const auto result = next_.acquire(acquisition, asked, now);
+  if (!result) return std::nullopt;
+  asked_.give_back(asked);
+  note(acquisition, *result, now);
+  return result;
+}
+
+void Denials::answer(Asked& asked, const Result& result, Instant now) {
+  note(*asked.acquisition, result, now);
+  Completion& caller = *asked.caller;
+  asked_.give_back(asked);
+  caller.complete(result, now);
+}
+
+void Denials::note(const Acquisition& acquisition, const Result& result, Instant now) {
+  if (result.error == Error::none && result.decider == Decider::redis)
+    known_.remember(acquisition, now);
+}
+
+}  // namespace weir::store

@@ -1,0 +1,28 @@
+// Why a store did not decide. Values; thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace weir::store {
+
+/// Only script_missing proves that nothing ran, so only then is a command sent again.
+enum class Error : std::uint8_t {
+  none,
+  not_connected,    ///< nothing was sent
+  timeout,          ///< no answer within the store's timeout; the request may still be charged
+  connection_lost,  ///< sent, then the connection ended; the request may have been charged
+  loading,          ///< LOADING, MASTERDOWN, BUSY, CLUSTERDOWN: the server cannot serve at present
+  read_only,        ///< READONLY: connected to a replica
+  out_of_memory,    ///< OOM
+  refused,          ///< NOAUTH, WRONGPASS, NOPERM, also within a script: permissions are missing
+  script_missing,   ///< NOSCRIPT
+  other,            ///< any other error, or an answer that none of our scripts returns
+};
+inline constexpr std::size_t error_count = static_cast<std::size_t>(Error::other) + 1;
+
+/// As metrics and logs name it: `timeout`, `connection_lost`.
+std::string_view to_string(Error error);
+
+}  // namespace weir::store

@@ -1,0 +1,89 @@
+#include "store/single_flight.hpp"
+
+namespace weir::store {
+
+void Flight::complete(const Result& result, Instant now) noexcept {
+  link.land(*this, result, now);
+}
+
+std::optional<Result> SingleFlight::acquire(Acquisition& acquisition, Completion& completion,
+                                            Instant now) {
+  // Out of time: the next link does not ask either.
+  if (now - acquisition.arrived_at >= with_.timeout)
+    return next_.acquire(acquisition, completion, now);
+  const Found found = look_up(acquisition, now);
+  if (found.asking != nullptr) {
+    Flight& waiting = flights_.take(*this);
+    waiting.acquisition = &acquisition;
+    waiting.caller = &completion;
+    waiting.link_before(*found.asking);
+    return std::nullopt;
+  }
+  if (found.expired) return ask(acquisition, completion, *found.expired, now);
+  return next_.acquire(acquisition, completion, now);
+}
+
+SingleFlight::Found SingleFlight::look_up(const Acquisition& acquisition, Instant now) {
+  Found found;
+  if (!may_be_remembered(acquisition.claims)) return found;
+  const bool may_wait = with_.breaker.is_trusted();
+  for (const Claim& claim : acquisition.claims) {
+    if (claim.shadow) continue;
+    const auto key = DenialMemory::key_of(claim);
+    Flight** const asking = with_.memory.asking(key, now);
+    if (asking == nullptr) continue;
+    if (*asking == nullptr) {
+      if (!found.expired) found.expired = key;
+    } else if (may_wait && (*asking)->acquisition->arrived_at <= acquisition.arrived_at) {
+      found.asking = *asking;
+      return found;
+    }
+  }
+  return found;
+}
+
+/// noexcept: others may wait for this flight by the time that something is thrown.
+std::optional<Result> SingleFlight::ask(Acquisition& acquisition, Completion& completion,
+                                        const DenialMemory::Key& expired, Instant now) noexcept {
+  Flight& flight = flights_.take(*this);
+  flight.acquisition = &acquisition;
+  flight.caller = &completion;
+  flight.demand = expired;
+  *with_.memory.asking(expired, now) = &flight;
+  const auto result = next_.acquire(acquisition, flight, now);
+  if (!result) return std::nullopt;
+  with_.memory.land(expired, flight, false);
+  flights_.give_back(flight);
+  return result;
+}
+
+/// The answer is there, or there will be none. First the one that asked: with its result the
+/// denial is remembered that those who wait are denied by.
+void SingleFlight::land(Flight& flight, const Result& result, Instant now) {
+  const bool is_answered = result.error == Error::none && result.decider == Decider::redis;
+  with_.memory.land(flight.demand, flight, is_answered && leaves_enough(*flight.acquisition));
+  flight.caller->complete(result, now);
+  // Those that wait now all leave; later ones do not wait for this flight any more.
+  Flight waiting(*this);
+  if (flight.is_linked()) {
+    waiting.link_before(flight);
+    flight.unlink();
+  }
+  flights_.give_back(flight);
+  while (waiting.is_linked()) {
+    Flight& first = *waiting.next;
+    first.unlink();
+    decide_again(first, now);
+  }
+}
+
+void SingleFlight::decide_again(Flight& waiting, Instant now) {
+  Acquisition& acquisition = *waiting.acquisition;
+  Completion& caller = *waiting.caller;
+  flights_.give_back(waiting);
+  auto result = with_.known.recall(acquisition, now);
+  if (!result) result = acquire(acquisition, caller, now);
+  if (result) caller.complete(*result, now);
+}
+
+}  // namespace weir::store

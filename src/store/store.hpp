@@ -1,0 +1,128 @@
+// The interface between the limiter and whatever keeps the counts.
+//
+// A store decides all claims of a request together: all are charged or none. It returns its result
+// at once, or passes it to a Completion exactly once, later and never from within the call that
+// asked. Time is an argument. The memory store (store/memory_store.hpp), the Redis store
+// (redis/store.hpp) and every link between the limiter and Redis (store/chain.hpp) implement it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/siphash.hpp"
+#include "base/time.hpp"
+#include "rules/decision.hpp"
+#include "store/claim.hpp"
+#include "store/error.hpp"
+
+namespace weir::store {
+
+/// The store that made a decision, as the access log and the metrics name it.
+enum class Decider : std::uint8_t {
+  memory,  ///< the memory store, being the only one
+  redis,   ///< Redis, or a remembered denial of Redis
+  local,   ///< this instance alone, by on_failure
+};
+inline constexpr std::size_t decider_count = 3;
+
+constexpr std::string_view to_string(Decider decider) {
+  switch (decider) {
+    case Decider::memory:
+      return "memory";
+    case Decider::redis:
+      return "redis";
+    case Decider::local:
+      break;
+  }
+  return "local";
+}
+
+/// Which claims of an acquisition have a decision: bit i for claims[i].
+using ClaimSet = std::uint16_t;
+static_assert(claims_per_request <= 8 * sizeof(ClaimSet));
+
+constexpr ClaimSet first_claims(std::size_t count) {
+  return static_cast<ClaimSet>((std::uint32_t{1} << count) - 1);
+}
+constexpr bool contains(ClaimSet set, std::size_t claim) {
+  return (set >> claim & 1U) != 0;
+}
+
+struct Result {
+  bool admitted = false;
+  Error error = Error::none;  ///< else nobody decided, and no decision is written
+  Decider decider = Decider::memory;
+  /// The claims that were decided. The others did not take part: they do not limit the request, or
+  /// nothing is remembered of them and another claim denies it.
+  ClaimSet decided = 0;
+
+  friend bool operator==(const Result&, const Result&) = default;
+};
+
+/// One request's claims and, once decided, their decisions. The caller owns all of it, and keeps it
+/// in its place until the result is there.
+struct Acquisition {
+  std::span<const Claim> claims;  ///< at most claims_per_request
+  /// decisions[i] belongs to claims[i]; at least as many.
+  std::span<rules::Decision> decisions;
+  Instant arrived_at{};  ///< the decision is due the store's timeout later, queueing included
+  /// When the remote store was asked; empty: it was not. Written by the chain.
+  std::optional<Instant> asked_at{};
+};
+
+/// The receiver of a result that was not there at once. Called exactly once for each call that
+/// returned nothing, on the loop of the caller, never from within a call of the store. May call the
+/// store. The acquisition is not used any more by then.
+class Completion {
+ public:
+  virtual void complete(const Result& result, Instant now) noexcept = 0;
+
+ protected:
+  ~Completion() = default;
+};
+
+/// A state in a store: one identity under one policy.
+struct Key {
+  Hash128 identity;
+  std::uint32_t policy_id = 0;
+};
+
+/// Ends one hold.
+struct Settlement {
+  const rules::Policy* policy = nullptr;
+  Key key;
+  std::int64_t held = 0;              ///< units to release
+  std::int64_t actual = 0;            ///< units to charge
+  Decider decider = Decider::memory;  ///< of the result that granted it: that store holds the units
+};
+
+class Store {
+ public:
+  Store() = default;
+  virtual ~Store() = default;
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  /// Decides all claims together and charges all or none; nothing is returned if the result is
+  /// passed to `completion` instead, within the store's timeout from arrived_at. Admitted: every
+  /// non-shadow claim is allowed; those and each shadow claim that allows are charged. A policy
+  /// with count_rejected is charged even if it, or the request, is denied; an allowed claim then
+  /// has a retry_after if the same demand would not pass again at once. Several claims on one key
+  /// see each other.
+  virtual std::optional<Result> acquire(Acquisition& acquisition, Completion& completion,
+                                        Instant now) = 0;
+  /// Reads the state of the claims' keys as acquire() with cost 0 would, and charges nothing. An
+  /// error is returned as it is: no other store answers instead.
+  virtual std::optional<Result> peek(Acquisition& acquisition, Completion& completion,
+                                     Instant now) = 0;
+  /// Removes a key: its next request finds a fresh state. Only `error` of the result matters.
+  virtual std::optional<Result> forget(const Key& key, Completion& completion, Instant now) = 0;
+  /// Ends holds. Idempotent. Never waits and never fails the request; a settlement that cannot be
+  /// applied is counted as lost.
+  virtual void settle(std::span<const Settlement> settlements, Instant now) = 0;
+};
+
+}  // namespace weir::store

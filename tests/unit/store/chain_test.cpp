@@ -1,0 +1,142 @@
+// All links together, as a worker uses them with Redis.
+#include "unit/store/chain_fixture.hpp"
+
+namespace weir::store::test {
+
+TEST_CASE("The remote store decides, and nothing is charged here") {
+  ChainFixture fixture;
+  const auto wide = gcra(10);
+  const auto narrow = gcra(2);
+  Request request({fixture.shared(wide), fixture.shared(narrow, 1, 1)});
+  fixture.serve(request);
+  CHECK(request.result == Result{.admitted = true, .decider = Decider::redis, .decided = 3});
+  CHECK(request.decisions[0].remaining == 9);
+  CHECK(request.decisions[1].remaining == 1);
+  fixture.serve(request);
+  CHECK(request.admitted());
+  fixture.serve(request);
+  CHECK(request.denied());
+  CHECK(request.decider() == Decider::redis);
+  CHECK(request.decisions[0].remaining == 8);
+  CHECK(fixture.local.keys() == 0);
+}
+
+TEST_CASE("A flood of one key costs Redis next to nothing") {
+  ChainFixture fixture;
+  const auto wide = gcra(10);
+  const auto narrow = gcra(2);
+  Request request({fixture.shared(wide), fixture.shared(narrow, 1, 1)});
+  // The admission that leaves nothing contains the denial to come.
+  for (int i = 0; i < 3; ++i)
+    fixture.serve(request);
+  REQUIRE(fixture.remote.questions == 2);
+  for (int i = 1; i <= 1'000; ++i) {
+    fixture.serve(request, Duration{i * 4'000});
+    REQUIRE(request.denied());
+    REQUIRE(request.decider() == Decider::redis);
+    // As Redis had said, aged; also of the limit that did not deny.
+    REQUIRE(request.result->decided == 3);
+    REQUIRE(request.decisions[0].allowed);
+    REQUIRE(request.decisions[0].remaining == 8);
+    REQUIRE_FALSE(request.decisions[1].allowed);
+    REQUIRE(request.decisions[1].retry_after <= Duration{1'800s} - Duration{i * 4'000});
+  }
+  CHECK(fixture.remote.questions == 2);
+  CHECK(fixture.chain().counters().remembered.value() == 1'001);
+  // For 5 s only, and not after a reset.
+  fixture.serve(request, 5s);
+  CHECK(request.denied());
+  CHECK(fixture.remote.questions == 3);
+  Received received;
+  fixture.front().forget({.identity = request.claims[1].identity, .policy_id = 1}, received,
+                         epoch + 5s);
+  fixture.remote.answer_all(epoch + 5s);
+  CHECK(received.result->error == Error::none);
+  CHECK(fixture.remote.forgotten == 1);
+  fixture.serve(request, 5s);
+  CHECK(fixture.remote.questions == 4);
+}
+
+TEST_CASE("A key that is denied denies with every other limit, another client is asked for") {
+  ChainFixture fixture;
+  const auto narrow = gcra(1);
+  const auto per_key = gcra(10);
+  Request first({fixture.shared(narrow)});
+  fixture.serve(first);
+  fixture.serve(first);
+  REQUIRE(first.denied());
+  REQUIRE(fixture.remote.questions == 1);
+  Request with_key({fixture.shared(narrow), fixture.shared(per_key, 7, 1)});
+  fixture.serve(with_key);
+  CHECK(with_key.denied());
+  CHECK(with_key.result->decided == 1);  // nothing is remembered of the other
+  CHECK(fixture.remote.questions == 1);
+  Request other_client({fixture.shared(narrow, 2), fixture.shared(per_key, 7, 1)});
+  fixture.serve(other_client);
+  CHECK(other_client.admitted());
+  CHECK(fixture.remote.questions == 2);
+}
+
+TEST_CASE("A denial that does not determine the next result is asked each time") {
+  ChainFixture fixture;
+  const auto plain = gcra(1);
+  rules::Definition definition;
+  definition.algorithm = rules::Algorithm::fixed_window;
+  definition.count_rejected = true;
+  std::vector<Claim> claims;
+  rules::Policy counted;
+  SECTION("a policy counts rejected requests") {
+    definition.rates = {{.count = 1, .per = 3'600s}};
+    counted = policy(definition);
+    claims = {fixture.shared(counted)};
+  }
+  SECTION("another policy of the request does") {
+    definition.rates = {{.count = 100, .per = 3'600s}};
+    counted = policy(definition);
+    claims = {fixture.shared(plain), fixture.shared(counted, 1, 1)};
+  }
+  SECTION("only a shadow policy denies") {
+    claims = {fixture.shared(plain)};
+    claims[0].shadow = true;
+  }
+  SECTION("two limits share a key") {
+    claims = {fixture.shared(plain), fixture.shared(plain)};
+  }
+  SECTION("an overdraft is allowed") {
+    claims = {fixture.shared(plain), fixture.shared(plain, 1, 1)};
+    claims[1].demand.overdraft = true;
+  }
+  Request request(claims);
+  for (int i = 0; i < 5; ++i)
+    fixture.serve(request);
+  CHECK(fixture.remote.questions == 5);
+  CHECK(fixture.chain().counters().remembered.value() == 0);
+}
+
+TEST_CASE("A decision of this instance alone is not remembered as one of Redis") {
+  ChainFixture fixture;
+  const auto wide = gcra(10);
+  Request request({fixture.shared(wide)});
+  fixture.serve(request, 0s, Error::timeout);
+  REQUIRE(request.decider() == Decider::local);
+  fixture.serve(request, 0s);
+  CHECK(request.decider() == Decider::redis);
+  CHECK(request.admitted());
+}
+
+TEST_CASE("Settlements and peeks pass through all links") {
+  ChainFixture fixture;
+  fixture.front().settle({}, epoch + 3s);
+  CHECK(fixture.remote.settle_calls == 1);
+  CHECK(fixture.remote.settled_at == epoch + 3s);
+  const auto limit = gcra(1);
+  Request request({fixture.shared(limit)});
+  CHECK_FALSE(fixture.front().peek(request.acquisition, request, epoch).has_value());
+  fixture.remote.answer(epoch, Error::refused);
+  // No other store answers instead.
+  CHECK(request.result->error == Error::refused);
+  CHECK(fixture.breaker() == Breaker::State::closed);
+  CHECK(fixture.chain().counters().alone.value() == 0);
+}
+
+}  // namespace weir::store::test

@@ -1,0 +1,138 @@
+// Deciding without the store that instances share.
+#include "store/fallback.hpp"
+
+#include "unit/store/chain_fixture.hpp"
+
+namespace weir::store::test {
+namespace {
+
+struct Fixture {
+  FakeStore remote;
+  MemoryStore local{{.max_keys = 1'000, .seed = 3}};
+  ChainCounters counters;
+  Fallback link{remote, local, 5s, counters};
+  rules::Policy ten = gcra(10);
+  rules::Policy one = gcra(1);
+
+  Claim with(OnFailure on_failure, std::uint32_t policy_id = 0) {
+    Claim result = shared_claim(ten, one, 1, policy_id);
+    result.on_failure = on_failure;
+    return result;
+  }
+  void fail(Request& request, Duration after = 0s) {
+    request.come(link, after);
+    REQUIRE(request.waits());
+    remote.answer(epoch + after, Error::refused);
+    REQUIRE(request.times == 1);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("A store that decides is not replaced") {
+  Fixture fixture;
+  Request request({fixture.with(OnFailure::local), fixture.with(OnFailure::deny, 1)});
+  SECTION("later") {
+    request.come(fixture.link, 0s);
+    fixture.remote.answer(epoch);
+  }
+  SECTION("at once") {
+    fixture.remote.at_once = true;
+    request.come(fixture.link, 0s);
+  }
+  CHECK(request.result == Result{.admitted = true, .decider = Decider::redis, .decided = 3});
+  CHECK(request.times == 1);
+  CHECK(fixture.counters.alone.value() == 0);
+  CHECK(fixture.local.keys() == 0);
+}
+
+TEST_CASE("local: this instance's share, by the memory store") {
+  Fixture fixture;
+  Request request({fixture.with(OnFailure::local)});
+  fixture.fail(request);
+  CHECK(request.result == Result{.admitted = true, .decider = Decider::local, .decided = 1});
+  CHECK(request.decisions[0].limit == 1);
+  fixture.fail(request);
+  CHECK(request.denied());
+  CHECK(request.decider() == Decider::local);
+  CHECK(fixture.counters.alone.value() == 2);
+}
+
+TEST_CASE("allow: the policy does not limit, the others do") {
+  Fixture fixture;
+  SECTION("alone") {
+    Request request({fixture.with(OnFailure::allow)});
+    for (int i = 0; i < 3; ++i) {
+      fixture.fail(request);
+      CHECK(request.result == Result{.admitted = true, .decider = Decider::local, .decided = 0});
+    }
+    CHECK(fixture.local.keys() == 0);
+  }
+  SECTION("beside local") {
+    Request request({fixture.with(OnFailure::allow), fixture.with(OnFailure::local, 1)});
+    fixture.fail(request);
+    CHECK(request.admitted());
+    fixture.fail(request);
+    CHECK(request.denied());
+    CHECK(request.result->decided == 2);
+    CHECK(request.decisions[1].limit == 1);
+    CHECK_FALSE(request.decisions[1].allowed);
+    CHECK(fixture.local.keys() == 1);
+  }
+}
+
+TEST_CASE("deny: the request fails, and nothing is charged") {
+  Fixture fixture;
+  Request request({fixture.with(OnFailure::local), fixture.with(OnFailure::deny, 1)});
+  fixture.fail(request);
+  CHECK(request.result == Result{.error = Error::refused, .decider = Decider::local});
+  CHECK(fixture.local.keys() == 0);
+  CHECK(fixture.counters.alone.value() == 1);
+}
+
+TEST_CASE("A shadow policy denies nobody, whatever its on_failure") {
+  Fixture fixture;
+  Claim shadow = fixture.with(OnFailure::deny);
+  shadow.shadow = true;
+  Request request({shadow});
+  fixture.fail(request);
+  CHECK(request.result == Result{.admitted = true, .decider = Decider::local, .decided = 0});
+}
+
+TEST_CASE("A failure at once is decided at once, and one without time left without asking") {
+  Fixture fixture;
+  Request request({fixture.with(OnFailure::local)});
+  fixture.remote.at_once = true;
+  fixture.remote.fails_at_once = Error::not_connected;
+  request.come(fixture.link, 0s);
+  CHECK(request.admitted());
+  CHECK(request.decider() == Decider::local);
+  CHECK(fixture.remote.questions == 1);
+  request.ask(fixture.link, 0s, 5s);
+  CHECK(request.denied());
+  CHECK(request.decider() == Decider::local);
+  CHECK(fixture.remote.questions == 1);
+  Request strict({fixture.with(OnFailure::deny)});
+  strict.ask(fixture.link, 0s, 5s);
+  CHECK(strict.result == Result{.error = Error::timeout, .decider = Decider::local});
+}
+
+TEST_CASE("A settlement goes to the store that granted it, and forgetting to both") {
+  Fixture fixture;
+  const std::vector<Settlement> settlements{{.key = {}, .held = 1, .decider = Decider::redis},
+                                            {.key = {}, .held = 2, .decider = Decider::local}};
+  fixture.link.settle(settlements, epoch + 1s);
+  REQUIRE(fixture.remote.settled.size() == 1);
+  CHECK(fixture.remote.settled[0].held == 1);
+  CHECK(fixture.local.settlements_lost() == 1);
+
+  Request request({fixture.with(OnFailure::local)});
+  fixture.fail(request);
+  CHECK(fixture.local.keys() == 1);
+  Received received;
+  fixture.link.forget({.identity = request.claims[0].identity}, received, epoch);
+  CHECK(fixture.local.keys() == 0);
+  CHECK(fixture.remote.forgotten == 1);
+}
+
+}  // namespace weir::store::test

@@ -1,0 +1,234 @@
+// When a denial expires, one request asks and the others wait for its answer.
+//
+// A denial is believed for 5 s of the test's time, and renewed by the fake store, whose time stands
+// still.
+#include "store/single_flight.hpp"
+
+#include <array>
+
+#include "unit/store/chain_fixture.hpp"
+
+namespace weir::store::test {
+namespace {
+
+/// A key of three units is denied, and then the denial expires: `first` asks, `others` wait.
+struct Expired : ChainFixture {
+  Expired() {
+    options.timeout = 20s;
+    options.breaker_failures = 3;
+  }
+  void exhaust() {
+    Request request({shared(narrow)});
+    for (int i = 0; i < 3; ++i) {
+      serve(request);
+      REQUIRE(request.admitted());
+    }
+    REQUIRE(remote.questions == 3);
+  }
+  void come() {
+    first.come(front(), 5s);
+    for (auto& other : others)
+      other.come(front(), 5s);
+    REQUIRE(remote.questions == 4);
+    for (const auto& other : others)
+      REQUIRE(other.waits());
+  }
+  void completed_once() const {
+    CHECK(first.times == 1);
+    for (const auto& other : others)
+      CHECK(other.times == 1);
+  }
+
+  rules::Policy narrow = gcra(3);
+  Request first{{shared(narrow)}};
+  std::array<Request, 3> others{Request{{shared(narrow)}}, Request{{shared(narrow)}},
+                                Request{{shared(narrow)}}};
+};
+
+}  // namespace
+
+TEST_CASE("Another denial holds for all that wait") {
+  Expired fixture;
+  fixture.exhaust();
+  fixture.come();
+  fixture.remote.answer(epoch + 5s);
+  CHECK(fixture.first.denied());
+  for (const auto& other : fixture.others) {
+    CHECK(other.denied());
+    CHECK(other.decider() == Decider::redis);
+  }
+  CHECK(fixture.remote.questions == 4);
+  fixture.completed_once();
+}
+
+TEST_CASE("If something is left, all that wait ask at once") {
+  Expired fixture;
+  fixture.exhaust();
+  fixture.remote.server.forget({.identity = fixture.first.claims[0].identity});
+  fixture.come();
+  fixture.remote.answer(epoch + 5s);
+  CHECK(fixture.first.admitted());
+  CHECK(fixture.remote.questions == 7);
+  for (const auto& other : fixture.others)
+    CHECK(other.waits());
+  fixture.remote.answer_all(epoch + 5s);
+  CHECK(fixture.others[0].admitted());
+  CHECK(fixture.others[1].admitted());
+  CHECK(fixture.others[2].denied());
+  fixture.completed_once();
+}
+
+TEST_CASE("An answer that has expired on arrival is asked for again by one, for those after it") {
+  Expired fixture;
+  fixture.exhaust();
+  fixture.come();
+  fixture.remote.answer(epoch + 10s);
+  CHECK(fixture.first.denied());
+  CHECK(fixture.remote.questions == 5);
+  CHECK(fixture.remote.pending.front().acquisition == &fixture.others[0].acquisition);
+  CHECK(fixture.remote.pending.front().waited == 5s);
+  for (const auto& other : fixture.others)
+    CHECK(other.waits());
+  fixture.remote.answer(epoch + 10s);
+  for (const auto& other : fixture.others)
+    CHECK(other.denied());
+  CHECK(fixture.remote.questions == 5);
+  fixture.completed_once();
+}
+
+TEST_CASE("Nobody waits for a request that came later and may take longer") {
+  Expired fixture;
+  fixture.exhaust();
+  fixture.first.come(fixture.front(), 8s);
+  CHECK(fixture.remote.questions == 4);
+  fixture.others[0].ask(fixture.front(), 2s, 9s);
+  CHECK(fixture.remote.questions == 5);
+  CHECK(fixture.remote.pending.back().waited == 7s);
+  fixture.others[1].ask(fixture.front(), 8s, 9s);
+  CHECK(fixture.remote.questions == 5);  // it waits
+  fixture.remote.answer_all(epoch + 9s);
+  CHECK(fixture.first.denied());
+  CHECK(fixture.others[0].denied());
+  CHECK(fixture.others[1].denied());
+  CHECK(fixture.remote.questions == 5);
+}
+
+TEST_CASE("A request that has waited for all of its time decides alone") {
+  Expired fixture;
+  fixture.exhaust();
+  fixture.come();
+  SECTION("just before, each asks with the rest of its time") {
+    fixture.remote.answer(epoch + 24'999ms);
+    CHECK(fixture.first.denied());
+    CHECK(fixture.remote.questions == 7);
+    CHECK(fixture.remote.pending.front().waited == 19'999ms);
+    fixture.remote.answer_all(epoch + 25s, Error::timeout);
+  }
+  SECTION("then nobody asks") {
+    fixture.remote.answer(epoch + 25s);
+    CHECK(fixture.first.denied());
+    CHECK(fixture.remote.questions == 4);
+  }
+  for (const auto& other : fixture.others)
+    CHECK(other.decider() == Decider::local);
+  fixture.completed_once();
+}
+
+TEST_CASE("A connection that ends leaves nobody waiting") {
+  Expired fixture;
+  fixture.exhaust();
+  fixture.come();
+  fixture.remote.ready = false;
+  fixture.remote.answer(epoch + 5s, Error::connection_lost);
+  CHECK(fixture.first.decider() == Decider::local);
+  for (const auto& other : fixture.others)
+    CHECK(other.decider() == Decider::local);
+  CHECK(fixture.remote.questions == 4);
+  fixture.completed_once();
+}
+
+TEST_CASE("A request that waits for a silent store is decided within its own time") {
+  Expired fixture;
+  fixture.options.timeout = 50ms;
+  fixture.exhaust();
+  Request& second = fixture.others[0];
+  Request& third = fixture.others[1];
+  fixture.first.come(fixture.front(), 5s);
+  second.come(fixture.front(), 5s + 20ms);
+  third.come(fixture.front(), 5s + 20ms);
+  CHECK(fixture.remote.questions == 4);
+  SECTION("one after the other") {
+    fixture.remote.answer(epoch + 5s + 50ms, Error::timeout);
+    CHECK(fixture.first.decider() == Decider::local);
+    CHECK(fixture.remote.questions == 5);
+    CHECK(fixture.remote.pending.front().acquisition == &second.acquisition);
+    CHECK(fixture.remote.pending.front().waited == 30ms);
+    CHECK(third.waits());
+    fixture.remote.answer(epoch + 5s + 70ms, Error::timeout);
+    CHECK(second.decider() == Decider::local);
+    CHECK(third.decider() == Decider::local);
+    CHECK(fixture.remote.questions == 5);
+  }
+  SECTION("nobody waits once the breaker is open") {
+    for (int i = 0; i < 2; ++i) {
+      Request other({fixture.shared(fixture.narrow, 9)});
+      other.come(fixture.front(), 5s + 40ms);
+      const auto asked = fixture.remote.pending.back();
+      fixture.remote.pending.pop_back();
+      asked.completion->complete({.error = Error::timeout, .decider = Decider::redis},
+                                 epoch + 5s + 40ms);
+    }
+    fixture.remote.answer(epoch + 5s + 50ms, Error::timeout);
+    REQUIRE(fixture.breaker() == Breaker::State::open);
+    CHECK(fixture.first.decider() == Decider::local);
+    CHECK(second.decider() == Decider::local);
+    CHECK(third.decider() == Decider::local);
+    CHECK(fixture.remote.questions == 6);
+  }
+  SECTION("nor one that comes while another asks with the breaker open") {
+    for (int i = 0; i < 3; ++i) {
+      Request other({fixture.shared(fixture.narrow, 9)});
+      other.come(fixture.front(), 5s + 40ms);
+      const auto asked = fixture.remote.pending.back();
+      fixture.remote.pending.pop_back();
+      asked.completion->complete({.error = Error::timeout, .decider = Decider::redis},
+                                 epoch + 5s + 40ms);
+    }
+    REQUIRE(fixture.breaker() == Breaker::State::open);
+    fixture.others[2].come(fixture.front(), 5s + 41ms);
+    CHECK(fixture.others[2].decider() == Decider::local);
+    fixture.remote.answer(epoch + 5s + 50ms);
+    CHECK(fixture.first.denied());
+    CHECK(second.denied());
+    CHECK(third.denied());
+  }
+}
+
+TEST_CASE("Requests of a key that was not denied lately do not wait for each other") {
+  ChainFixture fixture;
+  const auto wide = gcra(10);
+  std::array<Request, 3> all{Request{{fixture.shared(wide)}}, Request{{fixture.shared(wide)}},
+                             Request{{fixture.shared(wide)}}};
+  for (auto& request : all)
+    request.come(fixture.front(), 0s);
+  CHECK(fixture.remote.questions == 3);
+  fixture.remote.answer_all(epoch);
+  for (const auto& request : all)
+    CHECK(request.admitted());
+}
+
+TEST_CASE("A result that is there at once leaves nothing in the air") {
+  Expired fixture;
+  fixture.exhaust();
+  fixture.remote.at_once = true;
+  fixture.remote.fails_at_once = Error::refused;
+  fixture.first.come(fixture.front(), 5s);
+  CHECK(fixture.first.decider() == Decider::local);
+  fixture.remote.at_once = false;
+  fixture.others[0].come(fixture.front(), 5s);
+  CHECK(fixture.remote.questions == 5);
+  fixture.remote.answer(epoch + 5s);
+  CHECK(fixture.others[0].denied());
+}
+
+}  // namespace weir::store::test
