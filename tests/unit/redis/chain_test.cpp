@@ -1,0 +1,228 @@
+// The chain of a worker before a real Redis: absent, silent, refusing and back. What each link does
+// is tested in tests/unit/store; here is what depends on how the Redis store behaves.
+#include "store/chain.hpp"
+
+#include <list>
+#include <optional>
+
+#include "catch.hpp"
+#include "store_fixture.hpp"
+
+using namespace weir;
+using namespace weir::redis;
+using namespace weir::redis::test;
+using store::Breaker;
+using store::Decider;
+
+namespace {
+
+/// Requests come at instants of the test's, answers at those of the store's clock: a breaker that
+/// is to be open at the next instant is asked before its time, one that is to let through long
+/// after.
+struct ChainFixture {
+  ChainFixture() : ChainFixture(5s, 5s) {}
+  ChainFixture(Duration timeout, Duration connect_timeout) {
+    options.timeout = timeout;
+    options.connect_timeout = connect_timeout;
+    redis.emplace(options);
+    chain.emplace(*redis->store, local,
+                  store::ChainOptions{.timeout = timeout,
+                                      .breaker_failures = 2,
+                                      .breaker_retry_after = breaker_retry_after,
+                                      .seed = 1});
+  }
+  ~ChainFixture() {
+    process.resume();
+    redis->store->stop();
+  }
+
+  /// Sends a request for `who` to the chain.
+  struct Request final : store::Completion {
+    Request(const rules::Policy& rule, const rules::Policy& local_rule, std::uint64_t who) {
+      claim.policy = &rule;
+      claim.local_rule = &local_rule;
+      claim.identity = Hash128{who, who};
+      acquisition = {.claims = {&claim, 1}, .decisions = {&decision, 1}};
+    }
+    void complete(const store::Result& its_result, Instant) noexcept override {
+      result = its_result;
+    }
+    store::Claim claim;
+    rules::Decision decision;
+    store::Acquisition acquisition;
+    std::optional<store::Result> result;
+  };
+  void come(Request& request, Duration after) { come(request, after, after); }
+  void come(Request& request, Duration after, Duration arrived_after) {
+    request.acquisition.arrived_at = epoch + arrived_after;
+    request.result = chain->front().acquire(request.acquisition, request, epoch + after);
+  }
+  Decider serve(Duration after = 0s) {
+    Request request(ten, one, 1);
+    come(request, after);
+    REQUIRE(redis->run_until([&] { return request.result.has_value(); }));
+    last = request.decision;
+    return request.result->decider;
+  }
+  bool run_until_lost() {
+    return redis->run_until([&] { return !redis->store->is_ready(); });
+  }
+  std::uint64_t questions() const { return redis->counters.questions.value(); }
+  Breaker::State breaker() const { return chain->counters().breaker.load(); }
+
+  static constexpr Duration breaker_retry_after = 1s;
+  static constexpr Duration later = 1h;  ///< the breaker lets one question through
+  const Instant epoch = MonotonicClock().now();
+  RedisProcess process;
+  Options options = StoreFixture::options_for(process);
+  rules::Policy ten = policy_of({.rates = {{.count = 10, .per = 3600s}}});
+  rules::Policy one = policy_of({.rates = {{.count = 1, .per = 3600s}}});
+  store::MemoryStore local{{.max_keys = 1'000, .seed = 3}};
+  std::optional<StoreFixture> redis;
+  std::optional<store::Chain> chain;
+  rules::Decision last;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "requests that find no connection open the breaker; Redis decides again when it is back") {
+  ChainFixture fixture;
+  REQUIRE(fixture.redis->start());
+  CHECK(fixture.serve() == Decider::redis);
+  fixture.process.stop();
+  REQUIRE(fixture.run_until_lost());
+  CHECK(fixture.serve() == Decider::local);
+  CHECK(fixture.breaker() == Breaker::State::closed);
+  CHECK(fixture.serve() == Decider::local);
+  CHECK(fixture.breaker() == Breaker::State::open);
+  fixture.process.start();
+  REQUIRE(fixture.redis->run_until_ready());
+  CHECK(fixture.serve(999ms) == Decider::local);
+  CHECK(fixture.serve(ChainFixture::later) == Decider::redis);
+  CHECK(fixture.breaker() == Breaker::State::closed);
+}
+
+TEST_CASE("a Redis that is silent is left alone after some timeouts, but for one question") {
+  ChainFixture fixture(20ms, 500ms);
+  REQUIRE(fixture.redis->start());
+  fixture.process.pause();
+  CHECK(fixture.serve() == Decider::local);
+  CHECK(fixture.breaker() == Breaker::State::closed);
+  CHECK(fixture.serve() == Decider::local);
+  CHECK(fixture.breaker() == Breaker::State::open);
+  CHECK(fixture.questions() == 2);
+  CHECK(fixture.redis->errors(StoreError::timeout) == 2);
+  CHECK(fixture.serve() == Decider::local);
+  CHECK(fixture.questions() == 2);
+  REQUIRE(fixture.redis->run_until([&] { return fixture.redis->store->is_silent(); }));
+  REQUIRE(fixture.redis->store->is_ready());  // it might only have been slow
+  CHECK(fixture.serve(ChainFixture::later) == Decider::local);
+  CHECK(fixture.questions() == 3);
+  CHECK(fixture.breaker() == Breaker::State::open);
+  // It has hung up, to find another server behind the name.
+  CHECK_FALSE(fixture.redis->store->is_ready());
+  fixture.process.resume();
+  REQUIRE(fixture.redis->run_until_ready());
+  CHECK(fixture.serve(2 * ChainFixture::later) == Decider::redis);
+}
+
+TEST_CASE("questions that time out together all do, though the first closes the connection") {
+  ChainFixture fixture(5s, 500ms);
+  REQUIRE(fixture.redis->start());
+  fixture.process.pause();
+  REQUIRE(fixture.redis->run_until([&] { return fixture.redis->store->is_silent(); }));
+  // They have waited elsewhere for all of their time but a moment.
+  std::list<ChainFixture::Request> requests;
+  for (std::uint64_t who = 1; who <= 5; ++who)
+    fixture.come(requests.emplace_back(fixture.ten, fixture.one, who), 5s - 1us, 0s);
+  REQUIRE(fixture.redis->run_until([&] { return requests.back().result.has_value(); }));
+  for (const auto& request : requests)
+    CHECK(request.result->decider == Decider::local);
+  CHECK_FALSE(fixture.redis->store->is_ready());
+  CHECK(fixture.redis->errors(StoreError::timeout) == 5);
+  CHECK(fixture.redis->errors(StoreError::connection_lost) == 0);
+}
+
+TEST_CASE("while one question finds out whether Redis is back, nobody else asks") {
+  ChainFixture fixture;
+  REQUIRE(fixture.redis->start());
+  RedisCli cli(fixture.process);
+  cli({"config", "set", "maxmemory", "1"});
+  for (int i = 0; i < 2; ++i)
+    CHECK(fixture.serve() == Decider::local);
+  CHECK(fixture.redis->errors(StoreError::out_of_memory) == 2);
+  CHECK(fixture.breaker() == Breaker::State::open);
+  CHECK(fixture.redis->store->is_ready());
+  cli({"config", "set", "maxmemory", "0"});
+  ChainFixture::Request first(fixture.ten, fixture.one, 1);
+  fixture.come(first, ChainFixture::later);
+  CHECK(fixture.breaker() == Breaker::State::half_open);
+  CHECK(fixture.serve(ChainFixture::later) == Decider::local);
+  REQUIRE(fixture.redis->run_until([&] { return first.result.has_value(); }));
+  CHECK(first.result->decider == Decider::redis);
+  CHECK(fixture.serve(ChainFixture::later) == Decider::redis);
+}
+
+TEST_CASE("without a request it is found out whether Redis decides, and nobody is charged for it") {
+  ChainFixture fixture;
+  REQUIRE(fixture.redis->start());
+  const auto& store = *fixture.redis->store;
+  /// Asks, until the answer has arrived.
+  const auto probe = [&](Duration after) {
+    const auto answers = [&] {
+      std::uint64_t errors = 0;
+      for (const auto& of_kind : fixture.redis->counters.errors)
+        errors += of_kind.value();
+      return errors + (store.has_decided() ? 1 : 0);
+    };
+    const auto before = answers();
+    fixture.chain->probe(fixture.epoch + after);
+    return fixture.redis->run_until([&] { return answers() != before; }, 5s);
+  };
+  RedisCli cli(fixture.process);
+  CHECK_FALSE(store.has_decided());
+  REQUIRE(probe(0s));
+  CHECK(store.has_decided());
+  CHECK(fixture.questions() == 1);
+  fixture.chain->probe(fixture.epoch);
+  CHECK(fixture.questions() == 1);
+  std::string key = cli({"KEYS", "*"});
+  key.resize(key.find('\n') == std::string::npos ? 0 : key.find('\n'));
+  CHECK(cli({"PTTL", key}) != "-1");
+
+  // A server that reads and does not write decides nothing.
+  cli({"CONFIG", "SET", "min-replicas-to-write", "1"});
+  CHECK(fixture.serve() == Decider::local);
+  CHECK_FALSE(store.has_decided());
+  REQUIRE(probe(0s));
+  CHECK(fixture.breaker() == Breaker::State::open);
+  cli({"CONFIG", "SET", "min-replicas-to-write", "0"});
+  // As often as the breaker lets a request through, and no more.
+  const auto asked = fixture.questions();
+  fixture.chain->probe(fixture.epoch + 999ms);
+  CHECK(fixture.questions() == asked);
+  REQUIRE(probe(ChainFixture::later));
+  CHECK(fixture.breaker() == Breaker::State::closed);
+  CHECK(store.has_decided());
+  CHECK(fixture.serve(ChainFixture::later) == Decider::redis);
+  CHECK(fixture.last.remaining == 9);
+
+  // A connection that has decided nothing yet is not trusted for what another one did.
+  fixture.redis->store->reconnect();
+  REQUIRE(fixture.run_until_lost());
+  REQUIRE(fixture.redis->run_until_ready());
+  CHECK_FALSE(store.has_decided());
+}
+
+TEST_CASE("a settlement of a hold that Redis does not have is counted as lost") {
+  ChainFixture fixture;
+  REQUIRE(fixture.redis->start());
+  fixture.chain->front().settle({}, fixture.epoch);
+  CHECK(fixture.redis->counters.settlements_lost.value() == 0);
+  const store::Settlement settlement{
+      .policy = &fixture.ten, .key = {}, .held = 1, .actual = 1, .decider = Decider::redis};
+  fixture.chain->front().settle({&settlement, 1}, fixture.epoch);
+  CHECK(fixture.redis->counters.settlements_lost.value() == 1);
+  CHECK(fixture.questions() == 0);
+}
