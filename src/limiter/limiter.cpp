@@ -38,7 +38,9 @@ const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvid
     evaluation.verdict = {.decider = decider_};
     return &evaluation.verdict;
   }
+  // Nothing may be thrown between an admission and its grant, so all room is made before.
   if (evaluation.decisions.size() < count) evaluation.decisions.resize(count);
+  evaluation.limits.reserve(count);
   evaluation.acquisition = {
       .claims = evaluation.claims, .decisions = evaluation.decisions, .arrived_at = now};
   const auto result = store_.acquire(evaluation.acquisition, completion, now);
