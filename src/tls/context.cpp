@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "tls/hello_cost.hpp"
 #include "tls/openssl.hpp"
 
 namespace weir::tls {
@@ -157,6 +158,7 @@ bool is_available(const Parameters& parameters) {
 Result<std::shared_ptr<const ServerContext>> ServerContext::load(
     const std::vector<CertificateFiles>& files, const Parameters& parameters) {
   auto server = std::make_shared<ServerContext>();
+  server->groups_ = numbers_of(parameters.groups);
   for (const CertificateFiles& one : files) {
     NativeContext context = make_context(TLS_server_method(), parameters);
     SSL_CTX* const native = context.get();
@@ -164,6 +166,7 @@ Result<std::shared_ptr<const ServerContext>> ServerContext::load(
     const auto used = use(native, one, server->warnings_);
     if (!used) return used.error();
     add_warning(trouble_with_key(*used), one.certificate, server->warnings_);
+    server->signs_fast_ = server->signs_fast_ && tls::signs_fast(*used);
     SSL_CTX_set_alpn_select_cb(native, choose_protocol, nullptr);
     SSL_CTX_set_tlsext_servername_callback(native, choose_certificate);
     SSL_CTX_set_tlsext_servername_arg(native, server.get());
@@ -176,6 +179,10 @@ Result<std::shared_ptr<const ServerContext>> ServerContext::load(
   }
   if (server->contexts_.empty()) return Problem{"no certificate"};
   return std::shared_ptr<const ServerContext>(std::move(server));
+}
+
+bool ServerContext::may_cost_much(std::string_view hello) const {
+  return !signs_fast_ || tls::may_cost_much(hello, groups_);
 }
 
 ssl_ctx_st* ServerContext::context_for(const char* server_name) const {

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -38,6 +39,9 @@ class ServerContext {
   ssl_ctx_st* native() const { return contexts_.front().native.get(); }
   /// About certificates that clients will not accept now, or whose key makes handshakes slow.
   const std::vector<std::string>& warnings() const { return warnings_; }
+  /// Whether a handshake that begins with these bytes may take much longer than usual, because of
+  /// the groups that the client offers (may_cost_much() in tls/hello_cost.hpp) or the keys here.
+  bool may_cost_much(std::string_view hello) const;
   /// The context whose certificate is for that name, or nullptr.
   ssl_ctx_st* context_for(const char* server_name) const;
 
@@ -48,6 +52,8 @@ class ServerContext {
   };
   std::vector<One> contexts_;
   std::vector<std::string> warnings_;
+  std::vector<Group> groups_;
+  bool signs_fast_ = true;  ///< with any of the keys
 };
 
 /// For an upstream, or for Redis. It offers X25519, P-256, P-384 and P-521: the server chooses

@@ -127,4 +127,18 @@ std::string trouble_with_key(const Certificate& certificate) {
          "or RSA with 2048 bits";
 }
 
+bool signs_fast(const Certificate& certificate) {
+  const EVP_PKEY* const key = X509_get0_pubkey(certificate.get());
+  if (key == nullptr) return false;
+  switch (EVP_PKEY_get_base_id(key)) {
+    case EVP_PKEY_RSA:
+    case EVP_PKEY_RSA_PSS:
+      return EVP_PKEY_get_bits(key) <= 2048;
+    case EVP_PKEY_EC:
+      return EVP_PKEY_get_bits(key) <= 256;
+    default:
+      return EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519;
+  }
+}
+
 }  // namespace weir::tls

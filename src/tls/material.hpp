@@ -42,5 +42,8 @@ std::string trouble_with_dates(const Certificate& certificate);
 /// Empty, or why its key makes each full handshake expensive for the server: RSA with more than
 /// 4096 bits.
 std::string trouble_with_key(const Certificate& certificate);
+/// False if a signature with its key takes a server much longer than usual: RSA with more than 2048
+/// bits, or another curve than P-256 and Ed25519.
+bool signs_fast(const Certificate& certificate);
 
 }  // namespace weir::tls

@@ -11,6 +11,9 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::array safe_groups{"X25519"sv, "P-256"sv, "P-384"sv, "P-521"sv, "X448"sv};
+constexpr std::array group_numbers{Group::x25519, Group::p256, Group::p384, Group::p521,
+                                   Group::x448};
+static_assert(safe_groups.size() == group_numbers.size());
 
 constexpr std::array safe_ciphers{
     // TLS 1.2: forward secret and authenticated.
@@ -56,6 +59,16 @@ std::span<const std::string_view> known_groups() {
 
 std::span<const std::string_view> known_ciphers() {
   return safe_ciphers;
+}
+
+std::vector<Group> numbers_of(const std::vector<std::string>& groups) {
+  std::vector<Group> numbers;
+  for (const std::string_view name : groups) {
+    const auto found = std::find(safe_groups.begin(), safe_groups.end(), name);
+    if (found != safe_groups.end())
+      numbers.push_back(group_numbers[static_cast<std::size_t>(found - safe_groups.begin())]);
+  }
+  return numbers;
 }
 
 bool is_tls13_cipher(std::string_view name) {

@@ -16,6 +16,9 @@ namespace weir::tls {
 
 enum class Version : std::uint8_t { tls12, tls13 };
 
+/// A group as ClientHellos name it (IANA, TLS Supported Groups).
+enum class Group : std::uint16_t { p256 = 23, p384 = 24, p521 = 25, x25519 = 29, x448 = 30 };
+
 struct Parameters {
   Version min_version = Version::tls12;
   /// Names from known_groups(); the client chooses among them.
@@ -28,6 +31,8 @@ struct Parameters {
 std::span<const std::string_view> known_groups();
 /// Every cipher that a listener may offer: ECDHE with AEAD for TLS 1.2, and the suites of TLS 1.3.
 std::span<const std::string_view> known_ciphers();
+/// The numbers of the groups, in the same order.
+std::vector<Group> numbers_of(const std::vector<std::string>& groups);
 bool is_tls13_cipher(std::string_view name);
 
 /// Why a group, or a cipher, that is not known is refused, if there is more to say than that; else
