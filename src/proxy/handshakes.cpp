@@ -27,6 +27,11 @@ Counter& counter_of(HandshakeCounters& counters, Handshake::Outcome outcome) {
 
 /// Destroys the tasks that still wait, and with each of them its handshake.
 Handshakes::~Handshakes() {
+  thread_.stop();
+  if (on_thread_ != nullptr) {
+    on_thread_->stream_.take_back();
+    const Suspended dropped = std::move(std::exchange(on_thread_, nullptr)->task_);
+  }
   while (auto* const next = static_cast<Handshake*>(queue_.next())) {
     const Suspended dropped = std::move(next->task_);
   }
@@ -35,20 +40,49 @@ Handshakes::~Handshakes() {
 void Handshakes::wait(Handshake& handshake) {
   queue_.wait(handshake);
   publish();
-  if (!std::exchange(is_posted_, true)) asio::post(io_, [this] { give_turn(); });
+  post_turn();
+}
+
+/// Unless it comes anyway: after the one that is posted, or when the step on the thread has ended.
+void Handshakes::post_turn() {
+  if (is_posted_ || on_thread_ != nullptr || queue_.waiting() == 0) return;
+  is_posted_ = true;
+  asio::post(io_, [this] { give_turn(); });
 }
 
 /// Posts the turn after this one first: it comes after everything that is ready now.
 void Handshakes::give_turn() {
+  is_posted_ = false;
   auto* const handshake = static_cast<Handshake*>(queue_.next());
-  is_posted_ = queue_.waiting() > 0;
-  if (is_posted_) asio::post(io_, [this] { give_turn(); });
   if (handshake == nullptr) return;
   if (!handshake->is_in_progress()) begin(*handshake);
   publish();
+  if ((handshake->may_cost_much_ || queue_.waiting() > 0) && step_on_thread(*handshake)) return;
+  post_turn();
+  handshake->run();
   handshake->task_.resume();
 }
 
+/// False if there is no thread.
+bool Handshakes::step_on_thread(Handshake& handshake) {
+  handshake.stream_.lend();
+  if (thread_.run([&handshake] { handshake.run(); })) {
+    on_thread_ = &handshake;
+    return true;
+  }
+  handshake.stream_.take_back();
+  return false;
+}
+
+/// From the thread, after the step.
+void Handshakes::take_back() {
+  Handshake& handshake = *std::exchange(on_thread_, nullptr);
+  handshake.stream_.take_back();
+  post_turn();
+  handshake.task_.resume();
+}
+
+/// Nothing runs on the thread here, so the oldest can be closed at once.
 void Handshakes::begin(Handshake& handshake) {
   auto* const oldest = static_cast<Handshake*>(queue_.begin(handshake, most_));
   if (oldest == nullptr) return;
@@ -70,11 +104,19 @@ Handshake::~Handshake() {
   counter_of(all_.counters_, outcome_).add();
 }
 
+void Handshake::run() noexcept {
+  try {
+    work_();
+  } catch (...) {
+    thrown_ = std::current_exception();
+  }
+}
+
 /// Resumes the waiting task from the loop, because the caller may be iterating over the sessions.
 void Handshake::give_up() {
   is_given_up_ = true;
   all_.queue_.withdraw(*this);
-  if (!task_.is_waiting()) return;
+  if (!task_.is_waiting() || all_.on_thread_ == this) return;
   asio::post(all_.io_, [task = std::move(task_)]() mutable { task.resume(); });
 }
 

@@ -1,21 +1,24 @@
-// TLS handshakes with the clients of one worker, bounded in two ways.
+// TLS handshakes with the clients of one worker, bounded in three ways.
 //
 // A step of a handshake costs the worker from 0.1 ms to some milliseconds, and a client chooses
-// when to ask for one. So steps take turns: one in each pass of the loop, between which everything
-// else that is ready runs. And at most `most` handshakes are in progress; one more closes the
-// oldest, so clients that never go on cannot keep others out. A connection whose ClientHello is not
-// complete is not a handshake yet, and one that waits for its first turn holds no state of OpenSSL.
-// Not thread-safe: one loop.
+// when to ask for one. So steps take turns, one at a time, and between two of them everything else
+// that is ready runs. A step that may cost much, or that others wait for, runs on a thread of lower
+// priority (StepThread), so the loop waits only for a cheap step that is alone. And at most `most`
+// handshakes are in progress; one more closes the oldest, so clients that never go on cannot keep
+// others out. A connection whose ClientHello is not complete is not a handshake yet, and one that
+// waits for its first turn holds no state of OpenSSL. Not thread-safe: one loop.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <utility>
 
 #include "base/traffic_counters.hpp"
 #include "proxy/handshake_queue.hpp"
 #include "proxy/io.hpp"
+#include "proxy/step_thread.hpp"
 
 namespace weir::proxy {
 
@@ -35,8 +38,11 @@ class Handshakes {
  private:
   friend Handshake;
   void wait(Handshake& handshake);
+  void post_turn();
   void give_turn();
   void begin(Handshake& handshake);
+  bool step_on_thread(Handshake& handshake);
+  void take_back();
   void publish() const;
 
   asio::io_context& io_;
@@ -44,35 +50,49 @@ class Handshakes {
   HandshakeCounters& counters_;
   std::function<void()> displacing_;
   HandshakeQueue queue_;
-  bool is_posted_ = false;  ///< the next turn
+  bool is_posted_ = false;          ///< the next turn
+  Handshake* on_thread_ = nullptr;  ///< whose step runs there; no other has a turn meanwhile
+  StepThread thread_{io_, [this] { take_back(); }};
 };
 
 /// One of them, from its complete ClientHello to its end. Counts itself when destroyed, as failed
 /// unless end() was called.
 class Handshake : private HandshakeQueue::Entry {
  public:
-  /// `stream` is closed if there are too many.
-  Handshake(Handshakes& all, Stream& stream) : all_(all), stream_(stream) {}
+  /// `stream` is closed if there are too many. `may_cost_much`: a step, for its group or its key.
+  Handshake(Handshakes& all, Stream& stream, bool may_cost_much)
+      : all_(all), stream_(stream), may_cost_much_(may_cost_much) {}
   ~Handshake();
 
-  class Turn {
+  template <class Work>
+  class Step {
    public:
-    explicit Turn(Handshake& handshake) : handshake_(handshake) {}
+    Step(Handshake& handshake, Work& work) : handshake_(handshake), work_(work) {}
     bool await_ready() const noexcept { return handshake_.is_given_up_; }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> task) noexcept {
       handshake_.task_ = Suspended(task);
+      handshake_.work_ = [this] { work_(); };
       handshake_.all_.wait(handshake_);
     }
-    bool await_resume() const noexcept { return !handshake_.is_given_up_; }
+    bool await_resume() const {
+      if (handshake_.thrown_) std::rethrow_exception(std::exchange(handshake_.thrown_, nullptr));
+      return !handshake_.is_given_up_;
+    }
 
    private:
     Handshake& handshake_;
+    Work& work_;
   };
 
-  /// Awaited before each step: true when the step may run, false after give_up().
-  Turn turn() { return Turn(*this); }
-  /// Its time is over, or the worker's: it gets no turn any more and does not wait for one.
+  /// Awaited: calls `work` when it has its turn, here or on the thread, where nothing but `work`
+  /// may use the stream meanwhile. False after give_up(), which may have come before or during it.
+  template <class Work>
+  Step<Work> step(Work& work) {
+    return {*this, work};
+  }
+  /// Its time is over, or the worker's: it gets no turn any more and does not wait for one. A step
+  /// that runs on the thread comes to its end first.
   void give_up();
 
   enum class Outcome : std::uint8_t { failed, completed, timed_out, displaced };
@@ -83,9 +103,14 @@ class Handshake : private HandshakeQueue::Entry {
 
  private:
   friend Handshakes;
+  void run() noexcept;
+
   Handshakes& all_;
   Stream& stream_;
-  Suspended task_;  ///< what waits for its turn
+  bool may_cost_much_;
+  Suspended task_;              ///< waits for its step
+  std::function<void()> work_;  ///< of that step
+  std::exception_ptr thrown_;   ///< by it
   bool is_given_up_ = false;
   Outcome outcome_ = Outcome::failed;
 };

@@ -81,7 +81,11 @@ class Session final : public Deadline {
   };
   Task<Opening> open(const Manner& manner);
   Task<Opening> open_tls(const std::shared_ptr<const tls::ServerContext>& tls);
-  Task<Opening> await_hello();
+  struct Hello {
+    Opening opening = Opening::closed;
+    bool may_cost_much = false;  ///< the handshake
+  };
+  Task<Hello> await_hello(const tls::ServerContext& tls);
   Task<> refuse_plain();
   Task<bool> read_proxy_header();
   // read head

@@ -2,6 +2,7 @@
 #include <array>
 #include <cerrno>
 #include <string>
+#include <string_view>
 #include <sys/socket.h>
 
 #include "http/characters.hpp"
@@ -19,13 +20,19 @@ struct Arrived {
   std::size_t needed = 0;  ///< as tls::needed_for_hello()
   std::size_t size = 0;
   char first = 0;
+  bool may_cost_much = true;  ///< the handshake; known when nothing more is needed
 };
 
 /// Apart from the task, whose frame would hold the bytes as long as the connection.
-Arrived look_for_hello(Stream& stream, error_code& ec) {
+Arrived look_for_hello(Stream& stream, const tls::ServerContext& tls, error_code& ec) {
   std::array<char, tls::most_of_hello> bytes{};
   const std::size_t size = stream.peek(asio::buffer(bytes), ec);
-  return {.needed = tls::needed_for_hello({bytes.data(), size}), .size = size, .first = bytes[0]};
+  const std::string_view hello(bytes.data(), size);
+  const std::size_t needed = tls::needed_for_hello(hello);
+  return {.needed = needed,
+          .size = size,
+          .first = bytes[0],
+          .may_cost_much = needed > 0 || tls.may_cost_much(hello)};
 }
 
 }  // namespace
@@ -39,9 +46,9 @@ Task<Session::Opening> Session::open(const Manner& manner) {
 }
 
 Task<Session::Opening> Session::open_tls(const std::shared_ptr<const tls::ServerContext>& tls) {
-  const Opening opening = co_await await_hello();
-  if (opening != Opening::ready) co_return opening;
-  Handshake handshake(context_.handshakes, stream_);
+  const Hello hello = co_await await_hello(*tls);
+  if (hello.opening != Opening::ready) co_return hello.opening;
+  Handshake handshake(context_.handshakes, stream_, hello.may_cost_much);
   handshake_ = &handshake;
   const error_code ec = co_await stream_.accept_tls(tls, &handshake);
   handshake_ = nullptr;
@@ -52,29 +59,30 @@ Task<Session::Opening> Session::open_tls(const std::shared_ptr<const tls::Server
 
 /// Waits until the first step of the handshake has all it needs. Before that a connection is not a
 /// handshake, so a client must send a whole ClientHello to displace the handshake of another one.
-Task<Session::Opening> Session::await_hello() {
+Task<Session::Hello> Session::await_hello(const tls::ServerContext& tls) {
   error_code ec;
   std::size_t awaited = 1;
+  Arrived arrived;
   for (;;) {
-    if (timed_out_ || aborted_) co_return Opening::closed;
+    if (timed_out_ || aborted_) co_return Hello{};
     co_await stream_.socket().async_wait(Socket::wait_read, into(ec));
-    if (ec || timed_out_ || aborted_) co_return Opening::closed;
-    const Arrived arrived = look_for_hello(stream_, ec);
+    if (ec || timed_out_ || aborted_) co_return Hello{};
+    arrived = look_for_hello(stream_, tls, ec);
     if (ec == asio::error::would_block) continue;
-    if (ec) co_return Opening::closed;
+    if (ec) co_return Hello{};
     // No record of TLS, and no hello of an older version, begins with a letter (RFC 8446
     // section 5.1).
-    if (http::is_alpha(arrived.first)) co_return Opening::plain;
+    if (http::is_alpha(arrived.first)) co_return Hello{.opening = Opening::plain};
     if (arrived.needed == 0) break;
     if (arrived.size < awaited) {  // The rest cannot come, or the kernel has no room for it.
-      if (stream_.has_left()) co_return Opening::closed;
+      if (stream_.has_left()) co_return Hello{};
       break;
     }
     awaited = arrived.needed;
     stream_.wait_for_bytes(awaited);
   }
   if (awaited > 1) stream_.wait_for_bytes(1);
-  co_return Opening::ready;
+  co_return Hello{.opening = Opening::ready, .may_cost_much = arrived.may_cost_much};
 }
 
 /// Answers a request in plain text where TLS is expected. Anything that is not a request is closed

@@ -30,30 +30,39 @@ Stream::~Stream() {
 
 Task<error_code> Stream::accept_tls(std::shared_ptr<const tls::ServerContext> context,
                                     Handshake* handshake) {
-  const bool may_run = handshake == nullptr || co_await handshake->turn();
-  if (!may_run || !socket_.is_open()) co_return error_code(asio::error::operation_aborted);
-  // The first step costs most, and its answer would reach nobody.
-  if (has_left()) co_return error_code(asio::error::connection_aborted);
-  channel_ = std::make_unique<tls::Channel>(std::move(context), socket_.native_handle());
-  co_return co_await shake_hands(handshake);
+  return shake_hands(handshake, [this, context = std::move(context)] {
+    if (!channel_) {
+      // The first step costs most, and its answer would reach nobody.
+      if (has_left()) return State::ended;
+      channel_ = std::make_unique<tls::Channel>(context, socket_.native_handle());
+    }
+    return channel_->handshake();
+  });
 }
 
 Task<error_code> Stream::connect_tls(std::shared_ptr<const tls::ClientContext> context,
                                      const std::string& host) {
   channel_ = std::make_unique<tls::Channel>(std::move(context), socket_.native_handle(), host);
-  co_return co_await shake_hands(nullptr);
+  co_return co_await shake_hands(nullptr, [this] { return channel_->handshake(); });
 }
 
-Task<error_code> Stream::shake_hands(Handshake* handshake) {
+template <class Step>
+Task<error_code> Stream::shake_hands(Handshake* handshake, Step step) {
   error_code ec;
+  State state = State::broken;
+  auto work = [&] { state = step(); };
   for (;;) {
-    const State state = channel_->handshake();
+    if (!socket_.is_open()) co_return error_code(asio::error::operation_aborted);
+    if (handshake == nullptr) {
+      work();
+    } else if (!co_await handshake->step(work) || !socket_.is_open()) {
+      co_return error_code(asio::error::operation_aborted);
+    }
     if (state == State::done) co_return error_code{};
     if (state == State::ended || state == State::broken)
       co_return error_code(asio::error::connection_aborted);
     co_await socket_.async_wait(wanted_by(state), into(ec));
-    const bool may_run = !ec && (handshake == nullptr || co_await handshake->turn());
-    if (!may_run || !socket_.is_open()) co_return error_code(asio::error::operation_aborted);
+    if (ec) co_return error_code(asio::error::operation_aborted);
   }
 }
 
@@ -175,10 +184,16 @@ void Stream::shutdown_send() {
 void Stream::reset() {
   error_code ec;
   socket_.set_option(asio::socket_base::linger(true, 0), ec);
-  socket_.close(ec);
+  close();
+}
+
+void Stream::take_back() {
+  is_lent_ = false;
+  if (is_closing_) close();
 }
 
 void Stream::close() {
+  if (is_lent_) return void(is_closing_ = true);
   error_code ec;
   socket_.close(ec);
 }

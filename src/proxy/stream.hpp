@@ -32,7 +32,8 @@ class Stream {
   bool is_secure() const { return channel_ != nullptr; }
 
   /// TLS from here on, as the server. The caller bounds the time by cancelling. With a handshake
-  /// each step waits for its turn, the first one too, and nothing is allocated before that.
+  /// each step waits for its turn, the first one too, and nothing is allocated before that. The
+  /// step may run on another thread.
   Task<error_code> accept_tls(std::shared_ptr<const tls::ServerContext> context,
                               Handshake* handshake = nullptr);
   /// TLS from here on, as the client of `host`.
@@ -90,8 +91,13 @@ class Stream {
   void shutdown_send();
   /// Closes so that the other side knows that something is missing.
   void reset();
-  /// Closes at once; TLS is not told.
+  /// Closes without a closing word of TLS: at once, or when a lent stream is taken back.
   void close();
+
+  /// Another thread uses the stream until take_back(): its descriptor stays open, and on the loop
+  /// only close() and cancel() may be called.
+  void lend() { is_lent_ = true; }
+  void take_back();
 
  private:
   template <class Waiting>
@@ -105,7 +111,8 @@ class Stream {
     void operator()(Self& self, error_code ec = {});
   };
 
-  Task<error_code> shake_hands(Handshake* handshake);
+  template <class Step>
+  Task<error_code> shake_hands(Handshake* handshake, Step step);
   std::size_t try_read(asio::mutable_buffer to, error_code& ec);
   std::size_t write_some(std::string_view data, error_code& ec);
   Socket::wait_type wanted_by(tls::Channel::State state) const;
@@ -114,6 +121,8 @@ class Stream {
   std::unique_ptr<tls::Channel> channel_;  ///< none: plain
   std::string unsent_;
   Socket::wait_type write_waits_for_ = Socket::wait_write;
+  bool is_lent_ = false;
+  bool is_closing_ = false;  ///< when taken back
   unsigned cancels_ = 0;  ///< for a read that waits for its turn, when the socket waits for nothing
 };
 

@@ -1,9 +1,11 @@
 """Handshakes that never end, and more of them than a worker can do at once: they are bounded, and
 whoever behaves is served all the same."""
 
+import os
 import signal
 import socket
 import ssl
+from pathlib import Path
 
 from harness.abuse import AbuseCase, Crowd, answer_target, raise_descriptor_limit
 from harness.case import scaled
@@ -262,6 +264,140 @@ class Flood(HandshakeCase):
         self.assertEqual(ended["completed"], 1 + waves, ended)
         self.assertGreater(ended["displaced"], 0, ended)
         self.assertEqual(ended["timed_out"], 0, ended)
+
+
+COSTLY = "secp384r1"  # a step with it takes ten times as long as with X25519
+NICER = 10
+
+
+class CostlySteps(HandshakeCase):
+    """Steps that would hold up the loop of the worker run on a thread of their own."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.certificate = cls.rsa_certificate(2048)  # which TLS 1.2 takes with each group
+
+    @classmethod
+    def rsa_certificate(cls, bits):
+        return cls.ca.self_signed(f"rsa{bits}", "weir.test", "DNS:weir.test",
+                                  key=["RSA", "-pkeyopt", f"rsa_keygen_bits:{bits}"])
+
+    def context(self, curve=None, version=None):
+        context = ssl.create_default_context(cafile=self.certificate.file)
+        if curve:
+            context.set_ecdh_curve(curve)
+        if version:
+            context.maximum_version = version
+        return context
+
+    def get(self, context):
+        connection = SecureConnection(self.tls_address, context)
+        self.addCleanup(connection.close)
+        self.assertEqual(connection.get("/").status, 200)
+        return connection
+
+    def threads(self):
+        """The niceness of each thread for steps."""
+        found = []
+        for directory in Path(f"/proc/{self.weir.pid}/task").iterdir():
+            name, fields = (directory / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
+            if name == "weir-tls":
+                found.append(int(fields.split()[16]))
+        return found
+
+    def outcomes(self):
+        return {outcome: self.ended(outcome)
+                for outcome in ("completed", "failed", "timed_out", "displaced")}
+
+    def await_outcomes(self, count):
+        eventually(lambda: sum(self.outcomes().values()) == count, f"{count} have ended")
+        self.await_in_progress(0)
+        self.assertEqual(self.metric(self.weir, "weir_tls_handshakes_waiting"), 0)
+        return self.outcomes()
+
+    def test_usual_handshakes_one_after_the_other_need_no_thread(self):
+        self.serve()
+        for curve in (None, "X25519", "prime256v1"):
+            for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+                self.get(self.context(curve, version)).close()
+        self.assertEqual(self.threads(), [])
+
+    def test_a_costly_one_runs_on_a_thread_of_lower_priority(self):
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            with self.subTest(version=version.name):
+                self.serve()
+                for _ in range(3):
+                    self.get(self.context(COSTLY, version))
+                self.assertEqual(self.threads(), [min(19, os.nice(0) + NICER)])
+                self.assertEqual(self.ended("completed"), 3)
+
+    def test_those_that_others_wait_for_run_there_too(self):
+        self.serve(max_handshakes=1000)
+        waiting = [self.opened() for _ in range(20)]
+        self.await_connections(self.weir, len(waiting))
+        hello = client_hello()
+        self.weir.signal(signal.SIGSTOP)  # so that all are there in one pass of the loop
+        for sock in waiting:
+            sock.sendall(hello)
+        self.weir.signal(signal.SIGCONT)
+        for sock in waiting:
+            self.assertEqual(sock.recv(1), b"\x16", "the server's flight")
+        self.assertEqual(len(self.threads()), 1)
+
+    def test_a_key_that_signs_slowly_is_costly_for_all_groups(self):
+        self.certificate = self.rsa_certificate(3072)
+        self.serve()
+        self.get(self.context())
+        self.assertEqual(len(self.threads()), 1)
+
+    def test_a_client_that_is_not_accepted_is_closed_as_ever(self):
+        raise_descriptor_limit()
+        self.up, self.weir = self.guarded(answer_target, workers=1, listen=[
+            {"address": "127.0.0.1:0"},
+            {"address": "127.0.0.1:0", "tls": {**self.certificate.files, "groups": ["X25519"]}}])
+        with self.assertRaises(ssl.SSLError):
+            self.get(self.context(COSTLY))
+        eventually(lambda: self.ended("failed") == 1, "one has failed")
+
+    def test_every_outcome_is_counted_once(self):
+        self.serve(head_timeout="2s", max_handshakes=1000)
+        hello = client_hello(curve=COSTLY)
+        count = scaled(100)
+        gone = [self.opened(hello) for _ in range(count)]
+        for sock in gone:
+            sock.close()
+        stalled = [self.opened(hello) for _ in range(count)]
+        with self.bystander(self.weir) as bystander:
+            bystander.await_answers()
+            for sock in stalled:
+                self.assertTrue(is_closed(sock))
+        for _ in range(3):
+            self.get(self.context(COSTLY))
+        ended = self.await_outcomes(2 * count + 3)
+        self.assertEqual(ended["completed"], 3, ended)
+        self.assertGreater(ended["timed_out"], 0, ended)
+
+    def test_the_end_waits_for_none_of_them(self):
+        for signals in (1, 2):
+            with self.subTest(signals=signals):
+                self.serve()
+                hello = client_hello(curve=COSTLY)
+                socks = [self.opened() for _ in range(scaled(200))]
+                self.await_connections(self.weir, len(socks))
+                for sock in socks:
+                    sock.sendall(hello)
+                eventually(lambda: self.in_progress() > 0, "one has begun")
+                self.weir.signal(signal.SIGTERM)
+                if signals == 2:
+                    eventually(lambda: "draining" in self.weir.stderr, "it drains")
+                    self.weir.signal(signal.SIGTERM)
+                for sock in socks:
+                    self.assertTrue(is_closed(sock))
+                status = self.weir.wait()
+                if signals == 1:
+                    self.assertEqual(status, 0)
+                self.assertNotIn("shutdown_timeout is over", self.weir.stderr)
 
 
 class Defaults(HandshakeCase):

@@ -76,9 +76,12 @@ class Authority:
         return context
 
 
-def client_hello(name="weir.test"):
-    """The first flight of a client, for whoever wants to send it and nothing after it."""
+def client_hello(name="weir.test", curve=None):
+    """The first flight of a client that offers this curve only, for whoever wants to send it and
+    nothing after it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if curve:
+        context.set_ecdh_curve(curve)
     written = ssl.MemoryBIO()
     try:
         context.wrap_bio(ssl.MemoryBIO(), written, server_hostname=name).do_handshake()
