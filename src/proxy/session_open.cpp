@@ -62,12 +62,13 @@ Task<Session::Opening> Session::open_tls(const std::shared_ptr<const tls::Server
 Task<Session::Hello> Session::await_hello(const tls::ServerContext& tls) {
   error_code ec;
   std::size_t awaited = 1;
-  Arrived arrived;
+  bool may_cost_much = true;
   for (;;) {
     if (timed_out_ || aborted_) co_return Hello{};
     co_await stream_.socket().async_wait(Socket::wait_read, into(ec));
     if (ec || timed_out_ || aborted_) co_return Hello{};
-    arrived = look_for_hello(stream_, tls, ec);
+    const Arrived arrived = look_for_hello(stream_, tls, ec);
+    may_cost_much = arrived.may_cost_much;
     if (ec == asio::error::would_block) continue;
     if (ec) co_return Hello{};
     // No record of TLS, and no hello of an older version, begins with a letter (RFC 8446
@@ -82,7 +83,7 @@ Task<Session::Hello> Session::await_hello(const tls::ServerContext& tls) {
     stream_.wait_for_bytes(awaited);
   }
   if (awaited > 1) stream_.wait_for_bytes(1);
-  co_return Hello{.opening = Opening::ready, .may_cost_much = arrived.may_cost_much};
+  co_return Hello{.opening = Opening::ready, .may_cost_much = may_cost_much};
 }
 
 /// Answers a request in plain text where TLS is expected. Anything that is not a request is closed

@@ -1,6 +1,7 @@
 #include "proxy/stream.hpp"
 
 #include <cerrno>
+#include <functional>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -10,6 +11,7 @@ namespace weir::proxy {
 namespace {
 
 using State = tls::Channel::State;
+using HandshakeStep = std::function<State()>;
 
 /// Looks at one byte without taking it: 0 is the end, negative nothing (or an error in errno).
 ssize_t peek_byte(Socket& socket) {
@@ -30,20 +32,21 @@ Stream::~Stream() {
 
 Task<error_code> Stream::accept_tls(std::shared_ptr<const tls::ServerContext> context,
                                     Handshake* handshake) {
-  return shake_hands(handshake, [this, context = std::move(context)] {
+  HandshakeStep step = [this, context = std::move(context)] {
     if (!channel_) {
       // The first step costs most, and its answer would reach nobody.
       if (has_left()) return State::ended;
       channel_ = std::make_unique<tls::Channel>(context, socket_.native_handle());
     }
     return channel_->handshake();
-  });
+  };
+  return shake_hands(handshake, std::move(step));
 }
 
 Task<error_code> Stream::connect_tls(std::shared_ptr<const tls::ClientContext> context,
                                      const std::string& host) {
   channel_ = std::make_unique<tls::Channel>(std::move(context), socket_.native_handle(), host);
-  co_return co_await shake_hands(nullptr, [this] { return channel_->handshake(); });
+  return shake_hands(nullptr, HandshakeStep([this] { return channel_->handshake(); }));
 }
 
 template <class Step>
