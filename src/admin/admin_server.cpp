@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <list>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -9,8 +10,10 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -132,75 +135,100 @@ asio::awaitable<void> close_gently(Stream& stream) {
   }
 }
 
-/// Reads a head and answers it. True if another may follow.
-asio::awaitable<bool> exchange(Stream& stream, boost::beast::flat_buffer& buffer,
-                               const Instruments& instruments) {
-  Parser parser;
-  parser.header_limit(most_head);
-  stream.expires_after(patience);
-  error_code failure;
-  co_await http::async_read_header(stream, buffer, parser,
-                                   asio::redirect_error(asio::use_awaitable, failure));
-  const auto& head = parser.get();
-  auto answer = failure ? answer_to(failure) : answer_to(head, instruments);
-  if (answer.status == 0) co_return false;
-  const bool keep_alive = !failure && head.keep_alive() && !has_body(parser);
-  const Response response = response_of(std::move(answer), keep_alive);
-  co_await send(stream, response, !failure && head.method() == http::verb::head);
-  if (!keep_alive) co_await close_gently(stream);
-  co_return keep_alive;
-}
-
 }  // namespace
+
+class AdminServer::Place {
+ public:
+  explicit Place(asio::io_context& io) : acceptor(io) {}
+  ~Place() { remove_socket_file(address); }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  Acceptor acceptor;
+  Endpoint address{};
+  bool is_closed = false;
+};
 
 class AdminServer::Loop {
  public:
-  explicit Loop(Instruments instruments) : instruments_(std::move(instruments)) {}
+  explicit Loop(Reload reload) : reload_(std::move(reload)) {}
   ~Loop() { stop(); }
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  Result<void> start(const Endpoint& address);
+  Result<std::shared_ptr<Place>> bind(const Endpoint& address);
+  void serve_at(std::shared_ptr<Place> place);
+  void show(std::shared_ptr<const Instruments> instruments);
   void stop();
-  const Endpoint& address() const { return address_; }
+  bool is_serving() const { return place_ != nullptr; }
+  const Endpoint& address() const { return place_->address; }
 
  private:
-  asio::awaitable<void> accept_all();
+  asio::awaitable<void> accept_all(std::shared_ptr<Place> place);
   asio::awaitable<void> serve(Acceptor::protocol_type::socket socket);
+  asio::awaitable<bool> exchange(Stream& stream, boost::beast::flat_buffer& buffer);
+  asio::awaitable<AdminAnswer> reloaded();
+  std::shared_ptr<const Instruments> instruments();
 
-  const Instruments instruments_;
-  Endpoint address_;
+  const Reload reload_;
+  std::mutex mutex_;  // of instruments_
+  std::shared_ptr<const Instruments> instruments_;
   std::list<Stream*>
       open_;  // outlives the loop: unfinished connections leave it when the loop is destroyed
   asio::io_context io_{1};
-  Acceptor acceptor_{io_};
+  std::shared_ptr<Place> place_;  // of the owner's thread
+  asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
   std::thread thread_;
 };
 
-Result<void> AdminServer::Loop::start(const Endpoint& address) {
-  const auto bound = listen(acceptor_, address);
+Result<std::shared_ptr<AdminServer::Place>> AdminServer::Loop::bind(const Endpoint& address) {
+  auto place = std::make_shared<Place>(io_);
+  const auto bound = listen(place->acceptor, address);
   if (!bound) return bound.error();
-  address_ = *bound;
-  asio::co_spawn(io_, accept_all(), asio::detached);
-  thread_ = std::thread([this] { io_.run(); });
-  return {};
+  place->address = *bound;
+  return place;
+}
+
+void AdminServer::Loop::serve_at(std::shared_ptr<Place> place) {
+  if (place_) {
+    asio::post(io_, [before = place_] {
+      error_code ignored;
+      before->is_closed = true;
+      before->acceptor.close(ignored);
+    });
+  }
+  place_ = std::move(place);
+  if (place_) asio::co_spawn(io_, accept_all(place_), asio::detached);
+  if (place_ && !thread_.joinable()) thread_ = std::thread([this] { io_.run(); });
+}
+
+void AdminServer::Loop::show(std::shared_ptr<const Instruments> instruments) {
+  const std::lock_guard lock(mutex_);
+  instruments_.swap(instruments);
+}
+
+std::shared_ptr<const Instruments> AdminServer::Loop::instruments() {
+  const std::lock_guard lock(mutex_);
+  return instruments_;
 }
 
 void AdminServer::Loop::stop() {
   if (!thread_.joinable()) return;
   io_.stop();
   thread_.join();
+  if (!place_) return;
   error_code ignored;
-  acceptor_.close(ignored);
-  remove_socket_file(address_);
+  place_->acceptor.close(ignored);
+  remove_socket_file(place_->address);
 }
 
-asio::awaitable<void> AdminServer::Loop::accept_all() {
+asio::awaitable<void> AdminServer::Loop::accept_all(std::shared_ptr<Place> place) {
   asio::steady_timer pause(io_);
-  for (;;) {
+  while (!place->is_closed) {
     error_code failure;
     auto socket =
-        co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, failure));
+        co_await place->acceptor.async_accept(asio::redirect_error(asio::use_awaitable, failure));
+    if (place->is_closed && failure) co_return;
     if (failure) {
       // Out of descriptors, most likely: the connection stays queued, and asking at once would
       // spin.
@@ -220,21 +248,68 @@ asio::awaitable<void> AdminServer::Loop::serve(Acceptor::protocol_type::socket s
   try {
     bool again = true;
     while (again)
-      again = co_await exchange(stream, buffer, instruments_);
+      again = co_await exchange(stream, buffer);
   } catch (const boost::system::system_error&) {
-    // The client went away or was too slow; nobody is left to tell.
+    // The client has left or was too slow.
   }
 }
 
-AdminServer::AdminServer(Instruments instruments)
-    : loop_(std::make_unique<Loop>(std::move(instruments))) {}
+/// Reads a head and answers it. True if another may follow.
+asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream,
+                                                  boost::beast::flat_buffer& buffer) {
+  Parser parser;
+  parser.header_limit(most_head);
+  stream.expires_after(patience);
+  error_code failure;
+  co_await http::async_read_header(stream, buffer, parser,
+                                   asio::redirect_error(asio::use_awaitable, failure));
+  const auto& head = parser.get();
+  auto answer = failure ? answer_to(failure) : answer_to(head, *instruments());
+  if (answer.status == 0) co_return false;
+  if (answer.reloads) answer = co_await reloaded();
+  const bool keep_alive = !failure && head.keep_alive() && !has_body(parser);
+  const Response response = response_of(std::move(answer), keep_alive);
+  co_await send(stream, response, !failure && head.method() == http::verb::head);
+  if (!keep_alive) co_await close_gently(stream);
+  co_return keep_alive;
+}
+
+/// Another thread reloads.
+asio::awaitable<AdminAnswer> AdminServer::Loop::reloaded() {
+  struct Pending {
+    explicit Pending(asio::io_context& io) : over(io, asio::steady_timer::time_point::max()) {}
+    asio::steady_timer over;
+    ReloadReport report;
+  };
+  const auto pending = std::make_shared<Pending>(io_);
+  reload_([this, pending](ReloadReport report) {
+    asio::post(io_, [pending, report = std::move(report)]() mutable {
+      pending->report = std::move(report);
+      pending->over.cancel();
+    });
+  });
+  error_code cancelled;
+  co_await pending->over.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+  co_return reload_answer(pending->report);
+}
+
+AdminServer::AdminServer(Reload reload) : loop_(std::make_unique<Loop>(std::move(reload))) {}
 AdminServer::~AdminServer() = default;
 
-Result<void> AdminServer::start(const Endpoint& address) {
-  return loop_->start(address);
+Result<std::shared_ptr<AdminServer::Place>> AdminServer::bind(const Endpoint& address) {
+  return loop_->bind(address);
+}
+void AdminServer::serve(std::shared_ptr<Place> place) {
+  loop_->serve_at(std::move(place));
+}
+void AdminServer::show(std::shared_ptr<const Instruments> instruments) {
+  loop_->show(std::move(instruments));
 }
 void AdminServer::stop() {
   loop_->stop();
+}
+bool AdminServer::is_serving() const {
+  return loop_->is_serving();
 }
 const Endpoint& AdminServer::address() const {
   return loop_->address();

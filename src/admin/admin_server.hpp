@@ -12,6 +12,7 @@
 
 #include "admin/instruments.hpp"
 #include "admin/options.hpp"
+#include "admin/reload_report.hpp"
 #include "base/result.hpp"
 
 namespace weir::admin {
@@ -21,16 +22,25 @@ inline constexpr std::size_t most_connections = 64;
 
 class AdminServer {
  public:
-  explicit AdminServer(Instruments instruments);
+  explicit AdminServer(Reload reload);
   ~AdminServer();  ///< stops
   AdminServer(const AdminServer&) = delete;
   AdminServer& operator=(const AdminServer&) = delete;
 
-  /// Binds and serves, or says why the address can not be used.
-  Result<void> start(const Endpoint& address);
+  /// A bound address that is not served yet.
+  class Place;
+
+  /// Binds, or returns why the address cannot be used.
+  Result<std::shared_ptr<Place>> bind(const Endpoint& address);
+  /// Serves there, and no longer at the place before; nullptr: nowhere. Connections that are open
+  /// stay. The first call needs show() before it.
+  void serve(std::shared_ptr<Place> place);
+  /// What requests are answered from.
+  void show(std::shared_ptr<const Instruments> instruments);
   /// Closes every connection and joins the thread. Once is enough; more do no harm.
   void stop();
-  /// Where it listens, with the port that was picked; once started.
+  bool is_serving() const;
+  /// Where it serves, with the port that was picked; once it does.
   const Endpoint& address() const;
 
  private:

@@ -54,13 +54,17 @@ AdminAnswer readyz(const Instruments& instruments) {
   const StoreHealth* const health = instruments.store_health;
   if (health == nullptr) return state_answer(200, "ready");
   const std::string trouble = health->trouble();
-  const bool useless = !trouble.empty() && stands_and_falls_with_store(instruments.config);
+  const bool useless = !trouble.empty() && stands_and_falls_with_store(*instruments.config);
   return state_answer(useless ? 503 : 200, useless ? "unready" : "ready", trouble);
 }
 
 AdminAnswer metrics(const Instruments& instruments) {
   return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
           .body = render_metrics(instruments, read_process_stats())};
+}
+
+AdminAnswer reload(const Instruments&) {
+  return {.reloads = true};
 }
 
 AdminAnswer unsupported(const Instruments&) {
@@ -79,11 +83,54 @@ constexpr std::array<AdminEndpoint, 8> endpoints{{
     {"/readyz", "GET, HEAD", true, readyz},
     {"/metrics", "GET, HEAD", false, metrics},
     {"/v1/config", "GET, HEAD", false, unsupported},
-    {"/v1/reload", "POST", false, unsupported},
+    {"/v1/reload", "POST", false, reload},
     {"/v1/limits", "GET, HEAD, DELETE", false, unsupported},
     {"/v1/top", "GET, HEAD", false, unsupported},
     {"/", "GET, HEAD", false, unsupported},
 }};
+
+void append_list(std::string& out, std::string_view name, const std::vector<std::string>& values) {
+  out.append(",\"").append(name).append("\":[");
+  const char* divider = "";
+  for (const auto& value : values) {
+    out += divider;
+    http::append_json_string(out, value);
+    divider = ",";
+  }
+  out += ']';
+}
+
+void append_place(std::string& out, std::string_view name, int place) {
+  out.append(",\"").append(name).append("\":").append(place > 0 ? std::to_string(place) : "null");
+}
+
+void append_problem_of(std::string& out, const std::string& file, const ReloadProblem& problem) {
+  out += "{\"file\":";
+  http::append_json_string(out, file);
+  append_place(out, "line", problem.line);
+  append_place(out, "column", problem.column);
+  out += ",\"path\":";
+  http::append_json_string(out, problem.path);
+  out += ",\"message\":";
+  http::append_json_string(out, problem.message);
+  out += '}';
+}
+
+AdminAnswer rejection_answer(const ReloadReport& report) {
+  AdminAnswer answer =
+      problem_answer(422, "the configuration has problems; the running one stays as it is");
+  std::string& body = answer.body;
+  body.resize(body.rfind('}'));
+  body += ",\"problems\":[";
+  const char* divider = "";
+  for (const auto& problem : report.problems) {
+    body += divider;
+    append_problem_of(body, report.file, problem);
+    divider = ",";
+  }
+  body += "]}\n";
+  return answer;
+}
 
 bool lists(std::string_view methods, std::string_view method) {
   while (!methods.empty()) {
@@ -119,6 +166,24 @@ bool is_authorized(std::string_view authorization, const Secret& token) {
 AdminAnswer problem_answer(int status, std::string_view detail) {
   AdminAnswer answer{.status = status, .content_type = "application/problem+json"};
   http::append_problem(answer.body, status, detail);
+  return answer;
+}
+
+AdminAnswer reload_answer(const ReloadReport& report) {
+  switch (report.outcome) {
+    case ReloadReport::Outcome::rejected:
+      return rejection_answer(report);
+    case ReloadReport::Outcome::unavailable:
+      return problem_answer(503, "the process is draining");
+    case ReloadReport::Outcome::applied:
+      break;
+  }
+  AdminAnswer answer{.content_type = "application/json"};
+  answer.body = "{\"hash\":";
+  http::append_json_string(answer.body, report.hash);
+  append_list(answer.body, "changed", report.changed);
+  append_list(answer.body, "restart_needed", report.restart_needed);
+  answer.body += "}\n";
   return answer;
 }
 

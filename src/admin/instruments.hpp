@@ -1,13 +1,16 @@
-// What the admin server can see of the running process. Everything is owned elsewhere and outlives
-// the server; everything may be read from its thread while the workers write.
+// What the admin server shows of the running process and its configuration; a reload replaces it as
+// a whole. What is only referred to outlives the server. Everything may be read from its thread
+// while the workers write.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <span>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "admin/options.hpp"
+#include "admin/reload_report.hpp"
 #include "admin/store_health.hpp"
 #include "base/line_writer.hpp"
 #include "base/traffic_counters.hpp"
@@ -28,15 +31,20 @@ struct SharedStoreCounters {
 };
 
 struct Instruments {
-  const proxy::Settings& config;
-  const Options* options;  ///< of the admin API; nullptr: it is off
+  std::shared_ptr<const proxy::Settings> config;
+  const Options* options;  ///< of the admin API, in what `config` points to; nullptr: it is off
   const store::MemoryStore& store;
   const std::atomic<Readiness>& readiness;
-  std::vector<const TrafficCounters*> traffic;                     ///< one a worker
-  std::vector<std::span<const limiter::PolicyCounters>> policies;  ///< one a worker
-  const LineWriter* access_log = nullptr;                          ///< nullptr: no access log
-  std::vector<SharedStoreCounters> shared_store{};                 ///< one a worker; memory: none
-  const StoreHealth* store_health = nullptr;                       ///< nullptr: memory
+  std::vector<const TrafficCounters*> traffic{};              ///< one a worker
+  std::vector<std::shared_ptr<const NamedCounters>> named{};  ///< one a worker, as `config`
+  /// One list a worker, as the policies of `config`.
+  std::vector<std::vector<std::shared_ptr<limiter::PolicyCounters>>> policies{};
+  std::shared_ptr<const LineWriter> access_log{};   ///< nullptr: no access log
+  std::vector<SharedStoreCounters> shared_store{};  ///< one a worker; memory: none
+  const StoreHealth* store_health = nullptr;        ///< nullptr: memory
+  std::string config_hash{};                        ///< 64 hexadecimal digits
+  std::int64_t config_loaded_at_s = 0;              ///< Unix time
+  const ReloadCounters* reloads = nullptr;
 };
 
 }  // namespace weir::admin

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "admin/exposition.hpp"
 
 namespace weir::admin {
 namespace {
-
-constexpr std::string_view unmatched_route = "none";
 
 /// Histograms of several workers, added up.
 struct HistogramSum {
@@ -37,17 +36,17 @@ struct RouteSum {
 };
 
 // Two samples of one series would make Prometheus refuse the whole scrape, and routes may share a
-// name.
+// name: their counters are the same object then.
 std::vector<RouteSum> sum_routes(const Instruments& in) {
   std::vector<RouteSum> sums;
-  const auto& routes = in.config.routes;
+  std::unordered_set<std::string_view> seen;
+  const auto& routes = in.config->routes;
   for (std::size_t i = 0; i <= routes.size(); ++i) {
     const std::string_view name = i < routes.size() ? routes[i].name : unmatched_route;
-    auto sum =
-        std::find_if(sums.begin(), sums.end(), [&](const auto& s) { return s.name == name; });
-    if (sum == sums.end()) sum = sums.insert(sums.end(), RouteSum{.name = name});
-    for (const auto* worker : in.traffic)
-      sum->add(worker->routes[i]);
+    if (!seen.insert(name).second) continue;
+    RouteSum& sum = sums.emplace_back(RouteSum{.name = name});
+    for (const auto& worker : in.named)
+      sum.add(*worker->routes[i]);
   }
   return sums;
 }
@@ -98,11 +97,11 @@ void write_decisions(Exposition& out, const Instruments& in) {
       {"error", &PolicyCounters::error},
   }};
   out.family("weir_decisions_total", "counter", "Decisions, by policy and outcome.");
-  for (std::size_t i = 0; i < in.config.policies.size(); ++i) {
+  for (std::size_t i = 0; i < in.config->policies.size(); ++i) {
     for (const auto& [outcome, counter] : outcomes) {
-      out.sample({{"policy", in.config.policies[i].name}, {"outcome", outcome}},
+      out.sample({{"policy", in.config->policies[i].name}, {"outcome", outcome}},
                  total(in.policies, [&, counted = counter](const auto& policies) {
-                   return (policies[i].*counted).value();
+                   return (policies[i].get()->*counted).value();
                  }));
     }
   }
@@ -130,11 +129,11 @@ void write_upstreams(Exposition& out, const Instruments& in) {
       {"unhealthy", &UpstreamCounters::unhealthy},
   }};
   out.family("weir_upstream_requests_total", "counter", "Requests sent to upstreams, by outcome.");
-  for (std::size_t i = 0; i < in.config.upstreams.size(); ++i) {
+  for (std::size_t i = 0; i < in.config->upstreams.size(); ++i) {
     for (const auto& [outcome, counter] : outcomes) {
-      out.sample({{"upstream", in.config.upstreams[i].name}, {"outcome", outcome}},
-                 total(in.traffic, [&, counted = counter](const auto* worker) {
-                   return (worker->upstreams[i].*counted).value();
+      out.sample({{"upstream", in.config->upstreams[i].name}, {"outcome", outcome}},
+                 total(in.named, [&, counted = counter](const auto& worker) {
+                   return (worker->upstreams[i].get()->*counted).value();
                  }));
     }
   }
@@ -143,11 +142,11 @@ void write_upstreams(Exposition& out, const Instruments& in) {
 void write_upstream_servers(Exposition& out, const Instruments& in) {
   out.family("weir_upstream_server_up", "gauge",
              "1 while every worker uses the server, 0 while one leaves it out.");
-  for (std::size_t i = 0; i < in.config.upstreams.size(); ++i) {
-    const auto& upstream = in.config.upstreams[i];
+  for (std::size_t i = 0; i < in.config->upstreams.size(); ++i) {
+    const auto& upstream = in.config->upstreams[i];
     for (std::size_t s = 0; s < upstream.servers.size(); ++s) {
-      const bool up = std::all_of(in.traffic.begin(), in.traffic.end(), [&](const auto* worker) {
-        return worker->upstreams[i].in_use[s].value() != 0;
+      const bool up = std::all_of(in.named.begin(), in.named.end(), [&](const auto& worker) {
+        return worker->servers_in_use[i][s]->value() != 0;
       });
       out.sample({{"upstream", upstream.name}, {"server", upstream.servers[s].authority()}},
                  std::uint64_t{up});
@@ -246,6 +245,20 @@ void write_shared_store(Exposition& out, const Instruments& in) {
           [](const auto& worker) { return worker.chain->alone.value(); });
 }
 
+void write_configuration(Exposition& out, const Instruments& in) {
+  out.family("weir_config_info", "gauge",
+             "Always 1; the SHA-256 of the running configuration is in its label.");
+  out.sample({{"hash", in.config_hash}}, std::uint64_t{1});
+  out.family("weir_config_loaded_timestamp_seconds", "gauge",
+             "When the running configuration was loaded, in Unix time.");
+  out.sample({}, in.config_loaded_at_s);
+  if (in.reloads == nullptr) return;
+  out.family("weir_config_reloads_total", "counter",
+             "Reloads of the configuration, by result; the start does not count.");
+  out.sample({{"result", "ok"}}, in.reloads->ok.value());
+  out.sample({{"result", "failed"}}, in.reloads->failed.value());
+}
+
 void write_process(Exposition& out, const Instruments& in, const ProcessStats& process) {
   out.family("weir_access_log_dropped_total", "counter",
              "Access log lines lost because they could not be written.");
@@ -280,6 +293,7 @@ std::string render_metrics(const Instruments& instruments, const ProcessStats& p
   write_store(out, instruments);
   write_breaker(out, instruments);
   write_shared_store(out, instruments);
+  write_configuration(out, instruments);
   write_process(out, instruments, process);
   return out.text();
 }

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "admin/instruments.hpp"
 #include "admin/process_stats.hpp"
 
 namespace weir::admin {
+
+/// The route of requests that no route matches, or whose head cannot be read.
+inline constexpr std::string_view unmatched_route = "none";
 
 std::string render_metrics(const Instruments& instruments, const ProcessStats& process);
 

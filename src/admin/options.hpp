@@ -14,6 +14,7 @@ struct Options {
   Secret token;  ///< empty: no token asked
   std::vector<std::string>
       hosts{};  ///< names that Host may have while no token is set, besides addresses and localhost
+  friend bool operator==(const Options&, const Options&) = default;
 };
 
 }  // namespace weir::admin

@@ -1,10 +1,12 @@
 #include "app/server.hpp"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <deque>
+#include <functional>
+#include <optional>
 #include <random>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
@@ -21,10 +23,10 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "admin/admin_server.hpp"
-#include "app/certificates.hpp"
 #include "app/descriptors.hpp"
+#include "app/file_watch.hpp"
+#include "app/running_configuration.hpp"
 #include "app/worker.hpp"
-#include "base/line_writer.hpp"
 #include "store/memory_store.hpp"
 
 namespace weir::app {
@@ -49,169 +51,179 @@ rlim_t raise_descriptor_limit() {
   return limit.rlim_cur;
 }
 
-/// Configuration with what only the running process knows: connections bounded by descriptors.
-config::Config completed(const config::Config& configured, rlim_t descriptors) {
-  config::Config config = configured;
-  const std::size_t possible = plan_descriptors(config, descriptors).downstream;
-  auto& most = config.downstream.max_connections;
-  if (most > possible) {
-    spdlog::warn(
-        "downstream.max_connections is {}, but with {} open files it can be {} at most; raise "
-        "`ulimit -n`",
-        config.written.shown("downstream.max_connections", std::to_string(most)), descriptors,
-        possible);
-  }
-  if (most == 0 || most > possible) most = possible;
-  return config;
+std::string url_of(const Endpoint& address) {
+  return (address.is_unix() ? "" : "http://") + address.to_string();
 }
 
-std::string url_of(const Endpoint& address, bool secure = false) {
-  const char* const scheme = secure ? "https://" : "http://";
-  return (address.is_unix() ? "" : scheme) + address.to_string();
-}
-
-/// The signals we live by interrupt nobody, as long as the process lives: they are read from a
-/// descriptor (signalfd(2)), and a late one can not kill a process that is ending in order.
-/// Inherited by every thread started from here.
+/// Blocks the signals that are handled, in every thread started from here: they are read through
+/// signalfd(2), and a late one cannot kill a process that is ending in order.
 sigset_t block_signals() {
   sigset_t signals;
   ::sigemptyset(&signals);
   for (const int signal : handled_signals) {
-    std::signal(signal, SIG_DFL);  // whoever started us may have had it ignored
+    std::signal(signal, SIG_DFL);  // the parent may have had it ignored
     ::sigaddset(&signals, signal);
   }
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return signals;
 }
 
+std::string listed(const std::vector<std::string>& keys) {
+  std::string text;
+  for (const auto& key : keys)
+    text.append(text.empty() ? "" : ", ").append(key);
+  return text;
+}
+
 class Server {
  public:
-  explicit Server(const config::Config& config)
-      : descriptors_(raise_descriptor_limit()),
-        config_(completed(config, descriptors_)),
-        store_({.max_keys = config_.memory.max_keys, .seed = random_seed()}),
-        store_health_(config_.workers),
-        server_watch_(config_) {}
+  Server(const Source& source, const config::Config& config)
+      : source_(source),
+        descriptors_(raise_descriptor_limit()),
+        running_(descriptors_),
+        store_({.max_keys = config.memory.max_keys, .seed = random_seed()}),
+        store_health_(config.workers) {}
 
-  Result<void> start();
+  Result<void> start(const LoadedConfig& loaded);
   void run();
 
  private:
+  /// What asked for a reload, and where the report goes.
+  struct Request {
+    std::string origin;  ///< as the log names it
+    std::function<void(admin::ReloadReport)> done;
+  };
+
+  const config::Config& config() const { return *running_.config(); }
   void note_listening();
-  Result<void> open_log();
-  Result<void> open_workers();
+  void open_workers(std::vector<GenerationPlan> plans);
   Result<void> start_admin();
+  std::shared_ptr<const admin::Instruments> instruments() const;
+  Result<void> watch_source();
   void watch_signals();
   void on_signal(int signal);
-  void renew_certificates();
+  void request_reload(Request request);
+  void reload_next();
+  void reload(const Request& request);
+  Result<void> prepare_admin(const config::Config& next);
+  void serve_admin();
+  void report_certificates(const std::string& origin, const Certificates& certificates) const;
+  void finish(admin::ReloadReport report);
+  void reject(std::vector<config::Diagnostic> problems);
   void drain();
   void worker_drained();
 
+  const Source& source_;
+  asio::io_context io_{1};
   rlim_t descriptors_;
-  config::Config config_;
+  RunningConfiguration running_;
   MonotonicClock clock_;
   store::MemoryStore store_;
   admin::StoreHealth store_health_;
   ServerWatch server_watch_;
   std::atomic<std::size_t> open_connections_{0};
   std::atomic<std::size_t> open_refusals_{0};
-  proxy::DescriptorBudget budget_{plan_descriptors(config_, descriptors_).connections,
-                                  open_connections_};
+  proxy::DescriptorBudget budget_{0, open_connections_};
   std::atomic<admin::Readiness> readiness_{admin::Readiness::starting};
   std::atomic<std::size_t> listening_workers_ = 0;
-  std::unique_ptr<LineWriter> log_writer_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  admin::ReloadCounters reload_counters_;
   std::unique_ptr<admin::AdminServer> admin_;
-  asio::io_context io_{1};
+  std::shared_ptr<admin::AdminServer::Place> next_place_;  ///< of the admin server, while reloading
+  bool has_next_place_ = false;
+  std::deque<Request> requests_;  ///< the first one is being served, once `is_reloading_`
+  bool is_reloading_ = false;
+  std::size_t replacing_workers_ = 0;
+  admin::ReloadReport report_;  ///< of the reload in progress
   asio::posix::stream_descriptor signals_{io_};
+  std::optional<FileWatch> watch_;
   asio::steady_timer shutdown_timer_{io_};
   std::size_t draining_workers_ = 0;
   bool draining_ = false;
 };
 
-Result<void> Server::start() {
+Result<void> Server::start(const LoadedConfig& loaded) {
   std::signal(SIGPIPE, SIG_IGN);
   const sigset_t signals = block_signals();
-  if (const auto fewest = fewest_descriptors(config_); descriptors_ < fewest) {
-    return Problem{"the process may have " + std::to_string(descriptors_) +
-                   " open files, and needs at least " + std::to_string(fewest) +
-                   ": raise the limit with `ulimit -n` or LimitNOFILE="};
-  }
-  if (auto opened = open_log(); !opened) return opened;
-  if (auto opened = open_workers(); !opened) return opened;
+  auto prepared = running_.prepare(loaded);
+  if (!prepared) return Problem{prepared.error().front().message};
+  open_workers(running_.commit(std::move(*prepared)));
   if (auto started = start_admin(); !started) return started;
   const int descriptor = ::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
   if (descriptor < 0)
     return Problem{"signals can not be read: " + std::system_category().message(errno)};
   signals_.assign(descriptor);
+  if (auto watching = watch_source(); !watching) return watching;
   watch_signals();
   for (auto& worker : workers_)
     worker->start([this] { note_listening(); });
   return {};
 }
 
-/// Ready is who takes connections with every worker. Called by their threads.
+/// Ready when every worker accepts connections. Called by their threads.
 void Server::note_listening() {
   if (++listening_workers_ < workers_.size()) return;
   auto expected = admin::Readiness::starting;  // it may be draining already
   readiness_.compare_exchange_strong(expected, admin::Readiness::ready);
+  asio::post(io_, [this] { reload_next(); });
 }
 
-Result<void> Server::open_log() {
-  auto opened =
-      LineWriter::open(config_.access_log.path == "off" ? "/dev/null" : config_.access_log.path);
-  if (!opened) return opened.error();
-  log_writer_ = std::move(*opened);
-  return {};
-}
-
-Result<void> Server::open_workers() {
-  auto certificates = load_certificates(config_);
-  if (!certificates) return certificates.error();
-  std::vector<std::vector<proxy::ListeningSocket>> sockets(config_.workers);
-  for (auto& listen : config_.listen) {
-    auto opened = proxy::ListeningSocket::open(listen.address, config_.workers);
-    if (!opened) return opened.error();
-    for (std::size_t i = 0; i < config_.workers; ++i)
-      sockets[i].push_back(std::move((*opened)[i]));
-    spdlog::info("listening on {}", url_of(listen.address, !listen.certificates.empty()));
-  }
-  const WorkerShares shares{.config = config_,
-                            .store = store_,
-                            .log_writer = *log_writer_,
+void Server::open_workers(std::vector<GenerationPlan> plans) {
+  budget_.set_most(plan_descriptors(config(), descriptors_).connections);
+  const WorkerShares shares{.store = store_,
                             .clock = clock_,
                             .open_connections = open_connections_,
                             .open_refusals = open_refusals_,
                             .descriptors = budget_,
                             .store_health = store_health_,
-                            .certificates = *certificates,
                             .server_watch = server_watch_};
-  for (std::size_t i = 0; i < sockets.size(); ++i) {
-    workers_.push_back(std::make_unique<Worker>(shares, i, std::move(sockets[i]), random_seed()));
-  }
-  return {};
+  for (std::size_t i = 0; i < plans.size(); ++i)
+    workers_.push_back(std::make_unique<Worker>(shares, i, std::move(plans[i]), random_seed()));
 }
 
 Result<void> Server::start_admin() {
-  if (!config_.admin) return {};
-  admin::Instruments instruments{.config = config_,
-                                 .options = &*config_.admin,
-                                 .store = store_,
-                                 .readiness = readiness_,
-                                 .traffic = {},
-                                 .policies = {},
-                                 .access_log = log_writer_.get()};
-  for (const auto& worker : workers_) {
-    instruments.traffic.push_back(&worker->traffic());
-    instruments.policies.push_back(worker->policies());
-    if (config_.store_type == config::StoreType::redis)
-      instruments.shared_store.push_back(worker->shared_store());
+  admin_ = std::make_unique<admin::AdminServer>([this](auto done) {
+    asio::post(io_, [this, done = std::move(done)]() mutable {
+      request_reload({"POST /v1/reload", std::move(done)});
+    });
+  });
+  if (!config().admin) return {};
+  if (auto prepared = prepare_admin(config()); !prepared) return prepared;
+  serve_admin();
+  return {};
+}
+
+std::shared_ptr<const admin::Instruments> Server::instruments() const {
+  const bool is_shared = config().store_type == config::StoreType::redis;
+  auto all = std::make_shared<admin::Instruments>(
+      admin::Instruments{.config = running_.config(),
+                         .options = config().admin ? &*config().admin : nullptr,
+                         .store = store_,
+                         .readiness = readiness_,
+                         .access_log = running_.log_writer(),
+                         .store_health = is_shared ? &store_health_ : nullptr,
+                         .config_hash = running_.hash(),
+                         .config_loaded_at_s = running_.loaded_at_s(),
+                         .reloads = &reload_counters_});
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    all->traffic.push_back(&workers_[i]->traffic());
+    all->named.push_back(running_.counters()[i].named);
+    all->policies.push_back(running_.counters()[i].policies);
+    if (is_shared) all->shared_store.push_back(workers_[i]->shared_store());
   }
-  if (config_.store_type == config::StoreType::redis) instruments.store_health = &store_health_;
-  admin_ = std::make_unique<admin::AdminServer>(std::move(instruments));
-  auto started = admin_->start(config_.admin->address);
-  if (started) spdlog::info("admin on {}", url_of(admin_->address()));
-  return started;
+  return all;
+}
+
+Result<void> Server::watch_source() {
+  if (!source_.watched) return {};
+  watch_.emplace(io_, *source_.watched, [this] {
+    request_reload({"--watch", [](const auto&) {}});
+  });
+  if (auto started = watch_->start(); !started) return started;
+  // It may have changed since it was read for the first time.
+  const auto now = source_.load();
+  if (!now || now->hash != running_.hash()) request_reload({"--watch", [](const auto&) {}});
+  return {};
 }
 
 void Server::watch_signals() {
@@ -225,9 +237,9 @@ void Server::watch_signals() {
 }
 
 void Server::on_signal(int signal) {
-  if (signal == SIGHUP) return renew_certificates();
+  if (signal == SIGHUP) return request_reload({"SIGHUP", [](const auto&) {}});
   if (signal == SIGUSR1) {
-    if (auto reopened = log_writer_->reopen(); !reopened)
+    if (auto reopened = running_.log_writer()->reopen(); !reopened)
       spdlog::error("SIGUSR1: {}", reopened.error().message);
     return;
   }
@@ -237,31 +249,136 @@ void Server::on_signal(int signal) {
     worker->abort();
 }
 
-void Server::renew_certificates() {
-  const auto certificates = load_certificates(config_);
-  if (!certificates) {
-    return spdlog::error("SIGHUP: the certificates stay as they are: {}",
-                         certificates.error().message);
-  }
-  for (auto& worker : workers_)
-    worker->renew(*certificates);
-  for (const auto& warning : certificates->warnings())
-    spdlog::warn("SIGHUP: {}", warning);
-  if (certificates->any())
-    return spdlog::info("SIGHUP: certificates were read again; the configuration stays as it is");
-  spdlog::warn("SIGHUP: reloading the configuration is not supported yet");
+// ---- reload ----
+
+void Server::request_reload(Request request) {
+  requests_.push_back(std::move(request));
+  reload_next();
 }
+
+/// One at a time, and not before every worker is listening.
+void Server::reload_next() {
+  while (!is_reloading_ && !requests_.empty()) {
+    if (draining_) {
+      finish({.outcome = admin::ReloadReport::Outcome::unavailable});
+    } else if (readiness_ == admin::Readiness::starting) {
+      return;
+    } else {
+      is_reloading_ = true;
+      reload(requests_.front());
+    }
+  }
+}
+
+void Server::reload(const Request& request) {
+  const auto loaded = source_.load();
+  if (!loaded) return reject(loaded.error());
+  auto prepared = running_.prepare(*loaded);
+  if (!prepared) return reject(prepared.error());
+  if (auto bound = prepare_admin(*prepared->config); !bound)
+    return reject({{.key_path = "admin.address", .message = bound.error().message}});
+
+  report_ = {.hash = prepared->loaded.hash,
+             .changed = prepared->changed,
+             .restart_needed = prepared->restart_needed,
+             .file = source_.name};
+  for (const auto& warning : loaded->config->warnings)
+    spdlog::warn("{}: {}: {}", request.origin, source_.name, warning.to_string());
+  report_certificates(request.origin, prepared->certificates);
+  auto plans = running_.commit(std::move(*prepared));
+  budget_.set_most(plan_descriptors(config(), descriptors_).connections);
+  store_.set_max_keys(config().memory.max_keys);
+  replacing_workers_ = workers_.size();
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    workers_[i]->apply(std::move(plans[i]), [this] {
+      asio::post(io_, [this] {
+        if (--replacing_workers_ > 0) return;
+        serve_admin();
+        finish(std::move(report_));
+      });
+    });
+  }
+}
+
+/// Binds the admin server's next address, if that is not the one it has.
+Result<void> Server::prepare_admin(const config::Config& next) {
+  has_next_place_ = false;
+  const auto& running = running_.config()->admin;
+  const bool is_served = admin_->is_serving();
+  if (is_served == next.admin.has_value() &&
+      (!is_served || running->address == next.admin->address))
+    return {};
+  if (next.admin) {
+    auto bound = admin_->bind(next.admin->address);
+    if (!bound) return bound.error();
+    next_place_ = *bound;
+  }
+  has_next_place_ = true;
+  return {};
+}
+
+void Server::serve_admin() {
+  admin_->show(instruments());
+  if (!std::exchange(has_next_place_, false)) return;
+  admin_->serve(std::exchange(next_place_, nullptr));
+  if (admin_->is_serving()) spdlog::info("admin on {}", url_of(admin_->address()));
+}
+
+void Server::report_certificates(const std::string& origin,
+                                 const Certificates& certificates) const {
+  for (const auto& warning : certificates.warnings())
+    spdlog::warn("{}: {}", origin, warning);
+  if (certificates.any()) spdlog::info("{}: certificates were read again", origin);
+}
+
+void Server::reject(std::vector<config::Diagnostic> problems) {
+  const std::string& origin = requests_.front().origin;
+  admin::ReloadReport report{.outcome = admin::ReloadReport::Outcome::rejected,
+                             .file = source_.name};
+  for (auto& problem : problems) {
+    spdlog::error("{}: {}:{}{}", origin, source_.name, problem.line > 0 ? "" : " ",
+                  problem.to_string());
+    report.problems.push_back({.line = problem.line,
+                               .column = problem.column,
+                               .path = std::move(problem.key_path),
+                               .message = std::move(problem.message)});
+  }
+  spdlog::error("{}: the configuration was not reloaded; the running one stays as it is", origin);
+  finish(std::move(report));
+}
+
+/// Of the first request.
+void Server::finish(admin::ReloadReport report) {
+  using Outcome = admin::ReloadReport::Outcome;
+  const Request request = std::move(requests_.front());
+  requests_.pop_front();
+  is_reloading_ = false;
+  if (report.outcome == Outcome::rejected) reload_counters_.failed.add();
+  if (report.outcome == Outcome::applied) {
+    reload_counters_.ok.add();
+    if (!report.restart_needed.empty())
+      spdlog::warn("{}: keeps its value until a restart: {}", request.origin,
+                   listed(report.restart_needed));
+    spdlog::info(
+        "{}: configuration reloaded; {}", request.origin,
+        report.changed.empty() ? "nothing has changed" : "changed: " + listed(report.changed));
+  }
+  request.done(std::move(report));
+  asio::post(io_, [this] { reload_next(); });
+}
+
+// ---- end ----
 
 void Server::drain() {
   draining_ = true;
   readiness_ = admin::Readiness::draining;
-  const std::string longest = std::to_string(ceil_seconds(config_.shutdown_timeout)) + " s";
+  const std::string longest = std::to_string(ceil_seconds(config().shutdown_timeout)) + " s";
   spdlog::info("draining {} connections, at most {}", open_connections_.load(),
-               config_.written.shown("shutdown_timeout", longest));
+               config().written.shown("shutdown_timeout", longest));
   draining_workers_ = workers_.size();
   for (auto& worker : workers_)
     worker->drain([this] { asio::post(io_, [this] { worker_drained(); }); });
-  shutdown_timer_.expires_after(config_.shutdown_timeout);
+  shutdown_timer_.expires_after(config().shutdown_timeout);
   shutdown_timer_.async_wait([this](const boost::system::error_code& ec) {
     if (ec) return;
     spdlog::warn("shutdown_timeout is over: closing {} connections", open_connections_.load());
@@ -274,25 +391,28 @@ void Server::worker_drained() {
   if (--draining_workers_ > 0) return;
   shutdown_timer_.cancel();
   signals_.cancel();
+  if (watch_) watch_->stop();
 }
 
 void Server::run() {
   io_.run();
   for (auto& worker : workers_)
     worker->join();
-  for (const auto& listen : config_.listen) {
-    if (listen.address.is_unix()) ::unlink(listen.address.unix_path.c_str());
-  }
+  // Reloads that the admin server has just asked for are refused before it goes.
+  admin_->stop();
+  io_.restart();
+  io_.poll();
+  requests_.clear();
   spdlog::info("stopped");
 }
 
 }  // namespace
 
-int serve(const std::shared_ptr<const config::Config>& config) {
+int serve(const Source& source, const LoadedConfig& loaded) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("weir"));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
-  Server server(*config);
-  if (auto started = server.start(); !started) {
+  Server server(source, *loaded.config);
+  if (auto started = server.start(loaded); !started) {
     spdlog::error("{}", started.error().message);
     return 1;
   }

@@ -1,14 +1,12 @@
-// The running program: workers, admin server, signals, drain.
+// The running program: workers, admin server, signals, reloads, drain.
 #pragma once
 
-#include <memory>
-
-#include "config/config.hpp"
+#include "app/source.hpp"
 
 namespace weir::app {
 
-/// Runs until SIGTERM or SIGINT and returns the exit code: 0 after an orderly end, 1 if it could
-/// not start.
-int serve(const std::shared_ptr<const config::Config>& config);
+/// Runs `loaded`, which came from `source`, until SIGTERM or SIGINT and returns the exit code: 0
+/// after an orderly end, 1 if it could not start. SIGHUP reads `source` again.
+int serve(const Source& source, const LoadedConfig& loaded);
 
 }  // namespace weir::app

@@ -1,13 +1,11 @@
-// What the workers together say of the servers behind: each of them finds out for itself, and the
-// log is to say it once. Thread-safe; told only when something changes.
+// Which servers the workers leave out: each worker finds out for itself, and the log reports it
+// once. Thread-safe; called only when something changes.
 #pragma once
 
-#include <atomic>
-#include <cstddef>
 #include <cstdint>
-#include <vector>
-
-#include "config/config.hpp"
+#include <map>
+#include <mutex>
+#include <string>
 
 namespace weir::app {
 
@@ -15,21 +13,31 @@ class ServerWatch {
  public:
   enum class Change : std::uint8_t { none, lost, back };
 
-  explicit ServerWatch(const config::Config& config) {
-    for (const auto& upstream : config.upstreams)
-      left_out_.emplace_back(upstream.servers.size());
+  /// A worker leaves the server out, or uses it again. Returns what that means for the process: the
+  /// first worker to leave it out, or the last to take it back. `server` names it uniquely.
+  Change tell(const std::string& server, bool in_use) {
+    const std::lock_guard lock(mutex_);
+    if (!in_use) return left_out_[server]++ == 0 ? Change::lost : Change::none;
+    return take_back(server) ? Change::back : Change::none;
   }
 
-  /// A worker leaves the server out, or uses it again. What it means for the process: the first
-  /// worker to leave it out, or the last to take it back.
-  Change tell(std::size_t upstream, std::size_t server, bool in_use) {
-    auto& workers = left_out_[upstream][server];
-    if (in_use) return workers.fetch_sub(1) == 1 ? Change::back : Change::none;
-    return workers.fetch_add(1) == 0 ? Change::lost : Change::none;
+  /// A worker has left the server out, and it is not configured any more.
+  void remove(const std::string& server) {
+    const std::lock_guard lock(mutex_);
+    take_back(server);
   }
 
  private:
-  std::vector<std::vector<std::atomic<int>>> left_out_;  ///< by how many workers
+  /// True if every worker uses it again.
+  bool take_back(const std::string& server) {
+    const auto found = left_out_.find(server);
+    if (found == left_out_.end() || --found->second > 0) return false;
+    left_out_.erase(found);
+    return true;
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, int> left_out_;  ///< by how many workers
 };
 
 }  // namespace weir::app

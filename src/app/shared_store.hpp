@@ -1,8 +1,9 @@
-// The store that a worker shares with other instances: Redis and the chain before it, built from
-// the configuration.
+// The store that a worker shares with other instances: Redis and the chain before it.
 #pragma once
 
-#include <memory>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 
@@ -13,24 +14,31 @@
 
 namespace weir::app {
 
+/// Kept over reloads as long as its options are the same.
 struct SharedStore {
-  redis::StoreCounters counters;
-  redis::Store redis;
-  store::Chain chain;
-
-  /// Used by it, and outlives it.
+  /// Of all shared stores that a worker has had.
+  struct Counters {
+    redis::StoreCounters redis;
+    store::ChainCounters chain;
+  };
+  /// Used by the store, and outlives it.
   struct Surroundings {
     boost::asio::io_context& io;  ///< the worker's
     const MonotonicClock& clock;
     store::MemoryStore& local;  ///< of the shares that on_failure grants
+    Counters& counters;
   };
-  /// `seed`: random in production.
-  SharedStore(const config::Config& config, const Surroundings& with, std::uint64_t seed);
-};
 
-/// nullptr: the memory store decides.
-std::unique_ptr<SharedStore> make_shared_store(const config::Config& config,
-                                               const SharedStore::Surroundings& with,
-                                               std::uint64_t seed);
+  /// `policy_names` by id, of all policies that there have been. `seed`: random in production.
+  SharedStore(const config::Config& config, std::vector<std::string> policy_names,
+              const Surroundings& with, std::uint64_t seed);
+
+  /// Another configuration with the same options begins.
+  void extend(const config::Config& config, std::vector<std::string> policy_names);
+
+  const redis::Options options;
+  redis::Store redis;
+  store::Chain chain;
+};
 
 }  // namespace weir::app

@@ -1,6 +1,10 @@
 #include "app/worker.hpp"
 
+#include <algorithm>
+#include <exception>
 #include <spdlog/spdlog.h>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -10,42 +14,29 @@
 namespace weir::app {
 namespace {
 
-limiter::Limiter make_limiter(const WorkerShares& shares, SharedStore* shared) {
-  if (shared == nullptr) return {shares.config, shares.store};
-  return {shares.config, shared->chain.front(), store::Decider::redis};
-}
-
-void tell_of_server(const upstream::Upstream& upstream, std::size_t server, const std::string& why,
-                    ServerWatch::Change change) {
-  const std::string name = upstream.servers[server].authority();
+void report_server(const std::string& upstream, const std::string& server, const std::string& why,
+                   ServerWatch::Change change) {
   switch (change) {
     case ServerWatch::Change::none:
       return;
     case ServerWatch::Change::lost:
-      return spdlog::warn("upstream {}: server {} fails and is left out: {}", upstream.name, name,
+      return spdlog::warn("upstream {}: server {} fails and is left out: {}", upstream, server,
                           why);
     case ServerWatch::Change::back:
-      return spdlog::info("upstream {}: server {} is used again", upstream.name, name);
+      return spdlog::info("upstream {}: server {} is used again", upstream, server);
   }
 }
 
 }  // namespace
 
-Worker::Worker(const WorkerShares& shares, std::size_t index,
-               std::vector<proxy::ListeningSocket> sockets, std::uint64_t seed)
-    : connect_timeout_(shares.config.redis.connect_timeout),
+Worker::Worker(const WorkerShares& shares, std::size_t index, GenerationPlan plan,
+               std::uint64_t seed)
+    : memory_(shares.store),
       store_health_(shares.store_health),
       index_(index),
-      store_(make_shared_store(shares.config,
-                               {.io = io_, .clock = shares.clock, .local = shares.store}, seed)),
-      limiter_(make_limiter(shares, store_.get())),
-      counters_(shares.config.routes.size(), shares.config.upstreams.size()),
-      access_log_(shares.config.access_log, shares.log_writer, seed),
+      seed_(seed),
       context_(proxy::ContextShares{.io = io_,
-                                    .config = shares.config,
-                                    .limiter = limiter_,
                                     .counters = counters_,
-                                    .access_log = access_log_,
                                     .clock = shares.clock,
                                     .open_connections = shares.open_connections,
                                     .open_refusals = shares.open_refusals,
@@ -53,22 +44,114 @@ Worker::Worker(const WorkerShares& shares, std::size_t index,
                seed),
       ticker_(io_.get_executor()),
       opening_timer_(io_.get_executor()) {
-  for (std::size_t i = 0; i < sockets.size(); ++i) {
-    proxy::Manner manner{.proxy_protocol = shares.config.listen[i].proxy_protocol, .tls = {}};
-    listeners_.push_back(
-        std::make_unique<proxy::Listener>(context_, std::move(sockets[i]), std::move(manner)));
-  }
-  use(shares.certificates);
   context_.log = [](const std::string& what) { spdlog::warn("{}", what); };
-  context_.when_server_changed = [this, &config = shares.config, &watch = shares.server_watch](
-                                     std::size_t upstream, std::size_t server, bool in_use) {
-    tell_of_server(config.upstreams[upstream], server, context_.pools[upstream]->trouble_of(server),
-                   watch.tell(upstream, server, in_use));
+  context_.when_server_changed = [&watch = shares.server_watch](const std::string& upstream,
+                                                                const proxy::UpstreamServer& server,
+                                                                bool in_use) {
+    const std::string name = server.settings().authority();
+    report_server(upstream, name, server.trouble(),
+                  watch.tell(upstream + ' ' + server.settings().url, in_use));
   };
+  context_.when_server_removed = [&watch = shares.server_watch](
+                                     const std::string& upstream,
+                                     const proxy::UpstreamServer& server) {
+    watch.remove(upstream + ' ' + server.settings().url);
+  };
+  auto store = make_store(plan);
+  use(std::move(plan), std::move(store));
 }
 
 Worker::~Worker() {
   join();
+}
+
+/// The running one, if its options are still the same; nullptr with the memory store.
+std::shared_ptr<SharedStore> Worker::make_store(const GenerationPlan& plan) {
+  const config::Config& config = *plan.config;
+  if (config.store_type != config::StoreType::redis) return nullptr;
+  if (store_ && store_->options == config.redis) {
+    store_->extend(config, plan.policy_names);
+    return store_;
+  }
+  const SharedStore::Surroundings with{
+      .io = io_, .clock = context_.clock, .local = memory_, .counters = store_counters_};
+  return std::make_shared<SharedStore>(config, plan.policy_names, with, seed_);
+}
+
+std::unique_ptr<limiter::Limiter> Worker::make_limiter(GenerationPlan& plan,
+                                                       const std::shared_ptr<SharedStore>& store) {
+  const bool is_shared = store != nullptr;
+  return std::make_unique<limiter::Limiter>(
+      *plan.config, is_shared ? store->chain.front() : static_cast<store::Store&>(memory_),
+      is_shared ? store::Decider::redis : store::Decider::memory, std::move(plan.policies));
+}
+
+std::shared_ptr<proxy::AccessLog> Worker::access_log_of(const GenerationPlan& plan) {
+  const bool is_same = context_.generation && plan.log_writer == log_writer_ &&
+                       plan.config->access_log == log_options_;
+  if (is_same) return context_.generation->access_log;
+  log_writer_ = plan.log_writer;
+  log_options_ = plan.config->access_log;
+  return {new proxy::AccessLog(log_options_, *log_writer_, seed_ + generations_),
+          [writer = log_writer_](proxy::AccessLog* log) { delete log; }};
+}
+
+void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
+  const auto& config = *plan.config;
+  std::unordered_map<std::string_view, const proxy::UpstreamPool*> running;
+  if (context_.generation) {
+    for (const auto& pool : context_.generation->pools)
+      running.emplace(pool->settings().name, pool.get());
+  }
+  std::vector<std::unique_ptr<proxy::UpstreamPool>> pools;
+  for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
+    const auto& certificates = plan.upstream_certificates[i];
+    pools.push_back(std::make_unique<proxy::UpstreamPool>(
+        context_.upstream_needs(),
+        proxy::UpstreamParts{.settings = config.upstreams[i],
+                             .in_use = plan.counters->servers_in_use[i],
+                             .tls = certificates.context,
+                             .has_same_certificates = !certificates.has_changed},
+        running[config.upstreams[i].name], context_.next_random()));
+  }
+  auto limiter = make_limiter(plan, store);
+  auto access_log = access_log_of(plan);
+  context_.use(std::make_unique<proxy::Generation>(
+      proxy::GenerationParts{.blueprint = std::move(plan.blueprint),
+                             .store = store,
+                             .limiter = std::move(limiter),
+                             .counters = std::move(plan.counters),
+                             .access_log = std::move(access_log),
+                             .pools = std::move(pools)},
+      ++generations_));
+  if (store_ && store_ != store) {
+    store_->redis.watch(nullptr);
+    leaving_.push_back(std::move(store_));
+  }
+  store_ = std::move(store);
+  use_listeners(std::move(plan.listeners));
+}
+
+void Worker::use_listeners(std::vector<ListenerPlan> plans) {
+  std::vector<RunningListener> next;
+  for (ListenerPlan& plan : plans) {
+    const auto running = std::find_if(listeners_.begin(), listeners_.end(),
+                                      [&](const auto& one) { return one.id == plan.id; });
+    if (running == listeners_.end()) {
+      next.push_back({plan.id, std::make_unique<proxy::Listener>(context_, std::move(*plan.socket),
+                                                                 std::move(plan.manner))});
+      if (is_listening_) next.back().listener->start();
+    } else {
+      running->listener->use(std::move(plan.manner));
+      next.push_back(std::move(*running));
+      listeners_.erase(running);
+    }
+  }
+  for (auto& gone : listeners_) {
+    gone.listener->remove();
+    removed_listeners_.push_back(std::move(gone.listener));
+  }
+  listeners_ = std::move(next);
 }
 
 void Worker::start(std::function<void()> listening) {
@@ -83,8 +166,9 @@ void Worker::start(std::function<void()> listening) {
 }
 
 void Worker::start_listening() {
-  for (auto& listener : listeners_)
-    listener->start();
+  is_listening_ = true;
+  for (auto& one : listeners_)
+    one.listener->start();
   when_listening_();
 }
 
@@ -92,14 +176,40 @@ void Worker::join() {
   if (thread_.joinable()) thread_.join();
 }
 
-/// Requests come in once Redis is ready, or known not to be: the first ones, too, are counted where
-/// all are.
-proxy::Task<> Worker::open() {
+void Worker::apply(GenerationPlan plan, std::function<void()> applied) {
+  boost::asio::post(io_, [this, plan = std::move(plan), applied = std::move(applied)]() mutable {
+    proxy::spawn(io_, replace(std::move(plan), std::move(applied)));
+  });
+}
+
+proxy::Task<> Worker::replace(GenerationPlan plan, std::function<void()> applied) {
+  try {
+    auto store = make_store(plan);
+    if (store && store != store_) co_await await_ready(*store);
+    if (!draining_) use(std::move(plan), std::move(store));
+    if (watching_) watch_store();
+  } catch (const std::exception& thrown) {  // there is no memory for it
+    spdlog::error("worker {} keeps the configuration it has: {}", index_, thrown.what());
+  }
+  applied();
+}
+
+/// Until it is ready, or known not to be: the first requests, too, are counted where all are.
+proxy::Task<> Worker::await_ready(SharedStore& store) {
   proxy::error_code ec;
-  opening_timer_.expires_after(connect_timeout_);
-  store_->redis.watch([this] { watching_ ? watch_store() : void(opening_timer_.cancel()); });
-  store_->redis.start();
-  co_await opening_timer_.async_wait(proxy::into(ec));
+  bool is_known = false;
+  opening_timer_.expires_after(store.options.connect_timeout);
+  store.redis.watch([this, &is_known] {
+    is_known = true;
+    opening_timer_.cancel();
+  });
+  store.redis.start();
+  if (!is_known && !draining_) co_await opening_timer_.async_wait(proxy::into(ec));
+  store.redis.watch([this] { watch_store(); });
+}
+
+proxy::Task<> Worker::open() {
+  co_await await_ready(*store_);
   if (draining_) co_return;
   watching_ = true;
   watch_store();
@@ -115,31 +225,43 @@ proxy::Task<> Worker::tick() {
     ticker_.expires_at(next);
     co_await ticker_.async_wait(proxy::into(ec));
     context_.tick();
-    access_log_.flush();
+    sweep();
     if (store_) store_->chain.probe(context_.clock.now());
     if (watching_) watch_store();
   }
 }
 
+/// Drops what only earlier generations used.
+void Worker::sweep() {
+  std::erase_if(removed_listeners_, [](const auto& one) { return one->has_ended(); });
+  const auto unused = std::partition(leaving_.begin(), leaving_.end(),
+                                     [](const auto& store) { return store.use_count() > 1; });
+  std::for_each(unused, leaving_.end(), [this](std::shared_ptr<SharedStore>& store) {
+    store->redis.stop();
+    // What it still has to report comes in the next pass of the loop.
+    boost::asio::post(io_, [last = std::move(store)] {});
+  });
+  leaving_.erase(unused, leaving_.end());
+}
+
 admin::StoreSight Worker::sight_of_store() const {
-  using store::Breaker;
   const redis::Store& redis = store_->redis;
   const auto because = [&](std::string_view what, std::string_view otherwise) {
     const std::string_view said = redis.trouble();
     return std::string(what).append(": ").append(said.empty() ? otherwise : said);
   };
   if (!redis.is_ready()) return {.trouble = because("redis is not reachable", "no answer yet")};
-  const auto breaker = store_->chain.counters().breaker.load(std::memory_order_relaxed);
   // Once it is lost, a connection alone does not bring it back.
   const bool trusted = told_.deciding || redis.has_decided();
-  if (breaker == Breaker::State::closed && trusted) return {.connected = true, .deciding = true};
+  const bool is_closed = store_->chain.breaker() == store::Breaker::State::closed;
+  if (is_closed && trusted) return {.connected = true, .deciding = true};
   return {.connected = true,
           .trouble = because("redis does not decide", to_string(store_->chain.last_error()))};
 }
 
 void Worker::watch_store() {
-  if (draining_) return;
-  tell_of_errors();
+  if (draining_ || !store_) return;
+  report_errors();
   admin::StoreSight sight = sight_of_store();
   if (sight == told_) return;
   told_ = sight;
@@ -153,10 +275,10 @@ void Worker::watch_store() {
   }
 }
 
-void Worker::tell_of_errors() {
+void Worker::report_errors() {
   for (std::size_t kind = 0; kind < redis::store_error_count; ++kind) {
     const auto error = static_cast<redis::StoreError>(kind);
-    const std::uint64_t count = store_->counters.errors[kind].value();
+    const std::uint64_t count = store_counters_.redis.errors[kind].value();
     if (std::exchange(errors_seen_[kind], count) == count || redis::remedy(error).empty()) continue;
     if (!store_health_.is_news(error, context_.clock.now())) continue;
     spdlog::warn("redis could not decide ({}: {}); {}", to_string(error), store_->redis.said(error),
@@ -172,25 +294,16 @@ void Worker::drain(std::function<void()> drained) {
       drained_ = true;
       ticker_.cancel();
       if (store_) store_->redis.stop();
-      access_log_.flush();
+      for (auto& store : leaving_)
+        store->redis.stop();
+      context_.flush_logs();
       drained();
     };
-    for (auto& listener : listeners_)
-      listener->stop();
+    for (auto& one : listeners_)
+      one.listener->stop();
     // Connections whose accept has completed but was not told yet come first.
     boost::asio::post(io_, [this] { context_.drain(); });
   });
-}
-
-void Worker::use(const Certificates& certificates) {
-  for (std::size_t i = 0; i < listeners_.size(); ++i)
-    listeners_[i]->set_tls(certificates.listeners[i]);
-  for (std::size_t i = 0; i < context_.pools.size(); ++i)
-    context_.pools[i]->set_tls(certificates.upstreams[i]);
-}
-
-void Worker::renew(const Certificates& certificates) {
-  boost::asio::post(io_, [this, certificates] { use(certificates); });
 }
 
 void Worker::abort() {

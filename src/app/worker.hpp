@@ -1,13 +1,15 @@
 // One worker: one thread, one loop, its own listeners, sessions, upstream connections and counters.
 //
 // Everything is constructed and destroyed by the server's thread; run() executes on the worker's.
-// drain() and abort() may be called from any thread.
+// apply(), drain() and abort() may be called from any thread.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -19,76 +21,112 @@
 #include "base/traffic_counters.hpp"
 #include "config/config.hpp"
 #include "limiter/limiter.hpp"
-#include "proxy/access_log.hpp"
 #include "proxy/context.hpp"
+#include "proxy/generation.hpp"
 #include "proxy/listener.hpp"
 
 namespace weir::app {
 
 struct WorkerShares {
-  const config::Config& config;
   store::MemoryStore& store;
-  LineWriter& log_writer;
   const MonotonicClock& clock;
   std::atomic<std::size_t>& open_connections;
   std::atomic<std::size_t>& open_refusals;
   proxy::DescriptorBudget& descriptors;
   admin::StoreHealth& store_health;
-  const Certificates& certificates;  ///< of the start
   ServerWatch& server_watch;
+};
+
+/// One listener of a worker.
+struct ListenerPlan {
+  std::uint64_t id = 0;  ///< the same as long as its address is configured
+  proxy::Manner manner{};
+  std::optional<proxy::ListeningSocket> socket{};  ///< none: it is open already
+};
+
+/// What a worker makes a generation of.
+struct GenerationPlan {
+  std::shared_ptr<const config::Config> config;
+  std::shared_ptr<const proxy::Blueprint> blueprint;  ///< of `config`
+  std::vector<limiter::PolicyRecord> policies;        ///< with this worker's counters
+  std::vector<std::string> policy_names;          ///< by id, of all policies that there have been
+  std::shared_ptr<const NamedCounters> counters;  ///< this worker's
+  std::shared_ptr<LineWriter> log_writer;
+  std::vector<UpstreamCertificates> upstream_certificates;
+  std::vector<ListenerPlan> listeners;
 };
 
 class Worker {
  public:
   /// `index` among the workers.
-  Worker(const WorkerShares& shares, std::size_t index, std::vector<proxy::ListeningSocket> sockets,
-         std::uint64_t seed);
+  Worker(const WorkerShares& shares, std::size_t index, GenerationPlan plan, std::uint64_t seed);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
   /// `listening` is called once, when connections are accepted: on the worker's thread or this one.
   void start(std::function<void()> listening);
+  /// Replaces the running generation, then calls `applied` on the worker's thread. One at a time.
+  /// A connection to another Redis is made first, for at most its connect_timeout.
+  void apply(GenerationPlan plan, std::function<void()> applied);
   /// Stops accepting, lets running exchanges finish, then calls `drained` on the worker's thread.
   void drain(std::function<void()> drained);
   /// Ends all sessions at once.
   void abort();
-  /// For connections made from now on.
-  void renew(const Certificates& certificates);
   void join();
 
   const TrafficCounters& traffic() const { return counters_; }
-  std::span<const limiter::PolicyCounters> policies() const { return limiter_.counters(); }
-  /// Only where instances share a store.
+  /// Nothing is counted there with the memory store.
   admin::SharedStoreCounters shared_store() const {
-    return {.store = &store_->counters, .chain = &store_->chain.counters()};
+    return {.store = &store_counters_.redis, .chain = &store_counters_.chain};
   }
 
  private:
+  struct RunningListener {
+    std::uint64_t id;
+    std::unique_ptr<proxy::Listener> listener;
+  };
+
+  std::shared_ptr<SharedStore> make_store(const GenerationPlan& plan);
+  void use(GenerationPlan plan, std::shared_ptr<SharedStore> store);
+  void use_listeners(std::vector<ListenerPlan> plans);
+  std::unique_ptr<limiter::Limiter> make_limiter(GenerationPlan& plan,
+                                                 const std::shared_ptr<SharedStore>& store);
+  std::shared_ptr<proxy::AccessLog> access_log_of(const GenerationPlan& plan);
+  proxy::Task<> replace(GenerationPlan plan, std::function<void()> applied);
+  proxy::Task<> await_ready(SharedStore& store);
   proxy::Task<> tick();
   proxy::Task<> open();
   void start_listening();
+  void sweep();
   void watch_store();
-  void tell_of_errors();
-  void use(const Certificates& certificates);
+  void report_errors();
   admin::StoreSight sight_of_store() const;
 
   /// Sockets are touched by the worker's thread alone, so the reactor needs no lock for them;
   /// posting from others stays safe.
   boost::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
-  Duration connect_timeout_;
+  store::MemoryStore& memory_;
   admin::StoreHealth& store_health_;
   std::size_t index_;
-  std::unique_ptr<SharedStore> store_;  ///< nullptr: the memory store decides
-  limiter::Limiter limiter_;
+  std::uint64_t seed_;
+  SharedStore::Counters store_counters_;
   TrafficCounters counters_;
-  proxy::AccessLog access_log_;
+  std::shared_ptr<SharedStore> store_;                 ///< none: the memory store decides
+  std::vector<std::shared_ptr<SharedStore>> leaving_;  ///< until no generation uses them
+  /// Of the running generation's access log.
+  std::shared_ptr<LineWriter> log_writer_;
+  proxy::AccessLogOptions log_options_;
+  // Before the context, whose sessions count themselves in them.
+  std::vector<RunningListener> listeners_;
+  std::vector<std::unique_ptr<proxy::Listener>> removed_listeners_;  ///< until they have ended
   proxy::Context context_;
-  std::vector<std::unique_ptr<proxy::Listener>> listeners_;
   proxy::Timer ticker_;
-  proxy::Timer opening_timer_;  ///< how long the first requests wait for Redis
+  proxy::Timer opening_timer_;  ///< how long a connection to Redis is waited for
   // Of the worker's thread:
   std::function<void()> when_listening_;
+  std::uint64_t generations_ = 0;
+  bool is_listening_ = false;
   bool draining_ = false;
   bool drained_ = false;
   bool watching_ = false;  ///< the first try to connect has had its time

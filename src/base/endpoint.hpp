@@ -13,6 +13,7 @@ struct Endpoint {
   std::string unix_path;
   bool is_unix() const { return !unix_path.empty(); }
   std::string to_string() const;
+  friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
 }  // namespace weir

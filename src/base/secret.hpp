@@ -14,6 +14,7 @@ class Secret {
 
   bool empty() const { return text_.empty(); }
   const std::string& reveal() const { return text_; }
+  friend bool operator==(const Secret&, const Secret&) = default;
 
  private:
   std::string text_;

@@ -15,6 +15,7 @@ namespace weir {
 struct SipKey {
   std::uint64_t k0 = 0;
   std::uint64_t k1 = 0;
+  friend bool operator==(const SipKey&, const SipKey&) = default;
 };
 
 struct Hash128 {

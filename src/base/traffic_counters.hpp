@@ -1,9 +1,9 @@
-// What one worker counts about its traffic. Indexes are those of the configuration; labels are put
-// on by the admin room. Written by one worker, read by any thread (see counters.hpp).
+// What one worker counts about its traffic. The admin room adds the labels. Written by one worker,
+// read by any thread (see counters.hpp).
 #pragma once
 
 #include <array>
-#include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "base/counters.hpp"
@@ -23,7 +23,6 @@ struct RouteCounters {
 struct UpstreamCounters {
   Counter answered, connect_failed, timed_out, broken;  ///< the label `outcome`, in words
   Counter unhealthy;                                    ///< nothing was sent: all checks fail
-  std::vector<Gauge> in_use;                            ///< of each server: 1, or 0 while it is out
 };
 
 /// TLS handshakes with clients, from their first bytes on.
@@ -34,13 +33,18 @@ struct HandshakeCounters {
   Gauge waiting;  ///< for their turn, among them those that are not in progress yet
 };
 
-struct TrafficCounters {
-  TrafficCounters(std::size_t route_count, std::size_t upstream_count)
-      : routes(route_count + 1), upstreams(upstream_count) {}
+/// Counters of what a configuration names, in its order. The next configuration goes on with those
+/// of the same name; entries of one name are the same object.
+struct NamedCounters {
+  /// The last one: no route matched, or the head was not readable.
+  std::vector<std::shared_ptr<RouteCounters>> routes;
+  std::vector<std::shared_ptr<UpstreamCounters>> upstreams;
+  /// Of each upstream's servers: 1, or 0 while the worker does not use it.
+  std::vector<std::vector<std::shared_ptr<Gauge>>> servers_in_use;
+};
 
-  std::vector<RouteCounters>
-      routes;  ///< the last one: no route matched, or the head was not readable
-  std::vector<UpstreamCounters> upstreams;
+/// What does not depend on the configuration.
+struct TrafficCounters {
   std::array<DurationHistogram, 3> decision_duration;  ///< by limiter::Decider
   Counter accepted;                                    ///< connections accepted
   Counter refused;    ///< connections answered 503 because of max_connections

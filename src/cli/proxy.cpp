@@ -6,7 +6,6 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/proxy_configuration.hpp"
-#include "config/load.hpp"
 
 namespace weir::cli {
 namespace {
@@ -22,17 +21,18 @@ int proxy(const ProxyFlags& flags) {
     std::cerr << "weir proxy: " << yaml.error().message << '\n';
     return refused;
   }
-  const auto loaded = config::load_text(*yaml, config::process_environment("."));
+  const app::Source source = app::text_source("weir proxy", *yaml);
+  const auto loaded = source.load();
   if (!loaded) {
     for (const auto& diagnostic : loaded.error()) {
       std::cerr << "weir proxy: " << flag_of(diagnostic) << ": " << diagnostic.message << '\n';
     }
     return refused;
   }
-  for (const auto& warning : (*loaded)->warnings) {
+  for (const auto& warning : loaded->config->warnings) {
     std::cerr << "weir proxy: warning: " << flag_of(warning) << ": " << warning.message << '\n';
   }
-  return app::serve(*loaded);
+  return app::serve(source, *loaded);
 }
 
 }  // namespace

@@ -5,34 +5,43 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/diagnostics.hpp"
-#include "config/load.hpp"
 
 namespace weir::cli {
 namespace {
 
-int serve(const std::string& file) {
-  const auto loaded = config::load_file(file);
+struct ServeOptions {
+  std::string file = "/etc/weir/weir.yaml";
+  bool watch = false;
+};
+
+int serve(const ServeOptions& options) {
+  const std::string& file = options.file;
+  app::Source source = app::file_source(file);
+  if (options.watch) source.watched = file;
+  const auto loaded = source.load();
   if (!loaded) {
     print_diagnostics(std::cerr, file, loaded.error());
     return refused;
   }
-  print_diagnostics(std::cerr, file, (*loaded)->warnings, "warning: ");
-  return app::serve(*loaded);
+  print_diagnostics(std::cerr, file, loaded->config->warnings, "warning: ");
+  return app::serve(source, *loaded);
 }
 
 }  // namespace
 
 void add_serve(CLI::App& root, Action& chosen) {
   auto* const command = root.add_subcommand("serve", "Run the proxy in the foreground");
-  const auto file = std::make_shared<std::string>("/etc/weir/weir.yaml");
-  command->add_option("--config,-c", *file, "The configuration")
+  const auto options = std::make_shared<ServeOptions>();
+  command->add_option("--config,-c", options->file, "The configuration")
       ->type_name("FILE")
       ->capture_default_str();
+  command->add_flag("--watch", options->watch,
+                    "Reload when the file, or a link on the way to it, changes");
   command->footer(
       "Signals: SIGTERM and SIGINT finish what is in flight, at most shutdown_timeout, and exit;\n"
-      "a second one exits at once. SIGUSR1 reopens the access log, SIGHUP reads certificates "
-      "again.");
-  command->callback([&chosen, file] { chosen = [file] { return serve(*file); }; });
+      "a second one exits at once. SIGUSR1 reopens the access log, SIGHUP reloads the "
+      "configuration.");
+  command->callback([&chosen, options] { chosen = [options] { return serve(*options); }; });
 }
 
 }  // namespace weir::cli

@@ -22,6 +22,7 @@ namespace weir::config {
 
 struct MemoryStore {
   std::size_t max_keys = 1'000'000;
+  friend bool operator==(const MemoryStore&, const MemoryStore&) = default;
 };
 
 enum class StoreType : std::uint8_t { memory, redis };
@@ -29,6 +30,7 @@ enum class StoreType : std::uint8_t { memory, redis };
 struct RedisStore : redis::Options {
   limiter::OnFailure on_failure = limiter::OnFailure::local;  ///< of policies that set none
   std::int64_t replicas = 1;  ///< instances that share the quota while each decides locally
+  friend bool operator==(const RedisStore&, const RedisStore&) = default;
 };
 
 struct Config : proxy::Settings {

@@ -105,12 +105,18 @@ Loaded load_text(std::string_view yaml, const Environment& environment) {
   return std::shared_ptr<const Config>(std::move(config));
 }
 
-Loaded load_file(const std::filesystem::path& file) {
-  const Result<std::string> text = read_bounded_file(file, DocumentLimits{}.bytes);
+Result<std::string, std::vector<Diagnostic>> read_text(const std::filesystem::path& file) {
+  Result<std::string> text = read_bounded_file(file, DocumentLimits{}.bytes);
   if (!text) {
     return std::vector{
         Diagnostic{.line = 0, .column = 0, .key_path = {}, .message = text.error().message}};
   }
+  return {boost::system::in_place_value, *std::move(text)};
+}
+
+Loaded load_file(const std::filesystem::path& file) {
+  const auto text = read_text(file);
+  if (!text) return text.error();
   return load_text(*text, process_environment(file));
 }
 

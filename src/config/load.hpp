@@ -28,6 +28,8 @@ using Loaded = Result<std::shared_ptr<const Config>, std::vector<Diagnostic>>;
 [[noreturn]] void throw_exception_from_error(const std::vector<Diagnostic>&,
                                              const boost::source_location&);
 
+/// The text of a configuration file.
+Result<std::string, std::vector<Diagnostic>> read_text(const std::filesystem::path& file);
 Loaded load_text(std::string_view yaml, const Environment& environment);
 Loaded load_file(const std::filesystem::path& file);
 

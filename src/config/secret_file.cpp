@@ -1,5 +1,6 @@
 #include "config/secret_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,6 +14,7 @@ namespace weir::config {
 namespace {
 
 constexpr std::size_t largest_secret = 64 * 1024;
+constexpr std::size_t smallest_buffer = largest_secret + 1;
 
 Problem can_not_read(const std::filesystem::path& path, const std::string& why) {
   return {"can not read file " + in_quotes(path.string()) + ": " + why};
@@ -40,9 +42,11 @@ Result<std::string> read_bounded_file(const std::filesystem::path& path, std::si
   // Opening a FIFO would wait already.
   const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.descriptor < 0) return refuse(errno);
-  std::string content(max_bytes + 1, '\0');
+  std::string content;
   std::size_t size = 0;
-  while (size < content.size()) {
+  while (size <= max_bytes) {
+    if (size == content.size())
+      content.resize(std::min(max_bytes + 1, std::max(2 * size, smallest_buffer)));
     pollfd ready{.fd = file.descriptor, .events = POLLIN, .revents = 0};
     if (::poll(&ready, 1, static_cast<int>(patience.count())) == 0)
       return can_not_read(

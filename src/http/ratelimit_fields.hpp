@@ -26,6 +26,7 @@ struct ResponseFieldOptions {
   RetryAfterForm retry_after = RetryAfterForm::seconds;
   Duration retry_after_jitter{0};  ///< at most this is added to Retry-After
   bool partition_key = false;      ///< pk: whose quota it is, as a keyed hash
+  friend bool operator==(const ResponseFieldOptions&, const ResponseFieldOptions&) = default;
 };
 
 /// One visible policy of the request, as the client is told about it.

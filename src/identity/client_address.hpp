@@ -22,6 +22,7 @@ struct ClientAddressSettings {
   bool removes_untrusted_fields = true;
   /// Besides the built-in list, in lower case; "x-ssl-client-*" is a prefix.
   std::vector<std::string> untrusted_fields{};
+  friend bool operator==(const ClientAddressSettings&, const ClientAddressSettings&) = default;
 };
 
 /// The address of the client, whole (not cut to its prefix). Walks from the right over trusted

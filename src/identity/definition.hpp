@@ -10,6 +10,7 @@ namespace weir::identity {
 struct Definition {
   std::string name;
   Source source;
+  friend bool operator==(const Definition&, const Definition&) = default;
 };
 
 }  // namespace weir::identity

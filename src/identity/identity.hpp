@@ -25,31 +25,40 @@ struct Source;
 /// Which value of a query parameter or a cookie counts if it comes more than once.
 enum class Repeated : std::uint8_t { refuse, first, last };
 
-struct FromClientAddress {};
+struct FromClientAddress {
+  friend bool operator==(const FromClientAddress&, const FromClientAddress&) = default;
+};
 struct FromHeader {
   std::string name;
+  friend bool operator==(const FromHeader&, const FromHeader&) = default;
 };  ///< the field of that name, of which a request has one at most (a second one is answered 400
     ///< before); absent or empty: no identity. The scheme in Authorization may be in any case
 struct FromQuery {
   std::string name;
   Repeated repeated = Repeated::refuse;
+  friend bool operator==(const FromQuery&, const FromQuery&) = default;
 };  ///< the parameter of that name, percent-decoded ('+' is a space), without blanks at its ends
 struct FromCookie {
   std::string name;
   Repeated repeated = Repeated::refuse;
+  friend bool operator==(const FromCookie&, const FromCookie&) = default;
 };  ///< RFC 6265 cookie-pair, quotes removed, then as a query parameter: PHP and Node.js decode it
 struct FromPath {
   std::string parameter;
+  friend bool operator==(const FromPath&, const FromPath&) = default;
 };  ///< a captured segment of the route's pattern; empty: the whole path
 struct AnyOf {
   std::vector<Source> sources;
+  friend bool operator==(const AnyOf&, const AnyOf&) = default;
 };  ///< the first that is present
 struct AllOf {
   std::vector<Source> sources;
+  friend bool operator==(const AllOf&, const AllOf&) = default;
 };  ///< all, together; one absent: no identity
 
 struct Source {
   std::variant<FromClientAddress, FromHeader, FromQuery, FromCookie, FromPath, AnyOf, AllOf> from;
+  friend bool operator==(const Source&, const Source&) = default;
 };
 
 /// Calls `visit` with every source that is no combination of others, in order.

@@ -54,6 +54,7 @@ class Prefix {
   /// "::/0" is all of IPv6 and none of IPv4.
   static std::optional<Prefix> parse(std::string_view text);
   bool contains(const IpAddress& address) const;
+  friend bool operator==(const Prefix&, const Prefix&) = default;
 
  private:
   IpAddress network_;

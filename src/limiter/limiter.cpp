@@ -1,6 +1,7 @@
 #include "limiter/limiter.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace weir::limiter {
 namespace {
@@ -9,9 +10,10 @@ static_assert(limits_per_route <= store::claims_per_request);
 
 /// True if one of the first `count` claims, of another route, is for the same policy and key; it
 /// becomes the stricter of the two.
-bool is_claimed(const Limit& limit, const Hash128& identity, std::span<store::Claim> claims) {
+bool is_claimed(const Limit& limit, std::uint32_t policy_id, const Hash128& identity,
+                std::span<store::Claim> claims) {
   for (store::Claim& claim : claims) {
-    if (claim.policy_id != limit.policy || claim.identity != identity) continue;
+    if (claim.policy_id != policy_id || claim.identity != identity) continue;
     claim.demand.cost = std::max(claim.demand.cost, limit.cost);
     claim.demand.overdraft = claim.demand.overdraft && limit.overdraft;
     return true;
@@ -19,13 +21,22 @@ bool is_claimed(const Limit& limit, const Hash128& identity, std::span<store::Cl
   return false;
 }
 
+std::vector<PolicyRecord> new_records(std::size_t count) {
+  std::vector<PolicyRecord> records;
+  for (std::size_t i = 0; i < count; ++i)
+    records.push_back(
+        {.id = static_cast<std::uint32_t>(i), .counters = std::make_shared<PolicyCounters>()});
+  return records;
+}
+
 }  // namespace
 
-Limiter::Limiter(const Settings& config, store::Store& store, store::Decider decider)
+Limiter::Limiter(const Settings& config, store::Store& store, store::Decider decider,
+                 std::vector<PolicyRecord> policies)
     : config_(config),
       store_(store),
       decider_(decider),
-      counters_(config.policies.size()),
+      policies_(policies.empty() ? new_records(config.policies.size()) : std::move(policies)),
       identities_(config),
       attributes_(config) {}
 
@@ -74,7 +85,9 @@ bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
       if (limit.required) return refuse(evaluation, Outcome::identity_required);
       continue;
     }
-    if (is_claimed(limit, identity->key, std::span(claims).first(earlier))) continue;
+    if (is_claimed(limit, policies_[limit.policy].id, identity->key,
+                   std::span(claims).first(earlier)))
+      continue;
     if (claims.size() == limits_per_route) return refuse(evaluation, Outcome::too_many_limits);
     if (!add_claim(limit, identity->key, route, evaluation)) return false;
   }
@@ -97,7 +110,8 @@ bool Limiter::add_claim(const Limit& limit, const Hash128& identity, const Route
   evaluation.claims.push_back({.policy = &policy.rule,
                                .local_rule = &policy.local_rule,
                                .identity = identity,
-                               .policy_id = static_cast<std::uint32_t>(limit.policy),
+                               .policy_id = policies_[limit.policy].id,
+                               .policy_revision = policies_[limit.policy].revision,
                                .shadow = policy.shadow,
                                .on_failure = policy.on_failure,
                                .demand = {.cost = limit.cost, .overdraft = limit.overdraft},

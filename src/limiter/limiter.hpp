@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,13 @@ struct PolicyCounters {
   Counter error;  ///< answered 503 because nobody could decide for this policy
 };
 
+/// A policy over the configurations of a worker.
+struct PolicyRecord {
+  std::uint32_t id = 0;        ///< of its name: the store keeps its state under it
+  std::uint32_t revision = 0;  ///< of its definition: a denial by another one does not hold
+  std::shared_ptr<PolicyCounters> counters;
+};
+
 /// The limits of a route, and what identities see of the request if it is for that route.
 struct RouteEvidence {
   std::span<const Limit> limits;
@@ -35,9 +43,10 @@ struct RouteEvidence {
 
 class Limiter {
  public:
-  /// `decider`: who decides with this store unless it fails.
+  /// `decider`: who decides with this store unless it fails. `policies`: one a policy, in the
+  /// configuration's order; none: the limiter makes them, with the index as id.
   Limiter(const Settings& config, store::Store& store,
-          store::Decider decider = store::Decider::memory);
+          store::Decider decider = store::Decider::memory, std::vector<PolicyRecord> policies = {});
 
   /// `routes`: those that the request may be for, the one that takes it first. The limits of all of
   /// them apply; the same policy and key in two of them is charged once, with the higher cost.
@@ -53,7 +62,7 @@ class Limiter {
   Grant grant(const MonotonicClock& clock) const { return Grant(store_, clock); }
 
   /// One a policy, in the configuration's order.
-  std::span<const PolicyCounters> counters() const { return counters_; }
+  std::span<const PolicyRecord> policies() const { return policies_; }
 
  private:
   // Each returns false if the request is refused: then the verdict is there.
@@ -66,13 +75,13 @@ class Limiter {
   void fail(Evaluation& evaluation, const store::Result& result);
   void count_outcomes(const Verdict& verdict);
   PolicyCounters& counters_of(const Policy& policy) {
-    return counters_[static_cast<std::size_t>(&policy - config_.policies.data())];
+    return *policies_[static_cast<std::size_t>(&policy - config_.policies.data())].counters;
   }
 
   const Settings& config_;
   store::Store& store_;
   store::Decider decider_;
-  std::vector<PolicyCounters> counters_;
+  std::vector<PolicyRecord> policies_;
   ResolvedIdentities identities_;  ///< of the request whose claims are being made
   AttributeReader attributes_;
 };

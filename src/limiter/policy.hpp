@@ -24,6 +24,7 @@ struct Attribute {
   std::string text;         ///< as configured: `header:user-agent`
   std::string name;         ///< after the colon; empty for client_address, method and path
   identity::Source source;  ///< where it is read from, for all but method and path
+  friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
 /// Attributes of one policy; the loader refuses more.
@@ -42,6 +43,7 @@ struct Policy {
   rules::Policy local_rule;  ///< this instance's share, while it decides alone
   std::string policy_item;   ///< ready for RateLimit-Policy
   std::string name_item;     ///< ready for RateLimit
+  friend bool operator==(const Policy&, const Policy&) = default;
 };
 
 /// One limit of a route, with indexes into Settings::policies and Settings::identities.
@@ -52,6 +54,7 @@ struct Limit {
   bool required = false;                 ///< absent: 401
   std::int64_t cost = 1;
   bool overdraft = false;
+  friend bool operator==(const Limit&, const Limit&) = default;
 };
 
 /// Limits of one route; the loader refuses more.

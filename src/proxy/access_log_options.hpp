@@ -13,6 +13,7 @@ struct AccessLogOptions {
   double sample = 1.0;     ///< share of lines written; 0 < sample <= 1
   Only only = Only::all;
   Format format = Format::json;
+  friend bool operator==(const AccessLogOptions&, const AccessLogOptions&) = default;
 };
 
 }  // namespace weir::proxy

@@ -33,35 +33,44 @@ std::string_view DateText::at(Instant now) {
 
 Context::Context(const ContextShares& shares, std::uint64_t seed)
     : ContextShares(shares),
-      RequestRules(shares.config),
       random(seed | 1),
       turns(io),
-      handshakes(io, config.downstream.max_handshakes, counters.handshakes,
-                 [this] { warn(std::string(too_many_handshakes)); }) {
+      handshakes(io, 0, counters.handshakes, [this] { warn(std::string(too_many_handshakes)); }) {
   spare_exchanges_.reserve(most_spare_exchanges);
   spare_body_buffers_.reserve(most_spare_body_buffers);
-  for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
-    const auto& upstream = config.upstreams[i];
-    auto& in_use = counters.upstreams[i].in_use;
-    in_use = std::vector<Gauge>(upstream.servers.size());
-    pools.push_back(
-        std::make_unique<UpstreamPool>(UpstreamNeeds{.io = io,
-                                                     .turns = turns,
-                                                     .descriptors = descriptors,
-                                                     .give_up_idle = [this] { give_up_idle(); }},
-                                       upstream, in_use, next_random()));
-  }
 }
 
 Context::~Context() = default;
 
+UpstreamNeeds Context::upstream_needs() {
+  return {.io = io, .turns = turns, .descriptors = descriptors, .give_up_idle = [this] {
+            give_up_idle();
+          }};
+}
+
+void Context::use(std::unique_ptr<Generation> next) {
+  handshakes.set_most(next->config.downstream.max_handshakes);
+  for (auto& pool : next->pools)
+    pool->begin(next->number);
+  if (generation) {
+    retired.reserve(retired.size() + 1);
+    for (auto& pool : generation->pools) {
+      pool->retire(next->number, [&](const UpstreamServer& server) {
+        if (when_server_removed) when_server_removed(pool->settings().name, server);
+      });
+    }
+    retired.push_back(std::move(generation));
+  }
+  generation = std::move(next);
+}
+
 void Context::give_up_idle() {
-  for (auto& pool : pools)
+  for (auto& pool : generation->pools)
     pool->close_idle();
 }
 
 void Context::close_idle_of(std::uint64_t client) {
-  for (auto& pool : pools)
+  for (auto& pool : generation->pools)
     pool->close_idle_of(client);
 }
 
@@ -83,6 +92,7 @@ std::unique_ptr<Exchange> Context::take_exchange() {
 
 void Context::give_back(std::unique_ptr<Exchange> exchange) {
   exchange->grant = {};  // settled, if an error has ended the exchange
+  exchange->generation = {};
   if (spare_exchanges_.size() < most_spare_exchanges)
     spare_exchanges_.push_back(std::move(exchange));
 }
@@ -122,24 +132,32 @@ void Context::tick() {
   wheel.advance(wheel.now() + 1,
                 [](Deadline& deadline) { static_cast<Session&>(deadline).on_deadline(); });
   if (!draining) {
-    for (auto& pool : pools)
+    for (auto& pool : generation->pools)
       pool->on_tick(wheel.now());
   }
+  std::erase_if(retired, [](const auto& one) { return !one->is_pinned(); });
+  flush_logs();
   constexpr std::uint64_t sweep_ticks = ticks_in(std::chrono::seconds(1));
   if (wheel.now() % sweep_ticks != 0) return;
   warned_.clear();
   for (Session* session : sessions)
     session->look_after_client();
-  for (std::size_t i = 0; i < pools.size(); ++i) {
-    pools[i]->sweep(wheel.now(), [&](std::size_t server, bool in_use) {
-      if (when_server_changed) when_server_changed(i, server, in_use);
+  for (auto& pool : generation->pools) {
+    pool->sweep(wheel.now(), [&](const UpstreamServer& server, bool in_use) {
+      if (when_server_changed) when_server_changed(pool->settings().name, server, in_use);
     });
   }
 }
 
+void Context::flush_logs() {
+  for (auto& one : retired)
+    one->access_log->flush();
+  generation->access_log->flush();
+}
+
 void Context::drain() {
   draining = true;
-  for (auto& pool : pools)
+  for (auto& pool : generation->pools)
     pool->stop();
   for (Session* session : sessions)
     session->drain();

@@ -1,4 +1,4 @@
-// What the sessions of one worker share: one thread, one loop, nothing locked.
+// State shared by the sessions of one worker: one thread, one loop, nothing locked.
 //
 // Outlives its sessions. Everything here is used from the worker's own thread only, except the
 // counters, which a scrape reads.
@@ -14,16 +14,14 @@
 #include "base/clock.hpp"
 #include "base/deadline_wheel.hpp"
 #include "base/traffic_counters.hpp"
-#include "limiter/limiter.hpp"
-#include "proxy/access_log.hpp"
 #include "proxy/descriptor_budget.hpp"
+#include "proxy/generation.hpp"
 #include "proxy/handshakes.hpp"
 #include "proxy/input_buffer.hpp"
 #include "proxy/io.hpp"
 #include "proxy/request_rules.hpp"
 #include "proxy/settings.hpp"
 #include "proxy/turns.hpp"
-#include "proxy/upstream_pool.hpp"
 
 namespace weir::proxy {
 
@@ -43,24 +41,21 @@ class DateText {
 /// What the worker brings.
 struct ContextShares {
   asio::io_context& io;
-  const Settings& config;
-  limiter::Limiter& limiter;
   TrafficCounters& counters;
-  AccessLog& access_log;
   const MonotonicClock& clock;                 ///< one for all workers
   std::atomic<std::size_t>& open_connections;  ///< of all workers
   std::atomic<std::size_t>& open_refusals;     ///< of all workers: connections being told 503
   DescriptorBudget& descriptors;               ///< of all workers
 };
 
-struct Context : ContextShares, RequestRules {
+struct Context : ContextShares {
   Context(const ContextShares& shares, std::uint64_t seed);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  std::vector<std::unique_ptr<UpstreamPool>>
-      pools;  ///< one an upstream, in the configuration's order
+  std::unique_ptr<Generation> generation;  ///< the running one; set before the first session
+  std::vector<std::unique_ptr<Generation>> retired;  ///< until their last exchange has ended
   DeadlineWheel wheel;
   DateText date;
   std::string output;     ///< scratch: built here and sent before anything suspends
@@ -74,8 +69,12 @@ struct Context : ContextShares, RequestRules {
   Handshakes handshakes;  ///< declared after the sessions: tasks that wait here are destroyed
                           ///< before them
   std::function<void()> when_empty;  ///< called when the last session ends while draining
-  /// A server of an upstream is left out, or used again; asked once a second.
-  std::function<void(std::size_t upstream, std::size_t server, bool in_use)> when_server_changed;
+  /// A server of an upstream is left out, or used again; checked once a second.
+  std::function<void(const std::string& upstream, const UpstreamServer& server, bool in_use)>
+      when_server_changed;
+  /// A server that was left out is not configured any more.
+  std::function<void(const std::string& upstream, const UpstreamServer& server)>
+      when_server_removed;
 
   std::function<void(const std::string&)> log;  ///< where warn() goes
 
@@ -86,15 +85,22 @@ struct Context : ContextShares, RequestRules {
   /// Of what an exception has ended; without memory for the words, nothing.
   void warn_of(const std::exception& thrown, std::string_view what) noexcept;
   std::uint64_t next_random();
+  UpstreamNeeds upstream_needs();
+  /// Requests that begin from now on use `next`; those in progress keep the generation they have
+  /// pinned. Servers that `next` does not have lose their idle connections and their checks.
+  void use(std::unique_ptr<Generation> next);
   /// As new, but with room that it keeps from what it was before.
   std::unique_ptr<Exchange> take_exchange();
   void give_back(std::unique_ptr<Exchange> exchange);
   /// Empty, for a request body that is read after its head.
   std::unique_ptr<InputBuffer> take_body_buffer();
   void give_back(std::unique_ptr<InputBuffer> buffer);
-  /// One step of coarse time: fires deadlines, starts health checks, and once a second closes idle
-  /// upstream connections.
+  /// One step of coarse time: fires deadlines, starts health checks, hands over log lines, drops
+  /// generations that no exchange uses any more, and once a second closes idle upstream
+  /// connections.
   void tick();
+  /// Hands over what the access logs have collected.
+  void flush_logs();
   /// Lets running exchanges finish and closes idle connections after a short grace for requests
   /// already on their way.
   void drain();

@@ -19,10 +19,12 @@ class DescriptorBudget {
   DescriptorBudget(const DescriptorBudget&) = delete;
   DescriptorBudget& operator=(const DescriptorBudget&) = delete;
 
+  void set_most(std::size_t most) { most_.store(most, std::memory_order_relaxed); }
+
   /// There is none for another connection.
-  bool is_spent() const { return used() >= most_; }
+  bool is_spent() const { return used() >= most(); }
   /// The last sixteenth is not for connections that are idle.
-  bool is_short() const { return used() >= most_ - most_ / 16; }
+  bool is_short() const { return used() >= most() - most() / 16; }
 
   /// A connection to an upstream, for as long as this lives.
   class Share {
@@ -49,7 +51,9 @@ class DescriptorBudget {
     return downstream_.load(std::memory_order_relaxed) + upstream_.load(std::memory_order_relaxed);
   }
 
-  std::size_t most_;
+  std::size_t most() const { return most_.load(std::memory_order_relaxed); }
+
+  std::atomic<std::size_t> most_;
   const std::atomic<std::size_t>& downstream_;
   std::atomic<std::size_t> upstream_{0};
 };

@@ -17,6 +17,7 @@
 #include "limiter/limiter.hpp"
 #include "limiter/request_evidence.hpp"
 #include "proxy/access_log.hpp"
+#include "proxy/generation.hpp"
 #include "proxy/settings.hpp"
 #include "proxy/store_answer.hpp"
 #include "routing/find_routes.hpp"
@@ -73,6 +74,7 @@ struct ExchangeRecord {
 
 /// Besides it the buffers, which keep their room from one request to the next.
 struct Exchange : ExchangeRecord {
+  Pin generation;  ///< the configuration that it began with, and keeps until it ends
   std::vector<http::FieldView> fields;
   std::string target_storage;         ///< where the target lies when it is no part of the head
   std::string upgrade;                ///< protocols the client would go on in, as a list

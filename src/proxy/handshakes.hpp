@@ -27,13 +27,16 @@ class Stream;
 
 class Handshakes {
  public:
-  /// `displacing` is called when a handshake is closed because there are too many.
+  /// `displacing` is called when a handshake is closed because there are more than `most`.
   Handshakes(asio::io_context& io, std::size_t most, HandshakeCounters& counters,
              std::function<void()> displacing)
       : io_(io), most_(most), counters_(counters), displacing_(std::move(displacing)) {}
   ~Handshakes();
   Handshakes(const Handshakes&) = delete;
   Handshakes& operator=(const Handshakes&) = delete;
+
+  /// For handshakes that begin from now on.
+  void set_most(std::size_t most) { most_ = most; }
 
  private:
   friend Handshake;

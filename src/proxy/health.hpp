@@ -13,6 +13,11 @@ class Health {
   Health(int rise, int fall) : rise_(rise), fall_(fall) {}
 
   bool is_up() const { return up_; }
+  /// What was found so far stays.
+  void set(int rise, int fall) {
+    rise_ = rise;
+    fall_ = fall;
+  }
 
   /// True if this changes is_up().
   bool observe(bool good) {

@@ -1,5 +1,7 @@
 #include "proxy/health_check.hpp"
 
+#include <utility>
+
 #include "proxy/head_parser.hpp"
 
 namespace weir::proxy {
@@ -9,30 +11,30 @@ constexpr std::size_t most_answer = 64 * 1024;
 
 }  // namespace
 
-HealthCheck::HealthCheck(asio::io_context& io, UpstreamServer& server,
-                         const upstream::HealthCheck& settings, std::uint64_t seed)
+HealthCheck::HealthCheck(asio::io_context& io, std::shared_ptr<UpstreamServer> server,
+                         upstream::HealthCheck settings, std::uint64_t seed)
     : io_(io),
-      server_(server),
-      settings_(settings),
-      request_("GET " + settings.path + " HTTP/1.1\r\nHost: " + server.settings().authority() +
+      server_(std::move(server)),
+      settings_(std::move(settings)),
+      request_("GET " + settings_.path + " HTTP/1.1\r\nHost: " + server_->settings().authority() +
                "\r\nUser-Agent: weir\r\nConnection: close\r\n\r\n"),
-      next_at_(1 +
-               seed % ticks_in(std::min<Duration>(settings.interval, std::chrono::seconds(1)))) {}
+      spread_(seed % ticks_in(std::min<Duration>(settings_.interval, std::chrono::seconds(1)))) {}
 
 void HealthCheck::on_tick(std::uint64_t tick) {
   if (connection_) {
     if (tick > give_up_at_ || stopped_) cut();
     return;
   }
+  if (next_at_ == 0) next_at_ = tick + spread_;
   if (stopped_ || tick < next_at_) return;
   next_at_ = tick + ticks_in(settings_.interval);
   give_up_at_ = tick + ticks_in(settings_.timeout);
   was_cut_ = false;
   was_asked_ = false;
   status_ = 0;
-  connection_ = server_.make();
+  connection_ = server_->make();
   connection_->is_check = true;
-  spawn(io_, run(tick));
+  spawn(io_, run(shared_from_this(), tick));
 }
 
 void HealthCheck::stop() {
@@ -46,14 +48,14 @@ void HealthCheck::cut() {
   connection_->stream.close();
 }
 
-Task<> HealthCheck::run(std::uint64_t tick) {
+Task<> HealthCheck::run([[maybe_unused]] std::shared_ptr<HealthCheck> self, std::uint64_t tick) {
   const error_code ec = co_await ask(tick);
   bool good = false;
   if (!ec) good = co_await is_answered_well();
   if (!good && was_asked_ && !stopped_) note_trouble();
   connection_.reset();
   // Without a descriptor nothing was found out about the server.
-  if (!stopped_ && ec != asio::error::no_descriptors) server_.checked(good);
+  if (!stopped_ && ec != asio::error::no_descriptors) server_->checked(good);
 }
 
 /// The server took the connection, and then?
@@ -64,12 +66,12 @@ void HealthCheck::note_trouble() {
   } else if (status_ != 0) {
     what = "was answered " + std::to_string(status_);
   }
-  server_.note(*connection_, "its health check " + what);
+  server_->note(*connection_, "its health check " + what);
 }
 
 Task<error_code> HealthCheck::ask(std::uint64_t tick) {
-  error_code ec = co_await server_.resolve(tick, settings_.timeout);
-  if (!ec && !was_cut_) ec = co_await server_.connect(*connection_);
+  error_code ec = co_await server_->resolve(tick, settings_.timeout);
+  if (!ec && !was_cut_) ec = co_await server_->connect(*connection_);
   if (ec == asio::error::no_descriptors) co_return ec;
   if (ec || was_cut_) co_return asio::error::operation_aborted;
   was_asked_ = true;

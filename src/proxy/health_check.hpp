@@ -1,7 +1,7 @@
 // Asks one server from time to time whether it is well: a GET on a connection of its own, answered
 // 2xx or 3xx.
 //
-// Driven by the worker's ticks; runs on its loop only. Outlives the loop's last task.
+// Driven by the worker's ticks; runs on its loop only. A check in progress keeps it in existence.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,17 @@
 
 namespace weir::proxy {
 
-class HealthCheck {
+class HealthCheck : public std::enable_shared_from_this<HealthCheck> {
  public:
   /// `seed` chooses when the first check comes, within the first second: neither all workers nor
   /// all servers at once.
-  HealthCheck(asio::io_context& io, UpstreamServer& server, const upstream::HealthCheck& settings,
-              std::uint64_t seed);
+  HealthCheck(asio::io_context& io, std::shared_ptr<UpstreamServer> server,
+              upstream::HealthCheck settings, std::uint64_t seed);
+
+  const upstream::HealthCheck& settings() const { return settings_; }
+  /// It is one of this generation.
+  void begin(std::uint64_t generation) { generation_ = generation; }
+  std::uint64_t generation() const { return generation_; }
 
   /// Starts a check that is due and ends one that takes too long.
   void on_tick(std::uint64_t tick);
@@ -25,18 +30,20 @@ class HealthCheck {
   void stop();
 
  private:
-  Task<> run(std::uint64_t tick);
+  Task<> run(std::shared_ptr<HealthCheck> self, std::uint64_t tick);
   Task<error_code> ask(std::uint64_t tick);
   Task<bool> is_answered_well();
   void note_trouble();
   void cut();
 
   asio::io_context& io_;
-  UpstreamServer& server_;
-  const upstream::HealthCheck& settings_;
+  std::shared_ptr<UpstreamServer> server_;
+  const upstream::HealthCheck settings_;
+  std::uint64_t generation_ = 0;
   std::string request_;
   std::unique_ptr<UpstreamConnection> connection_;  ///< while a check runs
-  std::uint64_t next_at_;
+  std::uint64_t spread_;                            ///< ticks until the first check
+  std::uint64_t next_at_ = 0;                       ///< 0: not begun
   std::uint64_t give_up_at_ = 0;
   int status_ = 0;  ///< of its answer; 0: none yet
   bool was_asked_ = false;

@@ -119,14 +119,15 @@ ListeningSocket::~ListeningSocket() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-Result<std::vector<ListeningSocket>> ListeningSocket::open(Endpoint& endpoint, std::size_t count) {
+Result<std::vector<ListeningSocket>> ListeningSocket::open(Endpoint& endpoint, std::size_t count,
+                                                           bool overlaps_own) {
   auto resolved = endpoint.is_unix() ? unix_address(endpoint) : tcp_address(endpoint);
   if (!resolved) return resolved.error();
   Address address = *resolved;
   if (endpoint.is_unix()) remove_stale(address, endpoint.unix_path);
 
   // Without SO_REUSEPORT first: with it two processes of one user would silently share the address.
-  const int probe = open_bound(address, false);
+  const int probe = open_bound(address, overlaps_own && !endpoint.is_unix());
   if (probe < 0) return problem_of(endpoint, "", errno);
   if (!endpoint.is_unix()) {
     if (endpoint.port == 0) adopt_port(endpoint, address, probe);
@@ -155,6 +156,7 @@ Listener::Listener(Context& context, ListeningSocket socket, Manner manner)
 }
 
 void Listener::start() {
+  is_accepting_ = true;
   spawn(context_.io, accept_all());
 }
 
@@ -167,7 +169,7 @@ Task<> Listener::accept_all() {
     if (!ec) {
       welcome(std::move(socket), peer);
     } else if (ec == asio::error::operation_aborted) {
-      co_return;
+      break;
     } else if (ec != asio::error::connection_aborted) {
       // Out of descriptors or memory: trying again at once would only spin. Who connects meanwhile
       // waits in the kernel's queue.
@@ -177,11 +179,12 @@ Task<> Listener::accept_all() {
       co_await pause.async_wait(into(ec));
     }
   }
+  is_accepting_ = false;
 }
 
 bool Listener::has_room() {
   const std::size_t open = context_.open_connections.load(std::memory_order_relaxed);
-  if (open >= context_.config.downstream.max_connections) return false;
+  if (open >= context_.generation->config.downstream.max_connections) return false;
   if (!context_.descriptors.is_spent()) return true;
   context_.give_up_idle();
   if (!context_.descriptors.is_spent()) return true;
@@ -204,9 +207,9 @@ void Listener::welcome(Socket socket, const asio::generic::stream_protocol::endp
     const bool is_told =
         !manner_.tls && context_.open_refusals.load(std::memory_order_relaxed) < refusals_at_once;
     if (accepted) {
-      Session::start(context_, std::move(socket), address_of(peer), manner_);
+      Session::start(context_, sessions_, std::move(socket), address_of(peer), manner_);
     } else if (is_told) {
-      Session::turn_away(context_, std::move(socket), address_of(peer));
+      Session::turn_away(context_, sessions_, std::move(socket), address_of(peer));
     }
   } catch (const std::exception& thrown) {
     context_.warn_of(thrown, "a connection could not be taken");
@@ -223,6 +226,14 @@ void Listener::stop() {
     welcome(std::move(socket), peer);
   }
   acceptor_.close(ec);
+}
+
+void Listener::remove() {
+  stop();
+  sessions_.draining = true;
+  for (Session* session : context_.sessions) {
+    if (session->is_of(sessions_)) session->drain();
+  }
 }
 
 }  // namespace weir::proxy

@@ -20,9 +20,11 @@ class ListeningSocket {
  public:
   /// Opens one socket for each of `count` workers on the same address: with SO_REUSEPORT for TCP,
   /// so that the kernel spreads connections; duplicates of one descriptor for a unix socket. An
-  /// address that somebody already listens on is a problem. A port of 0 in `endpoint` becomes the
-  /// one the system chose.
-  static Result<std::vector<ListeningSocket>> open(Endpoint& endpoint, std::size_t count);
+  /// address that somebody already listens on is a problem, unless `overlaps_own`: a socket of this
+  /// process, opened here, may be what overlaps. A port of 0 in `endpoint` becomes the one the
+  /// system chose.
+  static Result<std::vector<ListeningSocket>> open(Endpoint& endpoint, std::size_t count,
+                                                   bool overlaps_own = false);
 
   explicit ListeningSocket(int descriptor) : descriptor_(descriptor) {}
   ListeningSocket(ListeningSocket&& other) noexcept
@@ -42,12 +44,14 @@ class Listener {
   Listener(Context& context, ListeningSocket socket, Manner manner);
   void start();
   /// For connections accepted from now on.
-  void set_tls(std::shared_ptr<const tls::ServerContext> context) {
-    manner_.tls = std::move(context);
-  }
+  void use(Manner manner) { manner_ = std::move(manner); }
   /// Takes what the kernel has already accepted, so that nobody who connected is reset, then
   /// closes.
   void stop();
+  /// Stops, and ends its connections: after the request in progress, idle ones after a short grace.
+  void remove();
+  /// Nothing uses it any more: it has stopped, and its connections have ended.
+  bool has_ended() const { return !is_accepting_ && sessions_.count == 0; }
 
  private:
   using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol, Executor>;
@@ -58,6 +62,8 @@ class Listener {
   Context& context_;
   Acceptor acceptor_;
   Manner manner_;
+  ListenerSessions sessions_;
+  bool is_accepting_ = false;
 };
 
 }  // namespace weir::proxy

@@ -19,15 +19,16 @@ constexpr Duration drain_handshake = std::chrono::seconds(5);
 
 }  // namespace
 
-void Session::start(Context& context, Socket socket, const identity::IpAddress& peer,
-                    const Manner& manner) {
-  auto session = std::make_unique<Session>(context, std::move(socket), peer, false);
+void Session::start(Context& context, ListenerSessions& listener, Socket socket,
+                    const identity::IpAddress& peer, const Manner& manner) {
+  auto session = std::make_unique<Session>(context, listener, std::move(socket), peer, false);
   Task<> task = session->run(manner);
   spawn(context.io, guard(std::move(session), std::move(task)));
 }
 
-void Session::turn_away(Context& context, Socket socket, const identity::IpAddress& peer) {
-  auto session = std::make_unique<Session>(context, std::move(socket), peer, true);
+void Session::turn_away(Context& context, ListenerSessions& listener, Socket socket,
+                        const identity::IpAddress& peer) {
+  auto session = std::make_unique<Session>(context, listener, std::move(socket), peer, true);
   Task<> task = session->refuse();
   spawn(context.io, guard(std::move(session), std::move(task)));
 }
@@ -50,27 +51,33 @@ void Session::give_up(const std::exception& thrown) {
   if (upstream_) upstream_->stream.reset();
 }
 
-Session::Session(Context& context, Socket socket, const identity::IpAddress& peer, bool refused)
+Session::Session(Context& context, ListenerSessions& listener, Socket socket,
+                 const identity::IpAddress& peer, bool refused)
     : context_(context),
+      listener_(listener),
       stream_(std::move(socket)),
       peer_(peer),
-      peer_is_trusted_(identity::is_trusted(context.config.client_address, peer)),
+      peer_is_trusted_(is_trusted(peer)),
+      trusted_by_(context.generation->number),
       refused_(refused),
       number_(context.session_count++),
       index_(context.sessions.size()) {
   context_.sessions.push_back(this);
+  ++listener_.count;
   (refused_ ? context_.open_refusals : context_.open_connections)
       .fetch_add(1, std::memory_order_relaxed);
   context_.counters.connections.add(1);
 }
 
 Session::~Session() {
+  upstream_.reset();  // before the generation that its server is of
   if (exchange_) context_.give_back(std::move(exchange_));
   if (body_input_) context_.give_back(std::move(body_input_));
   if (has_own_upstreams_) context_.close_idle_of(number_);
   context_.sessions.back()->index_ = index_;
   std::swap(context_.sessions[index_], context_.sessions.back());
   context_.sessions.pop_back();
+  --listener_.count;
   context_.counters.connections.add(-1);
   (refused_ ? context_.open_refusals : context_.open_connections)
       .fetch_sub(1, std::memory_order_relaxed);
@@ -107,8 +114,18 @@ Task<> Session::refuse() {
 /// An idle connection has none.
 void Session::begin_exchange() {
   exchange_ = context_.take_exchange();
+  generation_ = context_.generation.get();
+  exchange_->generation = Pin(*generation_);
+  if (trusted_by_ != generation().number) {
+    peer_is_trusted_ = is_trusted(peer_);
+    trusted_by_ = generation().number;
+  }
   exchange_->started_at = context_.clock.now();
   exchange_->client = peer_;
+}
+
+bool Session::is_trusted(const identity::IpAddress& peer) const {
+  return identity::is_trusted(context_.generation->config.client_address, peer);
 }
 
 Task<> Session::serve() {
@@ -133,13 +150,13 @@ Task<> Session::serve() {
 }
 
 Session::MaybeRefusal Session::find_route() {
-  const auto& config = context_.config;
+  const Settings& config = settings();
   const routing::PeerRules peer{.is_trusted = peer_is_trusted_,
                                 .raw = raw_bytes(config.downstream),
                                 .max_target = config.downstream.max_target};
   routing::RoutedRequest& routed = exchange_->routed;
-  if (const MaybeRefusal refusal =
-          routing::find_routes(context_.route_table, exchange_->request, peer, routed))
+  if (const MaybeRefusal refusal = routing::find_routes(generation().blueprint->route_table,
+                                                        exchange_->request, peer, routed))
     return refusal;
   if (routed.candidates.empty()) return answer_to(Failure::no_route);
   exchange_->route = &config.routes[routed.candidates.front().route];
@@ -156,7 +173,7 @@ bool Session::decide() {
   const auto routes = exchange_->evidence.routes();
   if (routes.empty()) return true;
   exchange_->asked_at = context_.clock.now();
-  const limiter::Verdict* const verdict = context_.limiter.decide(
+  const limiter::Verdict* const verdict = generation_->limiter->decide(
       exchange_->evaluation, routes, exchange_->store_answer, exchange_->asked_at);
   if (verdict != nullptr) conclude(*verdict);
   return verdict != nullptr;
@@ -168,12 +185,12 @@ Task<> Session::await_store() {
   context_.wheel.disarm(*this);
   phase_ = Phase::decide;
   const store::Result result = co_await exchange_->store_answer.arrival(context_.io);
-  conclude(context_.limiter.conclude(exchange_->evaluation, result));
+  conclude(generation_->limiter->conclude(exchange_->evaluation, result));
 }
 
 void Session::conclude(const limiter::Verdict& verdict) {
   if (verdict.outcome == limiter::Outcome::allowed)
-    exchange_->grant = context_.limiter.grant(context_.clock);
+    exchange_->grant = generation_->limiter->grant(context_.clock);
   report(verdict);
   exchange_->decided_at = context_.clock.now();
   exchange_->decision_took = exchange_->decided_at - exchange_->asked_at;
@@ -191,7 +208,7 @@ void Session::report(const limiter::Verdict& verdict) {
   exchange_->retry_after = verdict.retry_after;
   exchange_->policy = verdict.deciding;
   if (verdict.outcome == limiter::Outcome::identity_required)
-    exchange_->route = &context_.config.routes[exchange_->routed.candidates[*verdict.route].route];
+    exchange_->route = &settings().routes[exchange_->routed.candidates[*verdict.route].route];
   boost::container::static_vector<http::PolicyReport, limiter::limits_per_route> reports;
   for (const auto& limit : verdict.limits) {
     const auto& decision = limit.decision;
@@ -212,7 +229,7 @@ void Session::report(const limiter::Verdict& verdict) {
                        .partition = limit.identity});
   }
   http::append_rate_limit_fields(exchange_->limit_fields, {reports.data(), reports.size()},
-                                 context_.config.response_fields);
+                                 settings().response_fields);
 }
 
 Task<> Session::wait_delay() {
@@ -226,12 +243,12 @@ Task<> Session::wait_delay() {
 }
 
 void Session::count() {
-  const auto& routes = context_.config.routes;
+  const auto& routes = settings().routes;
   const std::size_t route = exchange_->route == nullptr
                                 ? routes.size()
                                 : static_cast<std::size_t>(exchange_->route - routes.data());
   const Duration took = context_.clock.now() - exchange_->started_at;
-  if (exchange_->status != 0) context_.counters.routes[route].count(exchange_->status, took);
+  if (exchange_->status != 0) generation().counters->routes[route]->count(exchange_->status, took);
   exchange_->is_counted = true;
 }
 
@@ -240,9 +257,9 @@ void Session::finish() {
   const Instant now = context_.clock.now();
   exchange_->grant.settle(now);
   const Duration took = now - exchange_->started_at;
-  if (context_.access_log.wants(exchange_->outcome == limiter::Outcome::denied ||
-                                exchange_->shadow_denied))
-    context_.access_log.write(record_of(*exchange_, took));
+  AccessLog& log = *generation().access_log;
+  if (log.wants(exchange_->outcome == limiter::Outcome::denied || exchange_->shadow_denied))
+    log.write(record_of(*exchange_, took));
 }
 
 void Session::arm(Phase phase, Duration timeout) {
@@ -271,7 +288,8 @@ void Session::drain() {
   if (phase_ == Phase::idle) arm(Phase::idle, drain_grace);
   // Nor is a request under way here, but a handshake may be.
   if (phase_ == Phase::open && !timed_out_)
-    arm(Phase::open, std::min(drain_handshake, context_.config.downstream.head_timeout));
+    arm(Phase::open,
+        std::min(drain_handshake, context_.generation->config.downstream.head_timeout));
 }
 
 void Session::abort() {
@@ -283,7 +301,7 @@ void Session::abort() {
 }
 
 Task<error_code> Session::flush(Stream& stream) {
-  arm(Phase::body, context_.config.downstream.body_timeout);
+  arm(Phase::body, settings().downstream.body_timeout);
   co_return co_await stream.flush();
 }
 
@@ -310,13 +328,13 @@ Task<bool> Session::discard_body() {
   BodySource source(stream_, input_, exchange_->body);
   std::string_view piece;
   std::size_t discarded = 0;
-  while (discarded <= context_.config.downstream.max_drain) {
+  while (discarded <= settings().downstream.max_drain) {
     const auto state = source.pull(piece);
     if (state == BodySource::State::ended) co_return true;
     if (state == BodySource::State::malformed) co_return false;
     discarded += piece.size();
     if (state == BodySource::State::payload) continue;
-    arm(Phase::linger, context_.config.downstream.body_timeout);
+    arm(Phase::linger, settings().downstream.body_timeout);
     if (co_await source.fill()) co_return false;
   }
   co_return false;

@@ -28,25 +28,35 @@ struct Manner {
   bool begins_with_request() const { return !proxy_protocol && !tls; }
 };
 
+/// The sessions of one listener of a worker.
+struct ListenerSessions {
+  std::size_t count = 0;
+  bool draining = false;  ///< the listener is gone: finish what is in flight, then close
+};
+
 class KeptBody;
 struct FailedTry;
 struct Upload;
 
 class Session final : public Deadline {
  public:
-  static void start(Context& context, Socket socket, const identity::IpAddress& peer,
-                    const Manner& manner);
+  static void start(Context& context, ListenerSessions& listener, Socket socket,
+                    const identity::IpAddress& peer, const Manner& manner);
   /// Answers 503 to a connection too many, and ends it.
-  static void turn_away(Context& context, Socket socket, const identity::IpAddress& peer);
-  Session(Context& context, Socket socket, const identity::IpAddress& peer, bool refused);
+  static void turn_away(Context& context, ListenerSessions& listener, Socket socket,
+                        const identity::IpAddress& peer);
+  Session(Context& context, ListenerSessions& listener, Socket socket,
+          const identity::IpAddress& peer, bool refused);
   ~Session();
 
   void on_deadline();
   /// Ends a request whose client has left while its upstream is waited for, before its answer or
   /// within it: nobody reads from the client then, so its going is looked for once in a while.
   void look_after_client();
-  /// The worker stops: an idle connection gets a short grace, a busy one closes after its answer.
+  /// The worker or the listener stops: an idle connection gets a short grace, a busy one closes
+  /// after its answer.
   void drain();
+  bool is_of(const ListenerSessions& listener) const { return &listener_ == &listener; }
   void abort();
 
  private:
@@ -143,6 +153,13 @@ class Session final : public Deadline {
   Task<bool> discard_body();
   Task<> linger();
 
+  /// Of the exchange.
+  const Generation& generation() const { return *generation_; }
+  const Settings& settings() const { return generation_->config; }
+  /// The connection ends after the request in progress.
+  bool is_draining() const { return context_.draining || listener_.draining; }
+  bool is_trusted(const identity::IpAddress& peer) const;
+
   void arm(Phase phase, Duration timeout);
   /// What try_write() could not send at once, within body_timeout.
   Task<error_code> flush(Stream& stream);
@@ -152,10 +169,12 @@ class Session final : public Deadline {
   Task<error_code> send_from_place(std::string_view data);
 
   Context& context_;
+  ListenerSessions& listener_;
   Stream stream_;
   identity::IpAddress peer_;
   bool peer_is_trusted_;
-  bool refused_;  ///< a connection too many: it does not count towards max_connections
+  std::uint64_t trusted_by_;  ///< the generation that peer_is_trusted_ comes from
+  bool refused_;              ///< a connection too many: it does not count towards max_connections
   Phase phase_ = Phase::idle;
   bool timed_out_ = false;
   bool aborted_ = false;
@@ -165,6 +184,7 @@ class Session final : public Deadline {
   std::unique_ptr<InputBuffer>
       body_input_;  ///< while a request body streams: the head's views must stay where they are
   std::unique_ptr<Exchange> exchange_;  ///< none while the connection is idle
+  Generation* generation_ = nullptr;    ///< that the exchange pins
   std::unique_ptr<UpstreamConnection> upstream_;
   Timer* delay_ = nullptr;
   Handshake* handshake_ = nullptr;  ///< in progress, or waiting for its turn

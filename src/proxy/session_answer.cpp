@@ -41,7 +41,7 @@ Task<> Session::answer_ambiguous() {
 
 Task<> Session::answer_denied() {
   const limiter::Policy& policy = *exchange_->policy;
-  const auto& options = context_.config.response_fields;
+  const auto& options = settings().response_fields;
   std::string& fields = context_.fields;
   fields.assign("Cache-Control: no-store\r\n");
   std::optional<std::int64_t> retry_after_s;
@@ -87,7 +87,7 @@ void Session::append_own_answer(std::string& text, std::string_view content_type
 
 Task<> Session::send_answer(int status, std::string_view content_type, std::string_view more_fields,
                             std::string_view body) {
-  if (context_.draining || !is_worth_reading(*exchange_, context_.config.downstream.max_drain))
+  if (is_draining() || !is_worth_reading(*exchange_, settings().downstream.max_drain))
     exchange_->keep_alive = false;
   exchange_->status = status;
   exchange_->head_is_sent = true;

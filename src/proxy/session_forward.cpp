@@ -23,7 +23,7 @@ Task<> Session::forward() {
   if (!left) co_return co_await answer(left.error());
   if (*left == std::uint64_t{0}) co_return co_await send_answer(204, "", allow_line, "");
   if (http::has_passed(exchange_->fields, via_name())) co_return co_await answer(loop_detected);
-  UpstreamPool& pool = *context_.pools[*exchange_->route->upstream];
+  UpstreamPool& pool = *generation_->pools[*exchange_->route->upstream];
   exchange_->upstream = &pool.settings();
   exchange_->forwarded_at =
       exchange_->delay > Duration{0} ? context_.clock.now() : exchange_->decided_at;
@@ -35,7 +35,8 @@ Task<> Session::forward() {
   // One idle connection that was closed is no reason to trust the next.
   bool may_reuse = true;
   for (int attempts = 0; attempts <= pool.settings().retries; ++attempts) {
-    UpstreamServer* const server = pool.choose(context_.wheel.now(), tried);
+    const UpstreamPool::Choice choice = pool.choose(context_.wheel.now(), tried);
+    UpstreamServer* const server = choice.server;
     if (server == nullptr) {
       if (attempts == 0) failure = Failure::upstream_unhealthy;
       break;
@@ -45,7 +46,7 @@ Task<> Session::forward() {
     if (failure != Failure::none) note_failure(*server, failure, reused);
     upstream_.reset();
     if (failure == Failure::none) break;
-    tried.set(server->index());
+    tried.set(choice.index);
     if (!is_repeated({.failure = failure,
                       .is_idempotent = is_idempotent(exchange_->request.method),
                       .body_is_kept = kept.is_whole(),
@@ -113,7 +114,7 @@ void Session::rewind(const KeptBody& kept) {
 
 Task<Failure> Session::attempt(UpstreamPool& pool, UpstreamServer& server, KeptBody& kept,
                                bool may_reuse) {
-  const UnderWay under_way(pool.shares(), server);
+  const UnderWay under_way(server);
   exchange_->server = &server.settings();
   exchange_->was_answered = exchange_->answer_has_begun = exchange_->body_is_awaited = false;
   if (may_reuse) upstream_ = server.take_idle(number_);
@@ -172,13 +173,13 @@ Failure Session::append_request(Upload& upload) {
   if (upload.chunk) {
     upload.trailers.open({.head = exchange_->fields,
                           .connection = exchange_->connection,
-                          .guard = &context_.field_guard});
+                          .guard = &generation().blueprint->field_guard});
     upload.source.keep_trailers(upload.trailers);
   }
   append_request_head(out, *exchange_,
                       {.peer = peer_,
                        .peer_is_trusted = peer_is_trusted_,
-                       .guard = context_.field_guard,
+                       .guard = generation().blueprint->field_guard,
                        .trailer = upload.trailers.announced()});
   upload.sent_whole = exchange_->body_is_read;
   if (upload.sent_whole) return Failure::none;
@@ -204,7 +205,7 @@ BodySource::State Session::append_body(Upload& upload, std::size_t most) {
   if (exchange_->body_is_read && upload.chunk)
     http::append_last_chunk(out, upload.source.trailer_lines());
   if (state == BodySource::State::malformed) upload.failure = Failure::body_malformed;
-  if (is_too_large(context_.config.downstream, exchange_->bytes_in))
+  if (is_too_large(settings().downstream, exchange_->bytes_in))
     upload.failure = Failure::body_too_large;
   return state;
 }
@@ -252,7 +253,7 @@ Task<> Session::upload_rest(Upload& upload) {
     context_.output.clear();
     const BodySource::State state = append_body(upload, gather_limit * 4);
     if (upload.failure != Failure::none) break;
-    arm(Phase::body, context_.config.downstream.body_timeout);
+    arm(Phase::body, settings().downstream.body_timeout);
     // An upstream that takes no more may have answered already: reading its answer decides.
     upload.waits_for_upstream = true;
     upstream_->stream.try_write(context_.output, ec);
@@ -266,7 +267,7 @@ Task<> Session::upload_rest(Upload& upload) {
     }
   }
   if (upload.sent_whole) {
-    exchange_->head_is_sent ? arm(Phase::relay, context_.config.downstream.body_timeout)
+    exchange_->head_is_sent ? arm(Phase::relay, settings().downstream.body_timeout)
                             : arm(Phase::response, exchange_->upstream->response_timeout);
   }
 }
@@ -280,7 +281,7 @@ void Session::end_upload(Upload& upload) {
 }
 
 void Session::count_upstream(Failure failure) {
-  UpstreamCounters& counters = context_.counters.upstreams[*exchange_->route->upstream];
+  UpstreamCounters& counters = *generation().counters->upstreams[*exchange_->route->upstream];
   switch (failure) {
     case Failure::none:
       return counters.answered.add();

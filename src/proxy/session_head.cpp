@@ -10,8 +10,8 @@ Task<Failure> Session::read_head() {
   error_code ec;
   if (exchange_) context_.give_back(std::move(exchange_));
   input_.shrink();
-  arm(Phase::idle, context_.config.downstream.idle_timeout);
-  if (context_.draining) drain();
+  arm(Phase::idle, context_.generation->config.downstream.idle_timeout);
+  if (is_draining()) drain();
   if (input_.empty()) co_await context_.turns.next();
   for (bool is_first = true;; is_first = false) {
     if (const Failure failure = look_for_head(scanned); failure != Failure::none) co_return failure;
@@ -33,7 +33,7 @@ Task<Failure> Session::read_head() {
 
 /// Sets head_size if the head has arrived whole; else makes room for more of it.
 Failure Session::look_for_head(std::size_t& scanned) {
-  const auto& limits = context_.config.downstream;
+  const auto& limits = context_.generation->config.downstream;
   // RFC 9112 section 2.2: empty lines before a request line are ignored.
   while (scanned == 0 && input_.data().starts_with("\r\n"))
     input_.consume(2);
@@ -63,7 +63,7 @@ Session::MaybeRefusal Session::inspect_head() {
   const std::string_view head = input_.data().substr(0, exchange_->head_size);
   exchange_->scheme = stream_.is_secure() ? "https" : "http";
   const MaybeRefusal refusal =
-      proxy::inspect_head(context_, context_.config, peer_, head, *exchange_);
+      proxy::inspect_head(*generation().blueprint, settings(), peer_, head, *exchange_);
   const bool is_parsed = !exchange_->request.method.empty();
   if (is_parsed) input_.consume(exchange_->head_size);  // the views hold until something is read
   return refusal;

@@ -38,8 +38,8 @@ Arrived look_for_hello(Stream& stream, const tls::ServerContext& tls, error_code
 }  // namespace
 
 Task<Session::Opening> Session::open(const Manner& manner) {
-  arm(Phase::open, context_.config.downstream.head_timeout);
-  if (context_.draining) drain();
+  arm(Phase::open, context_.generation->config.downstream.head_timeout);
+  if (is_draining()) drain();
   if (manner.proxy_protocol && !co_await read_proxy_header()) co_return Opening::closed;
   const Opening opening = manner.tls ? co_await open_tls(manner.tls) : Opening::ready;
   co_return timed_out_ || aborted_ ? Opening::closed : opening;
@@ -139,7 +139,7 @@ Task<bool> Session::read_proxy_header() {
     if (!is_complete) continue;
     if (header.source) {
       peer_ = *header.source;
-      peer_is_trusted_ = identity::is_trusted(context_.config.client_address, peer_);
+      peer_is_trusted_ = is_trusted(peer_);
     }
     co_return true;
   }

@@ -140,7 +140,7 @@ bool Session::append_answer(const ResponseHead& head) {
   upstream.reusable =
       !ends_with_connection &&
       !http::wants_close(static_cast<std::uint8_t>(head.line.version % 10), head.connection);
-  if (context_.draining || !exchange_->body_is_read) exchange_->keep_alive = false;
+  if (is_draining() || !exchange_->body_is_read) exchange_->keep_alive = false;
   if (has_no_length && exchange_->request.version_minor == 0) exchange_->keep_alive = false;
 
   exchange_->status = head.line.status;
@@ -193,7 +193,7 @@ Task<Failure> Session::relay_answer(BodySource& source, bool chunk, const Upload
     if (!large.empty()) continue;
     if (upload.failure != Failure::none) co_return upload.failure;
     // An upload reads from the client, and sees its end by itself.
-    arm(upload.finished ? Phase::relay : Phase::body, context_.config.downstream.body_timeout);
+    arm(upload.finished ? Phase::relay : Phase::body, settings().downstream.body_timeout);
     if (co_await source.fill()) {
       const Failure why = interruption(upload);
       co_return why == Failure::none ? Failure::upstream_broken : why;
@@ -204,7 +204,7 @@ Task<Failure> Session::relay_answer(BodySource& source, bool chunk, const Upload
 
 Task<error_code> Session::send_from_place(std::string_view data) {
   exchange_->bytes_out += data.size();
-  arm(Phase::body, context_.config.downstream.body_timeout);
+  arm(Phase::body, settings().downstream.body_timeout);
   co_return co_await stream_.write(data);
 }
 

@@ -26,6 +26,7 @@ struct Listen {
   std::vector<tls::CertificateFiles> certificates{};  ///< none: no TLS; the first is the default
   tls::Parameters tls{};                              ///< of no meaning without certificates
   bool proxy_protocol = false;  ///< each connection begins with a PROXY header, from trusted peers
+  friend bool operator==(const Listen&, const Listen&) = default;
 };
 
 /// Fields whose names have other characters than letters, digits and "-".
@@ -51,6 +52,7 @@ struct Downstream {
   bool raw_target_bytes = false;  ///< lets bytes from 0x80 and "\\" pass in a target; else 400
   std::size_t max_handshakes =
       1024;  ///< TLS handshakes in progress, each worker: beyond it the oldest is closed
+  friend bool operator==(const Downstream&, const Downstream&) = default;
 };
 
 /// `respond` of a route.
@@ -58,6 +60,7 @@ struct FixedAnswer {
   int status = 200;
   std::string body;
   std::string content_type = "text/plain";
+  friend bool operator==(const FixedAnswer&, const FixedAnswer&) = default;
 };
 
 /// What becomes of the requests that a route is for. With `decide`, respond says that the request
@@ -67,6 +70,7 @@ struct Route : routing::Route {
   FixedAnswer respond{};
   std::vector<limiter::Limit> limits{};
   std::string challenge{};  ///< a WWW-Authenticate line: what a required identity may come in
+  friend bool operator==(const Route&, const Route&) = default;
 };
 
 struct Settings : limiter::Settings {

@@ -4,80 +4,133 @@
 #include <utility>
 
 namespace weir::proxy {
+namespace {
 
-UpstreamPool::UpstreamPool(UpstreamNeeds needs, const upstream::Upstream& settings,
-                           std::span<Gauge> in_use, std::uint64_t seed)
-    : shares_{{std::move(needs)}, settings, {}, 0, {}},
-      balancer_(settings.balance, settings.servers),
-      in_use_(in_use) {
-  shares_.active.resize(settings.servers.size());
-  for (std::size_t i = 0; i < settings.servers.size(); ++i) {
-    servers_.push_back(std::make_unique<UpstreamServer>(shares_, i));
-    in_use_[i].set(1);
-    if (!settings.health_check) continue;
-    checks_.push_back(
-        std::make_unique<HealthCheck>(shares_.io, *servers_[i], *settings.health_check, seed + i));
+bool is_same(const upstream::Server& a, const upstream::Server& b) {
+  return a.secure == b.secure && a.host == b.host && a.port == b.port;
+}
+
+}  // namespace
+
+UpstreamPool::UpstreamPool(UpstreamNeeds needs, const UpstreamParts& parts,
+                           const UpstreamPool* before, std::uint64_t seed)
+    : needs_(std::move(needs)),
+      settings_(parts.settings),
+      balancer_(settings_.balance, settings_.servers),
+      active_(settings_.servers.size()) {
+  std::vector<Member> members;
+  if (before != nullptr && parts.has_same_certificates && goes_on_from(*before)) {
+    shares_ = before->shares_;
+    members = before->members_;
+  } else {
+    shares_ = std::make_shared<UpstreamShares>(UpstreamShares{{needs_}, settings_.reuse});
+  }
+  shares_->idle_timeout = settings_.idle_timeout;
+  shares_->tls = parts.tls;
+  for (std::size_t i = 0; i < settings_.servers.size(); ++i)
+    add(settings_.servers[i], parts.in_use[i], seed + i, members);
+}
+
+/// What decides whose requests a connection may carry, and to whom it leads.
+bool UpstreamPool::goes_on_from(const UpstreamPool& before) const {
+  return settings_.reuse == before.settings_.reuse && settings_.tls == before.settings_.tls;
+}
+
+/// Takes the server from those of the pool before, if it is among them.
+void UpstreamPool::add(const upstream::Server& settings, std::shared_ptr<Gauge> in_use,
+                       std::uint64_t seed, std::vector<Member>& before) {
+  Member member;
+  const auto found = std::find_if(before.begin(), before.end(), [&](const Member& one) {
+    return is_same(one.server->settings(), settings);
+  });
+  if (found != before.end()) {
+    member = std::move(*found);
+    before.erase(found);
+  } else {
+    member.server = std::make_shared<UpstreamServer>(shares_, settings, std::move(in_use));
+  }
+  const auto& wanted = settings_.health_check;
+  if (!wanted) {
+    member.check.reset();
+  } else if (!member.check || member.check->settings() != *wanted) {
+    member.check = std::make_shared<HealthCheck>(needs_.io, member.server, *wanted, seed);
+  }
+  members_.push_back(std::move(member));
+}
+
+void UpstreamPool::begin(std::uint64_t generation) {
+  for (Member& member : members_) {
+    member.server->begin(generation, settings_.health_check);
+    if (member.check) member.check->begin(generation);
+  }
+}
+
+void UpstreamPool::retire(std::uint64_t generation,
+                          const std::function<void(const UpstreamServer&)>& removed) {
+  for (Member& member : members_) {
+    if (member.check && member.check->generation() != generation) member.check->stop();
+    if (member.server->generation() == generation) continue;
+    if (!member.server->was_in_use()) removed(*member.server);
+    member.server->retire();
   }
 }
 
 ServerSet UpstreamPool::up() const {
   ServerSet set;
-  for (const auto& server : servers_)
-    set[server->index()] = server->is_up();
+  for (std::size_t i = 0; i < members_.size(); ++i)
+    set[i] = members_[i].server->is_up();
   return set;
 }
 
-UpstreamServer* UpstreamPool::choose(std::uint64_t tick, const ServerSet& tried) {
-  if (servers_.size() == 1) return servers_[0]->is_up() ? servers_[0].get() : nullptr;
+UpstreamPool::Choice UpstreamPool::choose(std::uint64_t tick, const ServerSet& tried) {
+  if (members_.size() == 1) {
+    UpstreamServer* const only = members_[0].server.get();
+    return {.server = only->is_up() ? only : nullptr};
+  }
   ServerSet eligible = up();
   if ((eligible & ~tried).any()) eligible &= ~tried;
   ServerSet preferred = eligible;
-  for (const auto& server : servers_) {
-    if (server->is_out(tick)) preferred.reset(server->index());
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (members_[i].server->is_out(tick)) preferred.reset(i);
+    active_[i] = members_[i].server->active();
   }
-  const auto index = balancer_.choose(preferred.any() ? preferred : eligible, shares_.active);
-  if (!index) return nullptr;
-  servers_[*index]->chosen(tick);
-  return servers_[*index].get();
-}
-
-void UpstreamPool::set_tls(std::shared_ptr<const tls::ClientContext> context) {
-  shares_.tls = std::move(context);
-  close_idle();
+  const auto index = balancer_.choose(preferred.any() ? preferred : eligible, active_);
+  if (!index) return {};
+  members_[*index].server->chosen(tick);
+  return {.server = members_[*index].server.get(), .index = *index};
 }
 
 void UpstreamPool::close_idle() {
-  for (auto& server : servers_)
-    server->close_idle();
+  for (Member& member : members_)
+    member.server->close_idle();
 }
 
 void UpstreamPool::close_idle_of(std::uint64_t client) {
-  if (settings().reuse != upstream::Reuse::safe) return;
-  for (auto& server : servers_)
-    server->close_idle_of(client);
+  if (shares_->reuse != upstream::Reuse::safe) return;
+  for (Member& member : members_)
+    member.server->close_idle_of(client);
 }
 
 /// A worker that lacks a descriptor can close its own idle connections only.
 void UpstreamPool::on_tick(std::uint64_t tick) {
-  if (shares_.descriptors.is_short()) close_idle();
-  for (auto& check : checks_)
-    check->on_tick(tick);
+  if (needs_.descriptors.is_short()) close_idle();
+  for (Member& member : members_) {
+    if (member.check) member.check->on_tick(tick);
+  }
 }
 
 void UpstreamPool::sweep(std::uint64_t tick,
-                         const std::function<void(std::size_t, bool)>& changed) {
-  for (auto& server : servers_) {
-    server->sweep(tick);
-    Gauge& in_use = in_use_[server->index()];
-    if (server->is_in_use() == (in_use.value() != 0)) continue;
-    in_use.set(server->is_in_use() ? 1 : 0);
-    changed(server->index(), server->is_in_use());
+                         const std::function<void(const UpstreamServer&, bool)>& changed) {
+  for (Member& member : members_) {
+    member.server->sweep(tick);
+    if (member.server->has_changed()) changed(*member.server, member.server->is_in_use());
   }
 }
 
 void UpstreamPool::stop() {
-  for (auto& check : checks_)
-    check->stop();
+  for (Member& member : members_) {
+    if (member.check) member.check->stop();
+  }
   close_idle();
 }
 

@@ -23,30 +23,49 @@ bool is_shortage(const error_code& ec) {
          ec == asio::error::no_memory || ec == boost::system::errc::too_many_files_open_in_system;
 }
 
-Health health_of(const upstream::Upstream& settings) {
-  const upstream::HealthCheck check = settings.health_check.value_or(upstream::HealthCheck{});
-  return {check.rise, check.fall};
-}
-
 }  // namespace
 
-UpstreamServer::UpstreamServer(UpstreamShares& shares, std::size_t index)
-    : shares_(shares),
-      index_(index),
-      settings_(shares.settings.servers[index]),
-      addresses_(settings_.host, settings_.port),
-      health_(health_of(shares.settings)) {}
+UpstreamServer::UpstreamServer(std::shared_ptr<UpstreamShares> shares, upstream::Server settings,
+                               std::shared_ptr<Gauge> in_use)
+    : shares_(std::move(shares)),
+      settings_(std::move(settings)),
+      in_use_(std::move(in_use)),
+      addresses_(settings_.host, settings_.port) {
+  in_use_->set(1);
+}
+
+bool UpstreamServer::has_changed() {
+  if (is_in_use() == was_in_use_) return false;
+  was_in_use_ = is_in_use();
+  in_use_->set(was_in_use_ ? 1 : 0);
+  return true;
+}
+
+void UpstreamServer::begin(std::uint64_t generation,
+                           const std::optional<upstream::HealthCheck>& check) {
+  generation_ = generation;
+  if (check) {
+    health_.set(check->rise, check->fall);
+  } else {
+    health_ = Health(1, 1);
+  }
+}
+
+void UpstreamServer::retire() {
+  is_retired_ = true;
+  close_idle();
+}
 
 std::unique_ptr<UpstreamConnection> UpstreamServer::take_idle(std::uint64_t client) {
-  if (shares_.settings.reuse == upstream::Reuse::safe) return take_own(client);
-  const bool many = shares_.turns.are_many();
-  if (!many || quiet_in_ != shares_.turns.pass()) put_back_quiet();
+  if (shares_->reuse == upstream::Reuse::safe) return take_own(client);
+  const bool many = shares_->turns.are_many();
+  if (!many || quiet_in_ != shares_->turns.pass()) put_back_quiet();
   if (many && quiet_.empty()) look_at_idle();
   auto& from = quiet_.empty() ? idle_ : quiet_;
   while (!from.empty()) {
     auto connection = std::move(from.back().connection);
     from.pop_back();
-    --shares_.idle;
+    --shares_->idle;
     // A byte or an end here would be taken for the next answer.
     if (&from == &quiet_ || connection->stream.is_quiet()) return connection;
   }
@@ -60,7 +79,7 @@ std::unique_ptr<UpstreamConnection> UpstreamServer::take_own(std::uint64_t clien
   if (own == idle_.rend()) return nullptr;
   auto connection = std::move(own->connection);
   idle_.erase(std::next(own).base());
-  --shares_.idle;
+  --shares_->idle;
   if (!connection->stream.is_quiet()) return nullptr;
   return connection;
 }
@@ -83,11 +102,11 @@ void UpstreamServer::look_at_idle() {
     if ((is_plain && looks[i].revents == 0) || stream.is_quiet()) {
       quiet_.push_back(std::move(idle));
     } else {
-      --shares_.idle;
+      --shares_->idle;
     }
   }
   idle_.erase(latest, idle_.end());
-  quiet_in_ = shares_.turns.pass();
+  quiet_in_ = shares_->turns.pass();
 }
 
 void UpstreamServer::put_back_quiet() {
@@ -98,25 +117,26 @@ void UpstreamServer::put_back_quiet() {
 
 void UpstreamServer::give_back(std::unique_ptr<UpstreamConnection> connection, std::uint64_t tick,
                                std::uint64_t client) {
-  if (!connection->input.empty() || !is_in_use() || shares_.descriptors.is_short()) return;
-  if (shares_.idle >= most_idle) {
+  if (is_retired_ || !connection->input.empty() || !is_in_use() || shares_->descriptors.is_short())
+    return;
+  if (shares_->idle >= most_idle) {
     put_back_quiet();
     if (idle_.empty()) return;
     idle_.erase(idle_.begin());
-    --shares_.idle;
+    --shares_->idle;
   }
   connection->reused = true;
   connection->reusable = false;  // until its next answer says so
   connection->idle_since = tick;
   connection->input.shrink();
   idle_.push_back({std::move(connection), client});
-  ++shares_.idle;
+  ++shares_->idle;
 }
 
 template <class Condition>
 void UpstreamServer::close_if(Condition&& condition) {
   put_back_quiet();
-  shares_.idle -= std::erase_if(idle_, std::forward<Condition>(condition));
+  shares_->idle -= std::erase_if(idle_, std::forward<Condition>(condition));
 }
 
 void UpstreamServer::close_idle() {
@@ -128,7 +148,7 @@ void UpstreamServer::close_idle_of(std::uint64_t client) {
 }
 
 void UpstreamServer::sweep(std::uint64_t tick) {
-  const std::uint64_t idle_ticks = ticks_in(shares_.settings.idle_timeout);
+  const std::uint64_t idle_ticks = ticks_in(shares_->idle_timeout);
   close_if([&](const Idle& idle) {
     UpstreamConnection& connection = *idle.connection;
     return connection.idle_since + idle_ticks <= tick || !addresses_.has(connection.endpoint) ||
@@ -138,7 +158,7 @@ void UpstreamServer::sweep(std::uint64_t tick) {
   const bool is_used = was_connected_ || !idle_.empty();
   if (is_used && !looking_up_ && !addresses_.is_fresh(tick)) {
     was_connected_ = false;
-    spawn(shares_.io, look_up(tick));
+    spawn(shares_->io, look_up(shared_from_this(), tick));
   }
 }
 
@@ -158,9 +178,9 @@ void UpstreamServer::checked(bool good) {
 Task<error_code> UpstreamServer::resolve(std::uint64_t tick, Duration timeout) {
   was_connected_ = true;
   if (addresses_.is_fresh(tick)) co_return error_code{};
-  if (!looking_up_) spawn(shares_.io, look_up(tick));
+  if (!looking_up_) spawn(shares_->io, look_up(shared_from_this(), tick));
   error_code ec;
-  Timer patience(shares_.io.get_executor(), timeout);
+  Timer patience(shares_->io.get_executor(), timeout);
   waiting_.push_back(&patience);
   co_await patience.async_wait(into(ec));
   const bool still_waiting = std::erase(waiting_, &patience) > 0;
@@ -168,10 +188,12 @@ Task<error_code> UpstreamServer::resolve(std::uint64_t tick, Duration timeout) {
   co_return still_waiting ? error_code(asio::error::timed_out) : lookup_error_;
 }
 
-Task<> UpstreamServer::look_up(std::uint64_t tick) {
+/// `self` keeps the server in existence until the name has been looked up.
+Task<> UpstreamServer::look_up([[maybe_unused]] std::shared_ptr<UpstreamServer> self,
+                               std::uint64_t tick) {
   looking_up_ = true;
   error_code ec;
-  asio::ip::basic_resolver<asio::ip::tcp, Executor> resolver(shares_.io.get_executor());
+  asio::ip::basic_resolver<asio::ip::tcp, Executor> resolver(shares_->io.get_executor());
   const auto found =
       co_await resolver.async_resolve(settings_.host, std::to_string(settings_.port), into(ec));
   if (!ec) addresses_.found({found.begin(), found.end()}, tick);
@@ -185,9 +207,9 @@ Task<> UpstreamServer::look_up(std::uint64_t tick) {
 /// Idle connections are given up for one that is needed.
 bool UpstreamServer::has_descriptor(UpstreamConnection& connection) {
   if (connection.is_check) return true;
-  if (shares_.descriptors.is_spent()) shares_.give_up_idle();
-  if (shares_.descriptors.is_spent()) return false;
-  connection.descriptor = DescriptorBudget::Share(shares_.descriptors);
+  if (shares_->descriptors.is_spent()) shares_->give_up_idle();
+  if (shares_->descriptors.is_spent()) return false;
+  connection.descriptor = DescriptorBudget::Share(shares_->descriptors);
   return true;
 }
 
@@ -197,11 +219,11 @@ Task<error_code> UpstreamServer::connect(UpstreamConnection& connection) {
   const auto endpoints = addresses_.list();
   for (const auto& endpoint : endpoints) {
     Socket& socket = connection.stream.socket();
-    socket = Socket(shares_.io.get_executor());
+    socket = Socket(shares_->io.get_executor());
     connection.endpoint = endpoint;
     socket.open(endpoint.protocol(), ec);
     if (is_shortage(ec)) {
-      shares_.give_up_idle();
+      shares_->give_up_idle();
       socket.open(endpoint.protocol(), ec);
     }
     if (is_shortage(ec)) co_return asio::error::no_descriptors;
@@ -212,7 +234,7 @@ Task<error_code> UpstreamServer::connect(UpstreamConnection& connection) {
       const int on = 1;
       ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
       if (settings_.secure)
-        ec = co_await connection.stream.connect_tls(shares_.tls, settings_.host);
+        ec = co_await connection.stream.connect_tls(shares_->tls, settings_.host);
       break;
     }
     if (ec == asio::error::operation_aborted) break;

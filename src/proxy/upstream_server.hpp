@@ -1,5 +1,5 @@
 // One server of an upstream as one worker sees it: its keep-alive connections, its addresses, and
-// whether it is in use.
+// whether it is in use. It goes on over reloads that do not change it.
 //
 // A connection taken from here belongs to whoever holds it and is closed when dropped; give_back()
 // returns it. The caller gives back only connections whose last answer was read to its exact end.
@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <boost/asio/ip/tcp.hpp>
 
+#include "base/counters.hpp"
 #include "http/request_view.hpp"
 #include "proxy/addresses.hpp"
 #include "proxy/descriptor_budget.hpp"
@@ -50,29 +52,30 @@ struct UpstreamNeeds {
   std::function<void()> give_up_idle;  ///< closes the idle connections of all upstreams
 };
 
-/// What the servers of an upstream share.
+/// State shared by the servers of an upstream, over reloads.
 struct UpstreamShares : UpstreamNeeds {
-  const upstream::Upstream& settings;
-  std::shared_ptr<const tls::ClientContext> tls;  ///< for servers with https://
-  std::size_t idle = 0;                           ///< connections, of all servers
-  std::vector<std::uint32_t> active;              ///< requests under way, of each server
+  upstream::Reuse reuse = upstream::Reuse::always;
+  Duration idle_timeout{};
+  std::shared_ptr<const tls::ClientContext> tls{};  ///< for servers with https://
+  std::size_t idle = 0;                             ///< connections, of all servers
 };
 
-class UpstreamServer {
+class UpstreamServer : public std::enable_shared_from_this<UpstreamServer> {
  public:
-  UpstreamServer(UpstreamShares& shares, std::size_t index);
-  ~UpstreamServer() { close_idle(); }
+  /// `in_use`: 1 until the server is left out.
+  UpstreamServer(std::shared_ptr<UpstreamShares> shares, upstream::Server settings,
+                 std::shared_ptr<Gauge> in_use);
   UpstreamServer(const UpstreamServer&) = delete;
   UpstreamServer& operator=(const UpstreamServer&) = delete;
 
-  std::size_t index() const { return index_; }
   const upstream::Server& settings() const { return settings_; }
+  std::uint32_t active() const { return active_; }  ///< requests in progress
 
   /// An idle connection that the server has not closed and has sent nothing on; nullptr if there is
   /// none. With `reuse: safe` only one that this client connection gave back.
   std::unique_ptr<UpstreamConnection> take_idle(std::uint64_t client);
   std::unique_ptr<UpstreamConnection> make() {
-    return std::make_unique<UpstreamConnection>(shares_.io, *this);
+    return std::make_unique<UpstreamConnection>(shares_->io, *this);
   }
   /// Looks the name up, once for all who wait for it, and remembers the addresses for a while. At
   /// most `timeout`: timed_out then.
@@ -88,6 +91,16 @@ class UpstreamServer {
   /// arrived, or that lead to an address that the name no longer has. Looks the name of a server in
   /// use up again.
   void sweep(std::uint64_t tick);
+  /// True if is_in_use() has changed since the last time; publishes it.
+  bool has_changed();
+  /// As last published.
+  bool was_in_use() const { return was_in_use_; }
+  /// Is a server of this generation.
+  void begin(std::uint64_t generation, const std::optional<upstream::HealthCheck>& check);
+  /// The generation that it is of.
+  std::uint64_t generation() const { return generation_; }
+  /// No generation that begins has it: keeps no connection idle any more.
+  void retire();
   void close_idle();
   /// This client connection has ended: closes the idle connections that it gave back.
   void close_idle_of(std::uint64_t client);
@@ -117,20 +130,26 @@ class UpstreamServer {
   std::unique_ptr<UpstreamConnection> take_own(std::uint64_t client);
   void look_at_idle();
   void put_back_quiet();
-  Task<> look_up(std::uint64_t tick);
+  Task<> look_up(std::shared_ptr<UpstreamServer> self, std::uint64_t tick);
   bool has_descriptor(UpstreamConnection& connection);
   template <class Condition>
   void close_if(Condition&& condition);
 
-  UpstreamShares& shares_;
-  std::size_t index_;
-  const upstream::Server& settings_;
+  friend class UnderWay;
+
+  std::shared_ptr<UpstreamShares> shares_;
+  const upstream::Server settings_;
+  std::shared_ptr<Gauge> in_use_;
+  bool was_in_use_ = true;
+  std::uint64_t generation_ = 0;
+  bool is_retired_ = false;
+  std::uint32_t active_ = 0;
   std::vector<Idle> idle_;      ///< the ones given back last at the end
   std::vector<Idle> quiet_;     ///< idle, and found quiet in a pass
   std::uint64_t quiet_in_ = 0;  ///< that pass
   Addresses addresses_;
   Ejection ejection_;
-  Health health_;
+  Health health_{1, 1};
   error_code lookup_error_;
   std::string trouble_;
   bool looking_up_ = false;
@@ -138,13 +157,10 @@ class UpstreamServer {
   std::vector<Timer*> waiting_;  ///< for the lookup
 };
 
-/// A request under way at a server, for as long as this lives.
+/// A request in progress at a server, for as long as this lives.
 class UnderWay {
  public:
-  UnderWay(UpstreamShares& shares, const UpstreamServer& server)
-      : active_(shares.active[server.index()]) {
-    ++active_;
-  }
+  explicit UnderWay(UpstreamServer& server) : active_(server.active_) { ++active_; }
   ~UnderWay() { --active_; }
   UnderWay(const UnderWay&) = delete;
   UnderWay& operator=(const UnderWay&) = delete;

@@ -61,8 +61,10 @@ class Connection final : public HiredisAdapter::Owner {
   bool is_ready() const { return machine_.is_ready(); }
   /// No reply of any kind arrived for connect_timeout.
   bool is_silent() const { return machine_.is_silent(SteadyClock::now()); }
-  /// By position in `scripts`; empty until the first handshake.
-  const std::string& sha(std::size_t script) const { return machine_.sha(script); }
+  /// By position in `scripts`, which may grow; empty until the script has been loaded.
+  std::string_view sha(std::size_t script) const { return machine_.sha(script); }
+  /// Redis has loaded the script, outside a handshake.
+  void set_sha(std::size_t script, std::string_view sha) { machine_.set_sha(script, sha); }
   /// The reason of the last failure; empty while ready. Never contains the password.
   const std::string& trouble() const { return machine_.last_error(); }
 

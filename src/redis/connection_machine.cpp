@@ -155,7 +155,7 @@ ConnectionMachine::Actions ConnectionMachine::on_reply(const HandshakeReply& rep
   } else if (!is_success(step, reply)) {
     return fail(describe("not a reply of Redis"), now);
   }
-  if (step == Step::load_script) shas_[scripts_loaded_++] = reply.text;
+  if (step == Step::load_script) set_sha(scripts_loaded_++, reply.text);
   if (++answered_ < sent_) return unchanged();
   if (sent_ == commands_.size()) return become_ready(now);
   state_ = State::loading;

@@ -107,8 +107,15 @@ class ConnectionMachine {
   /// The reason of the last failure, with the server's address; empty while ready. Never contains
   /// the password.
   const std::string& last_error() const { return last_error_; }
-  /// By position in `scripts`; empty until the first handshake.
-  const std::string& sha(std::size_t script) const { return shas_[script]; }
+  /// By position in `scripts`, which may grow; empty until the script has been loaded.
+  std::string_view sha(std::size_t script) const {
+    return script < shas_.size() ? std::string_view(shas_[script]) : std::string_view{};
+  }
+  /// Redis has loaded the script, outside a handshake.
+  void set_sha(std::size_t script, std::string_view sha) {
+    if (script >= shas_.size()) shas_.resize(script + 1);
+    shas_[script] = sha;
+  }
 
  private:
   Actions unchanged() const { return {.wake_at = wake_at_}; }

@@ -24,6 +24,7 @@ struct Options {
   Duration timeout = std::chrono::milliseconds(20);           ///< one decision, queueing included
   int breaker_failures = 5;  ///< consecutive, until Redis is left alone
   Duration breaker_retry_after = std::chrono::seconds(1);  ///< until it is asked again
+  friend bool operator==(const Options&, const Options&) = default;
 };
 
 }  // namespace weir::redis

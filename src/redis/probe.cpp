@@ -10,13 +10,18 @@ constexpr rules::Rate rate{.count = 10'000, .per = std::chrono::seconds(1)};
 
 }  // namespace
 
-Probe::Probe(const std::vector<AlgorithmSet>& sets, std::uint32_t policy_id) {
+Probe::Probe(const std::vector<AlgorithmSet>& sets, std::uint32_t policy_id)
+    : policy_id_(policy_id) {
+  use(sets);
+}
+
+void Probe::use(const std::vector<AlgorithmSet>& sets) {
   if (sets.empty()) return;
   const auto algorithm = static_cast<rules::Algorithm>(std::countr_zero(sets.front()));
   policy_ = rules::compile({.algorithm = algorithm, .rates = {rate}}).value();
   claim_ = {.policy = &*policy_,
             .identity = {},
-            .policy_id = policy_id,
+            .policy_id = policy_id_,
             .shadow = false,
             .demand = {.cost = 1},
             .attributes = {}};

@@ -15,6 +15,8 @@ class Probe {
  public:
   /// `sets`: those whose scripts are loaded. `policy_id`: of a name that no policy has.
   Probe(const std::vector<AlgorithmSet>& sets, std::uint32_t policy_id);
+  /// Scripts are loaded now, and none were before.
+  void use(const std::vector<AlgorithmSet>& sets);
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
 
@@ -27,6 +29,7 @@ class Probe {
   }
 
  private:
+  std::uint32_t policy_id_;
   std::optional<rules::Policy> policy_;
   store::Claim claim_;
   rules::Decision decision_;

@@ -19,6 +19,7 @@ using store::Claim;
 constexpr std::size_t identity_digits = 32;
 
 std::string_view policy_name(const KeySpace& keys, std::uint32_t policy_id) {
+  if (policy_id == no_policy) return {};
   return keys.policy_names[policy_id];
 }
 

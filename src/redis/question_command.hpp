@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,9 @@
 struct redisReply;
 
 namespace weir::redis {
+
+/// A policy_id without a name.
+inline constexpr std::uint32_t no_policy = std::numeric_limits<std::uint32_t>::max();
 
 /// How keys are named: PREFIX{<identity, 32 hex digits>}:<policy name>. The braces make all keys of
 /// one identity fall in one slot of a cluster.

@@ -1,8 +1,7 @@
 #include "redis/store.hpp"
 
-#include <algorithm>
 #include <array>
-#include <bit>
+#include <deque>
 #include <hiredis/hiredis.h>
 #include <utility>
 
@@ -15,43 +14,10 @@
 #include "redis/pending_questions.hpp"
 #include "redis/probe.hpp"
 #include "redis/question_command.hpp"
-#include "redis/script.hpp"
+#include "redis/script_set.hpp"
 #include "store/looks.hpp"
 
 namespace weir::redis {
-namespace {
-
-constexpr std::uint8_t no_script = 255;
-
-std::vector<std::string> scripts_of(const std::vector<AlgorithmSet>& sets, Clock clock) {
-  std::vector<std::string> scripts;
-  scripts.reserve(sets.size());
-  for (const auto set : sets)
-    scripts.push_back(script_for(set, clock));
-  return scripts;
-}
-
-/// By set of algorithms, the script made for it, else the smallest one that has all of them.
-std::array<std::uint8_t, 256> choose_scripts(const std::vector<AlgorithmSet>& sets) {
-  std::array<std::uint8_t, 256> choice{};
-  choice.fill(no_script);
-  for (std::size_t set = 1; set < choice.size(); ++set) {
-    for (std::size_t i = 0; i < sets.size(); ++i) {
-      const bool is_smaller =
-          choice[set] == no_script || std::popcount(sets[i]) < std::popcount(sets[choice[set]]);
-      if ((sets[i] & set) == set && is_smaller) choice[set] = static_cast<std::uint8_t>(i);
-    }
-  }
-  return choice;
-}
-
-/// Appends the name of the probe's key, which no policy can have.
-std::vector<std::string> with_nobody(std::vector<std::string> policy_names) {
-  policy_names.emplace_back();
-  return policy_names;
-}
-
-}  // namespace
 
 class Store::Implementation final : public Connection::Owner {
  public:
@@ -59,17 +25,17 @@ class Store::Implementation final : public Connection::Owner {
                  const MonotonicClock& clock, StoreCounters& counters)
       : io_(io),
         options_(options),
-        policy_names_(with_nobody(std::move(setup.policy_names))),
-        scripts_(scripts_of(setup.algorithm_sets, setup.script_clock)),
-        script_choice_(choose_scripts(setup.algorithm_sets)),
-        script_clock_(setup.script_clock),
+        policy_names_(std::move(setup.policy_names)),
+        scripts_(setup.algorithm_sets, setup.script_clock),
         clock_(clock),
         counters_(counters),
         timer_(io.get_executor()),
-        repairs_(scripts_.size()),
-        probe_(setup.algorithm_sets, static_cast<std::uint32_t>(policy_names_.size() - 1)),
-        connection_(io, options_, scripts_, setup.seed, *this) {}
+        probe_(setup.algorithm_sets, no_policy),
+        connection_(io, options_, scripts_.texts(), setup.seed, *this) {
+    add_repairs();
+  }
 
+  void extend(std::vector<std::string> policy_names, const std::vector<AlgorithmSet>& sets);
   void start() { connection_.start(); }
   void stop() {
     connection_.stop();
@@ -106,7 +72,7 @@ class Store::Implementation final : public Connection::Owner {
     Implementation& store;
     store::Completion* completion = nullptr;    ///< nullptr: completed already, its reply is late
     store::Acquisition* acquisition = nullptr;  ///< nullptr: a key to forget
-    std::uint8_t script = 0;
+    std::size_t script = 0;
     bool repeated = false;  ///< as EVAL, because the server had lost the script
     bool is_due = false;    ///< its time is over, and it is about to be completed
     bool is_lost = false;   ///< meanwhile its connection has ended: no reply will come
@@ -114,10 +80,15 @@ class Store::Implementation final : public Connection::Owner {
     SteadyClock::time_point deadline;
     std::string command;
   };
-  /// A script is loaded again beside the questions that found it missing.
+  /// A script is loaded beside the questions that need it: again, if they found it missing.
   struct Repair final : Recipient {
-    void on_reply(const redisReply&) override { under_way = false; }
+    Repair(Implementation& its_store, std::size_t its_script)
+        : store(its_store), script(its_script) {}
+    void on_reply(const redisReply& reply) override { store.on_loaded(*this, reply); }
     void on_loss(StoreError) override { under_way = false; }
+
+    Implementation& store;
+    std::size_t script;
     bool under_way = false;
   };
 
@@ -132,6 +103,9 @@ class Store::Implementation final : public Connection::Owner {
   void on_error(Pending& pending, const redisReply& reply);
   void on_loss(Pending& pending, StoreError why);
   bool repeat(Pending& pending);
+  void add_repairs();
+  void load(std::size_t script);
+  void on_loaded(Repair& repair, const redisReply& reply);
   void leave_replica(std::string_view why);
   store::Result read(Pending& pending, const redisReply& reply);
   void complete(Pending& pending, const store::Result& result);
@@ -149,10 +123,9 @@ class Store::Implementation final : public Connection::Owner {
 
   asio::io_context& io_;
   const Options options_;
-  const std::vector<std::string> policy_names_;
-  const std::vector<std::string> scripts_;
-  const std::array<std::uint8_t, 256> script_choice_;
-  const Clock script_clock_;
+  // These grow when the configuration changes; nothing in them moves to another index.
+  std::vector<std::string> policy_names_;
+  ScriptSet scripts_;
   const MonotonicClock& clock_;
   StoreCounters& counters_;
   std::function<void()> changed_;
@@ -166,11 +139,37 @@ class Store::Implementation final : public Connection::Owner {
   std::string last_error_;    ///< of the last answer
   bool has_decided_ = false;  ///< the last word of this connection was a decision
   std::array<std::string, store_error_count> said_;  ///< the last text of each kind
-  std::vector<Repair> repairs_;
+  std::deque<Repair> repairs_;
   Probe probe_;
   Presence presence_;
   Connection connection_;  ///< last: tells the others of its end
 };
+
+void Store::Implementation::extend(std::vector<std::string> policy_names,
+                                   const std::vector<AlgorithmSet>& sets) {
+  policy_names_ = std::move(policy_names);
+  scripts_.add(sets);
+  add_repairs();
+  if (!probe_.can_ask()) probe_.use(scripts_.sets());
+}
+
+void Store::Implementation::add_repairs() {
+  while (repairs_.size() < scripts_.texts().size())
+    repairs_.emplace_back(*this, repairs_.size());
+}
+
+/// For the questions after this one: a script that is not loaded goes along as text.
+void Store::Implementation::load(std::size_t script) {
+  Repair& repair = repairs_[script];
+  if (!repair.under_way)
+    repair.under_way = connection_.send(load_command(scripts_.texts()[script]), repair);
+}
+
+void Store::Implementation::on_loaded(Repair& repair, const redisReply& reply) {
+  repair.under_way = false;
+  if (reply.type == REDIS_REPLY_STRING && is_sha(text_of(reply)))
+    connection_.set_sha(repair.script, text_of(reply));
+}
 
 // ---- asking ----
 
@@ -190,13 +189,18 @@ void Store::Implementation::ask(store::Acquisition& acquisition,
                                 Instant now) {
   Pending& pending = take(completion, &acquisition);
   if (!is_ready()) return fail_later(pending, StoreError::not_connected);
-  pending.script = script_choice_[algorithms_of(claims)];
-  if (pending.script == no_script) return fail_later(pending, StoreError::other);
+  const auto script = scripts_.find(algorithms_of(claims));
+  if (!script) return fail_later(pending, StoreError::other);
+  pending.script = *script;
   for (std::size_t i = 0; i < claims.size(); ++i)
     acquisition.decisions[i].limit = claims[i].policy->capacity;
-  const ScriptName name{.by = ScriptName::By::sha, .value = connection_.sha(pending.script)};
+  const std::string_view sha = connection_.sha(pending.script);
+  if (sha.empty()) load(pending.script);
+  const ScriptName name = sha.empty()
+                              ? ScriptName{ScriptName::By::text, scripts_.texts()[pending.script]}
+                              : ScriptName{ScriptName::By::sha, sha};
   const auto script_time =
-      script_clock_ == Clock::argument ? std::optional(now) : std::optional<Instant>{};
+      scripts_.clock() == Clock::argument ? std::optional(now) : std::optional<Instant>{};
   append_question(pending.command, name, keys(), claims, script_time);
   send(pending, now - acquisition.arrived_at);
 }
@@ -260,10 +264,8 @@ void Store::Implementation::on_error(Pending& pending, const redisReply& reply) 
 bool Store::Implementation::repeat(Pending& pending) {
   if (pending.repeated || pending.acquisition == nullptr) return false;
   pending.repeated = true;
-  const std::string& script = scripts_[pending.script];
-  Repair& repair = repairs_[pending.script];
-  if (!repair.under_way) repair.under_way = connection_.send(load_command(script), repair);
-  return connection_.send(as_eval(pending.command, script), pending);
+  load(pending.script);
+  return connection_.send(as_eval(pending.command, scripts_.texts()[pending.script]), pending);
 }
 
 /// After a failover the name leads to the new primary. Replies that are at hand already are told
@@ -391,6 +393,10 @@ Store::Store(boost::asio::io_context& io, const Options& options, StoreSetup set
           std::make_unique<Implementation>(io, options, std::move(setup), clock, counters)) {}
 Store::~Store() = default;
 
+void Store::extend(std::vector<std::string> policy_names,
+                   const std::vector<std::uint8_t>& algorithm_sets) {
+  implementation_->extend(std::move(policy_names), algorithm_sets);
+}
 void Store::start() {
   implementation_->start();
 }

@@ -57,6 +57,10 @@ class Store final : public store::RemoteStore {
         const MonotonicClock& clock, StoreCounters& counters);
   ~Store() override;
 
+  /// Another configuration begins. `policy_names` are those of before and perhaps more; scripts for
+  /// sets that are new are loaded over the connection, and are sent as text until they are.
+  void extend(std::vector<std::string> policy_names,
+              const std::vector<std::uint8_t>& algorithm_sets);
   /// Connects, and keeps doing so until stop().
   void start();
   /// Ends the connection and fails what is pending; the loop is left with nothing of this store.

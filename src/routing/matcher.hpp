@@ -20,6 +20,7 @@ struct Match {
   std::vector<std::string> methods;  ///< empty: any; case-sensitive; GET includes HEAD
   std::vector<std::pair<std::string, std::string>>
       headers;  ///< name (case-insensitive) and exact value
+  friend bool operator==(const Match&, const Match&) = default;
 };
 
 /// Without the root's dot: "example.com." is the same host.

@@ -30,6 +30,7 @@ class PathPattern {
   struct Segment {
     Kind kind;
     std::string literal;  ///< decoded
+    friend bool operator==(const Segment&, const Segment&) = default;
   };
 
   /// Fills captures[i] with the value of parameters()[i], a part of the reading's text; captures
@@ -43,6 +44,7 @@ class PathPattern {
   bool has_upper_case() const;
   bool has_literal() const;  ///< else it matches most paths of its depth
   bool has_trailing_slash() const { return text_.size() > 1 && text_.back() == '/'; }
+  friend bool operator==(const PathPattern&, const PathPattern&) = default;
 
  private:
   std::optional<std::string> add(std::string_view segment, bool is_last,

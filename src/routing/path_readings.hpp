@@ -35,6 +35,7 @@ struct PathReading {
 struct PathEncodings {
   bool slashes = false;  ///< "%2F"
   bool doubled = false;  ///< an escape that decoding makes appear, such as "%2561"
+  friend bool operator==(const PathEncodings&, const PathEncodings&) = default;
 };
 
 /// The needs of a set of routes, which decide how many readings a path has.

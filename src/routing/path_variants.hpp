@@ -13,6 +13,7 @@ struct PathVariants {
   bool dot_segments = true;        ///< /a/../login and /login
   bool parameters = true;          ///< /login;v=1 and /login
   bool encoded_delimiters = true;  ///< /login%3Fx, /login%23x, /login%3Bx and /login
+  friend bool operator==(const PathVariants&, const PathVariants&) = default;
 };
 
 }  // namespace weir::routing

@@ -13,6 +13,7 @@ struct Route {
   bool encoded_slashes = false;  ///< serves paths with %2F, matched in both readings; else 400
   bool double_encoding = false;  ///< serves paths with %25 and two digits; else 400
   bool decide = false;           ///< matched with the request that another proxy describes
+  friend bool operator==(const Route&, const Route&) = default;
 };
 
 }  // namespace weir::routing

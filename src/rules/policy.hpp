@@ -66,6 +66,7 @@ struct Policy {
   std::int64_t interval_remainder = 0;  ///< per mod count; the rest of the interval in count-ths
   std::int64_t queue = 0;               ///< leaky_bucket
   Duration max_delay{0};                ///< leaky_bucket
+  friend bool operator==(const Policy&, const Policy&) = default;
 };
 
 /// The settings of a definition that can be wrong, besides its algorithm.

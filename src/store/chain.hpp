@@ -23,8 +23,10 @@ struct ChainOptions {
 
 class Chain {
  public:
-  Chain(RemoteStore& remote, MemoryStore& local, const ChainOptions& options)
-      : memory_(remembered_sets, options.seed),
+  Chain(RemoteStore& remote, MemoryStore& local, const ChainOptions& options,
+        ChainCounters& counters)
+      : counters_(counters),
+        memory_(remembered_sets, options.seed),
         known_(memory_, counters_),
         breaker_(remote, Breaker(options.breaker_failures, options.breaker_retry_after), counters_),
         fallback_(breaker_, local, options.timeout, counters_),
@@ -37,13 +39,14 @@ class Chain {
   Store& front() { return denials_; }
   /// See CircuitBreaker.
   void probe(Instant now) { breaker_.probe(now); }
+  Breaker::State breaker() const { return breaker_.state(); }
   const ChainCounters& counters() const { return counters_; }
   Error last_error() const { return breaker_.last_error(); }
 
  private:
   static constexpr std::size_t remembered_sets = 1024;  // of four denials each, 0.4 MiB a worker
 
-  ChainCounters counters_;
+  ChainCounters& counters_;
   DenialMemory memory_;
   KnownDenials known_;
   CircuitBreaker breaker_;

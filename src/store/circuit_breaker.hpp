@@ -14,7 +14,9 @@ namespace weir::store {
 class CircuitBreaker final : public Store {
  public:
   CircuitBreaker(RemoteStore& next, const Breaker& breaker, ChainCounters& counters)
-      : next_(next), breaker_(breaker), counters_(counters), probe_(*this) {}
+      : next_(next), breaker_(breaker), counters_(counters), probe_(*this) {
+    publish_state();
+  }
 
   /// Writes Acquisition::asked_at if it asks.
   std::optional<Result> acquire(Acquisition& acquisition, Completion& completion,
@@ -36,6 +38,7 @@ class CircuitBreaker final : public Store {
 
   /// Connected, and the breaker is closed.
   bool is_trusted() const { return next_.is_ready() && breaker_.state() == Breaker::State::closed; }
+  Breaker::State state() const { return breaker_.state(); }
   /// The reason why the remote store did not decide, the last time it did not.
   Error last_error() const { return last_error_; }
 

@@ -27,8 +27,8 @@ struct Claim {
   const rules::Policy* policy = nullptr;
   const rules::Policy* local_rule = nullptr;  ///< OnFailure::local: this instance's share
   Hash128 identity;                           ///< keyed hash of the client's identity
-  /// Distinguishes the policies of one identity: the policy's index in the configuration.
-  std::uint32_t policy_id = 0;
+  std::uint32_t policy_id = 0;                ///< distinguishes the policies of one identity
+  std::uint32_t policy_revision = 0;  ///< of its definition: a denial by another one does not hold
   bool shadow = false;  ///< decided and charged, but its denial does not deny the request
   OnFailure on_failure = OnFailure::local;
   rules::Demand demand;

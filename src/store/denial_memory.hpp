@@ -38,11 +38,15 @@ class DenialMemory {
   struct Key {
     Hash128 identity;
     std::uint32_t policy_id = 0;
+    std::uint32_t revision = 0;  ///< of the policy's definition
     std::int64_t cost = 0;
     friend bool operator==(const Key&, const Key&) = default;
   };
   static Key key_of(const Claim& claim) {
-    return {.identity = claim.identity, .policy_id = claim.policy_id, .cost = claim.demand.cost};
+    return {.identity = claim.identity,
+            .policy_id = claim.policy_id,
+            .revision = claim.policy_revision,
+            .cost = claim.demand.cost};
   }
 
   /// `sets` of four entries each: a power of two. `seed` of the hash: random in production.

@@ -73,6 +73,14 @@ bool MemoryStore::decide(std::span<const Claim> claims, Instant now,
   return admitted;
 }
 
+void MemoryStore::set_max_keys(std::size_t max_keys) {
+  const std::size_t rest = max_keys % shards_.size();
+  for (std::size_t i = 0; i < shards_.size(); ++i) {
+    const std::lock_guard lock(shards_[i]->mutex);
+    shards_[i]->set_max_keys(max_keys / shards_.size() + (i < rest ? 1 : 0));
+  }
+}
+
 std::optional<Result> MemoryStore::acquire(Acquisition& acquisition, Completion&, Instant now) {
   const auto claims = acquisition.claims;
   return Result{.admitted = decide(claims, now, acquisition.decisions),

@@ -50,6 +50,10 @@ class MemoryStore final : public Store {
   bool decide(std::span<const Claim> claims, Instant now, std::span<rules::Decision> decisions);
   void forget(const Key& key);
 
+  /// Another bound, from now on: at most twice as many keys as are new are evicted until it is
+  /// met.
+  void set_max_keys(std::size_t max_keys);
+
   std::size_t keys() const;                ///< live and not yet reclaimed
   std::uint64_t evictions() const;         ///< keys with use that were dropped at the bound
   std::uint64_t denied_evictions() const;  ///< of those, keys that were being denied

@@ -54,6 +54,7 @@ void Shard::sweep() {
 }
 
 Slot& Shard::insert(std::uint64_t hash) {
+  if (table_.size() > max_keys_) evict();  // the bound was lowered
   if (table_.size() >= max_keys_) evict();
   Slot* slot = table_.insert(hash);
   while (!slot) {

@@ -4,6 +4,7 @@
 // Everything but `mutex` is to be used by its holder only. insert() and sweep() move slots.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -22,6 +23,8 @@ class alignas(64) Shard {
 
   Instant latest() const { return latest_; }
   void advance_to(Instant now);  ///< never before latest(); every few calls sweeps some slots
+
+  void set_max_keys(std::size_t max_keys) { max_keys_ = std::max<std::size_t>(max_keys, 1); }
 
   Slot* find(std::uint64_t hash) { return table_.find(hash); }
   /// A slot without state for an absent key: grows the table, or evicts at the bound.

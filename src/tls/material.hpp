@@ -19,6 +19,7 @@ namespace weir::tls {
 struct CertificateFiles {
   std::string certificate;
   std::string private_key;
+  friend bool operator==(const CertificateFiles&, const CertificateFiles&) = default;
 };
 
 /// How an upstream, or Redis, is spoken to.
@@ -27,6 +28,7 @@ struct ClientFiles {
   CertificateFiles own;     ///< empty: no client certificate
   std::string server_name;  ///< in its certificate and SNI; empty: the host of the URL
   bool verify = true;
+  friend bool operator==(const ClientFiles&, const ClientFiles&) = default;
 };
 
 using Certificate = std::shared_ptr<x509_st>;

@@ -25,6 +25,7 @@ struct Parameters {
   std::vector<std::string> groups{"X25519", "P-256", "P-384"};
   /// Names from known_ciphers(). A version for which the list has none keeps its default ciphers.
   std::vector<std::string> ciphers{};
+  friend bool operator==(const Parameters&, const Parameters&) = default;
 };
 
 /// Every group that a listener may offer, by the name OpenSSL has for it.

@@ -20,6 +20,7 @@ struct Server {
   int weight = 1;       ///< its share beside the others'
   /// `host:port` as Host has it: brackets around IPv6, no port where it is the scheme's.
   std::string authority() const;
+  friend bool operator==(const Server&, const Server&) = default;
 };
 
 /// Servers of one upstream; the loader refuses more.
@@ -34,6 +35,7 @@ struct HealthCheck {
   Duration timeout = std::chrono::seconds(1);  ///< until its answer's head
   int rise = 2;                                ///< answers in a row until a server is used again
   int fall = 3;                                ///< failures in a row until it is not used
+  friend bool operator==(const HealthCheck&, const HealthCheck&) = default;
 };
 
 /// Which idle connections a request may be sent on.
@@ -55,6 +57,7 @@ struct Upstream {
   std::size_t retry_body = 16 * 1024;  ///< bytes of a request body kept for another try; 0: none
   Reuse reuse = Reuse::always;
   std::optional<HealthCheck> health_check;
+  friend bool operator==(const Upstream&, const Upstream&) = default;
 };
 
 }  // namespace weir::upstream

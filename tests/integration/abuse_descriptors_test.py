@@ -219,7 +219,7 @@ class NoDescriptors(AbuseCase):
         eventually(lambda: descriptors_of(self.weir) == descriptors, "its connection is gone")
         self.leave_none()
         self.weir.signal(signal.SIGHUP)
-        eventually(lambda: "SIGHUP: the certificates stay as they are" in self.weir.stderr,
+        eventually(lambda: "SIGHUP: the configuration was not reloaded" in self.weir.stderr,
                    "it is said")
         self.assertIn("Too many open files", self.weir.stderr)
         self.leave_some()

@@ -1,7 +1,9 @@
 #include "admin/admin_server.hpp"
 
+#include <atomic>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unistd.h>
@@ -30,18 +32,26 @@ Endpoint any_port() {
 }
 
 struct RunningServer {
-  explicit RunningServer(TestProcess& process) : server(process.instruments()) {
-    REQUIRE(server.start(any_port()).has_value());
+  explicit RunningServer(TestProcess& process) {
+    server.show(process.shown());
+    auto place = server.bind(any_port());
+    REQUIRE(place.has_value());
+    server.serve(*place);
     REQUIRE(server.address().port != 0);
   }
-  AdminServer server;
+  AdminServer server{[](const auto&) {}};
 };
+
+AdminServer server_without_reload() {
+  return AdminServer([](const auto&) {});
+}
 
 /// A plain blocking client.
 class Client {
  public:
-  explicit Client(const RunningServer& running) : socket_(io_) {
-    socket_.connect({asio::ip::make_address("127.0.0.1"), running.server.address().port});
+  explicit Client(const RunningServer& running) : Client(running.server.address().port) {}
+  explicit Client(std::uint16_t port) : socket_(io_) {
+    socket_.connect({asio::ip::make_address("127.0.0.1"), port});
   }
   void send(std::string_view text) { asio::write(socket_, asio::buffer(text.data(), text.size())); }
   std::string read_head() {
@@ -120,7 +130,7 @@ TEST_CASE("AdminServer answers over HTTP") {
   }
   SECTION("a request with a body, and then no more") {
     const auto text = ask(running,
-                          "POST /v1/reload HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+                          "DELETE /v1/limits HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
                           "27\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n...");
     CHECK(text.starts_with("HTTP/1.1 501 "));
     CHECK_FALSE(contains(text, "200 OK"));
@@ -181,11 +191,56 @@ TEST_CASE("Clients that only wait do not keep others out") {
   CHECK(slow.front().read_all().empty());
 }
 
+TEST_CASE("AdminServer answers POST /v1/reload when the reload is over, and goes on meanwhile") {
+  TestProcess process;
+  std::function<void(admin::ReloadReport)> done;
+  std::atomic<bool> is_asked{false};
+  AdminServer server([&](auto when_done) {
+    done = std::move(when_done);
+    is_asked = true;
+    is_asked.notify_one();
+  });
+  server.show(process.shown());
+  const auto place = server.bind(any_port());
+  REQUIRE(place.has_value());
+  server.serve(*place);
+  Client client(server.address().port);
+  client.send("POST /v1/reload HTTP/1.0\r\n\r\n");
+  is_asked.wait(false);
+  Client other(server.address().port);
+  other.send("GET /healthz HTTP/1.0\r\n\r\n");
+  CHECK(other.read_all().starts_with("HTTP/1.1 200 "));
+  done({.hash = "c0ffee", .changed = {"listen"}});
+  const std::string answer = client.read_all();
+  CHECK(answer.starts_with("HTTP/1.1 200 "));
+  CHECK(answer.ends_with(R"({"hash":"c0ffee","changed":["listen"],"restart_needed":[]})"
+                         "\n"));
+}
+
+TEST_CASE("AdminServer moves to another address, and open connections stay") {
+  TestProcess process;
+  RunningServer running(process);
+  Client before(running);
+  before.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  before.read_head();
+  before.read_body(3);
+  const auto address = running.server.address();
+  const auto place = running.server.bind(any_port());
+  REQUIRE(place.has_value());
+  running.server.serve(*place);
+  CHECK(running.server.address().port != address.port);
+  CHECK(ask(running, "GET /healthz HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 200 "));
+  before.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  CHECK(before.read_all().starts_with("HTTP/1.1 200 "));
+  running.server.serve(nullptr);
+  CHECK_FALSE(running.server.is_serving());
+}
+
 TEST_CASE("AdminServer says why it can not listen") {
   TestProcess process;
   const RunningServer running(process);
-  AdminServer second(process.instruments());
-  const auto started = second.start(running.server.address());
+  AdminServer second = server_without_reload();
+  const auto started = second.bind(running.server.address());
   REQUIRE(started.has_error());
   CHECK(started.error().message ==
         "admin.address: can not listen on " + running.server.address().to_string() +
@@ -200,8 +255,8 @@ TEST_CASE("AdminServer stops with connections open, and frees its port") {
   const auto address = running.server.address();
   running.server.stop();
   running.server.stop();
-  AdminServer next(process.instruments());
-  CHECK(next.start(address).has_value());
+  AdminServer next = server_without_reload();
+  CHECK(next.bind(address).has_value());
 }
 
 TEST_CASE("AdminServer takes over the file of a unix socket that nobody listens on") {
@@ -215,10 +270,13 @@ TEST_CASE("AdminServer takes over the file of a unix socket that nobody listens 
   }
   REQUIRE(std::filesystem::exists(address.unix_path));
   TestProcess process;
-  AdminServer server(process.instruments());
-  CHECK(server.start(address).has_value());
-  AdminServer second(process.instruments());
-  CHECK(second.start(address).has_error());
+  AdminServer server = server_without_reload();
+  server.show(process.shown());
+  const auto place = server.bind(address);
+  REQUIRE(place.has_value());
+  server.serve(*place);
+  AdminServer second = server_without_reload();
+  CHECK(second.bind(address).has_error());
   server.stop();
   CHECK_FALSE(std::filesystem::exists(address.unix_path));
   std::filesystem::remove_all(directory);

@@ -32,7 +32,6 @@ TEST_CASE("admin endpoints answer by path and method") {
       // named by the contract, without deeds
       {"GET", "/", 501, ""},
       {"GET", "/v1/config", 501, ""},
-      {"POST", "/v1/reload", 501, ""},
       {"GET", "/v1/limits", 501, ""},
       {"DELETE", "/v1/limits", 501, ""},
       {"GET", "/v1/top", 501, ""},
@@ -54,6 +53,44 @@ TEST_CASE("admin endpoints answer by path and method") {
       CHECK(nlohmann::json::parse(given.body)["status"] == row.status);
     }
   }
+}
+
+TEST_CASE("POST /v1/reload is answered when the reload is over") {
+  const TestProcess process;
+  CHECK(answer({.method = "POST", .path = "/v1/reload", .authorization = {}}, process.instruments())
+            .reloads);
+  const auto applied = reload_answer(
+      {.hash = "c0ffee", .changed = {"listen", "routes.\"a\""}, .restart_needed = {"workers"}});
+  CHECK(applied.status == 200);
+  CHECK(applied.content_type == "application/json");
+  CHECK(nlohmann::json::parse(applied.body) ==
+        nlohmann::json{{"hash", "c0ffee"},
+                       {"changed", {"listen", "routes.\"a\""}},
+                       {"restart_needed", {"workers"}}});
+
+  const auto rejected = reload_answer(
+      {.outcome = ReloadReport::Outcome::rejected,
+       .file = "weir.yaml",
+       .problems = {{.line = 3, .column = 7, .path = "policies.p.rate", .message = "no \"rate\""},
+                    {.message = "too many"}}});
+  CHECK(rejected.status == 422);
+  CHECK(rejected.content_type == "application/problem+json");
+  const auto problem = nlohmann::json::parse(rejected.body);
+  CHECK(problem["status"] == 422);
+  CHECK(problem["title"] == "Unprocessable Content");
+  CHECK(problem["problems"] == nlohmann::json::array({{{"file", "weir.yaml"},
+                                                       {"line", 3},
+                                                       {"column", 7},
+                                                       {"path", "policies.p.rate"},
+                                                       {"message", "no \"rate\""}},
+                                                      {{"file", "weir.yaml"},
+                                                       {"line", nullptr},
+                                                       {"column", nullptr},
+                                                       {"path", ""},
+                                                       {"message", "too many"}}}));
+
+  const auto draining = reload_answer({.outcome = ReloadReport::Outcome::unavailable});
+  CHECK(draining.status == 503);
 }
 
 TEST_CASE("/readyz follows the state of the process") {

@@ -38,27 +38,29 @@ std::map<std::string, std::string> series_of(const std::string& text) {
 
 TEST_CASE("metrics add up the workers' counters") {
   TestProcess process({named_route("search")});
-  process.traffic[0]->routes[0].count(200, Duration{100});
-  process.traffic[1]->routes[0].count(200, Duration{101});
-  process.traffic[1]->routes[0].count(429, Duration{31'000'000});
-  process.traffic[0]->routes[1].count(404, Duration{1});
-  (*process.policies[0])[0].allowed.add(3);
-  (*process.policies[1])[0].allowed.add(4);
-  (*process.policies[1])[0].denied.add();
-  (*process.policies[1])[0].shadow_denied.add(5);
-  (*process.policies[0])[0].delayed.add(6);
-  (*process.policies[0])[0].error.add(8);
-  process.traffic[0]->upstreams[0].answered.add(7);
-  process.traffic[1]->upstreams[0].timed_out.add(2);
-  process.traffic[1]->upstreams[0].unhealthy.add(8);
+  process.named[0]->routes[0]->count(200, Duration{100});
+  process.named[1]->routes[0]->count(200, Duration{101});
+  process.named[1]->routes[0]->count(429, Duration{31'000'000});
+  process.named[0]->routes[1]->count(404, Duration{1});
+  process.policies[0][0]->allowed.add(3);
+  process.policies[1][0]->allowed.add(4);
+  process.policies[1][0]->denied.add();
+  process.policies[1][0]->shadow_denied.add(5);
+  process.policies[0][0]->delayed.add(6);
+  process.policies[0][0]->error.add(8);
+  process.named[0]->upstreams[0]->answered.add(7);
+  process.named[1]->upstreams[0]->timed_out.add(2);
+  process.named[1]->upstreams[0]->unhealthy.add(8);
   process.config.upstreams[0].servers = {{.url = {}, .host = "::1", .port = 3000},
                                          {.url = {}, .host = "a.example"}};
-  for (auto& worker : process.traffic)
-    worker->upstreams[0].in_use = std::vector<Gauge>(2);
-  process.traffic[0]->upstreams[0].in_use[0].set(1);
-  process.traffic[0]->upstreams[0].in_use[1].set(1);
-  process.traffic[1]->upstreams[0].in_use[1].set(1);
+  for (auto& worker : process.named)
+    worker->servers_in_use[0] = {std::make_shared<Gauge>(), std::make_shared<Gauge>()};
+  process.named[0]->servers_in_use[0][0]->set(1);
+  process.named[0]->servers_in_use[0][1]->set(1);
+  process.named[1]->servers_in_use[0][1]->set(1);
   process.traffic[0]->decision_duration[0].observe(Duration{3});
+  process.reloads.ok.add(2);
+  process.reloads.failed.add(3);
   process.traffic[0]->connections.add(5);
   process.traffic[1]->connections.add(-1);
   process.traffic[1]->accepted.add(9);
@@ -117,6 +119,10 @@ TEST_CASE("metrics add up the workers' counters") {
       {"weir_memory_store_keys", "0"},
       {"weir_memory_store_evictions_total", "0"},
       {"weir_access_log_dropped_total", "0"},
+      {R"(weir_config_info{hash="c0ffee"})", "1"},
+      {"weir_config_loaded_timestamp_seconds", "1700000000"},
+      {R"(weir_config_reloads_total{result="ok"})", "2"},
+      {R"(weir_config_reloads_total{result="failed"})", "3"},
       {R"(weir_build_info{version=")" WEIR_VERSION R"("})", "1"},
       {"process_cpu_seconds_total", "1.5"},
       {"process_resident_memory_bytes", "4096"},
@@ -202,10 +208,10 @@ TEST_CASE("metrics name no status code that was never answered") {
 
 TEST_CASE("metrics of routes that share a name share their series") {
   TestProcess process({named_route("/v1/**"), named_route("/v1/**"), named_route("none")});
-  process.traffic[0]->routes[0].count(200, Duration{1});
-  process.traffic[0]->routes[1].count(200, Duration{1});
-  process.traffic[0]->routes[2].count(404, Duration{1});
-  process.traffic[0]->routes[3].count(404, Duration{1});
+  process.named[0]->routes[0]->count(200, Duration{1});
+  process.named[0]->routes[1]->count(200, Duration{1});
+  process.named[0]->routes[2]->count(404, Duration{1});
+  process.named[0]->routes[3]->count(404, Duration{1});
   const auto series = series_of(rendered(process));
   CHECK(series.at(R"(weir_requests_total{route="/v1/**",code="200"})") == "2");
   CHECK(series.at(R"(weir_requests_total{route="none",code="404"})") == "2");
@@ -226,7 +232,7 @@ TEST_CASE("every sample follows the HELP and TYPE of its own family, once each")
       CHECK(line.starts_with(family));
     }
   }
-  CHECK(families.size() == 25);
+  CHECK(families.size() == 28);
 }
 
 TEST_CASE("the exposition escapes label values") {

@@ -4,7 +4,9 @@
 #include <array>
 #include <atomic>
 #include <list>
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,30 +22,36 @@ struct TestProcess {
     config.upstreams.emplace_back().name = "api";
     config.policies.emplace_back().name = "per_client";
     for (int worker = 0; worker < 2; ++worker) {
-      traffic.push_back(
-          std::make_unique<TrafficCounters>(config.routes.size(), config.upstreams.size()));
-      policies.push_back(
-          std::make_unique<std::vector<limiter::PolicyCounters>>(config.policies.size()));
+      traffic.push_back(std::make_unique<TrafficCounters>());
+      auto& its_names = *named.emplace_back(std::make_shared<NamedCounters>());
+      for (std::size_t i = 0; i <= config.routes.size(); ++i)
+        its_names.routes.push_back(counters_of_route(worker, i));
+      its_names.upstreams.push_back(std::make_shared<UpstreamCounters>());
+      its_names.servers_in_use.emplace_back();
+      policies.push_back({std::make_shared<limiter::PolicyCounters>()});
     }
   }
 
   Instruments instruments() const {
-    Instruments all{.config = config,
+    Instruments all{.config = {std::shared_ptr<void>(), &config},
                     .options = config.admin ? &*config.admin : nullptr,
                     .store = store,
                     .readiness = readiness,
-                    .traffic = {},
-                    .policies = {},
-                    .access_log = nullptr};
+                    .policies = policies,
+                    .config_hash = "c0ffee",
+                    .config_loaded_at_s = 1'700'000'000,
+                    .reloads = &reloads};
     for (const auto& worker : traffic)
       all.traffic.push_back(worker.get());
-    for (const auto& worker : policies)
-      all.policies.emplace_back(*worker);
+    all.named.assign(named.begin(), named.end());
     if (config.store_type == config::StoreType::memory) return all;
     for (const auto& worker : shared)
       all.shared_store.push_back({.store = &worker.store, .chain = &worker.chain});
     all.store_health = &health;
     return all;
+  }
+  std::shared_ptr<const Instruments> shown() const {
+    return std::make_shared<Instruments>(instruments());
   }
 
   void share_store() { config.store_type = config::StoreType::redis; }
@@ -57,9 +65,21 @@ struct TestProcess {
   store::MemoryStore store{{.max_keys = 100, .seed = 1}};
   std::atomic<Readiness> readiness{Readiness::ready};
   std::vector<std::unique_ptr<TrafficCounters>> traffic;
-  std::vector<std::unique_ptr<std::vector<limiter::PolicyCounters>>> policies;
+  std::vector<std::shared_ptr<NamedCounters>> named;
+  std::vector<std::vector<std::shared_ptr<limiter::PolicyCounters>>> policies;
   std::array<Sharing, 2> shared;
   StoreHealth health{2};
+  ReloadCounters reloads;
+
+ private:
+  /// Routes of one name have the same counters.
+  std::shared_ptr<RouteCounters> counters_of_route(int worker, std::size_t i) {
+    const std::string name = i < config.routes.size() ? config.routes[i].name : "none";
+    auto& counters = by_name_[{worker, name}];
+    if (!counters) counters = std::make_shared<RouteCounters>();
+    return counters;
+  }
+  std::map<std::pair<int, std::string>, std::shared_ptr<RouteCounters>> by_name_;
 };
 
 inline proxy::Route named_route(std::string name) {

@@ -5,20 +5,27 @@
 namespace weir::app {
 namespace {
 
+using Change = ServerWatch::Change;
+
 TEST_CASE("the first worker that leaves a server out and the last that takes it back are told of") {
-  using Change = ServerWatch::Change;
-  config::Config config;
-  config.upstreams.resize(2);
-  config.upstreams[0].servers.resize(1);
-  config.upstreams[1].servers.resize(2);
-  ServerWatch watch(config);
-  CHECK(watch.tell(1, 1, false) == Change::lost);
-  CHECK(watch.tell(1, 1, false) == Change::none);
-  CHECK(watch.tell(1, 0, false) == Change::lost);
-  CHECK(watch.tell(0, 0, false) == Change::lost);
-  CHECK(watch.tell(1, 1, true) == Change::none);
-  CHECK(watch.tell(1, 1, true) == Change::back);
-  CHECK(watch.tell(1, 1, false) == Change::lost);
+  ServerWatch watch;
+  CHECK(watch.tell("b 1", false) == Change::lost);
+  CHECK(watch.tell("b 1", false) == Change::none);
+  CHECK(watch.tell("b 0", false) == Change::lost);
+  CHECK(watch.tell("a 0", false) == Change::lost);
+  CHECK(watch.tell("b 1", true) == Change::none);
+  CHECK(watch.tell("b 1", true) == Change::back);
+  CHECK(watch.tell("b 1", false) == Change::lost);
+}
+
+TEST_CASE("a server that was left out and removed begins again when it is configured again") {
+  ServerWatch watch;
+  CHECK(watch.tell("a", false) == Change::lost);
+  CHECK(watch.tell("a", false) == Change::none);
+  watch.remove("a");
+  watch.remove("a");
+  CHECK(watch.tell("a", false) == Change::lost);
+  CHECK(watch.tell("a", true) == Change::back);
 }
 
 }  // namespace

@@ -55,11 +55,5 @@ TEST_CASE("a route counts by status, and does not trip over one that is none") {
   CHECK(route.duration.bucket(0) == 5);
 }
 
-TEST_CASE("there is one more route than configured, for requests without one") {
-  const TrafficCounters counters{3, 2};
-  CHECK(counters.routes.size() == 4);
-  CHECK(counters.upstreams.size() == 2);
-}
-
 }  // namespace
 }  // namespace weir

@@ -37,7 +37,7 @@ TEST_CASE("a redis store, every key of it") {
       " key_prefix: \"limits:\", connect_timeout: 1s, timeout: 5ms,"
       " breaker: {failures: 2, retry_after: 250ms}, on_failure: deny, replicas: 4}"));
   CHECK(config->store_type == StoreType::redis);
-  const redis::Options& redis = config->redis;
+  const RedisStore& redis = config->redis;
   CHECK(redis.host == "redis.example");
   CHECK(redis.port == 6380);
   CHECK(redis.unix_path.empty());

@@ -140,7 +140,7 @@ TEST_CASE("the reference's values are the defaults") {
   CHECK(written.access_log.sample == least->access_log.sample);
   CHECK(written.access_log.only == least->access_log.only);
   CHECK(written.memory.max_keys == least->memory.max_keys);
-  const redis::Options redis;
+  const RedisStore redis;
   CHECK(written.redis.port == redis.port);
   CHECK(written.redis.database == redis.database);
   CHECK(written.redis.key_prefix == redis.key_prefix);

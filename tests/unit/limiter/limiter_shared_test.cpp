@@ -19,10 +19,10 @@ limiter::Policy shared_policy(const char* name, std::int64_t count,
 
 struct SharedFixture : Fixture {
   void connect() {
-    chain.emplace(
-        remote, store,
-        store::ChainOptions{
-            .timeout = 5s, .breaker_failures = 100, .breaker_retry_after = 1s, .seed = 1});
+    chain.emplace(remote, store,
+                  store::ChainOptions{
+                      .timeout = 5s, .breaker_failures = 100, .breaker_retry_after = 1s, .seed = 1},
+                  chain_counters);
     limiter = std::make_unique<Limiter>(config, chain->front(), store::Decider::redis);
   }
   /// Through to the verdict; it holds until the next.
@@ -37,6 +37,7 @@ struct SharedFixture : Fixture {
   Verdict fail() { return serve(store::Error::timeout); }
 
   store::test::FakeStore remote;
+  store::ChainCounters chain_counters;
   std::optional<store::Chain> chain;
 };
 

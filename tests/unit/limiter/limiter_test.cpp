@@ -13,6 +13,28 @@ TEST_CASE("A route without limits is unlimited") {
   CHECK(verdict.deciding == nullptr);
 }
 
+TEST_CASE("Limiters of several configurations share what belongs to a policy, by its id") {
+  const auto counters = std::make_shared<PolicyCounters>();
+  Fixture before;
+  before.limit(policy("p", gcra(3, 1h)), 0);
+  before.limiter =
+      std::make_unique<Limiter>(before.config, before.store, Decider::memory,
+                                std::vector<PolicyRecord>{{.id = 7, .counters = counters}});
+  CHECK(before.decide().limits[0].decision.remaining == 2);
+
+  Fixture after;
+  after.limit(policy("first", gcra(9, 1h)), 0);
+  after.limit(policy("p", gcra(3, 1h)), 0);
+  after.limiter = std::make_unique<Limiter>(
+      after.config, before.store, Decider::memory,
+      std::vector<PolicyRecord>{{.id = 8, .counters = std::make_shared<PolicyCounters>()},
+                                {.id = 7, .counters = counters}});
+  const Verdict verdict = after.decide();
+  CHECK(verdict.limits[0].decision.remaining == 8);
+  CHECK(verdict.limits[1].decision.remaining == 1);
+  CHECK(counters->allowed.value() == 2);
+}
+
 TEST_CASE("A limit whose identity is absent does not apply, falls back or answers 401") {
   Fixture fixture;
   auto& limit = fixture.limit(policy("per_key", gcra(1, 1s)), 1);

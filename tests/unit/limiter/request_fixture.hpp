@@ -82,7 +82,9 @@ struct Fixture {
             .path_parameters = {},
             .client_settings = config.client_address};
   }
-  const PolicyCounters& counters(std::size_t policy) const { return limiter->counters()[policy]; }
+  const PolicyCounters& counters(std::size_t policy) const {
+    return *limiter->policies()[policy].counters;
+  }
 
   config::Config config;
   proxy::Route route;

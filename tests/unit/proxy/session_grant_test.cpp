@@ -82,7 +82,9 @@ class World {
     client.emplace(ends[0]);
     Socket socket(io_.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0), ends[1]);
     socket.non_blocking(true);
-    Session::start(context, std::move(socket), identity::IpAddress::v4({192, 0, 2, 1}), {});
+    context.use(generation());
+    Session::start(context, sessions_, std::move(socket), identity::IpAddress::v4({192, 0, 2, 1}),
+                   {});
   }
   ~World() {
     next_allocation_fails = false;
@@ -144,14 +146,38 @@ class World {
  private:
   asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   Tcp::acceptor acceptor_ = listening(io_);
-  const Settings settings_ = settings_for(acceptor_.local_endpoint().port());
+  const std::shared_ptr<const Settings> settings_ =
+      std::make_shared<Settings>(settings_for(acceptor_.local_endpoint().port()));
   std::unique_ptr<LineWriter> writer_ = std::move(LineWriter::open("/dev/null").value());
-  AccessLog access_log_{{}, *writer_};
   const MonotonicClock clock_;
   std::atomic<std::size_t> open_connections_{0};
   std::atomic<std::size_t> open_refusals_{0};
   DescriptorBudget descriptors_{64, open_connections_};
-  TrafficCounters counters_{2, 1};
+  TrafficCounters counters_;
+  ListenerSessions sessions_;
+
+  std::unique_ptr<Generation> generation() {
+    auto counters = std::make_shared<NamedCounters>();
+    for (std::size_t i = 0; i <= settings_->routes.size(); ++i)
+      counters->routes.push_back(std::make_shared<RouteCounters>());
+    counters->upstreams = {std::make_shared<UpstreamCounters>()};
+    counters->servers_in_use = {{std::make_shared<Gauge>()}};
+    std::vector<std::unique_ptr<UpstreamPool>> pools;
+    pools.push_back(
+        std::make_unique<UpstreamPool>(context.upstream_needs(),
+                                       UpstreamParts{.settings = settings_->upstreams[0],
+                                                     .in_use = counters->servers_in_use[0],
+                                                     .tls = nullptr},
+                                       nullptr, 1));
+    return std::make_unique<Generation>(
+        GenerationParts{.blueprint = std::make_shared<Blueprint>(settings_),
+                        .store = nullptr,
+                        .limiter = std::make_unique<limiter::Limiter>(*settings_, store),
+                        .counters = std::move(counters),
+                        .access_log = std::make_shared<AccessLog>(AccessLogOptions{}, *writer_),
+                        .pools = std::move(pools)},
+        1);
+  }
 
   static Tcp::acceptor listening(asio::io_context& io) {
     Tcp::acceptor acceptor(io, {boost::asio::ip::address_v4::loopback(), 0});
@@ -161,12 +187,8 @@ class World {
 
  public:
   CountingStore store;
-  limiter::Limiter limiter{settings_, store};
   Context context{{.io = io_,
-                   .config = settings_,
-                   .limiter = limiter,
                    .counters = counters_,
-                   .access_log = access_log_,
                    .clock = clock_,
                    .open_connections = open_connections_,
                    .open_refusals = open_refusals_,

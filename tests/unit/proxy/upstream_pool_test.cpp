@@ -3,7 +3,11 @@
 #include "proxy/upstream_pool.hpp"
 
 #include <array>
+#include <list>
+#include <memory>
+#include <string>
 #include <sys/socket.h>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/ip/tcp.hpp>
@@ -18,21 +22,37 @@ struct Pool {
     for (auto& host : hosts)
       settings.servers.push_back({.url = {}, .host = std::move(host)});
     if (checked) settings.health_check = upstream::HealthCheck{.path = "/"};
-    gauges = std::vector<Gauge>(hosts.size());
+    reload();
+  }
+  /// A pool of these settings in place of the one there is.
+  void reload(bool has_same_certificates = true) {
+    gauges.resize(settings.servers.size());
+    for (auto& gauge : gauges)
+      gauge = gauge ? gauge : std::make_shared<Gauge>();
     const auto give_up_idle = [this] { pool->close_idle(); };
-    pool = std::make_unique<UpstreamPool>(
+    auto next = std::make_unique<UpstreamPool>(
         UpstreamNeeds{
             .io = io, .turns = turns, .descriptors = descriptors, .give_up_idle = give_up_idle},
-        settings, gauges, 0);
+        UpstreamParts{.settings = generations.emplace_back(settings),
+                      .in_use = gauges,
+                      .tls = {},
+                      .has_same_certificates = has_same_certificates},
+        pool.get(), 0);
+    next->begin(generations.size());
+    if (pool) {
+      pool->retire(generations.size(),
+                   [this](const UpstreamServer& server) { removed += server.settings().host; });
+    }
+    before = std::exchange(pool, std::move(next));
   }
   /// The index chosen, -1 for none.
   int choose(std::uint64_t tick, unsigned tried = 0) {
-    const UpstreamServer* const server = pool->choose(tick, ServerSet(tried));
-    return server == nullptr ? -1 : static_cast<int>(server->index());
+    const UpstreamPool::Choice choice = pool->choose(tick, ServerSet(tried));
+    return choice.server == nullptr ? -1 : static_cast<int>(choice.index);
   }
   /// The server, which is its turn until it is found.
   UpstreamServer& server(std::size_t index, std::uint64_t tick = 0) {
-    return *pool->choose(tick, ~ServerSet(1U << index));
+    return *pool->choose(tick, ~ServerSet(1U << index)).server;
   }
   void put_out(std::size_t index, std::uint64_t tick) {
     for (int i = 0; i < Ejection::ejecting_failures; ++i)
@@ -47,8 +67,8 @@ struct Pool {
   }
   std::string sweep(std::uint64_t tick) {
     std::string changes;
-    pool->sweep(tick, [&](std::size_t index, bool in_use) {
-      changes += (in_use ? '+' : '-') + std::to_string(index);
+    pool->sweep(tick, [&](const UpstreamServer& server, bool in_use) {
+      changes += (in_use ? '+' : '-') + server.settings().host;
     });
     return changes;
   }
@@ -58,8 +78,11 @@ struct Pool {
   std::atomic<std::size_t> downstream{0};
   DescriptorBudget descriptors{32, downstream};
   upstream::Upstream settings;
-  std::vector<Gauge> gauges;
+  std::list<upstream::Upstream> generations;
+  std::vector<std::shared_ptr<Gauge>> gauges;
   std::unique_ptr<UpstreamPool> pool;
+  std::unique_ptr<UpstreamPool> before;
+  std::string removed;  ///< hosts of servers that were left out and are gone
 };
 
 /// A connection that stands, to wherever; the other end is kept open here.
@@ -127,13 +150,13 @@ TEST_CASE("what changes is told once, and the gauge follows") {
   Pool pool({"192.0.2.1", "192.0.2.2"});
   CHECK(pool.sweep(10).empty());
   pool.put_out(1, 10);
-  CHECK(pool.gauges[1].value() == 1);
-  CHECK(pool.sweep(20) == "-1");
-  CHECK(pool.gauges[1].value() == 0);
+  CHECK(pool.gauges[1]->value() == 1);
+  CHECK(pool.sweep(20) == "-192.0.2.2");
+  CHECK(pool.gauges[1]->value() == 0);
   CHECK(pool.sweep(30).empty());
   pool.server(1).answered();
-  CHECK(pool.sweep(40) == "+1");
-  CHECK(pool.gauges[1].value() == 1);
+  CHECK(pool.sweep(40) == "+192.0.2.2");
+  CHECK(pool.gauges[1]->value() == 1);
 }
 
 TEST_CASE("an idle connection is taken again only while nothing happened on it") {
@@ -202,7 +225,7 @@ TEST_CASE("an idle connection on which something happens is closed within a seco
 
 TEST_CASE("with reuse: safe a client connection gets back what it gave, and nobody else does") {
   Pool pool({"192.0.2.1", "192.0.2.2"});
-  pool.settings.reuse = upstream::Reuse::safe;
+  pool.pool->shares().reuse = upstream::Reuse::safe;
   auto& server = pool.server(0);
   auto& other = pool.server(1);
   std::vector<std::unique_ptr<Pair>> pairs;
@@ -241,7 +264,7 @@ TEST_CASE("with reuse: safe a client connection gets back what it gave, and nobo
     CHECK(take(other, 3) == -1);
   }
   SECTION("where they are shared the end of a client connection closes nothing") {
-    pool.settings.reuse = upstream::Reuse::always;
+    pool.pool->shares().reuse = upstream::Reuse::always;
     pool.pool->close_idle_of(3);
     CHECK(take(server, 4) == of_three);
   }
@@ -331,6 +354,82 @@ TEST_CASE("a name is looked up again while it is in use") {
   pool.sweep(1000);
   pool.io.restart();
   CHECK(pool.io.run() == 0);
+}
+
+TEST_CASE(
+    "servers that a reload does not change keep their connections and what is known of them") {
+  Pool pool({"192.0.2.1", "192.0.2.2"});
+  Pair first;
+  Pair second;
+  pool.give(first, pool.server(0));
+  pool.put_out(1, 10);
+  pool.sweep(10);
+  auto& kept = pool.server(0);
+  auto& ejected = pool.server(1);
+
+  SECTION("others come, and they move") {
+    pool.settings.servers.insert(pool.settings.servers.begin(), {.url = {}, .host = "192.0.2.3"});
+    pool.settings.servers[1].weight = 5;
+    pool.settings.retries = 7;
+    pool.reload();
+    CHECK(&pool.server(1) == &kept);
+    CHECK(&pool.server(2) == &ejected);
+    CHECK(pool.server(2).is_out(10));
+    CHECK(pool.pool->shares().idle == 1);
+    CHECK(kept.take_idle(1) != nullptr);
+    CHECK(pool.removed.empty());
+  }
+  SECTION("one is removed: requests in progress go on, and give back nothing") {
+    auto in_progress = first.connect(pool.io, ejected);
+    ejected.answered();
+    pool.settings.servers.pop_back();
+    pool.reload();
+    CHECK(&pool.server(0) == &kept);
+    CHECK(pool.removed == "192.0.2.2");
+    ejected.give_back(std::move(in_progress), 10, 1);
+    CHECK(ejected.take_idle(1) == nullptr);
+    CHECK(pool.pool->shares().idle == 1);
+  }
+  SECTION("one that comes back begins again") {
+    const auto servers = pool.settings.servers;
+    pool.settings.servers.pop_back();
+    pool.reload();
+    pool.settings.servers = servers;
+    pool.reload();
+    CHECK(&pool.server(0) == &kept);
+    CHECK_FALSE(pool.server(1, 10).is_out(10));
+  }
+  SECTION("with other certificates nothing goes on") {
+    pool.reload(false);
+    CHECK(pool.pool->shares().idle == 0);
+    CHECK(kept.take_idle(1) == nullptr);
+  }
+  SECTION("with another reuse nothing goes on: a connection may have carried others' requests") {
+    pool.settings.reuse = upstream::Reuse::safe;
+    pool.reload();
+    CHECK(pool.pool->shares().idle == 0);
+    CHECK(kept.take_idle(1) == nullptr);
+  }
+  SECTION("a connection that a removed server's request holds outlives the pools") {
+    auto in_progress = first.connect(pool.io, kept);
+    pool.settings.servers.erase(pool.settings.servers.begin());
+    pool.reload();
+    CHECK(kept.active() == 0);
+    in_progress.reset();
+    pool.before.reset();
+  }
+}
+
+TEST_CASE("what checks have found goes on with a reload, and ends with the checks") {
+  Pool pool({"192.0.2.1"}, true);
+  pool.server(0).checked(false);
+  REQUIRE(pool.choose(0) == -1);
+  pool.settings.health_check->path = "/other";
+  pool.reload();
+  CHECK(pool.choose(0) == -1);
+  pool.settings.health_check.reset();
+  pool.reload();
+  CHECK(pool.choose(0) == 0);
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ struct ChainFixture {
                   store::ChainOptions{.timeout = timeout,
                                       .breaker_failures = 2,
                                       .breaker_retry_after = breaker_retry_after,
-                                      .seed = 1});
+                                      .seed = 1},
+                  counters);
   }
   ~ChainFixture() {
     process.resume();
@@ -79,6 +80,7 @@ struct ChainFixture {
   rules::Policy one = policy_of({.rates = {{.count = 1, .per = 3600s}}});
   store::MemoryStore local{{.max_keys = 1'000, .seed = 3}};
   std::optional<StoreFixture> redis;
+  store::ChainCounters counters;
   std::optional<store::Chain> chain;
   rules::Decision last;
 };

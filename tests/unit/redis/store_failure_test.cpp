@@ -112,8 +112,7 @@ TEST_CASE("different deadlines of questions are each kept") {
   std::list<Limited> requests;
   for (const Duration left : {100ms, 70ms, 40ms, 90ms, 60ms, 30ms, 80ms, 50ms}) {
     Limited& one = requests.emplace_back(fixture.gcra, left);
-    one.asked.question.waited = 100ms - left;
-    fixture.store->ask(one.asked.question);
+    fixture.send(one.asked, 100ms - left);
     one.sent_by = SteadyClock::now();
   }
   REQUIRE(fixture.run_until([&] {

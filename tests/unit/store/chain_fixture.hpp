@@ -11,7 +11,7 @@ namespace weir::store::test {
 
 struct ChainFixture {
   Chain& chain() {
-    if (!chain_) chain_.emplace(remote, local, options);
+    if (!chain_) chain_.emplace(remote, local, options, counters);
     return *chain_;
   }
   Store& front() { return chain().front(); }
@@ -27,6 +27,7 @@ struct ChainFixture {
   }
   Breaker::State breaker() { return chain().counters().breaker.load(); }
 
+  ChainCounters counters;
   FakeStore remote;
   MemoryStore local{{.max_keys = 1'000, .seed = 3}};
   ChainOptions options{.timeout = 5s, .breaker_failures = 2, .breaker_retry_after = 1s, .seed = 1};

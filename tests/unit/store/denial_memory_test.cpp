@@ -36,6 +36,19 @@ struct ByParts {
 
 }  // namespace
 
+TEST_CASE("A denial by a policy that was defined otherwise does not hold") {
+  DenialMemory memory(16, 1);
+  memory.remember(key(1), denied(1s), epoch, epoch);
+  auto changed = key(1);
+  changed.revision = 1;
+  CHECK(memory.recall(key(1), epoch).has_value());
+  CHECK_FALSE(memory.recall(changed, epoch).has_value());
+  memory.remember(changed, denied(1s), epoch, epoch);
+  memory.forget(changed.identity, changed.policy_id);
+  CHECK_FALSE(memory.recall(key(1), epoch).has_value());
+  CHECK_FALSE(memory.recall(changed, epoch).has_value());
+}
+
 TEST_CASE("A denial holds until the moment the same request may pass") {
   DenialMemory memory(16, 1);
   memory.remember(key(1), denied(1s), epoch, epoch + 10ms);

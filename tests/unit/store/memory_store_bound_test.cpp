@@ -135,6 +135,28 @@ TEST_CASE("Growing keeps every key") {
   }
 }
 
+TEST_CASE("A bound that was lowered is met as new keys come, and one that was raised at once") {
+  for (const std::size_t max_keys : {std::size_t{1'000}, std::size_t{20'000}}) {
+    CAPTURE(max_keys);
+    MemoryStoreUnderTest store(max_keys);
+    const auto limit = policy(rules::Algorithm::gcra, 5, 60s);
+    std::uint64_t who = 0;
+    const auto fill = [&](std::size_t count) {
+      for (const auto end = who + count; who < end; ++who)
+        CHECK(ask(store, epoch, {claim(limit, who)}).admitted);
+      return store.memory.keys();
+    };
+    fill(2 * max_keys);
+    store.memory.set_max_keys(max_keys / 2);
+    CHECK(store.memory.keys() > max_keys / 2);
+    CHECK(fill(4 * max_keys) <= max_keys / 2);
+    CHECK(store.memory.keys() > max_keys * 19 / 40);
+    store.memory.set_max_keys(2 * max_keys);
+    CHECK(fill(6 * max_keys) > max_keys * 19 / 10);
+    CHECK(store.memory.keys() <= 2 * max_keys);
+  }
+}
+
 TEST_CASE("A policy that changed its algorithm starts anew") {
   MemoryStoreUnderTest store(100);
   for (const auto from : algorithms) {

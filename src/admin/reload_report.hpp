@@ -1,0 +1,43 @@
+// What became of a reload.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/counters.hpp"
+
+namespace weir::admin {
+
+/// Lines and columns count from 1; 0: the problem has no place in the file.
+struct ReloadProblem {
+  int line = 0;
+  int column = 0;
+  std::string path{};  ///< of the key: `policies.per_client.rate`
+  std::string message{};
+};
+
+struct ReloadReport {
+  enum class Outcome : std::uint8_t {
+    applied,
+    rejected,    ///< the new configuration has problems; nothing has changed
+    unavailable  ///< the process is draining
+  };
+  Outcome outcome = Outcome::applied;
+  std::string hash{};                         ///< of the running configuration
+  std::vector<std::string> changed{};         ///< keys
+  std::vector<std::string> restart_needed{};  ///< keys that keep their running value
+  std::string file{};                         ///< that was read
+  std::vector<ReloadProblem> problems{};
+};
+
+/// For the metrics; written by the server's thread.
+struct ReloadCounters {
+  Counter ok, failed;
+};
+
+/// Starts a reload; thread-safe. Calls its argument once, on another thread, when it is over.
+using Reload = std::function<void(std::function<void(ReloadReport)>)>;
+
+}  // namespace weir::admin

@@ -1,0 +1,99 @@
+#include "app/counters.hpp"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+#include "admin/metrics.hpp"
+
+namespace weir::app {
+namespace {
+
+template <class T>
+using Shared = std::vector<std::shared_ptr<T>>;
+using Names = std::vector<std::string>;
+
+/// As metrics name them: entries of one name are one series.
+Names route_names(const config::Config& config) {
+  Names names;
+  for (const auto& route : config.routes)
+    names.push_back(route.name);
+  names.emplace_back(admin::unmatched_route);
+  return names;
+}
+
+template <class Entries>
+Names names_of(const Entries& entries) {
+  Names names;
+  for (const auto& entry : entries)
+    names.push_back(entry.name);
+  return names;
+}
+
+/// Unique, even where an upstream has a server twice.
+Names server_names(const upstream::Upstream& upstream) {
+  Names names;
+  for (const auto& server : upstream.servers) {
+    std::string name = upstream.name + '\n' + server.url;
+    while (std::find(names.begin(), names.end(), name) != names.end())
+      name += '\n';
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+template <class T>
+using ByName = std::unordered_map<std::string, std::shared_ptr<T>>;
+
+template <class T>
+void add(ByName<T>& all, const Names& names, const Shared<T>& counters) {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    all.emplace(names[i], counters[i]);
+}
+
+template <class T>
+Shared<T> pick(ByName<T>& all, const Names& names) {
+  Shared<T> picked;
+  for (const auto& name : names) {
+    auto& counters = all[name];
+    if (!counters) counters = std::make_shared<T>();
+    picked.push_back(counters);
+  }
+  return picked;
+}
+
+struct Known {
+  ByName<RouteCounters> routes;
+  ByName<UpstreamCounters> upstreams;
+  ByName<Gauge> servers;
+  ByName<limiter::PolicyCounters> policies;
+};
+
+WorkerCounters pick_all(Known& known, const config::Config& config) {
+  auto named = std::make_shared<NamedCounters>();
+  named->routes = pick(known.routes, route_names(config));
+  named->upstreams = pick(known.upstreams, names_of(config.upstreams));
+  for (const auto& upstream : config.upstreams)
+    named->servers_in_use.push_back(pick(known.servers, server_names(upstream)));
+  return {.named = std::move(named), .policies = pick(known.policies, names_of(config.policies))};
+}
+
+}  // namespace
+
+WorkerCounters carried_over(const config::Config& running, const WorkerCounters& before,
+                            const config::Config& next) {
+  Known known;
+  add(known.routes, route_names(running), before.named->routes);
+  add(known.upstreams, names_of(running.upstreams), before.named->upstreams);
+  add(known.policies, names_of(running.policies), before.policies);
+  for (std::size_t i = 0; i < running.upstreams.size(); ++i)
+    add(known.servers, server_names(running.upstreams[i]), before.named->servers_in_use[i]);
+  return pick_all(known, next);
+}
+
+WorkerCounters new_counters(const config::Config& config) {
+  Known known;
+  return pick_all(known, config);
+}
+
+}  // namespace weir::app

@@ -1,0 +1,122 @@
+#include "app/differences.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace weir::app {
+namespace {
+
+using Keys = std::vector<std::string>;
+
+template <class Value>
+void compare(Keys& keys, std::string_view key, const Value& before, const Value& after) {
+  if (before != after) keys.emplace_back(key);
+}
+
+/// Entries with their names, which belong to `section`, whatever their order.
+template <class Entry, class Same>
+void compare_named(Keys& keys, const std::string& section, const std::vector<Entry>& before,
+                   const std::vector<Entry>& after, Same&& same) {
+  std::multimap<std::string_view, const Entry*> gone;
+  for (const Entry& entry : before)
+    gone.emplace(entry.name, &entry);
+  const auto add = [&](std::string_view name) {
+    std::string key = section + '.' + std::string(name);
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(std::move(key));
+  };
+  for (const Entry& entry : after) {
+    const auto known = gone.find(entry.name);
+    const bool is_known = known != gone.end();
+    if (!is_known || !same(*known->second, entry)) add(entry.name);
+    if (is_known) gone.erase(known);
+  }
+  for (const auto& [name, entry] : gone)
+    add(name);
+}
+
+/// With names in place of the indexes, which move when other entries come and go.
+class NamedRoute {
+ public:
+  NamedRoute(const config::Config& config, const proxy::Route& route) : route_(route) {
+    if (route_.upstream) {
+      names_.push_back(config.upstreams[*route_.upstream].name);
+      route_.upstream = 0;
+    }
+    for (limiter::Limit& limit : route_.limits) {
+      names_.push_back(config.policies[limit.policy].name);
+      names_.push_back(config.identities[limit.identity].name);
+      if (limit.otherwise) names_.push_back(config.identities[*limit.otherwise].name);
+      limit.policy = limit.identity = 0;
+      if (limit.otherwise) limit.otherwise = 0;
+    }
+  }
+  friend bool operator==(const NamedRoute&, const NamedRoute&) = default;
+
+ private:
+  proxy::Route route_;
+  std::vector<std::string> names_;
+};
+
+Keys names_of(const std::vector<proxy::Route>& routes) {
+  Keys names;
+  for (const auto& route : routes)
+    names.push_back(route.name);
+  return names;
+}
+
+bool is_reordered(const config::Config& before, const config::Config& after) {
+  Keys old_names = names_of(before.routes);
+  Keys new_names = names_of(after.routes);
+  if (old_names == new_names) return false;
+  std::sort(old_names.begin(), old_names.end());
+  std::sort(new_names.begin(), new_names.end());
+  return old_names == new_names;
+}
+
+void compare_routes(Keys& keys, const config::Config& before, const config::Config& after) {
+  if (is_reordered(before, after)) keys.emplace_back("routes");
+  compare_named(keys, "routes", before.routes, after.routes,
+                [&](const proxy::Route& a, const proxy::Route& b) {
+                  return NamedRoute(before, a) == NamedRoute(after, b);
+                });
+}
+
+}  // namespace
+
+std::vector<std::string> keep_fixed(config::Config& next, const config::Config& running) {
+  Keys keys;
+  compare(keys, "workers", running.workers, next.workers);
+  compare(keys, "identity_secret", running.identity_key, next.identity_key);
+  compare(keys, "store.type", running.store_type, next.store_type);
+  next.workers = running.workers;
+  next.identity_key = running.identity_key;
+  if (next.store_type != running.store_type) {
+    next.store_type = running.store_type;
+    next.redis = running.redis;
+  }
+  return keys;
+}
+
+std::vector<std::string> differences(const config::Config& before, const config::Config& after) {
+  Keys keys;
+  compare(keys, "listen", before.listen, after.listen);
+  compare(keys, "admin", before.admin, after.admin);
+  compare(keys, "shutdown_timeout", before.shutdown_timeout, after.shutdown_timeout);
+  compare(keys, "client_address", before.client_address, after.client_address);
+  compare(keys, "downstream", before.downstream, after.downstream);
+  compare(keys, "paths", before.path_variants, after.path_variants);
+  compare(keys, "response_headers", before.response_fields, after.response_fields);
+  compare(keys, "access_log", before.access_log, after.access_log);
+  compare(keys, "store.memory", before.memory, after.memory);
+  compare(keys, "store.redis", before.redis, after.redis);
+  const auto same = [](const auto& a, const auto& b) { return a == b; };
+  compare_named(keys, "upstreams", before.upstreams, after.upstreams, same);
+  compare_named(keys, "identities", before.identities, after.identities, same);
+  compare_named(keys, "policies", before.policies, after.policies, same);
+  compare_routes(keys, before, after);
+  return keys;
+}
+
+}  // namespace weir::app

@@ -1,0 +1,150 @@
+#include "app/file_watch.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <deque>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace weir::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int most_links = 40;  // as the kernel follows (path_resolution(7))
+/// After the last event. An editor or a ConfigMap changes several things at once.
+constexpr auto settling_time = std::chrono::milliseconds(50);
+
+constexpr std::uint32_t watched =
+    IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR;
+
+/// A file that has just been made and is being written is not complete: its closing comes as an
+/// event of its own. A link is complete.
+bool is_complete(const fs::path& path) {
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) != 0) return false;
+  return !S_ISREG(found.st_mode) || found.st_nlink > 1;
+}
+
+}  // namespace
+
+std::vector<PathStep> steps_to(const fs::path& file) {
+  std::vector<PathStep> steps;
+  std::error_code error;
+  const fs::path relative_to_root = fs::absolute(file, error).relative_path();
+  std::deque<fs::path> rest(relative_to_root.begin(), relative_to_root.end());
+  fs::path at = "/";
+  for (int links = 0; !rest.empty();) {
+    const fs::path name = rest.front();
+    rest.pop_front();
+    if (name.empty() || name == ".") continue;
+    if (name == "..") {
+      at = at.parent_path();
+      continue;
+    }
+    steps.push_back({at, name.string()});
+    const fs::path next = at / name;
+    const auto status = fs::symlink_status(next, error);
+    if (!fs::exists(status)) break;
+    if (!fs::is_symlink(status)) {
+      at = next;
+      continue;
+    }
+    if (++links > most_links) break;
+    const fs::path target = fs::read_symlink(next, error);
+    if (error) break;
+    if (target.is_absolute()) at = "/";
+    const fs::path relative = target.relative_path();
+    rest.insert(rest.begin(), relative.begin(), relative.end());
+  }
+  return steps;
+}
+
+FileWatch::FileWatch(boost::asio::io_context& io, fs::path file, std::function<void()> changed)
+    : file_(std::move(file)), changed_(std::move(changed)), events_(io), quiet_(io) {}
+
+Result<void> FileWatch::start() {
+  const int descriptor = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  if (descriptor < 0) {
+    return Problem{"cannot watch " + file_.string() + ": " + std::system_category().message(errno) +
+                   "; raise fs.inotify.max_user_instances, or leave out --watch"};
+  }
+  events_.assign(descriptor);
+  watch_steps();
+  await_events();
+  return {};
+}
+
+void FileWatch::stop() {
+  boost::system::error_code ignored;
+  events_.close(ignored);
+  quiet_.cancel();
+}
+
+/// Of directories that are watched already the names are replaced; those that are not on the way
+/// any more are let go.
+void FileWatch::watch_steps() {
+  std::map<int, std::set<std::string>> names;
+  std::map<int, fs::path> directories;
+  for (const PathStep& step : steps_to(file_)) {
+    const int watch = ::inotify_add_watch(events_.native_handle(), step.directory.c_str(), watched);
+    if (watch < 0) continue;
+    names[watch].insert(step.name);
+    directories[watch] = step.directory;
+  }
+  for (const auto& [watch, unused] : names_) {
+    if (!names.contains(watch)) ::inotify_rm_watch(events_.native_handle(), watch);
+  }
+  names_ = std::move(names);
+  directories_ = std::move(directories);
+}
+
+void FileWatch::await_events() {
+  events_.async_wait(events_.wait_read, [this](const boost::system::error_code& ec) {
+    if (ec) return;
+    if (read_events()) settle();
+    await_events();
+  });
+}
+
+/// True if one of them concerns the way to the file.
+bool FileWatch::read_events() {
+  alignas(inotify_event) char buffer[16 * (sizeof(inotify_event) + NAME_MAX + 1)];
+  bool concerned = false;
+  for (;;) {
+    const ssize_t size = ::read(events_.native_handle(), buffer, sizeof buffer);
+    if (size <= 0) return concerned;
+    for (const char* at = buffer; at < buffer + size;) {
+      const auto& event = *reinterpret_cast<const inotify_event*>(at);
+      const std::string name = event.len > 0 ? event.name : "";
+      concerned =
+          concerned || (event.mask & IN_Q_OVERFLOW) != 0 || concerns(event.wd, name, event.mask);
+      at += sizeof(inotify_event) + event.len;
+    }
+  }
+}
+
+bool FileWatch::concerns(int watch, const std::string& name, std::uint32_t what) const {
+  const auto names = names_.find(watch);
+  if (names == names_.end() || !names->second.contains(name)) return false;
+  return (what & IN_CREATE) == 0 || is_complete(directories_.at(watch) / name);
+}
+
+/// Watches the way as it is now, and reports when nothing more comes for a moment.
+void FileWatch::settle() {
+  watch_steps();
+  quiet_.expires_after(settling_time);
+  quiet_.async_wait([this](const boost::system::error_code& ec) {
+    if (ec) return;
+    // While it is gone there is nothing to read; it comes back with another event.
+    std::error_code error;
+    if (fs::exists(file_, error)) changed_();
+  });
+}
+
+}  // namespace weir::app

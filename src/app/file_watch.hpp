@@ -1,0 +1,58 @@
+// Notices that a file has changed, also by the exchange of a symbolic link on the way to it, as
+// Kubernetes updates a mounted ConfigMap.
+//
+// inotify(7) on the directory of every step of the path: of each component and of each link's
+// target. Not thread-safe: one loop.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "base/result.hpp"
+
+namespace weir::app {
+
+/// An entry of a directory that the way to a file leads over.
+struct PathStep {
+  std::filesystem::path directory;
+  std::string name;
+  friend auto operator<=>(const PathStep&, const PathStep&) = default;
+};
+
+/// The steps to `file` as the file system is now: every component, and those of links. Ends where
+/// something is missing. The last step is the file itself if it is there.
+std::vector<PathStep> steps_to(const std::filesystem::path& file);
+
+class FileWatch {
+ public:
+  /// `changed` is called once for changes that come close together, when they are over.
+  FileWatch(boost::asio::io_context& io, std::filesystem::path file, std::function<void()> changed);
+
+  Result<void> start();
+  void stop();
+
+ private:
+  void watch_steps();
+  void await_events();
+  bool read_events();
+  bool concerns(int watch, const std::string& name, std::uint32_t what) const;
+  void settle();
+
+  const std::filesystem::path file_;
+  const std::function<void()> changed_;
+  boost::asio::posix::stream_descriptor events_;
+  boost::asio::steady_timer quiet_;
+  std::map<int, std::set<std::string>> names_;  ///< by watch: the names that count
+  std::map<int, std::filesystem::path> directories_;
+};
+
+}  // namespace weir::app

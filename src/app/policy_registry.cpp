@@ -1,0 +1,22 @@
+#include "app/policy_registry.hpp"
+
+namespace weir::app {
+
+std::vector<PolicyRegistry::Entry> PolicyRegistry::use(
+    const std::vector<limiter::Policy>& policies) {
+  std::vector<Entry> entries;
+  for (const auto& policy : policies) {
+    const Entry fresh{.id = static_cast<std::uint32_t>(names_.size())};
+    const auto [place, is_new] = known_.try_emplace(policy.name, Known{fresh, policy.rule});
+    Known& known = place->second;
+    if (is_new) names_.push_back(policy.name);
+    if (known.rule != policy.rule) {
+      known.rule = policy.rule;
+      ++known.entry.revision;
+    }
+    entries.push_back(known.entry);
+  }
+  return entries;
+}
+
+}  // namespace weir::app

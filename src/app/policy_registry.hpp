@@ -1,0 +1,40 @@
+// Ids of policies by name, for as long as the process lives.
+//
+// The memory store keeps the state of a key under its policy's id, so a policy keeps its state when
+// a reload moves it, and finds it again when it was removed and comes back. An id is never given to
+// another name: names that were configured once stay here, some hundred bytes each. Not
+// thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "config/config.hpp"
+
+namespace weir::app {
+
+class PolicyRegistry {
+ public:
+  struct Entry {
+    std::uint32_t id = 0;
+    /// Changes with the policy's definition: what was remembered of another one does not hold.
+    std::uint32_t revision = 0;
+  };
+
+  /// One a policy, in their order. These policies are the running ones from now on.
+  std::vector<Entry> use(const std::vector<limiter::Policy>& policies);
+  /// By id, of all policies that there have been.
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  struct Known {
+    Entry entry;
+    rules::Policy rule;
+  };
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, Known> known_;
+};
+
+}  // namespace weir::app

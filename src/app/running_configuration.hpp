@@ -1,0 +1,72 @@
+// The configuration that the process runs, on the server's thread: what was loaded, what was made
+// of it for the workers, and what goes on when it is replaced.
+//
+// A replacement has two steps. prepare() does everything that can fail and changes nothing;
+// commit() cannot fail.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/certificates.hpp"
+#include "app/counters.hpp"
+#include "app/listeners.hpp"
+#include "app/policy_registry.hpp"
+#include "app/source.hpp"
+#include "app/worker.hpp"
+#include "base/line_writer.hpp"
+#include "config/config.hpp"
+#include "proxy/generation.hpp"
+
+namespace weir::app {
+
+class RunningConfiguration {
+ public:
+  /// A configuration that can be run.
+  struct Prepared {
+    LoadedConfig loaded;
+    std::shared_ptr<const config::Config> config{};  ///< with what only the process can add
+    std::shared_ptr<const proxy::Blueprint> blueprint{};
+    Certificates certificates{};
+    std::vector<Listeners::One> listeners{};
+    std::shared_ptr<LineWriter> log_writer{};
+    std::vector<std::string> changed{};         ///< keys
+    std::vector<std::string> restart_needed{};  ///< keys that keep their running value
+  };
+
+  /// `descriptors`: how many the process may have.
+  explicit RunningConfiguration(std::size_t descriptors) : descriptors_(descriptors) {}
+
+  Result<Prepared, std::vector<config::Diagnostic>> prepare(const LoadedConfig& loaded);
+  /// Returns a plan for each worker.
+  std::vector<GenerationPlan> commit(Prepared prepared);
+
+  /// As it runs.
+  const std::shared_ptr<const config::Config>& config() const { return config_; }
+  const std::string& hash() const { return loaded_.hash; }
+  std::int64_t loaded_at_s() const { return loaded_at_s_; }  ///< Unix time
+  const std::shared_ptr<LineWriter>& log_writer() const { return log_writer_; }
+  const std::vector<WorkerCounters>& counters() const { return counters_; }  ///< one a worker
+
+ private:
+  Result<std::shared_ptr<LineWriter>> open_log(const config::Config& next);
+  void drop_unused();
+
+  std::size_t descriptors_;
+  LoadedConfig loaded_;
+  std::shared_ptr<const config::Config> config_;
+  std::shared_ptr<const proxy::Blueprint> blueprint_;
+  Certificates certificates_;
+  Listeners listeners_;
+  PolicyRegistry policies_;
+  std::shared_ptr<LineWriter> log_writer_;
+  std::vector<WorkerCounters> counters_;
+  std::int64_t loaded_at_s_ = 0;
+  // What workers may still use is freed by this thread and not by theirs.
+  std::vector<std::shared_ptr<const proxy::Blueprint>> old_blueprints_;
+  std::vector<std::shared_ptr<LineWriter>> old_log_writers_;
+};
+
+}  // namespace weir::app

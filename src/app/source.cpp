@@ -1,0 +1,34 @@
+#include "app/source.hpp"
+
+#include <utility>
+
+#include "tls/digest.hpp"
+
+namespace weir::app {
+namespace {
+
+using LoadResult = Result<LoadedConfig, std::vector<config::Diagnostic>>;
+
+LoadResult load(const std::string& yaml, const config::Environment& environment) {
+  const config::Loaded loaded = config::load_text(yaml, environment);
+  if (!loaded) return loaded.error();
+  return LoadedConfig{.config = *loaded, .hash = tls::sha256_hex(yaml)};
+}
+
+}  // namespace
+
+Source file_source(const std::string& file) {
+  return {.name = file, .load = [file]() -> LoadResult {
+            const auto text = config::read_text(file);
+            if (!text) return text.error();
+            return load(*text, config::process_environment(file));
+          }};
+}
+
+Source text_source(std::string name, std::string yaml) {
+  return {.name = std::move(name), .load = [yaml = std::move(yaml)]() -> LoadResult {
+            return load(yaml, config::process_environment("."));
+          }};
+}
+
+}  // namespace weir::app

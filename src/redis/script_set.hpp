@@ -1,0 +1,42 @@
+// The scripts of a store: one for each set of algorithms that its claims can have together. Pure.
+//
+// Grows when the configuration changes; a script keeps its index.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "redis/script.hpp"
+
+namespace weir::redis {
+
+class ScriptSet {
+ public:
+  ScriptSet(const std::vector<AlgorithmSet>& sets, Clock clock) : clock_(clock) { add(sets); }
+
+  /// Adds scripts for the sets that have none.
+  void add(const std::vector<AlgorithmSet>& sets);
+
+  /// The index of the script made for these algorithms, else of the one with the fewest others;
+  /// nothing if no script has all of them.
+  std::optional<std::size_t> find(AlgorithmSet algorithms) const;
+
+  Clock clock() const { return clock_; }
+  const std::vector<AlgorithmSet>& sets() const { return sets_; }
+  /// By index. The vector stays in its place.
+  const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  static constexpr std::uint8_t none = 255;
+
+  Clock clock_;
+  std::vector<AlgorithmSet> sets_;
+  std::vector<std::string> texts_;
+  std::array<std::uint8_t, 256> choice_{};  ///< by set of algorithms
+};
+
+}  // namespace weir::redis

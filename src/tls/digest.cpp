@@ -1,0 +1,23 @@
+#include "tls/digest.hpp"
+
+#include <array>
+#include <openssl/evp.h>
+#include <stdexcept>
+
+namespace weir::tls {
+
+std::string sha256_hex(std::string_view data) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  if (::EVP_Digest(data.data(), data.size(), digest.data(), &size, ::EVP_sha256(), nullptr) != 1)
+    throw std::runtime_error("SHA-256 is not available");
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (unsigned int i = 0; i < size; ++i) {
+    text += digits[digest[i] >> 4];
+    text += digits[digest[i] & 15];
+  }
+  return text;
+}
+
+}  // namespace weir::tls

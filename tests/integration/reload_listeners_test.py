@@ -1,0 +1,150 @@
+"""Listeners over reloads: kept, added, removed."""
+
+import socket
+import tempfile
+import threading
+from pathlib import Path
+
+from harness.case import configuration
+from harness.client import request_bytes
+from harness.reload_case import ReloadCase, copied
+from harness.services import free_port
+from harness.upstream import answer
+from harness.waiting import eventually
+
+
+class Listeners(ReloadCase):
+    def open(self, *addresses, **sections):
+        config = configuration(routes=[{"respond": {"body": "fine"}}], workers=2,
+                               listen=[{"address": address} for address in addresses], **sections)
+        self.serve(config)
+        return config
+
+    def listen(self, *addresses):
+        config = copied(self.weir.configuration)
+        config["listen"] = [{"address": address} for address in addresses]
+        return config
+
+    def assert_served(self, address):
+        for _ in range(8):  # by every worker
+            with self.connect_to(address) as client:
+                self.assertEqual(client.get("/").body, b"fine")
+
+    def is_refused(self, address):
+        family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
+        with socket.socket(family) as probe:
+            return probe.connect_ex(address) != 0
+
+    def test_a_port_that_was_picked_is_kept(self):
+        self.open("127.0.0.1:0", "127.0.0.1:0")
+        clients = [self.connect_to(address) for address in self.weir.addresses]
+        for _ in range(3):
+            self.assertEqual(self.reload()["changed"], [])
+        for address, client in zip(self.weir.addresses, clients):
+            self.assert_served(address)
+            self.assertEqual(client.get("/").body, b"fine")
+        self.assertEqual(self.weir.stderr.count(" listening on "), 2)
+
+    def test_one_is_added(self):
+        self.open("127.0.0.1:0")
+        client = self.connect(self.weir)
+        address = ("127.0.0.1", free_port())
+        self.reload(self.listen("127.0.0.1:0", "%s:%d" % address), ["listen"])
+        self.assert_served(address)
+        self.assert_served(self.weir.address)
+        self.assertEqual(client.get("/").body, b"fine")
+        self.assertIn("info listening on http://%s:%d\n" % address, self.weir.stderr)
+
+    def test_one_is_removed_and_comes_back(self):
+        address = ("127.0.0.1", free_port())
+        self.open("127.0.0.1:0", "%s:%d" % address)
+        client = self.connect(self.weir)
+        idle, silent = self.connect_to(address), self.connect_to(address)
+        idle.get("/")
+        self.reload(self.listen("127.0.0.1:0"), ["listen"])
+        eventually(lambda: self.is_refused(address), "new connections are refused")
+        self.assertIn("info no longer listening on http://%s:%d\n" % address, self.weir.stderr)
+        self.assertTrue(idle.is_ended())
+        self.assertTrue(silent.is_gone())
+        self.assertEqual(client.get("/").body, b"fine")
+        self.reload(self.listen("127.0.0.1:0", "%s:%d" % address))
+        self.assert_served(address)
+
+    def test_the_last_request_on_a_removed_one_is_answered_and_told_to_close(self):
+        may_answer = threading.Event()
+        self.addCleanup(may_answer.set)
+
+        def behaviour(exchange):
+            exchange.read_body()
+            may_answer.wait()
+            exchange.answer(b"late but whole")
+
+        up = self.upstream(behaviour)
+        address = ("127.0.0.1", free_port())
+        config = configuration(up.url, listen=[{"address": "127.0.0.1:0"},
+                                               {"address": "%s:%d" % address}])
+        self.serve(config)
+        waiting = self.connect_to(address)
+        waiting.send(request_bytes("GET", "/"))
+        up.await_requests(1)
+        staying = self.connect(self.weir)
+        staying.send(request_bytes("GET", "/"))
+        up.await_requests(2)
+        config["listen"].pop()
+        self.reload(config)
+        may_answer.set()
+        response = waiting.read()
+        self.assertEqual((response.status, response.body), (200, b"late but whole"))
+        self.assertTrue(response.fields.has_token("Connection", "close"))
+        self.assertTrue(waiting.is_ended())
+        self.assertFalse(staying.read().fields.has_token("Connection", "close"))
+        self.assertEqual(staying.get("/").status, 200)
+
+    def test_an_address_in_use_is_a_problem_and_nothing_changes(self):
+        self.open("127.0.0.1:0")
+        taken = self.upstream(answer(b"theirs")).port
+        free = ("127.0.0.1", free_port())
+        problem, = self.reload_fails(self.listen("%s:%d" % free, f"127.0.0.1:{taken}"))
+        self.assertEqual(problem["path"], "listen[1].address")
+        self.assertIn("in use", problem["message"])
+        self.assertTrue(self.is_refused(free))
+        self.assert_served(self.weir.address)
+
+    def test_one_address_takes_the_place_of_another_of_the_same_port(self):
+        port = free_port()
+        self.open(f"127.0.0.1:{port}")
+        client = self.connect(self.weir)
+        client.get("/")
+        self.reload(self.listen(f"0.0.0.0:{port}"), ["listen"])
+        self.assert_served(("127.0.0.1", port))
+        self.assertTrue(client.is_ended())
+        self.reload(self.listen(f"127.0.0.1:{port}"), ["listen"])
+        self.assert_served(("127.0.0.1", port))
+
+    def test_unix_sockets(self):
+        directory = tempfile.TemporaryDirectory(prefix="weir-socket-")
+        self.addCleanup(directory.cleanup)
+        first, second = (Path(directory.name) / name for name in ("one.sock", "two.sock"))
+        self.open(f"unix:{first}")
+        client = self.connect_to(str(first))
+        self.reload(self.listen(f"unix:{first}", f"unix:{second}"), ["listen"])
+        self.assert_served(str(first))
+        self.assert_served(str(second))
+        self.assertEqual(client.get("/").body, b"fine")
+        self.reload(self.listen(f"unix:{second}"), ["listen"])
+        self.assertFalse(first.exists())
+        self.assert_served(str(second))
+        self.weir.stop()
+        self.assertFalse(second.exists())
+
+    def test_how_connections_of_a_kept_one_begin(self):
+        self.open("127.0.0.1:0", client_address={"trusted_proxies": ["127.0.0.0/8"]})
+        before = self.connect(self.weir)
+        before.get("/")
+        config = copied(self.weir.configuration)
+        config["listen"][0]["proxy_protocol"] = True
+        self.reload(config, ["listen"])
+        self.assertEqual(before.get("/").body, b"fine")
+        with self.weir.connect() as client:
+            client.send(b"PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n")
+            self.assertEqual(client.get("/").body, b"fine")

@@ -1,0 +1,91 @@
+#include "app/differences.hpp"
+
+#include <functional>
+
+#include "catch.hpp"
+
+namespace weir::app {
+namespace {
+
+using Keys = std::vector<std::string>;
+
+config::Config example() {
+  config::Config config;
+  config.listen.emplace_back().address = {.host = "127.0.0.1", .port = 80, .unix_path = {}};
+  config.upstreams.emplace_back().name = "api";
+  config.identities = {{.name = "client", .source = {identity::FromClientAddress{}}},
+                       {.name = "key", .source = {identity::FromHeader{"x-api-key"}}}};
+  for (const char* const name : {"p", "q"}) {
+    config.policies.emplace_back().name = name;
+    auto& route = config.routes.emplace_back();
+    route.name = std::string("to_") + name;
+    route.upstream = 0;
+    route.limits.emplace_back().policy = config.policies.size() - 1;
+  }
+  return config;
+}
+
+TEST_CASE("what has changed is named as the file names it") {
+  struct Row {
+    std::function<void(config::Config&)> change;
+    Keys keys;
+  };
+  const Row rows[] = {
+      {[](auto&) {}, {}},
+      {[](auto& c) { c.listen[0].proxy_protocol = true; }, {"listen"}},
+      {[](auto& c) { c.admin.emplace(); }, {"admin"}},
+      {[](auto& c) { c.client_address.ipv6_prefix = 56; }, {"client_address"}},
+      {[](auto& c) { c.downstream.max_head = 1024; }, {"downstream"}},
+      {[](auto& c) { c.path_variants.letter_case = false; }, {"paths"}},
+      {[](auto& c) { c.response_fields.standard = false; }, {"response_headers"}},
+      {[](auto& c) { c.access_log.path = "off"; }, {"access_log"}},
+      {[](auto& c) { c.memory.max_keys = 5; }, {"store.memory"}},
+      {[](auto& c) { c.redis.password = Secret("x"); }, {"store.redis"}},
+      {[](auto& c) { c.upstreams[0].retries = 5; }, {"upstreams.api"}},
+      {[](auto& c) { c.upstreams[0].name = "web"; },
+       {"upstreams.web", "upstreams.api", "routes.to_p", "routes.to_q"}},
+      {[](auto& c) { c.identities[1].source = {identity::FromHeader{"x-key"}}; },
+       {"identities.key"}},
+      {[](auto& c) { c.policies[1].rule.capacity = 7; }, {"policies.q"}},
+      {[](auto& c) { c.routes[0].limits[0].cost = 2; }, {"routes.to_p"}},
+      {[](auto& c) { c.routes[0].limits[0].identity = 1; }, {"routes.to_p"}},
+      {[](auto& c) { c.routes[0].respond.body = "x"; }, {"routes.to_p"}},
+      {[](auto& c) { std::swap(c.routes[0], c.routes[1]); }, {"routes"}},
+      {[](auto& c) { c.routes.pop_back(); }, {"routes.to_q"}},
+      // Indexes move, names do not.
+      {[](auto& c) {
+         c.policies.insert(c.policies.begin(), limiter::Policy{.name = "n"});
+         for (auto& route : c.routes)
+           ++route.limits[0].policy;
+       },
+       {"policies.n"}},
+      // A restart is needed for these; they are not listed twice.
+      {[](auto& c) { c.workers = 9; }, {}},
+      {[](auto& c) { c.identity_key.k0 = 9; }, {}},
+  };
+  for (const auto& row : rows) {
+    config::Config after = example();
+    row.change(after);
+    CHECK(differences(example(), after) == row.keys);
+  }
+}
+
+TEST_CASE("what cannot change keeps its running value and is named") {
+  const config::Config running = example();
+  config::Config next = example();
+  CHECK(keep_fixed(next, running).empty());
+  next.workers = 9;
+  next.identity_key.k1 = 9;
+  next.store_type = config::StoreType::redis;
+  next.redis.host = "redis";
+  next.downstream.max_head = 1024;
+  CHECK(keep_fixed(next, running) == Keys{"workers", "identity_secret", "store.type"});
+  CHECK(next.workers == running.workers);
+  CHECK(next.identity_key == running.identity_key);
+  CHECK(next.store_type == running.store_type);
+  CHECK(next.redis == running.redis);
+  CHECK(next.downstream.max_head == 1024);
+}
+
+}  // namespace
+}  // namespace weir::app

@@ -1,0 +1,68 @@
+#include "app/file_watch.hpp"
+
+#include <fstream>
+#include <unistd.h>
+
+#include "catch.hpp"
+
+namespace weir::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Directory {
+  Directory() {
+    std::string name = (fs::canonical(fs::temp_directory_path()) / "weir-XXXXXX").string();
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~Directory() { fs::remove_all(path); }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+
+  /// The steps below this directory, as DIRECTORY:NAME.
+  std::vector<std::string> steps(const fs::path& file) const {
+    std::vector<std::string> found;
+    for (const PathStep& step : steps_to(path / file)) {
+      const auto relative = step.directory.lexically_relative(path).string();
+      if (!relative.starts_with("..")) found.push_back(relative + ':' + step.name);
+    }
+    return found;
+  }
+  void write(const fs::path& file) const { std::ofstream(path / file) << "x"; }
+
+  fs::path path;
+};
+
+using Steps = std::vector<std::string>;
+
+TEST_CASE("the way to a file leads over its directories and over the targets of links") {
+  const Directory in;
+  fs::create_directories(in.path / "etc/sub");
+  in.write("etc/sub/weir.yaml");
+  CHECK(in.steps("etc/sub/weir.yaml") == Steps{".:etc", "etc:sub", "etc/sub:weir.yaml"});
+  CHECK(in.steps("etc/./sub/../sub/weir.yaml") ==
+        Steps{".:etc", "etc:sub", "etc:sub", "etc/sub:weir.yaml"});
+
+  fs::create_symlink("etc/sub", in.path / "current");
+  fs::create_symlink("../../current/weir.yaml", in.path / "etc/sub/link.yaml");
+  CHECK(in.steps("etc/sub/link.yaml") == Steps{".:etc", "etc:sub", "etc/sub:link.yaml", ".:current",
+                                               ".:etc", "etc:sub", "etc/sub:weir.yaml"});
+  fs::create_symlink(in.path / "etc", in.path / "absolute");
+  CHECK(in.steps("absolute/sub/weir.yaml") ==
+        Steps{".:absolute", ".:etc", "etc:sub", "etc/sub:weir.yaml"});
+}
+
+TEST_CASE("the way ends where something is missing, and links without end have one") {
+  const Directory in;
+  CHECK(in.steps("etc/weir.yaml") == Steps{".:etc"});
+  fs::create_directory(in.path / "etc");
+  CHECK(in.steps("etc/weir.yaml") == Steps{".:etc", "etc:weir.yaml"});
+  fs::create_symlink("nowhere/weir.yaml", in.path / "dangling");
+  CHECK(in.steps("dangling") == Steps{".:dangling", ".:nowhere"});
+  fs::create_symlink("loop", in.path / "loop");
+  CHECK(in.steps("loop").size() < 100);
+}
+
+}  // namespace
+}  // namespace weir::app

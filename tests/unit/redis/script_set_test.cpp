@@ -1,0 +1,36 @@
+#include "redis/script_set.hpp"
+
+#include "catch.hpp"
+
+namespace {
+
+using namespace weir::redis;
+using weir::rules::Algorithm;
+
+constexpr AlgorithmSet gcra = set_of(Algorithm::gcra);
+constexpr AlgorithmSet window = set_of(Algorithm::fixed_window);
+constexpr AlgorithmSet sliding_log = set_of(Algorithm::sliding_log);
+constexpr auto gcra_and_window = static_cast<AlgorithmSet>(gcra | window);
+constexpr auto all_three = static_cast<AlgorithmSet>(gcra | window | sliding_log);
+
+}  // namespace
+
+TEST_CASE("the script of a set is its own, else the one with the fewest other algorithms") {
+  const ScriptSet scripts({all_three, gcra_and_window, window}, Clock::server);
+  CHECK(scripts.find(window) == 2);
+  CHECK(scripts.find(gcra) == 1);
+  CHECK(scripts.find(gcra_and_window) == 1);
+  CHECK(scripts.find(sliding_log) == 0);
+  CHECK(scripts.find(set_of(Algorithm::token_bucket)) == std::nullopt);
+  CHECK(scripts.texts()[2] == script_for(window, Clock::server));
+}
+
+TEST_CASE("a script keeps its index when others are added") {
+  ScriptSet scripts({window}, Clock::argument);
+  CHECK(scripts.find(gcra) == std::nullopt);
+  scripts.add({gcra_and_window, window, gcra});
+  CHECK(scripts.sets() == std::vector<AlgorithmSet>{window, gcra_and_window, gcra});
+  CHECK(scripts.find(window) == 0);
+  CHECK(scripts.find(gcra) == 2);
+  CHECK(scripts.texts()[2] == script_for(gcra, Clock::argument));
+}
