@@ -274,7 +274,8 @@ asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream,
   co_return keep_alive;
 }
 
-/// Another thread reloads.
+/// Another thread reloads. Its report finds nobody if the server has ended by then, so the timer,
+/// which belongs to the loop, does not depend on the thread.
 asio::awaitable<AdminAnswer> AdminServer::Loop::reloaded() {
   struct Pending {
     explicit Pending(asio::io_context& io) : over(io, asio::steady_timer::time_point::max()) {}
@@ -282,10 +283,12 @@ asio::awaitable<AdminAnswer> AdminServer::Loop::reloaded() {
     ReloadReport report;
   };
   const auto pending = std::make_shared<Pending>(io_);
-  reload_([this, pending](ReloadReport report) {
-    asio::post(io_, [pending, report = std::move(report)]() mutable {
-      pending->report = std::move(report);
-      pending->over.cancel();
+  reload_([this, awaited = std::weak_ptr(pending)](ReloadReport report) {
+    asio::post(io_, [awaited, report = std::move(report)]() mutable {
+      const auto waiting = awaited.lock();
+      if (!waiting) return;
+      waiting->report = std::move(report);
+      waiting->over.cancel();
     });
   });
   error_code cancelled;
