@@ -21,7 +21,7 @@ struct ReloadProblem {
 struct ReloadReport {
   enum class Outcome : std::uint8_t {
     applied,
-    rejected,    ///< the new configuration has problems; nothing has changed
+    rejected,    ///< `problems` has the reasons; the running configuration stays
     unavailable  ///< the process is draining
   };
   Outcome outcome = Outcome::applied;

@@ -30,11 +30,12 @@ Names names_of(const Entries& entries) {
   return names;
 }
 
-/// Unique, even where an upstream has a server twice.
+/// The same for every spelling of a URL. Unique, even where an upstream has a server twice.
 Names server_names(const upstream::Upstream& upstream) {
   Names names;
   for (const auto& server : upstream.servers) {
-    std::string name = upstream.name + '\n' + server.url;
+    std::string name =
+        upstream.name + '\n' + (server.secure ? "https " : "http ") + server.authority();
     while (std::find(names.begin(), names.end(), name) != names.end())
       name += '\n';
     names.push_back(std::move(name));

@@ -55,6 +55,9 @@ std::string url_of(const Endpoint& address) {
   return (address.is_unix() ? "" : "http://") + address.to_string();
 }
 
+/// A file that turned into a pipe must not stop the server's thread for long.
+constexpr config::Patience reload_patience = std::chrono::seconds(1);
+
 /// Blocks the signals that are handled, in every thread started from here: they are read through
 /// signalfd(2), and a late one cannot kill a process that is ending in order.
 sigset_t block_signals() {
@@ -107,6 +110,7 @@ class Server {
   void reload(const Request& request);
   Result<void> prepare_admin(const config::Config& next);
   void serve_admin();
+  void note_applied(const std::string& problem);
   void report_certificates(const std::string& origin, const Certificates& certificates) const;
   void finish(admin::ReloadReport report);
   void reject(std::vector<config::Diagnostic> problems);
@@ -221,7 +225,7 @@ Result<void> Server::watch_source() {
   });
   if (auto started = watch_->start(); !started) return started;
   // It may have changed since it was read for the first time.
-  const auto now = source_.load();
+  const auto now = source_.load(reload_patience);
   if (!now || now->hash != running_.hash()) request_reload({"--watch", [](const auto&) {}});
   return {};
 }
@@ -271,7 +275,7 @@ void Server::reload_next() {
 }
 
 void Server::reload(const Request& request) {
-  const auto loaded = source_.load();
+  const auto loaded = source_.load(reload_patience);
   if (!loaded) return reject(loaded.error());
   auto prepared = running_.prepare(*loaded);
   if (!prepared) return reject(prepared.error());
@@ -290,14 +294,23 @@ void Server::reload(const Request& request) {
   store_.set_max_keys(config().memory.max_keys);
   replacing_workers_ = workers_.size();
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    workers_[i]->apply(std::move(plans[i]), [this] {
-      asio::post(io_, [this] {
-        if (--replacing_workers_ > 0) return;
-        serve_admin();
-        finish(std::move(report_));
-      });
+    workers_[i]->apply(std::move(plans[i]), [this](const std::string& problem) {
+      asio::post(io_, [this, problem] { note_applied(problem); });
     });
   }
+}
+
+/// A worker that has no memory for the next generation keeps the one it has: the reload has failed,
+/// although the others use it.
+void Server::note_applied(const std::string& problem) {
+  if (!problem.empty()) {
+    spdlog::error("{}; reload again", problem);
+    report_.outcome = admin::ReloadReport::Outcome::rejected;
+    report_.problems.push_back({.message = problem + "; reload again"});
+  }
+  if (--replacing_workers_ > 0) return;
+  serve_admin();
+  finish(std::move(report_));
 }
 
 /// Binds the admin server's next address, if that is not the one it has.
@@ -407,6 +420,14 @@ void Server::run() {
 }
 
 }  // namespace
+
+void hold_reload_signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGHUP);
+  ::sigaddset(&signals, SIGUSR1);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
 
 int serve(const Source& source, const LoadedConfig& loaded) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("weir"));

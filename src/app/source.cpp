@@ -18,15 +18,16 @@ LoadResult load(const std::string& yaml, const config::Environment& environment)
 }  // namespace
 
 Source file_source(const std::string& file) {
-  return {.name = file, .load = [file]() -> LoadResult {
-            const auto text = config::read_text(file);
+  return {.name = file, .load = [file](config::Patience patience) -> LoadResult {
+            const auto text = config::read_text(file, patience);
             if (!text) return text.error();
             return load(*text, config::process_environment(file));
           }};
 }
 
 Source text_source(std::string name, std::string yaml) {
-  return {.name = std::move(name), .load = [yaml = std::move(yaml)]() -> LoadResult {
+  return {.name = std::move(name),
+          .load = [yaml = std::move(yaml)](config::Patience) -> LoadResult {
             return load(yaml, config::process_environment("."));
           }};
 }

@@ -21,7 +21,8 @@ struct LoadedConfig {
 
 struct Source {
   std::string name;  ///< as problems name it: the file
-  std::function<Result<LoadedConfig, std::vector<config::Diagnostic>>()> load;
+  /// The time is how long a file that is a pipe may be silent.
+  std::function<Result<LoadedConfig, std::vector<config::Diagnostic>>(config::Patience)> load;
   /// Reload when this file changes.
   std::optional<std::filesystem::path> watched{};
 };

@@ -86,36 +86,47 @@ std::unique_ptr<limiter::Limiter> Worker::make_limiter(GenerationPlan& plan,
       is_shared ? store::Decider::redis : store::Decider::memory, std::move(plan.policies));
 }
 
-std::shared_ptr<proxy::AccessLog> Worker::access_log_of(const GenerationPlan& plan) {
+std::shared_ptr<proxy::AccessLog> Worker::access_log_of(const GenerationPlan& plan) const {
   const bool is_same = context_.generation && plan.log_writer == log_writer_ &&
                        plan.config->access_log == log_options_;
   if (is_same) return context_.generation->access_log;
-  log_writer_ = plan.log_writer;
-  log_options_ = plan.config->access_log;
-  return {new proxy::AccessLog(log_options_, *log_writer_, seed_ + generations_),
-          [writer = log_writer_](proxy::AccessLog* log) { delete log; }};
+  return {new proxy::AccessLog(plan.config->access_log, *plan.log_writer, seed_ + generations_),
+          [writer = plan.log_writer](proxy::AccessLog* log) { delete log; }};
 }
 
-void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
-  const auto& config = *plan.config;
+std::vector<std::unique_ptr<proxy::UpstreamPool>> Worker::make_pools(const GenerationPlan& plan) {
   std::unordered_map<std::string_view, const proxy::UpstreamPool*> running;
   if (context_.generation) {
     for (const auto& pool : context_.generation->pools)
       running.emplace(pool->settings().name, pool.get());
   }
+  const auto& upstreams = plan.config->upstreams;
   std::vector<std::unique_ptr<proxy::UpstreamPool>> pools;
-  for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
+  for (std::size_t i = 0; i < upstreams.size(); ++i) {
     const auto& certificates = plan.upstream_certificates[i];
     pools.push_back(std::make_unique<proxy::UpstreamPool>(
         context_.upstream_needs(),
-        proxy::UpstreamParts{.settings = config.upstreams[i],
+        proxy::UpstreamParts{.settings = upstreams[i],
                              .in_use = plan.counters->servers_in_use[i],
                              .tls = certificates.context,
                              .has_same_certificates = !certificates.has_changed},
-        running[config.upstreams[i].name], context_.next_random()));
+        running[upstreams[i].name], context_.next_random()));
   }
-  auto limiter = make_limiter(plan, store);
+  return pools;
+}
+
+/// First makes everything, which may fail and changes nothing that runs; then replaces it.
+void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
+  std::vector<RunningListener> opened = open_listeners(plan.listeners);
+  std::vector<RunningListener> listeners;
+  listeners.reserve(plan.listeners.size());
+  leaving_.reserve(leaving_.size() + 1);
+  removed_listeners_.reserve(removed_listeners_.size() + listeners_.size());
+  auto log_options = plan.config->access_log;
+  auto log_writer = plan.log_writer;
+  auto pools = make_pools(plan);
   auto access_log = access_log_of(plan);
+  auto limiter = make_limiter(plan, store);
   context_.use(std::make_unique<proxy::Generation>(
       proxy::GenerationParts{.blueprint = std::move(plan.blueprint),
                              .store = store,
@@ -124,27 +135,43 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
                              .access_log = std::move(access_log),
                              .pools = std::move(pools)},
       ++generations_));
+  log_options_ = std::move(log_options);
+  log_writer_ = std::move(log_writer);
   if (store_ && store_ != store) {
     store_->redis.watch(nullptr);
     leaving_.push_back(std::move(store_));
   }
   store_ = std::move(store);
-  use_listeners(std::move(plan.listeners));
+  use_listeners(plan.listeners, opened, std::move(listeners));
 }
 
-void Worker::use_listeners(std::vector<ListenerPlan> plans) {
-  std::vector<RunningListener> next;
+/// Those that are new. They do not accept yet.
+std::vector<Worker::RunningListener> Worker::open_listeners(std::vector<ListenerPlan>& plans) {
+  std::vector<RunningListener> opened;
   for (ListenerPlan& plan : plans) {
-    const auto running = std::find_if(listeners_.begin(), listeners_.end(),
-                                      [&](const auto& one) { return one.id == plan.id; });
-    if (running == listeners_.end()) {
-      next.push_back({plan.id, std::make_unique<proxy::Listener>(context_, std::move(*plan.socket),
-                                                                 std::move(plan.manner))});
-      if (is_listening_) next.back().listener->start();
-    } else {
-      running->listener->use(std::move(plan.manner));
-      next.push_back(std::move(*running));
-      listeners_.erase(running);
+    if (!plan.socket) continue;
+    opened.push_back({plan.id, std::make_unique<proxy::Listener>(context_, std::move(*plan.socket),
+                                                                 proxy::Manner(plan.manner))});
+  }
+  return opened;
+}
+
+/// `next` is empty and has room for all.
+void Worker::use_listeners(std::vector<ListenerPlan>& plans, std::vector<RunningListener>& opened,
+                           std::vector<RunningListener> next) {
+  const auto take = [&next](std::vector<RunningListener>& from, std::uint64_t id) {
+    const auto found =
+        std::find_if(from.begin(), from.end(), [id](const auto& one) { return one.id == id; });
+    if (found == from.end()) return false;
+    next.push_back(std::move(*found));
+    from.erase(found);
+    return true;
+  };
+  for (ListenerPlan& plan : plans) {
+    if (take(listeners_, plan.id)) {
+      next.back().listener->use(std::move(plan.manner));
+    } else if (take(opened, plan.id) && is_listening_) {
+      next.back().listener->start();
     }
   }
   for (auto& gone : listeners_) {
@@ -176,22 +203,23 @@ void Worker::join() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Worker::apply(GenerationPlan plan, std::function<void()> applied) {
+void Worker::apply(GenerationPlan plan, Applied applied) {
   boost::asio::post(io_, [this, plan = std::move(plan), applied = std::move(applied)]() mutable {
     proxy::spawn(io_, replace(std::move(plan), std::move(applied)));
   });
 }
 
-proxy::Task<> Worker::replace(GenerationPlan plan, std::function<void()> applied) {
+proxy::Task<> Worker::replace(GenerationPlan plan, Applied applied) {
+  std::string problem;
   try {
     auto store = make_store(plan);
     if (store && store != store_) co_await await_ready(*store);
     if (!draining_) use(std::move(plan), std::move(store));
     if (watching_) watch_store();
-  } catch (const std::exception& thrown) {  // there is no memory for it
-    spdlog::error("worker {} keeps the configuration it has: {}", index_, thrown.what());
+  } catch (const std::exception& thrown) {  // out of memory, or of descriptors
+    problem = "worker " + std::to_string(index_) + " keeps its configuration: " + thrown.what();
   }
-  applied();
+  applied(problem);
 }
 
 /// Until it is ready, or known not to be: the first requests, too, are counted where all are.

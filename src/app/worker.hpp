@@ -66,9 +66,11 @@ class Worker {
 
   /// `listening` is called once, when connections are accepted: on the worker's thread or this one.
   void start(std::function<void()> listening);
+  /// The problem is empty if the worker uses the generation; else it keeps the one it has.
+  using Applied = std::function<void(const std::string& problem)>;
   /// Replaces the running generation, then calls `applied` on the worker's thread. One at a time.
   /// A connection to another Redis is made first, for at most its connect_timeout.
-  void apply(GenerationPlan plan, std::function<void()> applied);
+  void apply(GenerationPlan plan, Applied applied);
   /// Stops accepting, lets running exchanges finish, then calls `drained` on the worker's thread.
   void drain(std::function<void()> drained);
   /// Ends all sessions at once.
@@ -89,11 +91,14 @@ class Worker {
 
   std::shared_ptr<SharedStore> make_store(const GenerationPlan& plan);
   void use(GenerationPlan plan, std::shared_ptr<SharedStore> store);
-  void use_listeners(std::vector<ListenerPlan> plans);
+  std::vector<RunningListener> open_listeners(std::vector<ListenerPlan>& plans);
+  void use_listeners(std::vector<ListenerPlan>& plans, std::vector<RunningListener>& opened,
+                     std::vector<RunningListener> next);
+  std::vector<std::unique_ptr<proxy::UpstreamPool>> make_pools(const GenerationPlan& plan);
   std::unique_ptr<limiter::Limiter> make_limiter(GenerationPlan& plan,
                                                  const std::shared_ptr<SharedStore>& store);
-  std::shared_ptr<proxy::AccessLog> access_log_of(const GenerationPlan& plan);
-  proxy::Task<> replace(GenerationPlan plan, std::function<void()> applied);
+  std::shared_ptr<proxy::AccessLog> access_log_of(const GenerationPlan& plan) const;
+  proxy::Task<> replace(GenerationPlan plan, Applied applied);
   proxy::Task<> await_ready(SharedStore& store);
   proxy::Task<> tick();
   proxy::Task<> open();

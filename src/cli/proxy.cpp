@@ -22,7 +22,7 @@ int proxy(const ProxyFlags& flags) {
     return refused;
   }
   const app::Source source = app::text_source("weir proxy", *yaml);
-  const auto loaded = source.load();
+  const auto loaded = source.load(config::for_ever);
   if (!loaded) {
     for (const auto& diagnostic : loaded.error()) {
       std::cerr << "weir proxy: " << flag_of(diagnostic) << ": " << diagnostic.message << '\n';

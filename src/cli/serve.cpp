@@ -15,10 +15,11 @@ struct ServeOptions {
 };
 
 int serve(const ServeOptions& options) {
+  app::hold_reload_signals();
   const std::string& file = options.file;
   app::Source source = app::file_source(file);
   if (options.watch) source.watched = file;
-  const auto loaded = source.load();
+  const auto loaded = source.load(config::for_ever);
   if (!loaded) {
     print_diagnostics(std::cerr, file, loaded.error());
     return refused;

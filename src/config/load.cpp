@@ -105,8 +105,9 @@ Loaded load_text(std::string_view yaml, const Environment& environment) {
   return std::shared_ptr<const Config>(std::move(config));
 }
 
-Result<std::string, std::vector<Diagnostic>> read_text(const std::filesystem::path& file) {
-  Result<std::string> text = read_bounded_file(file, DocumentLimits{}.bytes);
+Result<std::string, std::vector<Diagnostic>> read_text(const std::filesystem::path& file,
+                                                       Patience patience) {
+  Result<std::string> text = read_bounded_file(file, DocumentLimits{}.bytes, patience);
   if (!text) {
     return std::vector{
         Diagnostic{.line = 0, .column = 0, .key_path = {}, .message = text.error().message}};

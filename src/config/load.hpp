@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "config/config.hpp"
 #include "config/diagnostic.hpp"
+#include "config/secret_file.hpp"
 
 namespace weir::config {
 
@@ -28,8 +29,9 @@ using Loaded = Result<std::shared_ptr<const Config>, std::vector<Diagnostic>>;
 [[noreturn]] void throw_exception_from_error(const std::vector<Diagnostic>&,
                                              const boost::source_location&);
 
-/// The text of a configuration file.
-Result<std::string, std::vector<Diagnostic>> read_text(const std::filesystem::path& file);
+/// The text of a configuration file, which may be a pipe.
+Result<std::string, std::vector<Diagnostic>> read_text(const std::filesystem::path& file,
+                                                       Patience patience = for_ever);
 Loaded load_text(std::string_view yaml, const Environment& environment);
 Loaded load_file(const std::filesystem::path& file);
 

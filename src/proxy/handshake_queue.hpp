@@ -57,6 +57,10 @@ class HandshakeQueue {
   /// than `most` now, which has to leave; else nullptr.
   Entry* begin(Entry& entry, std::size_t most) {
     in_progress_.push_back(entry);
+    return oldest_beyond(most);
+  }
+  /// The oldest if more than `most` are in progress; else nullptr.
+  Entry* oldest_beyond(std::size_t most) {
     return in_progress_.size() > most ? &in_progress_.front() : nullptr;
   }
   /// Is neither waiting nor in progress any more.

@@ -84,13 +84,16 @@ void Handshakes::take_back() {
 
 /// Nothing runs on the thread here, so the oldest can be closed at once.
 void Handshakes::begin(Handshake& handshake) {
-  auto* const oldest = static_cast<Handshake*>(queue_.begin(handshake, most_));
-  if (oldest == nullptr) return;
-  oldest->end(Handshake::Outcome::displaced);
-  queue_.leave(*oldest);
-  oldest->give_up();
-  oldest->stream_.close();
-  displacing_();
+  auto* entry = queue_.begin(handshake, most_);
+  // More than one if a reload has lowered the bound.
+  for (; entry != nullptr; entry = queue_.oldest_beyond(most_)) {
+    auto& oldest = static_cast<Handshake&>(*entry);
+    oldest.end(Handshake::Outcome::displaced);
+    queue_.leave(oldest);
+    oldest.give_up();
+    oldest.stream_.close();
+    displacing_();
+  }
 }
 
 void Handshakes::publish() const {

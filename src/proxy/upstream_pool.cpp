@@ -26,7 +26,8 @@ UpstreamPool::UpstreamPool(UpstreamNeeds needs, const UpstreamParts& parts,
     shares_ = std::make_shared<UpstreamShares>(UpstreamShares{{needs_}, settings_.reuse});
   }
   shares_->idle_timeout = settings_.idle_timeout;
-  shares_->tls = parts.tls;
+  // A request of the configuration before may still connect to a server with https://.
+  if (parts.tls) shares_->tls = parts.tls;
   for (std::size_t i = 0; i < settings_.servers.size(); ++i)
     add(settings_.servers[i], parts.in_use[i], seed + i, members);
 }

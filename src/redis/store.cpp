@@ -98,7 +98,7 @@ class Store::Implementation final : public Connection::Owner {
   Pending& take(store::Completion& completion, store::Acquisition* acquisition);
   void ask(store::Acquisition& acquisition, std::span<const store::Claim> claims,
            store::Completion& completion, Instant now);
-  void send(Pending& pending, Duration waited);
+  void send(Pending& pending, Duration waited /* of the timeout */);
   void on_reply(Pending& pending, const redisReply& reply);
   void on_error(Pending& pending, const redisReply& reply);
   void on_loss(Pending& pending, StoreError why);
@@ -216,14 +216,14 @@ void Store::Implementation::forget(const store::Key& key, store::Completion& com
   send(pending, Duration{0});
 }
 
-/// `waited`: how much of the timeout has passed.
 void Store::Implementation::send(Pending& pending, Duration waited) {
+  pending.deadline = SteadyClock::now() + (options_.timeout - waited);
+  // May throw, so it comes before the question is sent.
+  if (!armed_ || pending.deadline < timer_.expiry()) arm(pending.deadline);
   if (!connection_.send(pending.command, pending))
     return fail_later(pending, StoreError::not_connected);
   counters_.questions.add();
-  pending.deadline = SteadyClock::now() + (options_.timeout - waited);
   pending_.push(pending);
-  if (!armed_ || pending.deadline < timer_.expiry()) arm(pending.deadline);
 }
 
 // ---- answers ----
@@ -289,10 +289,11 @@ void Store::Implementation::on_loss(Pending& pending, StoreError why) {
 void Store::Implementation::fail_later(Pending& pending, StoreError error) {
   pending.error = error;
   pending.link_before(failed_);
-  if (std::exchange(failing_posted_, true)) return;
+  if (failing_posted_) return;
   asio::post(io_, [this, watch = presence_.watch()] {
     if (!watch.expired()) complete_failed();
   });
+  failing_posted_ = true;
 }
 
 void Store::Implementation::complete_failed() {
@@ -384,8 +385,6 @@ void Store::Implementation::on_failure() {
 void Store::Implementation::reconnect() {
   connection_.abandon("no answer within " + std::to_string(to_us(options_.timeout)) + " us");
 }
-
-// ---- the interface ----
 
 Store::Store(boost::asio::io_context& io, const Options& options, StoreSetup setup,
              const MonotonicClock& clock, StoreCounters& counters)

@@ -1,5 +1,7 @@
 #include "store/circuit_breaker.hpp"
 
+#include <new>
+
 namespace weir::store {
 
 std::optional<Result> CircuitBreaker::acquire(Acquisition& acquisition, Completion& completion,
@@ -11,12 +13,25 @@ std::optional<Result> CircuitBreaker::acquire(Acquisition& acquisition, Completi
   }
   if (!is_let_through(now)) return Result{.error = last_error_, .decider = Decider::redis};
   acquisition.asked_at = now;
-  Asked& asked = asked_.take(*this);
-  asked.caller = &completion;
-  const auto result = next_.acquire(acquisition, asked, now);
-  if (!result) return std::nullopt;
-  asked_.give_back(asked);
-  note(result->error, now);
+  const auto result = ask(acquisition, completion, now);
+  if (result) note(result->error, now);
+  return result;
+}
+
+/// A question that was let through has a result even if there is no memory for it: the breaker
+/// waits for one.
+std::optional<Result> CircuitBreaker::ask(Acquisition& acquisition, Completion& completion,
+                                          Instant now) noexcept {
+  Asked* asked = nullptr;
+  std::optional<Result> result;
+  try {
+    asked = &asked_.take(*this);
+    asked->caller = &completion;
+    result = next_.acquire(acquisition, *asked, now);
+  } catch (const std::bad_alloc&) {
+    result = Result{.error = Error::out_of_memory, .decider = Decider::redis};
+  }
+  if (result && asked != nullptr) asked_.give_back(*asked);
   return result;
 }
 

@@ -62,6 +62,7 @@ class CircuitBreaker final : public Store {
   };
 
   bool is_let_through(Instant now);
+  std::optional<Result> ask(Acquisition& acquisition, Completion& completion, Instant now) noexcept;
   void answer(Asked& asked, const Result& result, Instant now);
   void note(Error error, Instant now);
   void publish_state() { counters_.breaker.store(breaker_.state(), std::memory_order_relaxed); }

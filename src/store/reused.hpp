@@ -19,11 +19,11 @@ class Reused {
       free_.pop_back();
       return used;
     }
-    free_.reserve(all_.size() + 1);  // give_back() must not throw
+    // give_back() must not throw.
+    if (free_.capacity() <= all_.size()) free_.reserve(2 * all_.size() + 8);
     return all_.emplace_back(arguments...);
   }
   void give_back(T& object) noexcept { free_.push_back(&object); }
-  bool all_given_back() const { return free_.size() == all_.size(); }
 
  private:
   std::deque<T> all_;

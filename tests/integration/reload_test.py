@@ -39,6 +39,18 @@ class Answer(ReloadCase):
         self.assertEqual(self.reload()["changed"], [])
         self.assertIn("nothing has changed", self.weir.stderr)
 
+    def test_a_file_that_became_a_pipe_is_422_and_blocks_no_signal(self):
+        self.serve(fixed("x"))
+        self.weir.file.unlink()
+        os.mkfifo(self.weir.file)
+        problems = self.reload_fails()
+        self.assertEqual(len(problems), 1)
+        self.assertIn("nothing came, nor its end, for 1000 ms", problems[0]["message"])
+        with self.connect(self.weir) as client:
+            self.assertEqual(client.request("GET", "/").body, b"x")
+        self.weir.signal(signal.SIGTERM)
+        self.assertEqual(self.weir.wait(), 0)
+
     def test_422_lists_every_problem_with_its_place(self):
         self.serve(fixed("x"))
         self.write("policies:\n  p: {algorithm: gcra, rate: 10/1s, bursst: 20}\n"

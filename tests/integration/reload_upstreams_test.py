@@ -48,9 +48,8 @@ class Servers(ReloadCase):
         self.ask(4)
         self.assertEqual([up.connections for up in (first, second, third)], [1, 1, 1])
         self.assertEqual(len(third.requests), 2)
-        samples = self.scrape()
-        self.assertEqual(labelled(samples, "weir_upstream_requests_total", upstream="main",
-                                  outcome="answered"), 14)
+        eventually(lambda: labelled(self.scrape(), "weir_upstream_requests_total", upstream="main",
+                                    outcome="answered") == 14, "every request is counted")
 
     def test_a_weight_and_timeouts_change(self):
         up = self.upstream()

@@ -1,5 +1,5 @@
-// Counts what a test allocates. Included by one source of an executable: it replaces the global
-// operator new.
+// Counts what a test allocates, by thread. Included by one source of an executable: it replaces the
+// global operator new.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace weir {
 
-inline std::size_t allocation_count = 0;
+inline thread_local std::size_t allocation_count = 0;
 
 /// How often `run` allocates.
 template <class Run>

@@ -59,6 +59,19 @@ TEST_CASE("handshakes in progress and new ones get turns alternately") {
   CHECK(script.turns() == "aebfcgd");
 }
 
+TEST_CASE("a bound that was lowered makes several of the oldest leave") {
+  Script script;
+  script.begin("abcd");
+  std::string left;
+  auto* oldest = static_cast<Named*>(script.queue.begin(script['e'], 2));
+  for (; oldest != nullptr; oldest = static_cast<Named*>(script.queue.oldest_beyond(2))) {
+    left += oldest->name;
+    script.queue.leave(*oldest);
+  }
+  CHECK(left == "abc");
+  CHECK(script.queue.in_progress() == 2);
+}
+
 TEST_CASE("neither kind holds up the other by asking again and again") {
   Script script;
   script.begin("a");

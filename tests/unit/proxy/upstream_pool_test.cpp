@@ -25,7 +25,8 @@ struct Pool {
     reload();
   }
   /// A pool of these settings in place of the one there is.
-  void reload(bool has_same_certificates = true) {
+  void reload(bool has_same_certificates = true,
+              std::shared_ptr<const tls::ClientContext> tls = {}) {
     gauges.resize(settings.servers.size());
     for (auto& gauge : gauges)
       gauge = gauge ? gauge : std::make_shared<Gauge>();
@@ -35,7 +36,7 @@ struct Pool {
             .io = io, .turns = turns, .descriptors = descriptors, .give_up_idle = give_up_idle},
         UpstreamParts{.settings = generations.emplace_back(settings),
                       .in_use = gauges,
-                      .tls = {},
+                      .tls = std::move(tls),
                       .has_same_certificates = has_same_certificates},
         pool.get(), 0);
     next->begin(generations.size());
@@ -97,6 +98,14 @@ struct Pair {
   }
   std::optional<Socket> other;
 };
+
+TEST_CASE("a pool without https:// leaves the context to requests of the one before") {
+  Pool pool({"a"});
+  const auto context = tls::ClientContext::load({}).value();
+  pool.reload(true, context);
+  pool.reload(true);
+  CHECK(pool.pool->shares().tls == context);
+}
 
 TEST_CASE("a server that was tried is chosen again only when all were") {
   Pool pool({"192.0.2.1", "192.0.2.2"});

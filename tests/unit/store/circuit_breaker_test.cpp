@@ -1,5 +1,7 @@
 #include "store/circuit_breaker.hpp"
 
+#include <new>
+
 #include "unit/store/chain_fixture.hpp"
 
 namespace weir::store::test {
@@ -20,7 +22,36 @@ struct Fixture {
   Breaker::State state() const { return counters.breaker.load(); }
 };
 
+/// Has no memory for a question.
+struct Scarce final : RemoteStore {
+  std::optional<Result> acquire(Acquisition&, Completion&, Instant) override {
+    throw std::bad_alloc();
+  }
+  std::optional<Result> peek(Acquisition&, Completion&, Instant) override { return Result{}; }
+  std::optional<Result> forget(const Key&, Completion&, Instant) override { return Result{}; }
+  void settle(std::span<const Settlement>, Instant) override {}
+  bool is_ready() const override { return true; }
+  bool has_decided() const override { return true; }
+  bool is_silent() const override { return false; }
+  void reconnect() override {}
+  std::optional<Result> probe(Completion&, Instant) override { return Result{}; }
+};
+
 }  // namespace
+
+TEST_CASE("A question for which there is no memory is an error, and the breaker does not wait") {
+  Scarce remote;
+  ChainCounters counters;
+  CircuitBreaker link{remote, Breaker(2, 1s), counters};
+  const auto limit = gcra(1'000);
+  for (const Duration after : {0s, 0s, 1s}) {
+    Request request{{claim(limit, 1)}};
+    request.come(link, after);
+    CHECK(request.result->error == Error::out_of_memory);
+  }
+  // The third one was let through by the open breaker, which is open again and not half-open.
+  CHECK(counters.breaker.load() == Breaker::State::open);
+}
 
 TEST_CASE("Requests that find no connection open the breaker; it closes when the store is back") {
   Fixture fixture;
