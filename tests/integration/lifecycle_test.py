@@ -174,9 +174,17 @@ class Draining(Case):
         weir.signal(signal.SIGTERM)
         eventually(lambda: "draining" in weir.stderr, "the server drains")
 
+    def is_refused(self, weir):
+        try:
+            self.connect(weir).close()
+        except ConnectionRefusedError:
+            return True
+        return False
+
     def test_a_request_in_flight_is_answered_and_told_to_close(self):
         weir, client = self.stuck(shutdown_timeout="10m")
         self.drain(weir)
+        eventually(lambda: self.is_refused(weir), "the workers drain")
         self.may_answer.set()
         response = client.read()
         self.assertEqual((response.status, response.body), (200, b"late but whole"))

@@ -3,6 +3,7 @@
 from harness.case import limited
 from harness.exposition import labelled
 from harness.reload_case import ReloadCase, copied
+from harness.waiting import eventually
 
 ALGORITHMS = {
     "fixed_window": {"rate": "{}/1d"},
@@ -115,11 +116,12 @@ class Counts(ReloadCase):
         self.remaining()
         self.change({"a": window(10), "p": window(10)}, [{"policy": "a"}, {"policy": "p"}])
         self.remaining()
+        eventually(lambda: labelled(self.scrape(), "weir_requests_total", route="all",
+                                    code="200") == 2, "both requests are counted")
         samples = self.scrape()
         allowed = {name: labelled(samples, "weir_decisions_total", policy=name, outcome="allowed")
                    for name in ("a", "p")}
         self.assertEqual(allowed, {"a": 1, "p": 2})
-        self.assertEqual(labelled(samples, "weir_requests_total", route="all", code="200"), 2)
         self.assertEqual(labelled(samples, "weir_connections"), 1)
 
     def test_identities_may_move_too(self):

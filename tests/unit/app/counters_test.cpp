@@ -21,16 +21,14 @@ config::Config named(const Names& names) {
   for (const auto& name : names.policies)
     config.policies.emplace_back().name = name;
   config.upstreams.emplace_back().name = "api";
-  for (const auto& url : names.servers)
-    config.upstreams[0].servers.emplace_back().url = url;
+  for (const auto& host : names.servers)
+    config.upstreams[0].servers.push_back({.url = "http://" + host, .host = host});
   return config;
 }
 
 TEST_CASE("counters go on under their names, and the others begin at 0") {
-  const auto before =
-      named({.routes = {"a", "b"}, .servers = {"http://1", "http://2"}, .policies = {"p", "q"}});
-  const auto after =
-      named({.routes = {"c", "b"}, .servers = {"http://2", "http://3"}, .policies = {"r", "p"}});
+  const auto before = named({.routes = {"a", "b"}, .servers = {"1", "2"}, .policies = {"p", "q"}});
+  const auto after = named({.routes = {"c", "b"}, .servers = {"2", "3"}, .policies = {"r", "p"}});
   const WorkerCounters old = new_counters(before);
   const WorkerCounters now = carried_over(before, old, after);
   REQUIRE(now.named->routes.size() == 3);
@@ -45,8 +43,7 @@ TEST_CASE("counters go on under their names, and the others begin at 0") {
 }
 
 TEST_CASE("what has one name has one counter, and servers have one each") {
-  const auto config =
-      named({.routes = {"a", "a", "none"}, .servers = {"http://1", "http://1"}, .policies = {}});
+  const auto config = named({.routes = {"a", "a", "none"}, .servers = {"1", "1"}, .policies = {}});
   const WorkerCounters counters = new_counters(config);
   CHECK(counters.named->routes[0] == counters.named->routes[1]);
   CHECK(counters.named->routes[2] == counters.named->routes[3]);
