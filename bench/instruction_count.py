@@ -3,6 +3,8 @@
 import dataclasses
 
 TOLERANCE = 1.03  # a measured value above this share of the recorded one fails the row
+# What a row may cost beside another one, by the names of both: finding a route does not depend on the number of routes.
+BOUNDS = {"distinct_routes": ("one_route", 1.1), "shared_routes": ("one_route", 1.3)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +29,13 @@ def per_request(short, long):
 
 def exceeds(result):
     return result.recorded is not None and result.measured > result.recorded * TOLERANCE
+
+
+def broken_bounds(measured):
+    """Messages for the rows of `measured`, {name: value}, that cost too much beside another one of them."""
+    for name, (other, most) in BOUNDS.items():
+        if name in measured and other in measured and measured[name] > measured[other] * most:
+            yield f"{name} costs {measured[name] / measured[other]:.2f} times {other}; at most {most}"
 
 
 def table(results):

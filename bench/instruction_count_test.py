@@ -2,7 +2,7 @@
 
 import unittest
 
-from instruction_count import Result, Run, exceeds, per_request, table
+from instruction_count import broken_bounds, exceeds, per_request, Result, Run, table
 
 
 class PerRequest(unittest.TestCase):
@@ -29,6 +29,15 @@ class Exceeds(unittest.TestCase):
         ):
             with self.subTest(measured=measured, recorded=recorded):
                 self.assertEqual(exceeds(Result("row", measured, recorded)), expected)
+
+
+class Bounds(unittest.TestCase):
+    def test_hold_between_rows_that_were_measured(self):
+        self.assertEqual(list(broken_bounds({"one_route": 100, "distinct_routes": 110, "shared_routes": 130})), [])
+        self.assertEqual(list(broken_bounds({"distinct_routes": 111})), [])
+        self.assertEqual(list(broken_bounds({"one_route": 100, "distinct_routes": 111, "shared_routes": 131})),
+                         ["distinct_routes costs 1.11 times one_route; at most 1.1",
+                          "shared_routes costs 1.31 times one_route; at most 1.3"])
 
 
 class Table(unittest.TestCase):

@@ -22,7 +22,7 @@ import tempfile
 import instruction_rows
 import measure
 import peers
-from instruction_count import Result, Run, exceeds, per_request, table
+from instruction_count import broken_bounds, exceeds, per_request, Result, Run, table
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROGRAM = ROOT / "build" / "release" / "weir"
@@ -199,14 +199,19 @@ def main(arguments):
     if recorded["made_with"] not in ({}, circumstances()):
         print(f"script/bench: recorded with {recorded['made_with']}, this is {circumstances()}; the ratios may not "
               "mean anything", file=sys.stderr)
-    results = []
+    results, values = [], {}
     for row in options.rows:
         results.append(Result(row.title, measured(row, options.program), recorded["rows"].get(row.name)))
+        values[row.name] = results[-1].measured
         print(f"{row.name}: {results[-1].measured:,.1f}", file=sys.stderr, flush=True)
         if options.record:
             record(row.name, round(results[-1].measured))
     print(table(results))
-    return 1 if any(exceeds(result) for result in results) and not options.record else 0
+    broken = list(broken_bounds(values))
+    for message in broken:
+        print(f"script/bench: {message}", file=sys.stderr)
+    has_grown = any(exceeds(result) for result in results) and not options.record
+    return 1 if broken or has_grown else 0
 
 
 if __name__ == "__main__":
