@@ -122,9 +122,10 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
   return plans;
 }
 
-void RunningConfiguration::drop_unused() {
+bool RunningConfiguration::drop_unused() {
   drop_unused_of(old_blueprints_);
   drop_unused_of(old_log_writers_);
+  return !old_blueprints_.empty() || !old_log_writers_.empty();
 }
 
 }  // namespace weir::app

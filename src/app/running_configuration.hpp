@@ -42,6 +42,8 @@ class RunningConfiguration {
   Result<Prepared, std::vector<config::Diagnostic>> prepare(const LoadedConfig& loaded);
   /// Returns a plan for each worker.
   std::vector<GenerationPlan> commit(Prepared prepared);
+  /// Drops what only earlier configurations used; true if exchanges still use some of it.
+  bool drop_unused();
 
   /// As it runs.
   const std::shared_ptr<const config::Config>& config() const { return config_; }
@@ -52,7 +54,6 @@ class RunningConfiguration {
 
  private:
   Result<std::shared_ptr<LineWriter>> open_log(const config::Config& next);
-  void drop_unused();
 
   std::size_t descriptors_;
   LoadedConfig loaded_;

@@ -1,6 +1,5 @@
 #include "app/server.hpp"
 
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -26,6 +25,7 @@
 #include "app/descriptors.hpp"
 #include "app/file_watch.hpp"
 #include "app/running_configuration.hpp"
+#include "app/signals.hpp"
 #include "app/worker.hpp"
 #include "store/memory_store.hpp"
 
@@ -33,8 +33,6 @@ namespace weir::app {
 namespace {
 
 namespace asio = boost::asio;
-
-constexpr std::array handled_signals{SIGTERM, SIGINT, SIGHUP, SIGUSR1};
 
 std::uint64_t random_seed() {
   std::random_device device;
@@ -57,19 +55,6 @@ std::string url_of(const Endpoint& address) {
 
 /// A file that turned into a pipe must not stop the server's thread for long.
 constexpr config::Patience reload_patience = std::chrono::seconds(1);
-
-/// Blocks the signals that are handled, in every thread started from here: they are read through
-/// signalfd(2), and a late one cannot kill a process that is ending in order.
-sigset_t block_signals() {
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  for (const int signal : handled_signals) {
-    std::signal(signal, SIG_DFL);  // the parent may have had it ignored
-    ::sigaddset(&signals, signal);
-  }
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return signals;
-}
 
 std::string listed(const std::vector<std::string>& keys) {
   std::string text;
@@ -111,6 +96,7 @@ class Server {
   Result<void> prepare_admin(const config::Config& next);
   void serve_admin();
   void note_applied(const std::string& problem);
+  void sweep();
   void report_certificates(const std::string& origin, const Certificates& certificates) const;
   void finish(admin::ReloadReport report);
   void reject(std::vector<config::Diagnostic> problems);
@@ -142,6 +128,7 @@ class Server {
   asio::posix::stream_descriptor signals_{io_};
   std::optional<FileWatch> watch_;
   asio::steady_timer shutdown_timer_{io_};
+  asio::steady_timer sweep_timer_{io_};
   std::size_t draining_workers_ = 0;
   bool draining_ = false;
 };
@@ -252,8 +239,6 @@ void Server::on_signal(int signal) {
   for (auto& worker : workers_)
     worker->abort();
 }
-
-// ---- reload ----
 
 void Server::request_reload(Request request) {
   requests_.push_back(std::move(request));
@@ -378,12 +363,21 @@ void Server::finish(admin::ReloadReport report) {
   }
   request.done(std::move(report));
   asio::post(io_, [this] { reload_next(); });
+  sweep();
 }
 
-// ---- end ----
+/// Until the exchanges that began with earlier configurations have ended, with their log files.
+void Server::sweep() {
+  if (draining_ || !running_.drop_unused()) return;
+  sweep_timer_.expires_after(std::chrono::seconds(1));
+  sweep_timer_.async_wait([this](const boost::system::error_code& ec) {
+    if (!ec) sweep();
+  });
+}
 
 void Server::drain() {
   draining_ = true;
+  sweep_timer_.cancel();
   readiness_ = admin::Readiness::draining;
   const std::string longest = std::to_string(ceil_seconds(config().shutdown_timeout)) + " s";
   spdlog::info("draining {} connections, at most {}", open_connections_.load(),
@@ -420,14 +414,6 @@ void Server::run() {
 }
 
 }  // namespace
-
-void hold_reload_signals() {
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  ::sigaddset(&signals, SIGHUP);
-  ::sigaddset(&signals, SIGUSR1);
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-}
 
 int serve(const Source& source, const LoadedConfig& loaded) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("weir"));

@@ -9,8 +9,4 @@ namespace weir::app {
 /// after an orderly end, 1 if it could not start. SIGHUP reads `source` again.
 int serve(const Source& source, const LoadedConfig& loaded);
 
-/// Keeps SIGHUP and SIGUSR1 pending until serve() handles them; before it they would end the
-/// process. To be called before the configuration is loaded, while there is one thread.
-void hold_reload_signals();
-
 }  // namespace weir::app

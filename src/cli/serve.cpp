@@ -2,6 +2,7 @@
 #include <string>
 
 #include "app/server.hpp"
+#include "app/signals.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/diagnostics.hpp"
