@@ -3,6 +3,8 @@
 import hashlib
 import os
 import signal
+import subprocess
+import tempfile
 import threading
 import time
 
@@ -13,6 +15,7 @@ from harness.reload_case import ADMIN, ReloadCase, copied
 from harness.services import free_port
 from harness.upstream import answer
 from harness.waiting import eventually
+from harness.weir import binary
 
 
 def fixed(body, **sections):
@@ -38,6 +41,23 @@ class Answer(ReloadCase):
         self.serve(fixed("x"))
         self.assertEqual(self.reload()["changed"], [])
         self.assertIn("nothing has changed", self.weir.stderr)
+
+    def test_a_signal_during_the_start_waits_for_the_program_to_run(self):
+        with tempfile.TemporaryDirectory() as directory:
+            pipe = os.path.join(directory, "weir.yaml")
+            os.mkfifo(pipe)
+            weir = subprocess.Popen([binary(), "serve", "--config", pipe], stderr=subprocess.PIPE, text=True)
+            self.addCleanup(weir.kill)
+            with open(pipe, "w", encoding="utf-8") as configuration_file:  # it is being read now
+                weir.send_signal(signal.SIGHUP)
+                configuration_file.write("listen: [{address: '127.0.0.1:0'}]\n"
+                                         "routes: [{respond: {status: 200}}]\n")
+            for line in weir.stderr:  # the reload finds the pipe without a writer
+                if "the running one stays as it is" in line:
+                    break
+            weir.terminate()
+            self.assertEqual(weir.wait(), 0)
+            weir.stderr.close()
 
     def test_a_file_that_became_a_pipe_is_422_and_blocks_no_signal(self):
         self.serve(fixed("x"))
