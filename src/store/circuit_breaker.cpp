@@ -6,7 +6,7 @@ namespace weir::store {
 
 std::optional<Result> CircuitBreaker::acquire(Acquisition& acquisition, Completion& completion,
                                               Instant now) {
-  if (!next_.is_ready()) {
+  if (!remote_.is_ready()) {
     counters_.not_connected.add();
     note(Error::not_connected, now);
     return Result{.error = Error::not_connected, .decider = Decider::redis};
@@ -22,12 +22,12 @@ std::optional<Result> CircuitBreaker::acquire(Acquisition& acquisition, Completi
 /// waits for one.
 std::optional<Result> CircuitBreaker::ask(Acquisition& acquisition, Completion& completion,
                                           Instant now) noexcept {
-  Asked* asked = nullptr;
+  Forwarded<CircuitBreaker>* asked = nullptr;
   std::optional<Result> result;
   try {
     asked = &asked_.take(*this);
     asked->caller = &completion;
-    result = next_.acquire(acquisition, *asked, now);
+    result = remote_.acquire(acquisition, *asked, now);
   } catch (const std::bad_alloc&) {
     result = Result{.error = Error::out_of_memory, .decider = Decider::redis};
   }
@@ -36,10 +36,10 @@ std::optional<Result> CircuitBreaker::ask(Acquisition& acquisition, Completion& 
 }
 
 void CircuitBreaker::probe(Instant now) {
-  const bool is_deciding = next_.has_decided() && breaker_.state() == Breaker::State::closed;
-  if (is_deciding || probe_.is_awaited || !next_.is_ready() || !is_let_through(now)) return;
+  const bool is_deciding = remote_.has_decided() && breaker_.state() == Breaker::State::closed;
+  if (is_deciding || probe_.is_awaited || !remote_.is_ready() || !is_let_through(now)) return;
   probe_.is_awaited = true;
-  if (const auto result = next_.probe(probe_, now)) probe_.complete(*result, now);
+  if (const auto result = remote_.probe(probe_, now)) probe_.complete(*result, now);
 }
 
 bool CircuitBreaker::is_let_through(Instant now) {
@@ -48,7 +48,7 @@ bool CircuitBreaker::is_let_through(Instant now) {
   return granted;
 }
 
-void CircuitBreaker::answer(Asked& asked, const Result& result, Instant now) {
+void CircuitBreaker::answer(Forwarded<CircuitBreaker>& asked, const Result& result, Instant now) {
   note(result.error, now);
   Completion& caller = *asked.caller;
   asked_.give_back(asked);
@@ -65,7 +65,7 @@ void CircuitBreaker::note(Error error, Instant now) {
   publish_state();
   // If this connection's server is silent, a new connection may find another. A server that is only
   // slow would be slower for another connection.
-  if (opened && error == Error::timeout && next_.is_silent()) next_.reconnect();
+  if (opened && error == Error::timeout && remote_.is_silent()) remote_.reconnect();
 }
 
 }  // namespace weir::store

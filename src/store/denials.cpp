@@ -5,7 +5,7 @@ namespace weir::store {
 std::optional<Result> Denials::acquire(Acquisition& acquisition, Completion& completion,
                                        Instant now) {
   if (const auto denied = known_.recall(acquisition, now)) return denied;
-  Asked& asked = asked_.take(*this);
+  Forwarded<Denials>& asked = asked_.take(*this);
   asked.acquisition = &acquisition;
   asked.caller = &completion;
   const auto result = next_.acquire(acquisition, asked, now);
@@ -15,7 +15,7 @@ std::optional<Result> Denials::acquire(Acquisition& acquisition, Completion& com
   return result;
 }
 
-void Denials::answer(Asked& asked, const Result& result, Instant now) {
+void Denials::answer(Forwarded<Denials>& asked, const Result& result, Instant now) {
   note(*asked.acquisition, result, now);
   Completion& caller = *asked.caller;
   asked_.give_back(asked);

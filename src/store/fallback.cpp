@@ -12,7 +12,7 @@ std::optional<Result> Fallback::acquire(Acquisition& acquisition, Completion& co
                                         Instant now) {
   if (now - acquisition.arrived_at >= timeout_)
     return decide_alone(acquisition, Error::timeout, now);
-  Asked& asked = asked_.take(*this);
+  Forwarded<Fallback>& asked = asked_.take(*this);
   asked.acquisition = &acquisition;
   asked.caller = &completion;
   const auto result = next_.acquire(acquisition, asked, now);
@@ -21,7 +21,7 @@ std::optional<Result> Fallback::acquire(Acquisition& acquisition, Completion& co
   return result->error == Error::none ? *result : decide_alone(acquisition, result->error, now);
 }
 
-void Fallback::answer(Asked& asked, const Result& result, Instant now) {
+void Fallback::answer(Forwarded<Fallback>& asked, const Result& result, Instant now) {
   Acquisition& acquisition = *asked.acquisition;
   Completion& caller = *asked.caller;
   asked_.give_back(asked);

@@ -7,24 +7,20 @@
 #pragma once
 
 #include "store/chain_counters.hpp"
+#include "store/link.hpp"
 #include "store/memory_store.hpp"
 #include "store/reused.hpp"
-#include "store/store.hpp"
 
 namespace weir::store {
 
-class Fallback final : public Store {
+class Fallback final : public Link {
  public:
   /// `timeout` of a decision, from Acquisition::arrived_at.
   Fallback(Store& next, MemoryStore& local, Duration timeout, ChainCounters& counters)
-      : next_(next), local_(local), timeout_(timeout), counters_(counters) {}
+      : Link(next), local_(local), timeout_(timeout), counters_(counters) {}
 
   std::optional<Result> acquire(Acquisition& acquisition, Completion& completion,
                                 Instant now) override;
-  std::optional<Result> peek(Acquisition& acquisition, Completion& completion,
-                             Instant now) override {
-    return next_.peek(acquisition, completion, now);
-  }
   /// The local share of the key is removed too.
   std::optional<Result> forget(const Key& key, Completion& completion, Instant now) override {
     local_.forget(key);
@@ -34,25 +30,15 @@ class Fallback final : public Store {
   void settle(std::span<const Settlement> settlements, Instant now) override;
 
  private:
-  struct Asked final : Completion {
-    explicit Asked(Fallback& its_link) : link(its_link) {}
-    void complete(const Result& result, Instant now) noexcept override {
-      link.answer(*this, result, now);
-    }
-    Fallback& link;
-    Acquisition* acquisition = nullptr;
-    Completion* caller = nullptr;
-  };
-
-  void answer(Asked& asked, const Result& result, Instant now);
+  friend Forwarded<Fallback>;
+  void answer(Forwarded<Fallback>& asked, const Result& result, Instant now);
   Result decide_alone(Acquisition& acquisition, Error why, Instant now) noexcept;
   Result decide_locally(Acquisition& acquisition, Instant now);
 
-  Store& next_;
   MemoryStore& local_;
   Duration timeout_;
   ChainCounters& counters_;
-  Reused<Asked> asked_;
+  Reused<Forwarded<Fallback>> asked_;
 };
 
 }  // namespace weir::store

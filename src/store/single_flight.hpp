@@ -10,12 +10,12 @@
 #include "store/circuit_breaker.hpp"
 #include "store/flight.hpp"
 #include "store/known_denials.hpp"
+#include "store/link.hpp"
 #include "store/reused.hpp"
-#include "store/store.hpp"
 
 namespace weir::store {
 
-class SingleFlight final : public Store {
+class SingleFlight final : public Link {
  public:
   struct Surroundings {
     DenialMemory& memory;  ///< notes who asks
@@ -23,20 +23,10 @@ class SingleFlight final : public Store {
     const CircuitBreaker& breaker;
     Duration timeout;  ///< of a decision, from Acquisition::arrived_at
   };
-  SingleFlight(Store& next, const Surroundings& surroundings) : next_(next), with_(surroundings) {}
+  SingleFlight(Store& next, const Surroundings& surroundings) : Link(next), with_(surroundings) {}
 
   std::optional<Result> acquire(Acquisition& acquisition, Completion& completion,
                                 Instant now) override;
-  std::optional<Result> peek(Acquisition& acquisition, Completion& completion,
-                             Instant now) override {
-    return next_.peek(acquisition, completion, now);
-  }
-  std::optional<Result> forget(const Key& key, Completion& completion, Instant now) override {
-    return next_.forget(key, completion, now);
-  }
-  void settle(std::span<const Settlement> settlements, Instant now) override {
-    next_.settle(settlements, now);
-  }
 
  private:
   friend struct Flight;
@@ -52,7 +42,6 @@ class SingleFlight final : public Store {
   void land(Flight& flight, const Result& result, Instant now);
   void decide_again(Flight& waiting, Instant now);
 
-  Store& next_;
   Surroundings with_;
   Reused<Flight> flights_;
 };
