@@ -68,15 +68,7 @@ class Probes(AdminCase):
         self.assertNotIn("open-sesame", weir.stderr)
 
     def test_readyz_and_weir_health_say_when_it_drains(self):
-        may_answer = threading.Event()
-        self.addCleanup(may_answer.set)
-
-        def behaviour(exchange):
-            exchange.read_body()
-            may_answer.wait()
-            exchange.answer(b"late but whole")
-
-        upstream = self.upstream(behaviour)
+        upstream, may_answer = self.late_upstream(b"late but whole")
         weir = self.start(configuration(upstream.url, admin=ADMIN))
         self.assertEqual(run("health", "--admin", self.admin_url(weir)).returncode, 0)
         client = self.connect(weir)

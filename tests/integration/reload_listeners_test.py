@@ -2,7 +2,6 @@
 
 import socket
 import tempfile
-import threading
 from pathlib import Path
 
 from harness.case import configuration
@@ -71,15 +70,7 @@ class Listeners(ReloadCase):
         self.assert_served(address)
 
     def test_the_last_request_on_a_removed_one_is_answered_and_told_to_close(self):
-        may_answer = threading.Event()
-        self.addCleanup(may_answer.set)
-
-        def behaviour(exchange):
-            exchange.read_body()
-            may_answer.wait()
-            exchange.answer(b"late but whole")
-
-        up = self.upstream(behaviour)
+        up, may_answer = self.late_upstream(b"late but whole")
         address = ("127.0.0.1", free_port())
         config = configuration(up.url, listen=[{"address": "127.0.0.1:0"},
                                                {"address": "%s:%d" % address}])

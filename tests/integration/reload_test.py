@@ -359,15 +359,7 @@ class Applied(ReloadCase):
 
 class Ending(ReloadCase):
     def test_a_reload_while_it_drains_is_refused(self):
-        may_answer = threading.Event()
-        self.addCleanup(may_answer.set)
-
-        def behaviour(exchange):
-            exchange.read_body()
-            may_answer.wait()
-            exchange.answer(b"late")
-
-        up = self.upstream(behaviour)
+        up, may_answer = self.late_upstream()
         self.serve(configuration(up.url, shutdown_timeout="10m"))
         client = self.connect(self.weir)
         client.send(request_bytes("GET", "/"))

@@ -90,15 +90,8 @@ class Servers(ReloadCase):
         eventually(lambda: up.open_connections == 1, "the old connection is closed")
 
     def test_a_request_in_progress_at_a_removed_server_is_answered(self):
-        may_answer = threading.Event()
-        self.addCleanup(may_answer.set)
-
-        def behaviour(exchange):
-            exchange.read_body()
-            may_answer.wait()
-            exchange.answer(b"late")
-
-        old, new = self.upstream(behaviour), self.upstream()
+        old, may_answer = self.late_upstream()
+        new = self.upstream()
         self.open(old)
         waiting = self.connect(self.weir)
         waiting.send(request_bytes("GET", "/"))

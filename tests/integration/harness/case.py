@@ -1,6 +1,7 @@
 """The test case that owns what it started and stops it in the opposite order."""
 
 import os
+import threading
 import unittest
 
 from .client import Connection
@@ -52,6 +53,18 @@ class Case(unittest.TestCase):
         upstream = Upstream(behaviour, **options)
         self.addCleanup(upstream.stop)
         return upstream
+
+    def late_upstream(self, body=b"late"):
+        """An upstream that reads each request whole and answers once the event is set: both are returned."""
+        may_answer = threading.Event()
+        self.addCleanup(may_answer.set)
+
+        def behaviour(exchange):
+            exchange.read_body()
+            may_answer.wait()
+            exchange.answer(body)
+
+        return self.upstream(behaviour), may_answer
 
     def connect(self, weir, **options):
         connection = weir.connect(**options)
