@@ -1,4 +1,4 @@
-// What a table of many routes costs: the time to build it, its memory, and the time to find a
+// The cost of a table of many routes: the time to build it, its memory, and the time to find a
 // route, beside a table of one route. Callgrind counts the instructions of one find:
 //   valgrind --tool=callgrind --toggle-collect='weir::bench::find_last*' route_table_bench NAME
 #include <chrono>

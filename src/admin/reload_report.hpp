@@ -1,4 +1,4 @@
-// What became of a reload.
+// The result of a reload.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a reload changes, for its answer and the log. Pure.
+// The settings that a reload changes, for its answer and the log. Pure.
 #pragma once
 
 #include <string>

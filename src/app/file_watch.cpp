@@ -86,8 +86,8 @@ void FileWatch::stop() {
   quiet_.cancel();
 }
 
-/// Of directories that are watched already the names are replaced; those that are not on the way
-/// any more are let go.
+/// Replaces the names of directories that are watched, and removes watches that are no longer
+/// needed.
 void FileWatch::watch_steps() {
   std::map<int, std::set<std::string>> names;
   std::map<int, fs::path> directories;

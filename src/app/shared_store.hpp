@@ -16,7 +16,7 @@ namespace weir::app {
 
 /// Kept over reloads as long as its options are the same.
 struct SharedStore {
-  /// Of all shared stores that a worker has had.
+  /// They count for all shared stores that a worker has had.
   struct Counters {
     redis::StoreCounters redis;
     store::ChainCounters chain;

@@ -1,4 +1,4 @@
-// Where the configuration comes from. It is read at the start, and again at each reload.
+// The source of the configuration. It is read at the start, and again at each reload.
 #pragma once
 
 #include <filesystem>
@@ -28,7 +28,7 @@ struct Source {
 };
 
 Source file_source(const std::string& file);
-/// A text that stays the same. What it refers to (variables, files) is read again.
+/// A text that stays the same. Variables and files that it refers to are read again.
 Source text_source(std::string name, std::string yaml);
 
 }  // namespace weir::app

@@ -1,4 +1,4 @@
-// Where a socket listens or connects.
+// The address at which a socket listens or connects.
 #pragma once
 
 #include <cstdint>

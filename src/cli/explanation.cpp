@@ -212,7 +212,7 @@ class Explainer {
     to = {.name = definition.name, .source = identity::describe(shown), .hash = {}};
     if (found.state != identity::Resolution::State::found) return found.state;
     to.hash = found.key;
-    // Of several sources the first that is present counts.
+    // The first of several sources that is present counts.
     const auto* const any = std::get_if<identity::AnyOf>(&definition.source.from);
     for (std::size_t i = 0; any != nullptr && i < any->sources.size(); ++i) {
       if (identity::resolve(any->sources[i], evidence, config_.identity_key).key != found.key)

@@ -17,7 +17,7 @@ namespace weir::limiter {
 
 using store::OnFailure;
 
-/// What each entry of an attributed window carries.
+/// A value that each entry of an attributed window carries.
 struct Attribute {
   enum class Kind : std::uint8_t { client_address, method, path, header, query, identity };
   Kind kind = Kind::client_address;

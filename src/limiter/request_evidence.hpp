@@ -1,4 +1,4 @@
-// What identities see of a request, for each route that it may be for.
+// The parts of a request that identities read, for each route that it may be for.
 //
 // An object that is used again keeps its room: gathering allocates nothing in the steady state.
 // Pure; belongs to one thread.
@@ -19,7 +19,7 @@ namespace weir::limiter {
 
 class RequestEvidence {
  public:
-  /// What is the same for all routes; outlives the evidence.
+  /// The same for all routes; outlives the evidence.
   struct Client {
     const identity::IpAddress& address;  ///< identity::client_address() of the request
     const identity::ClientAddressSettings& settings;

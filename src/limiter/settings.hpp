@@ -1,4 +1,5 @@
-// What of a configuration decides about requests. Immutable once loaded; shared by all workers.
+// The part of a configuration that decides about requests. Immutable once loaded; shared by all
+// workers.
 #pragma once
 
 #include <vector>

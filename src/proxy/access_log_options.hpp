@@ -1,4 +1,4 @@
-// What is written to the access log, and where.
+// The lines of the access log, and the file they are written to.
 #pragma once
 
 #include <cstdint>

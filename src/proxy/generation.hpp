@@ -22,7 +22,7 @@
 
 namespace weir::proxy {
 
-/// What follows from a configuration alone. Immutable; thread-safe.
+/// The part that depends on the configuration alone. Immutable; thread-safe.
 struct Blueprint : RequestRules {
   explicit Blueprint(std::shared_ptr<const Settings> its_config)
       : RequestRules(*its_config), config(std::move(its_config)) {}

@@ -1,5 +1,5 @@
-// What of a configuration the proxy uses. Immutable once loaded; shared by all workers. Durations
-// are microseconds, sizes bytes.
+// The part of a configuration that the proxy uses. Immutable once loaded; shared by all workers.
+// Durations are microseconds, sizes bytes.
 #pragma once
 
 #include <cstddef>
@@ -63,8 +63,8 @@ struct FixedAnswer {
   friend bool operator==(const FixedAnswer&, const FixedAnswer&) = default;
 };
 
-/// What becomes of the requests that a route is for. With `decide`, respond says that the request
-/// may pass; nothing is forwarded.
+/// A route, and the answer or the upstream for its requests. With `decide`, respond says that the
+/// request may pass; nothing is forwarded.
 struct Route : routing::Route {
   std::optional<std::size_t> upstream{};  ///< index into Settings::upstreams; else respond
   FixedAnswer respond{};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int niceness_above_worker = 10;
 
-/// Of the calling thread only, which on Linux has a priority of its own (setpriority(2)).
+/// Lowers the priority of the calling thread; each thread of Linux has its own (setpriority(2)).
 void lower_priority() {
   const int niceness = ::getpriority(PRIO_PROCESS, 0);
   ::setpriority(PRIO_PROCESS, 0, std::min(niceness + niceness_above_worker, 19));

@@ -59,7 +59,7 @@ class ConnectionMachine {
   struct Actions {
     /// End the lookup and the connection that there are, without a further event.
     bool close = false;
-    /// Call on_deadline() at this time; a later value replaces it, nothing disarms the timer.
+    /// Call on_deadline() at this time; a later value replaces it, `nullopt` disarms the timer.
     std::optional<Time> wake_at = {};
     /// Look the host up: on_resolved() or on_resolve_failed() follows.
     bool resolve = false;

@@ -26,7 +26,7 @@
 
 namespace weir::routing {
 
-/// What the peer of a request may describe in the fields of original_request.hpp.
+/// Limits on what a peer describes in the fields of original_request.hpp.
 struct PeerRules {
   bool is_trusted = false;  ///< else its request is about itself
   http::RawBytes raw = http::RawBytes::refuse;

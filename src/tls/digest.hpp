@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), as `sha256sum` prints it. Thread-safe.
+// SHA-256 (FIPS 180-4), in the format of `sha256sum`. Thread-safe.
 #pragma once
 
 #include <string>
