@@ -15,7 +15,7 @@ std::string read_documentation() {
   return content.str();
 }
 
-/// The fenced block that begins behind `intro`.
+/// The fenced block that follows `intro`.
 std::string block_after(const std::string& text, const std::string& intro) {
   const std::size_t fence = text.find("```", text.find(intro));
   const std::size_t begin = text.find('\n', fence) + 1;
@@ -24,7 +24,7 @@ std::string block_after(const std::string& text, const std::string& intro) {
 
 TEST_CASE("the documented problems are the ones the documented file has") {
   const std::string text = read_documentation();
-  const std::string yaml = block_after(text, "how to mend it. This file");
+  const std::string yaml = block_after(text, "how to fix it. This file");
   REQUIRE(yaml.starts_with("listen:"));
   std::istringstream problems(test::problems_of(yaml));
   std::string shown;
