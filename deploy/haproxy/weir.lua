@@ -1,32 +1,33 @@
--- Asks Weir whether the request may pass; HAProxy 2.6 or later, loaded by haproxy.cfg.
+-- Sends Weir a subrequest to decide whether a request may pass; for HAProxy 2.6 or later, loaded by
+-- haproxy.cfg.
 --
 --   http-request lua.ask_weir          sets the variable txn.weir to "allowed", or to "silent" when
---                                      Weir does not answer; any other answer than 2xx is the
---                                      client's, as it is
---   http-response lua.tell_limits      puts Weir's fields on the answer to what was let through
+--                                      Weir does not answer; a response other than 2xx is
+--                                      sent to the client unchanged
+--   http-response lua.tell_limits      adds Weir's fields to the response to an admitted request
 --
--- A request so large that the question about it, a little larger, can not be sent is answered 431.
--- After an error in here txn.weir is not set.
+-- The subrequest is a little larger than the request. If it is too large to be sent, the request is
+-- answered 431. After an error in this file txn.weir is not set.
 
 local address = os.getenv("WEIR_ASKED_AT")
 
--- About the connection to HAProxy, or about a body that is not sent along.
+-- Fields about the connection to HAProxy, or about the body, which is not sent.
 local not_passed_on = {
   ["connection"] = true, ["keep-alive"] = true, ["proxy-connection"] = true,
   ["content-length"] = true, ["transfer-encoding"] = true, ["te"] = true, ["trailer"] = true,
   ["expect"] = true, ["upgrade"] = true,
-  -- What a client says of its address or of another request is not to be believed.
+  -- Clients must not set their address or describe another request.
   ["forwarded"] = true, ["x-forwarded-for"] = true, ["x-real-ip"] = true,
   ["x-original-uri"] = true, ["x-forwarded-uri"] = true,
   ["x-original-method"] = true, ["x-forwarded-method"] = true, ["x-forwarded-host"] = true,
 }
 
--- HAProxy's answers for a server that is down, fails or is slow.
+-- HAProxy's responses if a server is down, fails or is slow.
 local silent = { [502] = true, [503] = true, [504] = true }
 
 local function starts_with(text, prefix) return text:sub(1, #prefix) == prefix end
 
--- HAProxy counts the lines of a field from 0, Lua's lists from 1.
+-- HAProxy numbers the lines of a field from 0, Lua lists start at 1.
 local function list_of(lines)
   local list = {}
   for i = 0, #lines do list[#list + 1] = lines[i] end
@@ -65,10 +66,10 @@ local function deny(txn, answer)
 end
 
 core.register_action("ask_weir", { "http-req" }, function(txn)
-  -- WEIR_TIMEOUT bounds it; the timeout here is not to be the shorter one.
+  -- WEIR_TIMEOUT limits it; the timeout here must not be shorter.
   local answer = core.httpclient():get({
     url = "http://weir/", dst = address, headers = question(txn), timeout = 60000 })
-  -- haproxy.cfg marks what Weir said; HAProxy itself answers for a Weir that does not.
+  -- haproxy.cfg marks Weir's responses; if Weir does not answer, the response is HAProxy's own.
   if not answer.headers or not answer.headers["weir-answered"] then
     if not silent[answer.status] then return txn:done(txn:reply({ status = 431 })) end
     txn:set_var("txn.weir", "silent")
