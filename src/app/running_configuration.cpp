@@ -101,8 +101,8 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
       Listeners::One& one = next.listeners[l];
       ListenerPlan& listener = plan.listeners.emplace_back();
       listener.id = one.id;
-      listener.manner = {.proxy_protocol = next.config->listen[l].proxy_protocol,
-                         .tls = next.certificates.listeners[l].context};
+      listener.options = {.proxy_protocol = next.config->listen[l].proxy_protocol,
+                          .tls = next.certificates.listeners[l].context};
       if (one.is_new()) listener.socket.emplace(std::move(one.sockets[i]));
     }
   }

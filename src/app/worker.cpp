@@ -35,12 +35,12 @@ Worker::Worker(const WorkerShares& shares, std::size_t index, GenerationPlan pla
       store_health_(shares.store_health),
       index_(index),
       seed_(seed),
-      context_(proxy::ContextShares{.io = io_,
-                                    .counters = counters_,
-                                    .clock = shares.clock,
-                                    .open_connections = shares.open_connections,
-                                    .open_refusals = shares.open_refusals,
-                                    .descriptors = shares.descriptors},
+      context_(proxy::ContextDependencies{.io = io_,
+                                          .counters = counters_,
+                                          .clock = shares.clock,
+                                          .open_connections = shares.open_connections,
+                                          .open_refusals = shares.open_refusals,
+                                          .descriptors = shares.descriptors},
                seed),
       ticker_(io_.get_executor()),
       opening_timer_(io_.get_executor()) {
@@ -150,8 +150,9 @@ std::vector<Worker::RunningListener> Worker::open_listeners(std::vector<Listener
   std::vector<RunningListener> opened;
   for (ListenerPlan& plan : plans) {
     if (!plan.socket) continue;
-    opened.push_back({plan.id, std::make_unique<proxy::Listener>(context_, std::move(*plan.socket),
-                                                                 proxy::Manner(plan.manner))});
+    opened.push_back(
+        {plan.id, std::make_unique<proxy::Listener>(context_, std::move(*plan.socket),
+                                                    proxy::ListenerOptions(plan.options))});
   }
   return opened;
 }
@@ -169,7 +170,7 @@ void Worker::use_listeners(std::vector<ListenerPlan>& plans, std::vector<Running
   };
   for (ListenerPlan& plan : plans) {
     if (take(listeners_, plan.id)) {
-      next.back().listener->use(std::move(plan.manner));
+      next.back().listener->use(std::move(plan.options));
     } else if (take(opened, plan.id) && is_listening_) {
       next.back().listener->start();
     }

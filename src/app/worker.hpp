@@ -40,7 +40,7 @@ struct WorkerShares {
 /// One listener of a worker.
 struct ListenerPlan {
   std::uint64_t id = 0;  ///< the same as long as its address is configured
-  proxy::Manner manner{};
+  proxy::ListenerOptions options{};
   std::optional<proxy::ListeningSocket> socket{};  ///< none: it is open already
 };
 

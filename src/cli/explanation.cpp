@@ -11,7 +11,8 @@
 #include "proxy/failure.hpp"
 #include "proxy/head_inspection.hpp"
 #include "proxy/head_parser.hpp"
-#include "routing/find_routes.hpp"
+#include "proxy/request_routes.hpp"
+#include "proxy/store_answer.hpp"
 #include "routing/mismatch.hpp"
 #include "store/memory_store.hpp"
 
@@ -24,7 +25,10 @@ using MaybeRefusal = std::optional<http::Refusal>;
 class Explainer {
  public:
   Explainer(const config::Config& config, const identity::IpAddress& peer)
-      : config_(config), peer_(peer), rules_(config) {}
+      : config_(config), rules_(config) {
+    request_.peer = request_.client = peer;
+    request_.peer_is_trusted = identity::is_trusted(config.client_address, peer);
+  }
 
   Explanation run(std::string_view head, Instant now) {
     if (const MaybeRefusal refusal = read_head(head)) {
@@ -43,34 +47,24 @@ class Explainer {
     const std::size_t most = config_.downstream.max_head;
     if (head.size() > most)
       return proxy::answer_to(proxy::fault_of_large_head(head.substr(0, most)));
-    exchange_.client = peer_;
-    return proxy::inspect_head(rules_, config_, peer_, head, exchange_);
+    return proxy::inspect_head(rules_, config_, head, request_);
   }
 
   MaybeRefusal find_route() {
-    const routing::PeerRules peer{.is_trusted = identity::is_trusted(config_.client_address, peer_),
-                                  .raw = proxy::raw_bytes(config_.downstream),
-                                  .max_target = config_.downstream.max_target};
-    routing::RoutedRequest& routed = exchange_.routed;
-    if (const MaybeRefusal refusal =
-            routing::find_routes(rules_.route_table, exchange_.request, peer, routed))
-      return refusal;
-    const bool is_found = !routed.candidates.empty();
-    list_skipped(is_found ? routed.candidates.front().route : config_.routes.size());
-    if (!is_found) return proxy::answer_to(proxy::Failure::no_route);
-    exchange_.route = &config_.routes[routed.candidates.front().route];
-    exchange_.evidence.gather(routed, std::span(config_.routes),
-                              {.address = exchange_.client,
-                               .settings = config_.client_address,
-                               .path_variants = config_.path_variants});
-    return std::nullopt;
+    const MaybeRefusal refusal = routes_.find(rules_, config_, request_);
+    const auto& candidates = routes_.routed().candidates;
+    const bool none_is_found =
+        refusal && refusal->status == proxy::answer_to(proxy::Failure::no_route).status;
+    if (!refusal || none_is_found)
+      list_skipped(candidates.empty() ? config_.routes.size() : candidates.front().route);
+    return refusal;
   }
 
   /// The routes before `taken` that the request is not for.
   void list_skipped(std::size_t taken) {
     for (std::size_t i = 0; i < taken; ++i) {
       const proxy::Route& route = config_.routes[i];
-      const auto mismatch = routing::why_skipped(route, i, exchange_.routed);
+      const auto mismatch = routing::why_skipped(route, i, routes_.routed());
       if (!mismatch) continue;
       explanation_.skipped.push_back({route.name, describe(*mismatch, texts_of(i))});
     }
@@ -93,13 +87,14 @@ class Explainer {
     store::MemoryStore store({.max_keys = 1024, .seed = 0});
     limiter::Limiter limiter(config_, store);
     // The memory store decides at once.
-    const limiter::Verdict verdict = *limiter.decide(
-        exchange_.evaluation, exchange_.evidence.routes(), exchange_.store_answer, now);
+    limiter::Evaluation evaluation;
+    proxy::StoreAnswer unused;
+    const limiter::Verdict verdict = *limiter.decide(evaluation, routes_.evidence(), unused, now);
     if (verdict.outcome == limiter::Outcome::identity_required)
-      exchange_.route = &config_.routes[exchange_.routed.candidates[*verdict.route].route];
-    explanation_.route = exchange_.route;
-    if (exchange_.route->upstream)
-      explanation_.upstream = &config_.upstreams[*exchange_.route->upstream];
+      routes_.choose(config_, *verdict.route);
+    const proxy::Route& route = *routes_.route();
+    explanation_.route = &route;
+    if (route.upstream) explanation_.upstream = &config_.upstreams[*route.upstream];
     list_limits(verdict);
     conclude(verdict);
   }
@@ -127,7 +122,8 @@ class Explainer {
     to.delay = verdict.delay;
     if (verdict.delay > Duration{0}) to.outcome = "delayed";
     if (verdict.shadow_denied) to.outcome = "shadow_denied";
-    if (!exchange_.route->upstream) to.status = exchange_.route->respond.status;
+    const proxy::Route& route = *routes_.route();
+    if (!route.upstream) to.status = route.respond.status;
   }
 
   void deny(const limiter::Verdict& verdict) {
@@ -151,9 +147,9 @@ class Explainer {
 
   void list_limits(const limiter::Verdict& verdict) {
     std::size_t decided = 0;
-    const auto evidence = exchange_.evidence.routes();
+    const auto evidence = routes_.evidence();
     for (std::size_t i = 0; i < evidence.size(); ++i) {
-      const proxy::Route& route = config_.routes[exchange_.routed.candidates[i].route];
+      const proxy::Route& route = config_.routes[routes_.routed().candidates[i].route];
       for (std::size_t j = 0; j < route.limits.size(); ++j) {
         ExplainedLimit& to = explanation_.limits.emplace_back(limit_of(route, j));
         look_up(route.limits[j], evidence[i].evidence, to);
@@ -249,17 +245,17 @@ class Explainer {
   }
 
   void describe_request() {
-    const auto& request = exchange_.request;
+    const auto& request = request_.view;
     explanation_.method = request.method;
     explanation_.path = request.path;
     explanation_.host = request.host;
-    explanation_.client = exchange_.client.to_string();
+    explanation_.client = request_.client.to_string();
   }
 
   const config::Config& config_;
-  identity::IpAddress peer_;
   proxy::RequestRules rules_;
-  proxy::Exchange exchange_;
+  proxy::ReceivedRequest request_;
+  proxy::RequestRoutes routes_;
   Explanation explanation_;
 };
 

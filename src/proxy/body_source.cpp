@@ -9,14 +9,14 @@ constexpr std::size_t large_buffer = 64 * 1024;
 
 }  // namespace
 
-BodySource::State BodySource::pull(std::string_view& payload) {
+BodyState BodySource::pull(std::string_view& payload) {
   payload = {};
-  if (ended_) return State::ended;
+  if (ended_) return BodyState::ended;
   return framing_.kind == http::Framing::Kind::chunked ? pull_chunked(payload)
                                                        : pull_counted(payload);
 }
 
-BodySource::State BodySource::pull_counted(std::string_view& payload) {
+BodyState BodySource::pull_counted(std::string_view& payload) {
   payload = input_->data();
   if (framing_.kind != http::Framing::Kind::until_close) {
     payload = payload.substr(
@@ -25,28 +25,28 @@ BodySource::State BodySource::pull_counted(std::string_view& payload) {
     ended_ = framing_.length == 0;
   }
   input_->consume(payload.size());
-  if (!payload.empty()) return State::payload;
-  return ended_ ? State::ended : State::exhausted;
+  if (!payload.empty()) return BodyState::payload;
+  return ended_ ? BodyState::ended : BodyState::exhausted;
 }
 
-BodySource::State BodySource::pull_chunked(std::string_view& payload) {
+BodyState BodySource::pull_chunked(std::string_view& payload) {
   for (;;) {
     const auto step = decoder_.next(input_->data());
     input_->consume(step.consumed);
     switch (step.event) {
       case http::ChunkedDecoder::Event::payload:
         payload = step.payload;
-        return State::payload;
+        return BodyState::payload;
       case http::ChunkedDecoder::Event::trailer:
         if (trailers_ != nullptr) trailers_->add(step.trailer);
         break;
       case http::ChunkedDecoder::Event::need_more:
-        return State::exhausted;
+        return BodyState::exhausted;
       case http::ChunkedDecoder::Event::malformed:
-        return State::malformed;
+        return BodyState::malformed;
       case http::ChunkedDecoder::Event::done:
         ended_ = true;
-        return State::ended;
+        return BodyState::ended;
     }
   }
 }

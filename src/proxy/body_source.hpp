@@ -1,14 +1,16 @@
-// A message body as it arrives: decoded payload, piece by piece, from a stream's flat buffer.
+// A message body of HTTP/1 as it arrives: decoded payload, piece by piece, from a stream's flat
+// buffer.
 //
 // Bounded by the buffer: nothing is read before the last piece has been used, so a slow receiver
-// holds the sender back.
+// holds the sender back. Used from its worker's loop only.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <string_view>
 
 #include "http/chunked.hpp"
 #include "http/framing.hpp"
+#include "proxy/body_state.hpp"
 #include "proxy/input_buffer.hpp"
 #include "proxy/kept_body.hpp"
 #include "proxy/stream.hpp"
@@ -18,25 +20,18 @@ namespace weir::proxy {
 
 class BodySource {
  public:
-  enum class State : std::uint8_t {
-    payload,    ///< the piece holds payload, valid until the next fill()
-    exhausted,  ///< what has arrived is used up: fill() reads on
-    ended,      ///< the body is complete
-    malformed,  ///< its coding is broken
-  };
-
   BodySource(Stream& stream, InputBuffer& input, http::Framing framing)
       : stream_(stream), input_(&input), framing_(framing) {}
 
-  /// Where trailer fields go; without it they are dropped.
+  /// Trailer fields go there; without it they are dropped.
   void keep_trailers(Trailers& trailers) { trailers_ = &trailers; }
-  /// Of the fields kept, once the body has ended.
+  /// The lines of the trailer fields kept, once the body has ended.
   std::string_view trailer_lines() const {
     return trailers_ == nullptr ? std::string_view{} : trailers_->lines();
   }
   /// The next piece of what has already arrived. No I/O.
-  State pull(std::string_view& payload);
-  /// Keeps the bytes read from now on for another try, as long as `kept` has room.
+  BodyState pull(std::string_view& payload);
+  /// Keeps the bytes read from now on for another try, while `kept` has room.
   void keep(KeptBody& kept) { kept_ = &kept; }
   /// Reads from another buffer from now on. The rest of a piece that is not complete yet, a trailer
   /// line, is moved there; returns its size.
@@ -52,8 +47,8 @@ class BodySource {
   Task<error_code> fill();
 
  private:
-  State pull_counted(std::string_view& payload);
-  State pull_chunked(std::string_view& payload);
+  BodyState pull_counted(std::string_view& payload);
+  BodyState pull_chunked(std::string_view& payload);
   void make_room();
 
   Stream& stream_;

@@ -4,7 +4,7 @@
 
 #include "http/ratelimit_fields.hpp"
 #include "proxy/exchange.hpp"
-#include "proxy/session.hpp"
+#include "proxy/http1_connection.hpp"
 #include "proxy/ticks.hpp"
 
 namespace weir::proxy {
@@ -31,8 +31,8 @@ std::string_view DateText::at(Instant now) {
   return text_;
 }
 
-Context::Context(const ContextShares& shares, std::uint64_t seed)
-    : ContextShares(shares),
+Context::Context(const ContextDependencies& dependencies, std::uint64_t seed)
+    : ContextDependencies(dependencies),
       random(seed | 1),
       turns(io),
       handshakes(io, 0, counters.handshakes, [this] { warn(std::string(too_many_handshakes)); }) {
@@ -83,16 +83,14 @@ std::uint64_t Context::next_random() {
 }
 
 std::unique_ptr<Exchange> Context::take_exchange() {
-  if (spare_exchanges_.empty()) return std::make_unique<Exchange>();
+  if (spare_exchanges_.empty()) return std::make_unique<Exchange>(*this);
   auto exchange = std::move(spare_exchanges_.back());
   spare_exchanges_.pop_back();
-  exchange->reset();
   return exchange;
 }
 
 void Context::give_back(std::unique_ptr<Exchange> exchange) {
-  exchange->grant = {};  // settled, if an error has ended the exchange
-  exchange->generation = {};
+  exchange->release();
   if (spare_exchanges_.size() < most_spare_exchanges)
     spare_exchanges_.push_back(std::move(exchange));
 }
@@ -130,7 +128,7 @@ void Context::warn_of(const std::exception& thrown, std::string_view what) noexc
 
 void Context::tick() {
   wheel.advance(wheel.now() + 1,
-                [](Deadline& deadline) { static_cast<Session&>(deadline).on_deadline(); });
+                [](Deadline& deadline) { static_cast<Watchdog&>(deadline).on_deadline(); });
   if (!draining) {
     for (auto& pool : generation->pools)
       pool->on_tick(wheel.now());
@@ -140,8 +138,8 @@ void Context::tick() {
   constexpr std::uint64_t sweep_ticks = ticks_in(std::chrono::seconds(1));
   if (wheel.now() % sweep_ticks != 0) return;
   warned_.clear();
-  for (Session* session : sessions)
-    session->look_after_client();
+  for (Http1Connection* connection : connections)
+    connection->look_after_client();
   for (auto& pool : generation->pools) {
     pool->sweep(wheel.now(), [&](const UpstreamServer& server, bool in_use) {
       if (when_server_changed) when_server_changed(pool->settings().name, server, in_use);
@@ -159,14 +157,14 @@ void Context::drain() {
   draining = true;
   for (auto& pool : generation->pools)
     pool->stop();
-  for (Session* session : sessions)
-    session->drain();
-  if (sessions.empty() && when_empty) when_empty();
+  for (Http1Connection* connection : connections)
+    connection->drain();
+  if (connections.empty() && when_empty) when_empty();
 }
 
 void Context::abort() {
-  for (Session* session : sessions)
-    session->abort();
+  for (Http1Connection* connection : connections)
+    connection->abort();
 }
 
 }  // namespace weir::proxy

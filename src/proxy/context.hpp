@@ -1,6 +1,6 @@
-// State shared by the sessions of one worker: one thread, one loop, nothing locked.
+// State shared by the client connections of one worker: one thread, one loop, nothing locked.
 //
-// Outlives its sessions. Everything here is used from the worker's own thread only, except the
+// Outlives its connections. Everything here is used from the worker's own thread only, except the
 // counters, which a scrape reads.
 #pragma once
 
@@ -25,8 +25,8 @@
 
 namespace weir::proxy {
 
-class Session;
-struct Exchange;
+class Exchange;
+class Http1Connection;
 
 /// The Date field's value, rendered once a second.
 class DateText {
@@ -38,8 +38,8 @@ class DateText {
   std::string text_;
 };
 
-/// What the worker brings.
-struct ContextShares {
+/// What a context needs of its worker and of the process. All of it outlives the context.
+struct ContextDependencies {
   asio::io_context& io;
   TrafficCounters& counters;
   const MonotonicClock& clock;                 ///< one for all workers
@@ -48,13 +48,13 @@ struct ContextShares {
   DescriptorBudget& descriptors;               ///< of all workers
 };
 
-struct Context : ContextShares {
-  Context(const ContextShares& shares, std::uint64_t seed);
+struct Context : ContextDependencies {
+  Context(const ContextDependencies& dependencies, std::uint64_t seed);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  std::unique_ptr<Generation> generation;  ///< the running one; set before the first session
+  std::unique_ptr<Generation> generation;  ///< the running one; set before the first connection
   std::vector<std::unique_ptr<Generation>> retired;  ///< until their last exchange has ended
   DeadlineWheel wheel;
   DateText date;
@@ -63,12 +63,11 @@ struct Context : ContextShares {
   std::string body;       ///< scratch: its body
   std::uint64_t random;   ///< state of next_random()
   bool draining = false;  ///< finish what is in flight, then close
-  std::vector<Session*> sessions;
-  std::uint64_t session_count = 0;  ///< of all times: the next session's number
-  Turns turns;  ///< declared after the sessions: tasks that wait here are destroyed before them
-  Handshakes handshakes;  ///< declared after the sessions: tasks that wait here are destroyed
-                          ///< before them
-  std::function<void()> when_empty;  ///< called when the last session ends while draining
+  std::vector<Http1Connection*> connections;
+  std::uint64_t connection_count = 0;  ///< of all times: the next connection's number
+  Turns turns;  ///< declared after the connections: tasks that wait here are destroyed before them
+  Handshakes handshakes;             ///< declared after the connections, likewise
+  std::function<void()> when_empty;  ///< called when the last connection ends while draining
   /// A server of an upstream is left out, or used again; checked once a second.
   std::function<void(const std::string& upstream, const UpstreamServer& server, bool in_use)>
       when_server_changed;
@@ -89,7 +88,7 @@ struct Context : ContextShares {
   /// Requests that begin from now on use `next`; those in progress keep the generation they have
   /// pinned. Servers that `next` does not have lose their idle connections and their checks.
   void use(std::unique_ptr<Generation> next);
-  /// As new, but with room that it keeps from what it was before.
+  /// Not begun; its buffers keep their memory from one request to the next.
   std::unique_ptr<Exchange> take_exchange();
   void give_back(std::unique_ptr<Exchange> exchange);
   /// Empty, for a request body that is read after its head.
@@ -108,7 +107,7 @@ struct Context : ContextShares {
   void close_idle_of(std::uint64_t client);
   /// For a connection that has no descriptor otherwise: closes the idle ones of all upstreams.
   void give_up_idle();
-  /// Ends every session at once.
+  /// Ends every connection at once.
   void abort();
 
  private:

@@ -1,10 +1,27 @@
 #include "proxy/exchange.hpp"
 
+#include <utility>
+
+#include "http/forwarding.hpp"
+#include "proxy/own_answers.hpp"
+
 namespace weir::proxy {
 namespace {
 
-AccessDecision decision_of(const Exchange& exchange) {
-  switch (exchange.outcome) {
+/// The status that nginx logs when the client left before it was answered; nobody receives it.
+constexpr int client_closed_request = 499;
+
+constexpr http::Refusal loop_detected{508, "forwarding loop detected"};
+
+class Delay final : public Timer, public Cancellable {
+ public:
+  using Timer::Timer;
+  void cancel() override { Timer::cancel(); }
+  void close() override { Timer::cancel(); }
+};
+
+AccessDecision decision_of(const DecisionRecord& decision) {
+  switch (decision.outcome) {
     case limiter::Outcome::unlimited:
       return AccessDecision::none;
     case limiter::Outcome::denied:
@@ -17,8 +34,8 @@ AccessDecision decision_of(const Exchange& exchange) {
     case limiter::Outcome::allowed:
       break;
   }
-  if (exchange.shadow_denied) return AccessDecision::shadow_denied;
-  return exchange.delay > Duration{0} ? AccessDecision::delayed : AccessDecision::allowed;
+  if (decision.shadow_denied) return AccessDecision::shadow_denied;
+  return decision.delay > Duration{0} ? AccessDecision::delayed : AccessDecision::allowed;
 }
 
 std::string_view value_of(const http::FieldView* field) {
@@ -27,43 +44,206 @@ std::string_view value_of(const http::FieldView* field) {
 
 }  // namespace
 
-void Exchange::reset() {
-  static_cast<ExchangeRecord&>(*this) = {};
-  fields.clear();
-  upgrade.clear();
-  limit_fields.clear();
-  violated.clear();
+void Exchange::begin(const ClientSide& client) {
+  client_ = client;
+  generation_ = Pin(*context_.generation);
+  request_.clear();
+  routes_.clear();
+  decision_.clear();
+  forwarded_ = {};
+  started_at_ = context_.clock.now();
+  unsent_status_ = 0;
+  count_.begin(*generation_->counters->routes.back(), started_at_);
 }
 
-AccessRecord record_of(const Exchange& exchange, Duration took) {
-  const bool answers_a_question = exchange.route != nullptr && exchange.route->decide;
-  const auto& request = answers_a_question ? exchange.routed.original.request : exchange.request;
-  AccessRecord record{.time = exchange.started_at,
+void Exchange::release() {
+  grant_ = {};
+  generation_ = {};
+}
+
+Task<> Exchange::serve() {
+  if (const auto refusal = find_route()) co_return co_await refuse(*refusal);
+  if (!decide()) co_await await_store();
+  if (decision_.outcome == limiter::Outcome::denied) co_return co_await answer_denied();
+  if (decision_.outcome != limiter::Outcome::allowed &&
+      decision_.outcome != limiter::Outcome::unlimited)
+    co_return co_await answer_undecided();
+  if (decision_.delay > Duration{0} && !client_.watchdog->aborted()) co_await wait_delay();
+  if (client_.watchdog->aborted()) co_return;
+  if (const auto answer = own_answer()) co_return co_await client_.responder->answer(*answer);
+
+  Forwarding forwarding(forwarding_scope());
+  const Failure failure = co_await forwarding.run();
+  if (failure != Failure::none) co_await fail(failure);
+}
+
+std::optional<http::Refusal> Exchange::find_route() {
+  if (auto refusal = routes_.find(*generation_->blueprint, settings(), request_)) return refusal;
+  take_route();
+  return std::nullopt;
+}
+
+/// Counts the request for its route from now on.
+void Exchange::take_route() {
+  const auto index = static_cast<std::size_t>(routes_.route() - settings().routes.data());
+  count_.use(*generation_->counters->routes[index]);
+}
+
+/// False: the store will complete later.
+bool Exchange::decide() {
+  decided_at_ = started_at_;
+  if (routes_.evidence().empty()) return true;
+  asked_at_ = context_.clock.now();
+  const limiter::Verdict* const verdict =
+      generation_->limiter->decide(evaluation_, routes_.evidence(), store_answer_, asked_at_);
+  if (verdict != nullptr) conclude(*verdict);
+  return verdict != nullptr;
+}
+
+/// The store completes within its timeout. The wait is not cut short if the client leaves or the
+/// worker stops, because the store writes into the exchange.
+Task<> Exchange::await_store() {
+  client_.watchdog->disarm(Phase::decide);
+  const store::Result result = co_await store_answer_.arrival(context_.io);
+  conclude(generation_->limiter->conclude(evaluation_, result));
+}
+
+void Exchange::conclude(const limiter::Verdict& verdict) {
+  if (verdict.outcome == limiter::Outcome::allowed)
+    grant_ = generation_->limiter->grant(context_.clock);
+  decision_.take(verdict, settings().response_fields);
+  if (verdict.outcome == limiter::Outcome::identity_required) {
+    routes_.choose(settings(), *verdict.route);
+    take_route();
+  }
+  decided_at_ = context_.clock.now();
+  decision_.took = decided_at_ - asked_at_;
+  context_.counters.decision_duration[static_cast<std::size_t>(verdict.decider)].observe(
+      decision_.took);
+}
+
+/// Nothing is read meanwhile, so a client that leaves is noticed afterwards.
+Task<> Exchange::wait_delay() {
+  error_code ec;
+  Delay delay(context_.io.get_executor(), decision_.delay);
+  client_.watchdog->disarm(Phase::delay);
+  const Watched watched(*client_.watchdog, delay);
+  co_await delay.async_wait(into(ec));
+}
+
+Task<> Exchange::refuse(http::Refusal refusal) {
+  if (client_.watchdog->aborted() || refusal.status == 0) co_return;
+  co_await client_.responder->answer(
+      refusal_answer(refusal, routes_.route(), decision_, context_.body));
+}
+
+/// A request that the limiter refuses, or cannot decide.
+Task<> Exchange::answer_undecided() {
+  switch (decision_.outcome) {
+    case limiter::Outcome::identity_required:
+      co_return co_await refuse(answer_to(Failure::identity_required));
+    case limiter::Outcome::too_many_limits:
+      co_return co_await refuse(answer_to(Failure::too_many_limits));
+    case limiter::Outcome::identity_ambiguous: {
+      const std::string detail = identity::describe(decision_.ambiguity);
+      co_return co_await refuse({400, detail});
+    }
+    default:
+      co_return co_await refuse(answer_to(Failure::store_failed));
+  }
+}
+
+Task<> Exchange::answer_denied() {
+  const std::uint64_t random = decision_.retry_after ? context_.next_random() : 0;
+  return client_.responder->answer(denial_answer(decision_, settings().response_fields,
+                                                 context_.clock.now(), random, context_.fields,
+                                                 context_.body));
+}
+
+/// The answer to an admitted request that is not forwarded, if it is not.
+std::optional<OwnAnswer> Exchange::own_answer() {
+  const Route& route = *routes_.route();
+  if (!route.upstream) {
+    return OwnAnswer{.status = route.respond.status,
+                     .content_type = route.respond.content_type,
+                     .body = route.respond.body,
+                     .limit_fields = decision_.limit_fields};
+  }
+  const auto left = http::max_forwards(request_.view);
+  if (!left) return refusal_answer(left.error(), &route, decision_, context_.body);
+  if (*left == std::uint64_t{0})
+    return OwnAnswer{.status = 204, .fields = allow_line, .limit_fields = decision_.limit_fields};
+  if (http::has_passed(request_.fields, via_name()))
+    return refusal_answer(loop_detected, &route, decision_, context_.body);
+  return std::nullopt;
+}
+
+ForwardingScope Exchange::forwarding_scope() {
+  forwarded_.begun_at = decision_.delay > Duration{0} ? context_.clock.now() : decided_at_;
+  const std::size_t upstream = *routes_.route()->upstream;
+  return {.context = context_,
+          .generation = *generation_,
+          .client = client_,
+          .request = request_,
+          .limit_fields = decision_.limit_fields,
+          .pool = *generation_->pools[upstream],
+          .counters = *generation_->counters->upstreams[upstream],
+          .record = forwarded_,
+          .count = count_};
+}
+
+Task<> Exchange::fail(Failure failure) {
+  Responder& responder = *client_.responder;
+  if (failure == Failure::downstream_gone && responder.status() == 0)
+    unsent_status_ = client_closed_request;
+  if (!responder.has_begun()) co_return co_await refuse(answer_to(failure));
+  responder.reset();  // a cut response must not look complete (RFC 9112 section 8)
+}
+
+int Exchange::status() const {
+  const int status = client_.responder->status();
+  return status == 0 ? unsent_status_ : status;
+}
+
+void Exchange::finish() {
+  const Instant now = context_.clock.now();
+  count_.count(status(), now);
+  grant_.settle(now);
+  AccessLog& log = *generation_->access_log;
+  if (log.wants(decision_.outcome == limiter::Outcome::denied || decision_.shadow_denied))
+    log.write(record(now - started_at_));
+}
+
+AccessRecord Exchange::record(Duration took) const {
+  const Route* const route = routes_.route();
+  const bool answers_a_question = route != nullptr && route->decide;
+  const auto& request = answers_a_question ? routes_.routed().original.request : request_.view;
+  AccessRecord record{.time = started_at_,
                       .method = request.method,
                       .path = request.path,
-                      .status = exchange.status,
-                      .bytes_in = exchange.bytes_in,
-                      .bytes_out = exchange.bytes_out,
+                      .status = status(),
+                      .bytes_in = client_.body->received(),
+                      .bytes_out = client_.responder->bytes_sent(),
                       .duration = took,
-                      .client = exchange.client,
+                      .client = request_.client,
                       .request_id = value_of(request.find("x-request-id")),
                       .user_agent = value_of(request.find(http::FieldId::user_agent)),
                       .protocol = request.version_minor == 0 ? "HTTP/1.0" : "HTTP/1.1"};
-  if (exchange.route != nullptr) record.route = exchange.route->name;
-  if (exchange.upstream != nullptr) {
-    record.upstream = exchange.upstream->name;
-    record.upstream_took = exchange.upstream_took;
+  if (route != nullptr) record.route = route->name;
+  if (forwarded_.upstream != nullptr) {
+    record.upstream = forwarded_.upstream->name;
+    record.upstream_took = forwarded_.upstream_took;
   }
-  if (exchange.outcome == limiter::Outcome::unlimited) return record;
-  record.decision = decision_of(exchange);
-  record.decision_took = exchange.decision_took;
-  record.store = to_string(exchange.decider);
-  if (exchange.policy != nullptr) record.policy = exchange.policy->name;
-  if (exchange.policy != nullptr && exchange.outcome != limiter::Outcome::failed) {
-    record.cost = exchange.cost;
-    record.remaining = exchange.remaining;
-    record.delay = exchange.delay;
-    record.identity = exchange.identity;
+  if (decision_.outcome == limiter::Outcome::unlimited) return record;
+  record.decision = decision_of(decision_);
+  record.decision_took = decision_.took;
+  record.store = to_string(decision_.decider);
+  if (decision_.policy != nullptr) record.policy = decision_.policy->name;
+  if (decision_.policy != nullptr && decision_.outcome != limiter::Outcome::failed) {
+    record.cost = decision_.cost;
+    record.remaining = decision_.remaining;
+    record.delay = decision_.delay;
+    record.identity = decision_.identity;
   }
   return record;
 }

@@ -21,8 +21,8 @@ void append_status_line(Appender& out, const StatusLine& line) {
   out.add("HTTP/1.1 ").number(line.status).add(' ').add(line.reason).add("\r\n");
 }
 
-/// Fields of this hop; Trailer, which is written anew, for it announces what goes on; and what h2c,
-/// which is never offered, would need.
+/// Fields of this hop; Trailer, which is written again because some of the trailer fields are
+/// dropped; and HTTP2-Settings, because h2c is never offered.
 bool stays_here(const http::FieldView& field, const http::ConnectionOptions& connection) {
   return field.id == FieldId::trailer || field.id == FieldId::http2_settings ||
          http::is_hop_by_hop(field, connection);
@@ -34,8 +34,8 @@ bool is_forwarding_field(const http::FieldView& field) {
          http::iequals(field.name, "x-forwarded-host");
 }
 
-/// A client that reads its limits in one field would not know which of two to believe: ours replace
-/// the upstream's of the same name.
+/// The RateLimit fields of Weir replace the upstream's fields of the same name, so a client never
+/// reads two different limits.
 bool is_replaced(const http::FieldView& field, std::string_view limit_fields) {
   if (field.id != FieldId::unknown) return false;
   for (std::size_t at = 0; at < limit_fields.size(); at = limit_fields.find('\n', at) + 1) {
@@ -46,32 +46,31 @@ bool is_replaced(const http::FieldView& field, std::string_view limit_fields) {
 }
 
 /// For a request of HTTP/1.0 without a Host field.
-std::string host_for(const Exchange& exchange) {
-  if (!exchange.request.authority.empty()) return std::string(exchange.request.authority);
-  return exchange.server->authority();
+std::string host_for(const http::RequestView& request, const upstream::Server& server) {
+  if (!request.authority.empty()) return std::string(request.authority);
+  return server.authority();
 }
 
-/// Every X-Forwarded-For line of the request as one list, when the peer may speak for others.
-void append_forwarded_for(Appender& out, const Exchange& exchange, const identity::IpAddress& peer,
-                          bool peer_is_trusted) {
+/// Every X-Forwarded-For line of a trusted peer's request as one list, and the peer.
+void append_forwarded_for(Appender& out, const ReceivedRequest& request) {
   out.add("X-Forwarded-For: ");
-  if (peer_is_trusted) {
-    for (const auto& field : exchange.request.fields) {
+  if (request.peer_is_trusted) {
+    for (const auto& field : request.view.fields) {
       if (http::iequals(field.name, "x-forwarded-for") && !field.value.empty())
         out.add(field.value).add(", ");
     }
   }
-  out.add(peer.text());
+  out.add(request.peer.text());
   out.add("\r\n");
 }
 
-void append_forwarding_fields(Appender& out, const Exchange& exchange,
-                              const identity::IpAddress& peer, bool peer_is_trusted) {
-  append_forwarded_for(out, exchange, peer, peer_is_trusted);
-  const auto* const proto = peer_is_trusted ? exchange.request.find("x-forwarded-proto") : nullptr;
-  append_line(out, "X-Forwarded-Proto", proto == nullptr ? exchange.scheme : proto->value);
-  const auto* const host = peer_is_trusted ? exchange.request.find("x-forwarded-host") : nullptr;
-  const auto* const own_host = exchange.request.find(FieldId::host);
+void append_forwarding_fields(Appender& out, const ReceivedRequest& request) {
+  append_forwarded_for(out, request);
+  const bool is_trusted = request.peer_is_trusted;
+  const auto* const proto = is_trusted ? request.view.find("x-forwarded-proto") : nullptr;
+  append_line(out, "X-Forwarded-Proto", proto == nullptr ? request.scheme : proto->value);
+  const auto* const host = is_trusted ? request.view.find("x-forwarded-host") : nullptr;
+  const auto* const own_host = request.view.find(FieldId::host);
   if (host != nullptr) {
     append_line(out, "X-Forwarded-Host", host->value);
   } else if (own_host != nullptr) {
@@ -89,28 +88,28 @@ bool append_max_forwards(Appender& out, const http::RequestView& request) {
 
 /// True for a field that Weir writes itself, that is of no use to the next hop, or that the peer
 /// may not send.
-bool is_not_forwarded(const http::FieldView& field, const http::RequestView& request,
-                      const ForwardedHop& hop) {
+bool is_not_forwarded(const http::FieldView& field, const ReceivedRequest& request,
+                      const http::FieldGuard& guard) {
   switch (field.id) {
     case FieldId::unknown:
-      return hop.guard.is_removed(field, hop.peer_is_trusted) || is_forwarding_field(field);
+      return guard.is_removed(field, request.peer_is_trusted) || is_forwarding_field(field);
     case FieldId::expect:
-      return request.version_minor == 0 || hop.guard.is_removed(field, hop.peer_is_trusted);
+      return request.view.version_minor == 0 || guard.is_removed(field, request.peer_is_trusted);
     default:
-      return hop.guard.is_removed(field, hop.peer_is_trusted);
+      return guard.is_removed(field, request.peer_is_trusted);
   }
 }
 
-/// What we say to the next hop ourselves.
-void append_hop_fields(Appender& out, const Exchange& exchange, std::string_view trailer) {
-  const bool says_te = exchange.connection.name("te") && wants_trailers(exchange.request);
-  const bool upgrades = !exchange.upgrade.empty();
-  if (says_te) out.add("TE: trailers\r\n");
-  if (says_te || upgrades)
-    append_line(out, "Connection", !upgrades ? "TE" : says_te ? "TE, upgrade" : "upgrade");
-  if (upgrades) append_line(out, "Upgrade", exchange.upgrade);
+/// The hop-by-hop fields that Weir sends.
+void append_hop_fields(Appender& out, const ReceivedRequest& request, std::string_view trailer) {
+  const bool has_te = request.connection.name("te") && wants_trailers(request.view);
+  const bool upgrades = !request.upgrade.empty();
+  if (has_te) out.add("TE: trailers\r\n");
+  if (has_te || upgrades)
+    append_line(out, "Connection", !upgrades ? "TE" : has_te ? "TE, upgrade" : "upgrade");
+  if (upgrades) append_line(out, "Upgrade", request.upgrade);
   if (!trailer.empty()) append_line(out, "Trailer", trailer);
-  if (exchange.body.kind == http::Framing::Kind::chunked)
+  if (request.framing.kind == http::Framing::Kind::chunked)
     append_line(out, "Transfer-Encoding", "chunked");
 }
 
@@ -125,23 +124,30 @@ std::string_view via_name() {
   return name;
 }
 
-void append_request_head(std::string& text, const Exchange& exchange, const ForwardedHop& hop) {
+void append_request_head(std::string& text, const ReceivedRequest& request,
+                         const ForwardedHop& hop) {
   Appender out(text);
-  const auto& request = exchange.request;
-  out.add(request.method).add(" ").add(request.target).add(" HTTP/1.1\r\n");
-  if (request.find(FieldId::host) == nullptr) append_line(out, "Host", host_for(exchange));
-  for (const auto& field : request.fields) {
-    if (stays_here(field, exchange.connection) || is_not_forwarded(field, request, hop)) continue;
-    if (field.id == FieldId::max_forwards && append_max_forwards(out, request)) continue;
+  const auto& view = request.view;
+  out.add(view.method).add(" ").add(view.target).add(" HTTP/1.1\r\n");
+  if (view.find(FieldId::host) == nullptr) append_line(out, "Host", host_for(view, hop.server));
+  for (const auto& field : view.fields) {
+    if (stays_here(field, request.connection) || is_not_forwarded(field, request, hop.guard))
+      continue;
+    if (field.id == FieldId::max_forwards && append_max_forwards(out, view)) continue;
     append_line(out, field.name, field.value);
   }
-  out.add(request.version_minor == 0 ? "Via: 1.0 " : "Via: 1.1 ").add(via_name()).add("\r\n");
-  append_forwarding_fields(out, exchange, hop.peer, hop.peer_is_trusted);
-  append_hop_fields(out, exchange, hop.trailer);
+  out.add(view.version_minor == 0 ? "Via: 1.0 " : "Via: 1.1 ").add(via_name()).add("\r\n");
+  append_forwarding_fields(out, request);
+  append_hop_fields(out, request, hop.trailer);
   out.add("\r\n");
 }
 
-bool append_response_head(std::string& text, const ResponseHead& head, const Exchange& exchange,
+bool is_chunked_for(const ClientHop& client, http::Framing::Kind body) {
+  return client.version_minor == 1 &&
+         (body == http::Framing::Kind::chunked || body == http::Framing::Kind::until_close);
+}
+
+void append_response_head(std::string& text, const ResponseHead& head, const ClientHop& client,
                           std::string_view date) {
   Appender out(text);
   append_status_line(out, head.line);
@@ -150,19 +156,16 @@ bool append_response_head(std::string& text, const ResponseHead& head, const Exc
   for (const auto& field : head.fields) {
     if (stays_here(field, head.connection)) continue;
     if (field.id == FieldId::content_length && bodiless_status) continue;
-    if (is_replaced(field, exchange.limit_fields)) continue;
+    if (is_replaced(field, client.limit_fields)) continue;
     has_date |= field.id == FieldId::date;
     append_line(out, field.name, field.value);
   }
   if (!has_date) append_line(out, "Date", date);
-  out.add(exchange.limit_fields);
-  const bool chunk =
-      exchange.request.version_minor == 1 && (head.body.kind == http::Framing::Kind::chunked ||
-                                              head.body.kind == http::Framing::Kind::until_close);
+  out.add(client.limit_fields);
+  const bool chunk = is_chunked_for(client, head.body.kind);
   if (chunk && !head.trailer.empty()) append_line(out, "Trailer", head.trailer);
   if (chunk) append_line(out, "Transfer-Encoding", "chunked");
-  append_connection(out, exchange);
-  return chunk;
+  append_connection(out, client);
 }
 
 void append_interim_head(std::string& text, const ResponseHead& head) {
@@ -175,21 +178,22 @@ void append_interim_head(std::string& text, const ResponseHead& head) {
   out.add("\r\n");
 }
 
-void append_switching_head(std::string& text, const ResponseHead& head, const Exchange& exchange) {
+void append_switching_head(std::string& text, const ResponseHead& head,
+                           std::string_view limit_fields) {
   Appender out(text);
   out.add("HTTP/1.1 101 ").add(head.line.reason).add("\r\n");
   for (const auto& field : head.fields) {
     const bool stays = http::is_hop_by_hop(field, head.connection) && field.id != FieldId::upgrade;
-    if (is_replaced(field, exchange.limit_fields)) continue;
+    if (is_replaced(field, limit_fields)) continue;
     if (!stays && field.id != FieldId::content_length) append_line(out, field.name, field.value);
   }
-  out.add(exchange.limit_fields).add("Connection: upgrade\r\n\r\n");
+  out.add(limit_fields).add("Connection: upgrade\r\n\r\n");
 }
 
-void append_connection(Appender& out, const Exchange& exchange) {
-  if (!exchange.keep_alive) {
+void append_connection(Appender& out, const ClientHop& client) {
+  if (!client.keep_alive) {
     out.add("Connection: close\r\n");
-  } else if (exchange.request.version_minor == 0) {
+  } else if (client.version_minor == 0) {
     out.add("Connection: keep-alive\r\n");
   }
   out.add("\r\n");

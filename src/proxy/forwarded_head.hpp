@@ -1,5 +1,5 @@
-// The heads Weir sends on: a request towards the upstream, an answer towards the client. Pure text
-// building into a flat buffer.
+// The heads that Weir forwards: a request to the upstream, a response to the client. Pure: text is
+// appended to a flat buffer.
 #pragma once
 
 #include <span>
@@ -10,32 +10,32 @@
 #include "http/field_guard.hpp"
 #include "http/framing.hpp"
 #include "http/hop_by_hop.hpp"
-#include "identity/ip_address.hpp"
-#include "proxy/exchange.hpp"
 #include "proxy/head_parser.hpp"
+#include "proxy/received_request.hpp"
+#include "upstream/upstream.hpp"
 
 namespace weir::proxy {
 
-/// The name under which this process signs Via (RFC 9110 section 7.6.3). It is like no other's, so
-/// that a request that carries it has been here before.
+/// The name that this process puts into Via (RFC 9110 section 7.6.3). It is unique, so a request
+/// that carries it is in a loop.
 std::string_view via_name();
 
-/// The methods that are passed on as a matter of course, as a field line.
+/// The methods that every route forwards, as a field line.
 inline constexpr std::string_view allow_line =
     "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n";
 
 struct ForwardedHop {
-  const identity::IpAddress& peer;
-  bool peer_is_trusted = false;
   const http::FieldGuard& guard;
-  std::string_view trailer{};  ///< the value of Trailer; empty: no such field
+  const upstream::Server& server;  ///< the Host field's value if the client sent none
+  std::string_view trailer{};      ///< the value of Trailer; empty: no such field
 };
 
-/// Request line and end-to-end fields in their order, then Via and X-Forwarded-For, -Proto and
-/// -Host. The fields that hop.guard removes are left out; the X-Forwarded-For of a trusted peer is
-/// kept and its address appended. Max-Forwards of OPTIONS is one less. "TE: trailers" is said anew
-/// if the client said it to us.
-void append_request_head(std::string& text, const Exchange& exchange, const ForwardedHop& hop);
+/// Appends the request line and the end-to-end fields in their order, then Via and X-Forwarded-For,
+/// -Proto and -Host. The fields that hop.guard removes are left out; the X-Forwarded-For of a
+/// trusted peer is kept and its address appended. Max-Forwards of OPTIONS is one less. "TE:
+/// trailers" is sent if the client named TE in Connection.
+void append_request_head(std::string& text, const ReceivedRequest& request,
+                         const ForwardedHop& hop);
 
 struct ResponseHead {
   const StatusLine& line;
@@ -45,19 +45,30 @@ struct ResponseHead {
   std::string_view trailer{};  ///< the value of Trailer; empty: no such field
 };
 
-/// Status line, end-to-end fields, the exchange's RateLimit fields, framing and Connection as the
-/// client's version needs them. True if the body goes out chunked.
-bool append_response_head(std::string& text, const ResponseHead& head, const Exchange& exchange,
+/// The client of a response, and what Weir adds for it.
+struct ClientHop {
+  std::uint8_t version_minor = 1;   ///< of HTTP/1
+  bool keep_alive = false;          ///< the connection is kept after this response
+  std::string_view limit_fields{};  ///< lines
+};
+
+/// True if a body goes to the client in chunks.
+bool is_chunked_for(const ClientHop& client, http::Framing::Kind body);
+
+/// Appends the status line, end-to-end fields, RateLimit fields, framing and Connection as the
+/// client's version needs them. `date`: for a response without a Date.
+void append_response_head(std::string& text, const ResponseHead& head, const ClientHop& client,
                           std::string_view date);
 
-/// A 1xx answer (RFC 9110 section 15.2).
+/// Appends a 1xx response (RFC 9110 section 15.2).
 void append_interim_head(std::string& text, const ResponseHead& head);
 
-/// A 101 that goes on in the protocol its Upgrade field names.
-void append_switching_head(std::string& text, const ResponseHead& head, const Exchange& exchange);
+/// Appends a 101, after which the protocol is the one that its Upgrade field names.
+void append_switching_head(std::string& text, const ResponseHead& head,
+                           std::string_view limit_fields);
 
-/// The lines that end a head: Connection where the version's default does not say it, and the empty
-/// line.
-void append_connection(Appender& out, const Exchange& exchange);
+/// Appends the lines that end a head: Connection, unless the version's default says it, and the
+/// empty line.
+void append_connection(Appender& out, const ClientHop& client);
 
 }  // namespace weir::proxy

@@ -1,4 +1,4 @@
-// A running configuration: everything that the sessions of a worker read or use of it.
+// A running configuration: everything that the exchanges of a worker read or use of it.
 //
 // A reload makes the next generation beside the running one and replaces it between two requests.
 // An exchange pins the generation that it began with, so a request is decided, forwarded and logged

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/traffic_counters.hpp"
+#include "proxy/cancellable.hpp"
 #include "proxy/handshake_queue.hpp"
 #include "proxy/io.hpp"
 #include "proxy/step_thread.hpp"
@@ -60,7 +61,7 @@ class Handshakes {
 
 /// One of them, from its complete ClientHello to its end. Counts itself when destroyed, as failed
 /// unless end() was called.
-class Handshake : private HandshakeQueue::Entry {
+class Handshake final : private HandshakeQueue::Entry, public Cancellable {
  public:
   /// `stream` is closed if there are too many. `may_cost_much`: a step, for its group or its key.
   Handshake(Handshakes& all, Stream& stream, bool may_cost_much)
@@ -97,6 +98,8 @@ class Handshake : private HandshakeQueue::Entry {
   /// Its time is over, or the worker's: it gets no turn any more and does not wait for one. A step
   /// that runs on the thread comes to its end first.
   void give_up();
+  void cancel() override { give_up(); }
+  void close() override { give_up(); }
 
   enum class Outcome : std::uint8_t { failed, completed, timed_out, displaced };
   /// Displaced stays displaced.

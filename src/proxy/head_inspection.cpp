@@ -8,12 +8,11 @@
 namespace weir::proxy {
 namespace {
 
-/// RFC 9110 section 7.8. A request with a body is answered in HTTP: the server may ignore the
-/// offer, and the tunnel would begin in the middle of a message.
-void note_upgrade(Exchange& exchange) {
-  const auto& request = exchange.request;
-  if (!exchange.connection.upgrade || request.version_minor == 0 || !exchange.body_is_read) return;
-  http::append_upgrade_offer(exchange.upgrade, request.fields);
+/// RFC 9110 section 7.8. The offer of a request with a body is ignored, as a server may do: the
+/// tunnel would begin in the middle of a message.
+void note_upgrade(ReceivedRequest& request) {
+  if (!request.connection.upgrade || request.view.version_minor == 0 || request.has_body()) return;
+  http::append_upgrade_offer(request.upgrade, request.view.fields);
 }
 
 }  // namespace
@@ -27,35 +26,33 @@ bool is_too_large(const Downstream& downstream, std::uint64_t body_size) {
 }
 
 std::optional<http::Refusal> inspect_head(const RequestRules& rules, const Settings& config,
-                                          const identity::IpAddress& peer, std::string_view head,
-                                          Exchange& exchange) {
-  const auto line = parse_request_head(head, exchange.fields);
-  if (!line) return why_refused(head, exchange.fields);
-  rules.field_guard.drop_unusual(exchange.fields);
-  auto& request = exchange.request;
-  request.method = line->method;
-  request.version_minor = static_cast<std::uint8_t>(line->version % 10);
-  request.fields = exchange.fields;
+                                          std::string_view head, ReceivedRequest& request) {
+  const auto line = parse_request_head(head, request.fields);
+  if (!line) return why_refused(head, request.fields);
+  rules.field_guard.drop_unusual(request.fields);
+  auto& view = request.view;
+  view.method = line->method;
+  view.version_minor = static_cast<std::uint8_t>(line->version % 10);
+  view.fields = request.fields;
 
   const auto& downstream = config.downstream;
   if (line->target.size() > downstream.max_target) return answer_to(Failure::target_too_long);
   if (const auto refusal =
-          http::set_target(request, line->target, exchange.target_storage, raw_bytes(downstream)))
+          http::set_target(view, line->target, request.target_storage, raw_bytes(downstream)))
     return refusal;
-  if (!rules.route_table.accepts_method(request.method)) return routing::lower_case_method;
-  const auto framing = http::request_framing(request);
+  if (!rules.route_table.accepts_method(view.method)) return routing::lower_case_method;
+  const auto framing = http::request_framing(view);
   if (!framing) return framing.error();
-  exchange.body = *framing;
-  exchange.body_is_read = framing->kind == http::Framing::Kind::none ||
-                          *framing == http::Framing{http::Framing::Kind::length, 0};
+  request.framing = *framing;
+  request.is_framed = true;
   if (is_too_large(downstream, framing->length)) return answer_to(Failure::body_too_large);
 
-  exchange.connection = http::connection_options(request.fields, rules.kept_fields);
-  if (exchange.connection.too_many) return answer_to(Failure::head_malformed);
-  exchange.keep_alive = !http::wants_close(request.version_minor, exchange.connection);
-  note_upgrade(exchange);
-  exchange.client = identity::client_address(config.client_address, peer, request);
-  if (rules.repeats_read_field(exchange.fields)) return answer_to(Failure::identity_repeated);
+  request.connection = http::connection_options(view.fields, rules.kept_fields);
+  if (request.connection.too_many) return answer_to(Failure::head_malformed);
+  request.keep_alive = !http::wants_close(view.version_minor, request.connection);
+  note_upgrade(request);
+  request.client = identity::client_address(config.client_address, request.peer, view);
+  if (rules.repeats_read_field(request.fields)) return answer_to(Failure::identity_repeated);
   return rules.field_guard.refusal_of(request.fields);
 }
 

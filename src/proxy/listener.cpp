@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "proxy/http1_connection.hpp"
 #include "proxy/ticks.hpp"
 
 namespace weir::proxy {
@@ -145,8 +146,8 @@ Result<std::vector<ListeningSocket>> ListeningSocket::open(Endpoint& endpoint, s
   return sockets;
 }
 
-Listener::Listener(Context& context, ListeningSocket socket, Manner manner)
-    : context_(context), acceptor_(context.io.get_executor()), manner_(std::move(manner)) {
+Listener::Listener(Context& context, ListeningSocket socket, ListenerOptions options)
+    : context_(context), acceptor_(context.io.get_executor()), options_(std::move(options)) {
   sockaddr_storage local{};
   socklen_t size = sizeof local;
   ::getsockname(socket.native(), reinterpret_cast<sockaddr*>(&local), &size);
@@ -205,11 +206,11 @@ void Listener::welcome(Socket socket, const asio::generic::stream_protocol::endp
     // Beyond a margin not even the refusal is worth a descriptor, nor is a handshake ever: the
     // connection is closed at once.
     const bool is_told =
-        !manner_.tls && context_.open_refusals.load(std::memory_order_relaxed) < refusals_at_once;
+        !options_.tls && context_.open_refusals.load(std::memory_order_relaxed) < refusals_at_once;
     if (accepted) {
-      Session::start(context_, sessions_, std::move(socket), address_of(peer), manner_);
+      Http1Connection::start(context_, connections_, std::move(socket), address_of(peer), options_);
     } else if (is_told) {
-      Session::turn_away(context_, sessions_, std::move(socket), address_of(peer));
+      Http1Connection::turn_away(context_, connections_, std::move(socket), address_of(peer));
     }
   } catch (const std::exception& thrown) {
     context_.warn_of(thrown, "a connection could not be taken");
@@ -230,9 +231,9 @@ void Listener::stop() {
 
 void Listener::remove() {
   stop();
-  sessions_.draining = true;
-  for (Session* session : context_.sessions) {
-    if (session->is_of(sessions_)) session->drain();
+  connections_.draining = true;
+  for (Http1Connection* connection : context_.connections) {
+    if (connection->is_of(connections_)) connection->drain();
   }
 }
 

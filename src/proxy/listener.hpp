@@ -6,8 +6,9 @@
 #include <boost/asio/basic_socket_acceptor.hpp>
 
 #include "base/result.hpp"
+#include "proxy/client_connection.hpp"
+#include "proxy/connection_opening.hpp"
 #include "proxy/context.hpp"
-#include "proxy/session.hpp"
 #include "proxy/settings.hpp"
 
 namespace weir::proxy {
@@ -41,17 +42,17 @@ class ListeningSocket {
 /// Accepts connections for one worker until stopped. Used from the worker's thread.
 class Listener {
  public:
-  Listener(Context& context, ListeningSocket socket, Manner manner);
+  Listener(Context& context, ListeningSocket socket, ListenerOptions options);
   void start();
   /// For connections accepted from now on.
-  void use(Manner manner) { manner_ = std::move(manner); }
+  void use(ListenerOptions options) { options_ = std::move(options); }
   /// Takes what the kernel has already accepted, so that nobody who connected is reset, then
   /// closes.
   void stop();
   /// Stops, and ends its connections: after the request in progress, idle ones after a short grace.
   void remove();
   /// Nothing uses it any more: it has stopped, and its connections have ended.
-  bool has_ended() const { return !is_accepting_ && sessions_.count == 0; }
+  bool has_ended() const { return !is_accepting_ && connections_.count == 0; }
 
  private:
   using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol, Executor>;
@@ -61,8 +62,8 @@ class Listener {
 
   Context& context_;
   Acceptor acceptor_;
-  Manner manner_;
-  ListenerSessions sessions_;
+  ListenerOptions options_;
+  ListenerConnections connections_;
   bool is_accepting_ = false;
 };
 

@@ -1,7 +1,7 @@
 // Requirements of a configuration on every request, prepared once from it.
 //
-// Needs no session and no loop: the sessions of a worker and `weir explain` use the same rules.
-// Immutable, thread-safe. The configuration has to outlive it.
+// Needs no connection and no loop: the connections of a worker and `weir explain` use the same
+// rules. Immutable, thread-safe. The configuration has to outlive it.
 #pragma once
 
 #include <span>

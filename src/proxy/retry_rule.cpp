@@ -21,4 +21,19 @@ bool may_repeat(const FailedTry& failed) {
   }
 }
 
+bool is_servers_fault(const FailedTry& failed) {
+  if (failed.was_answered || failed.client_was_awaited) return false;
+  return failed.failure == Failure::upstream_unreachable ||
+         failed.failure == Failure::upstream_connect_timeout ||
+         failed.failure == Failure::upstream_timed_out ||
+         (failed.failure == Failure::upstream_broken && !failed.was_idle);
+}
+
+std::size_t kept_body_limit(const upstream::Upstream& settings, const ReceivedRequest& request) {
+  if (settings.retries == 0 || !is_idempotent(request.view.method)) return 0;
+  const bool is_larger = request.framing.kind == http::Framing::Kind::length &&
+                         request.framing.length > settings.retry_body;
+  return is_larger ? 0 : settings.retry_body;
+}
+
 }  // namespace weir::proxy

@@ -11,6 +11,7 @@
 
 #include <boost/asio/compose.hpp>
 
+#include "proxy/cancellable.hpp"
 #include "proxy/io.hpp"
 #include "tls/channel.hpp"
 
@@ -18,7 +19,7 @@ namespace weir::proxy {
 
 class Handshake;
 
-class Stream {
+class Stream final : public Cancellable {
  public:
   explicit Stream(asio::io_context& io) : socket_(io.get_executor()) {}
   explicit Stream(Socket socket) : socket_(std::move(socket)) {}
@@ -86,13 +87,13 @@ class Stream {
 
   /// Ends what is being waited for: a write under way, and a read unless it has its bytes already,
   /// fail with operation_aborted.
-  void cancel();
+  void cancel() override;
   /// Nothing more is sent: the closing word of TLS, and the end of the sending half.
   void shutdown_send();
   /// Closes so that the other side knows that something is missing.
   void reset();
   /// Closes without a closing word of TLS: at once, or when a lent stream is taken back.
-  void close();
+  void close() override;
 
   /// Another thread uses the stream until take_back(): its descriptor stays open, and on the loop
   /// only close() and cancel() may be called.

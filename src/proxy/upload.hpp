@@ -1,34 +1,67 @@
-// A request body on its way up beside the answer (docs/adr/0009-upload-beside-the-answer.md).
+// The request body on its way to the upstream: what has arrived leaves with the head, the rest
+// beside the response (docs/adr/0009-upload-beside-the-answer.md).
+//
+// Used from its worker's loop only. Once started, it must have ended before it is destroyed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <string>
+#include <string_view>
 
-#include "proxy/body_source.hpp"
-#include "proxy/failure.hpp"
-#include "proxy/kept_body.hpp"
+#include "proxy/forwarding_scope.hpp"
+#include "proxy/interruption.hpp"
+#include "proxy/stream.hpp"
 #include "proxy/trailers.hpp"
 
 namespace weir::proxy {
 
-/// Up to this much of a body is gathered into one send; larger pieces go out from where they lie.
-inline constexpr std::size_t gather_limit = 16 * 1024;
+class Upload {
+ public:
+  explicit Upload(const ForwardingScope& scope);
+  Upload(const Upload&) = delete;
+  Upload& operator=(const Upload&) = delete;
 
-/// The request body on its way up, when it has not arrived whole with its head.
-struct Upload {
-  BodySource source;
-  KeptBody& kept;
-  bool chunk;
-  Trailers trailers{};
-  bool finished = true;
-  bool sent_whole = false;          ///< the upstream connection stands at the end of the request
-  bool unwanted = false;            ///< the answer is complete: stop where you are
-  bool waits_for_upstream = false;  ///< which takes no more
-  std::uint64_t began_at = 0;       ///< tick at which the client was first waited for
-  Failure failure = Failure::none;
-  std::exception_ptr thrown{};  ///< by the upload: for whoever waits for its end
-  std::optional<Timer> done;
+  /// The value of the Trailer field to send; empty: none.
+  std::string_view announced_trailers() const { return trailers_.announced(); }
+  /// Appends what has arrived of the body, as it is sent.
+  void append_arrived(std::string& out);
+  /// Sends the rest from now on; a failure cancels what is waited for on `upstream`.
+  void start(Stream& upstream);
+  /// True if the request's client, not the server, has been waited for, for a while.
+  bool is_held_back() const;
+  /// The response is complete, or there will be none: ends the rest, and waits for that.
+  Task<> end();
+  /// Keeps the exception being handled until the upload has ended.
+  void keep_exception() { thrown_ = std::current_exception(); }
+  bool has_thrown() const { return thrown_ != nullptr; }
+  void rethrow() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+  /// The upstream connection stands at the end of the request.
+  bool is_sent() const { return is_sent_; }
+  const UploadState& state() const { return state_; }
+
+ private:
+  BodyState append_body(std::string& out, std::size_t most);
+  Task<> run(Stream& upstream);
+  Task<> send_rest(Stream& upstream);
+
+  const ForwardingScope& scope_;
+  RequestBody& body_;
+  Watchdog& watchdog_;
+  const bool is_chunked_;
+  Trailers trailers_;
+  UploadState state_;
+  bool is_sent_ = false;
+  bool is_unwanted_ = false;    ///< ends where it is
+  std::uint64_t began_at_ = 0;  ///< tick at which the client was first waited for
+  std::exception_ptr thrown_;
+  Stream* upstream_ = nullptr;
+  std::optional<Timer> ended_;
 };
 
 }  // namespace weir::proxy

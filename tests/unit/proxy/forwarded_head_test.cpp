@@ -11,29 +11,28 @@ namespace {
 
 const http::FieldGuard guard{{.client_field = "cf-connecting-ip"}};
 
-/// An exchange whose request is `head`, ready to be forwarded.
+/// A request whose head is `text`, ready to be forwarded.
 struct Forwarded {
   explicit Forwarded(std::string text) : head(std::move(text)) {
-    const auto line = parse_request_head(head, exchange.fields);
+    const auto line = parse_request_head(head, request.fields);
     REQUIRE(line.has_value());
-    exchange.request.method = line->method;
-    exchange.request.target = line->target;
-    exchange.request.version_minor = static_cast<std::uint8_t>(line->version % 10);
-    exchange.request.fields = exchange.fields;
-    exchange.connection = http::connection_options(exchange.fields);
-    exchange.keep_alive = !http::wants_close(exchange.request.version_minor, exchange.connection);
-    const auto framing = http::request_framing(exchange.request);
+    request.view.method = line->method;
+    request.view.target = line->target;
+    request.view.version_minor = static_cast<std::uint8_t>(line->version % 10);
+    request.view.fields = request.fields;
+    request.connection = http::connection_options(request.fields);
+    client.keep_alive = !http::wants_close(request.view.version_minor, request.connection);
+    client.version_minor = request.view.version_minor;
+    const auto framing = http::request_framing(request.view);
     REQUIRE(framing.has_value());
-    exchange.body = *framing;
-    upstream.servers = {{.url = {}, .host = "up.example"}};
-    exchange.upstream = &upstream;
-    exchange.server = &upstream.servers.front();
+    request.framing = *framing;
+    request.is_framed = true;
+    request.peer = IpAddress::v4({192, 0, 2, 7});
   }
   std::string to_upstream(bool trusted = false) {
     std::string out;
-    append_request_head(
-        out, exchange,
-        {.peer = IpAddress::v4({192, 0, 2, 7}), .peer_is_trusted = trusted, .guard = guard});
+    request.peer_is_trusted = trusted;
+    append_request_head(out, request, {.guard = guard, .server = server});
     return out;
   }
   std::string to_client(const std::string& response, bool& chunk) {
@@ -41,19 +40,21 @@ struct Forwarded {
     const auto line = parse_response_head(response, fields);
     REQUIRE(line.has_value());
     const auto connection = http::connection_options(fields);
-    const auto body = http::response_framing(exchange.request.method, line->status,
+    const auto body = http::response_framing(request.view.method, line->status,
                                              static_cast<std::uint8_t>(line->version % 10), fields);
     REQUIRE(body.has_value());
     std::string out;
-    chunk = append_response_head(
-        out, {.line = *line, .fields = fields, .connection = connection, .body = *body}, exchange,
-        "Sun, 06 Nov 1994 08:49:37 GMT");
+    append_response_head(out,
+                         {.line = *line, .fields = fields, .connection = connection, .body = *body},
+                         client, "Sun, 06 Nov 1994 08:49:37 GMT");
+    chunk = is_chunked_for(client, body->kind);
     return out;
   }
 
   std::string head;
-  weir::upstream::Upstream upstream;
-  Exchange exchange;
+  weir::upstream::Server server{.url = {}, .host = "up.example"};
+  ReceivedRequest request;
+  ClientHop client;
 };
 
 bool contains(const std::string& text, std::string_view part) {
@@ -158,7 +159,7 @@ TEST_CASE("E1: an expectation of HTTP/1.0 is not passed on") {
 
 TEST_CASE("H2 H6 H15: an answer keeps its lines, loses its hop and gains a Date and the limits") {
   Forwarded request("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  request.exchange.limit_fields = "RateLimit: \"p\";r=1\r\n";
+  request.client.limit_fields = "RateLimit: \"p\";r=1\r\n";
   bool chunk = true;
   CHECK(request.to_client("HTTP/1.0 200 Fine\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nConnection: "
                           "x-h\r\nX-H: 1\r\nContent-Length: 3\r\n\r\n",
@@ -178,7 +179,7 @@ TEST_CASE("the limits that are told take the place of the upstream's of the same
   CHECK(request.to_client(response, chunk) ==
         "HTTP/1.1 200 OK\r\nDate: d\r\nRATELIMIT: \"up\";r=9\r\nRateLimit-Limit: 9\r\n"
         "X-RateLimit-Limit: 8\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n");
-  request.exchange.limit_fields = "RateLimit: \"p\";r=1\r\nRateLimit-Limit: 2\r\n";
+  request.client.limit_fields = "RateLimit: \"p\";r=1\r\nRateLimit-Limit: 2\r\n";
   CHECK(request.to_client(response, chunk) ==
         "HTTP/1.1 200 OK\r\nDate: d\r\nX-RateLimit-Limit: 8\r\nRetry-After: 7\r\n"
         "Content-Length: 0\r\nRateLimit: \"p\";r=1\r\nRateLimit-Limit: 2\r\n\r\n");

@@ -12,7 +12,7 @@
 #include "limiter/limiter.hpp"
 #include "proxy/context.hpp"
 #include "proxy/descriptor_budget.hpp"
-#include "proxy/session.hpp"
+#include "proxy/http1_connection.hpp"
 #include "unit/proxy/stream_pair.hpp"
 #include "unit/store/fake_store.hpp"
 
@@ -24,7 +24,7 @@ bool next_allocation_fails = false;
 using namespace std::chrono_literals;
 using Tcp = boost::asio::ip::tcp;
 
-/// Admits as its rule says, at once; then the session's next allocation may fail.
+/// Admits as its rule says, at once; then the next allocation may fail.
 class CountingStore final : public store::Store {
  public:
   std::optional<store::Result> acquire(store::Acquisition& acquisition,
@@ -83,8 +83,8 @@ class World {
     Socket socket(io_.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0), ends[1]);
     socket.non_blocking(true);
     context.use(generation());
-    Session::start(context, sessions_, std::move(socket), identity::IpAddress::v4({192, 0, 2, 1}),
-                   {});
+    Http1Connection::start(context, connections_, std::move(socket),
+                           identity::IpAddress::v4({192, 0, 2, 1}), {});
   }
   ~World() {
     next_allocation_fails = false;
@@ -136,7 +136,7 @@ class World {
     received += client->receive();
     return received.find(status) != std::string::npos;
   }
-  bool session_has_ended() const { return context.sessions.empty(); }
+  bool connection_has_ended() const { return context.connections.empty(); }
   void settled_once() const {
     CHECK(store.inner.questions == 1);
     CHECK(store.inner.settle_calls == 1);
@@ -154,7 +154,7 @@ class World {
   std::atomic<std::size_t> open_refusals_{0};
   DescriptorBudget descriptors_{64, open_connections_};
   TrafficCounters counters_;
-  ListenerSessions sessions_;
+  ListenerConnections connections_;
 
   std::unique_ptr<Generation> generation() {
     auto counters = std::make_shared<NamedCounters>();
@@ -213,7 +213,7 @@ TEST_CASE("The grant is settled when the answer is sent, for each admitted reque
   world.run_until([&] { return world.has_answer("HTTP/1.1 429"); });
   CHECK(world.store.inner.questions == 3);
   world.client->close();
-  world.run_until([&] { return world.session_has_ended(); });
+  world.run_until([&] { return world.connection_has_ended(); });
   CHECK(world.store.inner.settle_calls == 2);
 }
 
@@ -233,7 +233,7 @@ TEST_CASE("The grant of a client that has left is settled") {
   World world;
   world.forward();
   world.client->close();
-  world.tick_until([&] { return world.session_has_ended(); });
+  world.tick_until([&] { return world.connection_has_ended(); });
   world.settled_once();
 }
 
@@ -258,11 +258,11 @@ TEST_CASE("The grant is settled when the upstream does not answer in time") {
   world.settled_once();
 }
 
-TEST_CASE("The grant is settled when the worker ends its sessions") {
+TEST_CASE("The grant is settled when the worker ends its connections") {
   World world;
   world.forward();
   world.context.abort();
-  world.run_until([&] { return world.session_has_ended(); });
+  world.run_until([&] { return world.connection_has_ended(); });
   world.settled_once();
 }
 
@@ -270,7 +270,7 @@ TEST_CASE("The grant is settled when an exception ends the exchange") {
   World world;
   world.store.then_no_memory = true;
   world.client->send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
-  world.run_until([&] { return world.session_has_ended(); });
+  world.run_until([&] { return world.connection_has_ended(); });
   CHECK_FALSE(next_allocation_fails);  // it was the reason
   CHECK_FALSE(world.has_answer("HTTP"));
   world.settled_once();
@@ -285,17 +285,17 @@ TEST_CASE(
   SECTION("the client has left") {
     world.client->close();
   }
-  SECTION("the worker ends its sessions") {
+  SECTION("the worker ends its connections") {
     world.context.abort();
   }
   SECTION("all is well") {}
   world.poll();
   CHECK(world.store.inner.settle_calls == 0);
-  CHECK_FALSE(world.session_has_ended());
+  CHECK_FALSE(world.connection_has_ended());
   world.store.inner.answer(instant_from_us(1'700'000'000'000'000));
   world.run_until([&] { return world.store.inner.settle_calls == 1; });
   world.client->close();
-  world.run_until([&] { return world.session_has_ended(); });
+  world.run_until([&] { return world.connection_has_ended(); });
   world.settled_once();
 }
 

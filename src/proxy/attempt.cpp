@@ -1,0 +1,292 @@
+#include "proxy/attempt.hpp"
+
+#include <string>
+#include <utility>
+
+#include "http/upgrade.hpp"
+#include "proxy/body_source.hpp"
+#include "proxy/head_parser.hpp"
+#include "proxy/trailers.hpp"
+
+namespace weir::proxy {
+namespace {
+
+constexpr std::size_t most_response_head = 64 * 1024;
+constexpr int switching_protocols = 101;
+
+/// Another protocol is detected by its first bytes, whether or not it ends a line.
+bool may_be_http(std::string_view data) {
+  constexpr std::string_view start = "HTTP/1.";
+  return start.starts_with(data.substr(0, start.size()));
+}
+
+std::uint8_t minor_version(const StatusLine& line) {
+  return static_cast<std::uint8_t>(line.version % 10);
+}
+
+}  // namespace
+
+/// The head of a response, and what follows from it.
+struct Attempt::Response {
+  StatusLine line{};
+  http::ConnectionOptions connection{};
+  http::Framing body{};
+  Trailers trailers{};
+
+  ResponseHead head(std::span<const http::FieldView> fields) const {
+    return {.line = line,
+            .fields = fields,
+            .connection = connection,
+            .body = body,
+            .trailer = trailers.announced()};
+  }
+};
+
+Attempt::Attempt(const ForwardingScope& scope, UpstreamServer& server)
+    : scope_(scope),
+      watchdog_(*scope.client.watchdog),
+      responder_(*scope.client.responder),
+      server_(server),
+      upload_(scope) {}
+
+Attempt::~Attempt() {
+  watchdog_.watch(nullptr);
+}
+
+Task<Failure> Attempt::run(bool may_reuse) {
+  const UnderWay under_way(server_);
+  scope_.record.server = &server_.settings();
+  if (may_reuse) hold(server_.take_idle(scope_.client.number));
+  if (!connection_) {
+    if (const Failure failure = co_await connect(); failure != Failure::none) co_return failure;
+  }
+  Failure failure = append_request();
+  if (failure == Failure::none) {
+    error_code ec;
+    connection_->stream.try_write(scope_.context.output, ec);
+    if (connection_->stream.has_unsent()) ec = co_await flush();
+    if (ec)
+      co_return watchdog_.timed_out() ? Failure::upstream_timed_out : Failure::upstream_broken;
+    if (!upload_.is_sent()) upload_.start(connection_->stream);
+    try {
+      failure = co_await read_response();
+    } catch (...) {  // the upload refers to this object: it must end first
+      upload_.keep_exception();
+    }
+  }
+  client_was_awaited_ = upload_.is_held_back();
+  if (!upload_.state().has_finished) co_await upload_.end();
+  if (upload_.has_thrown()) connection_->stream.reset();  // a cut request must not look complete
+  upload_.rethrow();
+  if (failure == Failure::none && connection_->reusable && upload_.is_sent()) give_back();
+  co_return failure;
+}
+
+void Attempt::hold(std::unique_ptr<UpstreamConnection> connection) {
+  connection_ = std::move(connection);
+  watchdog_.watch(connection_ ? &connection_->stream : nullptr);
+}
+
+void Attempt::give_back() {
+  watchdog_.watch(nullptr);
+  server_.give_back(std::move(connection_), scope_.context.wheel.now(), scope_.client.number);
+  scope_.record.has_own_connection |= scope_.upstream().reuse == upstream::Reuse::safe;
+}
+
+FailedTry Attempt::failed(Failure failure) const {
+  return {.failure = failure,
+          .is_idempotent = is_idempotent(scope_.request.view.method),
+          .body_is_kept = scope_.client.body->is_kept(),
+          .was_answered = was_answered_,
+          .answer_has_begun = answer_has_begun_,
+          .client_was_awaited = client_was_awaited_,
+          .was_idle = connection_ && connection_->reused};
+}
+
+void Attempt::report(const FailedTry& failed) {
+  Context& context = scope_.context;
+  const std::string server = server_.settings().authority();
+  const auto last_error = connection_ ? connection_->stream.trouble() : std::string_view{};
+  if (!last_error.empty()) {
+    context.warn("upstream " + scope_.upstream().name + ": TLS to " + server + ": " +
+                 std::string(last_error));
+  }
+  if (!is_servers_fault(failed)) return;
+  // Before the request was sent, the server has recorded the reason itself.
+  if (failed.failure == Failure::upstream_broken || failed.failure == Failure::upstream_timed_out)
+    server_.note(*connection_, answer_to(failed.failure).detail);
+  server_.failed(context.wheel.now());
+}
+
+Task<Failure> Attempt::connect() {
+  hold(server_.make());
+  const Duration timeout = scope_.upstream().connect_timeout;
+  watchdog_.arm(Phase::connect, timeout);
+  error_code ec = co_await server_.resolve(scope_.context.wheel.now(), timeout);
+  if (watchdog_.aborted()) co_return Failure::downstream_gone;
+  if (!ec && !watchdog_.timed_out()) ec = co_await server_.connect(*connection_);
+  if (watchdog_.timed_out() || ec == asio::error::timed_out)
+    co_return Failure::upstream_connect_timeout;
+  if (ec == asio::error::no_descriptors) co_return Failure::overloaded;
+  co_return ec ? Failure::upstream_unreachable : Failure::none;
+}
+
+/// The head and what has arrived of the body leave in one piece; on another try that includes what
+/// was read during the earlier ones.
+Failure Attempt::append_request() {
+  std::string& out = scope_.context.output;
+  out.clear();
+  append_request_head(out, scope_.request,
+                      {.guard = scope_.generation.blueprint->field_guard,
+                       .server = server_.settings(),
+                       .trailer = upload_.announced_trailers()});
+  upload_.append_arrived(out);
+  return upload_.state().failure;
+}
+
+Task<error_code> Attempt::flush() {
+  watchdog_.arm(Phase::body, scope_.body_timeout());
+  return connection_->stream.flush();
+}
+
+Task<Failure> Attempt::read_response() {
+  const Duration timeout = scope_.upstream().response_timeout;
+  if (upload_.state().has_finished) watchdog_.arm(Phase::response, timeout);
+  co_await scope_.context.turns.next();
+  for (;;) {
+    std::size_t head_size = 0;
+    Failure failure = co_await read_head(head_size);
+    if (failure != Failure::none) co_return failure;
+    Response response;
+    failure = take_head(head_size, response);
+    if (failure != Failure::none) co_return failure;
+    const ResponseHead head = response.head(connection_->fields);
+    if (response.line.status >= 200) co_return co_await relay(response);
+    if (response.line.status == switching_protocols) co_return co_await open_tunnel(head);
+    if (co_await responder_.interim(head)) co_return Failure::downstream_gone;
+    answer_has_begun_ = !connection_->input.empty();
+    // The time for the response goes on: an upstream could send 103 for ever.
+    if (upload_.state().has_finished && watchdog_.phase() != Phase::response)
+      watchdog_.arm(Phase::response, timeout);
+  }
+}
+
+/// Reads until a head has arrived whole, at the front of the connection's buffer.
+Task<Failure> Attempt::read_head(std::size_t& size) {
+  InputBuffer& input = connection_->input;
+  std::size_t scanned = 0;
+  for (bool is_first = true;; is_first = false) {
+    const HeadEnd end = find_head_end(input.data(), scanned);
+    size = end.size;
+    if (end.state == HeadEnd::State::complete) co_return Failure::none;
+    if (end.state == HeadEnd::State::malformed || !may_be_http(input.data()) ||
+        !input.make_room(most_response_head))
+      co_return Failure::upstream_invalid;
+    if (const Failure why = interruption(); why != Failure::none) co_return why;
+    const auto room = asio::buffer(input.free_begin(), input.free_size());
+    error_code ec;
+    const bool is_probably_there = is_first && scope_.context.turns.are_many();
+    const std::size_t n = co_await connection_->stream.read(room, ec, is_probably_there);
+    input.commit(n);
+    was_answered_ |= n > 0;
+    answer_has_begun_ |= n > 0;
+    if (!ec) continue;
+    const Failure why = interruption();
+    co_return why == Failure::none ? Failure::upstream_broken : why;
+  }
+}
+
+Failure Attempt::take_head(std::size_t size, Response& response) {
+  InputBuffer& input = connection_->input;
+  auto& fields = connection_->fields;
+  scope_.record.upstream_took = scope_.context.clock.now() - scope_.record.begun_at;
+  auto line = parse_response_head(input.data().substr(0, size), fields);
+  if (!line && move_space_behind_colons(input.writable(size)))
+    line = parse_response_head(input.data().substr(0, size), fields);
+  // RFC 9110 section 15: other numbers are no status codes.
+  if (!line || line->status < 100 || line->status > 599) return Failure::upstream_invalid;
+  input.consume(size);  // the views hold until something is read
+  response.line = *line;
+  response.connection = http::connection_options(fields);
+  const auto body = http::response_framing(scope_.request.view.method, line->status,
+                                           minor_version(*line), fields);
+  if (!body || response.connection.too_many) return Failure::upstream_invalid;
+  response.body = *body;
+  server_.answered();
+  if (body->kind == http::Framing::Kind::chunked && wants_trailers(scope_.request.view)) {
+    response.trailers.open(
+        {.head = fields, .connection = response.connection, .only_announced = false});
+  }
+  return Failure::none;
+}
+
+/// Read before each wait as well: a cancellation that comes while nothing is being read has no
+/// effect.
+Failure Attempt::interruption() const {
+  return why_interrupted(watchdog_.interruptions(), upload_.state());
+}
+
+/// The head and what has arrived of the body leave together; then piece by piece.
+Task<Failure> Attempt::relay(Response& response) {
+  connection_->reusable = response.body.kind != http::Framing::Kind::until_close &&
+                          !http::wants_close(minor_version(response.line), response.connection);
+  responder_.begin(
+      {.head = response.head(connection_->fields),
+       .limit_fields = scope_.limit_fields,
+       .date = scope_.context.date.at(scope_.record.begun_at + *scope_.record.upstream_took)});
+  BodySource source(connection_->stream, connection_->input, response.body);
+  source.keep_trailers(response.trailers);
+  for (;;) {
+    std::string_view large;
+    const BodyState state = gather(source, large);
+    if (state == BodyState::malformed) co_return Failure::upstream_invalid;
+    error_code ec;
+    if (responder_.send(ec)) ec = co_await responder_.flush();
+    if (!ec && !large.empty()) ec = co_await responder_.send_from_place(large);
+    if (ec) co_return Failure::downstream_gone;
+    if (state == BodyState::ended) co_return Failure::none;
+    if (!large.empty()) continue;
+    if (const Failure failure = upload_.state().failure; failure != Failure::none)
+      co_return failure;
+    // An upload reads from the client, and notices its end by itself.
+    watchdog_.arm(upload_.state().has_finished ? Phase::relay : Phase::body, scope_.body_timeout());
+    if (co_await source.fill()) {
+      const Failure why = interruption();
+      co_return why == Failure::none ? Failure::upstream_broken : why;
+    }
+  }
+}
+
+/// Passes what has arrived to the responder, up to a piece that is too large to be copied.
+BodyState Attempt::gather(BodySource& source, std::string_view& large) {
+  std::string_view piece;
+  BodyState state = BodyState::payload;
+  while ((state = source.pull(piece)) == BodyState::payload) {
+    if (responder_.append(piece)) continue;
+    large = piece;
+    break;
+  }
+  if (state == BodyState::ended) responder_.end(source.trailer_lines());
+  return state;
+}
+
+/// After a 101 bytes pass as they are. The request is counted now and logged at the end.
+Task<Failure> Attempt::open_tunnel(const ResponseHead& head) {
+  const std::string& offer = scope_.request.upgrade;
+  const bool was_offered =
+      !offer.empty() && head.connection.upgrade && http::takes_offer(head.fields, offer);
+  if (!was_offered || watchdog_.aborted()) co_return Failure::upstream_invalid;
+  connection_->reusable = false;
+  scope_.count.count(head.line.status, scope_.context.clock.now());
+  const error_code ec = co_await responder_.switch_protocols(
+      {.head = head, .limit_fields = scope_.limit_fields, .date = {}});
+  if (ec) co_return Failure::downstream_gone;
+  const bool is_whole =
+      co_await responder_.tunnel({.stream = connection_->stream,
+                                  .input = connection_->input,
+                                  .idle_timeout = scope_.upstream().tunnel_timeout});
+  if (!is_whole) connection_->stream.reset();  // the upstream must not take the cut for the end
+  co_return Failure::none;
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,60 @@
+// One try of the forward phase, on one upstream connection: connect or take an idle one, send the
+// request, read the response and relay it.
+//
+// Used from its worker's loop only.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "proxy/body_source.hpp"
+#include "proxy/failure.hpp"
+#include "proxy/forwarding_scope.hpp"
+#include "proxy/retry_rule.hpp"
+#include "proxy/upload.hpp"
+#include "proxy/upstream_server.hpp"
+
+namespace weir::proxy {
+
+class Attempt {
+ public:
+  Attempt(const ForwardingScope& scope, UpstreamServer& server);
+  ~Attempt();
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+
+  /// `may_reuse`: an idle connection will do. Failure::none: the response has been relayed whole.
+  Task<Failure> run(bool may_reuse);
+  /// What the rules need of a try that failed, except what depends on other servers.
+  FailedTry failed(Failure failure) const;
+  /// Reports a failed try to the log and to the server.
+  void report(const FailedTry& failed);
+
+ private:
+  struct Response;
+
+  void hold(std::unique_ptr<UpstreamConnection> connection);
+  Task<Failure> connect();
+  Failure append_request();
+  Task<error_code> flush();
+  Task<Failure> read_response();
+  Task<Failure> read_head(std::size_t& size);
+  Failure take_head(std::size_t size, Response& response);
+  Failure interruption() const;
+  Task<Failure> relay(Response& response);
+  BodyState gather(BodySource& source, std::string_view& large);
+  Task<Failure> open_tunnel(const ResponseHead& head);
+  void give_back();
+
+  const ForwardingScope& scope_;
+  Watchdog& watchdog_;
+  Responder& responder_;
+  UpstreamServer& server_;
+  std::unique_ptr<UpstreamConnection> connection_;
+  Upload upload_;
+  bool was_answered_ = false;        ///< a byte was received
+  bool answer_has_begun_ = false;    ///< other than of interim responses
+  bool client_was_awaited_ = false;  ///< when the try ended, and for a while
+};
+
+}  // namespace weir::proxy

@@ -1,0 +1,15 @@
+// What the next piece of a message body is.
+#pragma once
+
+#include <cstdint>
+
+namespace weir::proxy {
+
+enum class BodyState : std::uint8_t {
+  payload,    ///< payload, valid until more is read
+  exhausted,  ///< nothing: what has arrived is used up
+  ended,      ///< nothing: the body is complete
+  malformed,  ///< nothing: its coding is broken
+};
+
+}  // namespace weir::proxy

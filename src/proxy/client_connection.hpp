@@ -1,0 +1,34 @@
+// One downstream connection as the reader of its requests and the writer of its responses use it.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "proxy/context.hpp"
+#include "proxy/input_buffer.hpp"
+#include "proxy/stream.hpp"
+#include "proxy/watchdog.hpp"
+
+namespace weir::proxy {
+
+/// The connections that one listener of a worker has accepted.
+struct ListenerConnections {
+  std::size_t count = 0;
+  bool draining = false;  ///< the listener is gone: finish what is in flight, then close
+};
+
+struct ClientConnection {
+  ClientConnection(Context& its_context, ListenerConnections& its_listener, Socket socket)
+      : context(its_context), listener(its_listener), stream(std::move(socket)) {}
+
+  /// The connection ends after the request in progress.
+  bool is_draining() const { return context.draining || listener.draining; }
+
+  Context& context;
+  ListenerConnections& listener;
+  Stream stream;
+  Watchdog watchdog{context.wheel, stream};
+  InputBuffer input{2048};  ///< heads, and what arrives with them
+};
+
+}  // namespace weir::proxy

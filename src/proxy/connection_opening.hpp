@@ -1,0 +1,57 @@
+// The beginning of a client connection, before its first request: the PROXY header and TLS.
+//
+// Nothing is allocated for a TLS connection before its first byte has arrived. Used from its
+// worker's loop only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "identity/ip_address.hpp"
+#include "proxy/client_connection.hpp"
+#include "tls/context.hpp"
+
+namespace weir::proxy {
+
+/// How the connections of a listener begin.
+struct ListenerOptions {
+  bool proxy_protocol = false;
+  std::shared_ptr<const tls::ServerContext> tls;  ///< none: plain
+
+  bool begin_with_request() const { return !proxy_protocol && !tls; }
+};
+
+class ConnectionOpening {
+ public:
+  enum class Outcome : std::uint8_t {
+    closed,
+    ready,
+    plain,  ///< HTTP, by its first byte, where TLS is expected
+  };
+
+  /// `peer` becomes the source that a PROXY header names.
+  ConnectionOpening(ClientConnection& connection, identity::IpAddress& peer)
+      : connection_(connection), watchdog_(connection.watchdog), peer_(peer) {}
+
+  /// The caller arms Phase::open, which bounds all of it.
+  Task<Outcome> run(const ListenerOptions& options);
+
+ private:
+  struct Hello {
+    Outcome outcome = Outcome::closed;
+    bool may_cost_much = false;  ///< the handshake
+  };
+
+  bool is_over() const { return watchdog_.timed_out() || watchdog_.aborted(); }
+  Task<Outcome> open_tls(const std::shared_ptr<const tls::ServerContext>& tls);
+  Task<Hello> await_hello(const tls::ServerContext& tls);
+  Task<bool> read_proxy_header();
+  void warn_of_peer(std::string_view what, std::string_view about);
+
+  ClientConnection& connection_;
+  Watchdog& watchdog_;
+  identity::IpAddress& peer_;
+};
+
+}  // namespace weir::proxy

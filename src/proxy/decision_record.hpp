@@ -1,0 +1,40 @@
+// What was decided about one request: what its answer, its log line and its counters need of the
+// verdict. Owned by the exchange and used again; not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/siphash.hpp"
+#include "base/time.hpp"
+#include "http/ratelimit_fields.hpp"
+#include "identity/identity.hpp"
+#include "limiter/limiter.hpp"
+
+namespace weir::proxy {
+
+struct DecisionRecord {
+  limiter::Outcome outcome = limiter::Outcome::unlimited;
+  identity::Ambiguity ambiguity;  ///< of an ambiguous identity
+  limiter::Decider decider = limiter::Decider::memory;
+  bool shadow_denied = false;
+  const limiter::Policy* policy = nullptr;  ///< the deciding one
+  std::optional<Hash128> identity;          ///< of the deciding limit
+  std::int64_t cost = 0;
+  std::int64_t remaining = 0;
+  Duration delay{0};
+  Duration took{0};
+  std::optional<Duration> retry_after;
+  std::string limit_fields;                ///< the RateLimit lines of the answer, ready
+  std::vector<std::string_view> violated;  ///< names of the visible policies that denied
+
+  /// Ready for the next request; keeps the memory of its texts.
+  void clear();
+  /// Copies what is needed: the verdict may be gone when the answer is sent.
+  void take(const limiter::Verdict& verdict, const http::ResponseFieldOptions& fields);
+};
+
+}  // namespace weir::proxy

@@ -1,0 +1,68 @@
+#include "proxy/forwarding.hpp"
+
+#include "proxy/attempt.hpp"
+
+namespace weir::proxy {
+
+Task<Failure> Forwarding::run() {
+  scope_.record.upstream = &scope_.upstream();
+  const int retries = scope_.upstream().retries;
+  DeadlineWheel& wheel = scope_.context.wheel;
+  ServerSet tried;
+  Failure failure = Failure::none;
+  // One idle connection that was closed is no reason to trust the next.
+  bool may_reuse = true;
+  for (int attempts = 0; attempts <= retries; ++attempts) {
+    const UpstreamPool::Choice choice = scope_.pool.choose(wheel.now(), tried);
+    if (choice.server == nullptr) {
+      if (attempts == 0) failure = Failure::upstream_unhealthy;
+      break;
+    }
+    Attempt attempt(scope_, *choice.server);
+    failure = co_await attempt.run(may_reuse);
+    if (failure == Failure::none) break;
+    tried.set(choice.index);
+    FailedTry failed = attempt.failed(failure);
+    failed.has_another = scope_.pool.has_another(tried);
+    failed.retries_left = retries - attempts;
+    attempt.report(failed);
+    if (!is_repeated(failed)) break;
+    may_reuse = !failed.was_idle;
+    scope_.client.body->rewind();
+    scope_.client.watchdog->forget_timeout();
+  }
+  count(failure);
+  co_return failure;
+}
+
+bool Forwarding::is_repeated(const FailedTry& failed) const {
+  const Interruptions& interruptions = scope_.client.watchdog->interruptions();
+  return !interruptions.aborted && !interruptions.client_left &&
+         !scope_.client.responder->has_begun() && may_repeat(failed);
+}
+
+void Forwarding::count(Failure failure) {
+  UpstreamCounters& counters = scope_.counters;
+  switch (failure) {
+    case Failure::none:
+      return counters.answered.add();
+    case Failure::upstream_unreachable:
+    case Failure::upstream_connect_timeout:
+      return counters.connect_failed.add();
+    case Failure::upstream_timed_out:
+      return counters.timed_out.add();
+    case Failure::upstream_invalid:
+      scope_.context.warn("upstream " + scope_.upstream().name + ": " +
+                          scope_.record.server->authority() +
+                          " sent an answer that is not valid HTTP/1.1");
+      [[fallthrough]];
+    case Failure::upstream_broken:
+      return counters.broken.add();
+    case Failure::upstream_unhealthy:
+      return counters.unhealthy.add();
+    default:  // the client's doing
+      if (scope_.client.responder->has_begun()) counters.answered.add();
+  }
+}
+
+}  // namespace weir::proxy

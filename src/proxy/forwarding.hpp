@@ -1,0 +1,26 @@
+// The forward phase of an exchange: one attempt, and more where repeating is safe.
+//
+// Used from its worker's loop only.
+#pragma once
+
+#include "proxy/failure.hpp"
+#include "proxy/forwarding_scope.hpp"
+#include "proxy/retry_rule.hpp"
+
+namespace weir::proxy {
+
+class Forwarding {
+ public:
+  explicit Forwarding(const ForwardingScope& scope) : scope_(scope) {}
+
+  /// Failure::none: the response has been relayed, or a tunnel has ended.
+  Task<Failure> run();
+
+ private:
+  bool is_repeated(const FailedTry& failed) const;
+  void count(Failure failure);
+
+  ForwardingScope scope_;
+};
+
+}  // namespace weir::proxy

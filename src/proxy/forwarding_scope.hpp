@@ -1,0 +1,43 @@
+// An exchange as the classes of its forward phase use it.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/time.hpp"
+#include "base/traffic_counters.hpp"
+#include "proxy/client_side.hpp"
+#include "proxy/context.hpp"
+#include "proxy/generation.hpp"
+#include "proxy/received_request.hpp"
+#include "proxy/request_count.hpp"
+#include "proxy/upstream_pool.hpp"
+
+namespace weir::proxy {
+
+/// What the access log and the connection need of the forward phase.
+struct ForwardingRecord {
+  const upstream::Upstream* upstream = nullptr;  ///< none: the request was not forwarded
+  const upstream::Server* server = nullptr;      ///< the one tried last
+  Instant begun_at;
+  std::optional<Duration> upstream_took;  ///< until the head of its response
+  bool has_own_connection = false;  ///< one was given back that only this client may use again
+};
+
+/// An exchange as its forward phase uses it. Everything outlives the phase.
+struct ForwardingScope {
+  Context& context;
+  const Generation& generation;
+  const ClientSide& client;
+  const ReceivedRequest& request;
+  std::string_view limit_fields;  ///< lines for the response
+  UpstreamPool& pool;
+  UpstreamCounters& counters;
+  ForwardingRecord& record;
+  RequestCount& count;
+
+  const upstream::Upstream& upstream() const { return pool.settings(); }
+  Duration body_timeout() const { return generation.config.downstream.body_timeout; }
+};
+
+}  // namespace weir::proxy

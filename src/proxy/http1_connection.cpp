@@ -1,0 +1,259 @@
+#include "proxy/http1_connection.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "identity/client_address.hpp"
+#include "proxy/head_inspection.hpp"
+#include "proxy/head_parser.hpp"
+
+namespace weir::proxy {
+namespace {
+
+constexpr Duration linger_timeout = std::chrono::seconds(2);
+constexpr std::size_t linger_limit = 1024 * 1024;
+constexpr Duration drain_grace = std::chrono::seconds(1);
+constexpr Duration drain_handshake = std::chrono::seconds(5);
+
+}  // namespace
+
+void Http1Connection::start(Context& context, ListenerConnections& listener, Socket socket,
+                            const identity::IpAddress& peer, const ListenerOptions& options) {
+  auto connection =
+      std::make_unique<Http1Connection>(context, listener, std::move(socket), peer, false);
+  Task<> task = connection->run(options);
+  spawn(context.io, guard(std::move(connection), std::move(task)));
+}
+
+void Http1Connection::turn_away(Context& context, ListenerConnections& listener, Socket socket,
+                                const identity::IpAddress& peer) {
+  auto connection =
+      std::make_unique<Http1Connection>(context, listener, std::move(socket), peer, true);
+  Task<> task = connection->turn_away();
+  spawn(context.io, guard(std::move(connection), std::move(task)));
+}
+
+/// Errors are values. An exception, for lack of memory or by a defect, ends this connection and no
+/// other.
+Task<> Http1Connection::guard(std::unique_ptr<Http1Connection> connection, Task<> task) {
+  try {
+    Task<> ends_first = std::move(task);
+    co_await ends_first;
+  } catch (const std::exception& thrown) {
+    connection->give_up(thrown);
+  }
+}
+
+/// A cut response must not look complete.
+void Http1Connection::give_up(const std::exception& thrown) {
+  context().warn_of(thrown, "a connection was given up");
+  client_.stream.reset();
+}
+
+Http1Connection::Http1Connection(Context& context, ListenerConnections& listener, Socket socket,
+                                 const identity::IpAddress& peer, bool is_refused)
+    : client_(context, listener, std::move(socket)),
+      peer_(peer),
+      is_refused_(is_refused),
+      number_(context.connection_count++),
+      index_(context.connections.size()) {
+  context.connections.push_back(this);
+  ++listener.count;
+  count_of_kind().fetch_add(1, std::memory_order_relaxed);
+  context.counters.connections.add(1);
+}
+
+Http1Connection::~Http1Connection() {
+  Context& context = client_.context;
+  if (exchange_) context.give_back(std::move(exchange_));
+  if (has_own_upstreams_) context.close_idle_of(number_);
+  context.connections.back()->index_ = index_;
+  std::swap(context.connections[index_], context.connections.back());
+  context.connections.pop_back();
+  --client_.listener.count;
+  context.counters.connections.add(-1);
+  count_of_kind().fetch_sub(1, std::memory_order_relaxed);
+  if (context.draining && context.connections.empty() && context.when_empty) context.when_empty();
+}
+
+std::atomic<std::size_t>& Http1Connection::count_of_kind() const {
+  return is_refused_ ? context().open_refusals : context().open_connections;
+}
+
+Task<> Http1Connection::run(ListenerOptions options) {
+  if (!options.begin_with_request()) {
+    client_.watchdog.arm(Phase::open, context().generation->config.downstream.head_timeout);
+    if (client_.is_draining()) drain();
+    ConnectionOpening opening(client_, peer_);
+    const auto outcome = co_await opening.run(options);
+    if (outcome == ConnectionOpening::Outcome::closed) co_return;
+    if (outcome == ConnectionOpening::Outcome::plain) co_return co_await refuse_plain();
+  }
+  for (;;) {
+    if (const Failure failure = co_await read_head(); failure != Failure::none) {
+      if (answer_to(failure).status == 0) co_return;
+      co_await exchange_->refuse(answer_to(failure));
+    } else if (const auto refusal = inspect_head()) {
+      co_await exchange_->refuse(*refusal);
+    } else {
+      co_await exchange_->serve();
+    }
+    finish();
+    if (!responder_.keeps_connection()) break;
+    const Downstream& limits = exchange_->settings().downstream;
+    if (body_.has_rest() && !co_await body_.discard(limits.max_drain, limits.body_timeout)) break;
+  }
+  co_await linger();
+}
+
+Task<> Http1Connection::turn_away() {
+  begin_exchange();
+  co_await exchange_->refuse(answer_to(Failure::overloaded));
+  finish();
+  co_await linger();
+}
+
+/// Answers a request in plain text where TLS is expected. Anything that is not a request is closed
+/// without an answer.
+Task<> Http1Connection::refuse_plain() {
+  if (co_await read_head() != Failure::none) co_return;
+  ReceivedRequest& request = exchange_->request();
+  const auto line = parse_request_head(client_.input.data().substr(0, head_size_), request.fields);
+  if (!line) co_return;
+  request.view.method = line->method;
+  request.view.version_minor = static_cast<std::uint8_t>(line->version % 10);
+  request.view.fields = request.fields;
+  context().warn("a client sent plain HTTP to a port that expects TLS and was answered 400",
+                 "plain HTTP");
+  co_await exchange_->refuse(answer_to(Failure::plain_on_tls));
+  finish();
+  co_await linger();
+}
+
+Task<Failure> Http1Connection::read_head() {
+  std::size_t scanned = 0;
+  error_code ec;
+  head_size_ = 0;
+  InputBuffer& input = client_.input;
+  Watchdog& watchdog = client_.watchdog;
+  if (exchange_) context().give_back(std::move(exchange_));
+  input.shrink();
+  watchdog.arm(Phase::idle, context().generation->config.downstream.idle_timeout);
+  if (client_.is_draining()) drain();
+  if (input.empty()) co_await context().turns.next();
+  for (bool is_first = true;; is_first = false) {
+    if (const Failure failure = look_for_head(scanned); failure != Failure::none) co_return failure;
+    if (head_size_ != 0) co_return Failure::none;
+    // Read before the wait as well: a deadline that comes while nothing is being read ends nothing.
+    std::size_t n = 0;
+    const bool is_over = watchdog.timed_out() || watchdog.aborted();
+    const auto room = asio::buffer(input.free_begin(), input.free_size());
+    const bool is_probably_there = is_first && context().turns.are_many();
+    if (!is_over) n = co_await client_.stream.read(room, ec, is_probably_there);
+    if (ec || n == 0) {
+      const bool head_is_late =
+          watchdog.timed_out() && watchdog.phase() == Phase::head && !watchdog.aborted();
+      co_return head_is_late ? Failure::head_timed_out : Failure::downstream_gone;
+    }
+    input.commit(n);
+  }
+}
+
+/// Sets head_size_ if the head has arrived whole; else makes room for more of it.
+Failure Http1Connection::look_for_head(std::size_t& scanned) {
+  const auto& limits = context().generation->config.downstream;
+  InputBuffer& input = client_.input;
+  // RFC 9112 section 2.2: empty lines before a request line are ignored.
+  while (scanned == 0 && input.data().starts_with("\r\n"))
+    input.consume(2);
+  if (input.empty() || input.data() == "\r") {
+    input.make_room(limits.max_head);
+    return Failure::none;
+  }
+  if (!exchange_) {
+    begin_exchange();
+    client_.watchdog.arm(Phase::head, limits.head_timeout);
+  }
+  const HeadEnd end = find_head_end(input.data(), scanned);
+  if (end.state == HeadEnd::State::malformed) return Failure::head_malformed;
+  if (end.state == HeadEnd::State::complete && end.size <= limits.max_head) {
+    head_size_ = end.size;
+    return Failure::none;
+  }
+  if (end.state == HeadEnd::State::incomplete && input.make_room(limits.max_head))
+    return Failure::none;
+  return fault_of_large_head(input.data().substr(0, limits.max_head));
+}
+
+/// An idle connection has no exchange.
+void Http1Connection::begin_exchange() {
+  exchange_ = context().take_exchange();
+  exchange_->begin(
+      {.watchdog = &client_.watchdog, .body = &body_, .responder = &responder_, .number = number_});
+  const Generation& generation = exchange_->generation();
+  if (trusted_by_ != generation.number) {
+    peer_is_trusted_ = identity::is_trusted(generation.config.client_address, peer_);
+    trusted_by_ = generation.number;
+  }
+  ReceivedRequest& request = exchange_->request();
+  request.peer = request.client = peer_;
+  request.peer_is_trusted = peer_is_trusted_;
+  body_.begin(request);
+  responder_.begin_request(request, exchange_->settings());
+}
+
+/// A head that cannot be parsed stays in the input: where the next request begins is unknown.
+std::optional<http::Refusal> Http1Connection::inspect_head() {
+  ReceivedRequest& request = exchange_->request();
+  request.scheme = client_.stream.is_secure() ? "https" : "http";
+  const auto refusal =
+      proxy::inspect_head(*exchange_->generation().blueprint, exchange_->settings(),
+                          client_.input.data().substr(0, head_size_), request);
+  if (request.view.method.empty()) return refusal;
+  client_.input.consume(head_size_);  // the views hold until something is read
+  body_.begin(request);
+  return refusal;
+}
+
+void Http1Connection::finish() {
+  exchange_->finish();
+  has_own_upstreams_ |= exchange_->has_own_upstreams();
+}
+
+void Http1Connection::look_after_client() {
+  const Phase phase = client_.watchdog.phase();
+  if (phase != Phase::response && phase != Phase::relay) return;
+  if (client_.stream.has_ended()) client_.watchdog.client_left();
+}
+
+void Http1Connection::drain() {
+  Watchdog& watchdog = client_.watchdog;
+  if (watchdog.phase() == Phase::idle) watchdog.arm(Phase::idle, drain_grace);
+  // There is no request in progress here either, but a handshake may be.
+  if (watchdog.phase() == Phase::open && !watchdog.timed_out())
+    watchdog.arm(Phase::open,
+                 std::min(drain_handshake, context().generation->config.downstream.head_timeout));
+}
+
+/// Lets the client read the response before the connection ends: a close with unread bytes resets
+/// it, and the reset may overtake the response (RFC 9112 section 9.6). So what the client still
+/// sends is read and dropped, for a moment.
+Task<> Http1Connection::linger() {
+  Stream& stream = client_.stream;
+  Watchdog& watchdog = client_.watchdog;
+  InputBuffer& input = client_.input;
+  if (watchdog.aborted() || !stream.is_open()) co_return;
+  const bool is_read = body_.has_ended() && input.empty() && !stream.has_unread();
+  if (is_read && !stream.is_secure()) co_return;
+  error_code ec;
+  stream.shutdown_send();
+  if (is_read) co_return;
+  watchdog.arm(Phase::linger, linger_timeout);
+  for (std::size_t dropped = 0; !ec && !watchdog.timed_out() && dropped < linger_limit;) {
+    input.consume(input.data().size());
+    dropped += co_await stream.async_read_some(asio::buffer(input.free_begin(), input.free_size()),
+                                               into(ec));
+  }
+}
+
+}  // namespace weir::proxy

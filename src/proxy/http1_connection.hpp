@@ -1,0 +1,76 @@
+// One downstream connection of HTTP/1: reads request heads, gives each request to an Exchange, and
+// is kept, drained or closed after its response.
+//
+// A connection owns itself: start() spawns its task, which ends it. Used from its worker's loop
+// only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "http/refusal.hpp"
+#include "identity/ip_address.hpp"
+#include "proxy/client_connection.hpp"
+#include "proxy/connection_opening.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/failure.hpp"
+#include "proxy/http1_request_body.hpp"
+#include "proxy/http1_responder.hpp"
+
+namespace weir::proxy {
+
+class Http1Connection {
+ public:
+  static void start(Context& context, ListenerConnections& listener, Socket socket,
+                    const identity::IpAddress& peer, const ListenerOptions& options);
+  /// Answers 503 to a connection beyond downstream.max_connections, and closes it.
+  static void turn_away(Context& context, ListenerConnections& listener, Socket socket,
+                        const identity::IpAddress& peer);
+  Http1Connection(Context& context, ListenerConnections& listener, Socket socket,
+                  const identity::IpAddress& peer, bool is_refused);
+  ~Http1Connection();
+  Http1Connection(const Http1Connection&) = delete;
+  Http1Connection& operator=(const Http1Connection&) = delete;
+
+  /// Ends a request whose client has left while its upstream is waited for. Nothing is read from
+  /// the client then, so this is called once a second.
+  void look_after_client();
+  /// The worker or the listener stops: an idle connection gets a short grace, a busy one closes
+  /// after its response.
+  void drain();
+  bool is_of(const ListenerConnections& listener) const { return &client_.listener == &listener; }
+  void abort() { client_.watchdog.abort(); }
+
+ private:
+  static Task<> guard(std::unique_ptr<Http1Connection> connection, Task<> task);
+  void give_up(const std::exception& thrown);
+  Task<> run(ListenerOptions options);
+  Task<> turn_away();
+  Task<> refuse_plain();
+
+  void begin_exchange();
+  Task<Failure> read_head();
+  Failure look_for_head(std::size_t& scanned);
+  std::optional<http::Refusal> inspect_head();
+  void finish();
+  Task<> linger();
+  std::atomic<std::size_t>& count_of_kind() const;
+  Context& context() const { return client_.context; }
+
+  ClientConnection client_;
+  identity::IpAddress peer_;
+  bool peer_is_trusted_ = false;
+  bool is_refused_;                 ///< it does not count towards max_connections
+  bool has_own_upstreams_ = false;  ///< idle upstream connections that nobody else may use
+  std::uint64_t trusted_by_ = 0;    ///< the generation that peer_is_trusted_ comes from; 0: none
+  std::uint64_t number_;            ///< unique in the worker
+  std::size_t index_;               ///< in the worker's list
+  Http1RequestBody body_{client_};
+  Http1Responder responder_{client_, body_};
+  std::size_t head_size_ = 0;           ///< 0: it has not arrived whole
+  std::unique_ptr<Exchange> exchange_;  ///< none while the connection is idle
+};
+
+}  // namespace weir::proxy

@@ -1,0 +1,81 @@
+#include "proxy/http1_request_body.hpp"
+
+#include <utility>
+
+namespace weir::proxy {
+
+Http1RequestBody::~Http1RequestBody() {
+  if (buffer_) connection_.context.give_back(std::move(buffer_));
+}
+
+void Http1RequestBody::begin(const ReceivedRequest& request) {
+  received_ = 0;
+  has_ended_ = !request.has_body();
+  if (has_ended_ || !request.is_framed) return source_.reset();
+  framing_ = request.framing;
+  keep_most_ = 0;
+  kept_ = KeptBody(connection_.input.mark());
+  restart();
+}
+
+void Http1RequestBody::restart() {
+  source_.emplace(connection_.stream, connection_.input, framing_);
+  reads_buffer_ = false;
+}
+
+void Http1RequestBody::keep_trailers(Trailers& trailers) {
+  if (source_) source_->keep_trailers(trailers);
+}
+
+BodyState Http1RequestBody::pull(std::string_view& piece) {
+  if (!source_) return BodyState::ended;
+  BodyState state = source_->pull(piece);
+  if (state == BodyState::exhausted && buffer_ != nullptr && !reads_buffer_) {
+    source_->continue_in(*buffer_);
+    reads_buffer_ = true;
+    state = source_->pull(piece);
+  }
+  received_ += piece.size();
+  has_ended_ = state == BodyState::ended;
+  return state;
+}
+
+Task<error_code> Http1RequestBody::fill() {
+  if (!buffer_) {
+    buffer_ = connection_.context.take_body_buffer();
+    // The rest of a piece that is not complete yet, such as a trailer line, moves along.
+    kept_.continue_in_buffer(source_->continue_in(*buffer_), keep_most_);
+    reads_buffer_ = true;
+  }
+  source_->keep(kept_);
+  return source_->fill();
+}
+
+void Http1RequestBody::rewind() {
+  if (!source_) return;
+  kept_.rewind(connection_.input, buffer_.get());
+  received_ = 0;
+  has_ended_ = false;
+  restart();
+}
+
+Task<bool> Http1RequestBody::discard(std::size_t most, Duration step_timeout) {
+  if (buffer_) {
+    connection_.input.append(buffer_->data());
+    connection_.context.give_back(std::move(buffer_));
+  }
+  if (has_ended_) co_return true;
+  std::string_view piece;
+  for (std::size_t discarded = 0; discarded <= most;) {
+    const BodyState state = source_->pull(piece);
+    if (state == BodyState::ended) co_return true;
+    if (state == BodyState::malformed) co_return false;
+    discarded += piece.size();
+    if (state == BodyState::payload) continue;
+    connection_.watchdog.arm(Phase::linger, step_timeout);
+    if (co_await source_->fill()) co_return false;
+  }
+  co_return false;
+}
+
+}  // namespace weir::proxy

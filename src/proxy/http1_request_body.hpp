@@ -1,0 +1,59 @@
+// A request body on an HTTP/1 connection.
+//
+// What arrived with the head is read from the head's buffer. The rest is read into a buffer of its
+// own, because the views of the request point into the head. Used from its worker's loop only.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "proxy/body_source.hpp"
+#include "proxy/client_connection.hpp"
+#include "proxy/kept_body.hpp"
+#include "proxy/received_request.hpp"
+#include "proxy/request_body.hpp"
+
+namespace weir::proxy {
+
+class Http1RequestBody final : public RequestBody {
+ public:
+  explicit Http1RequestBody(ClientConnection& connection) : connection_(connection) {}
+  ~Http1RequestBody() override;
+  Http1RequestBody(const Http1RequestBody&) = delete;
+  Http1RequestBody& operator=(const Http1RequestBody&) = delete;
+
+  /// The body of the request whose head has just been taken from the connection's input.
+  void begin(const ReceivedRequest& request);
+
+  BodyState pull(std::string_view& piece) override;
+  Task<error_code> fill() override;
+  void cancel() override { connection_.stream.cancel(); }
+  void keep_trailers(Trailers& trailers) override;
+  void keep(std::size_t most) override { keep_most_ = most; }
+  bool is_kept() const override { return kept_.is_whole(); }
+  void rewind() override;
+
+  /// Some of it has been used, so it cannot be discarded any more.
+  bool is_touched() const { return received_ > 0 || buffer_ != nullptr; }
+  /// Something has to happen before the next head can be read.
+  bool has_rest() const { return buffer_ != nullptr || !has_ended_; }
+  /// Reads the rest of a body that is not touched, at most `most` bytes, and drops it; what follows
+  /// the body is in the connection's input then. False if that is too much or does not come.
+  Task<bool> discard(std::size_t most, Duration step_timeout);
+  /// Counts the bytes of a tunnel as received.
+  std::uint64_t& received_counter() { return received_; }
+
+ private:
+  void restart();
+
+  ClientConnection& connection_;
+  std::optional<BodySource> source_;     ///< none: there is no body
+  std::unique_ptr<InputBuffer> buffer_;  ///< for what arrives after the head
+  bool reads_buffer_ = false;            ///< else the head's
+  http::Framing framing_;
+  KeptBody kept_{{0, 0}};
+  std::size_t keep_most_ = 0;
+};
+
+}  // namespace weir::proxy

@@ -1,0 +1,164 @@
+#include "proxy/http1_responder.hpp"
+
+#include "base/appender.hpp"
+#include "http/chunked.hpp"
+#include "http/problem.hpp"
+#include "proxy/persistence.hpp"
+#include "proxy/ticks.hpp"
+#include "proxy/tunnel.hpp"
+
+namespace weir::proxy {
+namespace {
+
+constexpr std::size_t tunnel_input = 4 * 1024;
+
+/// The text of a response that Weir makes itself.
+void append_own_answer(std::string& text, const OwnAnswer& answer, const ClientHop& client,
+                       std::string_view date, bool has_body) {
+  Appender out(text);
+  out.add("HTTP/1.1 ").number(answer.status).add(' ').add(http::reason_phrase(answer.status));
+  out.add("\r\nDate: ").add(date).add("\r\n");
+  if (answer.status != 204) {
+    out.add("Content-Type: ").add(answer.content_type);
+    out.add("\r\nContent-Length: ").number(answer.body.size()).add("\r\n");
+  }
+  out.add(client.limit_fields).add(answer.fields);
+  append_connection(out, client);
+  if (has_body && answer.status != 204 && answer.status != 304) out.add(answer.body);
+}
+
+}  // namespace
+
+void Http1Responder::begin_request(const ReceivedRequest& request, const Settings& settings) {
+  request_ = &request;
+  limits_ = &settings.downstream;
+  status_ = 0;
+  has_begun_ = false;
+  bytes_sent_ = 0;
+  keep_alive_ = false;
+  is_building_ = false;
+}
+
+ClientHop Http1Responder::hop(std::string_view limit_fields) const {
+  return {.version_minor = request_->view.version_minor,
+          .keep_alive = keep_alive_,
+          .limit_fields = limit_fields};
+}
+
+/// Also of what is not a valid request: its sender reads no content after the head (RFC 9110
+/// section 9.3.2). Its bytes are still in the input then.
+bool Http1Responder::asks_for_head() const {
+  const std::string_view method = request_->view.method;
+  return method.empty() ? connection_.input.data().starts_with("HEAD ") : method == "HEAD";
+}
+
+Task<> Http1Responder::answer(OwnAnswer answer) {
+  const bool will_be_read =
+      body_.has_ended() || (!body_.is_touched() && is_worth_reading(*request_, limits_->max_drain));
+  keep_alive_ = is_kept({.client_wants = request_->keep_alive,
+                         .draining = connection_.is_draining(),
+                         .request_will_be_read = will_be_read});
+  status_ = answer.status;
+  Context& context = connection_.context;
+  append_own_answer(scratch(), answer, hop(answer.limit_fields),
+                    context.date.at(context.clock.now()), !asks_for_head());
+  error_code ec;
+  if (send(ec)) ec = co_await flush();
+  if (ec) keep_alive_ = false;
+}
+
+/// A client of HTTP/1.0 does not expect interim responses (RFC 9110 section 15.2).
+Task<error_code> Http1Responder::interim(const ResponseHead& head) {
+  if (request_->view.version_minor == 0) co_return error_code{};
+  append_interim_head(scratch(), head);
+  co_return co_await send_scratch();
+}
+
+void Http1Responder::begin(const ForwardedAnswer& answer) {
+  const auto kind = answer.head.body.kind;
+  keep_alive_ = is_kept({.client_wants = request_->keep_alive,
+                         .draining = connection_.is_draining(),
+                         .request_will_be_read = body_.has_ended()}) &&
+                !ends_with_connection(request_->view.version_minor, kind);
+  status_ = answer.head.line.status;
+  const ClientHop client = hop(answer.limit_fields);
+  is_chunked_ = is_chunked_for(client, kind);
+  append_response_head(scratch(), answer.head, client, answer.date);
+}
+
+/// Empty when the building begins: others have used it since.
+std::string& Http1Responder::scratch() {
+  connection_.context.output.clear();
+  is_building_ = true;
+  return connection_.context.output;
+}
+
+bool Http1Responder::append(std::string_view piece) {
+  if (!is_chunked_ && piece.size() > gather_limit) return false;
+  std::string& out = is_building_ ? connection_.context.output : scratch();
+  is_chunked_ ? http::append_chunk(out, piece) : void(out.append(piece));
+  return true;
+}
+
+void Http1Responder::end(std::string_view trailer_lines) {
+  if (!is_chunked_) return;
+  http::append_last_chunk(is_building_ ? connection_.context.output : scratch(), trailer_lines);
+}
+
+bool Http1Responder::send(error_code& ec) {
+  ec = {};
+  has_begun_ = true;
+  if (!is_building_) return false;
+  is_building_ = false;
+  bytes_sent_ += connection_.context.output.size();
+  connection_.stream.try_write(connection_.context.output, ec);
+  return connection_.stream.has_unsent();
+}
+
+Task<error_code> Http1Responder::flush() {
+  connection_.watchdog.arm(Phase::body, limits_->body_timeout);
+  return connection_.stream.flush();
+}
+
+Task<error_code> Http1Responder::send_from_place(std::string_view piece) {
+  bytes_sent_ += piece.size();
+  connection_.watchdog.arm(Phase::body, limits_->body_timeout);
+  return connection_.stream.write(piece);
+}
+
+/// An interim head, or the one of a tunnel.
+Task<error_code> Http1Responder::send_scratch() {
+  is_building_ = false;
+  error_code ec;
+  bytes_sent_ += connection_.context.output.size();
+  connection_.stream.try_write(connection_.context.output, ec);
+  if (connection_.stream.has_unsent()) ec = co_await flush();
+  co_return ec;
+}
+
+Task<error_code> Http1Responder::switch_protocols(const ForwardedAnswer& answer) {
+  keep_alive_ = false;
+  has_begun_ = true;
+  status_ = answer.head.line.status;
+  append_switching_head(scratch(), answer.head, answer.limit_fields);
+  return send_scratch();
+}
+
+Task<bool> Http1Responder::tunnel(TunnelEnd upstream) {
+  InputBuffer input(tunnel_input);
+  input.append(connection_.input.data());
+  connection_.input.consume(connection_.input.data().size());
+  connection_.watchdog.begin(Phase::tunnel);
+  Tunnel tunnel(connection_.context.io,
+                {.stream = connection_.stream, .input = input, .carried = body_.received_counter()},
+                {.stream = upstream.stream, .input = upstream.input, .carried = bytes_sent_},
+                {.wheel = connection_.context.wheel,
+                 .deadline = connection_.watchdog,
+                 .ticks = ticks_in(upstream.idle_timeout)});
+  const bool ended_in_order = co_await tunnel.run();
+  if (ended_in_order || connection_.watchdog.timed_out()) co_return true;
+  connection_.stream.reset();  // the client must not take the cut for the end
+  co_return false;
+}
+
+}  // namespace weir::proxy

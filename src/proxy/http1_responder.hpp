@@ -1,0 +1,56 @@
+// The responses of an HTTP/1 connection: heads, framing, and whether the connection is kept.
+//
+// Text is built in the worker's scratch buffer and sent before anything suspends. Used from its
+// worker's loop only.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "proxy/client_connection.hpp"
+#include "proxy/http1_request_body.hpp"
+#include "proxy/received_request.hpp"
+#include "proxy/responder.hpp"
+#include "proxy/settings.hpp"
+
+namespace weir::proxy {
+
+class Http1Responder final : public Responder {
+ public:
+  Http1Responder(ClientConnection& connection, Http1RequestBody& body)
+      : connection_(connection), body_(body) {}
+
+  /// The response of this request, whose head may not be inspected yet. Both outlive the response.
+  void begin_request(const ReceivedRequest& request, const Settings& settings);
+  /// The connection is kept after this response. False until one has been sent.
+  bool keeps_connection() const { return has_begun_ && keep_alive_; }
+
+  Task<> answer(OwnAnswer answer) override;
+  Task<error_code> interim(const ResponseHead& head) override;
+  void begin(const ForwardedAnswer& answer) override;
+  bool append(std::string_view piece) override;
+  void end(std::string_view trailer_lines) override;
+  bool send(error_code& ec) override;
+  Task<error_code> flush() override;
+  Task<error_code> send_from_place(std::string_view piece) override;
+  Task<error_code> switch_protocols(const ForwardedAnswer& answer) override;
+  Task<bool> tunnel(TunnelEnd upstream) override;
+  bool client_has_left() override { return connection_.stream.has_ended(); }
+  void reset() override { connection_.stream.reset(); }
+
+ private:
+  ClientHop hop(std::string_view limit_fields) const;
+  bool asks_for_head() const;
+  std::string& scratch();
+  Task<error_code> send_scratch();
+
+  ClientConnection& connection_;
+  Http1RequestBody& body_;
+  const ReceivedRequest* request_ = nullptr;
+  const Downstream* limits_ = nullptr;
+  bool keep_alive_ = false;
+  bool is_chunked_ = false;   ///< the body of the response
+  bool is_building_ = false;  ///< the scratch buffer holds what send() sends
+};
+
+}  // namespace weir::proxy

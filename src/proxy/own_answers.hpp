@@ -1,0 +1,25 @@
+// The responses that Weir makes itself: refusals, failures and denials as problem details (RFC
+// 9457). Pure: the text is built in the strings that the caller passes, which the answer views.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/time.hpp"
+#include "http/ratelimit_fields.hpp"
+#include "http/refusal.hpp"
+#include "proxy/decision_record.hpp"
+#include "proxy/responder.hpp"
+#include "proxy/settings.hpp"
+
+namespace weir::proxy {
+
+/// `route`: the request's, whose challenge a 401 carries; nullptr: none yet.
+OwnAnswer refusal_answer(const http::Refusal& refusal, const Route* route,
+                         const DecisionRecord& decision, std::string& body);
+
+/// `random`: any uniformly distributed number, for the jitter of Retry-After.
+OwnAnswer denial_answer(const DecisionRecord& decision, const http::ResponseFieldOptions& options,
+                        Instant now, std::uint64_t random, std::string& fields, std::string& body);
+
+}  // namespace weir::proxy

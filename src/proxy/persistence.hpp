@@ -1,0 +1,26 @@
+// Whether an HTTP/1 connection is kept after a response (RFC 9112 section 9.3). Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "http/framing.hpp"
+#include "proxy/received_request.hpp"
+
+namespace weir::proxy {
+
+struct Persistence {
+  bool client_wants = false;         ///< its version and its Connection field
+  bool draining = false;             ///< the worker or the listener stops
+  bool request_will_be_read = true;  ///< to the end of its body: the next one begins there
+};
+bool is_kept(const Persistence& persistence);
+
+/// A client of HTTP/1.0 finds the end of such a response only by the end of the connection.
+bool ends_with_connection(std::uint8_t version_minor, http::Framing::Kind response_body);
+
+/// True if the unread body is small enough to be read and dropped after a response, and on its way
+/// already: a client that waits for 100 does not send it.
+bool is_worth_reading(const ReceivedRequest& request, std::size_t max_drain);
+
+}  // namespace weir::proxy

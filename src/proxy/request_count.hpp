@@ -1,0 +1,30 @@
+// Counts one request in the counters of its route, once, whichever phase ends it.
+#pragma once
+
+#include "base/time.hpp"
+#include "base/traffic_counters.hpp"
+
+namespace weir::proxy {
+
+class RequestCount {
+ public:
+  /// `unrouted`: where it counts unless it gets a route.
+  void begin(RouteCounters& unrouted, Instant now) {
+    counters_ = &unrouted;
+    started_at_ = now;
+    is_done_ = false;
+  }
+  void use(RouteCounters& route) { counters_ = &route; }
+  /// Status 0, without an answer, counts nowhere. Later calls do nothing.
+  void count(int status, Instant now) {
+    if (!is_done_ && status != 0) counters_->count(status, now - started_at_);
+    is_done_ = true;
+  }
+
+ private:
+  RouteCounters* counters_ = nullptr;
+  Instant started_at_;
+  bool is_done_ = false;
+};
+
+}  // namespace weir::proxy

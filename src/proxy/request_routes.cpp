@@ -1,0 +1,24 @@
+#include "proxy/request_routes.hpp"
+
+#include "proxy/failure.hpp"
+#include "proxy/head_inspection.hpp"
+
+namespace weir::proxy {
+
+std::optional<http::Refusal> RequestRoutes::find(const RequestRules& rules, const Settings& config,
+                                                 const ReceivedRequest& request) {
+  const routing::PeerRules peer{.is_trusted = request.peer_is_trusted,
+                                .raw = raw_bytes(config.downstream),
+                                .max_target = config.downstream.max_target};
+  if (auto refusal = routing::find_routes(rules.route_table, request.view, peer, routed_))
+    return refusal;
+  if (routed_.candidates.empty()) return answer_to(Failure::no_route);
+  choose(config, 0);
+  evidence_.gather(routed_, std::span(config.routes),
+                   {.address = request.client,
+                    .settings = config.client_address,
+                    .path_variants = config.path_variants});
+  return std::nullopt;
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,42 @@
+// The routes of one request, and what their limits see of it: from an inspected head to a limiter's
+// question. Needs no connection and no loop. Owned by the exchange and used again; not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "http/refusal.hpp"
+#include "limiter/request_evidence.hpp"
+#include "proxy/received_request.hpp"
+#include "proxy/request_rules.hpp"
+#include "proxy/settings.hpp"
+#include "routing/find_routes.hpp"
+
+namespace weir::proxy {
+
+class RequestRoutes {
+ public:
+  /// Returns why the request is refused, if it is. Views `config` and `request` from then on.
+  std::optional<http::Refusal> find(const RequestRules& rules, const Settings& config,
+                                    const ReceivedRequest& request);
+
+  /// The request belongs to this candidate from now on.
+  void choose(const Settings& config, std::size_t candidate) {
+    route_ = &config.routes[routed_.candidates[candidate].route];
+  }
+  void clear() { route_ = nullptr; }
+
+  /// The route that the request belongs to; nullptr: none yet.
+  const Route* route() const { return route_; }
+  const routing::RoutedRequest& routed() const { return routed_; }
+  /// One for each route that the request may be for; empty if it is not limited.
+  std::span<const limiter::RouteEvidence> evidence() const { return evidence_.routes(); }
+
+ private:
+  const Route* route_ = nullptr;
+  routing::RoutedRequest routed_;
+  limiter::RequestEvidence evidence_;
+};
+
+}  // namespace weir::proxy

@@ -1,0 +1,116 @@
+#include "proxy/upload.hpp"
+
+#include "http/chunked.hpp"
+#include "proxy/head_inspection.hpp"
+#include "proxy/retry_rule.hpp"
+#include "proxy/ticks.hpp"
+
+namespace weir::proxy {
+namespace {
+
+/// What has arrived is sent in pieces of about this size.
+constexpr std::size_t piece_size = 4 * gather_limit;
+
+}  // namespace
+
+Upload::Upload(const ForwardingScope& scope)
+    : scope_(scope),
+      body_(*scope.client.body),
+      watchdog_(*scope.client.watchdog),
+      is_chunked_(scope.request.framing.kind == http::Framing::Kind::chunked),
+      is_sent_(body_.has_ended()) {
+  if (!is_chunked_) return;
+  trailers_.open({.head = scope.request.fields,
+                  .connection = scope.request.connection,
+                  .guard = &scope.generation.blueprint->field_guard});
+  body_.keep_trailers(trailers_);
+}
+
+void Upload::append_arrived(std::string& out) {
+  if (is_sent_) return;
+  append_body(out, std::string::npos);
+  is_sent_ = body_.has_ended();
+}
+
+/// Appends what has arrived until `out` holds `most` bytes.
+BodyState Upload::append_body(std::string& out, std::size_t most) {
+  std::string_view piece;
+  BodyState state = BodyState::payload;
+  while (out.size() < most && (state = body_.pull(piece)) == BodyState::payload)
+    is_chunked_ ? http::append_chunk(out, piece) : void(out.append(piece));
+  if (state == BodyState::ended && is_chunked_) http::append_last_chunk(out, trailers_.lines());
+  if (state == BodyState::malformed) state_.failure = Failure::body_malformed;
+  if (is_too_large(scope_.generation.config.downstream, body_.received()))
+    state_.failure = Failure::body_too_large;
+  return state;
+}
+
+void Upload::start(Stream& upstream) {
+  state_.has_finished = false;
+  upstream_ = &upstream;
+  began_at_ = scope_.context.wheel.now();
+  ended_.emplace(scope_.context.io.get_executor(), Timer::time_point::max());
+  body_.keep(kept_body_limit(scope_.upstream(), scope_.request));
+  spawn(scope_.context.io, run(upstream));
+}
+
+/// The task beside the response.
+Task<> Upload::run(Stream& upstream) {
+  try {
+    co_await send_rest(upstream);
+  } catch (...) {
+    keep_exception();
+    state_.failure = Failure::downstream_gone;  // no answer: the connection is given up
+    upstream.close();
+  }
+  if (state_.failure != Failure::none) upstream.cancel();
+  state_.has_finished = true;
+  ended_->cancel();
+}
+
+Task<> Upload::send_rest(Stream& upstream) {
+  error_code ec;
+  while (!is_sent_ && !is_unwanted_ && state_.failure == Failure::none && !ec) {
+    std::string& out = scope_.context.output;
+    out.clear();
+    const BodyState state = append_body(out, piece_size);
+    if (state_.failure != Failure::none) break;
+    watchdog_.arm(Phase::body, scope_.body_timeout());
+    // An upstream that takes no more may have answered already: reading its answer decides.
+    state_.waits_for_upstream = true;
+    upstream.try_write(out, ec);
+    if (upstream.has_unsent()) ec = co_await upstream.flush();
+    state_.waits_for_upstream = false;
+    is_sent_ = state == BodyState::ended && !ec;
+    if (state != BodyState::exhausted || ec || is_unwanted_) continue;
+    // Ended by end(), the client may still be sending: another try reads on.
+    if (co_await body_.fill() && !is_unwanted_)
+      state_.failure = watchdog_.timed_out() ? Failure::body_timed_out : Failure::downstream_gone;
+  }
+  if (!is_sent_) co_return;
+  if (scope_.client.responder->has_begun()) {
+    watchdog_.arm(Phase::relay, scope_.body_timeout());
+  } else {
+    watchdog_.arm(Phase::response, scope_.upstream().response_timeout);
+  }
+}
+
+/// A client that sends a byte now and then holds the body back just as long as one that sends
+/// nothing. Without the second, a server that closes every connection would never be ejected.
+bool Upload::is_held_back() const {
+  constexpr std::uint64_t patience = ticks_in(std::chrono::seconds(1));
+  return !state_.has_finished && !state_.waits_for_upstream &&
+         scope_.context.wheel.now() - began_at_ >= patience;
+}
+
+Task<> Upload::end() {
+  is_unwanted_ = true;
+  body_.cancel();
+  upstream_->cancel();
+  while (!state_.has_finished) {
+    error_code ec;
+    co_await ended_->async_wait(into(ec));
+  }
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,84 @@
+// The phase that a client connection is in, its deadline, and the reasons to end a wait early.
+//
+// A timeout, a departed client and an abort cancel what is waited for. A cancellation that meets no
+// operation has no effect, so each reason is also a flag that is read before the next wait, and a
+// deadline fires again each tick until another phase begins. Used from its worker's loop only.
+#pragma once
+
+#include <cstdint>
+
+#include "base/deadline_wheel.hpp"
+#include "base/time.hpp"
+#include "proxy/cancellable.hpp"
+
+namespace weir::proxy {
+
+enum class Phase : std::uint8_t {
+  open,
+  idle,
+  head,
+  decide,
+  delay,
+  connect,
+  response,
+  relay,  ///< waits for the next piece of a response body
+  body,
+  tunnel,
+  linger
+};
+
+/// Why a wait may end before what is waited for has come.
+struct Interruptions {
+  bool timed_out = false;    ///< the deadline of the phase has passed
+  bool aborted = false;      ///< the worker ends its connections
+  bool client_left = false;  ///< the client has closed its connection or its sending half
+};
+
+class Watchdog final : public Deadline {
+ public:
+  /// `client` and `wheel` outlive the watchdog.
+  Watchdog(DeadlineWheel& wheel, Cancellable& client) : wheel_(wheel), client_(client) {}
+
+  Phase phase() const { return phase_; }
+  /// Begins a phase that lasts for at most `timeout`, rounded up to ticks.
+  void arm(Phase phase, Duration timeout);
+  /// Begins a phase whose time somebody else bounds.
+  void disarm(Phase phase);
+  /// Begins a phase whose deadline the caller arms on the wheel.
+  void begin(Phase phase);
+
+  const Interruptions& interruptions() const { return interruptions_; }
+  bool timed_out() const { return interruptions_.timed_out; }
+  bool aborted() const { return interruptions_.aborted; }
+  /// The next try of a request begins without the timeout of the one before.
+  void forget_timeout() { interruptions_.timed_out = false; }
+
+  /// What is waited for beside the client from now on; nullptr: nothing.
+  void watch(Cancellable* other) { other_ = other; }
+
+  /// The wheel's: the deadline has passed.
+  void on_deadline();
+  void client_left();
+  void abort();
+
+ private:
+  DeadlineWheel& wheel_;
+  Cancellable& client_;
+  Cancellable* other_ = nullptr;  ///< an upstream connection, a handshake or a delay
+  Phase phase_ = Phase::idle;
+  Interruptions interruptions_;
+};
+
+/// Watches something for as long as this lives.
+class Watched {
+ public:
+  Watched(Watchdog& watchdog, Cancellable& other) : watchdog_(watchdog) { watchdog.watch(&other); }
+  ~Watched() { watchdog_.watch(nullptr); }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+
+ private:
+  Watchdog& watchdog_;
+};
+
+}  // namespace weir::proxy
