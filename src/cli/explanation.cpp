@@ -21,7 +21,7 @@ namespace {
 
 using MaybeRefusal = std::optional<http::Refusal>;
 
-/// One request on its way through the phases of docs/life-of-a-request.md, without a session.
+/// One request on its way through the phases of docs/life-of-a-request.md, without a connection.
 class Explainer {
  public:
   Explainer(const config::Config& config, const identity::IpAddress& peer)

@@ -115,7 +115,8 @@ void Handshake::run() noexcept {
   }
 }
 
-/// Resumes the waiting task from the loop, because the caller may be iterating over the sessions.
+/// Resumes the waiting task from the loop, because the caller may be iterating over the
+/// connections.
 void Handshake::give_up() {
   is_given_up_ = true;
   all_.queue_.withdraw(*this);

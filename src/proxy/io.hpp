@@ -26,7 +26,8 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 using Executor = asio::io_context::executor_type;
-/// A stream socket of any family: TCP and unix sockets are one type, so a session is written once.
+/// A stream socket of any family: TCP and unix sockets are one type, so a connection is written
+/// once.
 using Socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
 using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
                                          asio::wait_traits<std::chrono::steady_clock>, Executor>;

@@ -1,7 +1,7 @@
 // Waits for a store that does not decide at once: one acquisition, one result, one wait.
 //
-// Belongs to the exchange. The store completes every acquisition, and the session waits for it even
-// if the client leaves or the worker stops, so the exchange is there as long as it is needed.
+// Belongs to the exchange. The store completes every acquisition, and the exchange waits for it
+// even if the client leaves or the worker stops, so the exchange is there as long as it is needed.
 #pragma once
 
 #include <utility>
@@ -15,7 +15,7 @@ namespace weir::proxy {
 
 class StoreAnswer final : public store::Completion {
  public:
-  /// Never called from within acquire(), so the session is waiting by then.
+  /// Never called from within acquire(), so the exchange is waiting by then.
   void complete(const store::Result& result, Instant) noexcept override {
     result_ = result;
     // Not at once: the store is in the middle of reading its answers.

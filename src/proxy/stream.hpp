@@ -1,5 +1,5 @@
-// A connection, plain or TLS, to a client or to an upstream: the one type that sessions, tunnels
-// and pools speak through (docs/adr/0015-a-stream-is-plain-or-tls.md).
+// A connection, plain or TLS, to a client or to an upstream: the one type that connections,
+// tunnels and pools use (docs/adr/0015-a-stream-is-plain-or-tls.md).
 //
 // Reading and writing may go on at the same time, one of each. Used from its worker's loop only.
 #pragma once

@@ -1,4 +1,4 @@
-// Coroutines of a worker's loop: what the phases of a session are written as
+// Coroutines of a worker's loop: the phases of a request are written as these
 // (docs/adr/0016-tasks-of-our-own.md).
 //
 // A task begins when it is awaited. It runs within whoever awaits it until it first has to wait,

@@ -2,7 +2,7 @@
 // original request that another proxy describes.
 //
 // Together with limiter::RequestEvidence this is everything that a decision needs from a request,
-// without a session, a loop or a log. What the proxy does, and what explains a request:
+// without a connection, a loop or a log. What the proxy does, and what explains a request:
 //
 //   routing::RoutedRequest routed;
 //   if (const auto refusal = routing::find_routes(table, request, peer, routed)) ...  // answered
