@@ -78,8 +78,7 @@ TEST_CASE("H1 H3: fields of this hop stay here, all others go on in their order"
             "http\r\nX-Forwarded-Host: api.example:81\r\n\r\n");
 }
 
-TEST_CASE(
-    "PITFALLS 19: what an untrusted peer says about others is dropped, a trusted one's is kept") {
+TEST_CASE("forwarding fields of an untrusted peer are dropped, those of a trusted one are kept") {
   Forwarded request(
       "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 10.0.0.1\r\nx-forwarded-for: "
       "10.0.0.2\r\nX-Forwarded-Proto: https\r\n"
