@@ -1,10 +1,12 @@
 #include "cli/cli.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <exception>
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 
@@ -67,9 +69,7 @@ int report(const CLI::App& root, const CLI::ParseError& error) {
   return refused;
 }
 
-}  // namespace
-
-int run(int argc, char** argv) {
+int run_command(int argc, char** argv) {
   CLI::App root(description, "weir");
   Action chosen;
   describe(root, chosen);
@@ -84,6 +84,25 @@ int run(int argc, char** argv) {
     std::cerr << "weir: " << error.what() << '\n';
     return failed;
   }
+}
+
+/// The exit code of a command that ended with `code`, once its output is written. A command that
+/// succeeded fails if its output is lost: a full disk must not look like an empty result.
+int written_result(int code) {
+  errno = 0;
+  std::cout.flush();
+  if (std::cout.good()) return code;
+  const int error = errno;  // 0 if an earlier write failed
+  std::cerr << "weir: cannot write to standard output";
+  if (error != 0) std::cerr << ": " << std::generic_category().message(error);
+  std::cerr << '\n';
+  return code == succeeded ? failed : code;
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  return written_result(run_command(argc, argv));
 }
 
 }  // namespace weir::cli

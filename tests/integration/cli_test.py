@@ -87,12 +87,36 @@ class Check(FileCase):
                 self.assertEqual(run("check", str(file)).returncode, 0)
 
 
-class Usage(Case):
+class Usage(FileCase):
     def test_version(self):
         for arguments in (["version"], ["--version"]):
             result = run(*arguments)
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertRegex(result.stdout, r"^weir \d+\.\d+\.\d+\n$")
+
+    def test_output_that_cannot_be_written_is_a_failure(self):
+        file = self.file(GOOD)
+        broken = self.file(GOOD.replace("cost: 5", "costs: 5"))
+        for arguments, code in ((["version"], 1), (["--version"], 1), (["--help"], 1),
+                                (["check", "--help"], 1), (["check", file], 1),
+                                (["check", "--verbose", file], 1), (["check", broken], 2),
+                                (["explain", "--config", file, "http://a/"], 1),
+                                (["explain", "--config", file, "--json", "http://a/"], 1)):
+            with self.subTest(arguments=arguments), open("/dev/full", "w") as full:
+                result = run(*arguments, capture_output=False, stdout=full,
+                             stderr=subprocess.PIPE)
+                self.assertEqual(result.returncode, code, result)
+                self.assertRegex(result.stderr, "^weir: cannot write to standard output"
+                                                "(: No space left on device)?\n$")
+
+    def test_closed_standard_output_is_a_failure_of_what_prints(self):
+        closed = {"capture_output": False, "stderr": subprocess.PIPE,
+                  "preexec_fn": lambda: os.close(1)}
+        result = run("check", self.file(GOOD), **closed)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("weir: cannot write to standard output: ", result.stderr)
+        result = run("health", "--admin", "unix:/no-such-socket", **closed)
+        self.assertNotIn("standard output", result.stderr)
 
     def test_help(self):
         result = run("--help")

@@ -26,8 +26,8 @@ def binary():
 
 def run(*arguments, **options):
     """A command that ends by itself."""
-    options.setdefault("timeout", 60)
-    return subprocess.run([binary(), *arguments], capture_output=True, text=True, **options)
+    options = {"timeout": 60, "capture_output": True, **options}
+    return subprocess.run([binary(), *arguments], text=True, **options)
 
 
 def host_and_port(text):
