@@ -67,8 +67,10 @@ void add_explain(CLI::App& root, Action& chosen) {
   command->footer(
       "Shows the route and why earlier ones do not match, each limit with its key, cost and\n"
       "numbers, and the answer of a store in which nothing is used yet. Opens no connection and\n"
-      "charges nothing. The path is taken as written. Keys are shown as their keyed hash. "
-      "Example:\n"
+      "charges nothing. The path is taken as written. Keys are shown as their keyed hash. A "
+      "number\n"
+      "that comes from a variable or a file is shown as (from the environment), which is a string\n"
+      "in --json. Example:\n"
       "  weir explain -c weir.yaml -H 'X-Api-Key: abc' 'https://api.example.com/v1/search?q=a'");
   command->callback([&chosen, options] { chosen = [options] { return run_explain(*options); }; });
 }

@@ -14,6 +14,7 @@
 #include "proxy/request_routes.hpp"
 #include "proxy/store_answer.hpp"
 #include "routing/mismatch.hpp"
+#include "routing/original_request.hpp"
 #include "store/memory_store.hpp"
 
 namespace weir::cli {
@@ -38,7 +39,7 @@ class Explainer {
     } else {
       decide(now);
     }
-    describe_request();
+    describe_request(head);
     return std::move(explanation_);
   }
 
@@ -120,6 +121,7 @@ class Explainer {
     }
     ExplainedVerdict& to = explanation_.verdict;
     to.delay = verdict.delay;
+    to.hides_times = hides_any([&](const rules::Decision& one) { return one.delay > Duration{0}; });
     if (verdict.delay > Duration{0}) to.outcome = "delayed";
     if (verdict.shadow_denied) to.outcome = "shadow_denied";
     const proxy::Route& route = *routes_.route();
@@ -127,10 +129,11 @@ class Explainer {
   }
 
   void deny(const limiter::Verdict& verdict) {
-    explanation_.verdict = {.outcome = "denied",
-                            .status = verdict.deciding->status,
-                            .is_hidden = is_hidden(*verdict.deciding),
-                            .detail = {}};
+    explanation_.verdict = {
+        .outcome = "denied",
+        .status = verdict.deciding->status,
+        .hides_times = hides_any([](const rules::Decision& one) { return !one.allowed; }),
+        .detail = {}};
     if (verdict.retry_after)
       explanation_.verdict.retry_after =
           http::retry_after_seconds(*verdict.retry_after, Duration{0}, 0);
@@ -141,8 +144,13 @@ class Explainer {
     explanation_.verdict = {.outcome = "refused", .status = status, .detail = std::string(detail)};
   }
 
-  bool is_hidden(const limiter::Policy& policy) const {
-    return config_.written.hides_numbers_of(config::key_path("policies", policy.name));
+  /// True if a decision of this kind follows from a number that is not shown.
+  template <class Predicate>
+  bool hides_any(Predicate is_of_kind) const {
+    return std::any_of(explanation_.limits.begin(), explanation_.limits.end(),
+                       [&](const ExplainedLimit& one) {
+                         return one.decision && is_of_kind(*one.decision) && one.hides_decision();
+                       });
   }
 
   void list_limits(const limiter::Verdict& verdict) {
@@ -155,6 +163,19 @@ class Explainer {
         look_up(route.limits[j], evidence[i].evidence, to);
         find_decision(verdict, decided, to);
       }
+    }
+    hide_merged_costs();
+  }
+
+  /// Limits of several routes that are charged once have the highest of their costs.
+  void hide_merged_costs() {
+    auto& limits = explanation_.limits;
+    for (ExplainedLimit& to : limits) {
+      if (!to.decision) continue;
+      to.hides_cost = std::any_of(limits.begin(), limits.end(), [&to](const ExplainedLimit& one) {
+        return one.hides_cost && one.decision && one.policy == to.policy &&
+               one.identity.hash == to.identity.hash;
+      });
     }
   }
 
@@ -170,8 +191,8 @@ class Explainer {
     const auto number = static_cast<std::size_t>(&route - config_.routes.data());
     const std::string limits = config::key_path(config::item_path("routes", number), "limits");
     const std::string cost = config::key_path(config::item_path(limits, index), "cost");
-    to.is_hidden = is_hidden(policy) || config_.written.has(cost) ||
-                   config_.written.has(config::key_path(path, "cost"));
+    to.hides_numbers = config_.written.hides_numbers_of(path);
+    to.hides_cost = config_.written.has(cost);
     return to;
   }
 
@@ -244,12 +265,16 @@ class Explainer {
     }
   }
 
-  void describe_request() {
-    const auto& request = request_.view;
-    explanation_.method = request.method;
-    explanation_.path = request.path;
-    explanation_.host = request.host;
+  void describe_request(std::string_view head) {
+    const http::RequestView& request = request_.view;
+    explanation_.request = request.path.empty() ? shown_head(head) : shown_request(request);
     explanation_.client = request_.client.to_string();
+    const routing::RoutedRequest& routed = routes_.routed();
+    if (!routed.has_read_original) return;
+    const bool decides = explanation_.route != nullptr && explanation_.route->decide;
+    if (decides || !routing::original_request_fields(request).empty())
+      explanation_.original =
+          shown_original(request, routed.original.request, request_.peer_is_trusted);
   }
 
   const config::Config& config_;

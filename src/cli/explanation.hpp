@@ -13,6 +13,7 @@
 
 #include "base/siphash.hpp"
 #include "base/time.hpp"
+#include "cli/explained_request.hpp"
 #include "config/config.hpp"
 #include "identity/ip_address.hpp"
 #include "limiter/policy.hpp"
@@ -35,31 +36,36 @@ struct ExplainedIdentity {
 };
 
 struct ExplainedLimit {
-  const proxy::Route* route = nullptr;  ///< the one that it is a limit of
+  const proxy::Route* route = nullptr;  ///< the route that has the limit
   const limiter::Policy* policy = nullptr;
   std::string because;  ///< why it applies, or does not
   ExplainedIdentity identity;
   std::int64_t cost = 0;
   std::vector<std::string> rates;  ///< as the configuration has them
-  bool is_hidden = false;  ///< a number comes from a variable: cost and results are not shown
+  bool hides_numbers = false;      ///< a number of the policy comes from a variable or a file
+  bool hides_cost = false;         ///< the cost comes from a variable or a file
   /// The answer of an empty store; none if the limit does not apply.
   std::optional<rules::Decision> decision{};
+
+  /// The decision follows from a number that is not shown.
+  bool hides_decision() const { return hides_numbers || hides_cost; }
 };
 
 struct ExplainedVerdict {
   std::string_view outcome = "allowed";       ///< or delayed, shadow_denied, denied, refused
   std::optional<int> status{};                ///< none: that of the upstream
   std::optional<std::int64_t> retry_after{};  ///< seconds, as Retry-After without its jitter
-  bool is_hidden = false;                     ///< retry_after comes from a policy that is hidden
+  bool hides_times = false;  ///< retry_after or delay follows from a number that is not shown
   Duration delay{0};
   std::string detail;  ///< refused: the reason, as in the answer's body
 };
 
 struct Explanation {
-  std::string method;
-  std::string path;  ///< without the query, which may hold an identity
-  std::string host;
+  ExplainedRequest request;
   std::string client;  ///< its address
+  /// The request that `decide` routes see; none if no such route was considered, or if no field
+  /// describes another request and a route of another kind takes it.
+  std::optional<ExplainedOriginal> original{};
   const proxy::Route* route = nullptr;
   const upstream::Upstream* upstream = nullptr;
   std::vector<SkippedRoute> skipped;

@@ -7,10 +7,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A value, or what is shown in the place of numbers that come from a variable.
+/// A number, or the text shown instead of one that follows from a variable or a file.
 template <class Value>
 Json shown(bool is_hidden, const Value& value) {
-  return is_hidden ? Json(config::from_environment) : Json(value);
+  Json json(value);
+  return is_hidden && !json.is_null() ? Json(config::from_environment) : json;
 }
 
 /// Exact: whole microseconds below 2^53 are doubles.
@@ -45,13 +46,13 @@ Json numbers_of(const ExplainedLimit& limit) {
   } else {
     numbers["rates"] = limit.rates;
   }
-  numbers["limit"] = shown(limit.is_hidden, rule.capacity);
-  numbers["window"] = shown(limit.is_hidden, seconds(rule.refill));
+  numbers["limit"] = shown(limit.hides_numbers, rule.capacity);
+  numbers["window"] = shown(limit.hides_numbers, seconds(rule.refill));
   if (rule.algorithm == Algorithm::gcra || rule.algorithm == Algorithm::token_bucket)
-    numbers["burst"] = shown(limit.is_hidden, rule.capacity);
+    numbers["burst"] = shown(limit.hides_numbers, rule.capacity);
   if (rule.algorithm == Algorithm::leaky_bucket) {
-    numbers["queue"] = shown(limit.is_hidden, rule.queue);
-    numbers["max_delay"] = shown(limit.is_hidden, seconds(rule.max_delay));
+    numbers["queue"] = shown(limit.hides_numbers, rule.queue);
+    numbers["max_delay"] = shown(limit.hides_numbers, seconds(rule.max_delay));
   }
   numbers["from"] = "policy";
   return numbers;
@@ -65,25 +66,34 @@ Json limit_of(const ExplainedLimit& limit) {
             {"applies", limit.decision.has_value()},
             {"because", limit.because},
             {"identity", identity_of(limit.identity)},
-            {"cost", shown(limit.is_hidden, limit.cost)},
+            {"cost", shown(limit.hides_cost, limit.cost)},
             {"numbers", numbers_of(limit)},
             {"allowed", nullptr},
             {"remaining", nullptr},
             {"reset_after", nullptr},
             {"retry_after", nullptr}};
   if (!limit.decision) return json;
+  const bool is_hidden = limit.hides_decision();
   json["allowed"] = limit.decision->allowed;
-  json["remaining"] = shown(limit.is_hidden, limit.decision->remaining);
-  json["reset_after"] = shown(limit.is_hidden, seconds(limit.decision->reset_after));
-  json["retry_after"] = shown(limit.is_hidden, seconds(limit.decision->retry_after));
+  json["remaining"] = shown(is_hidden, limit.decision->remaining);
+  json["reset_after"] = shown(is_hidden, seconds(limit.decision->reset_after));
+  json["retry_after"] = shown(is_hidden, seconds(limit.decision->retry_after));
   return json;
+}
+
+Json original_of(const ExplainedOriginal& original) {
+  return {{"method", original.request.method},
+          {"path", original.request.path},
+          {"host", original.request.host},
+          {"because", original.because}};
 }
 
 Json verdict_of(const ExplainedVerdict& verdict) {
   Json json{{"outcome", verdict.outcome}, {"status", nullptr}, {"retry_after", nullptr}};
   if (verdict.status) json["status"] = *verdict.status;
-  if (verdict.retry_after) json["retry_after"] = shown(verdict.is_hidden, *verdict.retry_after);
-  if (verdict.delay > Duration{0}) json["delay"] = shown(verdict.is_hidden, seconds(verdict.delay));
+  if (verdict.retry_after) json["retry_after"] = shown(verdict.hides_times, *verdict.retry_after);
+  if (verdict.delay > Duration{0})
+    json["delay"] = shown(verdict.hides_times, seconds(verdict.delay));
   if (!verdict.detail.empty()) json["detail"] = verdict.detail;
   return json;
 }
@@ -101,6 +111,7 @@ std::string to_json(const Explanation& explanation) {
   for (const ExplainedLimit& limit : explanation.limits)
     json["limits"].push_back(limit_of(limit));
   json["verdict"] = verdict_of(explanation.verdict);
+  if (explanation.original) json["original_request"] = original_of(*explanation.original);
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 

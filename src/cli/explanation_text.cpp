@@ -7,10 +7,10 @@ namespace weir::cli {
 namespace {
 
 constexpr std::size_t width = 80;
-constexpr std::size_t indent = 12;  // of what stands behind a label
+constexpr std::size_t indent = 12;  // of the text after a label
 constexpr std::size_t most_skipped = 20;
 
-/// A label and what it is of, in lines of `width`; words are not divided.
+/// Appends a label and its text in lines of `width`; words are not divided.
 void add_row(std::string& out, std::string_view label, std::string_view text) {
   std::string line(label);
   line.resize(std::max(indent, label.size() + 1), ' ');
@@ -34,7 +34,7 @@ std::string number(bool is_hidden, std::int64_t value) {
   return is_hidden ? std::string(config::from_environment) : std::to_string(value);
 }
 
-/// In milliseconds below a second, else in tenths of seconds; rounded up.
+/// Milliseconds below a second, else tenths of seconds; rounded up.
 std::string time(bool is_hidden, Duration duration) {
   if (is_hidden) return std::string(config::from_environment);
   const std::int64_t us = to_us(duration);
@@ -52,9 +52,9 @@ std::string policy_text(const ExplainedLimit& limit) {
     text.append(separator).append(rate);
     separator = " + ";
   }
-  text += ", " + number(limit.is_hidden, rule.capacity) + " at once";
+  text += ", " + number(limit.hides_numbers, rule.capacity) + " at once";
   if (rule.algorithm == rules::Algorithm::leaky_bucket)
-    text += ", waits up to " + time(limit.is_hidden, rule.max_delay);
+    text += ", waits up to " + time(limit.hides_numbers, rule.max_delay);
   if (limit.policy->shadow) text += ", shadow";
   return text + " (from the policy)";
 }
@@ -70,7 +70,7 @@ std::string key_text(const ExplainedIdentity& identity) {
 
 std::string decision_text(const ExplainedLimit& limit) {
   const rules::Decision& decision = *limit.decision;
-  const bool is_hidden = limit.is_hidden;
+  const bool is_hidden = limit.hides_decision();
   std::string text = decision.allowed ? "allowed, " : "denied, ";
   text += number(is_hidden, decision.remaining) + " remaining";
   if (decision.delay > Duration{0}) text += ", waits " + time(is_hidden, decision.delay);
@@ -89,8 +89,20 @@ void add_limit(std::string& out, const Explanation& explanation, const Explained
   add_row(out, "  applies", (limit.decision ? "yes: " : "no: ") + limit.because);
   add_row(out, "  key", key_text(limit.identity));
   if (!limit.decision) return;
-  add_row(out, "  cost", number(limit.is_hidden, limit.cost));
+  add_row(out, "  cost", number(limit.hides_cost, limit.cost));
   add_row(out, "  answer", decision_text(limit));
+}
+
+void add_request(std::string& out, const Explanation& explanation) {
+  const ExplainedRequest& request = explanation.request;
+  add_row(out, "request", request.method + ' ' + request.path);
+  if (!request.host.empty()) add_row(out, "host", request.host);
+  add_row(out, "client", explanation.client);
+  if (!explanation.original) return;
+  const ExplainedRequest& original = explanation.original->request;
+  add_row(out, "original", original.method + ' ' + original.path);
+  if (!original.host.empty()) add_row(out, "  host", original.host);
+  add_row(out, "  because", explanation.original->because);
 }
 
 std::string route_text(const Explanation& explanation) {
@@ -113,12 +125,12 @@ void add_skipped(std::string& out, const std::vector<SkippedRoute>& skipped) {
 std::string verdict_text(const Explanation& explanation) {
   const ExplainedVerdict& verdict = explanation.verdict;
   std::string text(verdict.outcome);
-  if (verdict.delay > Duration{0}) text += " by " + time(verdict.is_hidden, verdict.delay);
+  if (verdict.delay > Duration{0}) text += " by " + time(verdict.hides_times, verdict.delay);
   if (verdict.status) text += ", status " + std::to_string(*verdict.status);
   if (explanation.upstream != nullptr && !verdict.status)
     text += ", forwarded to " + explanation.upstream->name;
   if (verdict.retry_after)
-    text += ", Retry-After: " + number(verdict.is_hidden, *verdict.retry_after);
+    text += ", Retry-After: " + number(verdict.hides_times, *verdict.retry_after);
   if (!verdict.detail.empty()) text += ": " + verdict.detail;
   return text;
 }
@@ -127,16 +139,13 @@ std::string verdict_text(const Explanation& explanation) {
 
 std::string to_text(const Explanation& explanation) {
   std::string out;
-  if (!explanation.method.empty())
-    add_row(out, "request", explanation.method + ' ' + explanation.path);
-  if (!explanation.host.empty()) add_row(out, "host", explanation.host);
-  add_row(out, "client", explanation.client);
+  add_request(out, explanation);
   add_row(out, "route", route_text(explanation));
   if (explanation.upstream != nullptr) add_row(out, "upstream", explanation.upstream->name);
   add_skipped(out, explanation.skipped);
   for (const ExplainedLimit& limit : explanation.limits)
     add_limit(out, explanation, limit);
-  if (!explanation.limits.empty()) out += '\n';
+  out += '\n';
   add_row(out, "verdict", verdict_text(explanation));
   return out;
 }

@@ -97,6 +97,45 @@ class Explain(FileCase):
             self.assertIn("${RATE}/1m", result.stdout)
             self.assertNotIn("79", re.sub(r"[0-9a-f]{32}", "", result.stdout))
 
+    def test_other_numbers_are_shown_beside_the_value_of_a_variable(self):
+        limit = {"policy": "p", "key": "user", "cost": 3}
+        file = self.file(config_of(
+            policies={"p": {"algorithm": "gcra", "rate": "${RATE}/1m"},
+                      "q": {"algorithm": "gcra", "rate": "500/1m", "cost": "${COST}"}},
+            routes=[{"upstream": "main", "limits": [limit, {"policy": "q", "key": "user"}]}]))
+        variables = {**os.environ, "RATE": "7919", "COST": "7919"}
+        arguments = ("-H", "X-User: a", "http://a.test/")
+        found = json.loads(self.explain(file, "--json", *arguments, env=variables).stdout)
+        costs = [(limit["cost"], limit["numbers"]["limit"]) for limit in found["limits"]]
+        hidden = "(from the environment)"
+        self.assertEqual(costs, [(3, hidden), (hidden, 500)])
+        text = self.explain(file, *arguments, env=variables).stdout
+        self.assertIn("\n  cost      3\n", text)
+        self.assertIn("\n  cost      (from the environment)\n", text)
+
+    def test_a_decision_for_another_proxy_shows_the_request_that_it_describes(self):
+        file = self.file(config_of(
+            client_address={"trusted_proxies": ["10.0.0.0/8"]},
+            routes=[{"name": "asked", "match": {"path": "/v1/**"}, "decide": True}]))
+        arguments = ("--peer", "10.0.0.1", "-H", "X-Forwarded-Method: PUT",
+                     "-H", "X-Forwarded-Uri: /v1/x?a=b", "-H", "X-Forwarded-Host: api.test",
+                     "http://weir.test/auth")
+        because = "described by X-Forwarded-Method, X-Forwarded-Uri, X-Forwarded-Host"
+        found = self.json_of(file, *arguments)
+        self.assertEqual(found["route"], "asked")
+        self.assertEqual(found["original_request"], {"method": "PUT", "path": "/v1/x",
+                                                     "host": "api.test", "because": because})
+        text = self.explain(file, *arguments).stdout
+        self.assertIn("\noriginal    PUT /v1/x\n  host      api.test\n", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+
+    def test_a_request_that_is_refused_before_it_is_read_has_all_heading_lines(self):
+        result = self.explain(self.file(config_of()), "--peer", "192.0.2.7",
+                              "-H", "X: " + "a" * 40_000, "http://a.test/v1/x?key=" + SECRET)
+        self.assertEqual(result.stdout.splitlines()[:3],
+                         ["request     GET /v1/x", "host        a.test", "client      192.0.2.7"])
+        self.assertIn("\n\nverdict     refused, status 431: ", result.stdout)
+
     def test_nothing_is_connected_to_or_listened_on(self):
         taken, upstream, redis = (listener(self) for _ in range(3))
         server = {"url": "http://" + address_of(upstream)}

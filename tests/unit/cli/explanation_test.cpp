@@ -1,93 +1,16 @@
-#include "cli/explanation.hpp"
-
-#include <algorithm>
-#include <memory>
-#include <sstream>
-
 #include <nlohmann/json.hpp>
 
-#include "catch.hpp"
-#include "cli/explain_request.hpp"
-#include "config/load.hpp"
+#include "unit/cli/explained.hpp"
 
+namespace weir::cli {
 namespace {
 
 using nlohmann::json;
-using weir::cli::Explanation;
-
-constexpr auto yaml = R"(
-listen: [{address: "127.0.0.1:0"}]
-client_address: {trusted_proxies: [10.0.0.0/8]}
-downstream: {max_body: 10}
-upstreams: {api: {servers: [{url: "http://127.0.0.1:1"}]}}
-identities:
-  client: {client_address: {}}
-  user: {header: x-user}
-  key: {any_of: [{header: x-key}, {query: key}]}
-policies:
-  per_user: {algorithm: gcra, rate: 600/1m, burst: 20}
-  per_client: {algorithm: token_bucket, rate: 10/1s}
-  small: {algorithm: fixed_window, rate: 3/1m, status: 503}
-  watched: {algorithm: sliding_log, rate: 1/1m, mode: shadow}
-  smooth: {algorithm: leaky_bucket, rate: 10/1s, queue: 5}
-  tiers: {algorithm: sliding_window, rates: [10/1s, 100/1m]}
-routes:
-  - name: search
-    match: {path: /v1/search, methods: [GET]}
-    upstream: api
-    limits: [{policy: per_user, key: user, otherwise: client, cost: 5}, {policy: per_client, key: key}]
-  - name: costly
-    match: {path: /costly}
-    respond: {status: 200}
-    limits: [{policy: small, key: client, cost: 5}, {policy: per_client, key: client}]
-  - name: private
-    match: {path: /private}
-    upstream: api
-    limits: [{policy: per_user, key: user, required: true}, {policy: per_client, key: client}]
-  - name: shadow
-    match: {path: /shadow}
-    respond: {status: 204}
-    limits: [{policy: watched, key: client, cost: 2}]
-  - name: smooth
-    match: {path: /smooth}
-    respond: {status: 200}
-    limits: [{policy: smooth, key: client}, {policy: tiers, key: user}]
-  - name: asked
-    match: {path: /asked/**}
-    decide: true
-)";
-
-std::shared_ptr<const weir::config::Config> loaded(const std::string& text = yaml) {
-  auto environment = weir::config::process_environment(".");
-  environment.variable = [](const std::string&) { return "77"; };
-  const auto result = weir::config::load_text(text, environment);
-  if (!result) FAIL(result.error().front().to_string());
-  return *result;
-}
-
-struct Sent {
-  weir::cli::RequestArguments arguments;
-  std::string peer = "192.0.2.7";
-};
-
-Explanation explained(const weir::config::Config& config, const Sent& sent) {
-  const auto head = weir::cli::request_head(sent.arguments);
-  REQUIRE(head.has_value());
-  const auto peer = weir::identity::IpAddress::parse(sent.peer);
-  REQUIRE(peer.has_value());
-  return weir::cli::explain(config, *peer, *head, weir::instant_from_us(1'000'000'000'000'000));
-}
 
 json explained_json(const Sent& sent) {
-  const auto config = loaded();
-  return json::parse(weir::cli::to_json(explained(*config, sent)));
+  const auto config = loaded_config();
+  return json::parse(to_json(explained(*config, sent)));
 }
-
-Sent get(const std::string& target, std::vector<std::string> fields = {}) {
-  return {.arguments = {.url = "http://api.example.com" + target, .fields = std::move(fields)}};
-}
-
-}  // namespace
 
 TEST_CASE("explain --json has the members of the contract") {
   const json found = explained_json(get("/v1/search", {"X-User: alice"}));
@@ -212,6 +135,49 @@ TEST_CASE("a decision for another proxy is about the request that it describes")
   CHECK(explained_json(sent)["route"] == nullptr);
 }
 
+TEST_CASE("a decision for another proxy shows the request that it is about") {
+  struct Row {
+    std::vector<std::string> fields;
+    std::string peer;
+    json expected;
+  };
+  const auto original = [](const char* method, const char* path, const char* host,
+                           const char* because) {
+    return json({{"method", method}, {"path", path}, {"host", host}, {"because", because}});
+  };
+  const std::vector<Row> rows{
+      // As nginx describes it; the query, which may hold an identity, is not shown.
+      {{"X-Original-URI: /asked/x?key=secret", "X-Original-Method: PUT"},
+       "10.0.0.1",
+       original("PUT", "/asked/x", "weir.test", "described by X-Original-URI, X-Original-Method")},
+      // As Traefik and Caddy do.
+      {{"x-forwarded-method: POST", "x-forwarded-host: api.test:81", "x-forwarded-uri: /asked/y"},
+       "10.0.0.1",
+       original("POST", "/asked/y", "api.test",
+                "described by x-forwarded-method, x-forwarded-host, x-forwarded-uri")},
+      // No route matches.
+      {{"X-Original-URI: /none"},
+       "10.0.0.1",
+       original("GET", "/none", "weir.test", "described by X-Original-URI")},
+      {{"X-Original-URI: /none"},
+       "192.0.2.7",
+       original("GET", "/asked/auth", "weir.test",
+                "the request itself: the peer is not in client_address.trusted_proxies")},
+      {{"X-Forwarded-Host: api.test"},
+       "10.0.0.1",
+       original("GET", "/asked/auth", "weir.test",
+                "the request itself: it has no X-Original-URI or X-Forwarded-Uri")},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.fields.front(), row.peer);
+    const Sent sent{.arguments = {.url = "http://weir.test/asked/auth", .fields = row.fields},
+                    .peer = row.peer};
+    CHECK(explained_json(sent)["original_request"] == row.expected);
+  }
+  CHECK_FALSE(explained_json(get("/none")).contains("original_request"));
+  CHECK_FALSE(explained_json(get("/costly")).contains("original_request"));
+}
+
 TEST_CASE("the numbers of each algorithm") {
   const json limits = explained_json(get("/smooth", {"X-User: u"}))["limits"];
   CHECK(limits[0]["numbers"] == json({{"rate", "10/1s"},
@@ -226,23 +192,74 @@ TEST_CASE("the numbers of each algorithm") {
 
 TEST_CASE("numbers from variables are not shown, nor is what follows from them") {
   const auto with_variable = [](std::string_view number) {
-    std::string text = yaml;
+    std::string text = explained_yaml;
     const std::string rate = "rate: 10/1s}";
     text.replace(text.find(rate), rate.size(), "rate: \"" + std::string(number) + "\"}");
     return text;
   };
-  const auto config = loaded(with_variable("${RATE}/1s"));
+  const auto config = loaded_config(with_variable("${RATE}/1s"));
   const Explanation found = explained(*config, get("/costly"));
-  const std::string as_json = weir::cli::to_json(found);
+  const std::string as_json = to_json(found);
   const json limit = json::parse(as_json)["limits"][1];
   CHECK(limit["numbers"]["limit"] == "(from the environment)");
   CHECK(limit["remaining"] == "(from the environment)");
   CHECK(as_json.find("77") == std::string::npos);
-  CHECK(weir::cli::to_text(found).find("77") == std::string::npos);
+  CHECK(to_text(found).find("77") == std::string::npos);
+}
+
+TEST_CASE("a number is hidden if it comes from a variable, and not because another one does") {
+  constexpr auto text = R"(
+identities: {client: {client_address: {}}}
+policies:
+  rate: {algorithm: gcra, rate: "${RATE}/1m"}
+  cost: {algorithm: gcra, rate: 100/1m, cost: "${COST}"}
+  both: {algorithm: gcra, rate: 200/1m}
+routes:
+  - match: {path: /a}
+    respond: {status: 200}
+    limits:
+      - {policy: rate, key: client, cost: 41}
+      - {policy: cost, key: client}
+      - {policy: both, key: client, cost: "${COST}"}
+  - match: {path: /b/*}
+    encoded_slashes: match_both
+    respond: {status: 200}
+    limits: [{policy: cost, key: client, cost: 41}, {policy: both, key: client, cost: 41}]
+  - match: {path: /b/**}
+    encoded_slashes: match_both
+    respond: {status: 200}
+    limits: [{policy: both, key: client, cost: "${COST}"}]
+)";
+  const auto config = loaded_config(text);
+  const auto limits_of = [&](const char* target) {
+    return json::parse(to_json(explained(*config, get(target))))["limits"];
+  };
+  constexpr auto hidden = "(from the environment)";
+  const json a = limits_of("/a");
+  CHECK(a[0]["cost"] == 41);
+  CHECK(a[0]["numbers"]["limit"] == hidden);
+  CHECK(a[0]["remaining"] == hidden);
+  CHECK(a[0]["retry_after"] == nullptr);  // there is none
+  for (const std::size_t i : {1U, 2U}) {
+    CHECK(a[i]["cost"] == hidden);
+    CHECK(a[i]["numbers"]["limit"] == (i == 1 ? 100 : 200));
+    CHECK(a[i]["remaining"] == hidden);
+    CHECK(a[i]["reset_after"] == hidden);
+  }
+  // The cost of the limit replaces that of its policy.
+  const json b = limits_of("/b/x%2Fy");
+  CHECK(b[0]["cost"] == 41);
+  CHECK(b[0]["remaining"] == 59);
+  // Charged once with the limit of another route, by the higher cost: 77 here.
+  REQUIRE(b.size() == 3);
+  CHECK(b[1]["cost"] == hidden);
+  CHECK(b[2]["cost"] == hidden);
+  CHECK(to_json(explained(*config, get("/b/x%2Fy"))).find("77") == std::string::npos);
+  CHECK(to_text(explained(*config, get("/a"))).find("  cost      41\n") != std::string::npos);
 }
 
 TEST_CASE("conditions from variables are shown as the configuration has them") {
-  const auto config = loaded(R"(
+  const auto config = loaded_config(R"(
 routes:
   - {name: a, match: {path: /a, host: "${HOST}.test"}, respond: {status: 200}}
   - {name: b, match: {path: "/${PART}"}, respond: {status: 200}}
@@ -257,67 +274,5 @@ routes:
   CHECK(found.skipped[2].because == "method is not GET or ${METHOD}");
 }
 
-TEST_CASE("the text of an explanation") {
-  const auto config = loaded();
-  const std::string text = weir::cli::to_text(explained(*config, get("/v1/search?key=secret")));
-  CHECK(
-      text.starts_with("request     GET /v1/search\n"
-                       "host        api.example.com\n"
-                       "client      192.0.2.7\n"
-                       "route       search\n"
-                       "upstream    api\n"
-                       "\n"
-                       "limit       per_user: gcra 600/1m, 20 at once (from the policy)\n"
-                       "  applies   yes: user is absent, client is present\n"
-                       "  key       client (client_address) hash "));
-  CHECK(text.find("  cost      5\n"
-                  "  answer    allowed, 15 remaining, all of it again after 500 ms\n") !=
-        std::string::npos);
-  CHECK(text.ends_with("\nverdict     allowed, forwarded to api\n"));
-  CHECK(text.find("secret") == std::string::npos);
-
-  const std::string refused = weir::cli::to_text(explained(*config, get("/none")));
-  CHECK(refused.find("route       none\n"
-                     "skipped     search: path does not match /v1/search\n"
-                     "            costly: path does not match /costly\n") != std::string::npos);
-  CHECK(refused.ends_with("verdict     refused, status 404: no route matches the request\n"));
-}
-
-TEST_CASE("the text shows times, and a denial that does not end") {
-  const auto config = loaded(R"(
-listen: [{address: "127.0.0.1:0"}]
-identities: {client: {client_address: {}}}
-policies: {p: {algorithm: gcra, rate: 10/25s}, q: {algorithm: gcra, rate: 1/1m}}
-routes:
-  - match: {path: /a}
-    respond: {status: 200}
-    limits: [{policy: p, key: client, cost: 6}]
-  - match: {path: /b}
-    respond: {status: 200}
-    limits: [{policy: q, key: client, cost: 2}]
-)");
-  const std::string allowed = weir::cli::to_text(explained(*config, get("/a")));
-  CHECK(allowed.find("allowed, 4 remaining, all of it again after 15.0 s\n") != std::string::npos);
-  const std::string never = weir::cli::to_text(explained(*config, get("/b")));
-  CHECK(never.find("denied, 1 remaining, never succeeds: the cost is above the limit\n") !=
-        std::string::npos);
-  CHECK(never.ends_with("verdict     denied, status 429\n"));
-}
-
-TEST_CASE("lines of the text have at most 80 characters, and long lists are cut") {
-  std::string many = "listen: [{address: \"127.0.0.1:0\"}]\nroutes:\n";
-  for (int i = 0; i < 25; ++i)
-    many += "  - {name: \"route number " + std::to_string(i) + "\", match: {path: \"/" +
-            std::string(20, 'a') + std::to_string(i) +
-            "\", methods: [GET, PUT]}, respond: {status: 200}}\n";
-  const auto config = loaded(many);
-  const Explanation found = explained(*config, get("/none"));
-  CHECK(found.skipped.size() == 25);
-  std::istringstream lines(weir::cli::to_text(found));
-  std::size_t longest = 0;
-  for (std::string line; std::getline(lines, line);)
-    longest = std::max(longest, line.size());
-  CHECK(longest <= 80);
-  CHECK(weir::cli::to_text(found).find("            and 5 more; --json lists all\n") !=
-        std::string::npos);
-}
+}  // namespace
+}  // namespace weir::cli

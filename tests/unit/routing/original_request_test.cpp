@@ -112,5 +112,24 @@ TEST_CASE("a question that could be about two requests is refused") {
   }
 }
 
+TEST_CASE("the fields that describe the original request, as received and in their order") {
+  struct Row {
+    std::initializer_list<NameValue> fields;
+    std::vector<std::string_view> names;
+  };
+  const Row rows[] = {
+      {{{"Host", "weir"}, {"X-Original-Method", "PUT"}, {"A", "b"}, {"x-original-uri", "/"}},
+       {"X-Original-Method", "x-original-uri"}},
+      {{{"X-Forwarded-Uri", "/"}, {"X-Forwarded-Host", "a"}, {"X-Forwarded-Method", "PUT"}},
+       {"X-Forwarded-Uri", "X-Forwarded-Host", "X-Forwarded-Method"}},
+      // Without a target the others have no effect.
+      {{{"X-Forwarded-Host", "a"}, {"X-Original-Method", "PUT"}}, {}},
+  };
+  for (const Row& row : rows) {
+    const RequestOf asked(row.fields);
+    CHECK(original_request_fields(asked.view) == row.names);
+  }
+}
+
 }  // namespace
 }  // namespace weir::routing
