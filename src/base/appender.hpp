@@ -1,6 +1,6 @@
-// Text put together at the end of a string from many small pieces. Room is made for many of them at
-// once and written through a pointer; a std::string is asked for each piece whether it fits, in a
-// call of its own. Without a locale or a format string. For one thread.
+// Appends many small pieces to a string. Room for many pieces is made at once and written through a
+// pointer; std::string::append() checks the capacity for each piece, in a call of its own. No
+// locale, no format string. For one thread.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace weir {
 
 class Appender {
  public:
-  /// The end of `out` is this one's until it is destroyed: nobody else touches `out` meanwhile.
+  /// `out` must not be used otherwise until this object is destroyed.
   explicit Appender(std::string& out) : out_(out), at_(out.data() + out.size()), end_(at_) {}
   ~Appender() { out_.resize(size()); }
   Appender(const Appender&) = delete;
@@ -25,7 +25,8 @@ class Appender {
   // A literal's length is known where it is inlined, and copying it is a move or two.
   [[gnu::always_inline]] Appender& add(std::string_view text) {
     make_room(text.size());
-    if (!text.empty()) std::memcpy(at_, text.data(), text.size());  // no text may be at nullptr
+    if (!text.empty())
+      std::memcpy(at_, text.data(), text.size());  // an empty text may be at nullptr
     at_ += text.size();
     return *this;
   }
@@ -40,7 +41,7 @@ class Appender {
     at_ = std::to_chars(at_, end_, value).ptr;
     return *this;
   }
-  /// The last `Digits` decimal digits of `value`, zeros among them.
+  /// Appends the last `Digits` decimal digits of `value`, with leading zeros.
   template <std::size_t Digits>
   Appender& padded(std::unsigned_integral auto value) {
     make_room(Digits);
@@ -53,7 +54,7 @@ class Appender {
 
  private:
   static constexpr std::size_t longest_number = 20;  ///< -9223372036854775808
-  static constexpr std::size_t step = 512;           ///< what an access log's line is about
+  static constexpr std::size_t step = 512;  ///< about the length of a line of the access log
 
   std::size_t size() const { return static_cast<std::size_t>(at_ - out_.data()); }
   void make_room(std::size_t more) {
@@ -61,7 +62,7 @@ class Appender {
   }
   [[gnu::noinline]] void grow(std::size_t more) {
     const std::size_t used = size();
-    // No further than the capacity if that is enough, for growing copies.
+    // Uses the capacity if it is enough, because growing copies.
     const std::size_t wanted = used + std::max(more, step);
     out_.resize(used + more > out_.capacity() ? wanted : std::min(wanted, out_.capacity()));
     at_ = out_.data() + used;

@@ -1,6 +1,6 @@
 // The clock of this process: monotonic, anchored to wall time once, so that it never steps back.
 //
-// Only stores, timers and what stands above them read it; everything below takes an Instant.
+// Only stores, timers and the rooms above them read it; all other code takes an Instant.
 // Thread-safe: now() is a clock reading and an addition.
 #pragma once
 

@@ -1,10 +1,10 @@
-// Deadlines of many connections behind one coarse tick, instead of a timer armed and cancelled per
+// Deadlines of many connections on one coarse tick, instead of a timer armed and cancelled per
 // operation.
 //
-// Pushing a deadline further out, the common case, only writes a number: the entry stays where it
-// hangs and is moved when its slot comes round (Varghese and Lauck, "Hashed and Hierarchical Timing
+// Pushing a deadline further out, the common case, only writes a number: the entry stays in its
+// slot and is moved when the slot is due (Varghese and Lauck, "Hashed and Hierarchical Timing
 // Wheels", 1987, with lazy re-insertion). A deadline fires at its tick or at most one tick later,
-// never earlier. Ticks are the caller's; nothing here reads a clock. Not thread-safe.
+// never earlier. The caller provides the ticks; nothing here reads a clock. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace weir {
 
-/// Derive from it what has a deadline. Leaves its wheel when destroyed.
+/// Base class of objects that have a deadline. Leaves its wheel when destroyed.
 class Deadline {
  public:
   Deadline() = default;
@@ -42,7 +42,7 @@ class Deadline {
   Deadline* prev_ = this;
   Deadline* next_ = this;
   std::uint64_t due_ = never;  ///< the tick at which it fires
-  std::uint64_t hung_at_ = 0;  ///< the tick whose slot it hangs in
+  std::uint64_t hung_at_ = 0;  ///< the tick whose slot it is in
 };
 
 class DeadlineWheel {

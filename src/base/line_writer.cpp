@@ -18,8 +18,8 @@ namespace {
 constexpr Duration stall_check_interval = std::chrono::milliseconds(100);
 constexpr std::size_t spare_chunks = 16;
 
-// Signals are for the thread that waits for them, and a closed pipe is an error of write(2) here,
-// not a SIGPIPE.
+// Blocks all signals: another thread waits for them, and writing to a closed pipe must return an
+// error instead of raising SIGPIPE.
 void block_all_signals() {
   sigset_t all;
   sigfillset(&all);
@@ -28,7 +28,7 @@ void block_all_signals() {
 
 }  // namespace
 
-/// An open file, and how to write to it without waiting for long.
+/// An open file that is written to without long waits.
 class LineWriter::Output {
  public:
   static Result<std::unique_ptr<Output>> open(const std::string& path);
@@ -39,7 +39,8 @@ class LineWriter::Output {
   Output& operator=(const Output&) = delete;
 
   int fd() const { return fd_; }
-  /// As write(2), at most as much as does not block once poll(2) has said that there is room.
+  /// Like write(2), with at most the number of bytes that do not block after poll(2) has reported
+  /// room.
   ssize_t write(std::string_view text) {
     const ssize_t written = ::write(fd_, text.data(), std::min(text.size(), write_bound_));
     if (written > 0) ends_line_ = text[static_cast<std::size_t>(written) - 1] == '\n';
@@ -62,11 +63,11 @@ class LineWriter::Output {
 
 Result<std::unique_ptr<LineWriter::Output>> LineWriter::Output::open(const std::string& path) {
   if (path == "-") return std::unique_ptr<Output>(new Output(STDOUT_FILENO, false));
-  // O_NONBLOCK: a FIFO without a reader is an error at once instead of a start that hangs.
+  // O_NONBLOCK: opening a FIFO without a reader fails at once instead of blocking.
   const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
   if (fd < 0) {
     const auto why = std::system_category().message(errno);
-    return Problem{"can not open log file \"" + path + "\" for appending: " + why};
+    return Problem{"cannot open log file \"" + path + "\" for appending: " + why};
   }
   return std::unique_ptr<Output>(new Output(fd, true));
 }
@@ -101,8 +102,8 @@ void LineWriter::submit(std::string& lines) {
       return;
     }
     const std::size_t size = lines.size();
-    // Small hand-overs share a chunk: otherwise a slow reader would make each of them hold a
-    // chunk's memory.
+    // Small pieces are collected in one chunk: otherwise each of them would hold the memory of a
+    // chunk while the reader is slow.
     if (!queue_.empty() && queue_.back().size() + lines.size() <= chunk_size) {
       queue_.back() += lines;
       lines.clear();
@@ -140,7 +141,7 @@ void LineWriter::run() {
   }
 }
 
-// False when there is nothing left and the end has come.
+// Returns false when the queue is empty and the writer is stopping.
 bool LineWriter::take_chunks() {
   std::unique_lock lock(mutex_);
   work_.wait(lock, [this] { return stopping_ || reopened_ || !queue_.empty(); });
@@ -160,21 +161,21 @@ void LineWriter::give_back_chunks() {
   taken_.clear();
 }
 
-// Writes what it can; an error or the end of patience drops the rest.
+// Writes as much as possible; drops the rest after an error or stop_timeout.
 void LineWriter::write_chunk(std::string_view rest) {
-  bool mend = !output_->ends_line();  // an error has cut the line before this chunk
+  bool needs_newline = !output_->ends_line();  // an error has cut the line before this chunk
   while (!rest.empty() && await_writable()) {
-    const ssize_t written = output_->write(mend ? "\n" : rest);
+    const ssize_t written = output_->write(needs_newline ? "\n" : rest);
     if (written < 0 && errno != EINTR && errno != EAGAIN) break;
-    if (written > 0 && !std::exchange(mend, false)) {
+    if (written > 0 && !std::exchange(needs_newline, false)) {
       rest.remove_prefix(static_cast<std::size_t>(written));
     }
   }
   count_dropped(rest);
 }
 
-// Waits until there is room. False: the end has come and the reader has taken nothing for
-// stop_timeout.
+// Waits until there is room. Returns false if the writer is stopping and the reader has taken
+// nothing for stop_timeout.
 bool LineWriter::await_writable() {
   constexpr int interval_ms = stall_check_interval / std::chrono::milliseconds(1);
   for (Duration stalled{0}; !gave_up_;) {

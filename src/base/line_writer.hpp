@@ -1,10 +1,10 @@
-// Lines of text to a file, pipe or terminal, written by a thread of its own so that no caller ever
-// waits for a disk or a slow reader.
+// Writes lines of text to a file, pipe or terminal on a thread of its own, so that no caller waits
+// for a disk or a slow reader.
 //
-// Each worker collects whole lines in its LineBuffer and hands them over in chunks. What waits is
-// bounded in bytes; beyond the bound, and when writing fails, lines are dropped and counted.
-// Buffers go round, so the steady state allocates nothing. LineWriter is thread-safe, a LineBuffer
-// belongs to one thread and must not outlive its writer.
+// Each worker collects whole lines in its LineBuffer and passes them on in chunks. The bytes that
+// wait are bounded; beyond the bound, and when writing fails, lines are dropped and counted.
+// Buffers are reused, so the steady state allocates nothing. LineWriter is thread-safe, a
+// LineBuffer belongs to one thread and must not outlive its writer.
 #pragma once
 
 #include <atomic>
@@ -26,28 +26,28 @@ namespace weir {
 struct LineWriterOptions {
   std::size_t queue_limit = 8 * 1024 * 1024;  ///< bytes that may wait to be written
   Duration stop_timeout =
-      std::chrono::seconds(2);  ///< destruction waits this long for a reader that takes nothing
+      std::chrono::seconds(2);  ///< the destructor waits this long for a reader that takes nothing
 };
 
 class LineWriter {
  public:
-  /// "-" is standard output; else a file, created if need be and appended to.
+  /// "-" is standard output; else a file, created if it does not exist, and appended to.
   static Result<std::unique_ptr<LineWriter>> open(std::string path, LineWriterOptions options = {});
   ~LineWriter();  ///< writes what waits
   LineWriter(const LineWriter&) = delete;
   LineWriter& operator=(const LineWriter&) = delete;
 
-  /// Takes whole lines, each ended by '\n', and leaves an empty buffer with its room in their
+  /// Takes whole lines, each ended by '\n', and leaves an empty buffer with capacity in their
   /// place.
   void submit(std::string& lines);
 
-  /// Opens the path anew, after a log rotation has moved the file away. If that fails the old file
+  /// Opens the path again, after a log rotation has moved the file away. If that fails the old file
   /// stays in use.
   Result<void> reopen();
 
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }  ///< lines
 
-  /// Size at which a LineBuffer hands over.
+  /// The size at which a LineBuffer passes its lines on.
   static constexpr std::size_t chunk_size = 64 * 1024;
 
  private:
@@ -64,7 +64,7 @@ class LineWriter {
   const std::string path_;
   const LineWriterOptions options_;
 
-  std::mutex mutex_;  // of the members down to stopping_
+  std::mutex mutex_;  // protects the members down to stopping_
   std::condition_variable work_;
   std::vector<std::string> queue_;
   std::vector<std::string> spare_;
@@ -73,7 +73,7 @@ class LineWriter {
   bool stopping_ = false;
 
   std::atomic<std::uint64_t> dropped_{0};
-  std::unique_ptr<Output> output_;  // of the writing thread, as are the next two
+  std::unique_ptr<Output> output_;  // used by the writing thread only, as are the next two
   std::vector<std::string> taken_;
   bool gave_up_ = false;
   std::thread thread_;
@@ -87,8 +87,8 @@ class LineBuffer {
   LineBuffer(const LineBuffer&) = delete;
   LineBuffer& operator=(const LineBuffer&) = delete;
 
-  /// Calls append(std::string&), which appends one line with its '\n'. What it throws leaves
-  /// nothing of the line.
+  /// Calls append(std::string&), which appends one line with its '\n'. If it throws, the line is
+  /// removed.
   template <class Append>
   void add(Append&& append) {
     const std::size_t before = lines_.size();
@@ -100,7 +100,7 @@ class LineBuffer {
     }
     if (lines_.size() >= LineWriter::chunk_size) flush();
   }
-  /// Hands over what there is; a worker calls it on its tick.
+  /// Passes on the lines collected so far; a worker calls it on its tick.
   void flush() {
     if (!lines_.empty()) writer_.submit(lines_);
   }

@@ -1,4 +1,4 @@
-// A value or an error, for everything that may fail after start-up. Exceptions are for starting up
+// A value or an error, for all operations that may fail after start-up. Exceptions are for start-up
 // only.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace weir {
 
-/// What is wrong, in words for the person who has to mend it. `throw_exception_from_error` makes a
-/// forgotten check of a Result loud instead of undefined.
+/// An error message for the person who has to fix it. `throw_exception_from_error` makes value() of
+/// an unchecked Result throw.
 struct Problem {
   std::string message;
 };

@@ -1,5 +1,5 @@
 // A value that must never be printed: it has no stream operator and no implicit conversion, and
-// whoever needs the text says so with reveal().
+// code that needs the text calls reveal().
 #pragma once
 
 #include <string>

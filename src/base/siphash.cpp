@@ -53,7 +53,7 @@ void absorb_all(SipState& state, std::string_view data) {
   state.absorb(tail | std::uint64_t{data.size()} << 56);
 }
 
-/// The eight digits of 32 bits, all at once: each half of a byte comes to lie in a byte of its own.
+/// Converts 32 bits to eight digits at once: each half of a byte moves to a byte of its own.
 void put_hex(char* to, std::uint32_t bits) {
   std::uint64_t halves = bits;
   halves = (halves | halves << 16) & 0x0000'ffff'0000'ffff;

@@ -1,5 +1,5 @@
 // SipHash-2-4, the keyed hash of everything a client chooses (Aumasson and Bernstein, "SipHash: a
-// fast short-input PRF", 2012). Who does not know the key can neither find colliding inputs nor
+// fast short-input PRF", 2012). Without the key it is infeasible to find colliding inputs, or to
 // reverse a hash of a small set such as the IPv4 addresses. Pure; thread-safe.
 #pragma once
 
@@ -26,12 +26,12 @@ struct Hash128 {
 
 Hash128 siphash128(SipKey key, std::string_view data);
 
-/// 32 hexadecimal digits, the higher half first: how keys in Redis, logs and attributes show a
-/// hash.
+/// Appends 32 hexadecimal digits, the higher half first: the form of a hash in Redis keys, logs and
+/// attributes.
 void append_hex(Appender& out, const Hash128& hash);
 void append_hex(std::string& out, const Hash128& hash);
 
-/// A key for siphash128 from a secret of any length (an empty one gives the built-in key).
+/// Derives a key for siphash128 from a secret of any length (an empty one gives the built-in key).
 SipKey sip_key_from_secret(std::string_view secret);
 
 }  // namespace weir

@@ -1,8 +1,8 @@
-// Time as the whole program counts it: whole microseconds, never floating point.
+// The units of time of the whole program: whole microseconds, never floating point.
 //
-// A Duration is a length of time, an Instant a point on the store's clock (microseconds since the
-// Unix epoch, so that Redis TIME and the memory store's clock mean the same). Pure code takes
-// instants as arguments.
+// A Duration is a length of time. An Instant is a point on the store's clock, in microseconds since
+// the Unix epoch, as Redis TIME and the clock of the memory store count. Pure code takes instants
+// as arguments.
 #pragma once
 
 #include <chrono>
@@ -23,8 +23,7 @@ constexpr Instant instant_from_us(std::int64_t us) {
   return Instant{Duration{us}};
 }
 
-/// Whole seconds, rounded up: the only rounding a response field may have (0 stays 0, 1 us becomes
-/// 1 s).
+/// Rounds up to whole seconds: the only rounding for response fields (0 stays 0, 1 us becomes 1 s).
 constexpr std::int64_t ceil_seconds(Duration duration) {
   return std::chrono::ceil<std::chrono::seconds>(duration).count();
 }

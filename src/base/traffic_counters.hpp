@@ -1,4 +1,4 @@
-// What one worker counts about its traffic. The admin room adds the labels. Written by one worker,
+// Counters of one worker about its traffic. The admin room adds the labels. Written by one worker,
 // read by any thread (see counters.hpp).
 #pragma once
 
@@ -30,20 +30,20 @@ struct HandshakeCounters {
   Counter completed, failed, timed_out;
   Counter displaced;  ///< closed because there were more than downstream.max_handshakes
   Gauge in_progress;
-  Gauge waiting;  ///< for their turn, among them those that are not in progress yet
+  Gauge waiting;  ///< waiting for their turn, those not in progress yet included
 };
 
-/// Counters of what a configuration names, in its order. The next configuration goes on with those
-/// of the same name; entries of one name are the same object.
+/// Counters by name, in the order of the configuration. After a reload, entries with a name of the
+/// previous configuration keep their counters; entries with the same name are the same object.
 struct NamedCounters {
-  /// The last one: no route matched, or the head was not readable.
+  /// The last one counts requests that no route matched or whose head could not be read.
   std::vector<std::shared_ptr<RouteCounters>> routes;
   std::vector<std::shared_ptr<UpstreamCounters>> upstreams;
-  /// Of each upstream's servers: 1, or 0 while the worker does not use it.
+  /// For each upstream and server: 1, or 0 while the worker does not use it.
   std::vector<std::vector<std::shared_ptr<Gauge>>> servers_in_use;
 };
 
-/// What does not depend on the configuration.
+/// Counters that do not depend on the configuration.
 struct TrafficCounters {
   std::array<DurationHistogram, 3> decision_duration;  ///< by limiter::Decider
   Counter accepted;                                    ///< connections accepted

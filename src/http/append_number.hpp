@@ -1,4 +1,4 @@
-// Numbers into a flat buffer without a locale, a format string or an allocation of their own.
+// Appends numbers to a flat buffer without a locale, a format string or an allocation of their own.
 #pragma once
 
 #include <charconv>

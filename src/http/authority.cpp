@@ -14,9 +14,9 @@ namespace {
 
 constexpr auto name_characters = alphanumeric_or("-._~!$&'()*+,;=");
 
-/// reg-name of RFC 3986 section 3.2.2 without pct-encoded: no host of DNS has a percent sign, and
-/// two spellings of one host would match different routes. IPv4 addresses are within it. No label
-/// is empty but the root's, which one dot at the end stands for (RFC 1034 section 3.1).
+/// True for a reg-name of RFC 3986 section 3.2.2 without pct-encoded: no DNS host has a percent
+/// sign, and two spellings of one host would match different routes. It includes IPv4 addresses. No
+/// label is empty except that of the root, written as one dot at the end (RFC 1034 section 3.1).
 bool is_name(std::string_view text) {
   if (text.empty() || text.front() == '.' || text.find("..") != std::string_view::npos)
     return false;
@@ -24,7 +24,7 @@ bool is_name(std::string_view text) {
                      [](char c) { return name_characters[static_cast<unsigned char>(c)]; });
 }
 
-/// The inside of the brackets. IPvFuture has no use and is refused, as are zones.
+/// True for the text inside the brackets. IPvFuture, which is not in use, and zones are refused.
 bool is_ipv6(std::string_view text) {
   std::array<char, INET6_ADDRSTRLEN + 1> terminated{};
   if (text.size() >= terminated.size() || text.find('\0') != std::string_view::npos) return false;

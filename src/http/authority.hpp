@@ -19,13 +19,13 @@ struct Authority {
   std::string_view port;  ///< up to 65535; empty if there is none
 };
 
-/// uri-host [ ":" port ] of RFC 3986 section 3.2 without userinfo. A name may end in one dot; other
-/// empty labels (".", "a..b", ".a") are not accepted. Nothing if it is not that.
+/// Parses uri-host [ ":" port ] of RFC 3986 section 3.2 without userinfo; returns nothing for other
+/// text. A name may end in one dot; other empty labels (".", "a..b", ".a") are refused.
 std::optional<Authority> parse_authority(std::string_view text);
 
-/// The Host field. HTTP/1.0 may do without one (then the host is empty). Refused with 400: none in
-/// HTTP/1.1, more than one line (even the same twice), an empty one (grammatical, but no host of
-/// ours), and what is not an authority.
+/// Parses the Host field. HTTP/1.0 may omit it (then the host is empty). Refuses with 400: none in
+/// HTTP/1.1, more than one line (even the same twice), an empty one (allowed by the grammar, but no
+/// route can match it), and one that is not an authority.
 Result<Authority, Refusal> host_field(const RequestView& request);
 
 }  // namespace weir::http

@@ -1,5 +1,5 @@
-// What a character is in HTTP: ASCII case, digits, tokens and field values (RFC 9110 section 5.6.2
-// and 5.5). Locale-free; pure.
+// Classes of characters in HTTP: ASCII case, digits, tokens and field values (RFC 9110 sections
+// 5.6.2 and 5.5). Independent of the locale; pure.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ constexpr int hex_value(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/// By byte: letters, digits and `marks`.
+/// A table by byte: letters, digits and `marks`.
 constexpr std::array<bool, 256> alphanumeric_or(std::string_view marks) {
   std::array<bool, 256> table{};
   for (const char c : marks)
@@ -60,13 +60,13 @@ constexpr bool is_token(std::string_view text) {
 constexpr bool has_lower_case(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
 }
-/// Field values hold no control character but HTAB; obs-text is let through as RFC 9110 section 5.5
-/// allows.
+/// True if the text has no control character other than HTAB; obs-text is accepted, as RFC 9110
+/// section 5.5 allows.
 constexpr bool is_field_value(std::string_view text) {
   return std::none_of(text.begin(), text.end(), is_control);
 }
 
-/// Without spaces and tabs at both ends (OWS).
+/// Returns the text without spaces and tabs at both ends (OWS).
 constexpr std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_white_space(text.front()))
     text.remove_prefix(1);

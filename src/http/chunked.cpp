@@ -45,7 +45,7 @@ bool ChunkedDecoder::accept_size(char c) {
       return refuse("a chunk size does not start with a hexadecimal digit");
     if (c != '\r' && !count_extension_byte()) return false;
     return to_next_part(c, State::extension_start) ||
-           refuse("a chunk size holds more than hexadecimal digits");
+           refuse("a chunk size has characters other than hexadecimal digits");
   }
   if (state_ == State::size_start) {
     state_ = State::size;
@@ -58,8 +58,8 @@ bool ChunkedDecoder::accept_size(char c) {
   return true;
 }
 
-/// Where the size, a name or a value has ended: the line ends, another extension starts, or white
-/// space comes.
+/// Handles the character after the size, a name or a value: the line ends, another extension
+/// starts, or white space follows.
 bool ChunkedDecoder::to_next_part(char c, State on_white_space) {
   if (c == '\r') {
     state_ = State::line_feed;
@@ -73,8 +73,9 @@ bool ChunkedDecoder::to_next_part(char c, State on_white_space) {
   return true;
 }
 
-/// chunk-ext = *( BWS ";" BWS token [ BWS "=" BWS ( token / quoted-string ) ] ), RFC 9112
-/// section 7.1.1. White space must lead to something: before the end of the line it is refused.
+/// chunk-ext = *( BWS ";" BWS token [ BWS "=" BWS ( token / quoted-string ) ] ), RFC 9112 section
+/// 7.1.1. White space must be followed by a part of an extension; before the end of the line it is
+/// refused.
 bool ChunkedDecoder::accept_in_extension(char c) {
   constexpr std::string_view fault = "a chunk extension is malformed";
   const bool white_space = is_white_space(c);
@@ -107,7 +108,7 @@ bool ChunkedDecoder::accept_in_extension(char c) {
 }
 
 bool ChunkedDecoder::accept_in_quotes(char c) {
-  if (is_control(c)) return refuse("a chunk extension holds a control character");
+  if (is_control(c)) return refuse("a chunk extension has a control character");
   if (state_ == State::quoted_pair) {
     state_ = State::quoted_value;
   } else if (c == '\\') {

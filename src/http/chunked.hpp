@@ -1,11 +1,11 @@
-// The chunked transfer coding (RFC 9112 section 7.1), decoded incrementally and strictly, and the
-// little it takes to encode it.
+// The chunked transfer coding (RFC 9112 section 7.1): an incremental, strict decoder, and functions
+// to encode.
 //
-// The decoder looks at bytes the caller holds and answers with views into them; it stores counters
-// only and allocates nothing. What it lets through can be chunked anew or sent on without a coding.
-// Refused: sizes that are more than hexadecimal digits or above 2^63 - 1, line ends other than
-// CRLF, malformed extensions and trailer fields, and messages that are mostly extensions.
-// Extensions are dropped, as every recipient may. Not thread-safe.
+// The decoder reads bytes in the caller's buffer and returns views into them; it stores counters
+// only and allocates nothing. The payload can be chunked again or sent without a coding. Refuses
+// sizes with other characters than hexadecimal digits or above 2^63 - 1, line ends other than CRLF,
+// malformed extensions and trailer fields, and messages that are mostly extensions. Extensions are
+// dropped, as every recipient may do (section 7.1.1). Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -19,21 +19,22 @@ namespace weir::http {
 
 class ChunkedDecoder {
  public:
-  /// A client may send this much of extensions, and beyond it no more than it sends of payload.
+  /// The bytes of extensions that are accepted in any message; beyond them no more than there is
+  /// payload.
   static constexpr std::uint64_t extension_allowance = 4096;
-  /// Longest field line of the trailer section: the room a caller's buffer must have for bytes not
-  /// consumed.
+  /// The longest field line of the trailer section: the room that a caller's buffer must have for
+  /// bytes not consumed.
   static constexpr std::size_t trailer_line_limit = 4096;
   static constexpr std::size_t trailer_limit = 8192;  ///< all lines together
 
   enum class Event : std::uint8_t {
     need_more,  ///< nothing to report; an incomplete trailer line is not consumed and must be
-                ///< offered again, with more
+                ///< passed again, with more bytes
     payload,    ///< `payload` is the next piece of the body; not empty
-    trailer,  ///< `trailer` is one field, syntactically right; whether it may go on is the caller's
-              ///< to decide
-    done,     ///< the message ends with the bytes consumed; what follows is the next one's
-    malformed,  ///< final; fault() says what is wrong
+    trailer,    ///< `trailer` is one field of valid syntax; the caller decides whether it is
+                ///< forwarded
+    done,       ///< the message ends with the bytes consumed; the next message follows
+    malformed,  ///< final; fault() returns the reason
   };
   struct Step {
     Event event = Event::need_more;
@@ -42,7 +43,7 @@ class ChunkedDecoder {
     FieldView trailer{};
   };
 
-  /// Looks at the bytes that follow those consumed so far, up to the next thing worth reporting.
+  /// Reads the bytes that follow those consumed so far, up to the next event to report.
   Step next(std::string_view input);
 
   std::string_view fault() const { return fault_; }  ///< a literal
@@ -91,9 +92,9 @@ class ChunkedDecoder {
   std::string_view fault_;
 };
 
-/// A whole chunk. `payload` is not empty: that would be the last one.
+/// Appends a whole chunk. `payload` must not be empty: an empty chunk is the last one.
 void append_chunk(std::string& out, std::string_view payload);
-/// The last chunk, with complete trailer lines or none.
+/// Appends the last chunk, with complete trailer lines or none.
 void append_last_chunk(std::string& out, std::string_view trailer_lines);
 
 }  // namespace weir::http

@@ -13,7 +13,8 @@ namespace {
 
 namespace beast = boost::beast::http;
 
-/// Whose look-alikes are refused in any configuration, besides the fields for trusted peers.
+/// Fields whose look-alikes are refused in any configuration, in addition to the fields for trusted
+/// peers.
 constexpr std::array<std::string_view, 2> framing_fields{"content-length", "transfer-encoding"};
 
 constexpr auto last_known_field = static_cast<std::size_t>(FieldId::xref);
@@ -43,7 +44,7 @@ bool FieldGuard::Pattern::matches(std::string_view field_name) const {
   return iequals(field_name, name);
 }
 
-/// The rest of a name after a prefix must be plain too: X-Forwarded-Client.Cert may be read as
+/// The part of a name after a prefix must be plain too: X-Forwarded-Client.Cert may be read as
 /// X-Forwarded-Client-Cert.
 bool FieldGuard::Pattern::is_imitated_by(std::string_view field_name, bool field_is_plain) const {
   if (is_plain && field_is_plain) return false;
@@ -134,7 +135,7 @@ const FieldGuard::Pattern* FieldGuard::imitated_by(std::string_view name) const 
   const auto is_imitated = [&](const Pattern& one) { return one.is_imitated_by(name, is_plain); };
   const auto found = std::find_if(guarded_.begin(), guarded_.end(), is_imitated);
   if (found == guarded_.end()) return nullptr;
-  // A name that is guarded itself is read as it is, whatever else it resembles.
+  // A guarded name is read as it is, even if it resembles another one.
   const bool is_guarded = std::any_of(guarded_.begin(), guarded_.end(), [&](const Pattern& one) {
     return !one.is_prefix && iequals(one.name, name);
   });

@@ -1,8 +1,8 @@
 // Which request fields are refused, removed or passed on because of their names.
 //
 // Fields that decide something (who the client is, where a request comes from, how its body is
-// framed, which route it takes) must reach the service as Weir has read them, and those that only a
-// trusted proxy may send must not come from anybody else. Made once from the configuration; pure
+// framed, which route it takes) must reach the service as Weir has read them, and fields that only
+// a trusted proxy may send are accepted from no other peer. Made once from the configuration; pure
 // and thread-safe afterwards; no allocation.
 #pragma once
 
@@ -22,13 +22,13 @@ namespace weir::http {
 /// Names in any case.
 struct FieldGuardSettings {
   std::string client_field = "x-forwarded-for";  ///< that client addresses are read from
-  /// Fields that identities read. They are not removed, unless no untrusted peer may ever send
-  /// them.
+  /// Fields that identities read. They are not removed, unless they are fields that no untrusted
+  /// peer may send.
   std::vector<std::string> own{};
   std::vector<std::string> observed{};   ///< fields that routes and attributes of a window read
   bool removes_untrusted = true;         ///< the removable built-in fields and `untrusted`
   std::vector<std::string> untrusted{};  ///< more of them; "x-internal-*" is a prefix
-  bool drops_unusual = false;            ///< names with other characters than letters, digits, "-"
+  bool drops_unusual = false;  ///< removes names with characters other than letters, digits, "-"
 };
 
 /// True for a name that may be listed in `untrusted`, without the "*" of a prefix: not for Host and
@@ -39,11 +39,11 @@ class FieldGuard {
  public:
   explicit FieldGuard(const FieldGuardSettings& settings);
 
-  /// Removes the fields that no part of Weir shall see, in place.
+  /// Removes the fields that no part of Weir may read, in place.
   void drop_unusual(std::vector<FieldView>& fields) const;
 
-  /// 400 if the name of a field may be read as that of a field that decides something, and is not
-  /// that name. The detail holds as long as this object.
+  /// Returns 400 if a field has another name than a guarded field, but may be read as that field.
+  /// The detail is valid as long as this object.
   std::optional<Refusal> refusal_of(std::span<const FieldView> fields) const;
 
   /// True for fields that are not passed on: Proxy, which CGI would make the variable HTTP_PROXY
@@ -54,8 +54,8 @@ class FieldGuard {
     return is_removed(field.name, peer_is_trusted);
   }
 
-  /// True for what a trailer section of a request may not hold, besides is_forbidden_in_trailers():
-  /// a guarded field, or a name that may be read as one.
+  /// True for fields that the trailer section of a request may not have, in addition to
+  /// is_forbidden_in_trailers(): a guarded field, or a name that may be read as one.
   bool is_forbidden_in_trailers(std::string_view name) const;
 
  private:
@@ -64,7 +64,7 @@ class FieldGuard {
     std::string name;  ///< in lower case
     bool is_prefix = false;
     bool is_plain = true;
-    std::string refusal{};  ///< the words for a look-alike
+    std::string refusal{};  ///< the detail of the answer to a look-alike
 
     bool matches(std::string_view field_name) const;
     bool is_imitated_by(std::string_view field_name, bool field_is_plain) const;
@@ -88,13 +88,13 @@ class FieldGuard {
   const Pattern* imitated_by(std::string_view name) const;
 
   bool drops_unusual_;
-  bool has_unusual_ = false;          ///< a guarded name has punctuation besides "-"
+  bool has_unusual_ = false;          ///< a guarded name has punctuation other than "-"
   bool has_short_prefix_ = false;     ///< begin_of() a prefix is not that of the names it matches
-  std::vector<Pattern> guarded_;      ///< no look-alikes of these
+  std::vector<Pattern> guarded_;      ///< fields whose look-alikes are refused
   std::vector<Untrusted> untrusted_;  ///< removed from untrusted peers
   std::vector<std::string> own_;      ///< in lower case
   std::uint32_t first_letters_ = 0;   ///< of untrusted_: a bit a letter
-  std::bitset<512> known_;            ///< by FieldId, what is_untrusted() returns
+  std::bitset<512> known_;            ///< by FieldId: the result of is_untrusted()
 };
 
 }  // namespace weir::http

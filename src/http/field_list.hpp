@@ -8,8 +8,8 @@
 namespace weir::http {
 
 /// Calls visit(element) for every element, without the white space around it; empty elements are
-/// passed over (RFC 9110 section 5.6.1.2). For lists of tokens: commas in quoted strings are not
-/// known here.
+/// passed over (RFC 9110 section 5.6.1.2). Only for lists of tokens: quoted strings are not
+/// recognised, so a comma in one separates elements.
 template <class Visitor>
 void for_each_element(std::string_view list, Visitor&& visit) {
   while (!list.empty()) {

@@ -32,7 +32,7 @@ Result<std::optional<std::uint64_t>, Refusal> max_forwards(const RequestView& re
     const char* const end = field.value.data() + field.value.size();
     const auto [stop, error] = std::from_chars(field.value.data(), end, left.emplace(0));
     if (stop != end || error == std::errc::invalid_argument) return refusal;
-    // More than anybody counts: the most that we do (RFC 9110 section 7.6.2).
+    // Larger than the limit: the limit is used (RFC 9110 section 7.6.2).
     if (error == std::errc::result_out_of_range) left = std::numeric_limits<std::uint64_t>::max();
   }
   return left;

@@ -1,5 +1,5 @@
-// The way a request has come and how much further it may go: Via and Max-Forwards (RFC 9110
-// sections 7.6.3 and 7.6.2). Pure; no allocation.
+// The hops that a request has passed, and those that it may still pass: Via and Max-Forwards (RFC
+// 9110 sections 7.6.3 and 7.6.2). Pure; no allocation.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,12 @@
 
 namespace weir::http {
 
-/// True if a hop of that name has signed Via.
+/// True if Via has an entry with that name.
 bool has_passed(std::span<const FieldView> fields, std::string_view hop);
 
-/// How many more hops may forward the request; nothing if it does not say, or is no OPTIONS: only
-/// for that and TRACE has the field a meaning. Refused with 400: what is not one plain number.
+/// Returns how many more hops may forward the request; nothing without the field, or if the method
+/// is not OPTIONS (the field has a meaning for OPTIONS and TRACE only). Refuses a value that is not
+/// one plain number with 400.
 Result<std::optional<std::uint64_t>, Refusal> max_forwards(const RequestView& request);
 
 }  // namespace weir::http

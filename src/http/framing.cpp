@@ -10,7 +10,7 @@
 namespace weir::http {
 namespace {
 
-/// What the head says about its body, before it is judged.
+/// The fields of a head that describe its body, before they are checked.
 struct Declared {
   std::size_t length_lines = 0;
   std::string_view length;
@@ -41,7 +41,7 @@ Declared declared(std::span<const FieldView> fields) {
   return found;
 }
 
-/// 1*DIGIT up to 2^63 - 1, what every recipient can hold.
+/// Parses 1*DIGIT up to 2^63 - 1, which every recipient can represent.
 std::optional<std::uint64_t> content_length(std::string_view text) {
   std::uint64_t length = 0;
   const char* end = text.data() + text.size();
@@ -62,7 +62,7 @@ std::optional<std::string_view> coding_fault(const Declared& found, std::uint8_t
   if (found.coding_lines == 0) return std::nullopt;
   if (found.length_lines > 0) return "both Transfer-Encoding and Content-Length";
   if (version_minor == 0) return "Transfer-Encoding in an HTTP/1.0 message";
-  if (found.names_no_coding) return "a Transfer-Encoding that names no coding";
+  if (found.names_no_coding) return "a Transfer-Encoding without a coding";
   if (!found.chunked_is_last) return "Transfer-Encoding does not end in chunked";
   if (found.chunked > 1) return "Transfer-Encoding names chunked more than once";
   return std::nullopt;
@@ -99,7 +99,7 @@ Result<Framing, Refusal> response_framing(std::string_view request_method, int s
   const Declared found = declared(fields);
   if (status < 200 || status == 204) return Framing{};
   if (request_method == "HEAD" || status == 304) {
-    // Content-Length is passed on here, so it must be one that can be.
+    // This Content-Length is forwarded, so it must be valid.
     if (const auto fault = length_fault(found)) return Refusal{502, *fault};
     return Framing{};
   }

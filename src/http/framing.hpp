@@ -1,7 +1,7 @@
-// Where a message body ends (RFC 9112 section 6.3), strictly: whatever two parsers could read in
-// two ways is refused.
+// Decides where a message body ends (RFC 9112 section 6.3), strictly: a head that two parsers could
+// read in two ways is refused.
 //
-// Decided from the head alone; pure; no allocation.
+// Reads the head only; pure; no allocation.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,14 @@ struct Framing {
   friend bool operator==(const Framing&, const Framing&) = default;
 };
 
-/// Refused with 400: Transfer-Encoding together with Content-Length or in HTTP/1.0, a coding list
+/// Refuses with 400: Transfer-Encoding together with Content-Length or in HTTP/1.0, a coding list
 /// that does not end in one "chunked", and more than one Content-Length or one that is not a plain
-/// number. Refused with 501: other codings before "chunked".
+/// number. Refuses with 501: other codings before "chunked".
 Result<Framing, Refusal> request_framing(const RequestView& request);
 
-/// The framing of an upstream's final or interim response; `request_method` is that of the request
-/// it answers. Everything ambiguous is refused with 502. A bodiless status (1xx, 204, 304, HEAD)
-/// has none whatever it declares.
+/// Returns the framing of an upstream's final or interim response; `request_method` is the method
+/// of the request. Refuses all that is ambiguous with 502. A response without a body (1xx, 204,
+/// 304, to HEAD) has none whatever its fields declare.
 Result<Framing, Refusal> response_framing(std::string_view request_method, int status,
                                           std::uint8_t version_minor,
                                           std::span<const FieldView> fields);

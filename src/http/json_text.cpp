@@ -34,8 +34,8 @@ void append_control(Appender& out, char c) {
   }
 }
 
-/// U+0080 to U+009F, which some terminals obey, and U+2028 and U+2029, at which some readers end a
-/// line: what `sequence`, well-formed UTF-8, stands for if it is one of them.
+/// Returns the code point of `sequence`, well-formed UTF-8, if it is escaped: U+0080 to U+009F,
+/// which some terminals interpret, and U+2028 and U+2029, which end a line for some readers.
 std::optional<unsigned> obeyed(std::string_view sequence) {
   const auto last = static_cast<unsigned char>(sequence.back());
   if (sequence.size() == 2 && sequence.front() == '\xc2' && last < 0xa0) return last;
@@ -43,12 +43,12 @@ std::optional<unsigned> obeyed(std::string_view sequence) {
   return std::nullopt;
 }
 
-/// Stands for itself.
+/// True if the character is written as it is.
 bool is_plain(char c) {
   return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/// Whether one of the eight characters at `text` does not stand for itself.
+/// True if one of the eight characters at `text` must be escaped.
 bool has_odd(const char* text) {
   const std::uint64_t bytes = eight_bytes(text);
   return (less_than(bytes, 0x20) | zeros_in(bytes ^ in_each_byte('"')) |
@@ -56,7 +56,7 @@ bool has_odd(const char* text) {
           (bytes & in_each_byte(0x80))) != 0;
 }
 
-/// So are nearly all texts.
+/// Nearly all texts need no escape.
 bool is_plain(std::string_view text) {
   constexpr std::size_t word = 8;
   if (text.size() < word)

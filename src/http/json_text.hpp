@@ -1,4 +1,4 @@
-// Text as JSON strings (RFC 8259 section 7).
+// Writes text as JSON strings (RFC 8259 section 7).
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace weir::http {
 
-/// Appends `text` as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. Beyond what JSON
-/// wants, what a terminal or a reader of lines may obey is escaped: C1 controls, U+2028 and U+2029.
+/// Appends `text` as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. Characters that a
+/// terminal or a line reader may interpret are escaped as well: C1 controls, U+2028 and U+2029.
 void append_json_string(Appender& out, std::string_view text);
 void append_json_string(std::string& out, std::string_view text);
 

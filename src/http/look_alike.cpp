@@ -17,7 +17,7 @@ constexpr char folded(char c) {
   return is_digit(c) || is_alpha(c) ? to_lower(c) : '_';
 }
 
-/// True if one of eight token characters is none of plain_characters. With bit 5 set, the others
+/// True if one of eight token characters is not in plain_characters. With bit 5 set, the others
 /// among the token characters are below "-", ".", "`", or above "z".
 constexpr bool has_punctuation(std::uint64_t eight) {
   const std::uint64_t low = eight | in_each_byte(0x20);

@@ -1,4 +1,4 @@
-// Bodies of the answers Weir makes itself: application/problem+json (RFC 9457).
+// Bodies of the answers that Weir generates: application/problem+json (RFC 9457).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ std::string_view reason_phrase(int status);
 void append_problem(std::string& text, int status, std::string_view detail);
 
 /// The body of a denial as in draft-ietf-httpapi-ratelimit-headers-11 section 5: quota-exceeded
-/// with the violated policies' names. Without retry_after_s the request can never succeed, and the
-/// detail says so.
+/// with the violated policies' names. Without retry_after_s the detail states that the request can
+/// never succeed.
 void append_quota_exceeded(std::string& text, int status,
                            std::span<const std::string_view> violated,
                            std::optional<std::int64_t> retry_after_s);

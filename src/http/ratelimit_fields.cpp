@@ -26,7 +26,8 @@ bool comes_before(const PolicyReport& a, const PolicyReport& b) {
 }
 
 /// True for the report of its policy that is closest to exhaustion, the first of equal ones. A
-/// policy has several if a request is counted for several identities; a name comes once in a field.
+/// policy has several reports if a request is counted for several identities; a field lists a name
+/// once.
 bool is_listed(std::span<const PolicyReport> reports, const PolicyReport& report) {
   if (reports.size() == 1) return true;
   return std::none_of(reports.begin(), reports.end(), [&](const PolicyReport& other) {
@@ -121,7 +122,7 @@ void append_retry_after(std::string& text, std::int64_t seconds, RetryAfterForm 
     append_number(text, seconds);
   } else {
     // Counted from the next whole second: a date has no fraction, and it must not be earlier than
-    // the moment meant.
+    // the instant.
     constexpr std::int64_t a_millennium = 31'556'952'000;
     append_http_date(text, std::chrono::ceil<std::chrono::seconds>(now) +
                                std::chrono::seconds{std::min(seconds, a_millennium)});

@@ -3,7 +3,7 @@
 // Retry-After and the problem body of a denial.
 //
 // All functions append to a flat buffer and allocate nothing else; times are rounded up to whole
-// seconds here and nowhere else. Pure; thread-safe.
+// seconds only here. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct ResponseFieldOptions {
   friend bool operator==(const ResponseFieldOptions&, const ResponseFieldOptions&) = default;
 };
 
-/// One visible policy of the request, as the client is told about it.
+/// One visible policy of the request, as the response fields report it.
 struct PolicyReport {
   std::string_view
       policy_item;  ///< the ready serialised `"name";q=20;w=2` (policy_item()), made once at load
@@ -41,29 +41,29 @@ struct PolicyReport {
   Hash128 partition{};  ///< the identity that the quota is counted for
 };
 
-/// How much of a limit is left.
+/// The part of a limit that is left.
 struct Standing {
   std::int64_t limit = 0;
   std::int64_t remaining = 0;
   Duration reset_after{0};
 };
-/// The smaller share of its limit left; of equal shares the later whole.
+/// Compares by the part of the limit that is left, the smaller first; equal parts by the reset, the
+/// later first.
 bool is_closer_to_exhaustion(const Standing& a, const Standing& b);
 
 /// `"name";q=QUOTA;w=SECONDS` (RFC 9651 string and integers). `refill` is rounded up, at least 1 s.
 std::string policy_item(std::string_view name, std::int64_t quota, Duration refill);
-/// `"name"` with RFC 9651 section 4.1.6 escapes. The name must be printable ASCII (the loader sees
-/// to it).
+/// `"name"` with RFC 9651 section 4.1.6 escapes. The name must be printable ASCII (the loader
+/// checks it).
 std::string name_item(std::string_view name);
 
-/// Field lines, each ended by CRLF, for the reports in the order given; of several of one policy
-/// only the one closest to exhaustion is listed. The legacy triple describes the policy closest to
-/// exhaustion: least remaining share of its limit, then the latest reset.
+/// Appends field lines, each ended by CRLF, for the reports in their order. For a policy with
+/// several reports only the one closest to exhaustion is listed. The legacy triple describes the
+/// policy closest to exhaustion: least remaining share of its limit, then the latest reset.
 void append_rate_limit_fields(std::string& text, std::span<const PolicyReport> reports,
                               const ResponseFieldOptions& options);
 
-/// `Retry-After: N` CRLF. The seconds to tell are already rounded up and jittered
-/// (retry_after_seconds).
+/// `Retry-After: N` CRLF. `seconds` is already rounded up and jittered (retry_after_seconds).
 void append_retry_after(std::string& text, std::int64_t seconds, RetryAfterForm form, Instant now);
 /// Rounds up and adds jitter: `random` is any uniformly distributed number.
 std::int64_t retry_after_seconds(Duration retry_after, Duration jitter, std::uint64_t random);

@@ -73,7 +73,7 @@ constexpr auto phrases = std::to_array<std::pair<int, std::string_view>>({
 
 constexpr int first = 100;
 
-// Looked up by every answer of ours: by index.
+// Every answer that Weir generates looks it up, so it is an array by status.
 constexpr auto by_status = [] {
   std::array<std::string_view, phrases.back().first - first + 1> table;
   table.fill("Unknown");

@@ -1,5 +1,4 @@
-// Why a message can not be passed on, as a value: the status to answer and the words for the
-// problem body.
+// Why a message is refused: the status of the answer and the detail of the problem body.
 #pragma once
 
 #include <string_view>
@@ -10,12 +9,12 @@ namespace weir::http {
 
 struct Refusal {
   int status = 400;         ///< 400, 405, 501 for a request; 502 for a response
-  std::string_view detail;  ///< a literal: never a part of what was received
+  std::string_view detail;  ///< a literal: never a part of the message received
 
   friend bool operator==(const Refusal&, const Refusal&) = default;
 };
 
-/// What value() of a Result<T, Refusal> calls when nobody checked it.
+/// Called by value() of a Result<T, Refusal> that holds an error.
 [[noreturn]] void throw_exception_from_error(const Refusal& refusal, const boost::source_location&);
 
 }  // namespace weir::http

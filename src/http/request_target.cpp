@@ -13,8 +13,8 @@ namespace {
 enum class TargetByte : unsigned char { usual, raw, never };
 
 /// Never: spaces, control characters and the start of a fragment. Printable characters that RFC
-/// 3986 wants percent-encoded but clients send as they are ('|', '"') are usual: no service reads
-/// them as something else.
+/// 3986 requires to be percent-encoded but clients send as they are ('|', '"') are accepted: no
+/// service reads them as another character.
 constexpr auto target_bytes = [] {
   std::array<TargetByte, 256> kinds{};
   for (std::size_t byte = 0; byte < kinds.size(); ++byte) {
@@ -41,7 +41,7 @@ void split(RequestView& request, std::string_view target) {
       question == std::string_view::npos ? std::string_view{} : target.substr(question + 1);
 }
 
-/// "http://authority/path?query" in its parts; `after` is what follows the authority.
+/// The parts of "http://authority/path?query"; `after` is the text after the authority.
 struct AbsoluteForm {
   std::string_view default_port;
   std::string_view authority;
@@ -67,8 +67,7 @@ bool are_same(const Authority& a, const Authority& b, std::string_view default_p
   return iequals(a.host, b.host) && port(a) == port(b);
 }
 
-/// RFC 9112 section 3.2.4: OPTIONS for a URI without path and query asks about the server as a
-/// whole.
+/// RFC 9112 section 3.2.4: OPTIONS for a URI without path and query is about the server as a whole.
 std::string_view origin_form(std::string_view method, std::string_view after_authority,
                              std::string& storage) {
   if (after_authority.empty()) return method == "OPTIONS" ? "*" : "/";
@@ -84,7 +83,7 @@ std::optional<Refusal> set_absolute(RequestView& request, std::string_view recei
   const auto authority = parse_authority(form->authority);
   if (!authority) return Refusal{400, "the target's authority is not a host with an optional port"};
   if (!host.host.empty() && !are_same(*authority, host, form->default_port)) {
-    return Refusal{400, "the target's authority is not the one of the Host field"};
+    return Refusal{400, "the target's authority differs from the Host field"};
   }
   request.host = authority->host;
   request.authority = form->authority;
@@ -101,18 +100,18 @@ std::optional<Refusal> set_target(RequestView& request, std::string_view receive
   }
   const TargetByte worst = worst_byte(received);
   if (received.empty() || worst == TargetByte::never) {
-    return Refusal{400, "the target is empty or holds a space, a control character or a fragment"};
+    return Refusal{400, "the target is empty or has a space, a control character or a fragment"};
   }
   if (worst == TargetByte::raw && raw == RawBytes::refuse) {
     return Refusal{400,
-                   "the target holds a backslash or a byte that is not ASCII; percent-encode it"};
+                   "the target has a backslash or a byte that is not ASCII; percent-encode it"};
   }
   const auto host = host_field(request);
   if (!host) return host.error();
   if (received.front() != '/' && received != "*")
     return set_absolute(request, received, *host, storage);
   if (received == "*" && request.method != "OPTIONS")
-    return Refusal{400, "the target \"*\" is for OPTIONS alone"};
+    return Refusal{400, "the target \"*\" is for OPTIONS only"};
   request.host = host->host;
   if (const FieldView* const field = request.find(FieldId::host)) request.authority = field->value;
   split(request, received);

@@ -1,7 +1,6 @@
-// A parsed request head as views into the connection's buffer: nothing is copied, nothing outlives
-// the buffer.
+// A parsed request head. Its members are views into the connection's buffer and do not outlive it.
 //
-// Made by proxy/, read by routing, identity and the rest. Not thread-safe, not owning.
+// The proxy room makes it; routing, identity and others read it. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +28,7 @@ struct RequestView {
   std::string_view query;   ///< after the first '?', not decoded
   std::string_view
       host;  ///< of Host or of the absolute-form, without port, brackets kept; compare with iequals
-  std::string_view authority;         ///< the same with its port, as it stood there
+  std::string_view authority;         ///< the same with its port, as received
   std::uint8_t version_minor = 1;     ///< HTTP/1.0 or HTTP/1.1
   std::span<const FieldView> fields;  ///< in the order received, before any hop-by-hop removal
 

@@ -1,5 +1,5 @@
-// Request fields that services believe and that only a trusted proxy may send. A "*" at the end
-// stands for any rest of a name; all names are in lower case.
+// Request fields that services rely on and that only a trusted proxy may send. A "*" at the end
+// matches any ending of a name; all names are in lower case.
 #pragma once
 
 #include <array>
@@ -7,14 +7,14 @@
 
 namespace weir::http {
 
-/// The origin of a request, and the request that another proxy asks about. Never passed on from an
-/// untrusted peer. Weir writes X-Forwarded-For, -Proto and -Host itself.
+/// The origin of a request, and the original request that another proxy describes. Never forwarded
+/// from an untrusted peer. Weir writes X-Forwarded-For, -Proto and -Host itself.
 inline constexpr std::array<std::string_view, 4> origin_fields{"forwarded", "x-forwarded-*",
                                                                "x-original-*", "x-real-ip"};
 
-/// The same under the names of single products, and fields by which a service takes another path or
-/// method, or a client certificate, than the request has. Passed on from an untrusted peer only
-/// with client_address.remove_untrusted_fields: false.
+/// The same under the names of single products, and fields that give a service another path, method
+/// or client certificate than that of the request. Forwarded from an untrusted peer only with
+/// client_address.remove_untrusted_fields: false.
 inline constexpr std::array<std::string_view, 31> removable_fields{
     "script-name",               // gunicorn: cuts it off the path
     "x-script-name",             // WSGI applications: the same
@@ -49,8 +49,8 @@ inline constexpr std::array<std::string_view, 31> removable_fields{
     "x-client-verify",           // the same
 };
 
-/// Passed on from nobody: CGI makes it the variable HTTP_PROXY, which programs use as their own
-/// proxy for requests that they send (CVE-2016-5385).
+/// Never forwarded: CGI makes it the variable HTTP_PROXY, which programs use as the proxy for
+/// requests that they send (CVE-2016-5385).
 inline constexpr std::string_view cgi_proxy_field = "proxy";
 
 }  // namespace weir::http

@@ -1,5 +1,5 @@
-// Which protocols a client would like to go on in, and whether an answer took one of them (RFC 9110
-// section 7.8). Pure.
+// Upgrades (RFC 9110 section 7.8): the protocols that a client offers, and whether a 101 chooses
+// one of them. Pure.
 #pragma once
 
 #include <span>
@@ -10,11 +10,12 @@
 
 namespace weir::http {
 
-/// Appends the protocols of all Upgrade lines as one list, without h2c: what would go on then are
-/// requests that nobody here counts.
+/// Appends the protocols of all Upgrade lines as one list, without h2c: the requests in such a
+/// tunnel would not be limited.
 void append_upgrade_offer(std::string& out, std::span<const FieldView> fields);
 
-/// The Upgrade fields of a 101 name protocols, and none that was not offered.
+/// True if the Upgrade fields of a 101 name at least one protocol, and only protocols that were
+/// offered.
 bool takes_offer(std::span<const FieldView> answer, std::string_view offer);
 
 }  // namespace weir::http

@@ -9,12 +9,13 @@
 namespace weir::http {
 
 struct Utf8Step {
-  std::size_t length = 1;  ///< bytes to go on by; never more than are there
+  std::size_t length = 1;  ///< in bytes; never more than the text has
   bool well_formed = false;
 };
 
-/// The sequence `text` starts with, or the longest ill-formed start of one, which stands for a
-/// single U+FFFD (Unicode, "Substitution of Maximal Subparts"). `text` must not be empty.
+/// Returns the sequence that `text` starts with, or the longest ill-formed start of one, which is
+/// replaced by a single U+FFFD (Unicode, "Substitution of Maximal Subparts"). `text` must not be
+/// empty.
 constexpr Utf8Step next_utf8(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);

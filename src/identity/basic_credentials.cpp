@@ -19,7 +19,7 @@ bool is_canonical_base64(std::string_view text) {
   const std::size_t padding = text.ends_with("==") ? 2 : (text.ends_with('=') ? 1 : 0);
   text.remove_suffix(padding);
   if (!std::all_of(text.begin(), text.end(), is_digit)) return false;
-  // The last digit has two unused bits before "=" and four before "==".
+  // The last digit before "=" has two unused bits, before "==" four.
   const std::size_t unused = padding == 2 ? 15 : (padding == 1 ? 3 : 0);
   return size == 0 || (digits.find(text.back()) & unused) == 0;
 }

@@ -12,13 +12,13 @@ namespace {
 using http::FieldView;
 using Header = ClientAddressSettings::Header;
 
-/// The way from the peer towards the client, one hop at a time.
+/// Walks from the peer towards the client, one hop at a time.
 class Walk {
  public:
   Walk(const ClientAddressSettings& settings, const IpAddress& peer)
       : settings_(settings), reached_(peer) {}
 
-  /// Goes on to `hop`, which the hop reached so far has reported; false where the walk ends.
+  /// Moves to `hop`, which the current hop has reported; returns false where the walk ends.
   bool step(const std::optional<IpAddress>& hop) {
     if (!hop) return false;
     reached_ = *hop;
@@ -46,7 +46,7 @@ IpAddress walk_list(Walk walk, const http::RequestView& request, std::string_vie
   return walk.reached();
 }
 
-/// A proxy that sets the field replaces what the client sent; two lines mean that this one did not.
+/// A proxy that sets the field replaces the client's value; two lines mean that it did not.
 IpAddress single_address(const http::RequestView& request, std::string_view name,
                          const IpAddress& peer) {
   const FieldView* only = nullptr;

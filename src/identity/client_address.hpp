@@ -1,5 +1,5 @@
-// Who the client is when proxies we trust stand in between: RFC 7239 and X-Forwarded-For, read from
-// the right.
+// Finds the client's address behind trusted proxies: RFC 7239 and X-Forwarded-For, read from the
+// right.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ struct ClientAddressSettings {
   int ipv4_prefix = 32;
   int ipv6_prefix = 64;
   bool removes_untrusted_fields = true;
-  /// Besides the built-in list, in lower case; "x-ssl-client-*" is a prefix.
+  /// In addition to the built-in list, in lower case; "x-ssl-client-*" is a prefix.
   std::vector<std::string> untrusted_fields{};
   friend bool operator==(const ClientAddressSettings&, const ClientAddressSettings&) = default;
 };
 
-/// The address of the client, whole (not cut to its prefix). Walks from the right over trusted
-/// proxies only and never further left past an entry that is not an address: then the last address
-/// known to be right is the client.
+/// Returns the address of the client, whole (not cut to its prefix). Walks from the right over
+/// trusted proxies only, and not past an entry that is not an address: then the last valid address
+/// is the client.
 IpAddress client_address(const ClientAddressSettings& settings, const IpAddress& peer,
                          const http::RequestView& request);
 

@@ -14,7 +14,7 @@
 namespace weir::identity {
 namespace {
 
-// Hashed into keys that outlive the process: numbers are never given a second meaning.
+// The numbers are part of hashes that outlive the process: never reuse one for another kind.
 enum class Tag : char {
   client_address = 1,
   header = 2,
@@ -29,7 +29,8 @@ constexpr bool is_trimmed(char c) {
   return c == ' ' || c == '\0' || (c >= '\t' && c <= '\r');
 }
 
-/// What is hashed: tags and parts that carry their length, so that it can be read in one way only.
+/// The input of the hash: tags, and parts with their length, so that two identities never have the
+/// same bytes.
 class Serialisation {
  public:
   void tag(Tag tag) { bytes_.push_back(static_cast<char>(tag)); }
@@ -46,8 +47,9 @@ class Serialisation {
     std::transform(bytes_.end() - static_cast<std::ptrdiff_t>(text.size()), bytes_.end(),
                    bytes_.end() - static_cast<std::ptrdiff_t>(text.size()), http::to_lower);
   }
-  /// False if nothing but blanks is left. Values that differ in blanks at their ends are one, since
-  /// some services remove them; NUL is among these, as for trim() of PHP.
+  /// Appends a value without blanks at its ends; returns false if nothing is left. Values that
+  /// differ only in such blanks are equal, because some services remove them; NUL is a blank here,
+  /// as for trim() of PHP.
   bool part_decoded_and_trimmed(std::string_view text) {
     const std::size_t start = bytes_.size();
     count(0);
@@ -91,12 +93,12 @@ class Serialisation {
   boost::container::small_vector<char, 256> bytes_;
 };
 
-/// Appends what a source finds in the request; false if it finds nothing, or nothing clear.
+/// Appends the value that a source has in the request; returns false if it is absent or ambiguous.
 class Reader {
  public:
   Reader(const Evidence& evidence, Serialisation& out) : evidence_(evidence), out_(out) {}
 
-  /// The first ambiguity that was met.
+  /// The first ambiguity found.
   const std::optional<Ambiguity>& ambiguity() const { return ambiguity_; }
 
   bool operator()(const FromClientAddress&) {
@@ -135,7 +137,7 @@ class Reader {
   bool operator()(const FromCookie& from) {
     const std::string_view value = only_value(cookies(evidence_.request, from.name), from.repeated);
     if (value.empty()) return false;
-    // Python and what follows it reads escapes in quotes, which no cookie value has (RFC 6265
+    // Python and others read escapes in quotes, which are not valid in a cookie value (RFC 6265
     // section 4.1.1).
     if (value.find('\\') != std::string_view::npos) {
       note(Ambiguity::Kind::escape);
@@ -162,14 +164,14 @@ class Reader {
     return false;
   }
 
-  /// The parts after the first that is found are read for their ambiguities: the service may look
-  /// at them first.
+  /// The parts after the first that is found are checked for ambiguities too: the service may read
+  /// them first.
   bool operator()(const AnyOf& from) {
     bool found = false;
     for (const Source& source : from.sources) {
       const std::size_t before = out_.size();
       const bool is_first = read(source) && !found;
-      if (!is_first) out_.cut_to(before);  // also what an all_of had found until a part was absent
+      if (!is_first) out_.cut_to(before);  // also the parts of an all_of before an absent one
       found |= is_first;
     }
     return found;
@@ -199,7 +201,7 @@ class Reader {
     evidence_.path_ignores_case ? out_.part_in_lower_case(text) : out_.part(text);
   }
 
-  /// The value that counts; empty if there is none, or none that is clear.
+  /// The value that counts; empty if it is absent or ambiguous.
   std::string_view only_value(const Occurrences& found, Repeated repeated) {
     if (found.imitated) return note(Ambiguity::Kind::look_alike);
     if (found.divided) return note(Ambiguity::Kind::separator);
@@ -216,7 +218,7 @@ class Reader {
 
   const Evidence& evidence_;
   Serialisation& out_;
-  const Source* source_ = nullptr;  ///< being read
+  const Source* source_ = nullptr;  ///< the source being read
   std::optional<Ambiguity> ambiguity_;
 };
 

@@ -1,9 +1,9 @@
-// Identities: where a client's name comes from in a request, and the keyed hash that stands for it
-// everywhere else.
+// Identities: where a request identifies the client, and the keyed hash that represents the
+// identity everywhere else.
 //
 // An identity resolves to a 128-bit keyed hash over a self-delimiting serialisation (kind, then
-// length-prefixed parts), so that no two different identities share a key whatever they contain.
-// Values are never kept. Pure; thread-safe.
+// length-prefixed parts), so that no two different identities have the same input, whatever they
+// contain. Values are never kept. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace weir::identity {
 
 struct Source;
 
-/// Which value of a query parameter or a cookie counts if it comes more than once.
+/// The value that counts if a query parameter or a cookie appears more than once.
 enum class Repeated : std::uint8_t { refuse, first, last };
 
 struct FromClientAddress {
@@ -61,7 +61,7 @@ struct Source {
   friend bool operator==(const Source&, const Source&) = default;
 };
 
-/// Calls `visit` with every source that is no combination of others, in order.
+/// Calls `visit` with every source that is not a combination of others, in order.
 template <class Visit>
 void each_part(const Source& source, Visit&& visit) {
   if (const auto* any = std::get_if<AnyOf>(&source.from)) {
@@ -75,16 +75,16 @@ void each_part(const Source& source, Visit&& visit) {
   }
 }
 
-/// A segment captured by the route's path pattern, as in "/users/{id}".
+/// A segment captured by the route's path pattern, for example by "/users/{id}".
 struct PathParameter {
   std::string_view name;
   std::string_view value;  ///< decoded
 };
 
-/// Everything an identity may be read from.
+/// All that an identity may be read from.
 struct Evidence {
   const http::RequestView& request;
-  std::string_view path;    ///< decoded, in the reading that the route was found by
+  std::string_view path;    ///< decoded, in the reading that matched the route
   const IpAddress& client;  ///< client_address() of the request, whole
   std::span<const PathParameter> path_parameters;
   const ClientAddressSettings& client_settings;  ///< its prefixes cut FromClientAddress
@@ -93,16 +93,16 @@ struct Evidence {
   bool path_ignores_trailing_slash = false;
 };
 
-/// Why services differ in what they read where the identity should be.
+/// Why services may read different identities from the request.
 struct Ambiguity {
   enum class Kind : std::uint8_t {
-    repeated,    ///< it comes more than once
+    repeated,    ///< it appears more than once
     look_alike,  ///< some services read another name as this one
-    separator,   ///< some services divide the list at another character, and find the name there
+    separator,   ///< some services split the list at another character, and find the name there
     escape,      ///< a cookie's value has a backslash, which some services read as an escape
     crowd,       ///< some services read no more than the first 1000 parameters of a query
-    blank,       ///< some services divide a Cookie line at blanks, and find the name there
-    quotes,      ///< some services read a cookie as part of another's quotes, or cut its own
+    blank,       ///< some services split a Cookie line at blanks, and find the name there
+    quotes,      ///< some services read a cookie as part of another's quoted value, or cut its own
     encoding,  ///< Basic credentials that are not canonical Base64, which many spellings decode to
   };
   Kind kind = Kind::repeated;
@@ -117,16 +117,15 @@ struct Resolution {
   Ambiguity ambiguity{};  ///< ambiguous
 };
 
-/// Identities of different kinds never collide: the kind is hashed too (FromHeader "x-api-key" and
-/// FromQuery "x-api-key" differ). A combination with an ambiguous part is ambiguous, also where
-/// another part of AnyOf is found.
+/// Finds an identity in a request. Identities of different kinds never collide: the kind is hashed
+/// too (FromHeader "x-api-key" and FromQuery "x-api-key" differ). A combination with an ambiguous
+/// part is ambiguous, even if another part of AnyOf is found.
 Resolution resolve(const Source& source, const Evidence& evidence, SipKey key);
 
-/// The ambiguity in words for the client: the kind and the configured name, never a value.
+/// Describes the ambiguity for the client: the kind and the configured name, never a value.
 std::string describe(const Ambiguity& ambiguity);
 
-/// Where the identity came from, in words for logs and `weir explain`: `header x-api-key`,
-/// `client_address`.
+/// Describes a source for logs and `weir explain`: `header x-api-key`, `client_address`.
 std::string describe(const Source& source);
 
 }  // namespace weir::identity

@@ -58,7 +58,7 @@ std::optional<Bytes> parse_v6(std::string_view text) {
   return bytes;
 }
 
-/// Each of these writes from `to` on, where there is room, and gives the end.
+/// Each of these writes at `to`, which has enough room, and returns the end.
 char* put_quad(char* to, char* end, std::span<const std::uint8_t, 4> quad) {
   for (std::size_t i = 0; i < quad.size(); ++i) {
     if (i > 0) *to++ = '.';

@@ -1,7 +1,7 @@
-// IP addresses and prefixes decided by bits, never by notation.
+// IP addresses and prefixes, compared by bits, never by notation.
 //
-// An address is 128 bits; IPv4 lives in ::ffff:0:0/96, so ::ffff:192.0.2.1 and 192.0.2.1 are the
-// same address, and so is its NAT64 form 64:ff9b::192.0.2.1 (RFC 6052). Values; thread-safe.
+// An address has 128 bits. IPv4 is stored in ::ffff:0:0/96, so ::ffff:192.0.2.1 and 192.0.2.1 are
+// the same address, and so is its NAT64 form 64:ff9b::192.0.2.1 (RFC 6052). Values; thread-safe.
 #pragma once
 
 #include <array>
@@ -49,9 +49,8 @@ class IpAddress {
 
 class Prefix {
  public:
-  /// "10.0.0.0/8", "2001:db8::/32", or an address alone. Host bits must be zero. A prefix holds
-  /// addresses of one family:
-  /// "::/0" is all of IPv6 and none of IPv4.
+  /// "10.0.0.0/8", "2001:db8::/32", or an address alone. Host bits must be zero. A prefix contains
+  /// addresses of one family: "::/0" is all of IPv6 and none of IPv4.
   static std::optional<Prefix> parse(std::string_view text);
   bool contains(const IpAddress& address) const;
   friend bool operator==(const Prefix&, const Prefix&) = default;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto npos = std::string_view::npos;
 
-/// node-port of RFC 7239 section 6: digits, or "_" and what the proxy likes to call it.
+/// node-port of RFC 7239 section 6: digits, or "_" and an obfuscated name.
 bool is_port(std::string_view text) {
   if (text.starts_with('_')) {
     return text.size() > 1 && std::all_of(text.begin() + 1, text.end(), http::is_token_character);
@@ -47,14 +47,15 @@ bool is_escaped(std::string_view text, std::size_t at) {
   return (plain == npos ? before.size() : before.size() - plain - 1) % 2 != 0;
 }
 
-/// The value a parameter has: a quoted string without quotes and escapes, or what stands up to the
-/// next ';'.
+/// The value of a parameter: a quoted string without quotes and escapes, or the text up to the next
+/// ';'.
 struct Value {
   std::array<char, 64> storage;  ///< no address is longer
   std::string_view text;
 };
 
-/// Takes a quoted string off `rest`; false if it is not closed or too long for a node.
+/// Removes a quoted string from the start of `rest`; returns false if it is not closed or too long
+/// for a node.
 bool take_quoted(std::string_view& rest, Value& value) {
   std::size_t size = 0;
   for (std::size_t at = 1; at < rest.size(); ++at) {

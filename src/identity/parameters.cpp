@@ -8,7 +8,7 @@
 namespace weir::identity {
 namespace {
 
-/// Takes what stands before the next separator off `list`.
+/// Removes the text before the next separator from `list` and returns it.
 std::string_view take_until(std::string_view& list, char separator) {
   const auto end = std::min(list.find(separator), list.size());
   const auto part = list.substr(0, end);
@@ -32,7 +32,7 @@ constexpr bool is_blank(char c) {
 /// PHP keeps the first max_input_vars parameters, 1000 by default, and so do others.
 constexpr std::size_t most_parameters = 1000;
 
-/// The variable that PHP makes of a character of a name.
+/// The character of a PHP variable for a character of a name.
 constexpr char folded(char c) {
   return c == '.' || c == ' ' || c == '+' || c == '[' ? '_' : c;
 }
@@ -40,13 +40,13 @@ constexpr char folded_in_lower_case(char c) {
   return http::to_lower(folded(c));
 }
 
-/// True for what some services remove from the front of a name.
+/// True for characters that some services remove from the start of a name.
 constexpr bool is_skipped(char c) {
   return is_blank(c) || c == '[' || c == ']' || c == '?';
 }
 
-/// True if `written`, decoded, may be read as `name`, which it may also be. `fold` maps a character
-/// to one that stands for all those that are read as the same.
+/// True if `written`, decoded, is `name` or may be read as it. `fold` maps characters that are read
+/// as the same to one of them.
 template <class Fold>
 bool may_be_read_as(std::string_view name, std::string_view written, Fold fold) {
   PercentDecoder decoder{written};
@@ -68,7 +68,7 @@ bool may_be_read_as(std::string_view name, std::string_view written, Fold fold) 
   return next == '\0' || next == '[' || next == ']' || next == '\x85' || next == '\xa0';
 }
 
-/// True if qs ends the name of a parameter with that value, as written, in the value.
+/// True if qs ends the name of a parameter with that value, as written, within the value.
 bool ends_a_name(std::string_view value) {
   for (auto at = value.find('='); at != std::string_view::npos; at = value.find('=', at + 1)) {
     const auto before = value.substr(0, at);
@@ -83,7 +83,7 @@ void add(Occurrences& to, std::string_view value) {
   ++to.count;
 }
 
-/// Looks for the name in a part of the list that some services divide at `separator`.
+/// Looks for the name in a part of the list that some services split at `separator`.
 template <class Fold>
 void look_between(char separator, std::string_view part, std::string_view name, Fold fold,
                   Occurrences& to) {
@@ -99,7 +99,7 @@ std::size_t find_blank(std::string_view text) {
   return std::min(space, text.substr(0, space).find('\t'));
 }
 
-/// Looks for the name after blanks in a pair, where some services begin another.
+/// Looks for the name after blanks in a pair, where some services begin another pair.
 void look_after_blanks(std::string_view pair, std::string_view name, Occurrences& to) {
   for (auto blank = find_blank(pair); blank != std::string_view::npos; blank = find_blank(pair)) {
     pair.remove_prefix(blank + 1);
@@ -109,7 +109,7 @@ void look_after_blanks(std::string_view pair, std::string_view name, Occurrences
 }
 
 /// True if a value in quotes does not end in the pair for services that respect quotes and the
-/// escapes in them. A quote that does not begin a value is a character as others are.
+/// escapes in them. A quote that does not begin a value is an ordinary character.
 bool leaves_quotes_open(std::string_view pair) {
   for (auto quote = pair.find('"'); quote != std::string_view::npos; quote = pair.find('"')) {
     if (!http::trimmed(pair.substr(0, quote)).ends_with('=')) return false;
@@ -179,7 +179,7 @@ Occurrences query_parameters(std::string_view query, std::string_view name) {
 
 Occurrences cookies(const http::RequestView& request, std::string_view name) {
   Occurrences found;
-  bool is_quoted = false;  // by quotes that began in an earlier pair
+  bool is_quoted = false;  // by a quote in an earlier pair
   for (const http::FieldView& field : request.fields) {
     if (field.id != http::FieldId::cookie) continue;
     const bool is_divided = field.value.find(',') != std::string_view::npos;

@@ -1,4 +1,4 @@
-// Values that stand inside a query or a Cookie field. Pure; no allocation.
+// Values in a query or a Cookie field. Pure; no allocation.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class PercentDecoder {
   std::string_view text_;
 };
 
-/// The values that a list of parameters or cookies holds under one name.
+/// The values that a list of parameters or cookies has under one name.
 struct Occurrences {
   std::size_t count = 0;   ///< of exactly that name
   std::string_view first;  ///< value of the first of them; empty without "="
@@ -29,25 +29,25 @@ struct Occurrences {
   bool divided = false;    ///< so is the name after, or its value is cut at, another separator
   bool spaced = false;     ///< cookies: that separator is a blank
   bool crowded = false;    ///< queries: more parameters than some services read
-  bool quoted = false;     ///< cookies: quotes begin or end in its value, or hold it and others
+  bool quoted = false;     ///< cookies: quotes begin or end in its value, or enclose it and others
 };
 
-/// Without white space at the ends, that of Latin-1 included.
+/// Returns the text without white space at its ends, that of Latin-1 included.
 std::string_view without_blanks(std::string_view text);
 
-/// Parameters whose decoded name is `name`; their values are still encoded.
+/// Finds the parameters whose decoded name is `name`; their values are still encoded.
 ///
-/// Other names that are read as `name`: PHP strips blanks in front, stops at NUL, turns ".", " "
+/// Other names that are read as `name`: PHP removes leading blanks, stops at NUL, turns ".", " "
 /// and "[" into "_" and makes arrays of "name[]" and "name[x]", as Rack does; Rack 2 and qs of
-/// Express read "[name]" as "name"; ASP.NET ignores case. Rack 2 and Perl divide a query at ";"
-/// too. qs ends a name at the first "]=", so `name` with that in its value is another parameter
-/// there.
+/// Express read "[name]" as "name"; ASP.NET ignores case. Rack 2 and Perl split a query at ";" too.
+/// qs ends a name at the first "]=", so `name` with that in its value is another parameter there.
 Occurrences query_parameters(std::string_view query, std::string_view name);
 
-/// Cookies of that name over all Cookie lines; values without the double quotes around them.
+/// Finds the cookies of that name in all Cookie lines; values are without the double quotes around
+/// them.
 ///
 /// The names of cookies are read in the same ways, but case counts; old PHP and Rack decode them.
-/// Perl divides at "," too. Python divides at blanks, and a value in quotes may hold ";" there.
+/// Perl splits at "," too. Python splits at blanks, and a value in quotes may contain ";" there.
 /// Node.js removes the last character of a value that begins with a quote.
 Occurrences cookies(const http::RequestView& request, std::string_view name);
 

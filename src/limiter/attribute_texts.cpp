@@ -8,7 +8,7 @@
 namespace weir::limiter {
 namespace {
 
-// The longest text made here: an IPv6 address, 39 characters, or 32 digits of a hash.
+// The longest text written here: an IPv6 address, 39 characters, or 32 digits of a hash.
 constexpr std::size_t made_text_size = 40;
 constexpr std::size_t most_texts = limits_per_route * attribute_limit;
 
@@ -22,7 +22,7 @@ void collect_headers(const identity::Source& source, std::vector<std::string>& n
 
 }  // namespace
 
-/// One policy's attributes being read.
+/// Reads the attributes of one policy.
 class AttributeReader::Reading {
  public:
   Reading(const AttributeReader& reader, const identity::Evidence& evidence, std::string& made)
@@ -34,7 +34,7 @@ class AttributeReader::Reading {
  private:
   bool is_secret(std::string_view header) const;
   std::string_view hash_of(const Attribute& attribute);
-  /// The text that `append` puts at the end.
+  /// The text that `append` has appended.
   template <class Append>
   std::string_view made(Append&& append) {
     const std::size_t start = made_.size();

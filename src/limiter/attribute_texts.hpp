@@ -1,7 +1,7 @@
-// The fields of an attributed window's entries, as text.
+// The attributes of an attributed window's entries, as text.
 //
-// Method, path, header and client address are written as they are. Identities, query parameters and
-// fields that an identity reads may be secrets: only their keyed hash is written, in hex.
+// Method, path, header and client address are stored as they are. Identities, query parameters and
+// fields that an identity reads may be secrets: only their keyed hash is stored, in hex.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace weir::limiter {
 
-/// The texts of one request's claims. The views hold until clear(), and as long as the request
-/// does. Allocates when it is used for the first time, then no more.
+/// The texts of one request's claims. The views are valid until clear(), and as long as the request
+/// is. Allocates only on first use.
 class AttributeTexts {
  public:
   void clear() {
@@ -27,7 +27,7 @@ class AttributeTexts {
 
  private:
   friend class AttributeReader;
-  std::string made_;                     ///< texts that are no part of the request
+  std::string made_;                     ///< texts that are not part of the request
   std::vector<std::string_view> views_;  ///< claim by claim
 };
 
@@ -40,9 +40,9 @@ class AttributeReader {
     std::span<const std::string_view> texts;       ///< in the policy's order; absent: empty
     std::optional<identity::Ambiguity> ambiguity;  ///< then there are no texts
   };
-  /// The attributes of one policy, kept in `texts`. Ambiguous if services may read one of them
-  /// differently: the first such is returned. At most limits_per_route times without
-  /// ambiguity between clear()s.
+  /// Reads the attributes of one policy and keeps them in `texts`. Returns the first ambiguity if
+  /// services may read one of them differently. At most limits_per_route calls without ambiguity
+  /// between two clear()s.
   Attributes read(const Policy& policy, const identity::Evidence& evidence,
                   AttributeTexts& texts) const;
 

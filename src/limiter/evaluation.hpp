@@ -1,7 +1,7 @@
-// One request on its way to a verdict: its claims, their decisions and the limits they come from.
+// The evaluation of one request: its claims, their decisions and the limits they come from.
 //
-// Owned by the exchange and used again for the next request: in the steady state nothing is
-// allocated. It stays in place from Limiter::decide() until the result is there.
+// Owned by the exchange and reused for the next request, so that nothing is allocated in the steady
+// state. It must not move from Limiter::decide() until the result is available.
 #pragma once
 
 #include <vector>

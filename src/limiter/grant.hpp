@@ -1,8 +1,8 @@
-// The holds that an admitted request owns in a store, and that end with it.
+// The holds that an admitted request owns in a store and that end with it.
 //
 // Settled exactly once: by settle() when the response has ended, else by the destructor, whatever
-// ends the exchange. The algorithms of today charge when they admit and hold nothing, so the list
-// of settlements is empty. Move-only; used on the worker's loop.
+// ends the exchange. The present algorithms charge on admission and hold nothing, so the list of
+// settlements is empty. Move-only; used on the worker's loop.
 #pragma once
 
 #include <span>
@@ -44,7 +44,7 @@ class Grant {
   }
 
  private:
-  store::Store* store_ = nullptr;  ///< nullptr: nothing is owed
+  store::Store* store_ = nullptr;  ///< nullptr: nothing to settle
   const MonotonicClock* clock_ = nullptr;
   std::span<const store::Settlement> settlements_;
 };

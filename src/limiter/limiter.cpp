@@ -8,8 +8,8 @@ namespace {
 
 static_assert(limits_per_route <= store::claims_per_request);
 
-/// True if one of the first `count` claims, of another route, is for the same policy and key; it
-/// becomes the stricter of the two.
+/// True if one of `claims`, of another route, is for the same policy and key; then that claim takes
+/// the stricter demand of the two.
 bool is_claimed(const Limit& limit, std::uint32_t policy_id, const Hash128& identity,
                 std::span<store::Claim> claims) {
   for (store::Claim& claim : claims) {
@@ -49,7 +49,8 @@ const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvid
     evaluation.verdict = {.decider = decider_};
     return &evaluation.verdict;
   }
-  // Nothing may be thrown between an admission and its grant, so all room is made before.
+  // No exception may be thrown between an admission and its grant, so all memory is reserved
+  // before.
   if (evaluation.decisions.size() < count) evaluation.decisions.resize(count);
   evaluation.limits.reserve(count);
   evaluation.acquisition = {
@@ -144,7 +145,7 @@ const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& re
   return evaluation.verdict;
 }
 
-/// Nobody decided, and a policy denies then: the verdict names the first such.
+/// The store did not decide, and a policy denies then: the verdict names the first such policy.
 void Limiter::fail(Evaluation& evaluation, const store::Result& result) {
   Verdict& verdict = evaluation.verdict;
   verdict = {.outcome = Outcome::failed, .decider = result.decider};

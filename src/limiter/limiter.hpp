@@ -1,4 +1,4 @@
-// Limits of a route -> claims -> store -> one verdict about the request.
+// Decides about a request: limits of its routes -> claims -> store -> one verdict.
 //
 // A Limiter belongs to one worker; the store is the memory store, or the first link of the chain to
 // Redis. The state of one request is kept in an Evaluation of the caller, so any number of requests
@@ -25,17 +25,17 @@ namespace weir::limiter {
 /// Decisions by policy and outcome, for the metrics.
 struct PolicyCounters {
   Counter allowed, denied, shadow_denied, delayed;
-  Counter error;  ///< answered 503 because nobody could decide for this policy
+  Counter error;  ///< answered 503 because the store did not decide and this policy denies then
 };
 
-/// A policy over the configurations of a worker.
+/// The part of a policy that a worker keeps from one configuration to the next.
 struct PolicyRecord {
-  std::uint32_t id = 0;        ///< of its name: the store keeps its state under it
-  std::uint32_t revision = 0;  ///< of its definition: a denial by another one does not hold
+  std::uint32_t id = 0;        ///< by its name: the store keeps its state under it
+  std::uint32_t revision = 0;  ///< by its definition: denials of other revisions are not used
   std::shared_ptr<PolicyCounters> counters;
 };
 
-/// The limits of a route, and what identities see of the request if it is for that route.
+/// The limits of a route, and the evidence for identities if the request is for that route.
 struct RouteEvidence {
   std::span<const Limit> limits;
   identity::Evidence evidence;
@@ -43,29 +43,29 @@ struct RouteEvidence {
 
 class Limiter {
  public:
-  /// `decider`: who decides with this store unless it fails. `policies`: one a policy, in the
-  /// configuration's order; none: the limiter makes them, with the index as id.
+  /// `decider`: the decider of this store unless it fails. `policies`: one for each policy, in the
+  /// order of the configuration; empty: the limiter makes them, with the index as id.
   Limiter(const Settings& config, store::Store& store,
           store::Decider decider = store::Decider::memory, std::vector<PolicyRecord> policies = {});
 
-  /// `routes`: those that the request may be for, the one that takes it first. The limits of all of
-  /// them apply; the same policy and key in two of them is charged once, with the higher cost.
-  /// Returns the evaluation's verdict, or nullptr if the store passes its result to `completion`
-  /// later: then conclude() has to be called with it. What `routes` view and `evaluation` stay in
+  /// `routes`: those that the request may be for; the first one takes it. The limits of all of them
+  /// apply; the same policy and key in two of them is charged once, with the higher cost. Returns
+  /// the evaluation's verdict, or nullptr if the store passes its result to `completion` later:
+  /// then call conclude() with it. `evaluation`, and the data that `routes` view, must stay in
   /// place until then.
   const Verdict* decide(Evaluation& evaluation, std::span<const RouteEvidence> routes,
                         store::Completion& completion, Instant now);
-  /// The verdict of an evaluation that the store has decided.
+  /// Returns the verdict of an evaluation that the store has decided.
   const Verdict& conclude(Evaluation& evaluation, const store::Result& result);
 
-  /// For a request whose verdict is Outcome::allowed.
+  /// Makes the grant of a request whose verdict is Outcome::allowed.
   Grant grant(const MonotonicClock& clock) const { return Grant(store_, clock); }
 
-  /// One a policy, in the configuration's order.
+  /// One for each policy, in the order of the configuration.
   std::span<const PolicyRecord> policies() const { return policies_; }
 
  private:
-  // Each returns false if the request is refused: then the verdict is there.
+  // Each returns false if the request is refused; the verdict is set then.
   bool make_claims(std::span<const RouteEvidence> routes, Evaluation& evaluation);
   bool add_claims(const RouteEvidence& route, Evaluation& evaluation);
   bool add_claim(const Limit& limit, const Hash128& identity, const RouteEvidence& route,
@@ -82,7 +82,7 @@ class Limiter {
   store::Store& store_;
   store::Decider decider_;
   std::vector<PolicyRecord> policies_;
-  ResolvedIdentities identities_;  ///< of the request whose claims are being made
+  ResolvedIdentities identities_;  ///< of the request that is being evaluated
   AttributeReader attributes_;
 };
 

@@ -1,6 +1,6 @@
 // Policies, and the limits that apply them to requests.
 //
-// Values: made once when a configuration is loaded, then read by all workers.
+// Made once when a configuration is loaded, then read by all workers.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@ namespace weir::limiter {
 
 using store::OnFailure;
 
-/// A value that each entry of an attributed window carries.
+/// An attribute of the entries of an attributed window.
 struct Attribute {
   enum class Kind : std::uint8_t { client_address, method, path, header, query, identity };
   Kind kind = Kind::client_address;
   std::string text;         ///< as configured: `header:user-agent`
   std::string name;         ///< after the colon; empty for client_address, method and path
-  identity::Source source;  ///< where it is read from, for all but method and path
+  identity::Source source;  ///< where it is read from; not used for method and path
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
-/// Attributes of one policy; the loader refuses more.
+/// The largest number of attributes of a policy; the loader refuses more.
 inline constexpr std::size_t attribute_limit = 8;
 
 struct Policy {
@@ -35,12 +35,12 @@ struct Policy {
   rules::Policy rule;
   std::int64_t cost = 1;
   bool shadow = false;
-  bool visible = true;  ///< shown to clients: not hidden by headers: false, and not in shadow mode
+  bool visible = true;  ///< shown to clients: headers is not false, and mode is not shadow
   int status = 429;
   std::optional<std::string> body;    ///< replaces the problem body
   std::vector<Attribute> attributes;  ///< attributed_window
   OnFailure on_failure = OnFailure::local;
-  rules::Policy local_rule;  ///< this instance's share, while it decides alone
+  rules::Policy local_rule;  ///< this instance's share, while it decides locally
   std::string policy_item;   ///< ready for RateLimit-Policy
   std::string name_item;     ///< ready for RateLimit
   friend bool operator==(const Policy&, const Policy&) = default;
@@ -50,14 +50,14 @@ struct Policy {
 struct Limit {
   std::size_t policy = 0;
   std::size_t identity = 0;
-  std::optional<std::size_t> otherwise;  ///< identity to use when the first is absent
+  std::optional<std::size_t> otherwise;  ///< identity to use if the first is absent
   bool required = false;                 ///< absent: 401
   std::int64_t cost = 1;
   bool overdraft = false;
   friend bool operator==(const Limit&, const Limit&) = default;
 };
 
-/// Limits of one route; the loader refuses more.
+/// The largest number of limits of a route; the loader refuses more.
 inline constexpr std::size_t limits_per_route = 16;
 
 }  // namespace weir::limiter

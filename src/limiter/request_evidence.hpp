@@ -1,7 +1,7 @@
-// The parts of a request that identities read, for each route that it may be for.
+// The parts of a request that identities read, for each candidate route.
 //
-// An object that is used again keeps its room: gathering allocates nothing in the steady state.
-// Pure; belongs to one thread.
+// A reused object keeps its capacity: gathering allocates nothing in the steady state. Pure;
+// belongs to one thread.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace weir::limiter {
 
 class RequestEvidence {
  public:
-  /// The same for all routes; outlives the evidence.
+  /// The client, the same for all routes; it must outlive the evidence.
   struct Client {
     const identity::IpAddress& address;  ///< identity::client_address() of the request
     const identity::ClientAddressSettings& settings;
@@ -28,7 +28,7 @@ class RequestEvidence {
 
   /// Gathers the evidence for the candidates of `routed`, in their order, or nothing if none of
   /// them has limits. `routes` are the routes of the table: routing::Route with a member `limits`.
-  /// The evidence views `routed`, `routes` and `client`.
+  /// The evidence has views into `routed`, `routes` and `client`.
   template <class Route>
   void gather(const routing::RoutedRequest& routed, std::span<const Route> routes,
               const Client& client);

@@ -1,4 +1,4 @@
-// The identities of one request, each resolved at most once however many limits ask for it.
+// The identities of one request, each resolved at most once even if several limits use it.
 #pragma once
 
 #include <array>

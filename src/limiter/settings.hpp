@@ -1,4 +1,4 @@
-// The part of a configuration that decides about requests. Immutable once loaded; shared by all
+// The part of a configuration for decisions about requests. Immutable once loaded; shared by all
 // workers.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace weir::limiter {
 
-/// Entries of `identities`; the loader refuses more.
+/// The largest number of `identities`; the loader refuses more.
 inline constexpr std::size_t identity_limit = 64;
 
 struct Settings {

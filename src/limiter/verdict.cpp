@@ -15,7 +15,7 @@ bool closer_to_exhaustion(const LimitVerdict& a, const LimitVerdict& b) {
   return http::is_closer_to_exhaustion(standing_of(a.decision), standing_of(b.decision));
 }
 
-/// Never is the latest.
+/// "Never" is later than any instant.
 bool later(const std::optional<Duration>& a, const std::optional<Duration>& b) {
   return b && (!a || *a > *b);
 }
@@ -44,7 +44,7 @@ void explain_denial(Verdict& verdict) {
   if (!verdict.retry_after) return;
   for (const LimitVerdict& limit : verdict.limits) {
     if (limit.policy->shadow || !limit.decision.allowed) continue;
-    // An allowed claim can still have to wait: where rejected requests count, this one did.
+    // An allowed claim may have a retry time too: with count_rejected the denied request counted.
     verdict.retry_after =
         std::max(*verdict.retry_after, limit.decision.retry_after.value_or(Duration{0}));
   }

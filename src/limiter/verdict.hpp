@@ -1,4 +1,4 @@
-// What all decisions about a request come to. Pure.
+// Combines all decisions about a request into one verdict. Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,12 @@ namespace weir::limiter {
 enum class Outcome : std::uint8_t {
   unlimited,  ///< no limit applied
   allowed,
-  denied,              ///< at least one enforced policy said no
+  denied,              ///< at least one enforced policy denied it
   identity_required,   ///< a required identity is absent: 401
   identity_ambiguous,  ///< services may read another identity than Weir does: 400
-  too_many_limits,  ///< more than one request can be charged to, over all readings of its path: 400
-  failed,           ///< the store did not decide, and a policy denies then: 503
+  too_many_limits,     ///< more limits than one request can be charged to, over all readings of its
+                       ///< path: 400
+  failed,              ///< the store did not decide, and a policy denies then: 503
 };
 
 using store::Decider;
@@ -45,20 +46,20 @@ struct Verdict {
   /// Denied: the violated policy with the latest retry. Failed: the first that denies then. Else
   /// the one closest to exhaustion.
   const Policy* deciding = nullptr;
-  /// Refused: the place of the route that refuses in the span that was decided about.
+  /// Refused: the index of the route that refuses, in the span passed to decide().
   std::optional<std::size_t> route{};
-  /// Outcome::identity_ambiguous: what is ambiguous.
+  /// Outcome::identity_ambiguous: the ambiguity.
   identity::Ambiguity ambiguity{};
-  /// Those that applied, in the route's order; they belong to the evaluation.
+  /// The limits that applied, in the order of the route; the evaluation owns them.
   std::span<const LimitVerdict> limits{};
 };
 
-/// Said of a policy that denied the request.
+/// True for a limit that denied the request.
 inline bool violated(const LimitVerdict& limit) {
   return !limit.decision.allowed && !limit.policy->shadow;
 }
 
-/// From the decisions to the verdict; it views `limits`.
+/// Makes the verdict from the decisions; it has a view of `limits`.
 Verdict verdict_of(std::span<const LimitVerdict> limits, bool admitted, Decider decider);
 
 }  // namespace weir::limiter

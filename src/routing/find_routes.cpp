@@ -5,8 +5,7 @@
 namespace weir::routing {
 namespace {
 
-/// The request that the peer asks a decision about: the one that a trusted proxy describes, else
-/// its own.
+/// Reads the original request: the one that a trusted proxy describes, else the request itself.
 Result<const Question*, http::Refusal> read_original(const RouteTable& table, const PeerRules& peer,
                                                      RoutedRequest& out) {
   Question& original = out.original;

@@ -1,8 +1,8 @@
-// From a request to the routes that it is for: normal form, other readings of its path, and the
+// Finds the routes of a request: reads its path in the normal form and in other readings, and the
 // original request that another proxy describes.
 //
-// Together with limiter::RequestEvidence this is everything that a decision needs from a request,
-// without a connection, a loop or a log. What the proxy does, and what explains a request:
+// Together with limiter::RequestEvidence this is all that a decision needs from a request, without
+// a connection, a loop or a log. The proxy and `weir explain` do this:
 //
 //   routing::RoutedRequest routed;
 //   if (const auto refusal = routing::find_routes(table, request, peer, routed)) ...  // answered
@@ -26,36 +26,36 @@
 
 namespace weir::routing {
 
-/// Limits on what a peer describes in the fields of original_request.hpp.
+/// Rules for the fields of original_request.hpp from a peer.
 struct PeerRules {
-  bool is_trusted = false;  ///< else its request is about itself
+  bool is_trusted = false;  ///< else the fields are ignored
   http::RawBytes raw = http::RawBytes::refuse;
   std::size_t max_target = 8 * 1024;
 };
 
-/// A request and its routes. Views the request that it was made from. An object that is used again
-/// keeps its room, so that finding routes allocates nothing in the steady state.
+/// A request and its routes. Has views into the request that it was made from. A reused object
+/// keeps its capacity, so that finding routes allocates nothing in the steady state.
 struct RoutedRequest {
   RoutedRequest() = default;
-  RoutedRequest(const RoutedRequest&) = delete;  // the views are into the object itself
+  RoutedRequest(const RoutedRequest&) = delete;  // has views into itself
   RoutedRequest& operator=(const RoutedRequest&) = delete;
 
   Question asked;
-  Question original;               ///< the request that it asks a decision about
-  bool has_read_original = false;  ///< a route that decides was reached; else `original` is stale
-  std::string original_target;     ///< where parts of it lie
-  std::vector<Candidate> candidates;  ///< the one that takes the request first
+  Question original;                  ///< the request that `decide` routes see
+  bool has_read_original = false;     ///< a `decide` route was reached; else `original` is stale
+  std::string original_target;        ///< storage for parts of it
+  std::vector<Candidate> candidates;  ///< the first one takes the request
 
   /// The request that a route sees.
   const Question& seen_by(bool decides) const { return decides ? original : asked; }
 };
 
-/// Fills `out`; no candidates: no route matches. `request` is the one that the peer sent, with its
+/// Fills `out`; no candidates: no route matches. `request` is the one that the peer sent, with the
 /// target set.
 ///
-/// Refused with 400: what PathReadings::read(), RouteTable::find() and read_original_request()
-/// refuse, and lower_case_method for the original method. With 414: an original target that is too
-/// long.
+/// Refuses with 400 what PathReadings::read(), RouteTable::find() and read_original_request()
+/// refuse, and with lower_case_method such an original method. Refuses an original target that is
+/// too long with 414.
 std::optional<http::Refusal> find_routes(const RouteTable& table, const http::RequestView& request,
                                          const PeerRules& peer, RoutedRequest& out);
 

@@ -1,4 +1,4 @@
-// A hash of texts in which ASCII letter case makes no difference, eight characters at a time.
+// A hash that ignores ASCII letter case and reads eight characters at a time.
 //
 // Not keyed: only for tables whose keys the configuration chooses. Texts that a client sends are
 // looked up and never inserted, so no client can make a lookup slow. Pure.
@@ -13,7 +13,7 @@
 
 namespace weir::routing {
 
-/// The low bits are as good as the high ones.
+/// The low bits are as evenly distributed as the high ones.
 inline std::uint64_t folded_hash(std::string_view text) {
   constexpr std::size_t word = 8;
   constexpr std::uint64_t odd = 0x9E37'79B9'7F4A'7C15;

@@ -1,7 +1,7 @@
-// The host patterns of a route table by number, and the number of a request's host.
+// Numbers the host patterns of a route table, and finds the number for the host of a request.
 //
 // A request's host matches one exact pattern at most, and wildcards that are nested in each other:
-// *.a.example.com, *.example.com. So one number stands for all of them: the most specific one, from
+// *.a.example.com, *.example.com. So one number is enough: that of the most specific pattern, from
 // which broader() leads to the others. Pure; thread-safe once built.
 #pragma once
 
@@ -22,7 +22,8 @@ class HostIndex {
   using Number = std::uint32_t;
   static constexpr Number any = 0;  ///< routes without a host
 
-  /// `pattern` as Match::host has it. The same number for the same pattern in another letter case.
+  /// Adds `pattern` in the form of Match::host. Returns the same number for the same pattern in
+  /// another letter case.
   Number add(std::string_view pattern);
   /// Call it after the last add().
   void link();
@@ -47,7 +48,7 @@ class HostIndex {
   Number longest_wildcard(std::string_view host) const;
 
   Numbers exact_;
-  Numbers wildcards_;          ///< by what follows the asterisk: ".example.com"
+  Numbers wildcards_;          ///< by the text after the asterisk: ".example.com"
   std::size_t most_dots_ = 0;  ///< in one of the wildcards
   std::vector<Number> broader_{any};
 };

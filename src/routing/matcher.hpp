@@ -1,5 +1,5 @@
-// Which requests a route is for. A match names any of host, path, methods and headers; all that are
-// named must hold.
+// The conditions of a route: any of host, path, methods and headers. A request must fulfil all that
+// are set.
 #pragma once
 
 #include <optional>
@@ -23,20 +23,20 @@ struct Match {
   friend bool operator==(const Match&, const Match&) = default;
 };
 
-/// Without the root's dot: "example.com." is the same host.
+/// Returns the host without the dot of the root: "example.com." is the same host.
 inline std::string_view without_root_dot(std::string_view host) {
   if (host.ends_with('.')) host.remove_suffix(1);
   return host;
 }
 
-/// One condition each; true if the match does not have it.
+/// Check one condition each; true if the match does not have it.
 bool matches_host(const Match& match, const http::RequestView& request);
 bool matches_method(const Match& match, const http::RequestView& request);
 /// True if any field of the name has the value.
 bool matches_header(const std::pair<std::string, std::string>& header,
                     const http::RequestView& request);
 
-/// True if there is no condition but the path.
+/// True if the path is the only condition.
 inline bool is_for_any_request(const Match& match) {
   return !match.host && match.methods.empty() && match.headers.empty();
 }
@@ -54,8 +54,8 @@ inline bool matches_path(const Match& match, const PathReading& path, std::strin
   return !match.path || match.path->matches(path, captures);
 }
 
-/// True if `match` names a host and the request has none. The service behind may have a default
-/// site, so such a request must be refused: neither this route nor a later one may serve it.
+/// True if `match` names a host and the request has none. The service may have a default site, so
+/// such a request must be refused: neither this route nor a later one may serve it.
 inline bool needs_host(const Match& match, const http::RequestView& request) {
   return match.host && request.host.empty();
 }

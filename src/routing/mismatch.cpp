@@ -45,7 +45,7 @@ std::optional<Mismatch> why_skipped(const Route& route, std::size_t number,
   const auto& candidates = routed.candidates;
   const auto is_route = [number](const Candidate& candidate) { return candidate.route == number; };
   if (std::any_of(candidates.begin(), candidates.end(), is_route)) return std::nullopt;
-  // Without the request that the route would see, nothing can be compared.
+  // The request that the route sees was not read, so nothing can be compared.
   if (route.decide && !routed.has_read_original)
     return Mismatch{.condition = Condition::earlier_route};
   if (const auto mismatch = mismatch_of(route.match, routed.seen_by(route.decide))) return mismatch;

@@ -1,6 +1,6 @@
-// Why a route is not for a request: the first condition that fails, for `weir explain`.
+// Why a route does not match a request: the first condition that fails, for `weir explain`.
 //
-// It views the configuration alone, never a value of the request. Pure; thread-safe.
+// The results contain parts of the configuration, never a value of the request. Pure; thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -22,24 +22,24 @@ struct Mismatch {
     path,              ///< no reading of the path matches
     method,            ///< the request has another one
     header_missing,    ///< no field has the name
-    header_different,  ///< no field of the name has the value
+    header_different,  ///< no field with the name has the value
     other_readings,    ///< the route matches another reading only, and no route the normal form
     earlier_route,     ///< the route matches, and an earlier one takes the request
   };
   Condition condition = Condition::path;
-  std::string_view header{};  ///< its name as configured; views the Match
+  std::string_view header{};  ///< its name as configured; a view into the Match
 };
 
-/// The first condition of `match` that `question` does not fulfil: the host, then the path, the
-/// methods, and the headers in their order. Nothing: the route matches in at least one reading.
+/// Returns the first condition of `match` that `question` does not fulfil, in the order host, path,
+/// methods, headers. Nothing: the route matches in at least one reading.
 std::optional<Mismatch> mismatch_of(const Match& match, const Question& question);
 
-/// Why `route`, which has that number in the table, is not among the candidates of `routed`;
-/// nothing if it is. `routed` is what find_routes() filled in without a refusal.
+/// Returns why `route`, which has that number in the table, is not among the candidates of
+/// `routed`; nothing if it is. find_routes() must have filled `routed` without a refusal.
 std::optional<Mismatch> why_skipped(const Route& route, std::size_t number,
                                     const RoutedRequest& routed);
 
-/// The conditions of a match as they are shown. A caller replaces values that may not be shown.
+/// The conditions of a match as text. The caller replaces values that must not be shown.
 struct MatchTexts {
   explicit MatchTexts(const Match& match)
       : host(match.host.value_or("")),
@@ -50,9 +50,9 @@ struct MatchTexts {
   std::vector<std::string> methods;
 };
 
-/// In words: `host does not match *.example.com`, `path does not match /v1/**`, `method is not GET
-/// or POST`, `header x-beta is missing`. Has the texts and names of header fields, but no value of
-/// a field.
+/// Describes the mismatch: `host does not match *.example.com`, `path does not match /v1/**`,
+/// `method is not GET or POST`, `header x-beta is missing`. Contains the texts and names of header
+/// fields, but no value of a field.
 std::string describe(const Mismatch& mismatch, const MatchTexts& texts);
 
 }  // namespace weir::routing

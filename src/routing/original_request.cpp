@@ -24,7 +24,7 @@ bool is_one_of(Names names, const http::FieldView& field) {
                      [&](std::string_view name) { return http::iequals(field.name, name); });
 }
 
-/// The one value that the fields of these names have.
+/// Returns the value of the fields with these names, which must agree.
 Result<std::optional<std::string_view>, Refusal> only_value(const RequestView& asked, Names names) {
   std::optional<std::string_view> value;
   for (const http::FieldView& field : asked.fields) {

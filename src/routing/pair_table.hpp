@@ -1,4 +1,4 @@
-// Numbers by pairs of numbers: a flat hash table that is filled once and then only read. Pure.
+// Maps pairs of numbers to numbers: a flat hash table that is filled once and then only read. Pure.
 #pragma once
 
 #include <bit>

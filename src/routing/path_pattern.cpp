@@ -49,8 +49,7 @@ Result<PathPattern> PathPattern::parse(std::string_view text, const PathEncoding
         return http::is_control(c) || http::is_white_space(c) || c == '?' || c == '#';
       })) {
     return in_pattern(
-        text,
-        "holds a space, a control character, \"?\" or \"#\"; a pattern is for the path alone");
+        text, "has a space, a control character, \"?\" or \"#\"; a pattern is for the path only");
   }
   if (const std::string normal = normal_spelling(text); normal != text)
     return in_pattern(text,
@@ -75,7 +74,7 @@ std::optional<std::string> PathPattern::add(std::string_view segment, bool is_la
     return add_parameter(segment.substr(1, segment.size() - 2));
   } else if (segment.find_first_of("*{}") != npos) {
     return "\"*\", \"**\" and \"{name}\" stand for whole segments; \"" + std::string{segment} +
-           "\" holds one among other text";
+           "\" has one within other text";
   } else {
     return add_literal(segment, tolerated);
   }

@@ -1,4 +1,4 @@
-// Path patterns: /exact, /v1/* (one segment), /v1/** (any depth, also none), /users/{id} (one
+// Path patterns: /exact, /v1/* (one segment), /v1/** (any depth, including none), /users/{id} (one
 // segment with a name).
 //
 // A pattern is compared with one reading of a path (path_readings.hpp), which is decoded; escapes
@@ -22,8 +22,8 @@ inline constexpr std::size_t path_parameter_limit = 8;
 
 class PathPattern {
  public:
-  /// Encodings that no request may have are errors, except those that the pattern's route
-  /// tolerates.
+  /// Parses a pattern. An encoding that requests are refused for is an error, unless the pattern's
+  /// route tolerates it.
   static Result<PathPattern> parse(std::string_view text, const PathEncodings& tolerated = {});
 
   enum class Kind : unsigned char { literal, any, parameter, rest };
@@ -34,15 +34,15 @@ class PathPattern {
   };
 
   /// Fills captures[i] with the value of parameters()[i], a part of the reading's text; captures
-  /// has room for path_parameter_limit, or is nullptr: then nothing is captured.
+  /// has room for path_parameter_limit, or is nullptr to capture nothing.
   bool matches(const PathReading& path, std::string_view* captures) const;
   const std::vector<std::string>& parameters() const { return parameters_; }
-  /// "/a/" has two, of which the second is empty.
+  /// The number of segments. "/a/" has two, the second of which is empty.
   std::span<const Segment> segments() const { return segments_; }
   const PathEncodings& encodings() const { return encodings_; }  ///< in its literals
   const std::string& text() const { return text_; }              ///< as written
   bool has_upper_case() const;
-  bool has_literal() const;  ///< else it matches most paths of its depth
+  bool has_literal() const;  ///< false: it matches most paths of its depth
   bool has_trailing_slash() const { return text_.size() > 1 && text_.back() == '/'; }
   friend bool operator==(const PathPattern&, const PathPattern&) = default;
 

@@ -13,12 +13,12 @@ namespace {
 using http::Refusal;
 
 constexpr Refusal encoded_slash{
-    400, "the path holds an encoded slash (%2F), which services read in two ways"};
+    400, "the path has an encoded slash (%2F), which services read in two ways"};
 constexpr Refusal encoded_backslash{
-    400, "the path holds an encoded backslash (%5C), which services read in two ways"};
-constexpr Refusal encoded_control{400, "the path holds an encoded control character"};
+    400, "the path has an encoded backslash (%5C), which services read in two ways"};
+constexpr Refusal encoded_control{400, "the path has an encoded control character"};
 constexpr Refusal encoded_dots{
-    400, "the path holds an encoded dot segment, such as \"%2e%2e\"; write it as \"..\""};
+    400, "the path has an encoded dot segment, such as \"%2e%2e\"; write it as \"..\""};
 constexpr Refusal double_encoding{400, "the path is percent-encoded twice, such as \"%2561\""};
 constexpr Refusal too_many_readings{400, "the path can be read in too many ways"};
 
@@ -55,7 +55,7 @@ struct Shape {
   }
 };
 
-/// Eight characters, `at` the first of them; the one before has to be readable, too.
+/// Reads eight characters from `at`; the one before must be readable, too.
 bool are_plain(const char* at) {
   const std::uint64_t here = eight_bytes(at);
   const std::uint64_t before = eight_bytes(at - 1);
@@ -66,7 +66,8 @@ bool are_plain(const char* at) {
           zeros_in(dot_or_slash | (before ^ in_each_byte('/')))) == 0;
 }
 
-/// The shape of a path that begins with a slash and is plain; nothing for a short one, too.
+/// Returns the shape of a plain path that begins with a slash; nothing for other paths and for
+/// short ones.
 std::optional<Shape> shape_of_plain(std::string_view path) {
   constexpr std::size_t word = 8;
   if (path.size() <= word || path.front() != '/') return std::nullopt;
@@ -108,15 +109,15 @@ std::size_t end_of_segment(std::string_view path, std::size_t at, bool splits_en
   return at;
 }
 
-/// Without the leading slashes and the first segment: WHATWG URL parsers and PHP's parse_url() read
-/// "//host/path" as a host and a path.
+/// Returns the path without the leading slashes and the first segment: WHATWG URL parsers and PHP's
+/// parse_url() read "//host/path" as a host and a path.
 std::string_view after_authority(std::string_view path) {
   const auto host = std::min(path.find_first_not_of('/'), path.size());
   const auto end = path.find('/', host);
   return end == std::string_view::npos ? "/" : path.substr(end);
 }
 
-/// Decoded, the segment is "." or "..", with or without parameters.
+/// True if the decoded segment is "." or "..", with or without parameters.
 bool is_dot_segment(std::string_view decoded) {
   const auto name = decoded.substr(0, decoded.find(';'));
   return name == "." || name == "..";
@@ -138,13 +139,13 @@ void append_all_decoded(std::string& out, std::string_view path) {
   }
 }
 
-/// Findings in the escapes of a path.
+/// The kinds of escapes found in a path.
 struct Escapes {
   PathEncodings encodings{};
   bool delimiters = false;
 };
 
-/// Judges the escapes of one segment; `decoded` is room for its decoded form.
+/// Classifies the escapes of one segment; `decoded` has room for its decoded form.
 std::optional<Refusal> judge_segment(std::string_view segment, Escapes& found,
                                      std::string& decoded) {
   std::size_t escapes = 0;
@@ -183,7 +184,7 @@ std::optional<Refusal> PathReadings::read_encoded(std::string_view path,
   return std::nullopt;
 }
 
-/// Decodes all escapes, those of slashes only if the form splits there. A "%" that begins no escape
+/// Decodes all escapes; those of slashes only if the form splits there. A "%" that begins no escape
 /// stays.
 void PathReadings::append_decoded(std::string& out, std::string_view path, const Form& form) {
   for (std::size_t i = 0; i < path.size(); ++i) {
@@ -219,7 +220,7 @@ std::string_view PathReadings::text_of(std::string_view path, const Form& form) 
   return text;
 }
 
-/// Adds the readings of one text; false if there are too many.
+/// Adds the readings of one text; returns false if there are too many.
 bool PathReadings::add_text(std::string_view text, bool has_upper_case, const ReadingNeeds& needs) {
   const bool folds =
       needs.variants.letter_case && (has_upper_case || needs.has_upper_case_patterns);
@@ -256,7 +257,7 @@ std::optional<Refusal> PathReadings::read(std::string_view path, const ReadingNe
   }
   const PathVariants& variants = needs.variants;
   const bool splits = encodings_.slashes || (shape.all & backslash) != 0;
-  // Parameters without a name leave an empty segment.
+  // A segment that has only parameters leaves an empty segment.
   const bool repeats = splits || (shape.after_slash & (slash | semicolon)) != 0;
   const bool dots = splits || (shape.after_slash & dot) != 0;
   return add_forms(
@@ -281,7 +282,8 @@ bool PathReadings::is_within(const Form& form, const Form& possible) {
          (possible.merges_last || !form.merges_last);
 }
 
-/// Adds the texts of all combinations of what `possible` has, each once, the normal form first.
+/// Adds the texts of all combinations of the differences in `possible`, each once, the normal form
+/// first.
 std::optional<Refusal> PathReadings::add_forms(std::string_view path, const Form& possible,
                                                const ReadingNeeds& needs) {
   text_count_ = 0;

@@ -1,9 +1,9 @@
 // The ways in which services read one path.
 //
-// A service decodes the path before it chooses what to run, and many services ignore differences
+// A service decodes the path before it selects a handler, and many services ignore differences
 // between two spellings (PathVariants). A path that has such a difference is matched with it and
 // without it, so that no spelling leads past the limits of a route. A path whose structure depends
-// on how often, or where, it is decoded is refused.
+// on how often or where it is decoded is refused.
 //
 // The normal form is the first reading: percent-encoded characters are decoded (RFC 3986
 // section 6.2.2.2), runs of slashes are one slash, dot segments are resolved (section 5.2.4). The
@@ -31,10 +31,10 @@ struct PathReading {
   bool ignores_trailing_slash = false;
 };
 
-/// Encodings that only some services can be sent.
+/// Encodings that are accepted only for some services.
 struct PathEncodings {
   bool slashes = false;  ///< "%2F"
-  bool doubled = false;  ///< an escape that decoding makes appear, such as "%2561"
+  bool doubled = false;  ///< an escape that appears after decoding, such as "%2561"
   friend bool operator==(const PathEncodings&, const PathEncodings&) = default;
 };
 
@@ -42,29 +42,28 @@ struct PathEncodings {
 struct ReadingNeeds {
   PathVariants variants{};
   PathEncodings tolerated{};             ///< by at least one route
-  bool has_upper_case_patterns = false;  ///< so that a path in lower case can match another one
+  bool has_upper_case_patterns = false;  ///< a path in lower case can match other routes
   bool has_trailing_slash_patterns = false;
 };
 
 class PathReadings {
  public:
-  /// A path that would have more readings is refused. Each difference doubles them, so that is a
-  /// path with five differences, or fewer if patterns have upper case or a trailing slash.
+  /// A path with more readings is refused. Each difference doubles them, so a path may have four
+  /// differences, or fewer if patterns have upper case or a trailing slash.
   static constexpr std::size_t limit = 16;
 
   PathReadings() = default;
-  PathReadings(const PathReadings&) = delete;  // the readings view the object's own texts
+  PathReadings(const PathReadings&) = delete;  // the readings are views into the object's texts
   PathReadings& operator=(const PathReadings&) = delete;
 
-  /// Reads `path`, which begins with "/", or is "*". `path` has to live as long as the readings.
+  /// Reads `path`, which begins with "/", or is "*". `path` must live as long as the readings.
   ///
-  /// Refused with 400: an encoded backslash, an encoded control character, an encoded dot segment,
+  /// Refuses with 400: an encoded backslash, an encoded control character, an encoded dot segment,
   /// an encoded slash or a double encoding that no route tolerates, and more than `limit` readings.
-  /// A
-  /// "%" without two hexadecimal digits stands for itself.
+  /// A "%" without two hexadecimal digits stands for itself.
   std::optional<http::Refusal> read(std::string_view path, const ReadingNeeds& needs);
 
-  /// The normal form comes first.
+  /// The readings, the normal form first.
   std::span<const PathReading> all() const { return {readings_.data(), readings_.size()}; }
   const PathEncodings& encodings() const { return encodings_; }
 
@@ -89,7 +88,7 @@ class PathReadings {
   boost::container::static_vector<PathReading, limit> readings_;
   PathEncodings encodings_;
   bool has_encoded_delimiters_ = false;
-  std::array<std::string, limit + 1> texts_;  ///< decoded; the room is kept for the next path
+  std::array<std::string, limit + 1> texts_;  ///< decoded; the capacity is kept for the next path
   std::size_t text_count_ = 0;
   std::string scratch_;
 };

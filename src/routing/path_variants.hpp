@@ -1,7 +1,7 @@
 // Differences between two spellings of a path that many services ignore.
 //
-// A request whose path has one of them is matched with the difference and without it, and the
-// limits of all routes that are found apply.
+// A path that has one of them is matched with the difference and without it, and the limits of all
+// routes found apply.
 #pragma once
 
 namespace weir::routing {

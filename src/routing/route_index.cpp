@@ -8,7 +8,7 @@
 namespace weir::routing {
 namespace {
 
-/// A branch or a list with no more routes is cheaper to try than to divide.
+/// A branch or a list with at most this many routes is not divided: trying them is cheaper.
 constexpr std::size_t few = 4;
 /// Bounds the recursion; deeper patterns are tried one after the other.
 constexpr std::size_t most_levels = 32;

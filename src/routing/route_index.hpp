@@ -1,15 +1,15 @@
-// Finds the routes that a path and a host may match, without trying the others.
+// Finds the routes that may match a path and a host without trying the others.
 //
-// A trie over the segments of the patterns; routes that share a path are then divided by host.
-// It finds a superset: hashes stand for segments, and a branch with few routes is not split any
-// further. The caller decides which of them match, in the order of their numbers.
+// A trie over the segments of the patterns; routes that share a path are then divided by host. It
+// finds a superset, because it compares hashes of segments and does not split a branch with few
+// routes. The caller decides which of them match, in the order of their numbers.
 //
 // Finding a route costs a hash and a lookup for each segment that at least five routes share, and
 // does not depend on the number of routes. Methods and headers are not indexed: routes that differ
-// in nothing else are tried one after the other.
+// only in them are tried one after the other.
 //
-// 10,000 routes are indexed in about 20 ms and take 0.9 MB, with a host of its own each 1.6 MB
-// (bench/route_table_bench.cpp), beside their patterns. Pure; thread-safe.
+// 10,000 routes are indexed in about 20 ms. The index takes 0.9 MB, or 1.6 MB if each route has a
+// host of its own (bench/route_table_bench.cpp). Pure; thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -34,12 +34,12 @@ class RouteIndex {
     const Match* match;
   };
 
-  /// `entries` in ascending order of their routes; the matches are not used afterwards.
+  /// `entries` must be in ascending order of their routes; the matches are not used afterwards.
   explicit RouteIndex(const std::vector<Entry>& entries);
 
   /// The lowest route of [from, to) for which `is_match(route)` returns true; `to` if there is
-  /// none. Calls it for routes that may match the path in this reading and the host, no route
-  /// twice. An empty host may match every host.
+  /// none. Calls it for routes that may match the path in this reading and the host, and for no
+  /// route twice. An empty host may match every host.
   template <class IsMatch>
   Route first(const PathReading& path, std::string_view host, Route from, Route to,
               IsMatch&& is_match) const;
@@ -56,11 +56,11 @@ class RouteIndex {
     bool is_by_host = false;  ///< the routes of one host are in groups_
   };
   struct Node {
-    Route lowest = 0;  ///< of all routes below
+    Route lowest = 0;  ///< the lowest route below the node
     bool is_split = false;
     bool has_literals = false;
     Number wild = 0;  ///< the node of "*" and "{name}"; 0: none
-    List always;      ///< match whatever follows, or nobody knows: the node is not split
+    List always;      ///< match any rest of the path, or belong to a node that is not split
     List ends;        ///< match if the path ends here
   };
   using Routes = std::vector<Entry>;
@@ -77,15 +77,15 @@ class RouteIndex {
   }
 
   std::vector<Node> nodes_;   ///< the first is the root
-  bool is_one_list_ = false;  ///< that of the root
+  bool is_one_list_ = false;  ///< the root is a single list
   PairTable children_;        ///< by node and hash of the segment
   HostIndex hosts_;
   std::vector<Range> groups_{{}};
-  PairTable groups_by_host_;  ///< by the begin of a list and the number of a host
+  PairTable groups_by_host_;  ///< by the start of a list and the number of a host
   std::vector<Route> routes_;
 };
 
-/// One walk through the trie.
+/// A walk through the trie for one request.
 template <class IsMatch>
 class RouteIndex::Search {
  public:
@@ -109,7 +109,7 @@ class RouteIndex::Search {
     if (node.lowest >= best_) return;
     if (node.is_split) {
       if (path.empty()) {
-        // A pattern that ends in a slash matches without it, too.
+        // A pattern that ends in a slash also matches without it.
         if (ends_may_differ_) visit_literal(number, node, {}, path);
         scan(node.ends);
       } else if (path.front() == '/') {
@@ -152,7 +152,7 @@ class RouteIndex::Search {
   bool is_host_known_ = false;
   HostIndex::Number host_number_ = HostIndex::any;
   Route from_;
-  Route best_;  ///< no route from here on is of interest
+  Route best_;  ///< only routes below this one are of interest
   IsMatch& is_match_;
 };
 

@@ -17,13 +17,13 @@ constexpr http::Refusal encoding_not_tolerated{
 constexpr http::Refusal host_missing{
     400, "the request has no Host field, which the routes of its path need"};
 
-/// The reading that stands for number `reading`: the last one for those that the question lacks.
+/// Returns the reading with that number, or the last one if the question has fewer.
 const PathReading& reading_of(const Question& question, std::size_t reading) {
   const auto paths = question.paths.all();
   return paths[std::min(reading, paths.size() - 1)];
 }
 
-/// The routes of `entries` that decide, or the others.
+/// Returns the routes of `entries` that decide, or the others.
 std::vector<RouteIndex::Entry> indexed(const std::vector<RouteTable::Entry>& entries,
                                        bool decides) {
   std::vector<RouteIndex::Entry> chosen;
@@ -65,8 +65,8 @@ bool RouteTable::accepts_method(std::string_view method) const {
          lower_case_methods_.end();
 }
 
-/// Opens all readings of a question that is reached while its request is still without a route. A
-/// question with fewer readings than another stands with its last one for the rest of them.
+/// Opens all readings of a question that is reached before the request has a route. A question with
+/// fewer readings than another uses its last one for the rest.
 void RouteTable::widen(Search& search, const Question& question) {
   const std::size_t readings = question.paths.all().size();
   if (search.readings == 0 || (search.open & 1U) != 0) search.open |= (1U << readings) - 1U;
@@ -91,9 +91,9 @@ RouteTable::Route RouteTable::first_among(Route from, Route to, const Question& 
   return first_match(deciding_, *described, reading, from, route);
 }
 
-/// Finds the first route of [from, to) for each open reading; without `described` none of them
-/// decides. The candidates are in the order of
-/// their routes, and for one route in the order of the readings.
+/// Finds the first route of [from, to) for each open reading. Without `described` none of the
+/// routes may decide. The candidates are in the order of their routes, and for one route in the
+/// order of the readings.
 void RouteTable::find_among(Route from, Route to, const Question& asked, const Question* described,
                             Search& search) const {
   if (std::has_single_bit(search.open)) {

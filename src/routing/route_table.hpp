@@ -1,4 +1,4 @@
-// The routes of a configuration, and which of them a request is for.
+// The routes of a configuration; finds those that match a request.
 //
 // The first route that matches takes the request; an index finds it (route_index.hpp). A path that
 // can be read in several ways (path_readings.hpp) may lead to a different route in each: the route
@@ -25,7 +25,7 @@
 namespace weir::routing {
 
 inline constexpr http::Refusal lower_case_method{
-    400, "the method has lower-case letters; write it in upper case, as GET"};
+    400, "the method has lower-case letters; write it in upper case, such as GET"};
 
 /// A request as routes see it.
 struct Question {
@@ -33,7 +33,7 @@ struct Question {
   PathReadings paths;
 };
 
-/// A route that the request is for in at least one reading of its path.
+/// A route that matches the request in at least one reading of its path.
 struct Candidate {
   std::size_t route = 0;  ///< its place in the configuration
   std::string_view path;  ///< the reading
@@ -45,8 +45,8 @@ class RouteTable {
   struct Entry {
     const Match* match;  ///< outlives the table
     PathEncodings tolerated{};
-    bool decides = false;  ///< about the request that another proxy describes
-    bool refuses = false;  ///< answers 400 or above itself, for some paths and not for all
+    bool decides = false;  ///< sees the original request that another proxy describes
+    bool refuses = false;  ///< generates an answer of 400 or above, for some paths but not for all
   };
 
   RouteTable(std::vector<Entry> entries, const PathVariants& variants);
@@ -56,28 +56,28 @@ class RouteTable {
 
   /// False for a method with a lower-case letter that no route names exactly: methods are
   /// case-sensitive (RFC 9110 section 9.1), but some services read "post" as POST, which would take
-  /// it past the routes for POST. It is answered lower_case_method.
+  /// it past the routes for POST. Answer it with lower_case_method.
   bool accepts_method(std::string_view method) const;
 
-  /// Finds the routes for `asked`. Routes that decide see what `original` returns instead, a
+  /// Finds the routes for `asked`. Routes that decide see the result of `original` instead, a
   /// Result<const Question*, http::Refusal>; it is called at most once, and only if one of them is
   /// reached.
   ///
   /// The first candidate takes the request: the route of the normal form or, where another reading
-  /// leads to a route that refuses, that one. No candidates: no route matches the normal
-  /// form. Refused with 400: an encoding that one of the candidates does not tolerate, and a
-  /// request without a host for a route that has one.
+  /// leads to a route that refuses, that one. No candidates: no route matches the normal form.
+  /// Refuses with 400: an encoding that one of the candidates does not tolerate, and a request
+  /// without a host for a route with one.
   template <class Original>
   std::optional<http::Refusal> find(const Question& asked, Original&& original,
                                     std::vector<Candidate>& candidates) const;
 
  private:
   using Route = RouteIndex::Route;
-  /// While routes are found.
+  /// The state of one find().
   struct Search {
     std::vector<Candidate>& candidates;
     std::uint32_t open = 0;    ///< a bit for each reading that has found no route yet
-    std::size_t readings = 0;  ///< of the question that has most
+    std::size_t readings = 0;  ///< the number of the question that has more
     PathEncodings encodings{};
     bool lacks_host = false;                ///< a route that was found needs a host
     std::optional<std::size_t> normal{};    ///< the candidate of the normal form

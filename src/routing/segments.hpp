@@ -1,4 +1,4 @@
-// The segments and the escapes of a path. Pure.
+// Functions on the segments and the escapes of a path. Pure.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline std::string_view without_trailing_slash(std::string_view path) {
   return path;
 }
 
-/// Segments that append_segments() leaves as they are.
+/// True for segments that append_segments() copies unchanged.
 struct KeptSegments {
   bool empty = false;
   bool dots = false;

@@ -194,7 +194,7 @@ class NoDescriptors(AbuseCase):
         self.leave_none()
         self.log.rename(self.log.with_suffix(".1"))
         self.weir.signal(signal.SIGUSR1)
-        eventually(lambda: "SIGUSR1: can not open log file" in self.weir.stderr, "it is said")
+        eventually(lambda: "SIGUSR1: cannot open log file" in self.weir.stderr, "it is said")
         self.assertIn("Too many open files", self.weir.stderr)
         self.assertEqual(self.client.get("/during").body, b"/during")
         old = self.log.with_suffix(".1")

@@ -18,7 +18,7 @@ std::string appended(std::string text, Append&& append) {
   return text;
 }
 
-TEST_CASE("pieces stand one behind the other, and behind what was there") {
+TEST_CASE("pieces are appended in order, after the text that was there") {
   CHECK(appended("a", [](Appender& out) { out.add("bc").add('d').add("").number(12); }) ==
         "abcd12");
   CHECK(appended("a", [](Appender&) {}) == "a");
@@ -46,7 +46,7 @@ TEST_CASE("padded numbers have zeros before them, and their last digits if they 
         }) == "07:2026:23:000");
 }
 
-TEST_CASE("any size of piece fits, and room that is there is used before more is made") {
+TEST_CASE("pieces of any size fit, and the capacity is used before it grows") {
   for (const std::size_t size : {1U, 511U, 512U, 513U, 5'000U, 100'000U}) {
     const std::string piece(size, 'p');
     CHECK(appended("of ", [&](Appender& out) { out.add(piece).add('|').add(piece); }) ==

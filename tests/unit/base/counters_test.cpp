@@ -43,7 +43,7 @@ TEST_CASE("bounds ascend, and the sum is of all observations") {
   CHECK(histogram.sum_us() == 100'000'007);
 }
 
-TEST_CASE("a route counts by status, and does not trip over one that is none") {
+TEST_CASE("a route counts by status, and ignores invalid ones") {
   RouteCounters route;
   route.count(200, Duration{1});
   route.count(429, Duration{1});

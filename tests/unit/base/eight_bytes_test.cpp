@@ -16,7 +16,7 @@ std::uint64_t word_of(const Bytes& bytes) {
   return std::bit_cast<std::uint64_t>(bytes);
 }
 
-/// Where the lowest high bit is set; 8 if none is.
+/// The position of the lowest high bit set; 8 if none is.
 int first_in(std::uint64_t marks) {
   return std::countr_zero(marks) / 8;
 }
@@ -30,7 +30,7 @@ unsigned char small(unsigned char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<unsigned char>(c + 32) : c;
 }
 
-TEST_CASE("eight bytes together are what they are one by one") {
+TEST_CASE("eight bytes together give the result of eight single bytes") {
   const auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 random{seed};

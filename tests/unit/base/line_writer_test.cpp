@@ -51,7 +51,7 @@ class Pipe {
   std::array<int, 2> ends_{};
 };
 
-/// Files of this process can not grow beyond it.
+/// Files of this process cannot grow beyond it.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
@@ -140,7 +140,7 @@ TEST_CASE("LineWriter appends every line of every thread, each whole") {
     CHECK(count == lines_each);
 }
 
-TEST_CASE("of a line that could not be made nothing is left") {
+TEST_CASE("a line that could not be written is removed completely") {
   const TemporaryDirectory directory;
   const auto path = directory.file("access.log");
   {
@@ -156,7 +156,7 @@ TEST_CASE("of a line that could not be made nothing is left") {
   CHECK(content(path) == "before\nbehind\n");
 }
 
-TEST_CASE("LineBuffer hands over at the chunk size without being asked") {
+TEST_CASE("LineBuffer passes its lines on at the chunk size by itself") {
   const TemporaryDirectory directory;
   const auto path = directory.file("access.log");
   const auto writer = open_writer(path);
@@ -269,7 +269,7 @@ TEST_CASE("LineWriter::reopen follows a log rotation") {
   CHECK(content(rotated) == "before\n");
 }
 
-TEST_CASE("LineWriter::reopen keeps the old file when the new one can not be opened") {
+TEST_CASE("LineWriter::reopen keeps the old file when the new one cannot be opened") {
   const TemporaryDirectory directory;
   std::filesystem::create_directory(directory.file("logs"));
   const auto path = directory.file("logs/access.log");
@@ -282,10 +282,10 @@ TEST_CASE("LineWriter::reopen keeps the old file when the new one can not be ope
   CHECK(eventually([&] { return content(directory.file("moved/access.log")) == "kept\n"; }));
 }
 
-TEST_CASE("LineWriter::open says which file and why") {
+TEST_CASE("LineWriter::open reports the file and the reason") {
   const auto writer = LineWriter::open("/nonexistent/weir/access.log");
   REQUIRE(writer.has_error());
   CHECK(writer.error().message ==
-        "can not open log file \"/nonexistent/weir/access.log\" for appending: "
+        "cannot open log file \"/nonexistent/weir/access.log\" for appending: "
         "No such file or directory");
 }

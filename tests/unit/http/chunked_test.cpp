@@ -16,7 +16,7 @@ struct Decoded {
   Event end = Event::need_more;
   std::string payload;
   std::string trailers;  ///< name=value; for each
-  std::string rest;      ///< what was not consumed
+  std::string rest;      ///< the bytes not consumed
   friend bool operator==(const Decoded&, const Decoded&) = default;
 };
 
@@ -158,7 +158,7 @@ TEST_CASE("the trailer section is bounded, a line and altogether") {
   CHECK(decode("0\r\n" + lines + line_of(100) + "\r\n\r\n").end == Event::malformed);
 }
 
-TEST_CASE("an end is final") {
+TEST_CASE("no bytes are accepted after the end") {
   ChunkedDecoder finished;
   CHECK(finished.next("0\r\n\r\n").event == Event::done);
   CHECK(finished.next("5\r\n").event == Event::done);
@@ -211,7 +211,7 @@ std::vector<std::string_view> random_pieces(std::string_view whole, std::mt19937
   return pieces;
 }
 
-TEST_CASE("what is encoded comes back") {
+TEST_CASE("encoded chunks are decoded to the same bytes") {
   const auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 random{seed};

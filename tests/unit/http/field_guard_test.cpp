@@ -21,7 +21,7 @@ const FieldGuard guard{{.client_field = "X-Edge.IP",
                         .observed = {"user-agent"},
                         .untrusted = {"x-geo-country", "x-internal-*", "sec-*", "from"}}};
 
-TEST_CASE("F7: names that a server may take for another field's are told apart") {
+TEST_CASE("F7: names that a server may read as another field are recognised") {
   for (const char* name : {"Content_Length",
                            "TRANSFER_ENCODING",
                            "transfer_encoding",
@@ -155,7 +155,7 @@ TEST_CASE("Host and framing fields are never removed") {
   CHECK(may_be_untrusted("x-host"));
 }
 
-TEST_CASE("unusual names are dropped where that is wanted") {
+TEST_CASE("unusual names are dropped if that is configured") {
   auto fields = fields_of({{"Host", "a"}, {"X_A", "1"}, {"X-B", "2"}, {"x.api.key", "3"}});
   guard.drop_unusual(fields);
   CHECK(fields.size() == 4);

@@ -29,7 +29,7 @@ TEST_CASE("H3: fields of the hop are removed though not listed") {
   }
 }
 
-TEST_CASE("H4: a sender can not strip identity or framing") {
+TEST_CASE("H4: a sender cannot strip identity or framing") {
   const std::vector<std::string> kept{"X-Api-Key", "x-tenant"};
   for (const char* name :
        {"host", "Content-Length", "authorization", "cookie", "forwarded", "X-Forwarded-For",
@@ -66,8 +66,7 @@ TEST_CASE("the options with a meaning of their own are found") {
   CHECK(options.name_count == 0);
 }
 
-TEST_CASE(
-    "a message that names more than sixteen fields is told apart, repeated names are not counted") {
+TEST_CASE("a message that names more than sixteen fields is reported, repeated names count once") {
   const auto options_of = [](int count, int repeats) {
     std::string list;
     for (int repeat = 0; repeat < repeats; ++repeat) {

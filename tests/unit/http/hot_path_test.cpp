@@ -1,4 +1,4 @@
-// What every request goes through allocates nothing once the response buffer has its size.
+// The code that every request runs allocates nothing once the response buffer has its size.
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,7 +41,7 @@ TEST_CASE("reading a head allocates nothing") {
         }) == 0);
 }
 
-TEST_CASE("judging the names of fields allocates nothing") {
+TEST_CASE("checking the names of fields allocates nothing") {
   const FieldGuard guard{{.own = {"x-api-key"}, .untrusted = {"x-internal-*"}}};
   const auto fields = fields_of({{"Host", "api.example.com"},
                                  {"X-Api-Key", "a-key"},

@@ -17,7 +17,7 @@ std::string json_string(std::string_view text) {
   return out;
 }
 
-TEST_CASE("JSON strings escape what JSON wants escaped") {
+TEST_CASE("JSON strings escape the characters that JSON requires") {
   CHECK(json_string("") == R"("")");
   CHECK(json_string("a\"\\/b") == R"("a\"\\/b")");
   CHECK(json_string("\n\r\t\b\f") == R"("\n\r\t\u0008\u000c")");
@@ -25,13 +25,13 @@ TEST_CASE("JSON strings escape what JSON wants escaped") {
   CHECK(json_string("\u00e9\u20ac\U0001F30D") == "\"\u00e9\u20ac\U0001F30D\"");
 }
 
-TEST_CASE("what terminals and readers of lines may obey is escaped") {
+TEST_CASE("characters that terminals and line readers interpret are escaped") {
   CHECK(json_string("\u0080\u009b31m\u0085\u009f") == R"("\u0080\u009b31m\u0085\u009f")");
   CHECK(json_string("a\u2028b\u2029c") == R"("a\u2028b\u2029c")");
   CHECK(json_string("\u00a0\u2027\u202a") == "\"\u00a0\u2027\u202a\"");
 }
 
-TEST_CASE("a character that needs an escape is found wherever it stands") {
+TEST_CASE("a character that needs an escape is found in any position") {
   for (std::size_t size = 1; size < 40; ++size) {
     for (std::size_t at = 0; at < size; ++at) {
       for (int byte = 0; byte < 256; ++byte) {
@@ -73,7 +73,7 @@ TEST_CASE("invalid UTF-8 becomes U+FFFD, one for each maximal subpart") {
   }
 }
 
-TEST_CASE("whatever is quoted is valid JSON, and valid text comes back as it was") {
+TEST_CASE("any quoted text is valid JSON, and valid text is parsed to the same text") {
   const auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 random{seed};

@@ -6,7 +6,7 @@
 namespace weir::http {
 namespace {
 
-TEST_CASE("a plain name has letters, digits and - only, wherever another character stands") {
+TEST_CASE("a plain name has letters, digits and - only, in every position") {
   for (int byte = 0; byte < 256; ++byte) {
     const auto c = static_cast<char>(byte);
     if (!is_token_character(c)) continue;

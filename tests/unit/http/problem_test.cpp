@@ -40,7 +40,7 @@ TEST_CASE("several violated policies, and names that need escapes") {
   CHECK(body["violated-policies"] == nlohmann::json::array({"a\"b", "c\\"}));
 }
 
-TEST_CASE("a cost that can never pass says so and tells no time") {
+TEST_CASE("the detail for a cost that can never pass has no time") {
   std::string out;
   const std::vector<std::string_view> violated{"p"};
   append_quota_exceeded(out, 429, violated, std::nullopt);

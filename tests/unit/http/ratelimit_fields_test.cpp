@@ -88,15 +88,15 @@ TEST_CASE("the partition key is a byte sequence of the hash, in both fields, of 
 TEST_CASE("times are rounded up and never to zero") {
   struct Row {
     Duration exact;
-    const char* told;
+    const char* seconds;
   };
   for (const Row row :
        {Row{1us, "1"}, Row{999'999us, "1"}, Row{1s, "1"}, Row{1'000'001us, "2"}, Row{12s, "12"}}) {
     INFO(row.exact.count());
     const Reported policy{"p", 10, 0, row.exact, row.exact};
     const std::string text = fields_for({policy.report});
-    CHECK(text.find(std::string{";r=0;t="} + row.told + "\r\n") != std::string::npos);
-    CHECK(text.find(std::string{"RateLimit-Reset: "} + row.told + "\r\n") != std::string::npos);
+    CHECK(text.find(std::string{";r=0;t="} + row.seconds + "\r\n") != std::string::npos);
+    CHECK(text.find(std::string{"RateLimit-Reset: "} + row.seconds + "\r\n") != std::string::npos);
   }
 }
 
@@ -113,7 +113,7 @@ std::string limit_told(const Reported& a, const Reported& b) {
   return text.substr(prefix.size(), text.find('\r') - prefix.size());
 }
 
-TEST_CASE("the older fields speak of the policy closest to exhaustion") {
+TEST_CASE("the older fields describe the policy closest to exhaustion") {
   CHECK(limit_told({"a", 100, 50, 1s, 1s}, {"b", 10, 4, 1s, 1s}) == "10");
   CHECK(limit_told({"a", 10, 4, 1s, 1s}, {"b", 100, 50, 1s, 1s}) == "10");
   CHECK(limit_told({"a", 1000, 0, 1s, 1s}, {"b", 2, 1, 9s, 1s}) == "1000");
@@ -156,7 +156,7 @@ TEST_CASE("Retry-After in seconds") {
   CHECK(retry_after(12, RetryAfterForm::seconds, Instant{}) == "Retry-After: 12\r\n");
 }
 
-TEST_CASE("Retry-After as a date is not earlier than the moment meant") {
+TEST_CASE("Retry-After as a date is not earlier than the instant") {
   const Instant on_the_second = instant_from_us(784'111'777'000'000);
   CHECK(retry_after(0, RetryAfterForm::http_date, on_the_second) ==
         "Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n");
@@ -169,7 +169,7 @@ TEST_CASE("Retry-After as a date is not earlier than the moment meant") {
             .size() == 44);
 }
 
-TEST_CASE("the wait that is told is rounded up, never zero, and jittered within bounds") {
+TEST_CASE("Retry-After is rounded up, never zero, and jittered within bounds") {
   CHECK(retry_after_seconds(0us, 0us, 7) == 1);
   CHECK(retry_after_seconds(1us, 0us, 7) == 1);
   CHECK(retry_after_seconds(12s, 0us, 7) == 12);

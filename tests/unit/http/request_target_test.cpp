@@ -169,7 +169,7 @@ TEST_CASE("R2: the absolute form is reduced, and agrees with Host") {
   CHECK(outcome_of("GET", "http://h/", {}, 0).host == "h");
 }
 
-TEST_CASE("R3: a target that is none of the forms is refused, never mended") {
+TEST_CASE("R3: a target in none of the forms is refused, never corrected") {
   for (const char* target : {"",
                              "a",
                              "a/b",
@@ -199,7 +199,7 @@ TEST_CASE("R3: a target that is none of the forms is refused, never mended") {
   }
 }
 
-TEST_CASE("R5: the asterisk is for OPTIONS alone") {
+TEST_CASE("R5: the asterisk is for OPTIONS only") {
   CHECK(outcome_of("OPTIONS", "*", {{"Host", "h"}}).path == "*");
   CHECK(outcome_of("OPTIONS", "http://h", {{"Host", "h"}}).target == "*");
   CHECK(outcome_of("OPTIONS", "http://h?x", {{"Host", "h"}}).target == "/?x");

@@ -30,7 +30,7 @@ TEST_CASE("iequals folds ASCII letters and nothing else") {
   CHECK_FALSE(iequals("\xc3\x89", "\xc3\xa9"));
 }
 
-TEST_CASE("iequals looks at every character, however long the names are") {
+TEST_CASE("iequals compares every character, however long the names are") {
   for (std::size_t size = 1; size < 40; ++size) {
     for (std::size_t at = 0; at < size; ++at) {
       const std::string name(size, 'n');

@@ -12,7 +12,7 @@ std::string offer_of(std::initializer_list<NameValue> lines) {
   return offer;
 }
 
-TEST_CASE("what is offered is one list of all Upgrade lines, without h2c") {
+TEST_CASE("the offer is one list of all Upgrade lines, without h2c") {
   CHECK(offer_of({}) == "");
   CHECK(offer_of({{"Upgrade", "websocket"}}) == "websocket");
   CHECK(offer_of({{"Upgrade", " a/1 ,, b"}, {"Host", "c"}, {"upgrade", "d"}}) == "a/1, b, d");

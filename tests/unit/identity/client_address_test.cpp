@@ -45,7 +45,7 @@ TEST_CASE("without trusted proxies the peer is the client") {
   CHECK(by_x_forwarded_for({"1.1.1.1"}, "2001:db8:2::1") == "2001:db8:2::1");
 }
 
-TEST_CASE("pitfall 19: X-Forwarded-For is walked from the right, over trusted proxies only") {
+TEST_CASE("X-Forwarded-For is walked from the right, over trusted proxies only") {
   struct Row {
     Lines lines;
     const char* client;
@@ -62,7 +62,7 @@ TEST_CASE("pitfall 19: X-Forwarded-For is walked from the right, over trusted pr
       {{"6.6.6.6, 1.1.1.1", "10.0.0.2"}, "1.1.1.1"},
       {{"6.6.6.6", "1.1.1.1"}, "1.1.1.1"},
       {{"1.1.1.1", "10.0.0.3", "10.0.0.2"}, "1.1.1.1"},
-      // never left past what is not an address
+      // never past an entry that is not an address
       {{"6.6.6.6, garbage"}, "10.0.0.1"},
       {{"6.6.6.6, unknown, 10.0.0.2"}, "10.0.0.2"},
       {{"6.6.6.6", "garbage", "10.0.0.2"}, "10.0.0.2"},
@@ -87,7 +87,7 @@ TEST_CASE("pitfall 19: X-Forwarded-For is walked from the right, over trusted pr
   CHECK(by_x_forwarded_for({"1.1.1.1"}, "::ffff:10.0.0.1") == "1.1.1.1");
 }
 
-TEST_CASE("Forwarded is walked like a list, its `for` alone (RFC 7239)") {
+TEST_CASE("Forwarded is walked like a list, only its `for` counts (RFC 7239)") {
   struct Row {
     Lines lines;
     const char* client;
@@ -130,7 +130,7 @@ TEST_CASE("Forwarded is walked like a list, its `for` alone (RFC 7239)") {
   }
 }
 
-TEST_CASE("a single-address field is believed from trusted peers, once") {
+TEST_CASE("a single-address field is used from trusted peers, if it appears once") {
   const auto settings = settings_for(Header::single, "X-Real-IP");
   CHECK(client(settings, "10.0.0.1", "x-real-ip", {"1.1.1.1"}) == "1.1.1.1");
   CHECK(client(settings, "10.0.0.1", "x-real-ip", {"1.1.1.1:99"}) == "1.1.1.1");
@@ -142,7 +142,7 @@ TEST_CASE("a single-address field is believed from trusted peers, once") {
   CHECK(client(settings, "10.0.0.1", "x-forwarded-for", {"1.1.1.1"}) == "10.0.0.1");
 }
 
-TEST_CASE("a field that is not the configured one is not looked at") {
+TEST_CASE("a field other than the configured one is not read") {
   CHECK(client(settings_for(Header::x_forwarded_for), "10.0.0.1", "Forwarded", {"for=1.1.1.1"}) ==
         "10.0.0.1");
   CHECK(client(settings_for(Header::forwarded), "10.0.0.1", "X-Forwarded-For", {"1.1.1.1"}) ==
@@ -180,7 +180,7 @@ TEST_CASE("nodes") {
   }
 }
 
-TEST_CASE("whatever a client writes before a proxy's entry, the entry is what is found") {
+TEST_CASE("the entry of the proxy is found after any text of the client") {
   const auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 random{seed};

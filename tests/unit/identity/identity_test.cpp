@@ -118,7 +118,7 @@ TEST_CASE("a segment of the path, or all of it, which is decoded already") {
   CHECK(resolved(path(), {.path = "/a"}) != resolved(path(), {.path = "/b"}));
 }
 
-TEST_CASE("pitfall 18: a client address is its network, by family") {
+TEST_CASE("a client address is its network, by family") {
   const auto of = [](const char* client, int v4 = 32, int v6 = 64) {
     return resolved(client_source, {.client = client, .ipv4_prefix = v4, .ipv6_prefix = v6});
   };
@@ -142,7 +142,7 @@ TEST_CASE("any_of takes the first that is present, all_of needs all") {
   CHECK(resolved(all, {.fields = {{"a", "1"}}, .query = "b=2"}));
   CHECK_FALSE(resolved(all, {.fields = {{"a", "1"}}}));
   CHECK_FALSE(resolved(all, {.query = "b=2"}));
-  // what an absent alternative has found so far leaves no trace
+  // parts found before an absent one have no effect
   CHECK(resolved(any_of({all, query("b")}), {.fields = {{"a", "1"}}, .query = "c=1&b=2"}) ==
         resolved(all, {.fields = {{"a", "1"}}, .query = "b=2"}));
   CHECK(resolved(any_of({all_of({header("a"), header("x")}), query("b")}),
@@ -150,7 +150,7 @@ TEST_CASE("any_of takes the first that is present, all_of needs all") {
         resolved(query("b"), {.query = "b=2"}));
 }
 
-TEST_CASE("pitfall 17: parts do not run into each other, and kinds do not mix") {
+TEST_CASE("parts are delimited, and kinds never collide") {
   std::set<Hash128> seen;
   std::size_t made = 0;
   const auto add = [&](const Source& source, const Given& given) {
@@ -181,7 +181,7 @@ TEST_CASE("pitfall 17: parts do not run into each other, and kinds do not mix") 
   CHECK(seen.size() == made);
 }
 
-TEST_CASE("pitfall 21: the hash depends on the key") {
+TEST_CASE("the hash depends on the key") {
   const Given given{.fields = {{"a", "1"}}};
   CHECK(resolved(header("a"), given) != resolved(header("a"), given, SipKey{.k0 = 1, .k1 = 3}));
 }

@@ -13,7 +13,7 @@ std::string shown(std::string_view text) {
   return IpAddress::parse(text).value().to_string();
 }
 
-TEST_CASE("addresses are shown as RFC 5952 says") {
+TEST_CASE("addresses are formatted according to RFC 5952") {
   struct Row {
     const char* text;
     const char* canonical;
@@ -45,7 +45,7 @@ TEST_CASE("addresses are shown as RFC 5952 says") {
   }
 }
 
-TEST_CASE("pitfall 18: mapped and NAT64 addresses are IPv4, by bits and not by notation") {
+TEST_CASE("mapped and NAT64 addresses are IPv4, by bits and not by notation") {
   for (const char* text : {"192.0.2.1", "::ffff:192.0.2.1", "::FFFF:c000:0201",
                            "0:0:0:0:0:ffff:c000:201", "64:ff9b::192.0.2.1", "64:ff9b::c000:201"}) {
     INFO(text);
@@ -63,7 +63,7 @@ TEST_CASE("pitfall 18: mapped and NAT64 addresses are IPv4, by bits and not by n
   }
 }
 
-TEST_CASE("what is not an address is refused") {
+TEST_CASE("texts that are not addresses are refused") {
   for (const char* text : {"",
                            " ",
                            "1",
@@ -144,7 +144,7 @@ bool contains(const char* prefix, const char* address) {
   return Prefix::parse(prefix).value().contains(IpAddress::parse(address).value());
 }
 
-TEST_CASE("prefixes contain what shares their bits") {
+TEST_CASE("prefixes contain the addresses with their bits") {
   CHECK(contains("10.0.0.0/8", "10.255.255.255"));
   CHECK_FALSE(contains("10.0.0.0/8", "11.0.0.0"));
   CHECK(contains("10.0.0.0/8", "::ffff:10.1.2.3"));
@@ -169,7 +169,7 @@ TEST_CASE("a prefix of one family contains none of the other") {
   CHECK_FALSE(contains("::/0", "::ffff:192.0.2.1"));
 }
 
-TEST_CASE("what is not a prefix is refused") {
+TEST_CASE("texts that are not prefixes are refused") {
   for (const char* text :
        {"", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0.0/08",
         "10.0.0.0/8/8", "10.0.0.0/8 ", "10.0.0.1/8", "10/8", "2001:db8::/129", "2001:db8::1/32",

@@ -1,4 +1,4 @@
-// Requests to resolve identities from, and the sources, in few words.
+// Short ways to write sources, and requests to resolve identities from.
 #pragma once
 
 #include <initializer_list>

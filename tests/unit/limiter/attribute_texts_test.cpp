@@ -23,7 +23,7 @@ std::vector<std::string> texts(Fixture& fixture, std::vector<Attribute> attribut
 
 }  // namespace
 
-TEST_CASE("What is no secret is told as it is") {
+TEST_CASE("A value that is not secret is kept as it is") {
   Fixture fixture;
   fixture.header("User-Agent", "curl/8");
   CHECK(texts(fixture, {attribute(Kind::method, "", {}), attribute(Kind::path, "", {}),
@@ -33,7 +33,7 @@ TEST_CASE("What is no secret is told as it is") {
         std::vector<std::string>{"GET", "/search", "192.0.2.1", "curl/8", ""});
 }
 
-TEST_CASE("What may be a secret is told as its keyed hash") {
+TEST_CASE("A value that may be secret is kept as its keyed hash") {
   Fixture fixture;
   fixture.header("X-API-Key", "secret");
   fixture.header("Authorization", "secret");

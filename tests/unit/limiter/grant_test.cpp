@@ -39,7 +39,7 @@ TEST_CASE("A grant is settled when the response ends, and not once more by its d
   CHECK(held.store.settled_at == epoch + 2s);
 }
 
-TEST_CASE("A grant whose owner ends is settled by its destructor, at the time of then") {
+TEST_CASE("A grant whose owner ends is settled by its destructor, at that instant") {
   Held held;
   const Instant before = held.clock.now();
   SECTION("at the end of its scope") {
@@ -56,7 +56,7 @@ TEST_CASE("A grant whose owner ends is settled by its destructor, at the time of
   CHECK(held.store.settled_at >= before);
 }
 
-TEST_CASE("A grant that moves is settled by its last owner alone") {
+TEST_CASE("A grant that moves is settled by its last owner only") {
   Held held;
   {
     Grant first = held.grant();

@@ -25,7 +25,7 @@ struct SharedFixture : Fixture {
                   chain_counters);
     limiter = std::make_unique<Limiter>(config, chain->front(), store::Decider::redis);
   }
-  /// Through to the verdict; it holds until the next.
+  /// Runs until the verdict, which is valid until the next call.
   Verdict serve(store::Error error = store::Error::none) {
     store::test::Received received;
     const Verdict* const at_once = limiter->decide(evaluation, routes(), received, epoch);
@@ -66,7 +66,7 @@ TEST_CASE("The verdict of a store that instances share is explained as any other
   CHECK(fixture.store.keys() == 0);
 }
 
-TEST_CASE("A remembered denial is counted, and names the limits that it is known of") {
+TEST_CASE("A remembered denial is counted, and names the limits that it is known for") {
   SharedFixture fixture;
   fixture.limit(shared_policy("narrow", 1), 0);
   fixture.limit(shared_policy("per_key", 10), 1);
@@ -84,7 +84,7 @@ TEST_CASE("A remembered denial is counted, and names the limits that it is known
   CHECK(fixture.counters(1).allowed.value() == 0);
 }
 
-TEST_CASE("Without the shared store each policy does what its on_failure says") {
+TEST_CASE("Without the shared store each policy follows its on_failure") {
   SharedFixture fixture;
   SECTION("local: this instance's share") {
     fixture.limit(shared_policy("shared", 10), 0);
@@ -144,7 +144,7 @@ TEST_CASE("Without the shared store each policy does what its on_failure says") 
   CHECK(fixture.chain->counters().alone.value() > 0);
 }
 
-TEST_CASE("A request without a claim is not decided by the store, but counted as its") {
+TEST_CASE("A request without a claim is not decided by the store, but counted under it") {
   SharedFixture fixture;
   fixture.limit(shared_policy("per_key", 10), 1).required = true;
   fixture.connect();

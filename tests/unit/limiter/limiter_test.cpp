@@ -102,7 +102,7 @@ TEST_CASE("An ambiguous identity is refused, and nothing is charged") {
   }
 }
 
-TEST_CASE("An identity that several limits ask for is theirs all, and of this request only") {
+TEST_CASE("An identity that several limits use is resolved once for each request") {
   Fixture fixture;
   fixture.limit(policy("short", gcra(2, 1s)), 1);
   fixture.limit(policy("long", gcra(3, 60s)), 1);
@@ -129,7 +129,7 @@ TEST_CASE("Cost and overdraft are the limit's") {
   CHECK(forced.limits[0].decision.remaining == 0);
 }
 
-TEST_CASE("Several limits decide together, and the closest to exhaustion speaks") {
+TEST_CASE("Several limits decide together, and the closest to exhaustion is reported") {
   Fixture fixture;
   fixture.limit(policy("wide", gcra(10, 10s)), 0);
   fixture.limit(policy("narrow", gcra(2, 60s)), 0);
@@ -150,7 +150,7 @@ TEST_CASE("Several limits decide together, and the closest to exhaustion speaks"
   CHECK(denied.limits[0].decision.remaining == 8);
 }
 
-TEST_CASE("Retry-After is the latest of what is violated, or never") {
+TEST_CASE("Retry-After is the latest of the violated policies, or never") {
   Fixture fixture;
   fixture.limit(policy("short", gcra(1, 1s)), 0);
   fixture.limit(policy("long", gcra(1, 60s)), 0);

@@ -1,4 +1,4 @@
-// A configuration and a request to decide about, in few words.
+// Short ways to write a configuration and a request for it.
 #pragma once
 
 #include <chrono>
@@ -60,7 +60,7 @@ struct Fixture {
     request.fields = fields;
   }
 
-  /// The verdict holds until the next.
+  /// The verdict is valid until the next call.
   Verdict decide(Duration after = 0s) {
     if (!limiter) limiter = std::make_unique<Limiter>(config, store);
     const Verdict* const verdict = limiter->decide(evaluation, routes(), nobody, epoch + after);

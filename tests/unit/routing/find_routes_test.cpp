@@ -56,7 +56,7 @@ TEST_CASE("a trusted peer describes the request that routes with decide see") {
   CHECK(table.find(question, trusted) == 2);
   CHECK(table.routed.seen_by(true).request.query == "key=1");
   CHECK(table.routed.seen_by(false).request.path == "/auth");
-  // From a stranger the question is about itself.
+  // The fields of an untrusted peer are ignored.
   CHECK(table.find(question, stranger) == -1);
   CHECK_FALSE(table.refusal);
   at(question, "/v1/x");

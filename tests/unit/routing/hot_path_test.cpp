@@ -1,4 +1,4 @@
-// What every request goes through allocates nothing.
+// The code that every request runs allocates nothing.
 #include <array>
 
 #include "catch.hpp"

@@ -1,5 +1,5 @@
-// The meaning of a route table in its plainest form: every route is tried in order, with every
-// reading of the path. The model that RouteTable is compared with.
+// A model of RouteTable to compare it with: tries every route in order, with every reading of the
+// path.
 #pragma once
 
 #include <algorithm>

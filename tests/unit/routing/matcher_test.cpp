@@ -70,7 +70,7 @@ TEST_CASE("headers match by name in any case and by exact value, on any line") {
   CHECK_FALSE(matches(match, RequestOf{{{"X-Beta", "1, 1"}, {"x-tier", "Gold"}}}.view, nullptr));
 }
 
-TEST_CASE("all that is named must hold, and nothing named matches all") {
+TEST_CASE("all conditions must hold, and a match without conditions matches all") {
   CHECK(matches(Match{}, RequestOf{{}}.view, nullptr));
   const Match match{.host = "h",
                     .path = PathPattern::parse("/u/{id}").value(),

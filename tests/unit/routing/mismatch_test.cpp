@@ -10,7 +10,7 @@
 namespace weir::routing {
 namespace {
 
-/// Routes, and what one request finds among them.
+/// Routes, and the result of finding the routes of one request.
 struct Explained {
   Route& add(const char* path = nullptr) {
     Route& route = routes.emplace_back();
@@ -42,7 +42,7 @@ http::RequestOf& asked(http::RequestOf& request, std::string_view path) {
 
 }  // namespace
 
-TEST_CASE("the first condition that fails is named, with what the configuration wants") {
+TEST_CASE("the first condition that fails is named, with the text of the configuration") {
   Explained explained;
   Route& hosted = explained.add("/other");
   hosted.match.host = "*.example.org";
@@ -68,7 +68,7 @@ TEST_CASE("the first condition that fails is named, with what the configuration 
 }
 
 TEST_CASE(
-    "a route that matches is behind the one that takes the request, or matches another reading") {
+    "a route that matches comes after the one that takes the request, or matches another reading") {
   Explained explained;
   explained.add("/a");
   explained.add("/a");

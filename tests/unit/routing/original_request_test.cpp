@@ -22,7 +22,7 @@ Read read(const RequestOf& asked, std::string& storage) {
   return result;
 }
 
-TEST_CASE("a proxy tells which request it asks about") {
+TEST_CASE("the original request is read from the fields of another proxy") {
   struct Row {
     const char* what;
     std::initializer_list<NameValue> fields;
@@ -83,7 +83,7 @@ TEST_CASE("a proxy tells which request it asks about") {
   }
 }
 
-TEST_CASE("a question that could be about two requests is refused") {
+TEST_CASE("a request with two possible original requests is refused") {
   const std::initializer_list<NameValue> questions[] = {
       // The proxy set one of them; the client brought the other.
       {{"Host", "weir"}, {"X-Original-URI", "/dear"}, {"X-Forwarded-Uri", "/cheap"}},

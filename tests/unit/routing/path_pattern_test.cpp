@@ -17,7 +17,7 @@ bool matches(std::string_view pattern, std::string_view path) {
   return PathPattern::parse(pattern).value().matches({.text = path}, captures.data());
 }
 
-TEST_CASE("what a pattern matches") {
+TEST_CASE("patterns match their paths") {
   struct Row {
     const char* pattern;
     std::vector<const char*> matched;
@@ -35,7 +35,7 @@ TEST_CASE("what a pattern matches") {
        {"/v1/a", "/v1/..", "/v1/%2F"},
        {"/v1", "/v1/", "/v1/a/", "/v1/a/b", "/v2/a", "/v1//"}},
       {"/*/b", {"/a/b"}, {"//b", "/b", "/a/a/b", "/a/c"}},
-      // any depth, also none
+      // any depth, including none
       {"/v1/**",
        {"/v1", "/v1/", "/v1/a", "/v1/a/b/", "/v1//"},
        {"/v1a", "/v", "/", "/v2/a", "v1/a"}},
@@ -70,7 +70,7 @@ TEST_CASE("named segments are captured as they are read, in the pattern's order"
   CHECK(captures[2] == "3");
 }
 
-TEST_CASE("a pattern that can not be meant is refused with its text and the reason") {
+TEST_CASE("an invalid pattern is refused with its text and the reason") {
   struct Row {
     const char* pattern;
     const char* reason;
@@ -90,9 +90,9 @@ TEST_CASE("a pattern that can not be meant is refused with its text and the reas
       {"/{a/b}", "whole segments"},
       {"/{a.b}", "letters, digits"},
       {"/{id}/{id}", "named twice"},
-      {"/a?b", "the path alone"},
-      {"/a#b", "the path alone"},
-      {"/a b", "the path alone"},
+      {"/a?b", "the path only"},
+      {"/a#b", "the path only"},
+      {"/a b", "the path only"},
       {"/a//b", "requests are matched in the form \"/a/b\""},
       {"/a/../b", "requests are matched in the form \"/b\""},
       {"/%61/{id}", "requests are matched in the form \"/a/{id}\""},
@@ -100,7 +100,7 @@ TEST_CASE("a pattern that can not be meant is refused with its text and the reas
       {"/x/%2e%2E/login", "requests are matched in the form \"/login\""},
       {"/a%20b/%2D", "requests are matched in the form \"/a%20b/-\""},
       {"/a/.", "requests are matched in the form \"/a/\""},
-      {"/a\n", "the path alone"},
+      {"/a\n", "the path only"},
       {"/{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}/{i}", "more than 8"},
       // requests for these are refused
       {"/a%2Fb", "encoded slash"},
@@ -204,7 +204,7 @@ std::vector<std::string> segments_of(std::string_view path) {
   return segments;
 }
 
-/// The meaning of a pattern, said once more in the plainest way.
+/// A simple model of the meaning of a pattern.
 bool model(std::string_view pattern, std::string_view path) {
   const auto wanted = segments_of(pattern);
   const auto found = segments_of(path);

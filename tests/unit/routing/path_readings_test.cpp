@@ -105,7 +105,7 @@ TEST_CASE("a path is read with and without each of its differences") {
   }
 }
 
-TEST_CASE("without variants there is the normal form alone") {
+TEST_CASE("without variants there is only the normal form") {
   for (const char* path : {"//A/../b;v=1/", "/Login", "/login/", "/a;b", "/./a"})
     CHECK(readings_of(path, {.variants = no_variants}).size() == 1);
 }

@@ -47,7 +47,7 @@ std::string number(int i) {
 
 }  // namespace
 
-TEST_CASE("of many routes with distinct first segments one is tried") {
+TEST_CASE("one of many routes with distinct first segments is tried") {
   Routes routes;
   for (int i = 0; i < many; ++i)
     routes.add("/svc" + number(i) + "/**");
@@ -59,7 +59,7 @@ TEST_CASE("of many routes with distinct first segments one is tried") {
   CHECK(routes.tried("/svc9998/a/b/c") == Tried{9998, 10'000});
 }
 
-TEST_CASE("of many routes that share all but the last segment one is tried") {
+TEST_CASE("one of many routes that differ in the last segment is tried") {
   Routes routes;
   for (int i = 0; i < many; ++i)
     routes.add("/api/{version}/items/i" + number(i));
@@ -68,7 +68,7 @@ TEST_CASE("of many routes that share all but the last segment one is tried") {
   CHECK(routes.tried("/api/v1").empty());
 }
 
-TEST_CASE("of many routes with distinct hosts those of the host are tried") {
+TEST_CASE("only the routes of the host are tried among many with distinct hosts") {
   Routes routes;
   for (int i = 0; i < many; ++i)
     routes.add(nullptr, ("h" + number(i) + ".example.com").c_str());
@@ -80,7 +80,7 @@ TEST_CASE("of many routes with distinct hosts those of the host are tried") {
   CHECK(routes.tried("/a", "x.h1.example.com") == Tried{10'000, 10'001, 10'002, 10'003});
   CHECK(routes.tried("/a", "example.com") == Tried{10'001, 10'003});
   CHECK(routes.tried("/a", "other.org") == Tried{10'003});
-  // Any host could be meant.
+  // It may match any host.
   CHECK(routes.tried("/a", "").size() == many + 4);
 }
 

@@ -103,7 +103,7 @@ TEST_CASE("a route that refuses takes the request in any reading") {
   CHECK(routes.found("//a/b") == Found{1, 2, 2});
 }
 
-TEST_CASE("an encoding needs the consent of every route that is found") {
+TEST_CASE("an encoding must be tolerated by every route that is found") {
   Routes routes;
   routes.add("/files/**", {.match = nullptr, .tolerated = {.slashes = true}});
   routes.add("/api/**");
@@ -129,9 +129,9 @@ TEST_CASE(
   CHECK(routes.asked == 1);
   CHECK(routes.found("/v1/x", "/v3/x") == Found{});
   CHECK_FALSE(routes.found("/other", "/v1/%00"));
-  // A reading of the request that asks closes none of the one that is described.
+  // A reading of the request itself does not close one of the original request.
   CHECK(routes.found("/ask/", "/v1/../v2/x") == Found{2, 1, 0});
-  // The described request may have more readings than the one that asks.
+  // The original request may have more readings than the request itself.
   CHECK(routes.found("/other", "/v1/../v2/x") == Found{2, 1});
 }
 

@@ -1,4 +1,5 @@
-// The route table finds what trying every route in order finds: random tables, random requests.
+// The route table finds the same routes as trying every route in order: random tables, random
+// requests.
 #include <deque>
 #include <random>
 #include <string>
@@ -62,7 +63,7 @@ const Texts path_parts{"/a",
 /// A table and the requests that are asked about it, all from one random sequence.
 struct Case {
   explicit Case(std::uint32_t seed) : random(seed) {
-    // Small tables are tried linearly, large ones are divided: both are wanted, and the border.
+    // Small tables are tried linearly, large ones are divided: sizes on both sides of the bound.
     const std::size_t counts[] = {1, 3, 4, 5, 6, 9, 20, 60, 200};
     const std::size_t count = counts[below(std::size(counts))];
     decides = chance(3);
@@ -210,7 +211,7 @@ std::size_t check_agreement(Case& one, const RouteTable& table, const LinearTabl
   return candidates.size();
 }
 
-TEST_CASE("the index finds what trying every route in order finds") {
+TEST_CASE("the index finds the same routes as trying every route in order") {
   const auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::size_t found = 0;
@@ -227,7 +228,7 @@ TEST_CASE("the index finds what trying every route in order finds") {
       several += count > 1 ? 1 : 0;
     }
   }
-  // Else the cases would not show anything.
+  // Otherwise the cases would prove nothing.
   CHECK(found > 10'000);
   CHECK(several > 1'000);
 }
