@@ -15,9 +15,9 @@ Result<Endpoint> parse_admin_url(std::string_view url) {
   }
   const auto endpoint = config::parse_endpoint(address);
   if (!endpoint || endpoint->is_unix() == is_http || (is_http && endpoint->port == 0)) {
-    return Problem{
-        config::in_quotes(url) +
-        " is no admin URL; write http://HOST:PORT, as http://127.0.0.1:9090, or unix:/path"};
+    return Problem{config::in_quotes(url) +
+                   " is not the URL of an admin server; write http://HOST:PORT, such as "
+                   "http://127.0.0.1:9090, or unix:/path"};
   }
   return *endpoint;
 }

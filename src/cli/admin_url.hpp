@@ -1,4 +1,4 @@
-// The URL under which a command reaches a running instance's admin server.
+// The URL of a running instance's admin server.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace weir::cli {
 
-/// `http://HOST:PORT` or `unix:/path`; a slash at the end is allowed, a path is not.
+/// Parses `http://HOST:PORT` or `unix:/path`. A slash at the end is allowed, a path is not.
 Result<Endpoint> parse_admin_url(std::string_view url);
 
 }  // namespace weir::cli

@@ -87,15 +87,15 @@ void add_check(CLI::App& root, Action& chosen) {
   const auto options = std::make_shared<CheckOptions>();
   command->add_option("FILE", options->file, "The configuration")->type_name("");
   command->add_flag("--verbose,-v", options->verbose,
-                    "Say what the store and every route resolve to");
-  command
-      ->add_option("--probe", options->probe,
-                   "Ask the service at this URL how it reads requests that can be read two ways")
-      ->type_name("URL");
+                    "Print what the store and every route resolve to");
   command
       ->add_option(
-          "--probe-header", options->probe_field,
-          "A field that changes the service's answer, to ask about look-alikes of its name")
+          "--probe", options->probe,
+          "Find out how the service at this URL reads requests that can be read in two ways")
+      ->type_name("URL");
+  command
+      ->add_option("--probe-header", options->probe_field,
+                   "A field that changes the service's answer, to try look-alikes of its name")
       ->type_name("'NAME: VALUE'");
   command->footer(
       "Prints `FILE: ok`, or a line for each problem: `FILE:LINE:COLUMN: message`.\n"

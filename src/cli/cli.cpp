@@ -18,7 +18,7 @@ namespace {
 constexpr auto description = "Weir, a rate-limiting reverse proxy.";
 constexpr auto footer =
     "Exit codes: 0 success, 1 failure while running, 2 wrong usage or configuration.\n"
-    "`weir COMMAND --help` tells more.";
+    "`weir COMMAND --help` shows the options of a command.";
 
 void describe(CLI::App& root, Action& chosen) {
   root.require_subcommand(1);
@@ -34,18 +34,19 @@ void describe(CLI::App& root, Action& chosen) {
   add_unsupported(root, chosen);
 }
 
-/// The command the user meant, for the advice after a wrong line.
+/// The --help command for the command that was given, for the hint after wrong usage.
 std::string help_command(const CLI::App& root) {
   const auto given = root.get_subcommands();
   return given.empty() ? "weir --help" : "weir " + given.front()->get_name() + " --help";
 }
 
-/// CLI11 misses a required argument before it notices one that it does not know.
+/// Describes wrong usage. CLI11 reports a missing argument before an unknown one; the unknown one
+/// is the better hint.
 std::string what_is_wrong(const CLI::App& root, const CLI::ParseError& error) {
   const auto left = root.remaining(true);
   const auto unknown =
       std::find_if(left.begin(), left.end(), [](const auto& one) { return one != "--"; });
-  // What follows the name of an option, or the scheme of a URL, may be a secret.
+  // The value of an option, or the rest of a URL, may be a secret.
   if (unknown == left.end()) {
     constexpr std::string_view not_converted = "Could not convert: ";  // and `NAME = VALUE`
     std::string what = error.what();
@@ -59,7 +60,8 @@ std::string what_is_wrong(const CLI::App& root, const CLI::ParseError& error) {
          unknown->substr(0, is_short ? 2 : unknown->find_first_of("=:")) + "\"";
 }
 
-/// --help and --version arrive as errors of code 0; all other codes of the parser are one of ours.
+/// --help and --version arrive as errors with code 0; all other codes of the parser become
+/// `refused`.
 int report(const CLI::App& root, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) {
     root.exit(error, std::cout, std::cerr);

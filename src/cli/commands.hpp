@@ -1,5 +1,5 @@
-// Each command describes itself to the parser, and says what to run should it be the one chosen.
-// One file a command.
+// The commands, one file each. Each adds itself to the parser, and sets `chosen` to its action if
+// it is the command given.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace weir::cli {
 
-/// What the chosen command does; its result is the exit code.
+/// The action of a command; it returns the exit code.
 using Action = std::function<int()>;
 
 void add_serve(CLI::App& root, Action& chosen);
@@ -18,7 +18,7 @@ void add_explain(CLI::App& root, Action& chosen);
 void add_health(CLI::App& root, Action& chosen);
 void add_version(CLI::App& root, Action& chosen);
 
-/// Commands that have a name but no deeds: they say so.
+/// Commands that are not implemented yet and report that.
 void add_unsupported(CLI::App& root, Action& chosen);
 
 }  // namespace weir::cli

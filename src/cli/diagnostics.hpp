@@ -1,4 +1,4 @@
-// Problems of a configuration file, as people and editors read them.
+// Prints the problems of a configuration file in a form that people and editors read.
 #pragma once
 
 #include <ostream>
@@ -10,8 +10,8 @@
 
 namespace weir::cli {
 
-/// A line each: `FILE:LINE:COLUMN: LABELmessage`; LINE and COLUMN are left out where there are
-/// none.
+/// Prints a line for each: `FILE:LINE:COLUMN: LABELmessage`; LINE and COLUMN are left out for
+/// problems of the whole file.
 void print_diagnostics(std::ostream& out, const std::string& file,
                        std::span<const config::Diagnostic> diagnostics,
                        std::string_view label = {});

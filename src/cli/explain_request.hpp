@@ -1,4 +1,4 @@
-// The request that `weir explain` is about, as a client would send it.
+// Makes the request head for `weir explain` from its arguments, as a client would send it.
 //
 // Pure. Problems name the argument and never repeat a value, which may be a secret.
 #pragma once
@@ -16,9 +16,9 @@ struct RequestArguments {
   std::vector<std::string> fields{};  ///< `NAME: VALUE`
 };
 
-/// The bytes of the request head (RFC 9112 section 3). The target is sent as written: nothing is
-/// decoded, encoded or normalised, except that a fragment is left out and an empty path is "/". A
-/// Host among the fields replaces that of the URL.
+/// Returns the bytes of the request head (RFC 9112 section 3). The target is sent as written:
+/// nothing is decoded, encoded or normalised, except that a fragment is left out and an empty path
+/// is "/". A Host field in the arguments replaces the host of the URL.
 Result<std::string> request_head(const RequestArguments& arguments);
 
 }  // namespace weir::cli

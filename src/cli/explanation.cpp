@@ -22,7 +22,7 @@ namespace {
 
 using MaybeRefusal = std::optional<http::Refusal>;
 
-/// One request on its way through the phases of docs/life-of-a-request.md, without a connection.
+/// Takes one request through the phases of docs/life-of-a-request.md, without a connection.
 class Explainer {
  public:
   Explainer(const config::Config& config, const identity::IpAddress& peer)
@@ -61,7 +61,7 @@ class Explainer {
     return refusal;
   }
 
-  /// The routes before `taken` that the request is not for.
+  /// Lists the routes before `taken` that do not match.
   void list_skipped(std::size_t taken) {
     for (std::size_t i = 0; i < taken; ++i) {
       const proxy::Route& route = config_.routes[i];
@@ -196,7 +196,7 @@ class Explainer {
     return to;
   }
 
-  /// Which of the limit's identities the request has.
+  /// Finds out which of the limit's identities the request has.
   void look_up(const limiter::Limit& limit, const identity::Evidence& evidence,
                ExplainedLimit& to) const {
     using State = identity::Resolution::State;
@@ -229,7 +229,7 @@ class Explainer {
     to = {.name = definition.name, .source = identity::describe(shown), .hash = {}};
     if (found.state != identity::Resolution::State::found) return found.state;
     to.hash = found.key;
-    // The first of several sources that is present counts.
+    // The first source that is present counts.
     const auto* const any = std::get_if<identity::AnyOf>(&definition.source.from);
     for (std::size_t i = 0; any != nullptr && i < any->sources.size(); ++i) {
       if (identity::resolve(any->sources[i], evidence, config_.identity_key).key != found.key)
@@ -240,8 +240,8 @@ class Explainer {
     return found.state;
   }
 
-  /// Whether the limit applies is the limiter's answer: it does if there is a decision about its
-  /// policy and key. `decided`: decisions that belong to earlier limits.
+  /// Finds the limiter's decision about the policy and key; without one the limit does not apply.
+  /// `decided` counts the decisions that belong to earlier limits.
   void find_decision(const limiter::Verdict& verdict, std::size_t& decided, ExplainedLimit& to) {
     if (!to.identity.hash) return;
     const auto is_same = [&to](const limiter::LimitVerdict& one) {

@@ -1,8 +1,8 @@
-// Why a configuration decides about one request as it does: what `weir explain` prints.
+// Why a configuration serves, limits or refuses one request: the content of `weir explain`.
 //
-// The decision is that of the proxy: the same parser, rules, route table and limiter, with an empty
-// memory store. No connection is opened and nothing is charged. Explanations view the
-// configuration, which has to outlive them.
+// The same parser, rules, route table and limiter as in the proxy decide, with an empty memory
+// store. No connection is opened and nothing is charged. An Explanation has views into the
+// configuration, which must outlive it.
 #pragma once
 
 #include <cstdint>
@@ -77,9 +77,10 @@ struct Explanation {
 Explanation explain(const config::Config& config, const identity::IpAddress& peer,
                     std::string_view head, Instant now);
 
-/// For machines: one JSON object, described in docs/operations.md. Ends without a line break.
+/// Returns one JSON object for scripts, described in docs/operations.md, without a line break at
+/// the end.
 std::string to_json(const Explanation& explanation);
-/// For people: lines of at most 80 characters, unless one word is longer.
+/// Returns text for people, in lines of at most 80 characters unless one word is longer.
 std::string to_text(const Explanation& explanation);
 
 }  // namespace weir::cli

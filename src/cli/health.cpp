@@ -57,7 +57,7 @@ asio::awaitable<Answer> get_readyz(const Endpoint& address) {
   co_return parser.release();
 }
 
-/// Why it is not ready; nothing if it is.
+/// Returns why the instance is not ready; nothing if it is.
 std::optional<std::string> ask(const Endpoint& address) {
   asio::io_context io(1);
   std::optional<std::string> complaint = "no answer within 2 s";
@@ -95,13 +95,13 @@ int health(const std::string& url) {
 }  // namespace
 
 void add_health(CLI::App& root, Action& chosen) {
-  auto* const command = root.add_subcommand("health", "Ask a running instance whether it is ready");
+  auto* const command = root.add_subcommand("health", "Check whether a running instance is ready");
   const auto url = std::make_shared<std::string>("http://127.0.0.1:9090");
-  command->add_option("--admin", *url, "Its admin server, as http://HOST:PORT or unix:/path")
+  command->add_option("--admin", *url, "Its admin server: http://HOST:PORT or unix:/path")
       ->type_name("URL")
       ->capture_default_str();
   command->footer(
-      "Exit code 0 if it is ready, 1 if not, with a line that says why; waits at most 2 s.");
+      "Exit code 0 if it is ready, 1 with a line that gives the reason if not; waits at most 2 s.");
   command->callback([&chosen, url] { chosen = [url] { return health(*url); }; });
 }
 

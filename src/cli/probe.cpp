@@ -14,7 +14,7 @@ constexpr std::string_view alike = "reads both alike";
 constexpr std::string_view apart = "tells them apart";
 constexpr std::string_view unknown = "not found out";
 
-/// A form of the path, and what follows for the configuration from how it is read.
+/// A form of the path, and the advice that follows from how the service reads it.
 struct PathForm {
   std::string_view name;
   std::optional<std::string> path;  ///< nothing: this path has no such form
@@ -26,7 +26,7 @@ std::string inserted(const std::string& path, std::size_t at, std::string_view t
   return path.substr(0, at) + std::string(text) + path.substr(at);
 }
 
-/// The slash before the last segment that is not empty.
+/// The position of the slash before the last segment that is not empty.
 std::size_t last_slash(const std::string& path) {
   const std::size_t end = path.find_last_not_of('/');
   return end == std::string::npos ? 0 : path.rfind('/', end);
@@ -84,7 +84,8 @@ std::array<PathForm, 7> path_forms(const std::string& path) {
   }};
 }
 
-/// An answer that shows nothing of how the request was read: a limit, or a failure of the service.
+/// True for an answer that does not show how the request was read: a limit, or a failure of the
+/// service.
 bool is_no_reading(const ProbeAnswer& answer) {
   return answer.status == 429 || answer.status >= 500;
 }
@@ -103,7 +104,7 @@ class Prober {
   }
   bool is_plain(const ProbeAnswer& answer) const { return same(answer, report_.plain); }
 
-  /// Asks, and adds a finding that says why where there is no answer to compare.
+  /// Sends the request. Adds a finding with the reason if there is no answer to compare.
   std::optional<ProbeAnswer> answer_to(const std::string& form, const ProbeRequest& request);
   void add(std::string form, std::string_view reading, std::string_view advice) {
     report_.findings.push_back(
@@ -210,7 +211,7 @@ void Prober::ask_parameters() {
   const std::size_t equals = first.find('=');
   if (equals == std::string::npos || equals == 0) {
     return add(std::string(name_of_form), unknown,
-               "give the URL a query parameter that changes the answer, as ?id=1");
+               "give the URL a query parameter that changes the answer, such as ?id=1");
   }
   const std::string other = first.substr(0, equals) + "=weir-probe";
   const auto asked = [&](const std::string& query) -> std::optional<ProbeAnswer> {
@@ -261,7 +262,7 @@ Result<ProbeReport> probe(const ProbeTarget& target, const Ask& ask) {
 Result<ProbeTarget> parse_probe_url(std::string_view url) {
   constexpr std::string_view scheme = "http://";
   const Problem problem{
-      "expected http://HOST:PORT/PATH of something that the service serves, as "
+      "expected http://HOST:PORT/PATH of something that the service serves, such as "
       "http://127.0.0.1:3000/api/items"};
   const auto is_usual = [](char c) { return c > ' ' && c < '\x7f' && c != '#'; };
   if (!url.starts_with(scheme) || !std::all_of(url.begin(), url.end(), is_usual)) return problem;

@@ -1,9 +1,9 @@
-// How a service reads requests that can be read two ways, found out by asking it: `weir check
+// Finds out how a service reads requests that can be read in two ways, by sending them: `weir check
 // --probe URL`.
 //
 // Each form of the request differs from the plain one by something that some services ignore. A
-// service that answers both alike, with the same status and body, reads them alike; then a limit on
-// the plain form must hold for the other one too. Everything but the asking is pure.
+// service that answers both with the same status and body reads both alike; then a limit on the
+// plain form must also hold for the other one. All but the sending is pure.
 #pragma once
 
 #include <cstddef>
@@ -24,16 +24,16 @@ using ProbeField = std::pair<std::string, std::string>;
 
 struct ProbeTarget {
   Endpoint address;
-  std::string host;  ///< as the Host field has it
+  std::string host;  ///< as in the Host field
   std::string path;  ///< begins with "/"; the service serves it
   std::string
       query;  ///< without the question mark; its first parameter is the one that is repeated
-  std::optional<ProbeField> field{};  ///< the field whose name is written in other ways
+  std::optional<ProbeField> field{};  ///< the field whose name is varied
 };
 
-/// `http://HOST[:PORT]/PATH[?QUERY]`. The problem says what is wrong with it.
+/// Parses `http://HOST[:PORT]/PATH[?QUERY]`.
 Result<ProbeTarget> parse_probe_url(std::string_view url);
-/// `NAME: VALUE`.
+/// Parses `NAME: VALUE`.
 Result<ProbeField> parse_probe_field(std::string_view text);
 
 struct ProbeRequest {
@@ -47,7 +47,7 @@ struct ProbeAnswer {
   std::string body;
 };
 
-/// Sends one request and waits for its answer.
+/// Sends one request and returns its answer.
 using Ask = std::function<Result<ProbeAnswer>(const ProbeRequest&)>;
 
 struct ProbeFinding {
@@ -62,12 +62,13 @@ struct ProbeReport {
   std::vector<ProbeFinding> findings;
 };
 
-/// Asks for the plain form twice, for a path that should not exist, and for each other form once:
-/// some 20 requests. A problem if the plain form cannot be compared with, or the service does not
-/// answer it.
+/// Requests the plain form twice, a path that should not exist, and each other form once: about 20
+/// requests. Fails if the service does not answer the plain form, or the answer cannot serve for
+/// comparison.
 Result<ProbeReport> probe(const ProbeTarget& target, const Ask& ask);
 
-/// Asks over a TCP connection for each request, within 5 s and up to 1 MiB of body.
+/// Returns a function that opens a TCP connection for each request and reads up to 1 MiB of body
+/// within 5 s.
 Ask ask_over_tcp(const ProbeTarget& target);
 
 }  // namespace weir::cli

@@ -1,4 +1,5 @@
-// The asking of `weir check --probe`: raw requests, because their forms are the point.
+// Sends the requests of `weir check --probe`. They are written byte by byte, because a client
+// library would normalise their forms.
 #include <chrono>
 
 #include <boost/asio/co_spawn.hpp>

@@ -10,7 +10,8 @@
 namespace weir::cli {
 namespace {
 
-/// As of a variable that is not set: not to be taken for an option that is not given.
+/// Refuses an empty value, such as that of a variable that is not set: it must not count as an
+/// option that is not given.
 std::string refuse_empty(const std::string& value) {
   return value.empty() ? "it is empty: give it a value, or leave the option out" : "";
 }
@@ -41,10 +42,10 @@ void add_proxy(CLI::App& root, Action& chosen) {
   auto* const command =
       root.add_subcommand("proxy", "Run without a file: one upstream, one policy");
   const auto flags = std::make_shared<ProxyFlags>();
-  command->add_option("--to", flags->to, "The upstream, as http://127.0.0.1:3000")
+  command->add_option("--to", flags->to, "The upstream, such as http://127.0.0.1:3000")
       ->required()
       ->type_name("URL");
-  command->add_option("--limit", flags->limit, "What a key may do, as 100/1m or 5/s")
+  command->add_option("--limit", flags->limit, "The rate of each key, such as 100/1m or 5/s")
       ->required()
       ->type_name("RATE");
   command->add_option("--burst", flags->burst, "Usable at once; default: the rate's count")

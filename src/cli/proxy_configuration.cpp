@@ -10,8 +10,7 @@
 namespace weir::cli {
 namespace {
 
-// A JSON string is a YAML one (YAML 1.2, section 1.3). The variables of the environment are the
-// shell's business here.
+// Quotes a flag as a JSON string, which is a YAML string (YAML 1.2, section 1.3).
 std::string yaml_quoted(std::string_view text) {
   std::string json;
   http::append_json_string(json, text);

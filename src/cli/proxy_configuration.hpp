@@ -1,5 +1,5 @@
-// `weir proxy` is `weir serve` with a configuration written from flags, so that everything is
-// checked once and in one place.
+// The configuration of `weir proxy`, written from its flags. The loader checks it as it checks the
+// file of `weir serve`.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct ProxyFlags {
   std::optional<std::int64_t> burst;
   std::string key = "client_address";
   std::string listen = "127.0.0.1:8080";
-  std::string admin;  ///< not given: no admin server, so that two of these can run side by side
-  std::string redis;  ///< WEIR_IDENTITY_SECRET of the environment keys what is shared there
+  std::string admin;  ///< not given: no admin server, so that two instances can run side by side
+  std::string redis;  ///< identities shared there are hashed with the variable WEIR_IDENTITY_SECRET
 };
 
-/// The equivalent YAML; values are quoted and not yet checked. The problem is one of --key.
+/// Returns the equivalent YAML; its values are quoted and not yet checked. Fails for a wrong --key.
 Result<std::string> proxy_configuration(const ProxyFlags& flags);
 
-/// The flag, or the variable, that a problem found in that YAML is about.
+/// Returns the flag or the variable that a problem in that YAML comes from.
 std::string_view flag_of(const config::Diagnostic& diagnostic);
 
 }  // namespace weir::cli

@@ -35,7 +35,7 @@ std::string address_text(const std::string& host, std::uint16_t port,
   return Endpoint{.host = host, .port = port, .unix_path = unix_path}.to_string();
 }
 
-/// A URL as written has no user and password: the loader refuses them in the URL of a server.
+/// The URL is shown as written: the loader refuses a user and a password in the URL of a server.
 std::string server_text(const Written& written, const std::string& path,
                         const upstream::Server& server) {
   const std::string address =
@@ -61,7 +61,7 @@ std::string servers_text(const Written& written, const upstream::Upstream& upstr
   if (secure && !upstream.tls.verify) text += "; certificates are not verified";
   if (const auto& check = upstream.health_check) {
     const std::string at = key_path(path, "health_check");
-    text += "; asked for " + written.shown(key_path(at, "path"), check->path) + " every " +
+    text += "; checks " + written.shown(key_path(at, "path"), check->path) + " every " +
             written.shown(key_path(at, "interval"), duration_text(check->interval));
   }
   return text;
@@ -85,7 +85,7 @@ std::string action_text(const config::Config& config, const std::string& path,
   return "upstream " + upstream.name + " at " + servers_text(config.written, upstream);
 }
 
-/// The rates as written, and what they and the burst give at once.
+/// The rates as written, and the capacity that they and the burst give.
 std::string rates_text(const Written& written, const std::string& path, const rules::Policy& rule) {
   std::string text;
   for (const std::string& rate : rate_texts(written, path, rule))
@@ -149,7 +149,7 @@ std::string limit_text(const config::Config& config, const std::string& path,
   return text;
 }
 
-/// Never user and password. A URL as written may have them beside a variable.
+/// Never shows user and password, which a URL as written may contain beside a variable.
 std::string redis_text(const Written& written, const redis::Options& redis) {
   if (written.has("store.redis.url")) return std::string(from_environment);
   return address_text(redis.host, redis.port, redis.unix_path) + " database " +

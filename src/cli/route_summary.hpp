@@ -1,4 +1,4 @@
-// What a configuration comes to, for people: the store, and every route.
+// Prints the store and every route of a configuration for people: `weir check --verbose`.
 #pragma once
 
 #include <ostream>
@@ -12,16 +12,17 @@
 
 namespace weir::cli {
 
-/// Where use is counted; without secrets.
+/// Prints where use is counted, without secrets.
 void print_store(std::ostream& out, const config::Config& config);
 void print_routes(std::ostream& out, const config::Config& config);
 
-/// The rates of the policy at `policy_path` (`policies.p`) as the configuration has them, one text
-/// for each tier: `100/1m`, `${RATE}`.
+/// Returns the rates of the policy at `policy_path` (`policies.p`) as the configuration has them,
+/// one text for each tier: `100/1m`, `${RATE}`.
 std::vector<std::string> rate_texts(const config::Written& written, const std::string& policy_path,
                                     const rules::Policy& rule);
 
-/// As the configuration writes it, in the largest unit that fits exactly: `90s`, `1m`, `250us`.
+/// Formats a duration as in the configuration, in the largest unit that fits exactly: `90s`, `1m`,
+/// `250us`.
 std::string duration_text(Duration duration);
 
 }  // namespace weir::cli

@@ -40,7 +40,8 @@ void add_serve(CLI::App& root, Action& chosen) {
   command->add_flag("--watch", options->watch,
                     "Reload when the file, or a link on the way to it, changes");
   command->footer(
-      "Signals: SIGTERM and SIGINT finish what is in flight, at most shutdown_timeout, and exit;\n"
+      "Signals: SIGTERM and SIGINT finish requests in flight, for at most shutdown_timeout, and "
+      "exit;\n"
       "a second one exits at once. SIGUSR1 reopens the access log, SIGHUP reloads the "
       "configuration.");
   command->callback([&chosen, options] { chosen = [options] { return serve(*options); }; });

@@ -9,21 +9,21 @@ namespace {
 
 using Kind = limiter::Attribute::Kind;
 
-/// False after reporting what is wrong with the part behind the colon.
+/// Returns false after reporting what is wrong with the part after the colon.
 bool fill_named(const Cursor& in, std::string_view kind,
                 const std::vector<identity::Definition>& identities, limiter::Attribute& to) {
   if (kind == "header") {
     to.kind = Kind::header;
     to.source.from = identity::FromHeader{to.name};
     if (http::is_token(to.name)) return true;
-    in.error_showing("expected header:NAME, as header:user-agent");
+    in.error_showing("expected header:NAME, such as header:user-agent");
     return false;
   }
   if (kind == "query") {
     to.kind = Kind::query;
     to.source.from = identity::FromQuery{to.name};
     if (!to.name.empty()) return true;
-    in.error_showing("expected query:NAME, as query:page");
+    in.error_showing("expected query:NAME, such as query:page");
     return false;
   }
   to.kind = Kind::identity;
@@ -75,7 +75,7 @@ void read_attribute(const Cursor& in, const std::vector<identity::Definition>& i
 
 void read_attributes(const Cursor& in, const std::vector<identity::Definition>& identities,
                      std::vector<limiter::Attribute>& to) {
-  for_each_item(in, "a list of attributes, as [header:user-agent]", limiter::attribute_limit,
+  for_each_item(in, "a list of attributes, such as [header:user-agent]", limiter::attribute_limit,
                 [&](const Cursor& item) { read_attribute(item, identities, to); });
 }
 

@@ -1,4 +1,4 @@
-// `attributes` of an attributed window.
+// Reads `attributes` of an attributed window.
 #pragma once
 
 #include "config/config.hpp"
@@ -6,8 +6,8 @@
 
 namespace weir::config {
 
-/// `header:NAME`, `query:NAME`, `identity:NAME`, `client_address`, `method` or `path`, one a list
-/// item.
+/// Each list item is `header:NAME`, `query:NAME`, `identity:NAME`, `client_address`, `method` or
+/// `path`.
 void read_attributes(const Cursor& in, const std::vector<identity::Definition>& identities,
                      std::vector<limiter::Attribute>& to);
 

@@ -17,7 +17,7 @@ bool is_segment_name(std::string_view text) {
   });
 }
 
-/// The brace that follows is not its own: `{token: 'a${b'}`.
+/// The next brace does not close it: `{token: 'a${b'}`.
 bool ends_a_quote(std::string_view inside) {
   return inside.substr(0, inside.find(":-")).find_first_of("'\"") != std::string_view::npos;
 }

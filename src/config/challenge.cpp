@@ -27,7 +27,7 @@ std::string challenge_line(const Config& config, const proxy::Route& route) {
   std::string line = "WWW-Authenticate: ";
   if (bearer) line += "Bearer";
   if (bearer && api_key) line += ", ";
-  // Not a registered scheme: there is none for a key in a field, a parameter or a cookie.
+  // Not a registered scheme: there is none for a key in a header field, a parameter or a cookie.
   if (api_key) line += "ApiKey";
   return line += "\r\n";
 }

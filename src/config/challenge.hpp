@@ -1,4 +1,4 @@
-// What a 401 asks for: RFC 9110 section 15.5.2 wants a WWW-Authenticate in it. Pure.
+// The WWW-Authenticate field of a 401, which RFC 9110 section 15.5.2 requires. Pure.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace weir::config {
 
-/// `WWW-Authenticate: Bearer` CRLF: a scheme for each way in which the identities that the route
-/// requires may come. Empty if it requires none.
+/// Returns `WWW-Authenticate: Bearer` CRLF, with a scheme for each kind of source of the identities
+/// that the route requires. Empty if it requires none.
 std::string challenge_line(const Config& config, const proxy::Route& route);
 
 }  // namespace weir::config

@@ -1,4 +1,4 @@
-// `client_address`: whose word counts about where a request comes from.
+// `client_address`: the peers whose forwarding fields are trusted.
 #include <algorithm>
 
 #include "config/sections.hpp"
@@ -15,19 +15,20 @@ constexpr std::size_t most_proxies = 1024;
 constexpr std::size_t most_untrusted_fields = 256;
 
 void read_trusted_proxies(const Cursor& in, Settings& to) {
-  // An empty list is the default, written out.
+  // An empty list is the explicit default.
   if (in.node().kind == Node::Kind::sequence && in.node().items.empty()) return;
-  for_each_item(in, "a list of prefixes, as [10.0.0.0/8]", most_proxies, [&](const Cursor& item) {
-    const auto text = item.text();
-    if (!text) return;
-    if (auto prefix = identity::Prefix::parse(*text)) {
-      to.trusted_proxies.push_back(*prefix);
-    } else {
-      item.error_showing(
-          "expected an address or a prefix whose host bits are zero, as 10.0.0.0/8 or "
-          "2001:db8::/32");
-    }
-  });
+  for_each_item(
+      in, "a list of prefixes, such as [10.0.0.0/8]", most_proxies, [&](const Cursor& item) {
+        const auto text = item.text();
+        if (!text) return;
+        if (auto prefix = identity::Prefix::parse(*text)) {
+          to.trusted_proxies.push_back(*prefix);
+        } else {
+          item.error_showing(
+              "expected an address or a prefix whose host bits are zero, such as 10.0.0.0/8 or "
+              "2001:db8::/32");
+        }
+      });
 }
 
 void read_header(const Cursor& in, Settings& to) {
@@ -44,24 +45,24 @@ void read_header(const Cursor& in, Settings& to) {
 
 void read_untrusted_fields(const Cursor& in, Settings& to) {
   if (in.node().kind == Node::Kind::sequence && in.node().items.empty()) return;
-  for_each_item(in, "a list of field names, as [x-geo-country, x-internal-*]",
-                most_untrusted_fields, [&](const Cursor& item) {
-                  auto text = item.text();
-                  if (!text) return;
-                  const std::string_view written = *text;
-                  const auto name =
-                      written.substr(0, written.size() - (written.ends_with('*') ? 1 : 0));
-                  if (!http::is_token(name) || name.find('*') != std::string_view::npos)
-                    return item.error_showing(
-                        "expected the name of a header field, or the beginning of one and *, as "
-                        "x-internal-*");
-                  if (!http::may_be_untrusted(name))
-                    return item.error(
-                        "the field frames or addresses a request and is always forwarded; remove "
-                        "it from the list");
-                  std::transform(text->begin(), text->end(), text->begin(), http::to_lower);
-                  to.untrusted_fields.push_back(*std::move(text));
-                });
+  for_each_item(
+      in, "a list of field names, such as [x-geo-country, x-internal-*]", most_untrusted_fields,
+      [&](const Cursor& item) {
+        auto text = item.text();
+        if (!text) return;
+        const std::string_view written = *text;
+        const auto name = written.substr(0, written.size() - (written.ends_with('*') ? 1 : 0));
+        if (!http::is_token(name) || name.find('*') != std::string_view::npos)
+          return item.error_showing(
+              "expected the name of a header field, or the beginning of one and *, such as "
+              "x-internal-*");
+        if (!http::may_be_untrusted(name))
+          return item.error(
+              "the field frames or addresses a request and is always forwarded; remove "
+              "it from the list");
+        std::transform(text->begin(), text->end(), text->begin(), http::to_lower);
+        to.untrusted_fields.push_back(*std::move(text));
+      });
 }
 
 constexpr Key<Settings> client_address_keys[] = {

@@ -1,7 +1,7 @@
 // The configuration after checking: immutable, complete (every default filled in), names resolved
 // to indexes.
 //
-// Made by config/load.hpp; shared read-only by all workers. A room takes the part that it uses:
+// Made by config/load.hpp; shared read-only by all workers. Each room uses its part:
 // limiter::Settings, proxy::Settings.
 #pragma once
 
@@ -28,7 +28,7 @@ struct MemoryStore {
 enum class StoreType : std::uint8_t { memory, redis };
 
 struct RedisStore : redis::Options {
-  limiter::OnFailure on_failure = limiter::OnFailure::local;  ///< of policies that set none
+  limiter::OnFailure on_failure = limiter::OnFailure::local;  ///< of policies without on_failure
   std::int64_t replicas = 1;  ///< instances that share the quota while each decides locally
   friend bool operator==(const RedisStore&, const RedisStore&) = default;
 };
@@ -36,14 +36,14 @@ struct RedisStore : redis::Options {
 struct Config : proxy::Settings {
   std::vector<proxy::Listen> listen;
   std::optional<admin::Options> admin;
-  std::size_t workers = 1;  ///< `auto` already resolved
+  std::size_t workers = 1;  ///< `auto` is resolved
   Duration shutdown_timeout = std::chrono::seconds(30);
   StoreType store_type = StoreType::memory;
   MemoryStore memory;
   RedisStore redis;
   proxy::AccessLogOptions access_log;
-  Written written;                   ///< what to show of values from variables and files
-  std::vector<Diagnostic> warnings;  ///< nothing wrong, but probably not meant
+  Written written;                   ///< the texts shown for values from variables and files
+  std::vector<Diagnostic> warnings;  ///< valid settings that are probably mistakes
 };
 
 }  // namespace weir::config

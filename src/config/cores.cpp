@@ -39,7 +39,7 @@ std::optional<std::size_t> cores_of_cpu_max(std::string_view cpu_max) {
 
 std::size_t available_cores() {
   std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  // Every level may be bounded; in a container the root is the container's own.
+  // Every level may have a limit; in a container the root is that of the container.
   std::string directory = own_cgroup();
   for (;;) {
     if (const auto granted = granted_by(cgroup_root + directory)) cores = std::min(cores, *granted);

@@ -57,7 +57,7 @@ void Cursor::error(std::string message) const {
 }
 
 void Cursor::error_at(Position position, std::string message) const {
-  // Other rooms' messages may repeat a value as it is.
+  // Messages of other rooms may contain the value itself.
   std::replace_if(message.begin(), message.end(), http::is_control, '?');
   loading_.problems.push_back({.line = position.line,
                                .column = position.column,

@@ -1,8 +1,8 @@
-// One value of the configuration on its way from text to meaning: where it is, what it is called,
-// and the problems found.
+// A position in the configuration while it is read: the value, its key path, and the problems
+// found.
 //
-// A reader that meets a wrong value reports it and leaves its target as it was, so that one load
-// finds every problem. Messages show a value only as the file has it, never with variables
+// A reader that finds a wrong value reports it and leaves its target unchanged, so that one load
+// finds every problem. Messages show a value only as written in the file, never with variables
 // replaced, and never one that may be a secret.
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace weir::config {
 
-/// What one load shares.
+/// The state of one load.
 struct Loading {
   const Environment& environment;
   Written written;
@@ -32,7 +32,7 @@ struct Loading {
   std::vector<Diagnostic> warnings;
 };
 
-/// More problems than these are counted and not shown.
+/// Problems beyond this number are counted and not shown.
 inline constexpr std::size_t shown_problems = 100;
 
 struct IntegerRange {
@@ -44,7 +44,7 @@ struct DurationRange {
   Duration max;
 };
 
-/// Costs and other counts that a Redis script has to hold exactly in a double.
+/// The range of costs and other counts that a Redis script stores exactly in a double.
 inline constexpr std::int64_t largest_exact = std::int64_t{1} << 53;
 
 class Cursor {
@@ -57,37 +57,39 @@ class Cursor {
 
   Cursor at(const Entry& entry) const;
   Cursor at(std::size_t index) const;
-  /// The value of `key`, or this value where the key is not written: the place to complain about
-  /// either.
+  /// Returns the value of `key`, or this value if the key is absent: the place to report a problem
+  /// with either.
   Cursor at_key(std::string_view key) const;
   bool has(std::string_view key) const { return node_.find(key) != nullptr; }
 
-  /// `hint(written, known)`, as long as there are few problems: in a file full of them looking for
-  /// near names takes longer than anything else.
+  /// Returns `hint(written, known)` while there are few problems: in a file with many the search
+  /// for similar names takes longer than all other work.
   std::string hint_at(std::string_view written, std::span<const std::string_view> known) const;
 
   void error(std::string message) const;
   void error_at(Position position, std::string message) const;
   void warn(std::string message) const;
   void not_supported(std::string_view feature) const;
-  /// `message (here "as written")`: only for values that are no secret.
+  /// Reports `message (here "as written")`: only for values that are not secret.
   void error_showing(std::string message) const;
-  /// The message, in which the name of this value's file is as it is written if variables are part
-  /// of it: what they hold may be a secret that was put into the wrong place.
+  /// Returns the message with the file name of this value as written, if it has variables: their
+  /// content may be a secret that was put into the wrong place.
   std::string as_written(std::string message, const std::string& file) const;
 
-  /// `value`, which this scalar gave, or the scalar as written if it holds a variable.
+  /// Returns `value`, which was read from this scalar, or the scalar as written if it has a
+  /// variable.
   std::string shown(std::string value) const;
-  /// What is shown of the values read so far.
+  /// The texts shown for the values read so far.
   const Written& written() const { return loading_.written; }
-  /// Notes this scalar in written(): its value is in a file.
+  /// Adds this scalar to written(): its value is in a file.
   void note_as_written() const { loading_.written.add(path_, node_.text); }
-  /// The key `key` of this map, which is not written, takes its value from that at `path`.
+  /// The absent key `key` of this map takes its value from the key at `path`; so does its text in
+  /// written().
   void inherit(std::string_view key, const std::string& path) const;
 
   bool expect_map(std::string_view what) const;
   bool expect_sequence(std::string_view what) const;
-  /// The scalar with variables replaced. Notes one that holds a variable in written().
+  /// Returns the scalar with variables replaced. Adds one with a variable to written().
   std::optional<std::string> text() const;
   /// True for `off` and `false`.
   bool is_off() const;
@@ -106,9 +108,9 @@ void read_flag(const Cursor& in, bool& to);
 std::optional<std::int64_t> read_integer(const Cursor& in, IntegerRange range);
 std::optional<std::int64_t> read_size(const Cursor& in, IntegerRange range);
 void read_duration(const Cursor& in, Duration& to, DurationRange range);
-/// The text, or what the file named by `file:PATH` holds without its last newline.
+/// Returns the text, or for `file:PATH` the content of the file without its last newline.
 void read_secret(const Cursor& in, Secret& to);
-/// A file name; relative ones start at the configuration's directory.
+/// Reads a file name; relative ones are resolved against the configuration's directory.
 std::string resolve_path(const Cursor& in, std::string_view path);
 
 template <class Integer>
@@ -120,7 +122,7 @@ void read_size_into(const Cursor& in, Integer& to, IntegerRange range) {
   if (const auto value = read_size(in, range)) to = static_cast<Integer>(*value);
 }
 
-/// The index of the word written, or nothing after reporting it with the words that are possible.
+/// Returns the index of the word written, or nothing after reporting the words that are possible.
 std::optional<std::size_t> read_word(const Cursor& in, std::span<const std::string_view> words);
 
 template <class Value, std::size_t N>
@@ -132,7 +134,7 @@ void read_choice(const Cursor& in, Value& to,
   if (const auto index = read_word(in, words)) to = choices[*index].second;
 }
 
-/// Calls `visit(item)` for each item of a list that is not empty and no longer than `max`.
+/// Calls `visit(item)` for each item of a list that is not empty and has at most `max` items.
 template <class Visit>
 void for_each_item(const Cursor& in, std::string_view what, std::size_t max, Visit&& visit) {
   if (!in.expect_sequence(what)) return;

@@ -1,4 +1,4 @@
-// What is wrong (or odd) in a configuration, where it is and how to mend it.
+// A problem or a warning about a configuration: what is wrong, where, and how to fix it.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ struct Diagnostic {
   int line = 0;
   int column = 0;
   std::string key_path;  ///< `policies.per_client.rate`
-  std::string message;   ///< says what and how; never contains a secret
-  /// `LINE:COLUMN: policies.per_client.rate: message`, without the parts it does not have
+  std::string message;   ///< what is wrong and how to fix it; never contains a secret
+  /// `LINE:COLUMN: policies.per_client.rate: message`, without absent parts
   std::string to_string() const;
   friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
 };

@@ -32,7 +32,7 @@ bool is_indented_with_tabs(std::string_view text, std::size_t line) {
   return text.substr(0, text.find_first_not_of(" \t")).find('\t') != std::string_view::npos;
 }
 
-/// What most often lies behind a message of yaml-cpp about this line.
+/// Returns the most frequent cause of a message of yaml-cpp about this line.
 std::string_view advice_for(std::string_view message, bool has_tabs) {
   if (message == YAML::ErrorMsg::UNKNOWN_ANCHOR) return "a value that begins with * must be quoted";
   if (message == YAML::ErrorMsg::END_OF_MAP_FLOW || message == YAML::ErrorMsg::END_OF_SEQ_FLOW)
@@ -44,7 +44,7 @@ std::string_view advice_for(std::string_view message, bool has_tabs) {
   return {};
 }
 
-// Only the fixed part of yaml-cpp's message: what it may append is text of the file.
+// Only the fixed part of yaml-cpp's message: the rest may be text of the file.
 Diagnostic syntax_error(const YAML::Exception& error, std::string_view text) {
   const Position position = error.mark.is_null() ? Position{} : position_of(error.mark);
   std::string message = error.msg.substr(0, error.msg.find(": "));
@@ -53,15 +53,15 @@ Diagnostic syntax_error(const YAML::Exception& error, std::string_view text) {
   return diagnostic_at(position, "not valid YAML: " + message);
 }
 
-/// yaml-cpp takes the end of the file for a closing quote if a line break comes before it. A mark
-/// that ends the document it does not take for text.
+/// Finds quoted text without an end: yaml-cpp reads the end of the file after a line break as the
+/// closing quote. It does not read the end mark of a document as text.
 bool ends_within_quotes(const std::string& text, const DocumentLimits& limits) {
   std::istringstream stream(text + "\n...\n");
   std::vector<Diagnostic> known;
   TreeBuilder builder(limits, known);
   try {
     YAML::Parser parser(stream);
-    // As far as the file is read: bounded as that is.
+    // Bounded by the size that is read of the file.
     if (parser.HandleNextDocument(builder)) parser.HandleNextDocument(builder);
     return false;
   } catch (const YAML::Exception& error) {

@@ -1,8 +1,8 @@
-// YAML text -> a tree of our own, with the place of every value, bounded in size, depth and number
+// Reads YAML text into a tree with the position of every value, bounded in size, depth and number
 // of values.
 //
-// Built from yaml-cpp's events and not from its nodes: only the events tell duplicate keys, and an
-// alias is copied here against the same bound as written values, so that no small file grows into a
+// Built from the events of yaml-cpp and not from its nodes: nodes hide duplicate keys. The values
+// of an alias count towards the same bound as written values, so that no small file grows into a
 // large tree.
 #pragma once
 
@@ -46,11 +46,11 @@ struct Entry {
 struct DocumentLimits {
   std::size_t bytes = 16 * 1024 * 1024;
   std::size_t depth = 32;
-  std::size_t values = 1'000'000;  ///< aliases count as the values they stand for
+  std::size_t values = 1'000'000;  ///< an alias counts as all values that it refers to
 };
 
-/// The document, or nothing if it could not be read at all; what is wrong with it is appended to
-/// `problems` either way.
+/// Returns the document, or nothing if it could not be read at all. Appends its problems to
+/// `problems` in both cases.
 std::optional<Node> parse_document(std::string_view yaml, std::vector<Diagnostic>& problems,
                                    const DocumentLimits& limits = {});
 

@@ -7,10 +7,10 @@ namespace weir::config {
 
 namespace {
 
-/// sizeof sockaddr_un::sun_path less the terminating zero.
+/// The size of sockaddr_un::sun_path without the terminating zero.
 constexpr std::size_t longest_unix_path = 107;
 
-/// Listening on :: takes IPv4 as well.
+/// A listener on :: accepts IPv4 as well.
 bool includes(const identity::IpAddress& one, const identity::IpAddress& other) {
   return one == other || one == identity::IpAddress{} ||
          (one == identity::IpAddress::v4({}) && other.is_v4());

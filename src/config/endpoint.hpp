@@ -1,4 +1,4 @@
-// Addresses as they are written in the configuration and on the command line. Pure.
+// Parses addresses of the configuration and the command line. Pure.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,10 @@
 
 namespace weir::config {
 
-/// `127.0.0.1:8080`, `[::]:8080`, `unix:/run/weir.sock`; nothing if it is none of these.
+/// Parses `127.0.0.1:8080`, `[::]:8080` or `unix:/run/weir.sock`; returns nothing for other text.
 std::optional<Endpoint> parse_endpoint(std::string_view text);
 
-/// True if one process cannot listen on both, as far as the texts show: no name is looked up.
+/// True if one process cannot listen on both, according to the texts: no name is looked up.
 bool overlap(const Endpoint& one, const Endpoint& other);
 
 }  // namespace weir::config

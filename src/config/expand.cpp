@@ -20,7 +20,7 @@ struct Reference {
   std::optional<std::string_view> fallback;
 };
 
-/// `inside` is what stands between the braces.
+/// `inside` is the text between the braces.
 Result<Reference> parse_reference(std::string_view inside) {
   const auto* end = std::find_if_not(inside.begin(), inside.end(), continues_name);
   const auto length = static_cast<std::size_t>(end - inside.begin());
@@ -35,7 +35,7 @@ Result<Reference> parse_reference(std::string_view inside) {
   if (!rest.empty()) reference.fallback = rest.substr(2);
   if (reference.fallback && reference.fallback->find("${") != std::string_view::npos) {
     return Problem{"the default of variable " + in_quotes(reference.name) +
-                   " can not hold another variable"};
+                   " cannot contain another variable"};
   }
   return reference;
 }

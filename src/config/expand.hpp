@@ -1,4 +1,4 @@
-// ${NAME} and ${NAME:-default} inside a scalar value.
+// Replaces ${NAME} and ${NAME:-default} in a scalar value.
 #pragma once
 
 #include <functional>
@@ -12,12 +12,12 @@ namespace weir::config {
 
 using Variables = std::function<std::optional<std::string>(const std::string& name)>;
 
-/// Replaces every reference once; what a variable holds is not looked at again. The default is
-/// taken when the variable is unset or empty, as in a shell. `$${` is a literal `${`; any other `$`
-/// is itself. The problem names the variable and never its content.
+/// Replaces every reference once; references in the content of a variable are not replaced. The
+/// default is used if the variable is unset or empty, as in a shell. `$${` is a literal `${`; any
+/// other `$` is itself. Problems contain the name of the variable and never its content.
 Result<std::string> expand_variables(std::string_view text, const Variables& variables);
 
-/// True if there is a reference in `text`; `$${` is none.
+/// True if `text` has a reference; `$${` is not one.
 bool holds_variable(std::string_view text);
 
 }  // namespace weir::config

@@ -1,4 +1,4 @@
-// Fields that one part of the file reads and another removes.
+// Checks for fields that one part of the file reads and another removes.
 #include "config/sections.hpp"
 #include "http/look_alike.hpp"
 #include "http/request_view.hpp"
@@ -10,7 +10,7 @@ namespace {
 /// Reports a field that is removed before anything reads it.
 void check_kept(const Cursor& in, std::string_view name) {
   if (http::is_plain_name(name)) return;
-  // Without the name, which may come from a variable.
+  // The message does not contain the name, which may come from a variable.
   in.error(
       "downstream.unusual_field_names: drop removes a field that is read here; choose pass, or a "
       "name of letters, digits and -");

@@ -42,7 +42,7 @@ bool is_host_name(std::string_view text) {
     if (!is_label(label)) return false;
     rest = dot == std::string_view::npos ? std::string_view{} : rest.substr(dot + 1);
   }
-  // A name that ends in a number is an address or a mistake (WHATWG URL, "ends in a number").
+  // A name that ends in a number is an IPv4 address or invalid (WHATWG URL, "ends in a number").
   const bool numeric = std::all_of(label.begin(), label.end(), http::is_digit);
   return !numeric || identity::IpAddress::parse(text).has_value();
 }

@@ -1,4 +1,4 @@
-// Hosts and ports as they are written in addresses and URLs.
+// Parses hosts and ports in addresses and URLs.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace weir::config {
 
-/// A name (letters, digits, `-`, `_`, dots between) or an IPv4 address.
+/// True for a name (letters, digits, `-` and `_`, separated by dots) or an IPv4 address.
 bool is_host_name(std::string_view text);
 
-/// `example.com.` is the same host as `example.com`.
+/// Removes a final dot: `example.com.` is the same host as `example.com`.
 std::string_view without_root_dot(std::string_view name);
 
 struct HostAndPort {
@@ -18,7 +18,7 @@ struct HostAndPort {
   std::optional<std::uint16_t> port;
 };
 
-/// `name`, `name:80`, `192.0.2.1:80`, `[2001:db8::1]:80`; nothing if it is none of these.
+/// Parses `name`, `name:80`, `192.0.2.1:80` or `[2001:db8::1]:80`; returns nothing for other text.
 std::optional<HostAndPort> split_host_and_port(std::string_view text);
 
 }  // namespace weir::config

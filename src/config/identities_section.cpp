@@ -1,4 +1,4 @@
-// `identities`: who a request is counted for.
+// `identities`: where a request identifies the client that it is counted for.
 #include <algorithm>
 
 #include "config/sections.hpp"
@@ -18,14 +18,14 @@ void read_field_name(const Cursor& in, std::string& to) {
   const auto text = in.text();
   if (!text) return;
   if (!http::is_token(*text))
-    return in.error_showing("expected a name of letters, digits and -, as x-api-key");
+    return in.error_showing("expected a name of letters, digits and -, such as x-api-key");
   to = *text;
 }
 
 void read_header(const Cursor& in, Source& to) {
   identity::FromHeader from;
   read_field_name(in, from.name);
-  // The name is part of the key's hash; its case must not be.
+  // The name is part of the key's hash, so its case must not matter.
   std::transform(from.name.begin(), from.name.end(), from.name.begin(), http::to_lower);
   to.from = std::move(from);
 }
@@ -70,7 +70,7 @@ bool may_be_repeated(const Source& source) {
          std::holds_alternative<identity::FromCookie>(source.from);
 }
 
-/// Beside query or cookie, which the table reads first.
+/// Allowed with query or cookie, which the table reads first.
 void read_repeated(const Cursor& in, Source& to) {
   auto repeated = identity::Repeated::refuse;
   read_choice(in, repeated,
@@ -86,7 +86,8 @@ void read_repeated(const Cursor& in, Source& to) {
 
 std::vector<Source> read_sources(const Cursor& in) {
   std::vector<Source> sources;
-  for_each_item(in, "a list of sources, as [{header: x-api-key}, {query: api_key}]", most_sources,
+  for_each_item(in, "a list of sources, such as [{header: x-api-key}, {query: api_key}]",
+                most_sources,
                 [&](const Cursor& item) { read_source(item, sources.emplace_back()); });
   return sources;
 }
@@ -112,7 +113,7 @@ void read_source(const Cursor& in, Source& to) {
   if (in.node().entries.size() != (has_repeated ? 2 : 1)) {
     in.error("expected exactly one source (several: any_of or all_of)");
   } else if (has_repeated && !may_be_repeated(to)) {
-    in.at_key("repeated").error("only beside query or cookie; a repeated header is always refused");
+    in.at_key("repeated").error("only with query or cookie; a repeated header is always refused");
   }
 }
 
@@ -132,7 +133,7 @@ void read_identities(const Cursor& in, Config& to) {
                      *existing = std::move(identity);
                    }
                  });
-  // `client` is there even if it is not written.
+  // `client` exists even if it is not written.
   if (to.identities.size() > limiter::identity_limit) {
     in.error("more than " + std::to_string(limiter::identity_limit) +
              " identities, client included");

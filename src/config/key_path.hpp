@@ -1,5 +1,5 @@
-// Key paths as diagnostics print them: `routes[0].limits[1].policy`, on one line whatever the keys
-// are.
+// Makes key paths in the form of diagnostics: `routes[0].limits[1].policy`, on one line even if a
+// key has a line break.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@ namespace weir::config {
 
 namespace {
 
-/// A limit while it is read; nothing is checked further against a reference that leads nowhere.
+/// A limit while it is read. A reference that was not found is not checked further.
 struct Draft {
   const Config& config;
   limiter::Limit limit;
@@ -56,7 +56,8 @@ std::string policy_path(const Draft& draft) {
   return key_path("policies", draft.policy->name);
 }
 
-/// For the warnings below: a number, unless it is one, or computed from one, that is not shown.
+/// The number as text for the warnings below; hidden if it is, or is computed from, a number that
+/// is not shown.
 std::string number_text(const Cursor& in, const Draft& draft, std::int64_t number) {
   const Written& written = in.written();
   const bool is_hidden = written.has(key_path(in.path(), "cost")) ||
@@ -139,7 +140,7 @@ void check_identities(const Cursor& in, const Draft& draft, const proxy::Route& 
 void read_limits(const Cursor& in, const Config& config, proxy::Route& route) {
   if (in.node().kind == Node::Kind::sequence && in.node().items.empty()) return;
   for_each_item(
-      in, "a list of limits, as `- policy: NAME`", limiter::limits_per_route,
+      in, "a list of limits, such as `- policy: NAME`", limiter::limits_per_route,
       [&](const Cursor& item) {
         Draft draft{.config = config, .limit = {}, .policy = nullptr};
         read_table(item, limit_keys, draft);

@@ -1,4 +1,4 @@
-// `limits` of a route.
+// Reads `limits` of a route.
 #pragma once
 
 #include "config/config.hpp"
@@ -6,7 +6,7 @@
 
 namespace weir::config {
 
-/// References are looked up in `config`; `route` already has its match.
+/// Looks up references in `config`; `route` must have its match.
 void read_limits(const Cursor& in, const Config& config, proxy::Route& route);
 void list_limits(const std::string& path, KeyPaths& out);
 

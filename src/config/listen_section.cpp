@@ -1,4 +1,4 @@
-// `listen` and `admin`: where Weir can be reached.
+// `listen` and `admin`: the addresses of Weir.
 #include <algorithm>
 
 #include "config/endpoint.hpp"
@@ -20,7 +20,7 @@ void read_endpoint(const Cursor& in, Endpoint& to) {
     to = *std::move(endpoint);
     return;
   }
-  in.error_showing("expected HOST:PORT, [IPV6]:PORT or unix:/PATH, as 0.0.0.0:8080");
+  in.error_showing("expected HOST:PORT, [IPV6]:PORT or unix:/PATH, such as 0.0.0.0:8080");
 }
 
 constexpr Key<proxy::Listen> listen_keys[] = {
@@ -37,11 +37,12 @@ constexpr Key<proxy::Listen> listen_keys[] = {
 void read_admin_hosts(const Cursor& in, admin::Options& to) {
   if (in.node().kind == Node::Kind::sequence && in.node().items.empty()) return;
   for_each_item(
-      in, "a list of host names, as [metrics.internal]", most_admin_hosts, [&](const Cursor& item) {
+      in, "a list of host names, such as [metrics.internal]", most_admin_hosts,
+      [&](const Cursor& item) {
         const auto text = item.text();
         if (!text) return;
         if (!is_host_name(*text)) {
-          return item.error_showing("expected a host name without port, as weir.internal");
+          return item.error_showing("expected a host name without port, such as weir.internal");
         }
         to.hosts.emplace_back(without_root_dot(*text));
       });
@@ -71,7 +72,7 @@ bool is_this_machine(const Endpoint& address) {
 
 void read_listen(const Cursor& in, Config& to) {
   to.listen.clear();
-  for_each_item(in, "a list of listeners, as `- address: 0.0.0.0:8080`", most_listeners,
+  for_each_item(in, "a list of listeners, such as `- address: 0.0.0.0:8080`", most_listeners,
                 [&](const Cursor& item) {
                   proxy::Listen listen;
                   read_table(item, listen_keys, listen);
@@ -97,11 +98,11 @@ void check_admin_address(const Cursor& root, const Config& config) {
   if (root.has("admin") && admin.has("address"))
     return admin.at_key("address").error("a listener has this address already; choose another");
   admin.error("a listener has " + admin::Options{}.address.to_string() +
-              ", which is admin's if no other is given; choose another for one of them, or write "
+              ", which is the default of admin; choose another for one of them, or write "
               "`admin: off`");
 }
 
-/// Nobody could connect.
+/// No peer could connect.
 void check_proxy_protocol(const Cursor& root, const Config& config) {
   if (!config.client_address.trusted_proxies.empty()) return;
   for (std::size_t i = 0; i < config.listen.size(); ++i) {

@@ -19,7 +19,8 @@ constexpr bool redis_tls_available = true;
 constexpr bool redis_tls_available = false;
 #endif
 
-// In this order, whatever the file's: what is referred to comes before what refers to it.
+// The order in which sections are read, whatever their order in the file: definitions come before
+// references to them.
 constexpr Key<Config> top_keys[] = {
     {.name = "listen", .read = read_listen, .list = list_listen},
     {.name = "admin", .read = read_admin, .list = list_admin},
@@ -55,7 +56,7 @@ Config defaults(const Environment& environment) {
   return config;
 }
 
-/// In the file's order, and no more than anyone reads.
+/// In the order of the file, and not more than people read.
 std::vector<Diagnostic> in_order(std::vector<Diagnostic> problems) {
   std::stable_sort(problems.begin(), problems.end(), [](const Diagnostic& a, const Diagnostic& b) {
     return std::pair(a.line, a.column) < std::pair(b.line, b.column);
@@ -87,7 +88,7 @@ Loaded load_text(std::string_view yaml, const Environment& environment) {
           {.line = 0,
            .column = 0,
            .key_path = {},
-           .message = "the file is empty; see config/minimal.yaml for the least it needs"});
+           .message = "the file is empty; see config/minimal.yaml for the minimum"});
     return in_order(std::move(loading.problems));
   }
   auto config = std::make_shared<Config>(defaults(environment));

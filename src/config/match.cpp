@@ -23,7 +23,8 @@ void read_host(const Cursor& in, Match& to) {
       text->starts_with("*.") ? std::string_view(*text).substr(2) : std::string_view(*text);
   const auto parts = split_host_and_port(name);
   if (!parts || parts->port) {
-    return in.error_showing("expected a host without port, as api.example.com or *.example.com");
+    return in.error_showing(
+        "expected a host without port, such as api.example.com or *.example.com");
   }
   to.host = without_root_dot(*text);
 }
@@ -31,14 +32,16 @@ void read_host(const Cursor& in, Match& to) {
 void read_path(const Cursor& in, Match& to) {
   const auto text = in.text();
   if (!text) return;
-  // What the route tolerates is known when all of it has been read: read_routes() looks again.
+  // The encodings that the route tolerates are known only when all of it has been read:
+  // read_routes() checks again.
   Result<routing::PathPattern> pattern =
       routing::PathPattern::parse(*text, {.slashes = true, .doubled = true});
   if (!pattern) {
-    // The message repeats the pattern, and what a variable holds is not shown.
+    // The message contains the pattern, and the content of a variable is not shown.
     const bool is_as_written = *text == in.node().text;
-    return in.error(is_as_written ? pattern.error().message
-                                  : "with its variables replaced it is no path pattern, as /v1/**");
+    return in.error(is_as_written
+                        ? pattern.error().message
+                        : "with its variables replaced it is not a path pattern, such as /v1/**");
   }
   to.path = *std::move(pattern);
 }
@@ -46,7 +49,7 @@ void read_path(const Cursor& in, Match& to) {
 void read_method(const Cursor& in, Match& to) {
   const auto text = in.text();
   if (!text) return;
-  if (!http::is_token(*text)) return in.error_showing("expected a method, as GET");
+  if (!http::is_token(*text)) return in.error_showing("expected a method, such as GET");
   const auto same_word = [&](std::string_view known) {
     return http::iequals(known, *text) && known != *text;
   };
@@ -61,7 +64,7 @@ void read_header(const std::string& name, const Cursor& in, Match& to) {
   if (!http::is_token(name)) in.error("expected the name of a header field");
   const auto value = in.text();
   if (!value) return;
-  if (!http::is_field_value(*value)) in.error("a header value holds no control characters");
+  if (!http::is_field_value(*value)) in.error("a header value has no control characters");
   to.headers.emplace_back(name, *value);
 }
 
@@ -71,7 +74,7 @@ constexpr Key<Match> match_keys[] = {
     {.name = "methods",
      .read =
          [](const Cursor& in, Match& to) {
-           for_each_item(in, "a list of methods, as [GET, HEAD]", most_methods,
+           for_each_item(in, "a list of methods, such as [GET, HEAD]", most_methods,
                          [&](const Cursor& item) { read_method(item, to); });
          }},
     {.name = "headers",

@@ -1,4 +1,4 @@
-// `match` of a route.
+// Reads `match` of a route.
 #pragma once
 
 #include "config/table.hpp"

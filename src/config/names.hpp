@@ -1,4 +1,5 @@
-// References by name: `policy: per_client` -> its index, or a complaint with the nearest name.
+// Resolves references by name: `policy: per_client` to its index, or an error with the nearest
+// name.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 
 namespace weir::config {
 
-/// `written` is looked up, `shown` is how the file has it.
+/// `written` is looked up, `shown` is the text in the file.
 struct Reference {
   std::string_view what;  ///< the singular for the message: "policy"
   std::string_view written;

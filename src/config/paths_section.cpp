@@ -1,4 +1,4 @@
-// `paths`: which spellings of a path are matched as others, too.
+// `paths`: the differences between spellings of a path that are ignored when it is matched.
 #include <array>
 #include <string_view>
 

@@ -1,5 +1,5 @@
-// `policies`: the named limits. What a rate may be is the rules' business (rules::compile); here it
-// gets its place in the file.
+// `policies`: the named limits. rules::compile() checks the values; this file adds their position
+// to its faults.
 #include <algorithm>
 
 #include "config/attributes.hpp"
@@ -46,7 +46,7 @@ void read_rate(const Cursor& in, Draft& to) {
 }
 
 void read_rates(const Cursor& in, Draft& to) {
-  for_each_item(in, "a list of rates, as [10/1s, 100/1m]", most_rates,
+  for_each_item(in, "a list of rates, such as [10/1s, 100/1m]", most_rates,
                 [&](const Cursor& item) { read_rate(item, to); });
 }
 
@@ -103,8 +103,8 @@ constexpr Key<Draft> policy_keys[] = {
      .read = [](const Cursor& in, Draft& to) { read_flag(in, to.policy.visible); }},
 };
 
-/// Removes the setting, so that the next fault is found. False if it is not there, or cannot be
-/// missing.
+/// Removes the setting, so that the next fault is found. Returns false if it is absent, or must not
+/// be missing.
 bool drop(rules::Setting setting, rules::Definition& definition) {
   using rules::Setting;
   switch (setting) {
@@ -124,7 +124,7 @@ bool drop(rules::Setting setting, rules::Definition& definition) {
   return std::exchange(definition.max_delay, std::nullopt).has_value();
 }
 
-/// A message of the rules about this policy, whose numbers may not be shown.
+/// A message of the rules about this policy, whose numbers may have to be hidden.
 std::string about_numbers(const Cursor& in, const std::string& message) {
   return in.written().hides_numbers_of(in.path()) ? without_numbers(message) : message;
 }
@@ -145,7 +145,7 @@ void compile_rule(const Cursor& in, Draft& draft) {
   }
 }
 
-/// What this instance holds the policy to while Redis does not answer.
+/// Computes this instance's share of the policy, for the time while Redis does not decide.
 void divide_rule(const Cursor& in, Draft& draft) {
   limiter::Policy& policy = draft.policy;
   policy.local_rule = policy.rule;
@@ -177,7 +177,7 @@ void check_policy(const Cursor& in, Draft& draft) {
                std::string(to_string(draft.definition.algorithm)) +
                ": remove them, or use attributed_window");
   }
-  // No rate could be read: that has been said.
+  // No rate could be read, which has been reported.
   if (draft.definition.rates.empty()) return;
   compile_rule(in, draft);
   divide_rule(in, draft);

@@ -1,5 +1,4 @@
-// What concerns the whole process: workers, the identity secret, limits towards clients, the access
-// log.
+// Settings of the whole process: workers, the identity secret, limits for clients, the access log.
 #include "config/sections.hpp"
 #include "config/values.hpp"
 
@@ -87,7 +86,8 @@ void read_sample(const Cursor& in, proxy::AccessLogOptions& to) {
   if (!text) return;
   const Result<double> share = parse_fraction(*text);
   if (!share || !(*share > 0 && *share <= 1)) {
-    return in.error_showing("expected a share above 0 and up to 1, as 0.1 for every tenth line");
+    return in.error_showing(
+        "expected a share above 0 and up to 1, such as 0.1 for every tenth line");
   }
   to.sample = *share;
 }

@@ -21,7 +21,7 @@ constexpr std::size_t longest_unix_path = 107;
 constexpr std::string_view encoding_hint =
     "; in a user or password write @ : / ? # % as %40 %3A %2F %3F %23 %25";
 
-/// Nothing if an escape is broken, or stands for the end of a C string.
+/// Returns nothing if an escape is malformed, or is that of NUL.
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -50,13 +50,13 @@ Finding read_user_and_password(std::string_view text, redis::Options& to) {
   auto user = percent_decoded(text.substr(0, colon));
   auto password = percent_decoded(text.substr(colon + 1));
   if (!user || !password)
-    return Problem{"a % that two hexadecimal digits do not follow" + std::string(encoding_hint)};
+    return Problem{"a % without two hexadecimal digits after it" + std::string(encoding_hint)};
   to.user = *std::move(user);
   to.password = Secret(*std::move(password));
   return std::nullopt;
 }
 
-/// Takes `[USER]:PASSWORD@` off the front of `authority`.
+/// Removes `[USER]:PASSWORD@` from the start of `authority`.
 Finding take_user_and_password(std::string_view& authority, redis::Options& to) {
   const std::size_t at = authority.rfind('@');
   if (at == std::string_view::npos) return std::nullopt;
@@ -76,7 +76,7 @@ Finding read_database(std::string_view text, redis::Options& to) {
 }
 
 Finding read_server(std::string_view authority, std::string_view path, redis::Options& to) {
-  const std::string hint = "expected redis://HOST:PORT/DATABASE, as redis://127.0.0.1:6379/0" +
+  const std::string hint = "expected redis://HOST:PORT/DATABASE, such as redis://127.0.0.1:6379/0" +
                            std::string(encoding_hint);
   if (path.find_first_of("?#") != std::string_view::npos)
     return Problem{"the URL ends after the number of the database" + std::string(encoding_hint)};
@@ -84,7 +84,7 @@ Finding read_server(std::string_view authority, std::string_view path, redis::Op
   if (!parts) return Problem{hint};
   to.host = parts->host;
   to.port = parts->port.value_or(to.port);
-  if (to.port == 0) return Problem{"port 0 can not be connected to"};
+  if (to.port == 0) return Problem{"port 0 cannot be connected to"};
   return path.empty() || path == "/" ? std::nullopt : read_database(path.substr(1), to);
 }
 
@@ -92,7 +92,8 @@ Finding read_unix_path(std::string_view authority, std::string_view path, redis:
   const std::size_t question = path.find('?');
   auto file = percent_decoded(path.substr(0, question));
   if (!authority.empty() || !file || file->size() < 2)
-    return Problem{"expected unix:///PATH, with the whole path, as unix:///run/redis/redis.sock"};
+    return Problem{
+        "expected unix:///PATH, with the whole path, such as unix:///run/redis/redis.sock"};
   if (file->size() > longest_unix_path) {
     return Problem{"the path of a socket has at most " + std::to_string(longest_unix_path) +
                    " bytes"};
@@ -100,7 +101,7 @@ Finding read_unix_path(std::string_view authority, std::string_view path, redis:
   to.unix_path = *std::move(file);
   if (question == std::string_view::npos) return std::nullopt;
   const std::string_view query = path.substr(question + 1);
-  if (!query.starts_with("db=")) return Problem{"after the path only ?db=DATABASE is known"};
+  if (!query.starts_with("db=")) return Problem{"after the path only ?db=DATABASE is allowed"};
   return read_database(query.substr(3), to);
 }
 
@@ -111,11 +112,11 @@ std::string_view name_of_invisible(char c) {
   return "a character that is not ASCII";
 }
 
-/// Such as what was copied along with a password.
+/// Finds an invisible character, such as one copied along with a password.
 Finding find_invisible(std::string_view url) {
   const auto at = std::ranges::find_if(url, [](char c) { return c < '!' || c > '~'; });
   if (at == url.end()) return std::nullopt;
-  return Problem{"the URL holds " + std::string(name_of_invisible(*at)) + " after " +
+  return Problem{"the URL contains " + std::string(name_of_invisible(*at)) + " after " +
                  std::to_string(at - url.begin()) +
                  " bytes, which may be invisible; remove it, or write its bytes as %XX"};
 }
@@ -132,7 +133,7 @@ Result<redis::Options> parse_redis_url(std::string_view url) {
   const bool is_unix = http::iequals(scheme, "unix");
   if (!store.secure && !is_unix && !http::iequals(scheme, "redis")) {
     return Problem{
-        "expected a URL, as redis://127.0.0.1:6379, rediss://redis.example:6380 or "
+        "expected a URL, such as redis://127.0.0.1:6379, rediss://redis.example:6380 or "
         "unix:///run/redis/redis.sock"};
   }
   const std::string_view rest = url.substr(scheme_end + 3);

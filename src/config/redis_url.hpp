@@ -1,4 +1,4 @@
-// The URL of the Redis that instances share.
+// Parses the URL of the Redis that instances share.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,8 @@ namespace weir::config {
 
 /// `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`, the same with `rediss://` for TLS, or
 /// `unix://[[USER]:PASSWORD@]/PATH[?db=DATABASE]`. User, password and path are percent-decoded.
-/// What the URL does not say has its default. The problem never repeats the URL, which may hold a
-/// password.
+/// Parts that the URL does not have keep their default. Problems never contain the URL, which may
+/// have a password.
 Result<redis::Options> parse_redis_url(std::string_view url);
 
 }  // namespace weir::config

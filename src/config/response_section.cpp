@@ -1,5 +1,4 @@
-// `response_headers`, `retry_after` and `retry_after_jitter`: what a client is told about its
-// limits.
+// `response_headers`, `retry_after` and `retry_after_jitter`: the response fields about limits.
 #include "config/sections.hpp"
 
 namespace weir::config {

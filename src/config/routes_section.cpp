@@ -1,4 +1,4 @@
-// `routes`: which requests go where and under which limits.
+// `routes`: their conditions, actions and limits.
 #include <algorithm>
 #include <set>
 
@@ -35,7 +35,7 @@ constexpr Key<proxy::FixedAnswer> respond_keys[] = {
          [](const Cursor& in, proxy::FixedAnswer& to) {
            read_text(in, to.content_type);
            if (to.content_type.empty() || !http::is_field_value(to.content_type)) {
-             in.error_showing("expected a media type, as text/plain");
+             in.error_showing("expected a media type, such as text/plain");
            }
          }},
 };
@@ -43,7 +43,7 @@ constexpr Key<proxy::FixedAnswer> respond_keys[] = {
 void read_name(const Cursor& in, Draft& to) {
   const auto text = in.text();
   if (!text) return;
-  // A label of metrics and log lines, so what a variable holds does not become part of it.
+  // A label of metrics and log lines, so it must not contain the content of a variable.
   to.route.name = in.shown(*text);
   check_name(in, to.route.name);
 }
@@ -95,8 +95,8 @@ constexpr Key<Draft> route_keys[] = {
      .list = list_limits},
 };
 
-/// Configured names first, then each unnamed route takes its path, or its number where that name is
-/// taken.
+/// Assigns the names: configured names first; then each unnamed route takes its path, or its number
+/// if that name is taken.
 void name_routes(const Cursor& in, std::vector<proxy::Route>& routes) {
   std::set<std::string> taken;
   for (std::size_t i = 0; i < routes.size(); ++i) {
@@ -117,7 +117,7 @@ void name_routes(const Cursor& in, std::vector<proxy::Route>& routes) {
   }
 }
 
-/// Requests with these encodings are refused unless the route accepts them.
+/// Warns of patterns with encodings that are refused unless the route accepts them.
 void check_encodings(const Cursor& in, const proxy::Route& route) {
   if (!route.match.path) return;
   const auto& encodings = route.match.path->encodings();
@@ -136,7 +136,7 @@ bool matches_everything(const routing::Match& match) {
          (!match.path || match.path->text() == "/**");
 }
 
-/// A pattern with bytes that no target may have.
+/// Warns of a pattern with bytes that no target may have.
 void warn_of_raw_bytes(const Cursor& in, const Config& config) {
   if (config.downstream.raw_target_bytes) return;
   for (std::size_t i = 0; i < config.routes.size(); ++i) {

@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t largest_secret = 64 * 1024;
 constexpr std::size_t smallest_buffer = largest_secret + 1;
 
-Problem can_not_read(const std::filesystem::path& path, const std::string& why) {
-  return {"can not read file " + in_quotes(path.string()) + ": " + why};
+Problem cannot_read(const std::filesystem::path& path, const std::string& why) {
+  return {"cannot read file " + in_quotes(path.string()) + ": " + why};
 }
 
 struct File {
@@ -35,11 +35,11 @@ struct File {
 Result<std::string> read_bounded_file(const std::filesystem::path& path, std::size_t max_bytes,
                                       Patience patience) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return can_not_read(path, "it is a directory");
+  if (std::filesystem::is_directory(path, error)) return cannot_read(path, "it is a directory");
   const auto refuse = [&path](int number) {
-    return can_not_read(path, std::generic_category().message(number));
+    return cannot_read(path, std::generic_category().message(number));
   };
-  // Opening a FIFO would wait already.
+  // Opening a FIFO would block.
   const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.descriptor < 0) return refuse(errno);
   std::string content;
@@ -49,15 +49,15 @@ Result<std::string> read_bounded_file(const std::filesystem::path& path, std::si
       content.resize(std::min(max_bytes + 1, std::max(2 * size, smallest_buffer)));
     pollfd ready{.fd = file.descriptor, .events = POLLIN, .revents = 0};
     if (::poll(&ready, 1, static_cast<int>(patience.count())) == 0)
-      return can_not_read(
-          path, "nothing came, nor its end, for " + std::to_string(patience.count()) + " ms");
+      return cannot_read(path, "neither data nor its end arrived within " +
+                                   std::to_string(patience.count()) + " ms");
     const ssize_t got = ::read(file.descriptor, content.data() + size, content.size() - size);
     if (got == 0) break;
     if (got > 0) size += static_cast<std::size_t>(got);
     if (got < 0 && errno != EAGAIN && errno != EINTR) return refuse(errno);
   }
   if (size > max_bytes) {
-    return can_not_read(path, "larger than " + std::to_string(max_bytes) + " bytes");
+    return cannot_read(path, "larger than " + std::to_string(max_bytes) + " bytes");
   }
   content.resize(size);
   return {boost::system::in_place_value, std::move(content)};
@@ -67,7 +67,7 @@ Result<Secret> read_secret_file(const std::filesystem::path& path, Patience pati
   Result<std::string> content = read_bounded_file(path, largest_secret, patience);
   if (!content) return content.error();
   if (content->ends_with('\n')) content->pop_back();
-  if (content->empty()) return can_not_read(path, "it is empty");
+  if (content->empty()) return cannot_read(path, "it is empty");
   return Secret(*std::move(content));
 }
 

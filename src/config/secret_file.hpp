@@ -1,4 +1,4 @@
-// Secrets kept in files, as container platforms mount them.
+// Reads secrets from files, which container platforms mount.
 #pragma once
 
 #include <chrono>
@@ -9,15 +9,16 @@
 
 namespace weir::config {
 
-/// How long a file that is a pipe may be silent.
+/// The time that a read from a pipe may wait for data.
 using Patience = std::chrono::milliseconds;
 inline constexpr Patience for_ever{-1};
 
-/// The content without one trailing newline. The problem names the path and never the content.
+/// Returns the content without one trailing newline. Problems contain the path and never the
+/// content.
 Result<Secret> read_secret_file(const std::filesystem::path& path,
                                 Patience patience = std::chrono::seconds(5));
 
-/// All of a file of at most `max_bytes`.
+/// Returns the whole content of a file of at most `max_bytes`.
 Result<std::string> read_bounded_file(const std::filesystem::path& path, std::size_t max_bytes,
                                       Patience patience = for_ever);
 

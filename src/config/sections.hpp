@@ -1,6 +1,5 @@
-// The sections of the file, one reader and one lister of keys each. References are looked up in
-// what `to` already holds, so upstreams, identities and policies come before routes (load.cpp keeps
-// the order).
+// The sections of the file, each with a reader and a list of its keys. References are looked up in
+// `to`, so upstreams, identities and policies are read before routes (load.cpp has the order).
 #pragma once
 
 #include "config/config.hpp"
@@ -12,11 +11,11 @@ void read_listen(const Cursor& in, Config& to);
 void list_listen(const std::string& path, KeyPaths& out);
 void check_admin_address(const Cursor& root, const Config& config);
 void check_proxy_protocol(const Cursor& root, const Config& config);
-/// A field that is read must not be removed before.
+/// Checks that no field is removed before it is read.
 void check_unusual_field_names(const Cursor& root, const Config& config);
 void warn_of_untrusted_fields(const Cursor& root, const Config& config);
 
-/// The files are read and checked; what is kept is where they are.
+/// Reads and checks the files, and keeps their paths.
 void read_listen_tls(const Cursor& in, proxy::Listen& to);
 void list_listen_tls(const std::string& path, KeyPaths& out);
 void read_client_tls(const Cursor& in, tls::ClientFiles& to);
@@ -45,11 +44,11 @@ void read_retry_after_jitter(const Cursor& in, Config& to);
 void read_access_log(const Cursor& in, Config& to);
 void list_access_log(const std::string& path, KeyPaths& out);
 
-/// local, allow or deny; for the store and for a policy.
+/// Reads local, allow or deny; for the store and for a policy.
 void read_on_failure(const Cursor& in, limiter::OnFailure& to);
 void read_store(const Cursor& in, Config& to);
 void list_store(const std::string& path, KeyPaths& out);
-/// Warns where hashes of identities leave the process and no secret keys them.
+/// Warns if hashes of identities leave the process and no secret keys them.
 void warn_of_built_in_secret(const Cursor& root, const Config& config);
 
 void read_upstreams(const Cursor& in, Config& to);
@@ -64,7 +63,7 @@ void list_policies(const std::string& path, KeyPaths& out);
 void read_routes(const Cursor& in, Config& to);
 void list_routes(const std::string& path, KeyPaths& out);
 
-/// Warns of policies, identities and upstreams that no route leads to.
+/// Warns of policies, identities and upstreams that no route uses.
 void warn_of_unused(const Cursor& root, const Config& config);
 
 }  // namespace weir::config

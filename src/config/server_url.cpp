@@ -8,7 +8,7 @@ namespace weir::config {
 Result<upstream::Server> parse_server_url(std::string_view url) {
   const std::size_t scheme_end = url.find("://");
   if (scheme_end == std::string_view::npos)
-    return Problem{"expected a URL, as http://127.0.0.1:3000"};
+    return Problem{"expected a URL, such as http://127.0.0.1:3000"};
   const std::string_view scheme = url.substr(0, scheme_end);
   const bool secure = http::iequals(scheme, "https");
   if (!secure && !http::iequals(scheme, "http"))
@@ -24,9 +24,9 @@ Result<upstream::Server> parse_server_url(std::string_view url) {
   }
   const std::optional<HostAndPort> parts = split_host_and_port(authority);
   if (!parts)
-    return Problem{"expected http://HOST:PORT, as http://127.0.0.1:3000 or http://[::1]:3000"};
+    return Problem{"expected http://HOST:PORT, such as http://127.0.0.1:3000 or http://[::1]:3000"};
   const std::uint16_t port = parts->port.value_or(secure ? 443 : 80);
-  if (port == 0) return Problem{"port 0 can not be connected to"};
+  if (port == 0) return Problem{"port 0 cannot be connected to"};
   return upstream::Server{
       .url = std::string(url), .host = std::string(parts->host), .port = port, .secure = secure};
 }

@@ -1,4 +1,4 @@
-// The URL of one server of an upstream.
+// Parses the URL of a server of an upstream.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace weir::config {
 
-/// `http://HOST[:PORT]` or `https://HOST[:PORT]` with nothing behind it but an optional `/`. The
-/// problem never repeats the URL, which may hold a password.
+/// Parses `http://HOST[:PORT]` or `https://HOST[:PORT]`, followed by an optional `/` only. Problems
+/// never contain the URL, which may have a password.
 Result<upstream::Server> parse_server_url(std::string_view url);
 
 }  // namespace weir::config

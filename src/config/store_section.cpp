@@ -26,13 +26,13 @@ constexpr Key<MemoryStore> memory_keys[] = {
          }},
 };
 
-/// The first of the section's keys: it leaves what the others set.
+/// The first of the section's keys: it keeps the values that the others set.
 void read_url(const Cursor& in, RedisStore& to) {
   const auto text = in.text();
   if (!text) return;
   Secret url;
   read_secret(in, url);
-  if (url.empty() && !text->empty()) return;  // the file can not be read: that has been said
+  if (url.empty() && !text->empty()) return;  // the file cannot be read, which has been reported
   Result<redis::Options> store = parse_redis_url(url.reveal());
   if (!store) return in.error(store.error().message);
   if (store->secure && !in.has_redis_tls()) {
@@ -114,7 +114,7 @@ constexpr Key<RedisStore> redis_keys[] = {
          }},
 };
 
-/// Plain text where TLS was asked for would be worse than no connection.
+/// Plain text although TLS was configured would be worse than no connection.
 void check_tls(const Cursor& in, const RedisStore& redis) {
   if (!in.has("tls") || !in.has("url") || redis.secure) return;
   const bool is_known = !redis.host.empty() || !redis.unix_path.empty();
@@ -173,13 +173,13 @@ void warn_of_built_in_secret(const Cursor& root, const Config& config) {
     root.at_key("response_headers")
         .at_key("partition_key")
         .warn(
-            "without identity_secret partition keys are made with a built-in value: who reads them "
-            "can find out whose they are");
+            "without identity_secret partition keys are made with a built-in value: anyone who "
+            "reads them can find out whose they are");
   }
   if (config.store_type != StoreType::redis) return;
   root.at_key("store").warn(
-      "without identity_secret the keys in Redis are hashed with a built-in value: who reads them "
-      "can find out whose they are; set the same secret on all instances");
+      "without identity_secret the keys in Redis are hashed with a built-in value: anyone who "
+      "reads them can find out whose they are; set the same secret on all instances");
 }
 
 }  // namespace weir::config

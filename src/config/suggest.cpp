@@ -12,7 +12,7 @@ constexpr std::size_t longest_compared = 64;
 constexpr std::size_t longest_listed = 16;
 constexpr std::size_t longest_quoted = 60;
 
-/// A URL with a password may stand where anything else was expected.
+/// A URL with a password may be in the place of any other value.
 std::string without_userinfo(std::string_view text) {
   const std::size_t colon = text.find("://");
   const std::size_t at = text.rfind('@');
@@ -27,7 +27,7 @@ bool is_continuation(char c) {
 
 }  // namespace
 
-// Optimal string alignment, three rows of the matrix at a time.
+// Optimal string alignment distance, with three rows of the matrix.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> previous(b.size() + 1);

@@ -1,4 +1,4 @@
-// "Did you mean ...?": the known name closest to what was written.
+// Suggests the known name closest to the written one: "did you mean ...?".
 #pragma once
 
 #include <span>
@@ -7,20 +7,20 @@
 
 namespace weir::config {
 
-/// Single-character insertions, deletions, replacements and swaps of neighbours that turn `a` into
-/// `b`.
+/// Returns the number of single-character insertions, deletions, replacements and swaps of
+/// neighbours that turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The nearest candidate, if it is near enough to be meant (a third of the length, at least one
-/// edit); else empty.
+/// Returns the nearest candidate if it is near enough (within a third of the length, at least one
+/// edit); else an empty text.
 std::string_view closest(std::string_view written, std::span<const std::string_view> known);
 
-/// `; did you mean "burst"?`, or `; known here: burst, rate` when nothing is near and the list is
-/// short, or nothing.
+/// Returns `; did you mean "burst"?`, or `; known here: burst, rate` if no name is near and the
+/// list is short, or an empty text.
 std::string hint(std::string_view written, std::span<const std::string_view> known);
 
-/// Text safe to print on one line of a terminal or log: control characters become `?`, the rest is
-/// cut after 60 bytes; in quotes.
+/// Returns the text in quotes, safe to print on one line of a terminal or log: control characters
+/// become `?`, and text beyond 60 bytes is cut.
 std::string in_quotes(std::string_view text);
 
 }  // namespace weir::config

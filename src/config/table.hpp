@@ -1,7 +1,6 @@
-// A section of the configuration as a table: each key with the function that reads it.
+// A section of the configuration as a table of keys, each with the function that reads it.
 //
-// The same tables answer which keys there are, so that the schema and the reference can be held
-// against them.
+// The tables also list the keys, so that tests can compare the schema and the reference with them.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +19,7 @@ template <class Target>
 struct Key {
   std::string_view name;
   void (*read)(const Cursor& in, Target& to);
-  /// Appends the paths of the keys below this one, whose own path is given.
+  /// Appends the paths of the keys below this one; `path` is its own path.
   void (*list)(const std::string& path, KeyPaths& out) = nullptr;
   bool required = false;
 };
@@ -28,7 +27,7 @@ struct Key {
 template <class Target, std::size_t N>
 using Table = const Key<Target> (&)[N];
 
-/// Reports keys that are none of `known`; returns those of `known` that were probably meant.
+/// Reports keys that are not in `known`; returns those of `known` that were probably meant.
 std::vector<std::string_view> report_unknown_keys(const Cursor& in,
                                                   std::span<const std::string_view> known);
 
@@ -66,7 +65,8 @@ void list_table(Table<Target, N> table, const std::string& path, KeyPaths& out) 
   }
 }
 
-/// For Key::list: the keys of `Keys` right below, below every entry of a list, or below every name.
+/// For Key::list: the keys of `Keys` directly below the key, below every entry of its list, or
+/// below every name.
 template <const auto& Keys>
 void list_section(const std::string& path, KeyPaths& out) {
   list_table(Keys, path, out);

@@ -1,5 +1,5 @@
-// `listen[].tls`, `upstreams.*.tls` and `store.redis.tls`: certificates, keys and what is spoken.
-// Files are read here to find what is wrong with them, and again where they are used.
+// `listen[].tls`, `upstreams.*.tls` and `store.redis.tls`: certificates, keys and parameters. Files
+// are read here to find problems with them, and again where they are used.
 #include <algorithm>
 #include <span>
 
@@ -21,13 +21,13 @@ std::optional<std::string> read_file_name(const Cursor& in) {
   const auto text = in.text();
   if (!text) return std::nullopt;
   if (text->find("-----BEGIN") != std::string::npos) {
-    in.error("this is what such a file holds; write the name of the file");
+    in.error("this is the content of such a file; write the name of the file");
     return std::nullopt;
   }
   return resolve_path(in, *text);
 }
 
-/// Kept only if it can be used. The first of the file, or nullptr.
+/// Keeps the file only if it can be used. Returns its first certificate, or nullptr.
 tls::Certificate read_certificate(const Cursor& in, std::string& to) {
   auto file = read_file_name(in);
   if (!file) return nullptr;
@@ -36,8 +36,8 @@ tls::Certificate read_certificate(const Cursor& in, std::string& to) {
     in.error(in.as_written(found.error().message, *file));
     return nullptr;
   }
-  const std::string trouble = tls::trouble_with_dates(found->front());
-  if (!trouble.empty()) in.warn(trouble);
+  const std::string problem = tls::date_problem(found->front());
+  if (!problem.empty()) in.warn(problem);
   to = *std::move(file);
   return found->front();
 }
@@ -45,8 +45,8 @@ tls::Certificate read_certificate(const Cursor& in, std::string& to) {
 void read_server_certificate(const Cursor& in, std::string& to) {
   const tls::Certificate certificate = read_certificate(in, to);
   if (certificate == nullptr) return;
-  const std::string trouble = tls::trouble_with_key(certificate);
-  if (!trouble.empty()) in.warn(trouble);
+  const std::string problem = tls::key_problem(certificate);
+  if (!problem.empty()) in.warn(problem);
 }
 
 void read_key(const Cursor& in, std::string& to) {
@@ -57,13 +57,15 @@ void read_key(const Cursor& in, std::string& to) {
   to = *std::move(file);
 }
 
-/// RFC 6066 section 3: without a final dot; an address is checked as one and not sent.
+/// RFC 6066 section 3: without a final dot. An address is compared with the addresses of the
+/// certificate and not sent.
 void read_server_name(const Cursor& in, std::string& to) {
   const auto text = in.text();
   if (!text) return;
   const bool is_name = is_host_name(*text) && !text->ends_with('.');
   if (!is_name && !identity::IpAddress::parse(*text))
-    return in.error_showing("expected the name in the server's certificate, as in api.example.com");
+    return in.error_showing(
+        "expected the name in the server's certificate, such as api.example.com");
   to = *text;
 }
 
@@ -83,7 +85,7 @@ constexpr Key<tls::CertificateFiles> certificate_keys[] = {
      .required = true},
 };
 
-/// Of a certificate and a key that can be read each for itself.
+/// Checks that a certificate and a key, both readable, belong together.
 void check_pair(const Cursor& in, const tls::CertificateFiles& files) {
   if (files.certificate.empty() || files.private_key.empty()) return;
   const auto made = tls::ServerContext::load({files});
@@ -94,7 +96,7 @@ void check_pair(const Cursor& in, const tls::CertificateFiles& files) {
                      files.private_key));
 }
 
-/// One of `known`, which the list does not have yet.
+/// Reads one of `known`, which the list must not have yet.
 void add_name(const Cursor& in, std::span<const std::string_view> known,
               std::vector<std::string>& list) {
   const auto index = read_word(in, known);
@@ -144,7 +146,7 @@ void read_ciphers(const Cursor& in, tls::Parameters& to) {
                 });
 }
 
-/// A cipher of a version that is never spoken was not meant.
+/// Refuses a cipher of a version that is switched off.
 void check_ciphers(const Cursor& in, const tls::Parameters& parameters) {
   if (parameters.min_version != tls::Version::tls13) return;
   for (const std::string& cipher : parameters.ciphers) {
@@ -203,7 +205,8 @@ constexpr Key<tls::ClientFiles> client_tls_keys[] = {
      .read =
          [](const Cursor& in, tls::ClientFiles& to) {
            read_flag(in, to.verify);
-           if (!to.verify) in.warn("whoever is on the way there can read and change what passes");
+           if (!to.verify)
+             in.warn("without verify anyone on the network path can read and change the traffic");
          }},
 };
 

@@ -57,13 +57,13 @@ void TreeBuilder::charge(const YAML::Mark& mark, std::size_t values) {
   values_ += values;
   if (values_ > limits_.values) {
     refuse(mark, "more than " + std::to_string(limits_.values) +
-                     " values (an alias counts as all it stands for)");
+                     " values (an alias counts as all values that it refers to)");
   }
 }
 
 void TreeBuilder::refuse_tag(const YAML::Mark& mark, const std::string& tag) {
   if (tag.empty() || tag == "?" || tag == "!") return;
-  complain(position_of(mark), "a tag (!...) means nothing here; remove it");
+  complain(position_of(mark), "a tag (!...) has no meaning here; remove it");
 }
 
 void TreeBuilder::open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -110,7 +110,7 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
 
 void TreeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
   const auto target = anchored_.find(anchor);
-  if (target == anchored_.end()) refuse(mark, "an alias inside the value it stands for");
+  if (target == anchored_.end()) refuse(mark, "an alias inside the value that it refers to");
   charge(mark, count_values(target->second));
   if (stack_.size() + depth_of(target->second) > limits_.depth + 1) {
     refuse(mark, "nested deeper than " + std::to_string(limits_.depth) + " levels");
@@ -150,7 +150,7 @@ void TreeBuilder::take_key(Open& map, const Node& node) {
 void TreeBuilder::take_value(Open& map, Node node) {
   if (!map.entry) return;
   map.entry->value = std::move(node);
-  // A missing value has no place of its own worth showing.
+  // The position of a missing value is that of its key.
   if (map.entry->value.kind == Node::Kind::null) map.entry->value.position = map.entry->position;
   map.node.entries.push_back(*std::move(map.entry));
   map.entry.reset();

@@ -18,7 +18,7 @@ namespace weir::config {
 /// yaml-cpp counts from 0.
 Position position_of(const YAML::Mark& mark);
 
-/// Has to pass through yaml-cpp's parser, as its own exceptions do.
+/// Thrown through yaml-cpp's parser, like its own exceptions.
 class BoundExceeded : public YAML::ParserException {
  public:
   using ParserException::ParserException;
@@ -30,7 +30,7 @@ class TreeBuilder : public YAML::EventHandler {
   TreeBuilder(const DocumentLimits& limits, std::vector<Diagnostic>& problems)
       : limits_(limits), problems_(problems) {}
 
-  /// Where the last scalar so far begins; the start of the file before any.
+  /// The position of the last scalar so far; the start of the file before the first.
   Position last_scalar() const { return last_scalar_; }
   std::optional<Node> take_root() { return std::exchange(root_, std::nullopt); }
 
@@ -63,9 +63,9 @@ class TreeBuilder : public YAML::EventHandler {
     Node node;
     YAML::Mark mark;
     YAML::anchor_t anchor = 0;
-    bool expects_key = true;     ///< map: the next value is a key
+    bool expects_key = true;     ///< map: the next node is a key
     std::optional<Entry> entry;  ///< map: the key read, until its value is whole; none if refused
-    std::map<std::string, int> lines;  ///< map: where each key was first seen
+    std::map<std::string, int> lines;  ///< map: the line where each key appeared first
   };
 
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Node::Kind kind);

@@ -1,4 +1,4 @@
-// `upstreams`: the services behind Weir.
+// `upstreams`: the services that requests are forwarded to.
 #include <algorithm>
 
 #include "config/sections.hpp"
@@ -16,7 +16,7 @@ constexpr DurationRange timeout_range{milliseconds(1), hours(24)};
 constexpr DurationRange check_range{milliseconds(100), hours(1)};
 
 constexpr Key<upstream::Server> server_keys[] = {
-    // Never shown: a URL may carry a password.
+    // Never shown: a URL may have a password.
     {.name = "url",
      .read =
          [](const Cursor& in, upstream::Server& to) {
@@ -46,8 +46,8 @@ void read_server(const Cursor& in, upstream::Upstream& to) {
 }
 
 void read_servers(const Cursor& in, upstream::Upstream& to) {
-  for_each_item(in, "a list of servers, as `- url: http://127.0.0.1:3000`", upstream::server_limit,
-                [&](const Cursor& item) { read_server(item, to); });
+  for_each_item(in, "a list of servers, such as `- url: http://127.0.0.1:3000`",
+                upstream::server_limit, [&](const Cursor& item) { read_server(item, to); });
 }
 
 void read_check_path(const Cursor& in, upstream::HealthCheck& to) {
@@ -56,7 +56,7 @@ void read_check_path(const Cursor& in, upstream::HealthCheck& to) {
   const bool is_path =
       text->starts_with('/') && std::all_of(text->begin(), text->end(),
                                             [](char c) { return c > ' ' && c <= '~' && c != '#'; });
-  if (!is_path) return in.error_showing("expected a path, as /healthz");
+  if (!is_path) return in.error_showing("expected a path, such as /healthz");
   to.path = *text;
 }
 
@@ -128,7 +128,7 @@ constexpr Key<upstream::Upstream> upstream_keys[] = {
      .list = list_section<health_check_keys>},
 };
 
-/// Plain text where TLS was asked for would be worse than no connection.
+/// Plain text although TLS was configured would be worse than no connection.
 void check_tls(const Cursor& in, const upstream::Upstream& upstream) {
   if (in.node().kind != Node::Kind::map || !in.has("tls")) return;
   const bool has_plain = std::any_of(

@@ -15,7 +15,7 @@ struct Unit {
   std::int64_t factor;
 };
 
-// Longest first where one name ends another, and largest first for printing.
+// A name that ends with another one comes before it; the largest first for printing.
 constexpr std::array<Unit, 6> time_units{{{"d", 86'400'000'000},
                                           {"h", 3'600'000'000},
                                           {"m", 60'000'000},
@@ -83,7 +83,7 @@ Result<Duration> parse_duration(std::string_view text) {
   const Split split = split_digits(text);
   if (split.digits.empty()) {
     return problem(
-        "expected a duration: a whole number and a unit, as 250us, 20ms, 5s, 1m, 1h or 1d");
+        "expected a duration: a whole number and a unit, such as 250us, 20ms, 5s, 1m, 1h or 1d");
   }
   if (split.rest.empty()) return problem("a duration needs a unit: us, ms, s, m, h or d");
   if (split.rest.front() == '.') {
@@ -111,7 +111,7 @@ Result<std::int64_t> parse_size(std::string_view text) {
 Result<rules::Rate> parse_rate(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) {
-    return problem("expected a rate: COUNT/DURATION, as 100/1m or 5/s");
+    return problem("expected a rate: COUNT/DURATION, such as 100/1m or 5/s");
   }
   const std::string_view count_text = text.substr(0, slash);
   const std::string_view per_text = text.substr(slash + 1);
@@ -136,7 +136,7 @@ Result<double> parse_fraction(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (!std::all_of(text.begin(), text.end(), plain) || error != std::errc{} ||
       end != text.data() + text.size()) {
-    return problem("expected a decimal number, as 0.25");
+    return problem("expected a decimal number, such as 0.25");
   }
   return value;
 }

@@ -1,10 +1,10 @@
-// What gcra and leaky_bucket share: a state that is one instant, the theoretical arrival time
-// (TAT), and beside it the instant of the latest charge.
+// Functions for gcra and leaky_bucket. Their state is one instant, the theoretical arrival time
+// (TAT), and the instant of the latest charge.
 //
-// Everything is reckoned relative to `now`, as the length of time the TAT is ahead of it. At its
-// latest charge a TAT was at most one burst ahead; a reload to a higher rate or a smaller burst
-// leaves it further ahead than a burst takes now, and reads take it for that burst. It is counted
-// from the charge, since counted from `now` the wait would never end.
+// All is computed relative to `now`, as the time that the TAT is ahead of it. At its latest charge
+// a TAT was at most one burst ahead. After a reload to a higher rate or a smaller burst it can be
+// further ahead than a burst takes now; then it is read as one burst after the charge. (One burst
+// after `now` would never end.)
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace weir::rules {
 
-/// The time `capacity` units take: how far ahead the TAT may be.
+/// The time that `capacity` units take: how far ahead the TAT may be.
 inline Span burst_tolerance(const Policy& policy) {
   return span_of(policy, policy.capacity);
 }
@@ -34,7 +34,7 @@ Span ahead_of(const Policy& policy, const State& state, Instant now) {
   return us < 0 ? Span{} : Span{us, arrival.fraction};
 }
 
-/// From `ahead` until a TAT that may be `allowed` ahead of now: zero or less when that is so
+/// The time until a TAT that is `ahead` of now is only `allowed` ahead; zero or less if it is
 /// already.
 inline Duration wait_until(const Policy& policy, Span ahead, Span allowed) {
   return ceil_us(subtract(ahead, allowed, policy.rates[0].count));
@@ -48,7 +48,7 @@ inline std::int64_t units_left(const Policy& policy, Span ahead) {
   return units_in(policy, spare.us, spare.fraction).whole;
 }
 
-/// Moves the TAT on by `units`, never further ahead than the tolerance and never back.
+/// Moves the TAT by `units`, never further ahead than the tolerance and never back.
 template <class State>
 void advance(const Policy& policy, State& state, Instant now, std::int64_t units) {
   if (units <= 0) return;

@@ -23,7 +23,7 @@ std::string_view attribute_text(std::string_view text) {
   const auto continues = [&](std::size_t i) {
     return (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U;
   };
-  // A UTF-8 sequence is at most four bytes; what backs further than that is not UTF-8.
+  // A UTF-8 sequence has at most four bytes; a longer run of continuation bytes is not UTF-8.
   while (size > attribute_bytes - 3 && continues(size))
     --size;
   return text.substr(0, continues(size) ? attribute_bytes : size);

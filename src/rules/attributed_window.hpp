@@ -1,8 +1,8 @@
-// Attributed window: a fixed window that keeps a list of what it counted, so that a limited
-// address's list tells which users caused it.
+// Attributed window: a fixed window that keeps a list of the requests counted. The list of a
+// limited address shows which users caused the limit.
 //
 // Decides exactly as fixed_window does. Bounded: no more entries than the quota, each attribute cut
-// to attribute_bytes. The four questions as in rules.hpp, and a charge that names the attributes.
+// to attribute_bytes. Implements the functions of rules.hpp, and a charge with attributes.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@
 
 namespace weir::rules {
 
-/// Longer attribute texts are cut, never within a UTF-8 sequence.
+/// Longer attribute texts are cut, but never within a UTF-8 sequence.
 inline constexpr std::size_t attribute_bytes = 128;
-/// `text` as an entry keeps it.
+/// Returns `text` as an entry keeps it.
 std::string_view attribute_text(std::string_view text);
 
 /// One charged request.
@@ -29,7 +29,7 @@ struct AttributedEntry {
   friend bool operator==(const AttributedEntry&, const AttributedEntry&) = default;
 };
 
-/// A fresh state is empty. Entries are those of the window, in the order they were charged.
+/// A fresh state is empty. The entries of the window, in the order of their charges.
 struct AttributedWindowState {
   Instant start{};
   std::int64_t used = 0;

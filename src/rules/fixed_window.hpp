@@ -1,8 +1,8 @@
 // Fixed window: one counter a window, which the first charged request starts or the clock aligns
 // (Anchor).
 //
-// The smallest state and the coarsest promise: around the boundary of two windows twice the quota
-// may pass. The four questions as in rules.hpp.
+// It has the smallest state and the coarsest guarantee: around the boundary of two windows twice
+// the quota may pass. Implements the functions of rules.hpp.
 #pragma once
 
 #include "rules/decision.hpp"

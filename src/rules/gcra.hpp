@@ -1,12 +1,11 @@
-// GCRA: the limit as one instant, the theoretical arrival time (TAT). ITU-T I.371, as throttled
-// describes it.
+// GCRA (ITU-T I.371): the state of a limit is one instant, the theoretical arrival time (TAT).
 //
-// The same three questions as every algorithm here answers (see rules.hpp):
+// Implements the functions of every algorithm (see rules.hpp):
 //   admit  may this demand pass now? reads only
 //   charge takes the admitted units
 //   level  what is left, and when it is more
-// and whole_at: the instant from which the state equals a fresh one. All pure; `now` must not run
-// backwards for one state (the stores see to it); should it, nothing is granted.
+// and whole_at: the instant from which the state equals a fresh one. All are pure. `now` must not
+// go backwards for one state (the stores make sure of that); if it does, nothing is granted.
 #pragma once
 
 #include "rules/decision.hpp"

@@ -24,11 +24,11 @@ constexpr std::array<std::pair<Algorithm, std::string_view>, 7> names{{
 }};
 
 constexpr std::size_t tier_limit = 8;
-/// 71 years: an instant of this century plus two such spans is below 2^53.
+/// 71 years: an instant in this century plus two such spans is below 2^53.
 constexpr std::int64_t span_limit_us = std::int64_t{1} << 51;
 /// Keeps capacity * interval_remainder, doubled, below 2^53 (see divide_product).
 constexpr std::int64_t product_limit = std::int64_t{1} << 52;
-/// Logs and lists hold up to this many entries a key.
+/// The largest number of entries for each key in logs and lists.
 constexpr std::int64_t entry_limit = 100'000;
 
 using Finding = std::optional<Fault>;
@@ -139,8 +139,8 @@ Finding check_rates(const Definition& definition) {
   return {};
 }
 
-/// The bounds within which span.hpp is exact. `setting` gave all of the capacity
-/// but `fixed` units.
+/// Checks the bounds within which span.hpp is exact. `setting` gives the capacity except for
+/// `fixed` units.
 Finding check_capacity(const Policy& policy, Setting setting, std::int64_t fixed) {
   const std::int64_t for_time = span_limit_us / (policy.interval_us + 1);
   const std::int64_t for_parts =
@@ -153,7 +153,7 @@ Finding check_capacity(const Policy& policy, Setting setting, std::int64_t fixed
                  text(for_time - fixed));
   }
   return fault(setting, to_string(setting), " ", value,
-               " can not be counted exactly at this rate: use at most ", text(for_parts - fixed),
+               " cannot be counted exactly at this rate: use at most ", text(for_parts - fixed),
                ", or a count that divides the duration");
 }
 
@@ -164,7 +164,7 @@ Finding fill_bucket(const Definition& definition, Policy& policy) {
   return check_capacity(policy, Setting::burst, 0);
 }
 
-/// The units that max_delay lets wait, where the configuration names no queue.
+/// The units that can wait for max_delay, if the configuration has no queue.
 Finding fill_queue_from_delay(Duration max_delay, Policy& policy) {
   if (to_us(max_delay) > product_limit / policy.rates[0].count) {
     return fault(Setting::max_delay,
@@ -195,7 +195,7 @@ Finding fill_queue(const Definition& definition, Policy& policy) {
   return {};
 }
 
-/// Of the smallest counts the one with the longest window.
+/// The tier with the smallest count; among equal counts the one with the longest window.
 const Rate& narrowest(const std::vector<Rate>& rates) {
   return *std::min_element(rates.begin(), rates.end(), [](const Rate& a, const Rate& b) {
     return a.count != b.count ? a.count < b.count : a.per > b.per;

@@ -1,8 +1,8 @@
-// A policy's arithmetic: which algorithm, how much, in what time. Checked once, then immutable.
+// The arithmetic of a policy: algorithm, quotas and times. Checked once, then immutable.
 //
 // Quotas and costs are whole units, times whole microseconds; where a quota does not divide its
-// window the remainder is carried exactly (docs/algorithms.md). What can not be represented exactly
-// is refused by compile(), never rounded.
+// window the remainder is carried exactly (docs/algorithms.md). compile() refuses values that
+// cannot be represented exactly, and never rounds.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Rate {
   friend bool operator==(const Rate&, const Rate&) = default;
 };
 
-/// What the configuration says, unchecked. Absent values take the algorithm's default.
+/// The values of the configuration, unchecked. Absent values have the default of the algorithm.
 struct Definition {
   Algorithm algorithm = Algorithm::gcra;
   std::vector<Rate> rates{};  ///< one, or several tiers for sliding_window
@@ -45,21 +45,21 @@ struct Definition {
   std::optional<std::int64_t> burst{};
   std::optional<Anchor> anchor{};  ///< fixed_window, attributed_window
   bool count_rejected = false;     ///< fixed_window, sliding_log
-  /// leaky_bucket: units that may wait; default: what max_delay lets wait, else 0.
+  /// leaky_bucket: units that may wait; default: as many as fit into max_delay, else 0.
   std::optional<std::int64_t> queue{};
-  /// leaky_bucket: how long one may wait; default: what the full queue takes.
+  /// leaky_bucket: the longest wait; default: the time that the full queue takes.
   std::optional<Duration> max_delay{};
 };
 
-/// A checked definition with what the rules need precomputed. Cheap to read, shared by all threads.
+/// A checked definition with the values that the rules need. Immutable, shared by all threads.
 struct Policy {
   Algorithm algorithm = Algorithm::gcra;
   Anchor anchor = Anchor::first_request;
   bool count_rejected = false;
-  std::vector<Rate> rates;  ///< never empty; rates[0] is the one for all but sliding_window
+  std::vector<Rate> rates;  ///< never empty; all algorithms but sliding_window have one
   /// Units usable at once: burst, or the (smallest tier's) count; leaky_bucket: 1 + queue.
   std::int64_t capacity = 0;
-  /// `w` of RateLimit-Policy: the time in which an empty capacity becomes whole, rounded up to
+  /// `w` of RateLimit-Policy: the time in which an empty capacity is restored, rounded up to
   /// microseconds; for windows their length (of the tier that gives the capacity).
   Duration refill{0};
   std::int64_t interval_us = 0;         ///< whole part of per / count
@@ -69,21 +69,21 @@ struct Policy {
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 
-/// The settings of a definition that can be wrong, besides its algorithm.
+/// The settings of a definition that can be wrong, except the algorithm.
 enum class Setting : std::uint8_t { rate, burst, anchor, count_rejected, queue, max_delay };
 
-/// As the configuration names it: `max_delay`.
+/// Its name in the configuration: `max_delay`.
 std::string_view to_string(Setting setting);
 
 /// Why a definition cannot be used.
 struct Fault {
   Setting setting;
-  std::string message;  ///< which value is wrong, and what would be right
+  std::string message;  ///< which value is wrong, and which would be valid
 };
 [[noreturn]] void throw_exception_from_error(const Fault& fault, const boost::source_location&);
 
-/// Checks a definition and computes what its algorithm needs. Reports the first fault; without the
-/// setting that it names, the next one.
+/// Checks a definition and computes the values for its algorithm. Reports the first fault; call it
+/// again without the setting that it names to find the next one.
 Result<Policy, Fault> compile(const Definition& definition);
 
 }  // namespace weir::rules

@@ -1,17 +1,17 @@
-// All algorithms behind one shape: (policy, state, now, demand) -> (state, decision).
+// The interface of all algorithms: (policy, state, now, demand) -> (state, decision).
 //
-// Every state type S has, found by overload:
+// Every state type S has these overloads:
 //
 //   Admission admit(const Policy&, const S&, Instant now, Demand)
-//     may it pass? reads only
+//     decides whether it may pass; reads only
 //   void charge(const Policy&, S&, Instant now, std::int64_t units)
-//     takes admitted (or counted rejected) units
+//     takes admitted units, and with count_rejected denied ones
 //   Level level(const Policy&, const S&, Instant now)
-//     what is left
+//     returns the units left
 //   Instant whole_at(const Policy&, const S&)
-//     from then on S answers as a fresh S{} does
+//     returns the instant from which S equals a fresh S{}
 //
-// A store first asks every claim of a request, then charges all of them or none.
+// A store first decides all claims of a request, then charges all of them or none.
 #pragma once
 
 #include <utility>
@@ -48,7 +48,7 @@ decltype(auto) with_state_of(Algorithm algorithm, Visitor&& visit) {
   return visit(GcraState{});
 }
 
-/// The decision for one claim: `admission` was given before charging, `state` is after it.
+/// Makes the decision for one claim: `admission` is from before the charge, `state` from after it.
 template <class State>
 Decision decision_of(const Policy& policy, const State& state, Instant now,
                      const Admission& admission) {
@@ -62,7 +62,8 @@ Decision decision_of(const Policy& policy, const State& state, Instant now,
           .retry_after = admission.retry_after};
 }
 
-/// One claim alone: admits, charges, reports. What tests and a single-limit caller want.
+/// Decides one claim alone: admits, charges, and returns the decision. For tests and callers with a
+/// single limit.
 template <class State>
 Decision decide(const Policy& policy, State& state, Instant now, Demand demand) {
   const Admission admission = admit(policy, state, now, demand);

@@ -11,8 +11,8 @@ namespace weir::rules {
 
 namespace {
 
-/// What a tier of `count` units admits at most above the exact log (docs/algorithms.md). A single
-/// unit is never forgiven in part.
+/// The most units that a tier of `count` units admits beyond the exact log (docs/algorithms.md). A
+/// single unit is never forgiven in part.
 std::int64_t excess_of(std::int64_t count) {
   return std::min(count - 1, ceil_div(count, sub_windows));
 }
@@ -35,8 +35,8 @@ std::vector<Rate> shares_of_windows(const Policy& policy, std::int64_t instances
   return rates;
 }
 
-/// What of a bucket's capacity one after the other can use at once, one unit each: max_delay may
-/// leave less than the queue.
+/// The units of a bucket's capacity that demands of one unit each can use at once: max_delay may
+/// allow fewer than the queue.
 std::int64_t usable_at_once(const Policy& policy) {
   if (policy.algorithm != Algorithm::leaky_bucket) return policy.capacity;
   const Span whole_queue = span_of(policy, policy.capacity - 1);
@@ -44,18 +44,18 @@ std::int64_t usable_at_once(const Policy& policy) {
   return 1 + units_in(policy, to_us(policy.max_delay), 0).whole;
 }
 
-/// `instances`-ths of a rate, the exact ones first; the last is less than that.
+/// Rates of 1/`instances` of a rate, the exact ones first; the last one is smaller.
 std::vector<Rate> shares_of_rate(const Rate& rate, std::int64_t instances) {
-  std::vector<Rate> shares;
+  std::vector<Rate> rates;
   if (rate.count % instances == 0) return {{rate.count / instances, rate.per}};
-  if (rate.per <= Duration::max() / instances) shares.push_back({rate.count, rate.per * instances});
-  if (rate.count >= instances) shares.push_back({rate.count / instances, rate.per});
-  return shares;
+  if (rate.per <= Duration::max() / instances) rates.push_back({rate.count, rate.per * instances});
+  if (rate.count >= instances) rates.push_back({rate.count / instances, rate.per});
+  return rates;
 }
 
 Fault nothing_left(std::int64_t quota, std::int64_t instances) {
   return {Setting::rate, "one of " + std::to_string(instances) +
-                             " instances can not have a share of " + std::to_string(quota) +
+                             " instances cannot have a share of " + std::to_string(quota) +
                              (quota == 1 ? " unit" : " units")};
 }
 
@@ -75,7 +75,7 @@ Result<Policy, Fault> share_of_bucket(const Policy& policy, std::int64_t instanc
     if (Result<Policy, Fault> share = compile(definition)) return share;
   }
   return Fault{Setting::rate, "one of " + std::to_string(instances) +
-                                  " instances can not count its share of the rate exactly"};
+                                  " instances cannot count its share of the rate exactly"};
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
-// One instance's share of a policy, for the time in which instances decide without asking each
-// other.
+// One instance's share of a policy, while instances decide without the shared store.
 //
-// Whatever each instance is asked, the shares of all together never admit more over any stretch
-// of time than the policy itself allows; what does not divide is not handed out. Pure.
+// Over any period, the shares of all instances together never admit more than the policy itself; a
+// remainder that does not divide is not used. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +10,8 @@
 
 namespace weir::rules {
 
-/// The policy itself for one instance. The fault says why there is no share that admits
-/// anything: the quota, or what of it is usable at once, is smaller than `instances`.
+/// Returns the share, or the policy itself for one instance. Fails if no share admits anything: the
+/// quota, or the units usable at once, are fewer than `instances`.
 Result<Policy, Fault> share_of(const Policy& policy, std::int64_t instances);
 
 }  // namespace weir::rules

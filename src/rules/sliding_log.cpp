@@ -10,12 +10,12 @@ std::int64_t total_of(const SlidingLogState& state) {
   return state.entries.empty() ? state.dropped : state.entries.back().total;
 }
 
-/// A `now` before the newest entry is taken as that entry's instant.
+/// A `now` before the newest entry is read as that entry's instant.
 Instant latest(const SlidingLogState& state, Instant now) {
   return state.entries.empty() ? now : std::max(now, state.entries.back().at);
 }
 
-/// The newest `quota` units can be all that counts: with count_rejected more may be in the window.
+/// At most the newest `quota` units count: with count_rejected more may be in the window.
 std::int64_t used_at(const Policy& policy, const SlidingLogState& state, Instant now) {
   const Instant at = latest(state, now);
   const auto live = std::partition_point(
@@ -26,8 +26,8 @@ std::int64_t used_at(const Policy& policy, const SlidingLogState& state, Instant
   return std::min(total_of(state) - before, policy.capacity);
 }
 
-/// The first instant at which at most `units` of what is logged still count; `units` is below what
-/// counts now.
+/// The first instant at which at most `units` of the log still count; `units` is below the count
+/// now.
 Instant falls_to(const Policy& policy, const SlidingLogState& state, std::int64_t units) {
   const std::int64_t gone = total_of(state) - units;
   const auto last = std::partition_point(state.entries.begin(), state.entries.end(),
@@ -35,8 +35,8 @@ Instant falls_to(const Policy& policy, const SlidingLogState& state, std::int64_
   return last->at + policy.rates[0].per;
 }
 
-/// The first instant at which a denied `cost` passes. With count_rejected this very denial will
-/// have been logged, and where both do not fit together it must be out itself.
+/// The first instant at which a denied `cost` passes. With count_rejected this denial is logged
+/// too, and if both do not fit together, it must have left the window.
 Instant passes_at(const Policy& policy, const SlidingLogState& state, Instant now,
                   std::int64_t cost) {
   if (!policy.count_rejected) return falls_to(policy, state, policy.capacity - cost);
@@ -44,8 +44,8 @@ Instant passes_at(const Policy& policy, const SlidingLogState& state, Instant no
   return latest(state, now) + policy.rates[0].per;
 }
 
-/// Entries out of the window, or behind the newest `quota` units, are dead. Half a log at a time,
-/// so that dropping costs O(1) a charge.
+/// Drops entries that are out of the window or older than the newest `quota` units. It drops half a
+/// log at a time, so that a charge costs O(1).
 void drop_dead(const Policy& policy, SlidingLogState& state, Instant now) {
   const std::int64_t irrelevant = total_of(state) - policy.capacity;
   const auto alive =

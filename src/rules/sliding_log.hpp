@@ -1,8 +1,8 @@
 // Sliding log: the time of every admitted request; exact over any window.
 //
 // A request counts for exactly one window: at its instant plus the window it no longer does. Each
-// entry carries the running total, so that a decision is a binary search and not a sum. Bounded by
-// the quota: what lies behind the newest `quota` units can not matter. The four questions as in
+// entry has the running total, so that a decision is a binary search and not a sum. The log is
+// bounded by the quota, because only the newest `quota` units matter. Implements the functions of
 // rules.hpp.
 #pragma once
 
@@ -22,8 +22,8 @@ struct LogEntry {
 
 /// A fresh state is empty.
 struct SlidingLogState {
-  std::vector<LogEntry>
-      entries;  ///< in time order, one an instant; dead ones are dropped half a log at a time
+  /// In time order, one for each instant; expired ones are dropped half a log at a time.
+  std::vector<LogEntry> entries;
   std::int64_t dropped = 0;  ///< the total before entries.front()
   friend bool operator==(const SlidingLogState&, const SlidingLogState&) = default;
 };

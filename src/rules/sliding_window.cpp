@@ -12,7 +12,7 @@ std::int64_t length_of(const Rate& rate) {
   return to_us(rate.per) / sub_windows;
 }
 
-/// What the oldest sub-window may be forgiven before it has left altogether.
+/// The units that the oldest sub-window may be forgiven before it has left completely.
 std::int64_t share_of(const Rate& rate) {
   return ceil_div(rate.count, sub_windows);
 }
@@ -27,8 +27,8 @@ std::int64_t newest_of(const TierCounters& tier) {
   return floor_div(to_us(tier.latest), tier.length_us);
 }
 
-/// Counters of another sub-window length, after a reload: each moves to where its last instant
-/// falls.
+/// Converts counters of another sub-window length, after a reload: each moves to the sub-window of
+/// its last instant.
 TierCounters relaid(const TierCounters& old, std::int64_t length) {
   const std::int64_t newest = floor_div(to_us(old.latest), length);
   TierCounters tier{.length_us = length, .latest = old.latest};
@@ -42,7 +42,7 @@ TierCounters relaid(const TierCounters& old, std::int64_t length) {
   return tier;
 }
 
-/// The tier's counters as they were written, in sub-windows of today's length.
+/// The tier's counters as written, in sub-windows of the current length.
 TierCounters stored(const Rate& rate, const SlidingWindowState& state, std::size_t index) {
   const std::int64_t length = length_of(rate);
   if (index >= state.tiers.size()) return {.length_us = length};
@@ -63,7 +63,7 @@ TierCounters advanced(const Rate& rate, const SlidingWindowState& state, std::si
   return tier;
 }
 
-/// What of the oldest sub-window no longer counts.
+/// The units of the oldest sub-window that no longer count.
 std::int64_t forgiven(const Rate& rate, const TierCounters& tier) {
   const std::int64_t oldest = tier.used.back();
   if (oldest == 0) return 0;
@@ -80,8 +80,8 @@ std::int64_t used_of(const Rate& rate, const TierCounters& tier) {
   return sum;
 }
 
-/// The first instant at which at most `units` of what the tier holds still count. Walks from the
-/// oldest sub-window on; may lie before the present if that is so already.
+/// The first instant at which at most `units` of the tier still count. Starts at the oldest
+/// sub-window; the result may be in the past.
 Instant falls_to(const Rate& rate, const TierCounters& tier, std::int64_t units) {
   std::int64_t excess = -units;
   for (const std::uint32_t used : tier.used)

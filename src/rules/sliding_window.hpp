@@ -1,9 +1,9 @@
 // Sliding window: counters for tenths of a window; several tiers are decided together.
 //
-// The window reaches back over ten whole sub-windows and part of an eleventh. That oldest one
-// counts in proportion to the part still inside, rounded up, and is forgiven at most a tenth of the
-// quota before it has left altogether: so no stretch of one window ever sees more than the quota
-// and that tenth (docs/algorithms.md). The four questions as in rules.hpp; every tier must allow.
+// The window reaches back over ten whole sub-windows and part of an eleventh. The oldest one counts
+// in proportion to the part still inside, rounded up, and is forgiven at most a tenth of the quota
+// before it has left completely. So no period of one window has more than the quota and that tenth
+// (docs/algorithms.md). Implements the functions of rules.hpp; every tier must allow a request.
 #pragma once
 
 #include <array>
@@ -16,11 +16,11 @@
 namespace weir::rules {
 
 inline constexpr std::int64_t sub_windows = 10;
-/// The largest count of a tier, and where a counter stops: 2 * count * count is at most 2^53, which
-/// keeps the proportion of a sub-window exact.
+/// The largest count of a tier, and the largest value of a counter: 2 * count * count is at most
+/// 2^53, which keeps the proportion of a sub-window exact.
 inline constexpr std::int64_t sub_window_count_limit = std::int64_t{1} << 26;
 
-/// One tier: what each of the eleven newest sub-windows counted.
+/// One tier: the counts of the eleven newest sub-windows.
 struct TierCounters {
   std::int64_t length_us = 0;  ///< of a sub-window, when this was written
   Instant latest{};            ///< of the newest charge; its sub-window is the newest

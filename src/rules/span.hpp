@@ -1,7 +1,7 @@
 // Exact lengths of time for rates that do not divide: whole microseconds and count-ths of one.
 //
-// Within the bounds compile() keeps, every intermediate here is below 2^53, so that the same steps
-// give the same answers in a language whose numbers are doubles. Pure.
+// Within the bounds that compile() checks, every intermediate is below 2^53, so that the same steps
+// give the same results in Lua, whose numbers are doubles. Pure.
 #pragma once
 
 #include <compare>
@@ -12,7 +12,7 @@
 
 namespace weir::rules {
 
-/// The largest whole number up to which a double is exact, less one.
+/// Doubles represent all whole numbers up to this one, and the next, exactly.
 inline constexpr std::int64_t exact_limit = (std::int64_t{1} << 53) - 1;
 
 constexpr std::int64_t floor_div(std::int64_t dividend, std::int64_t divisor) {
@@ -43,7 +43,7 @@ constexpr Span subtract(Span a, Span b, std::int64_t count) {
   return fraction >= 0 ? Span{a.us - b.us, fraction} : Span{a.us - b.us - 1, fraction + count};
 }
 
-/// How long the rate takes to emit `units`, 0 <= units <= capacity.
+/// The time in which the rate emits `units`, 0 <= units <= capacity.
 inline Span span_of(const Policy& policy, std::int64_t units) {
   const std::int64_t whole = units * policy.interval_us;
   if (policy.interval_remainder == 0) return {whole, 0};
@@ -68,7 +68,7 @@ constexpr Quotient divide_product(std::int64_t value, std::int64_t count, std::i
   return {a + correction, rest - correction * per};
 }
 
-/// How many whole units the rate emits in `us` microseconds and `carry` per-ths of a unit; the
+/// The whole units that the rate emits in `us` microseconds and `carry` per-ths of a unit; the
 /// remainder in per-ths.
 inline Quotient units_in(const Policy& policy, std::int64_t us, std::int64_t carry) {
   const Rate& rate = policy.rates[0];

@@ -8,7 +8,7 @@ namespace weir::rules {
 
 namespace {
 
-/// The first instant at which `tokens` more than in `state` are there.
+/// The first instant at which there are `tokens` more than in `state`.
 Instant grown_at(const Policy& policy, const TokenBucketState& state, std::int64_t tokens) {
   const Span span = span_of(policy, tokens);
   const std::int64_t us =

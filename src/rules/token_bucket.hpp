@@ -1,8 +1,8 @@
-// Token bucket: holds `capacity` tokens, refills at the rate, computed when it is looked at.
+// Token bucket: holds `capacity` tokens and refills at the rate; computed when it is read.
 //
-// The state keeps the tokens that are missing, not those that are left, so that a changed burst
-// keeps the use counted. What of a token has grown since the last whole one is carried exactly. The
-// four questions as in rules.hpp.
+// The state keeps the tokens that are missing, not those that are left, so that the use counted
+// survives a change of the burst. The fraction of the next token is carried exactly. Implements the
+// functions of rules.hpp.
 #pragma once
 
 #include "rules/decision.hpp"
@@ -12,7 +12,7 @@ namespace weir::rules {
 
 /// A fresh state is all zero: a full bucket.
 struct TokenBucketState {
-  Instant at{};           ///< when `used` and `remainder` were true
+  Instant at{};           ///< the instant of `used` and `remainder`
   std::int64_t used = 0;  ///< tokens missing
   std::int64_t remainder =
       0;  ///< of the next token, in per-ths (per in microseconds): 0 <= remainder < per

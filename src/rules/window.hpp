@@ -1,4 +1,4 @@
-// Where fixed windows begin and end; shared by fixed_window and attributed_window. Pure.
+// The start and end of fixed windows, for fixed_window and attributed_window. Pure.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,14 @@ inline Instant window_start(const Policy& policy, Instant now) {
   return instant_from_us(floor_div(to_us(now), per) * per);
 }
 
-/// The first instant after the window that began at `start`. A start that a changed policy no
-/// longer aligns to belongs to the aligned window around it.
+/// The first instant after the window that began at `start`. If the policy has changed and `start`
+/// is not aligned, the aligned window around it is meant.
 inline Instant window_end(const Policy& policy, Instant start) {
   return window_start(policy, start) + policy.rates[0].per;
 }
 
-/// What `state` ({start, used}) still counts at `now`; a `now` before its start is within the
-/// window.
+/// The units of `state` ({start, used}) that still count at `now`; a `now` before its start is
+/// within the window.
 template <class State>
 std::int64_t used_at(const Policy& policy, const State& state, Instant now) {
   return state.used > 0 && now < window_end(policy, state.start) ? state.used : 0;

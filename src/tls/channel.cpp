@@ -8,7 +8,7 @@
 namespace weir::tls {
 namespace {
 
-/// The connection has ended without a word, of TLS or of what it carries.
+/// True if the connection ended without a TLS alert and without data.
 bool is_cut(int error) {
   return error == SSL_ERROR_SYSCALL ||
          ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
@@ -46,7 +46,7 @@ Channel::Step Channel::read(char* to, std::size_t size) {
   return {.state = state, .bytes = bytes};
 }
 
-/// As many records as the descriptor takes.
+/// Writes as many records as the descriptor accepts.
 Channel::Step Channel::write(std::string_view data) {
   std::size_t sent = 0;
   while (sent < data.size()) {
@@ -69,7 +69,7 @@ Channel::State Channel::look() {
   return state_after(SSL_peek_ex(ssl_.get(), &byte, 1, &bytes));
 }
 
-/// SSL_has_pending() does not count a record's header of which nothing follows yet.
+/// SSL_has_pending() does not count a record header without any content yet.
 bool Channel::is_quiet() {
   return look() == State::wants_read && SSL_has_pending(ssl_.get()) == 0 &&
          std::string_view(SSL_rstate_string(ssl_.get())) == "RH";
@@ -80,7 +80,7 @@ bool Channel::holds_unread() const {
 }
 
 void Channel::end() {
-  // A second time it would wait for the other side's word.
+  // A second call would wait for the peer's close_notify.
   if (!established_ || broken_ || (SSL_get_shutdown(ssl_.get()) & SSL_SENT_SHUTDOWN) != 0) return;
   ERR_clear_error();
   SSL_shutdown(ssl_.get());
@@ -105,7 +105,7 @@ Channel::State Channel::state_after(int returned) {
       trouble_.append(" (it is not for \"").append(expected).append("\")");
     ERR_clear_error();
   } else if (established_ && is_cut(error)) {
-    ERR_clear_error();  // no trouble with TLS
+    ERR_clear_error();  // not an error of TLS
   } else if (ERR_peek_error() != 0) {
     const unsigned long code = ERR_peek_error();
     const int reason = ERR_GET_REASON(code);

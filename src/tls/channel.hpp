@@ -1,8 +1,9 @@
-// One TLS connection over a non-blocking descriptor that somebody else owns and waits for.
+// One TLS connection over a non-blocking descriptor. The caller owns the descriptor and waits for
+// it.
 //
-// OpenSSL reads and writes the descriptor itself, so nothing is copied through buffers of ours. The
-// descriptor must stay open as long as any function but the destructor is called. Not thread-safe:
-// one loop.
+// OpenSSL reads and writes the descriptor itself, so no data is copied through other buffers. The
+// descriptor must stay open while any function but the destructor is called. Not thread-safe: one
+// loop.
 #pragma once
 
 #include <cstddef>
@@ -21,36 +22,36 @@ class Channel {
     done,
     wants_read,   ///< try again when the descriptor is readable
     wants_write,  ///< try again when it is writable
-    ended,        ///< the peer said that it sends no more
-    broken,       ///< cut without a word, or an error: trouble() says why
+    ended,        ///< the peer sent close_notify
+    broken,       ///< closed without close_notify, or an error: trouble() has the reason
   };
   struct Step {
     State state = State::done;
     std::size_t bytes = 0;
   };
 
-  /// The server's side.
+  /// Makes the server's side.
   Channel(const std::shared_ptr<const ServerContext>& context, int descriptor);
-  /// The client's side. `host` is what the certificate must be for unless the context names
-  /// another.
+  /// Makes the client's side. The certificate must be for `host`, unless the context has another
+  /// name.
   Channel(const std::shared_ptr<const ClientContext>& context, int descriptor,
           const std::string& host);
 
   State handshake();
   Step read(char* to, std::size_t size);
-  /// What wants_read or wants_write leaves unsent must be given again, as the start of the next
-  /// write.
+  /// Data that wants_read or wants_write leaves unsent must be passed again, as the start of the
+  /// next write.
   Step write(std::string_view data);
-  /// done if there is something to read; what is not for us, such as session tickets, is used up.
+  /// Returns done if there is data to read. Consumes records without data, such as session tickets.
   State look();
-  /// Nothing has arrived since the last complete record, not even a part of the next one.
+  /// True if nothing has arrived since the last complete record, not even a part of the next one.
   bool is_quiet();
-  /// Something has arrived that has not been read.
+  /// True if data has arrived that has not been read.
   bool holds_unread() const;
-  /// Tells the peer that no more is sent, if that can be told at once.
+  /// Sends close_notify, if that is possible without waiting.
   void end();
-  /// Why it is broken, in words for the log; empty for a connection that was cut behind its
-  /// handshake, of which TLS has nothing to say.
+  /// Why it is broken, for the log. Empty if the connection was closed after the handshake without
+  /// an error of TLS.
   const std::string& trouble() const { return trouble_; }
 
  private:

@@ -23,7 +23,7 @@ class MessageHeader {
     size_ += count;
   }
   bool may_be_hello() const { return size_ == 0 || bytes_[0] == client_hello; }
-  /// With the header; of the header alone while it is not complete.
+  /// Includes the header; the size of the header alone while it is not complete.
   std::size_t message_size() const {
     if (size_ < message_header_size) return message_header_size;
     const std::string_view bytes(bytes_.data(), bytes_.size());
@@ -41,7 +41,7 @@ class MessageHeader {
 std::size_t needed_for_hello(std::string_view arrived) {
   if (arrived.size() >= most_of_hello) return 0;
   MessageHeader message;
-  std::size_t at = 0, had = 0;  // of the records; of the message
+  std::size_t at = 0, had = 0;  // the position in the records; the bytes of the message
   for (;;) {
     const std::string_view record = arrived.substr(std::min(at, arrived.size()));
     if (!record.empty() && record[0] != handshake_record) return 0;

@@ -10,8 +10,8 @@
 namespace weir::tls {
 namespace {
 
-/// TLS 1.2: forward secret and authenticated only. Those of TLS 1.3 are OpenSSL's, all of that
-/// kind.
+/// TLS 1.2: only ciphers with forward secrecy and authenticated encryption. TLS 1.3 uses OpenSSL's
+/// default list, all of that kind.
 constexpr const char* ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 constexpr std::string_view alpn_http11{"\x08http/1.1"};
 constexpr std::string_view session_id_context = "weir";
@@ -23,7 +23,8 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-/// An empty context: OpenSSL does not have what is asked for. The reason is in its queue.
+/// Returns an empty context if OpenSSL lacks a setting that is needed. The reason is in its error
+/// queue.
 NativeContext make_context(const SSL_METHOD* method, const Parameters& parameters) {
   NativeContext context(SSL_CTX_new(method), SSL_CTX_free);
   SSL_CTX* const native = context.get();
@@ -40,14 +41,14 @@ NativeContext make_context(const SSL_METHOD* method, const Parameters& parameter
   if (!fits) return nullptr;
   SSL_CTX_set_options(native,
                       SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_PRIORITIZE_CHACHA);
-  // An idle connection holds no buffers, and what is sent may move between two tries.
+  // Idle connections release their buffers, and the data of a write may move between two tries.
   SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_read_ahead(native, 1);  // one system call a record, not two
   return context;
 }
 
-/// What OpenSSL's security level, which the distribution sets, asks for.
+/// Adds the requirement of OpenSSL's security level, which the distribution sets.
 std::string take_reason_and_advice() {
   const int reason = ERR_GET_REASON(ERR_peek_error());
   std::string text = take_reason();
@@ -57,9 +58,9 @@ std::string take_reason_and_advice() {
   return text;
 }
 
-void add_warning(const std::string& trouble, const std::string& file,
+void add_warning(const std::string& problem, const std::string& file,
                  std::vector<std::string>& warnings) {
-  if (!trouble.empty()) warnings.push_back(trouble + " (\"" + file + "\")");
+  if (!problem.empty()) warnings.push_back(problem + " (\"" + file + "\")");
 }
 
 /// The certificate that is used.
@@ -79,14 +80,15 @@ Result<Certificate> use(SSL_CTX* context, const CertificateFiles& files,
   for (std::size_t i = 1; fits && i < chain->size(); ++i)
     fits = SSL_CTX_add1_chain_cert(context, (*chain)[i].get()) == 1;
   if (!fits) {
-    return Problem{"can not use the certificate in \"" + files.certificate +
+    return Problem{"cannot use the certificate in \"" + files.certificate +
                    "\": " + take_reason_and_advice()};
   }
-  add_warning(trouble_with_dates(chain->front()), files.certificate, warnings);
+  add_warning(date_problem(chain->front()), files.certificate, warnings);
   return chain->front();
 }
 
-/// A client that offers only what is not spoken here is told so (RFC 7301 section 3.2).
+/// A client that offers only other protocols gets the alert no_application_protocol (RFC 7301
+/// section 3.2).
 int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
                     const unsigned char* offered, unsigned offered_size, void*) {
   const auto* const ours = reinterpret_cast<const unsigned char*>(alpn_http11.data());
@@ -114,7 +116,7 @@ Result<void> trust(SSL_CTX* context, const std::string& ca, std::vector<std::str
   }
   const Result<Certificates> anchors = read_certificates(ca);
   if (!anchors) return anchors.error();
-  add_warning(trouble_with_dates(anchors->front()), ca, warnings);
+  add_warning(date_problem(anchors->front()), ca, warnings);
   for (const Certificate& anchor : *anchors)
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context), anchor.get());
   ERR_clear_error();
@@ -127,20 +129,20 @@ bool is_address(const std::string& host) {
          ::inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
 }
 
-/// False for lack of memory: without a name to expect, any certificate would do.
+/// Returns false if memory is short: without an expected name any certificate would be accepted.
 bool expect(SSL* connection, const std::string& name) {
   if (is_address(name))
     return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(connection), name.c_str()) == 1;
   SSL_set_hostflags(connection, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   return SSL_set1_host(connection, name.c_str()) == 1 &&
-         SSL_set_tlsext_host_name(connection, name.c_str()) == 1;  // for names only, too
+         SSL_set_tlsext_host_name(connection, name.c_str()) == 1;  // for names only (RFC 6066)
 }
 
 Problem no_context() {
   return {"OpenSSL: " + take_reason()};
 }
 
-/// The server of the other side chooses; P-521 too, for private authorities with such keys.
+/// The server chooses. P-521 is offered for private CAs with such keys.
 Parameters client_parameters() {
   Parameters parameters;
   parameters.groups.emplace_back("P-521");
@@ -165,12 +167,12 @@ Result<std::shared_ptr<const ServerContext>> ServerContext::load(
     if (native == nullptr) return no_context();
     const auto used = use(native, one, server->warnings_);
     if (!used) return used.error();
-    add_warning(trouble_with_key(*used), one.certificate, server->warnings_);
+    add_warning(key_problem(*used), one.certificate, server->warnings_);
     server->signs_fast_ = server->signs_fast_ && tls::signs_fast(*used);
     SSL_CTX_set_alpn_select_cb(native, choose_protocol, nullptr);
     SSL_CTX_set_tlsext_servername_callback(native, choose_certificate);
     SSL_CTX_set_tlsext_servername_arg(native, server.get());
-    // Tickets hold the session: nothing is kept here.
+    // Tickets hold the session: no session cache.
     SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_session_id_context(
         native, reinterpret_cast<const unsigned char*>(session_id_context.data()),

@@ -1,6 +1,6 @@
-// What all connections of a listener, or to an upstream, share: OpenSSL contexts made from files.
+// OpenSSL contexts made from files, shared by all connections of a listener or to an upstream.
 //
-// Immutable once made; connections of any thread may use one at the same time and keep it alive.
+// Immutable once made. Connections of any thread may use one at the same time, and keep it alive.
 // TLS 1.2 and 1.3, elliptic curves only, HTTP/1.1 by ALPN, no renegotiation, no compression.
 #pragma once
 
@@ -28,21 +28,23 @@ using NativeConnection = std::unique_ptr<ssl_st, FreeConnection>;
 /// False if this machine's OpenSSL lacks one of the groups or ciphers.
 bool is_available(const Parameters& parameters);
 
-/// For a listener. The client's server name chooses the certificate; the first is for clients that
-/// name none, or one that no certificate is for. Sessions are resumed by tickets, whichever thread
-/// takes the connection; a new context has new ticket keys.
+/// The context of a listener. The server name in the ClientHello (SNI) selects the certificate; the
+/// first is for clients without SNI, or with a name that no certificate is for. Sessions are
+/// resumed by tickets on any thread; a new context has new ticket keys.
 class ServerContext {
  public:
   static Result<std::shared_ptr<const ServerContext>> load(
       const std::vector<CertificateFiles>& files, const Parameters& parameters = {});
 
   ssl_ctx_st* native() const { return contexts_.front().native.get(); }
-  /// About certificates that clients will not accept now, or whose key makes handshakes slow.
+  /// Warnings about certificates that clients will not accept now, or whose key makes handshakes
+  /// slow.
   const std::vector<std::string>& warnings() const { return warnings_; }
-  /// Whether a handshake that begins with these bytes may take much longer than usual, because of
-  /// the groups that the client offers (may_cost_much() in tls/hello_cost.hpp) or the keys here.
+  /// True if a handshake that begins with these bytes may take much longer than usual, because of
+  /// the groups that the client offers (may_cost_much() in tls/hello_cost.hpp) or the keys of this
+  /// context.
   bool may_cost_much(std::string_view hello) const;
-  /// The context whose certificate is for that name, or nullptr.
+  /// Returns the context whose certificate is for that name, or nullptr.
   ssl_ctx_st* context_for(const char* server_name) const;
 
  private:
@@ -53,19 +55,19 @@ class ServerContext {
   std::vector<One> contexts_;
   std::vector<std::string> warnings_;
   std::vector<Group> groups_;
-  bool signs_fast_ = true;  ///< with any of the keys
+  bool signs_fast_ = true;  ///< with all of the keys
 };
 
-/// For an upstream, or for Redis. It offers X25519, P-256, P-384 and P-521: the server chooses
-/// among them, and may have a certificate for any of the three curves.
+/// The context of an upstream, or of Redis. It offers X25519, P-256, P-384 and P-521: the server
+/// chooses, and may have a certificate with any of the three curves.
 class ClientContext {
  public:
   static Result<std::shared_ptr<const ClientContext>> load(const ClientFiles& files);
 
-  /// To a server whose certificate has to name the configured server name, or else `host`; nullptr
-  /// for lack of memory.
+  /// Makes a connection to a server whose certificate must be for the configured server name, or
+  /// else for `host`; nullptr if memory is short.
   NativeConnection connection_to(const std::string& host) const;
-  /// About certificates that nobody accepts now.
+  /// Warnings about certificates that servers will not accept now.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:

@@ -37,7 +37,7 @@ class Reader {
       value = value << 8 | static_cast<unsigned char>(byte);
     return value;
   }
-  /// Its length comes first, in so many bytes.
+  /// Its length comes first, in that many bytes.
   std::string_view vector(std::size_t length_size) { return bytes(number(length_size)); }
 
  private:
@@ -70,15 +70,15 @@ class Numbers {
 /// The parts of a ClientHello that decide about the key exchange.
 struct Offer {
   Numbers versions{{}};
-  Numbers groups{{}};       ///< in the client's order
-  std::string_view shares;  ///< of the key exchange, each of one group
+  Numbers groups{{}};           ///< in the client's order
+  std::string_view key_shares;  ///< key shares, each of one group
 };
 
 void read_extension(std::size_t type, std::string_view content, Offer& offer) {
   Reader body(content);
   if (type == supported_versions) offer.versions = Numbers(body.vector(1));
   if (type == supported_groups) offer.groups = Numbers(body.vector(2));
-  if (type == key_share) offer.shares = body.vector(2);
+  if (type == key_share) offer.key_shares = body.vector(2);
 }
 
 std::optional<Offer> read_offer(std::string_view hello) {
@@ -113,11 +113,11 @@ bool is_costly(std::size_t group) {
          group != static_cast<std::size_t>(Group::p256);
 }
 
-/// Which of the accepted shares the server takes depends on the version of OpenSSL, so a costly one
-/// counts wherever it stands. No value: none is accepted.
-std::optional<bool> has_costly_share(std::string_view shares, std::span<const Group> accepted) {
+/// The version of OpenSSL determines which of the accepted shares the server uses, so a costly one
+/// counts in any position. No value: none is accepted.
+std::optional<bool> has_costly_share(std::string_view key_shares, std::span<const Group> accepted) {
   std::optional<bool> is_any_costly;
-  for (Reader rest(shares); !rest.is_at_end();) {
+  for (Reader rest(key_shares); !rest.is_at_end();) {
     const std::size_t group = rest.number(2);
     rest.vector(2);
     if (rest.has_failed()) return true;
@@ -128,9 +128,8 @@ std::optional<bool> has_costly_share(std::string_view shares, std::span<const Gr
 }
 
 /// For TLS 1.2, and for TLS 1.3 without an accepted share, which leads to a HelloRetryRequest.
-/// OpenSSL takes the client's order for the first and the server's for the second, and options
-/// change that, so both orders count. A client that lists no groups leaves the choice to the
-/// server.
+/// OpenSSL uses the client's order for the former and the server's for the latter, and options
+/// change that, so both orders count. If a client lists no groups, the server chooses.
 bool leads_to_costly_group(const Numbers& groups, std::span<const Group> accepted) {
   if (groups.is_empty()) return true;
   const auto by_client =
@@ -148,7 +147,7 @@ bool may_cost_much(std::string_view hello, std::span<const Group> accepted) {
   const std::optional<Offer> offer = read_offer(hello);
   if (!offer) return true;
   if (offer->versions.contains(tls13)) {
-    if (const auto answer = has_costly_share(offer->shares, accepted)) return *answer;
+    if (const auto answer = has_costly_share(offer->key_shares, accepted)) return *answer;
   }
   return leads_to_costly_group(offer->groups, accepted);
 }

@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t largest_file = 1024 * 1024;
 
-Problem can_not_use(const std::string& file, const std::string& why) {
-  return {"can not use file \"" + file + "\": " + why};
+Problem cannot_use(const std::string& file, const std::string& why) {
+  return {"cannot use file \"" + file + "\": " + why};
 }
 
-/// The text of a file, wiped when it goes: it may be a key.
+/// The text of a file, wiped by the destructor because it may be a key.
 class Text {
  public:
   Text() : bytes_(largest_file + 1, '\0') {}
@@ -27,9 +27,9 @@ class Text {
   Text& operator=(Text&&) = delete;
   ~Text() { OPENSSL_cleanse(bytes_.data(), bytes_.size()); }
 
-  /// The reason why not, or empty.
+  /// Returns why the file cannot be read, or an empty text.
   std::string read(const std::string& file) {
-    // A FIFO, too, is opened at once, and told apart before anybody waits for it.
+    // O_NONBLOCK: opening a FIFO returns at once, and it is refused before a read could block.
     const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat status {};
     const bool is_file =
@@ -53,7 +53,7 @@ class Text {
   std::size_t size_ = 0;
 };
 
-/// OpenSSL would ask the terminal.
+/// Without this callback OpenSSL would prompt on the terminal.
 int no_passphrase(char*, int, int, void* asked) {
   *static_cast<bool*>(asked) = true;
   return -1;
@@ -68,7 +68,7 @@ bool is_end_of_file() {
 
 Result<Certificates> read_certificates(const std::string& file) {
   Text text;
-  if (const std::string why = text.read(file); !why.empty()) return can_not_use(file, why);
+  if (const std::string why = text.read(file); !why.empty()) return cannot_use(file, why);
   const BioOwner bio = text.bio();
   Certificates found;
   ERR_clear_error();
@@ -76,22 +76,23 @@ Result<Certificates> read_certificates(const std::string& file) {
     found.emplace_back(one, X509_free);
   const bool is_end = is_end_of_file();
   const std::string why = take_reason();
-  if (!is_end) return can_not_use(file, "a certificate in it is broken (" + why + ")");
-  if (found.empty()) return can_not_use(file, "there is no certificate in PEM form in it");
+  if (!is_end) return cannot_use(file, "a certificate in it is broken (" + why + ")");
+  if (found.empty()) return cannot_use(file, "it has no certificate in PEM form");
   return found;
 }
 
 Result<Key> read_key(const std::string& file) {
   Text text;
-  if (const std::string why = text.read(file); !why.empty()) return can_not_use(file, why);
+  if (const std::string why = text.read(file); !why.empty()) return cannot_use(file, why);
   const BioOwner bio = text.bio();
   bool has_passphrase = false;
   ERR_clear_error();
   EVP_PKEY* const key = PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, &has_passphrase);
   ERR_clear_error();
   if (key != nullptr) return Key(key, EVP_PKEY_free);
-  if (has_passphrase) return can_not_use(file, "the key is under a passphrase; remove that");
-  return can_not_use(file, "there is no usable private key in PEM form in it");
+  if (has_passphrase)
+    return cannot_use(file, "the key is encrypted with a passphrase; remove the passphrase");
+  return cannot_use(file, "it has no usable private key in PEM form");
 }
 
 bool belong_together(const Certificate& certificate, const Key& key) {
@@ -100,7 +101,7 @@ bool belong_together(const Certificate& certificate, const Key& key) {
   return same;
 }
 
-std::string trouble_with_dates(const Certificate& certificate) {
+std::string date_problem(const Certificate& certificate) {
   const auto text_of = [](const ASN1_TIME* time) {
     const BioOwner bio(BIO_new(BIO_s_mem()));
     ASN1_TIME_print(bio.get(), time);
@@ -116,7 +117,7 @@ std::string trouble_with_dates(const Certificate& certificate) {
   return "";
 }
 
-std::string trouble_with_key(const Certificate& certificate) {
+std::string key_problem(const Certificate& certificate) {
   constexpr int most_rsa_bits = 4096;
   const EVP_PKEY* const key = X509_get0_pubkey(certificate.get());
   const bool is_rsa = key != nullptr && (EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA ||

@@ -1,5 +1,4 @@
-// What this room's files share of OpenSSL: owners, and its reasons in words. Included by its .cpp
-// files only.
+// Owners of OpenSSL objects, and its errors as text. For the .cpp files of this room only.
 #pragma once
 
 #include <memory>
@@ -23,7 +22,7 @@ struct Freed {
 };
 using BioOwner = std::unique_ptr<BIO, Freed<BIO_free_all>>;
 
-/// The oldest of this thread's errors, which is the one that made the others; forgets them all.
+/// Returns the oldest of this thread's errors, which caused the others, and clears them all.
 inline std::string take_reason() {
   const unsigned long code = ERR_peek_error();
   const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);

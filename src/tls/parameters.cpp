@@ -16,7 +16,7 @@ constexpr std::array group_numbers{Group::x25519, Group::p256, Group::p384, Grou
 static_assert(safe_groups.size() == group_numbers.size());
 
 constexpr std::array safe_ciphers{
-    // TLS 1.2: forward secret and authenticated.
+    // TLS 1.2: forward secrecy and authenticated encryption.
     "ECDHE-ECDSA-AES128-GCM-SHA256"sv,
     "ECDHE-RSA-AES128-GCM-SHA256"sv,
     "ECDHE-ECDSA-AES256-GCM-SHA384"sv,

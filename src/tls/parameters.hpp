@@ -1,9 +1,9 @@
-// Which TLS a listener speaks: its lowest version, the groups of the key exchange and the ciphers,
-// each from an allow-list.
+// The TLS parameters of a listener: its lowest version, the groups of the key exchange and the
+// ciphers, each from an allow-list.
 //
-// A client chooses among what is offered, and the worker pays for what it chooses: with ffdhe8192 a
-// handshake takes a hundred times as long as with X25519. So the lists hold what is both safe and
-// cheap. Immutable data and pure functions; thread-safe.
+// The client chooses among the offers, and its choice determines the cost for the worker: a
+// handshake with ffdhe8192 takes a hundred times as long as one with X25519. So the lists have only
+// values that are both safe and cheap. Immutable data and pure functions; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace weir::tls {
 
 enum class Version : std::uint8_t { tls12, tls13 };
 
-/// A group as ClientHellos name it (IANA, TLS Supported Groups).
+/// The number of a group in ClientHellos (IANA, TLS Supported Groups).
 enum class Group : std::uint16_t { p256 = 23, p384 = 24, p521 = 25, x25519 = 29, x448 = 30 };
 
 struct Parameters {
@@ -28,7 +28,7 @@ struct Parameters {
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };
 
-/// Every group that a listener may offer, by the name OpenSSL has for it.
+/// Every group that a listener may offer, by its name in OpenSSL.
 std::span<const std::string_view> known_groups();
 /// Every cipher that a listener may offer: ECDHE with AEAD for TLS 1.2, and the suites of TLS 1.3.
 std::span<const std::string_view> known_ciphers();
@@ -36,11 +36,12 @@ std::span<const std::string_view> known_ciphers();
 std::vector<Group> numbers_of(const std::vector<std::string>& groups);
 bool is_tls13_cipher(std::string_view name);
 
-/// Why a group, or a cipher, that is not known is refused, if there is more to say than that; else
-/// empty. The text is static.
+/// Returns why an unknown group or cipher is refused, if there is a special reason; else empty. The
+/// text is static.
 std::string_view why_not_group(std::string_view name);
 std::string_view why_not_cipher(std::string_view name);
-/// The name here of a group that has another name elsewhere, such as secp256r1; else empty.
+/// Returns the name used here for a group with another name elsewhere, such as secp256r1; else
+/// empty.
 std::string_view group_with_alias(std::string_view name);
 
 }  // namespace weir::tls

@@ -65,7 +65,7 @@ class Answer(ReloadCase):
         os.mkfifo(self.weir.file)
         problems = self.reload_fails()
         self.assertEqual(len(problems), 1)
-        self.assertIn("nothing came, nor its end, for 1000 ms", problems[0]["message"])
+        self.assertIn("neither data nor its end arrived within 1000 ms", problems[0]["message"])
         with self.connect(self.weir) as client:
             self.assertEqual(client.request("GET", "/").body, b"x")
         self.weir.signal(signal.SIGTERM)

@@ -298,7 +298,7 @@ class Reload(TlsCase):
     def test_a_bad_certificate_is_reported_and_the_old_one_stays(self):
         (self.files / "crt").write_text("nonsense")
         self.reload()
-        self.assertIn("there is no certificate in PEM form in it", self.weir.stderr)
+        self.assertIn("it has no certificate in PEM form", self.weir.stderr)
         self.assertEqual(self.secure().get().status, 200)
 
     def test_a_key_that_does_not_belong_is_reported_and_the_old_one_stays(self):
@@ -329,7 +329,7 @@ class Configuration(TlsCase):
         openssl("pkey", "-in", self.main.key, "-aes128", "-passout", "pass:secret", "-out", locked)
         code, said = self.check({**self.main.files, "private_key": locked})
         self.assertEqual(code, 2)
-        self.assertIn("under a passphrase", said)
+        self.assertIn("encrypted with a passphrase", said)
 
     def test_nothing_of_a_key_is_ever_shown(self):
         key = Path(self.main.key).read_text()

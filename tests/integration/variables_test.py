@@ -105,7 +105,7 @@ class Commands(Shown):
         for part in ("route ${NAME}: ${METHOD},GET host ${HOST}.test path /${HOOK}/{${SEGMENT}} "
                      "header x-secret: ${SECRET} header x.odd-name: a${SECRET}",
                      "http://${SERVER}:${PORT} weight ${WEIGHT}, https://127.0.0.1:1",
-                     "asked for /${CHECK} every ${INTERVAL}",
+                     "checks /${CHECK} every ${INTERVAL}",
                      "gcra ${RATE}, (from the environment) at once, answers ${STATUS}",
                      "key key (header ${HEADER}), otherwise mixed "
                      "(any of (query ${QUERY}, all of (cookie ${COOKIE}, path ${SEGMENT})))",

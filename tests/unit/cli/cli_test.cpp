@@ -87,7 +87,7 @@ routes:
 
 }  // namespace
 
-TEST_CASE("weir says its version") {
+TEST_CASE("weir prints its version") {
   for (const char* const argument : {"version", "--version"}) {
     const auto outcome = run_weir({argument});
     CHECK(outcome.code == 0);
@@ -96,7 +96,7 @@ TEST_CASE("weir says its version") {
   }
 }
 
-TEST_CASE("weir --help lists the commands there are") {
+TEST_CASE("weir --help lists the commands") {
   const auto outcome = run_weir({"--help"});
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
@@ -119,7 +119,7 @@ TEST_CASE("every command has its help") {
   CHECK(contains(run_weir({"proxy", "--help"}).out, "127.0.0.1:8080"));
 }
 
-TEST_CASE("wrong usage is exit code 2, and says where help is") {
+TEST_CASE("wrong usage is exit code 2, with a hint at the help") {
   const std::vector<std::vector<std::string>> rows{
       {},
       {"chek"},
@@ -151,7 +151,7 @@ TEST_CASE("wrong usage is exit code 2, and says where help is") {
   }
 }
 
-TEST_CASE("an option of weir proxy that is empty is not one that was left out") {
+TEST_CASE("an empty option of weir proxy does not count as an absent one") {
   for (const std::string option : {"--redis", "--admin", "--burst"}) {
     const auto outcome = run_weir({"proxy", "--to", "http://a", "--limit", "1/s", option, ""});
     CHECK(outcome.code == 2);
@@ -161,7 +161,7 @@ TEST_CASE("an option of weir proxy that is empty is not one that was left out") 
   }
 }
 
-TEST_CASE("an argument that is not known is named, whatever else is missing") {
+TEST_CASE("an unknown argument is named, even if another one is missing") {
   CHECK(run_weir({"chek"}).err == "weir: unknown command \"chek\"\nTry `weir --help`.\n");
   CHECK(run_weir({"--verbose"}).err ==
         "weir: unexpected argument \"--verbose\"\nTry `weir --help`.\n");
@@ -175,14 +175,14 @@ TEST_CASE("an argument that is not known is named, whatever else is missing") {
   CHECK(run_weir({"serve", "-tsecret"}).err ==
         "weir: unexpected argument \"-t\"\nTry `weir serve --help`.\n");
   const auto health = run_weir({"health", "--admin", "http://user:secret@127.0.0.1:1"}).err;
-  CHECK(contains(health, "\"http://***@127.0.0.1:1\" is no admin URL"));
+  CHECK(contains(health, "\"http://***@127.0.0.1:1\" is not the URL of an admin server"));
   CHECK(run_weir({"check", "--quiet"}).err ==
         "weir: unexpected argument \"--quiet\"\nTry `weir check --help`.\n");
   CHECK(run_weir({"check", "one", "two"}).err ==
         "weir: unexpected argument \"two\"\nTry `weir check --help`.\n");
 }
 
-TEST_CASE("commands of later versions say so") {
+TEST_CASE("commands of later versions report that") {
   for (const std::vector<std::string>& row : {std::vector<std::string>{"replay"},
                                               {"replay", "--config", "a", "-"},
                                               {"top", "--admin", "http://127.0.0.1:9090"},
@@ -200,7 +200,7 @@ TEST_CASE("weir check of a good file") {
   CHECK(outcome.out == file.path() + ": ok\n");
 }
 
-TEST_CASE("weir check --verbose says what every route resolves to") {
+TEST_CASE("weir check --verbose prints what every route resolves to") {
   const ConfigurationFile file(good);
   const auto outcome = run_weir({"check", "--verbose", file.path()});
   CHECK(outcome.code == 0);
@@ -223,13 +223,13 @@ TEST_CASE("weir check --verbose says what every route resolves to") {
       "routes: [{upstream: a}]\n");
   CHECK(contains(run_weir({"check", "--verbose", many.path()}).out,
                  "  upstream a at https://b:443 weight 3, https://[::1]:8443; least_connections; "
-                 "certificates are not verified; asked for /up every 2s\n"));
+                 "certificates are not verified; checks /up every 2s\n"));
   const ConfigurationFile decides("routes: [{decide: true}]\n");
   CHECK(contains(run_weir({"check", "--verbose", decides.path()}).out,
                  "  decide: 200, 429 or another status of its policies, for another proxy\n"));
 }
 
-TEST_CASE("weir check --verbose says where use is shared, and never a password") {
+TEST_CASE("weir check --verbose prints where use is shared, and never a password") {
   const ConfigurationFile file(
       "identity_secret: 0123456789abcdef0123456789abcdef\n"
       "store:\n"
@@ -272,7 +272,7 @@ TEST_CASE("weir check prints a line for each problem") {
   CHECK_FALSE(contains(outcome.out, "ok"));
 }
 
-TEST_CASE("weir check prints warnings apart and stays content") {
+TEST_CASE("weir check prints warnings on standard error and succeeds") {
   const ConfigurationFile file(std::string(good) + "admin: {address: \"0.0.0.0:9090\"}\n");
   const auto outcome = run_weir({"check", file.path()});
   CHECK(outcome.code == 0);
@@ -280,7 +280,7 @@ TEST_CASE("weir check prints warnings apart and stays content") {
   CHECK(contains(outcome.err, ": warning: admin.address: "));
 }
 
-TEST_CASE("a configuration that can not be read or used is exit code 2") {
+TEST_CASE("a configuration that cannot be read or used is exit code 2") {
   const ConfigurationFile bad("routes: 5\n");
   const std::string missing = bad.path() + ".missing";
   CHECK(run_weir({"check", missing}).out.starts_with(missing + ": "));
@@ -293,7 +293,7 @@ TEST_CASE("a configuration that can not be read or used is exit code 2") {
   CHECK(refused.err.starts_with(bad.path() + ":1:"));
 }
 
-TEST_CASE("weir proxy complains in terms of its flags") {
+TEST_CASE("weir proxy reports problems with the names of its flags") {
   struct Row {
     std::vector<std::string> flags;
     std::string complaint;
@@ -312,7 +312,7 @@ TEST_CASE("weir proxy complains in terms of its flags") {
       {{"--to", "http://127.0.0.1:1", "--limit", "1/s", "--admin", "9090"},
        "weir proxy: --admin: "},
       {{"--to", "http://127.0.0.1:1", "--limit", "1/s", "--redis", "http://u:pass@x"},
-       "weir proxy: --redis: expected a URL, as redis://"},
+       "weir proxy: --redis: expected a URL, such as redis://"},
   };
   for (const auto& row : rows) {
     auto arguments = row.flags;

@@ -39,8 +39,7 @@ TEST_CASE("the head of an explained request is what a client sends") {
   }
 }
 
-TEST_CASE(
-    "arguments that are no request are rejected with the argument's name, without its value") {
+TEST_CASE("wrong arguments are rejected with the argument's name, without its value") {
   const std::string url = "URL: expected http://HOST/PATH or https://HOST/PATH";
   CHECK(problem_of({.url = ""}) == url);
   CHECK(problem_of({.url = "/v1/search"}) == url);

@@ -119,7 +119,7 @@ TEST_CASE("a refused request shows the answer of the proxy") {
   CHECK(refused({.arguments = {.method = "TRACE", .url = "http://a/"}}).first == 405);
 }
 
-TEST_CASE("limits that were not decided say so") {
+TEST_CASE("limits that were not decided are marked") {
   const json found = explained_json(get("/private"));
   CHECK(found["limits"][0]["because"] == "user is absent, and it is required");
   CHECK(found["limits"][1]["because"] == "client is present; not decided");
@@ -190,7 +190,7 @@ TEST_CASE("the numbers of each algorithm") {
   CHECK(limits[1]["numbers"]["limit"] == 10);
 }
 
-TEST_CASE("numbers from variables are not shown, nor is what follows from them") {
+TEST_CASE("numbers from variables, and results that follow from them, are not shown") {
   const auto with_variable = [](std::string_view number) {
     std::string text = explained_yaml;
     const std::string rate = "rate: 10/1s}";

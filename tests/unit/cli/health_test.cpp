@@ -66,7 +66,7 @@ TEST_CASE("weir health is 0 for a ready instance only") {
   }
 }
 
-TEST_CASE("weir health of nobody is 1") {
+TEST_CASE("weir health without a server is 1") {
   asio::io_context io;
   asio::ip::tcp::acceptor acceptor(io, {asio::ip::make_address("127.0.0.1"), 0});
   const auto port = acceptor.local_endpoint().port();
@@ -75,7 +75,7 @@ TEST_CASE("weir health of nobody is 1") {
   CHECK(health("unix:/nonexistent/admin.sock") == 1);
 }
 
-TEST_CASE("weir health of something that is no URL is 2") {
+TEST_CASE("weir health with an invalid URL is 2") {
   CHECK(health("9090") == 2);
 }
 

@@ -103,7 +103,7 @@ TEST_CASE("the query goes with every form, and into no finding") {
     CHECK((finding.form + finding.advice).find("secret") == std::string::npos);
 }
 
-TEST_CASE("a path without a form is not asked for in it") {
+TEST_CASE("forms that a path does not have are not requested") {
   Service service{.bodies = {{"GET /", "x"}}};
   const ProbeReport report = service.probed(target_of("http://a/"));
   for (const char* form : {"encoded slash", "double encoding", "trailing slash", "letter case"}) {
@@ -134,7 +134,7 @@ TEST_CASE("a service that answers any path alike shows nothing of paths") {
   CHECK(reading_of(report, "lower-case method") == "tells them apart");
 }
 
-TEST_CASE("where bodies differ each time, only the status counts") {
+TEST_CASE("if bodies differ each time, only the status counts") {
   int count = 0;
   const auto report = probe(target_of("http://a/a/b"), [&](const ProbeRequest& request) {
     const bool is_known = request.target == "/a/b" || request.target == "/a/b/";
@@ -147,7 +147,7 @@ TEST_CASE("where bodies differ each time, only the status counts") {
   CHECK(reading_of(*report, "letter case") == "tells them apart");
 }
 
-TEST_CASE("what is not served cannot be compared with") {
+TEST_CASE("an answer that is not a success cannot serve for comparison") {
   const auto report = probe(target_of("http://a/a?b=c"), [](const ProbeRequest&) {
     return Result<ProbeAnswer>{ProbeAnswer{.status = 404, .body = {}}};
   });
@@ -179,7 +179,7 @@ TEST_CASE("look-alikes of a field are compared with the field") {
   CHECK(reading_of(service.probed(target), "look-alike") == "not found out");
 }
 
-TEST_CASE("which of two values counts shows in the answers to both orders") {
+TEST_CASE("the answers to both orders show which of two values counts") {
   struct Row {
     const char* first_before;
     const char* first_after;

@@ -30,7 +30,7 @@ ProxyFlags flags() {
 
 }  // namespace
 
-TEST_CASE("the least of flags make one upstream, one policy, one route") {
+TEST_CASE("the required flags make one upstream, one policy, one route") {
   const auto made = loaded(flags());
   REQUIRE(made->listen.size() == 1);
   CHECK(made->listen[0].address.to_string() == "127.0.0.1:8080");

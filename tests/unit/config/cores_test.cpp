@@ -5,7 +5,7 @@
 namespace weir::config {
 namespace {
 
-TEST_CASE("a cgroup grants whole cores, at least one") {
+TEST_CASE("a cgroup allows whole cores, at least one") {
   CHECK(cores_of_cpu_max("200000 100000") == 2);
   CHECK(cores_of_cpu_max("250000 100000\n") == 2);
   CHECK(cores_of_cpu_max("50000 100000") == 1);

@@ -39,7 +39,7 @@ TEST_CASE("every value has its place, counted from 1") {
   CHECK(entry->position.column == 6);
   CHECK(entry->value.position.column == 9);
   CHECK(entry->value.text == "q");
-  // A value that is not there is where its key is.
+  // The position of an absent value is that of its key.
   CHECK(root.find("d")->value.kind == Node::Kind::null);
   CHECK(root.find("d")->value.position.line == 5);
 }
@@ -59,7 +59,7 @@ TEST_CASE("quoted text that never ends is found, with and without a last line br
       INFO(text);
       CHECK(only_problem("a: 1\nb: " + quote + text) == "2:4: " + why);
     }
-    // Where the text is never taken for whole, its key is what can be shown.
+    // If the text is never complete, the position is that of its key.
     CHECK(only_problem("a: 1\nb: " + quote + "hello") == "2:1: " + why);
     CHECK(only_problem("a: 1\nb: {c: " + quote + "hello}\n") == "2:8: " + why);
     // A quote that is text, or closed on another line, is none.
@@ -75,7 +75,7 @@ TEST_CASE("quoted text that never ends is found, with and without a last line br
   CHECK(parse("a: |\n  text\n").root->find("a")->value.text == "text\n");
 }
 
-TEST_CASE("an alias is a copy, where it stands") {
+TEST_CASE("an alias is a copy with the position of the alias") {
   const Parsed parsed = parse("a: &x {k: v}\nb: *x\n");
   REQUIRE(parsed.root);
   const Node& copy = parsed.root->find("b")->value;
@@ -83,18 +83,19 @@ TEST_CASE("an alias is a copy, where it stands") {
   CHECK(copy.position.line == 2);
 }
 
-TEST_CASE("what YAML allows and a configuration must not have") {
+TEST_CASE("parts of YAML that a configuration must not have") {
   CHECK(only_problem("a: 1\nb: 2\na: 3\n") == "3:1: duplicate key \"a\"; it is already on line 1");
   CHECK(only_problem("m: [{n: {a: 1, a: 2}}]\n") ==
         "1:16: m[0].n: duplicate key \"a\"; it is already on line 1");
   CHECK(only_problem("{[a]: b}\n") == "1:2: a key must be plain text");
-  CHECK(only_problem("a: !!binary eA==\n") == "1:4: a: a tag (!...) means nothing here; remove it");
+  CHECK(only_problem("a: !!binary eA==\n") ==
+        "1:4: a: a tag (!...) has no meaning here; remove it");
   CHECK(only_problem("a: 1\n---\nb: 1\n") ==
         "3:1: a second document (---) in the file; one is read");
-  CHECK(only_problem("a: &x [*x]\n") == "1:8: an alias inside the value it stands for");
+  CHECK(only_problem("a: &x [*x]\n") == "1:8: an alias inside the value that it refers to");
 }
 
-TEST_CASE("a variable needs no quotes, wherever it stands") {
+TEST_CASE("a variable needs no quotes in any position") {
   const Parsed parsed =
       parse("a: {b: ${B:-}, c: [x${C}y, \"${D}\", '$${E}'], d: 1}\n\"${F}\": \"\\xFE ${G\"\n");
   REQUIRE(parsed.problems.empty());
@@ -108,7 +109,7 @@ TEST_CASE("a variable needs no quotes, wherever it stands") {
   CHECK(parsed.root->find("${F}")->value.text == "\u00fe ${G");
 }
 
-TEST_CASE("a brace within quotes is not closed behind them") {
+TEST_CASE("a brace within quotes is not closed after them") {
   const Parsed parsed = parse("a: {b: 'pa$${ss', c: \"x${y\", d: '${E:-\"}'}\n");
   REQUIRE(parsed.problems.empty());
   const Node& a = parsed.root->find("a")->value;
@@ -133,7 +134,7 @@ TEST_CASE("a brace at the start of the file or without its other half is left to
   CHECK(parse("a: x${\nb: y}\n").root->find("a")->value.text == "x${");
 }
 
-TEST_CASE("what is no YAML has a place too") {
+TEST_CASE("problems of invalid YAML have a position too") {
   CHECK(only_problem("a: [1, 2\n") ==
         "2:1: not valid YAML: end of sequence flow not found (between braces or brackets, text "
         "that holds {}[], itself must be quoted)");
@@ -155,7 +156,7 @@ TEST_CASE("what is no YAML has a place too") {
         "must be quoted)");
 }
 
-TEST_CASE("bytes that are no text are refused before YAML sees them") {
+TEST_CASE("bytes that are not text are refused before they are parsed") {
   CHECK(only_problem("a: b\nc: \xff\n") == "2:4: not valid UTF-8; save the file as UTF-8");
   CHECK(only_problem(std::string_view("a: \0b\n", 6)).starts_with("1:4: control character"));
   // yaml-cpp would take this byte for the end of the file.

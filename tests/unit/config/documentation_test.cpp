@@ -1,5 +1,4 @@
-// docs/configuration.md shows a bad file and what Weir says to it: both are taken from there and
-// held together.
+// docs/configuration.md shows a bad file and its problems: both are read from there and compared.
 #include <fstream>
 #include <sstream>
 

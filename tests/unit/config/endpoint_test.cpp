@@ -38,7 +38,7 @@ TEST_CASE("a unix socket has a path that fits its address") {
   CHECK_FALSE(parse_endpoint("unix:/" + std::string(107, 'x')));
 }
 
-TEST_CASE("what is no address") {
+TEST_CASE("texts that are not addresses") {
   for (const std::string_view text :
        {"",           "8080",        ":8080",        "localhost",
         "localhost:", "localhost:x", "localhost:-1", "localhost:65536",
@@ -51,7 +51,7 @@ TEST_CASE("what is no address") {
   }
 }
 
-TEST_CASE("addresses that can not both be listened on") {
+TEST_CASE("addresses that cannot both be listened on") {
   struct Case {
     std::string_view one, other;
     bool expected;

@@ -13,7 +13,7 @@ std::optional<std::string> lookup(const std::string& name) {
   return std::nullopt;
 }
 
-TEST_CASE("variables are replaced once, wherever they stand in a value") {
+TEST_CASE("variables are replaced once, in any position of a value") {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"", ""},
       {"plain $5 and $$", "plain $5 and $$"},
@@ -38,7 +38,7 @@ TEST_CASE("variables are replaced once, wherever they stand in a value") {
   }
 }
 
-TEST_CASE("a reference that can not be replaced is told apart") {
+TEST_CASE("each reference that cannot be replaced has its own message") {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"${MISSING}", "environment variable \"MISSING\" is not set"},
       {"a ${HOST} b ${GONE}", "\"GONE\""},
@@ -48,7 +48,7 @@ TEST_CASE("a reference that can not be replaced is told apart") {
       {"${A-b}", "malformed"},
       {"${A:b}", "malformed"},
       {"${A B}", "malformed"},
-      {"${A:-${HOST}}", "can not hold another variable"},
+      {"${A:-${HOST}}", "cannot contain another variable"},
   };
   for (const auto& [text, says] : cases) {
     CAPTURE(text);
@@ -58,7 +58,7 @@ TEST_CASE("a reference that can not be replaced is told apart") {
   }
 }
 
-TEST_CASE("a text holds a variable or only what looks like one") {
+TEST_CASE("a text has a variable or only a similar text") {
   for (const char* text : {"${A}", "a${A", "$${A}${B}", "$ ${A:-b}", "${"}) {
     CAPTURE(text);
     CHECK(holds_variable(text));

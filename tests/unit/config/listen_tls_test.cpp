@@ -28,7 +28,7 @@ class Listener {
   tls::test::MadeCertificate made_{"one.test"};
 };
 
-TEST_CASE("what a listener speaks") {
+TEST_CASE("the TLS parameters of a listener") {
   const Listener listener;
   const auto usual = listener.loaded("");
   CHECK(usual.min_version == tls::Version::tls12);
@@ -46,7 +46,7 @@ TEST_CASE("what a listener speaks") {
   CHECK(both.ciphers == Names{"ECDHE-RSA-AES128-GCM-SHA256", "TLS_AES_128_GCM_SHA256"});
 }
 
-TEST_CASE("what a listener cannot speak, and what it can instead") {
+TEST_CASE("TLS parameters that are refused, with those that are allowed") {
   const Listener listener;
   const std::string groups = "X25519, P-256, P-384, P-521, X448";
   const std::string ciphers =

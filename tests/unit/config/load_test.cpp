@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 using test::must_load;
 using test::problems_of;
 
-TEST_CASE("the least file takes every default") {
+TEST_CASE("the smallest file has every default") {
   const auto config = must_load(test::route_tail);
   REQUIRE(config->listen.size() == 1);
   CHECK(config->listen[0].address.to_string() == "0.0.0.0:8080");
@@ -99,7 +99,7 @@ TEST_CASE("off turns off") {
   CHECK(must_load("access_log: {path: stdout}\n" + test::route_tail)->access_log.path == "-");
 }
 
-TEST_CASE("the headers that tell the client") {
+TEST_CASE("the header fields with the client's address") {
   using Header = identity::ClientAddressSettings::Header;
   const std::pair<std::string, Header> cases[] = {{"X-Forwarded-For", Header::x_forwarded_for},
                                                   {"Forwarded", Header::forwarded},
@@ -190,7 +190,7 @@ routes: [{upstream: least}, {match: {path: /x}, upstream: full}]
   CHECK(config->routes[1].upstream == 0U);
 }
 
-TEST_CASE("variables are read after YAML and can not add structure") {
+TEST_CASE("variables are read after YAML and cannot add structure") {
   const std::string yaml =
       "access_log: {path: \"${LOG}\"}\nworkers: ${WORKERS:-4}\n" + test::route_tail;
   CHECK(must_load(yaml, test::environment({{"LOG", "-"}}))->workers == 4);
@@ -213,7 +213,7 @@ TEST_CASE("the identity secret changes the key, and a short one is warned of") {
   CHECK(with("\"\"")->identity_key.k0 == sip_key_from_secret({}).k0);
 }
 
-TEST_CASE("what is probably not meant is warned of, and loads") {
+TEST_CASE("settings that are probably mistakes load with a warning") {
   const auto config = must_load(R"(
 admin: {address: "0.0.0.0:9090"}
 upstreams: {spare: {servers: [{url: "http://x"}]}}
@@ -239,7 +239,7 @@ routes:
         "11:5: routes[1]: never reached: the route before it takes every request\n");
 }
 
-TEST_CASE("names that the admin server accepts are of no use beside a token") {
+TEST_CASE("admin.hosts has no effect with a token") {
   const auto warnings = [](const std::string& admin) {
     return must_load("admin: {" + admin + "}\n" + test::route_tail)->warnings;
   };
@@ -264,7 +264,7 @@ TEST_CASE("a pattern with bytes that targets may not have is warned of") {
   CHECK(warnings("/caf%C3%A9").empty());
 }
 
-TEST_CASE("raw bytes in targets are refused if nothing else is written") {
+TEST_CASE("raw bytes in targets are refused by default") {
   CHECK_FALSE(must_load(test::route_tail)->downstream.raw_target_bytes);
   CHECK_FALSE(must_load("downstream: {raw_target_bytes: refuse}\n" + test::route_tail)
                   ->downstream.raw_target_bytes);

@@ -1,5 +1,5 @@
-// What the tests of this room share: loading a text with a given environment, and the first problem
-// of a bad one.
+// Helpers for the tests of this room: load a text with a given environment, and return its
+// problems.
 #pragma once
 
 #include <map>

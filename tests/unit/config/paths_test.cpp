@@ -27,7 +27,7 @@ TEST_CASE("a list of differences replaces the default") {
   CHECK_FALSE((none.trailing_slash || none.parameters || none.letter_case));
 }
 
-TEST_CASE("a wrong difference is reported with the ones there are") {
+TEST_CASE("an unknown difference is reported with the known ones") {
   CHECK(problems_of(std::string("paths: {also_match: [case]}\n") + routes)
             .find("paths.also_match[0]: expected letter_case, trailing_slash") !=
         std::string::npos);
@@ -35,7 +35,7 @@ TEST_CASE("a wrong difference is reported with the ones there are") {
             .find("expected a list of differences, such as [letter_case]") != std::string::npos);
 }
 
-TEST_CASE("a route may be for paths that others do not get") {
+TEST_CASE("a route may accept paths that others refuse") {
   const auto config = must_load(R"(
 routes:
   - {match: {path: /a/**}, respond: {}, encoded_slashes: match_both}

@@ -46,7 +46,7 @@ routes: [{respond: {}}]
   CHECK_FALSE(policies[0].shadow);
 }
 
-TEST_CASE("what a policy does besides counting") {
+TEST_CASE("the settings of a policy other than its quota") {
   const auto plain = with_policy("{rate: 1/s}")->policies[0];
   CHECK(plain.cost == 1);
   CHECK(plain.status == 429);
@@ -61,12 +61,12 @@ TEST_CASE("what a policy does besides counting") {
   CHECK(full.body == "later\n");
   CHECK_FALSE(full.visible);
   CHECK_FALSE(full.shadow);
-  // Clients are not told of a limit that nobody holds them to.
+  // A limit that is not enforced is not shown to clients.
   CHECK_FALSE(with_policy("{rate: 1/s, mode: shadow}")->policies[0].visible);
   CHECK_FALSE(with_policy("{rate: 1/s, headers: true, mode: shadow}")->policies[0].visible);
 }
 
-TEST_CASE("attributes have a kind, and a source where they are an identity") {
+TEST_CASE("attributes have a kind, and a source if they are an identity") {
   const auto config = must_load(R"(
 identities: {api_key: {header: X-Api-Key}}
 policies:

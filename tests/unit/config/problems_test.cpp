@@ -1,4 +1,4 @@
-// Every kind of bad input, with the place and the words of its message.
+// Every kind of bad input, with the position and the text of its message.
 #include "catch.hpp"
 #include "unit/config/loading.hpp"
 
@@ -41,7 +41,7 @@ TEST_CASE("process-wide sections") {
           {"\"a\\tb\": x", "1:1: \"a?b\": unknown key \"a?b\""},
           {"<<: {}", "1:1: <<: unknown key \"<<\"; merge keys"},
           {"listen: 127.0.0.1:8080",
-           "1:9: listen: expected a list of listeners, as `- address: 0.0.0.0:8080`"},
+           "1:9: listen: expected a list of listeners, such as `- address: 0.0.0.0:8080`"},
           {"listen: [8080]", "1:10: listen[0]: expected a map of keys, found a single value"},
           {"listen: [{}]", "1:10: listen[0]: the key \"address\" is missing"},
           {"listen: [{adress: a:1}]",
@@ -50,10 +50,10 @@ TEST_CASE("process-wide sections") {
           {"listen: [{address: a:1}, {address: a:1}]",
            "1:36: listen[1].address: another of the list has this address already"},
           {"listen: [{address: \"0.0.0.0:9090\"}]",
-           "1:1: a listener has 127.0.0.1:9090, which is admin's if no other is given; choose "
+           "1:1: a listener has 127.0.0.1:9090, which is the default of admin; choose "
            "another for one of them, or write `admin: off`"},
           {"admin: {token: a}\nlisten: [{address: \"127.0.0.1:9090\"}]",
-           "1:8: admin: a listener has 127.0.0.1:9090, which is admin's if no other is given"},
+           "1:8: admin: a listener has 127.0.0.1:9090, which is the default of admin"},
           {"admin: {address: a:1}\nlisten: [{address: b:1}, {address: a:1}]",
            "1:18: admin.address: a listener has this address already; choose another"},
           {"listen: [{address: a:1, tls: on}]",
@@ -66,10 +66,10 @@ TEST_CASE("process-wide sections") {
           {"admin: {token: \"a b\"}",
            "1:16: admin.token: a token is printable ASCII without spaces"},
           {"admin: {hosts: weir}",
-           "1:16: admin.hosts: expected a list of host names, as [metrics.internal], found a "
+           "1:16: admin.hosts: expected a list of host names, such as [metrics.internal], found a "
            "single value"},
           {"admin: {hosts: [\"weir:80\"]}",
-           "1:17: admin.hosts[0]: expected a host name without port, as weir.internal (here "
+           "1:17: admin.hosts[0]: expected a host name without port, such as weir.internal (here "
            "\"weir:80\")"},
           {"admin: {hosts: [\"*.internal\"]}",
            "1:17: admin.hosts[0]: expected a host name without port"},
@@ -89,7 +89,7 @@ TEST_CASE("process-wide sections") {
            "1:31: client_address.ipv6_prefix: expected a whole number"},
           {"client_address: {untrusted_fields: [\"a b\"]}",
            "1:37: client_address.untrusted_fields[0]: expected the name of a header field, or the "
-           "beginning of one and *, as x-internal-* (here \"a b\")"},
+           "beginning of one and *, such as x-internal-* (here \"a b\")"},
           {"client_address: {untrusted_fields: [\"*\"]}",
            "1:37: client_address.untrusted_fields[0]: expected the name of a header field"},
           {"client_address: {untrusted_fields: [x-*-y]}",
@@ -152,22 +152,21 @@ routes: [{match: {headers: {x_tier: a}}, respond: {}}]
                      "5:37: routes[0].match.headers.x_tier: " + begin + rest);
 }
 
-TEST_CASE("every problem with certificates and keys is told, and where") {
+TEST_CASE("every problem with certificates and keys is reported with its position") {
   const std::string found = problems_of(
       "listen: [{address: a:1, tls: {certificate: gone.crt, certificates: [{private_key: /}]}}]\n"
       "upstreams: {a: {servers: [{url: \"https://b\"}], tls: {certificate: gone.crt}}}\n" +
       test::route_tail);
-  CHECK(
-      found ==
-      "1:30: listen[0].tls: the key \"private_key\" is missing\n"
-      "1:44: listen[0].tls.certificate: can not use file \"gone.crt\": No such file or directory\n"
-      "1:69: listen[0].tls.certificates[0]: the key \"certificate\" is missing\n"
-      "1:83: listen[0].tls.certificates[0].private_key: can not use file \"/\": it is not a "
-      "regular file\n"
-      "2:53: upstreams.a.tls: certificate and private_key belong together; write both or "
-      "neither\n"
-      "2:67: upstreams.a.tls.certificate: can not use file \"gone.crt\": No such file or "
-      "directory\n");
+  CHECK(found ==
+        "1:30: listen[0].tls: the key \"private_key\" is missing\n"
+        "1:44: listen[0].tls.certificate: cannot use file \"gone.crt\": No such file or directory\n"
+        "1:69: listen[0].tls.certificates[0]: the key \"certificate\" is missing\n"
+        "1:83: listen[0].tls.certificates[0].private_key: cannot use file \"/\": it is not a "
+        "regular file\n"
+        "2:53: upstreams.a.tls: certificate and private_key belong together; write both or "
+        "neither\n"
+        "2:67: upstreams.a.tls.certificate: cannot use file \"gone.crt\": No such file or "
+        "directory\n");
 }
 
 TEST_CASE("upstreams and identities") {
@@ -190,18 +189,19 @@ TEST_CASE("upstreams and identities") {
           {"upstreams: {a: {servers: [{url: http://b}], balance: random}}",
            "1:54: upstreams.a.balance: expected round_robin or least_connections"},
           {"upstreams: {a: {servers: [{url: \"https://b\"}], tls: {ca: /}}}",
-           "1:58: upstreams.a.tls.ca: can not use file \"/\": it is not a regular file"},
+           "1:58: upstreams.a.tls.ca: cannot use file \"/\": it is not a regular file"},
           {"upstreams: {a: {servers: [{url: \"https://b\"}], tls: {server_name: \"c:443\"}}}",
-           "1:67: upstreams.a.tls.server_name: expected the name in the server's certificate, as "
-           "in api.example.com (here \"c:443\")"},
+           "1:67: upstreams.a.tls.server_name: expected the name in the server's certificate, such "
+           "as "
+           "api.example.com (here \"c:443\")"},
           {"upstreams: {a: {servers: [{url: \"https://b\"}], tls: {server_name: c.}}}",
            "1:67: upstreams.a.tls.server_name: expected the name in the server's certificate"},
           {"upstreams: {a: {servers: [{url: http://b}], health_check: {}}}",
            "1:59: upstreams.a.health_check: the key \"path\" is missing"},
           {"upstreams: {a: {servers: [{url: http://b}], health_check: {path: healthz}}}",
-           "1:66: upstreams.a.health_check.path: expected a path, as /healthz"},
+           "1:66: upstreams.a.health_check.path: expected a path, such as /healthz"},
           {"upstreams: {a: {servers: [{url: http://b}], health_check: {path: \"/a b\"}}}",
-           "1:66: upstreams.a.health_check.path: expected a path, as /healthz"},
+           "1:66: upstreams.a.health_check.path: expected a path, such as /healthz"},
           {"upstreams: {a: {servers: [{url: http://b}], health_check: {path: /, interval: 99ms}}}",
            "1:79: upstreams.a.health_check.interval: expected a duration from 100ms to 1h"},
           {"upstreams: {a: {servers: [{url: http://b}], health_check: {path: /, rise: 0}}}",
@@ -221,7 +221,7 @@ TEST_CASE("upstreams and identities") {
           {"identities: {u: {query: a, repeated: none}}",
            "1:38: identities.u.repeated: expected refuse, first or last (here \"none\")"},
           {"identities: {u: {header: a, repeated: last}}",
-           "1:39: identities.u.repeated: only beside query or cookie; a repeated header is always "
+           "1:39: identities.u.repeated: only with query or cookie; a repeated header is always "
            "refused"},
           {"identities: {u: {heder: a}}",
            "1:18: identities.u.heder: unknown key \"heder\"; did you mean \"header\"?"},
@@ -250,7 +250,8 @@ TEST_CASE("policies") {
   std::vector<Case> cases = {
       {"{}", "1:15: policies.p: the rate is missing"},
       {"{rate: 10}",
-       "1:22: policies.p.rate: expected a rate: COUNT/DURATION, as 100/1m or 5/s (here \"10\")"},
+       "1:22: policies.p.rate: expected a rate: COUNT/DURATION, such as 100/1m or 5/s (here "
+       "\"10\")"},
       {"{rate: 0/s}", "1:22: policies.p.rate: the rate's count is 0"},
       {"{rate: 1/s, rates: [1/s]}", "1:34: policies.p.rates: rate and rates exclude each other"},
       {"{rates: [1/s, 2/m]}", "1:23: policies.p.rates: rates has 2 tiers, gcra takes one"},
@@ -261,7 +262,7 @@ TEST_CASE("policies") {
       {"{algorithm: sliding, rate: 1/s}",
        "1:27: policies.p.algorithm: expected fixed_window, attributed_window,"},
       {"{rate: 300000/s, burst: 999999999999}",
-       "1:39: policies.p.burst: burst 999999999999 can not be counted exactly"},
+       "1:39: policies.p.burst: burst 999999999999 cannot be counted exactly"},
       {"{rate: 1/s, burst: 0}", "1:34: policies.p.burst: expected a whole number from 1"},
       {"{rate: 1/s, burst: 9007199254740993}", "1:34: policies.p.burst: expected a whole number"},
       {"{rate: 1/s, anchor: clock}", "1:35: policies.p.anchor: anchor has no meaning for gcra"},
@@ -292,7 +293,7 @@ TEST_CASE("policies") {
       {"body",
        "expected header:NAME, query:NAME, identity:NAME, client_address, method or path (here "
        "\"body\")"},
-      {"\"header:\"", "expected header:NAME, as header:user-agent"},
+      {"\"header:\"", "expected header:NAME, such as header:user-agent"},
       {"\"header:a b\"", "expected header:NAME"},
       {"\"query:\"", "expected query:NAME"},
       {"\"jwt:sub\"", "a jwt attribute is not supported yet"},
@@ -346,7 +347,7 @@ TEST_CASE("routes and their limits") {
       {"{respond: {}, match: {headers: {\"a b\": c}}}",
        "4:49: routes[0].match.headers.\"a b\": expected the name"},
       {"{respond: {}, match: {headers: {a: \"b\\n\"}}}",
-       "4:45: routes[0].match.headers.a: a header value holds no"},
+       "4:45: routes[0].match.headers.a: a header value has no"},
       {"{respond: {}, limit: []}",
        "4:24: routes[0].limit: unknown key \"limit\"; did you mean \"limits\"?"},
       {"{respond: {}, limits: [per_client]}", "4:33: routes[0].limits[0]: expected a map of keys"},
@@ -388,7 +389,7 @@ TEST_CASE("routes and their limits") {
         std::string::npos);
 }
 
-TEST_CASE("all problems come at once, in the file's order, and none twice") {
+TEST_CASE("all problems are reported at once, in the order of the file, and none twice") {
   CHECK(problems_of(R"(listn: []
 workers: none
 policies:
@@ -403,14 +404,14 @@ routes:
 4:38: policies.a.anchor: anchor has no meaning for gcra: remove it, or use fixed_window or attributed_window
 4:52: policies.a.queue: queue has no meaning for gcra: remove it, or use leaky_bucket
 5:3: policies: duplicate key "a"; it is already on line 4
-6:18: policies.broken.rate: expected a rate: COUNT/DURATION, as 100/1m or 5/s (here "often")
+6:18: policies.broken.rate: expected a rate: COUNT/DURATION, such as 100/1m or 5/s (here "often")
 8:5: routes[0]: expected exactly one of upstream, respond and decide
 8:41: routes[0].limits[1].policy: no policy is called "b"; known here: a, broken
 8:49: routes[0].limits[1].key: no identity is called "clint"; did you mean "client"?
 )");
 }
 
-TEST_CASE("a file full of mistakes is answered with the first hundred") {
+TEST_CASE("of a file with many mistakes the first hundred are reported") {
   std::string yaml = test::route_tail;
   for (int i = 0; i < 500; ++i)
     yaml += "key" + std::to_string(i) + ": 1\n";

@@ -1,4 +1,4 @@
-// `store.redis` and what policies make of it.
+// `store.redis` and its effect on policies.
 #include <filesystem>
 #include <fstream>
 #include <unistd.h>
@@ -133,8 +133,8 @@ TEST_CASE("a redis over TLS") {
       problems_of(with_store("{url: \"rediss://redis\", tls: {ca: gone, certificate: key}}"), in);
   CHECK(wrong.find("store.redis.tls: certificate and private_key belong together") !=
         std::string::npos);
-  CHECK(wrong.find("store.redis.tls.ca: can not use file ") != std::string::npos);
-  CHECK(wrong.find(": there is no certificate in PEM form in it") != std::string::npos);
+  CHECK(wrong.find("store.redis.tls.ca: cannot use file ") != std::string::npos);
+  CHECK(wrong.find(": it has no certificate in PEM form") != std::string::npos);
 }
 
 TEST_CASE("the URL of a redis is a secret: a variable, or a file") {
@@ -160,18 +160,19 @@ TEST_CASE("problems of a redis store") {
   };
   const std::vector<Case> cases = {
       {"{}", "2:29: store.redis: the redis store needs its url"},
-      {"{url: \"\"}", "2:35: store.redis.url: expected a URL, as redis://127.0.0.1:6379"},
+      {"{url: \"\"}", "2:35: store.redis.url: expected a URL, such as redis://127.0.0.1:6379"},
       {"{url: \"${NONE:-}\"}", "2:35: store.redis.url: expected a URL"},
       {"{url: redis}", "2:35: store.redis.url: expected a URL"},
       {"{url: \"http://redis\"}", "2:35: store.redis.url: expected a URL"},
       {"{url: \"redis://\"}", "2:35: store.redis.url: expected redis://HOST:PORT/DATABASE"},
       {"{url: \"redis://a b\"}",
-       "2:35: store.redis.url: the URL holds a space after 9 bytes, which may be invisible"},
-      {"{url: \"redis://redis\\r\"}", "2:35: store.redis.url: the URL holds a line end after 13"},
-      {"{url: \"redis://:a\\tb@redis\"}", "2:35: store.redis.url: the URL holds a control char"},
+       "2:35: store.redis.url: the URL contains a space after 9 bytes, which may be invisible"},
+      {"{url: \"redis://redis\\r\"}",
+       "2:35: store.redis.url: the URL contains a line end after 13"},
+      {"{url: \"redis://:a\\tb@redis\"}", "2:35: store.redis.url: the URL contains a control char"},
       {"{url: \"redis://:a\\u200bb@redis\"}",
-       "2:35: store.redis.url: the URL holds a character that is not ASCII after 10 bytes"},
-      {"{url: \"redis://redis:0\"}", "2:35: store.redis.url: port 0 can not be connected to"},
+       "2:35: store.redis.url: the URL contains a character that is not ASCII after 10 bytes"},
+      {"{url: \"redis://redis:0\"}", "2:35: store.redis.url: port 0 cannot be connected to"},
       {"{url: \"redis://redis:70000\"}", "2:35: store.redis.url: expected redis://HOST:PORT"},
       {"{url: \"redis://redis/x\"}", "2:35: store.redis.url: expected the number of a database"},
       {"{url: \"redis://redis/-1\"}", "2:35: store.redis.url: expected the number of a database"},
@@ -179,8 +180,10 @@ TEST_CASE("problems of a redis store") {
        "2:35: store.redis.url: the URL ends after the number of the database"},
       {"{url: \"redis://user@redis\"}", "2:35: store.redis.url: the user has no password"},
       {"{url: \"redis://user:@redis\"}", "2:35: store.redis.url: the user has no password"},
-      {"{url: \"redis://u:%zz@redis\"}", "2:35: store.redis.url: a % that two hexadecimal digits"},
-      {"{url: \"redis://u:%00@redis\"}", "2:35: store.redis.url: a % that two hexadecimal digits"},
+      {"{url: \"redis://u:%zz@redis\"}",
+       "2:35: store.redis.url: a % without two hexadecimal digits"},
+      {"{url: \"redis://u:%00@redis\"}",
+       "2:35: store.redis.url: a % without two hexadecimal digits"},
       {"{url: \"redis://u:a/b@redis\"}", "2:35: store.redis.url: expected redis://HOST:PORT"},
       {"{url: \"unix://run/redis.sock\"}", "2:35: store.redis.url: expected unix:///PATH"},
       {"{url: \"unix:///\"}", "2:35: store.redis.url: expected unix:///PATH"},
@@ -265,14 +268,14 @@ TEST_CASE("a policy that falls back to this instance has its share of the quota"
       problems_of(with_store("{url: \"redis://r\", replicas: 4}",
                              "{a: {rate: 3/1m}, b: {rate: 100/1s, burst: 2, on_failure: local}}"));
   CHECK(nothing ==
-        "3:15: policies.a: one of 4 instances can not have a share of 3 units while Redis is "
+        "3:15: policies.a: one of 4 instances cannot have a share of 3 units while Redis is "
         "down; use fewer store.redis.replicas, or on_failure: allow or deny for this policy\n"
-        "3:69: policies.b.on_failure: one of 4 instances can not have a share of 2 units while "
+        "3:69: policies.b.on_failure: one of 4 instances cannot have a share of 2 units while "
         "Redis is down; use fewer store.redis.replicas, or on_failure: allow or deny for this "
         "policy\n");
 }
 
-TEST_CASE("what loads and is probably not meant of what others can read") {
+TEST_CASE("settings that load with a warning because others can read the keys") {
   const auto unset =
       must_load("store: {type: redis, redis: {url: \"redis://r\"}}\n" + test::route_tail);
   REQUIRE(unset->warnings.size() == 1);

@@ -24,7 +24,7 @@ routes:
             .find("\"route-2\" is taken") != std::string::npos);
 }
 
-TEST_CASE("a match holds what is written") {
+TEST_CASE("a match has the written conditions") {
   const auto config = must_load(R"(
 routes:
   - match: {host: "*.example.com", path: "/u/{id}/**", methods: [GET, PURGE], headers: {X-Beta: 1, accept: "*/*"}}

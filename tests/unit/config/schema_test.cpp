@@ -1,4 +1,4 @@
-// The schema, the reference and the loader's tables know the same keys; every file of config/
+// The schema, the reference and the loader's tables have the same keys; every file in config/
 // loads.
 #include <fstream>
 #include <set>
@@ -63,7 +63,7 @@ class SchemaKeys {
   std::vector<std::string> undescribed_;
 };
 
-TEST_CASE("the schema and the loader know the same keys, and the schema says what each means") {
+TEST_CASE("the schema and the loader have the same keys, and the schema describes each") {
   const json schema = json::parse(read(directory / "weir.schema.json"));
   const SchemaKeys found(schema);
   const std::vector<std::string> listed = known_keys();

@@ -1,4 +1,4 @@
-// A secret reaches its place, and never a message.
+// A secret reaches its setting, and never a message.
 #include <array>
 #include <fstream>
 #include <sys/stat.h>
@@ -56,7 +56,7 @@ TEST_CASE("a secret is text, a variable or a file") {
   CHECK(token_of("${NONE:-}", in).empty());
 }
 
-TEST_CASE("what a variable holds is not shown where it is taken for the name of a file") {
+TEST_CASE("the content of a variable is not shown if it is used as the name of a file") {
   const std::string secret(marker);
   const Environment in = test::environment({{"KEY", secret}}, "/etc");
   const std::string upstream =
@@ -69,8 +69,8 @@ TEST_CASE("what a variable holds is not shown where it is taken for the name of 
       in);
   CHECK(found.find(marker) == std::string::npos);
   for (const char* const written :
-       {"certificate: can not use file \"${KEY}\"", "private_key: can not use file \"/${KEY}\"",
-        "token: can not read file \"file:${KEY}\"", "ca: can not use file \"x${KEY}\""}) {
+       {"certificate: cannot use file \"${KEY}\"", "private_key: cannot use file \"/${KEY}\"",
+        "token: cannot read file \"file:${KEY}\"", "ca: cannot use file \"x${KEY}\""}) {
     CAPTURE(found, written);
     CHECK(found.find(written) != std::string::npos);
   }
@@ -88,13 +88,14 @@ TEST_CASE("a key in the place of its file's name is not shown") {
         "    private_key: " +
             key + test::route_tail,
         in);
-    CHECK(found.find("listen[0].tls.private_key: this is what such a file holds; write the name "
-                     "of the file\n") != std::string::npos);
+    CHECK(
+        found.find("listen[0].tls.private_key: this is the content of such a file; write the name "
+                   "of the file\n") != std::string::npos);
     CHECK(found.find(marker) == std::string::npos);
   }
 }
 
-TEST_CASE("a secret file that can not be read is named") {
+TEST_CASE("a secret file that cannot be read is named") {
   const Directory directory;
   directory.write("empty", "\n");
   directory.write("large", std::string(64 * 1024 + 1, 'x'));
@@ -102,20 +103,20 @@ TEST_CASE("a secret file that can not be read is named") {
   const auto problem = [&](const std::string& file) {
     return problems_of("admin: {token: \"file:" + file + "\"}\n" + test::route_tail, in);
   };
-  CHECK(problem("missing").find("1:16: admin.token: can not read file \"") == 0);
+  CHECK(problem("missing").find("1:16: admin.token: cannot read file \"") == 0);
   CHECK(problem("missing").find("missing\": No such file") != std::string::npos);
   CHECK(problem("empty").find("it is empty") != std::string::npos);
   CHECK(problem("large").find("larger than 65536 bytes") != std::string::npos);
   CHECK(problem(".").find("it is a directory") != std::string::npos);
 }
 
-TEST_CASE("a secret comes through a pipe, if somebody writes it") {
+TEST_CASE("a secret is read from a pipe, if it has a writer") {
   const Directory directory;
   const std::string fifo = directory.path() / "fifo";
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
   const auto none = read_secret_file(fifo, Patience(10));
   REQUIRE_FALSE(none.has_value());
-  CHECK(none.error().message.ends_with("fifo\": nothing came, nor its end, for 10 ms"));
+  CHECK(none.error().message.ends_with("fifo\": neither data nor its end arrived within 10 ms"));
 
   std::array<int, 2> ends{};
   REQUIRE(::pipe(ends.data()) == 0);
@@ -127,7 +128,7 @@ TEST_CASE("a secret comes through a pipe, if somebody writes it") {
   CHECK(secret->reveal() == "secret");
 }
 
-TEST_CASE("no message repeats a secret, whatever else is wrong") {
+TEST_CASE("no message contains a secret, whatever else is wrong") {
   const Directory directory;
   directory.write("secret", std::string(marker) + " \x01\n");
   const Environment in =
@@ -180,7 +181,7 @@ TEST_CASE("no message repeats a secret, whatever else is wrong") {
   }
 }
 
-TEST_CASE("no message shows what a variable holds, in whatever key it stands") {
+TEST_CASE("no message shows the content of a variable, in any key") {
   const Environment in = test::environment({{"SECRET", std::string(marker) + " \n"}});
   for (const std::string key :
        {"workers: V", "shutdown_timeout: V", "retry_after: V", "listen: [{address: V}]",
@@ -224,7 +225,7 @@ TEST_CASE("a file is loaded with its own directory and the environment of the pr
 
   const Loaded missing = load_file(directory.path() / "none.yaml");
   REQUIRE_FALSE(missing.has_value());
-  CHECK(missing.error()[0].to_string().find("can not read file") == 0);
+  CHECK(missing.error()[0].to_string().find("cannot read file") == 0);
 }
 
 }  // namespace

@@ -34,13 +34,13 @@ TEST_CASE("the nearest name is suggested, and none that is far") {
   CHECK(hint("limit", {}).empty());
 }
 
-TEST_CASE("of a URL that is quoted the password is not shown") {
+TEST_CASE("the password in a quoted URL is not shown") {
   CHECK(in_quotes("redis://user:p@ss@host/1") == "\"redis://***@host/1\"");
   CHECK(in_quotes("redis://host/1") == "\"redis://host/1\"");
   CHECK(in_quotes("a@b://c") == "\"a@b://c\"");
 }
 
-TEST_CASE("what is quoted stays on one line and is cut between characters") {
+TEST_CASE("quoted text stays on one line and is cut between characters") {
   CHECK(in_quotes("a\nb\x1b[31m") == "\"a?b?[31m\"");
   CHECK(in_quotes(std::string(60, 'x')) == "\"" + std::string(60, 'x') + "\"");
   CHECK(in_quotes(std::string(61, 'x')) == "\"" + std::string(60, 'x') + "...\"");

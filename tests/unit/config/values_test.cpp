@@ -38,7 +38,7 @@ struct BadCase {
   std::string_view says;
 };
 
-TEST_CASE("what is no duration is refused with what would be") {
+TEST_CASE("an invalid duration is refused with a valid form") {
   const BadCase cases[] = {
       {"", "expected a duration"},
       {"s", "expected a duration"},
@@ -144,7 +144,7 @@ TEST_CASE("fractions are plain decimals") {
   }
 }
 
-TEST_CASE("durations and sizes are printed in the unit that needs least digits") {
+TEST_CASE("durations and sizes are printed in the unit with the fewest digits") {
   CHECK(format_duration(0us) == "0s");
   CHECK(format_duration(90s) == "90s");
   CHECK(format_duration(86'400s) == "1d");

@@ -62,7 +62,7 @@ TEST_CASE("scalars with variables and secrets in files are noted, and nothing el
   CHECK_FALSE(config->written.has("identity_secret"));
 }
 
-TEST_CASE("a route is called what is written") {
+TEST_CASE("the name of a route is the text in the file") {
   const auto config = test::must_load(
       "routes:\n"
       "- {name: \"a-${X}\", match: {path: /a}, respond: {}}\n"

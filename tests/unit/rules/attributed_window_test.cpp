@@ -33,7 +33,7 @@ TEST_CASE("attributed_window: decides as a fixed window") {
                              });
 }
 
-TEST_CASE("attributed_window: the list tells who used the quota") {
+TEST_CASE("attributed_window: the list shows which users used the quota") {
   const Policy policy = attributed_window({10, seconds(1)});
   const std::array<std::string_view, 2> alice{"alice", "curl"};
   const std::array<std::string_view, 2> bob{"bob", ""};
@@ -70,7 +70,7 @@ TEST_CASE("attributed_window: a cut never splits a UTF-8 sequence") {
   CHECK(kept(std::string(127, 'a') + euro) == std::string(127, 'a'));
   const std::string wave = "\xF0\x9F\x91\x8B";
   CHECK(kept(std::string(125, 'a') + wave) == std::string(125, 'a'));
-  // what is no UTF-8 is cut where the bound is
+  // text that is not UTF-8 is cut at the bound
   CHECK(kept(std::string(200, '\x80')) == std::string(128, '\x80'));
 }
 

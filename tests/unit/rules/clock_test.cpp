@@ -1,4 +1,4 @@
-// A clock that steps back, at random: never more admitted than by the time that had been reached.
+// A clock that steps back at random: never admits more than up to the latest instant reached.
 #include "model.hpp"
 #include "random_policy.hpp"
 
@@ -10,8 +10,8 @@ bool is_arrival_time(Algorithm algorithm) {
   return algorithm == Algorithm::gcra || algorithm == Algorithm::leaky_bucket;
 }
 
-/// The state's time is that of its latest charge: an earlier `now` is answered at most as
-/// generously as that instant.
+/// The time of a state is that of its latest charge: an earlier `now` admits at most as much as
+/// that instant.
 template <class State>
 void check_stepping_back(const Policy& policy, Random& random, State state) {
   std::vector<Charge> charges;
@@ -27,7 +27,7 @@ void check_stepping_back(const Policy& policy, Random& random, State state) {
 
     const Admission admission = admit(policy, state, now, demand);
     if (admission.allowed) REQUIRE(admission.units <= left);
-    // To a TAT a clock that stepped back is a longer wait; the others take nothing away.
+    // For a TAT a clock that steps back means a longer wait; for the others it changes nothing.
     if (!is_arrival_time(policy.algorithm)) REQUIRE(level(policy, state, now).remaining == left);
     last = decide(policy, state, now, demand);
     REQUIRE(last.remaining >= 0);

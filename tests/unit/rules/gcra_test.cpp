@@ -123,7 +123,7 @@ TEST_CASE("gcra: under a raised rate at most one burst of it has to be waited fo
                      {milliseconds(1001), 1000, true, 0, seconds(1), passed},
                  },
                  state);
-  // whoever comes later has waited already
+  // a later request has waited already
   run<GcraState>(raised, {{seconds(1), 1000, true, 0, seconds(1), passed}}, state);
   // a clock that steps back has it wait longer, and grants nothing
   run<GcraState>(

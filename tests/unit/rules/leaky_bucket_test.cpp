@@ -51,8 +51,8 @@ TEST_CASE("leaky_bucket: without a queue what is early is denied, as in limit_re
                         });
 }
 
-// golang.org/x/time rate_test.go TestReserveMax, with one at once: whoever would act later than max
-// is refused.
+// golang.org/x/time rate_test.go TestReserveMax, with one at once: a request that would act later
+// than max is refused.
 TEST_CASE("leaky_bucket: max_delay bounds the wait") {
   const Policy policy = leaky_bucket({10, seconds(1)}, 10, 100 * ms);
   run<LeakyBucketState>(policy, {
@@ -62,7 +62,7 @@ TEST_CASE("leaky_bucket: max_delay bounds the wait") {
                                     {99 * ms, 1, false, 0, 101 * ms, 1 * ms},
                                     {100 * ms, 1, true, 0, 200 * ms, passed, 100 * ms},
                                 });
-  // One demand that takes many intervals waits for none of them: those behind it do.
+  // A demand that takes many intervals does not wait for them: later demands do.
   run<LeakyBucketState>(policy, {
                                     {0 * ms, 11, true, 0, 1100 * ms, passed, 0 * ms},
                                     {0 * ms, 12, false, 0, 1100 * ms, never},

@@ -90,9 +90,9 @@ TEST_CASE("policy: a value out of range is named, with what would be right") {
   CHECK(contains(problem_of({}), "rate is missing"));
 }
 
-TEST_CASE("policy: what can not be counted exactly is refused with the bound") {
+TEST_CASE("policy: what cannot be counted exactly is refused with the bound") {
   CHECK(contains(problem_of({.rates = {{7, seconds(1)}}, .burst = huge}), "71 years"));
-  CHECK(contains(problem_of({.rates = {{999'999'999, days(31)}}}), "can not be counted exactly"));
+  CHECK(contains(problem_of({.rates = {{999'999'999, days(31)}}}), "cannot be counted exactly"));
   CHECK(contains(problem_of({.rates = {{1, days(30)}}, .burst = 10'000}), "71 years"));
   CHECK(contains(
       problem_of({.algorithm = Algorithm::leaky_bucket, .rates = {{1, days(30)}}, .queue = 10'000}),

@@ -1,4 +1,4 @@
-// What holds for every algorithm, every policy and every sequence of demands, checked against the
+// Properties of every algorithm, every policy and every sequence of demands, checked against the
 // models.
 #include "model.hpp"
 #include "random_policy.hpp"

@@ -23,7 +23,7 @@ Duration from_empty_to_whole(const Policy& policy) {
 
 }  // namespace
 
-TEST_CASE("reload: what was used stays used when the quota changes") {
+TEST_CASE("reload: use stays counted when the quota changes") {
   for (const Algorithm algorithm : {Algorithm::fixed_window, Algorithm::attributed_window,
                                     Algorithm::sliding_window, Algorithm::sliding_log}) {
     INFO(to_string(algorithm));

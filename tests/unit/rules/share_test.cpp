@@ -1,4 +1,4 @@
-// Shares are what instances decide with while they can not ask each other.
+// Instances decide with their shares while the shared store is unreachable.
 #include "rules/share.hpp"
 
 #include "model.hpp"
@@ -116,7 +116,7 @@ TEST_CASE("a share of nothing is a problem") {
     CAPTURE(to_string(definition.algorithm));
     const Result<Policy, Fault> share = share_of(policy_of(definition), 4);
     REQUIRE(share.has_error());
-    CHECK(share.error().message == "one of 4 instances can not have a share of 3 units");
+    CHECK(share.error().message == "one of 4 instances cannot have a share of 3 units");
   }
 }
 

@@ -44,8 +44,8 @@ TEST_CASE("token_bucket: the tables of golang.org/x/time/rate") {
                                                                {9 * d, 3, true},
                                                                {9 * d, 0, true},
                                                            });
-  // Jumping back: what was left passes. x/time then writes the older time back and grants the way
-  // to d again; here the state's time stays, so the token at d is not there yet.
+  // Jumping back: the tokens left pass. x/time then writes the older time back and grants the time
+  // up to d again; here the time of the state stays, so the token at d is not available yet.
   run<TokenBucketState>(token_bucket({10, seconds(1)}, 3), {
                                                                Answer{1 * d, 1, true},
                                                                {0 * d, 1, true},
@@ -92,7 +92,7 @@ TEST_CASE("token_bucket: the sequences of BitMEX's limiter") {
   }
 }
 
-TEST_CASE("token_bucket: what has grown of a token is kept over a charge") {
+TEST_CASE("token_bucket: a charge keeps the fraction of the next token") {
   // 3/s: the third token is there after exactly one second, however often one looked and took.
   run<TokenBucketState>(
       token_bucket({3, seconds(1)}, 3),

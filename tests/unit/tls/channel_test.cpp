@@ -53,7 +53,7 @@ struct Pair {
   Channel client;
 };
 
-TEST_CASE("what is written at one side is read at the other") {
+TEST_CASE("bytes written at one side are read at the other") {
   Pair pair;
   REQUIRE(pair.shake_hands() == State::done);
   std::array<char, 100> got{};
@@ -68,7 +68,7 @@ TEST_CASE("what is written at one side is read at the other") {
   CHECK_FALSE(pair.server.holds_unread());
 }
 
-TEST_CASE("what does not fit goes on where it stopped, from another place") {
+TEST_CASE("a partial write continues where it stopped, from another buffer") {
   Pair pair;
   REQUIRE(pair.shake_hands() == State::done);
   std::string data(4'000'000, '\0');
@@ -91,7 +91,7 @@ TEST_CASE("what does not fit goes on where it stopped, from another place") {
   CHECK(got == data);
 }
 
-TEST_CASE("a closing word is an end, and a cut is none") {
+TEST_CASE("close_notify is an end, a connection that is cut is an error") {
   std::array<char, 10> got{};
   {
     Pair pair;
@@ -107,7 +107,7 @@ TEST_CASE("a closing word is an end, and a cut is none") {
   REQUIRE(pair.shake_hands() == State::done);
   ::shutdown(pair.ends.descriptors[1], SHUT_RDWR);
   CHECK(pair.server.read(got.data(), got.size()).state == State::broken);
-  CHECK(pair.server.trouble().empty());  // nothing that TLS has to say
+  CHECK(pair.server.trouble().empty());  // not an error of TLS
 }
 
 TEST_CASE("the final dot of a name is no part of it in TLS") {
@@ -115,14 +115,14 @@ TEST_CASE("the final dot of a name is no part of it in TLS") {
   CHECK(pair.shake_hands() == State::done);
 }
 
-TEST_CASE("a certificate for another name is not accepted, and the reason is told") {
+TEST_CASE("a certificate for another name is not accepted, and the reason is reported") {
   Pair pair("two.test");
   CHECK(pair.shake_hands() == State::broken);
   CHECK(pair.client.trouble() ==
         "its certificate is not accepted: hostname mismatch (it is not for \"two.test\")");
 }
 
-TEST_CASE("what is no TLS breaks the handshake") {
+TEST_CASE("bytes that are not TLS break the handshake") {
   const MadeCertificate certificate("one.test");
   const Ends ends;
   Channel server(ServerContext::load({certificate.files()}).value(), ends.descriptors[0]);

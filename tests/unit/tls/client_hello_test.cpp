@@ -71,7 +71,7 @@ TEST_CASE("a ClientHello larger than a record is not waited for") {
   CHECK(needed_for_hello(large) == 0);
 }
 
-TEST_CASE("what is no ClientHello is not waited for") {
+TEST_CASE("bytes that are not a ClientHello are not waited for") {
   for (const std::string& bytes :
        {std::string("\x80"), std::string("\x15\x03\x01"), std::string(3, '\0'), record("hello"),
         record({}), std::string("\x16\x03\x01\x40\x01", 5), record("\1") + "\x17"}) {

@@ -25,43 +25,43 @@ TEST_CASE("a certificate and its key belong together, and to no other") {
   CHECK(certificates->size() == 1);
   CHECK(belong_together(certificates->front(), *key));
   CHECK_FALSE(belong_together(certificates->front(), *other_key));
-  CHECK(trouble_with_dates(certificates->front()).empty());
+  CHECK(date_problem(certificates->front()).empty());
 }
 
-TEST_CASE("a certificate that is out of date says since when") {
+TEST_CASE("an expired certificate is reported with the date") {
   const MadeCertificate old("old.test", -3600);
   const auto certificates = read_certificates(old.files().certificate);
   REQUIRE(certificates.has_value());
-  CHECK(trouble_with_dates(certificates->front()).starts_with("the certificate expired on "));
+  CHECK(date_problem(certificates->front()).starts_with("the certificate expired on "));
 }
 
-TEST_CASE("a file without what is looked for is named, and nothing of it shown") {
+TEST_CASE("a file without a certificate or key is named, and its content is not shown") {
   const MadeCertificate one("one.test");
   const auto no_key = read_key(one.files().certificate);
   REQUIRE_FALSE(no_key.has_value());
-  CHECK(no_key.error().message == "can not use file \"" + one.files().certificate +
-                                      "\": there is no usable private key in PEM form in it");
+  CHECK(no_key.error().message == "cannot use file \"" + one.files().certificate +
+                                      "\": it has no usable private key in PEM form");
   const auto no_certificate = read_certificates(one.files().private_key);
   REQUIRE_FALSE(no_certificate.has_value());
-  CHECK(no_certificate.error().message.find("there is no certificate") != std::string::npos);
+  CHECK(no_certificate.error().message.find("it has no certificate") != std::string::npos);
   CHECK_FALSE(read_certificates("/nowhere").has_value());
 }
 
-TEST_CASE("a pipe in the place of a file keeps nobody waiting") {
+TEST_CASE("a pipe instead of a file does not block") {
   const MadeCertificate one("one.test");
   const std::string pipe = one.files().certificate + ".pipe";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   const auto none = read_key(pipe);
   ::unlink(pipe.c_str());
   REQUIRE_FALSE(none.has_value());
-  CHECK(none.error().message == "can not use file \"" + pipe + "\": it is not a regular file");
+  CHECK(none.error().message == "cannot use file \"" + pipe + "\": it is not a regular file");
 }
 
-TEST_CASE("a key that is too short is refused, and what would do is told") {
+TEST_CASE("a key that is too short is refused with the sizes that are accepted") {
   const MadeCertificate weak("weak.test", 3600, EVP_RSA_gen(512));
   const auto server = ServerContext::load({weak.files()});
   REQUIRE_FALSE(server.has_value());
-  CHECK(server.error().message == "can not use the certificate in \"" + weak.files().certificate +
+  CHECK(server.error().message == "cannot use the certificate in \"" + weak.files().certificate +
                                       "\": ee key too small; use RSA with 2048 bits or more, or "
                                       "P-256");
 }

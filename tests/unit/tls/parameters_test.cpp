@@ -125,12 +125,12 @@ TEST_CASE("why a cipher is not allowed") {
 }
 
 TEST_CASE("an RSA key of more than 4096 bits is reported") {
-  CHECK(trouble_with_key(with_rsa_key(4097)) ==
+  CHECK(key_problem(with_rsa_key(4097)) ==
         "an RSA key of 4097 bits makes handshakes so expensive that a few clients can occupy a "
         "worker; use P-256, or RSA with 2048 bits");
-  CHECK(trouble_with_key(with_rsa_key(4096)).empty());
+  CHECK(key_problem(with_rsa_key(4096)).empty());
   const MadeCertificate usual("one.test");
-  CHECK(trouble_with_key(read_certificates(usual.files().certificate)->front()).empty());
+  CHECK(key_problem(read_certificates(usual.files().certificate)->front()).empty());
   CHECK((*ServerContext::load({usual.files()}))->warnings().empty());
 }
 
