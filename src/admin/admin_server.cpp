@@ -59,7 +59,7 @@ std::string_view view(boost::beast::string_view text) {
   return {text.data(), text.size()};
 }
 
-/// The value of the field; empty if there are several, so that none of them is accepted.
+/// Returns the value of the field; empty if there are several, so that none of them is accepted.
 std::optional<std::string_view> value_of(const http::request_header<>& head, http::field name) {
   const auto count = head.count(name);
   if (count == 0) return std::nullopt;
@@ -80,7 +80,7 @@ AdminAnswer answer_to(const http::request_header<>& head, const Instruments& ins
                 instruments);
 }
 
-/// The answer to a head that could not be read; an empty status means that nobody waits for one.
+/// Returns the answer to a head that could not be read; status 0: the client has gone.
 AdminAnswer answer_to(const error_code& failure) {
   if (failure == http::error::header_limit || failure == http::error::buffer_overflow) {
     return problem_answer(431, "the request head is larger than 8 KiB");
@@ -122,7 +122,7 @@ asio::awaitable<void> send(Stream& stream, const Response& response, bool is_hea
   }
 }
 
-/// Closing over unread bytes would reset the connection and may take the answer with it.
+/// Closing a socket with unread bytes resets the connection, and the client may lose the answer.
 asio::awaitable<void> close_gently(Stream& stream) {
   error_code ended;
   stream.socket().shutdown(asio::socket_base::shutdown_send, ended);
@@ -230,7 +230,7 @@ asio::awaitable<void> AdminServer::Loop::accept_all(std::shared_ptr<Place> place
         co_await place->acceptor.async_accept(asio::redirect_error(asio::use_awaitable, failure));
     if (place->is_closed && failure) co_return;
     if (failure) {
-      // Out of descriptors, most likely: the connection stays queued, and asking at once would
+      // Most likely out of descriptors: the connection stays queued, and an immediate retry would
       // spin.
       pause.expires_after(accept_pause);
       co_await pause.async_wait(asio::use_awaitable);
@@ -254,7 +254,7 @@ asio::awaitable<void> AdminServer::Loop::serve(Acceptor::protocol_type::socket s
   }
 }
 
-/// Reads a head and answers it. True if another may follow.
+/// Reads a head and answers it. Returns true if another request may follow.
 asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream,
                                                   boost::beast::flat_buffer& buffer) {
   Parser parser;
@@ -274,8 +274,8 @@ asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream,
   co_return keep_alive;
 }
 
-/// Another thread reloads. Its report finds nobody if the server has ended by then, so the timer,
-/// which belongs to the loop, does not depend on the thread.
+/// The reload runs on another thread and may outlive the server. The loop owns the timer, and a
+/// report that arrives after the end of the server is ignored.
 asio::awaitable<AdminAnswer> AdminServer::Loop::reloaded() {
   struct Pending {
     explicit Pending(asio::io_context& io) : over(io, asio::steady_timer::time_point::max()) {}

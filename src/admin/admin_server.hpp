@@ -1,8 +1,8 @@
 // The admin endpoints over HTTP/1.1, on a thread of its own, away from the traffic.
 //
-// Made for probes, scrapes and people, not for load: connections are bounded in number, and at the
-// bound the oldest one gives way, so that slow clients can not keep probes out; heads are bounded
-// at 8 KiB, bodies are refused, each read or write has 5 seconds. The methods are for the owner's
+// Serves probes, scrapes and people, not load. The number of connections is bounded; at the bound
+// the oldest one is closed, so that slow clients cannot keep probes out. Heads are bounded at 8
+// KiB, bodies are refused, and each read or write has 5 seconds. Call the methods on the owner's
 // thread.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace weir::admin {
 
-/// When one more comes, the oldest gives way.
+/// When one more arrives, the oldest is closed.
 inline constexpr std::size_t most_connections = 64;
 
 class AdminServer {
@@ -27,20 +27,20 @@ class AdminServer {
   AdminServer(const AdminServer&) = delete;
   AdminServer& operator=(const AdminServer&) = delete;
 
-  /// A bound address that is not served yet.
+  /// A bound address that no connection is accepted on yet.
   class Place;
 
   /// Binds, or returns why the address cannot be used.
   Result<std::shared_ptr<Place>> bind(const Endpoint& address);
-  /// Serves there, and no longer at the place before; nullptr: nowhere. Connections that are open
-  /// stay. The first call needs show() before it.
+  /// Serves at `place` instead of the previous one; nullptr: nowhere. Open connections stay. Call
+  /// show() before the first call.
   void serve(std::shared_ptr<Place> place);
-  /// What requests are answered from.
+  /// Sets the instruments that requests are answered from.
   void show(std::shared_ptr<const Instruments> instruments);
-  /// Closes every connection and joins the thread. Once is enough; more do no harm.
+  /// Closes every connection and joins the thread. Further calls have no effect.
   void stop();
   bool is_serving() const;
-  /// Where it serves, with the port that was picked; once it does.
+  /// The address that it serves, with the port that was picked; none before the first serve().
   const Endpoint& address() const;
 
  private:

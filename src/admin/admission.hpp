@@ -13,17 +13,18 @@
 
 namespace weir::admin {
 
-/// Fields by which a browser shows where a request comes from; absent: not in the request.
+/// Fields that show where a browser's request comes from; absent: not in the request.
 struct Provenance {
   std::optional<std::string_view> host{};
   std::optional<std::string_view> origin{};
 };
 
-/// Why the request is not answered, with the setting that changes it; empty if it is.
+/// Returns why the request is not answered, with the setting that changes it; empty if it is
+/// answered.
 ///
-/// Accepted as Host: an IP address, localhost, the host of admin.address and the names of
+/// Accepts as Host an IP address, localhost, the host of admin.address and the names in
 /// admin.hosts, with any port. A request without Host is HTTP/1.0, which no browser sends; it is
-/// accepted without an Origin. Over a unix socket, which no browser reaches, any Host is accepted.
+/// accepted without an Origin. Any Host is accepted over a unix socket, which no browser can reach.
 /// An Origin is accepted if it is that of the Host.
 std::string_view why_foreign(const Provenance& from, const Options& admin);
 

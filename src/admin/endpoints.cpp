@@ -28,7 +28,7 @@ AdminAnswer state_answer(int status, std::string_view state, std::string_view tr
   return answer;
 }
 
-/// Every policy that limits anything denies while Redis does not decide.
+/// True if every policy that limits anything denies while Redis does not decide.
 bool stands_and_falls_with_store(const proxy::Settings& config) {
   bool denies = false;
   for (const auto& route : config.routes) {
@@ -141,7 +141,8 @@ bool lists(std::string_view methods, std::string_view method) {
   return false;
 }
 
-/// Takes as long whatever the first difference is; only the length of `secret` shows.
+/// Takes the same time wherever the first difference is; only the length of `secret` can be
+/// measured.
 bool equal_in_constant_time(std::string_view given, std::string_view secret) {
   unsigned difference = given.size() == secret.size() ? 0 : 1;
   for (std::size_t i = 0; i < secret.size(); ++i) {
@@ -195,7 +196,7 @@ AdminAnswer answer(const AdminRequest& request, const Instruments& instruments) 
   const Options* const admin = instruments.options;
   if (!is_open && admin && !is_authorized(request.authorization, admin->token)) {
     return problem_answer(
-        401, "this endpoint wants the token of the configuration: Authorization: Bearer TOKEN");
+        401, "this endpoint needs the token of the configuration: Authorization: Bearer TOKEN");
   }
   if (!is_open && admin && admin->token.empty()) {
     const std::string_view foreign = why_foreign(request.from, *admin);

@@ -1,5 +1,4 @@
-// What each admin endpoint answers. The server brings requests and carries answers; here is no I/O
-// but the reading of /proc.
+// The answers of the admin endpoints. The server does the I/O; the only I/O here is reading /proc.
 #pragma once
 
 #include <string>
@@ -22,18 +21,19 @@ struct AdminAnswer {
   int status = 200;
   std::string_view content_type = "text/plain; charset=utf-8";
   std::string body{};
-  std::string_view allow{};  ///< 405: the methods that would do
+  std::string_view allow{};  ///< 405: the methods that are allowed
   bool reloads = false;      ///< not an answer yet: reload, then answer with reload_answer()
 };
 
-/// /healthz and /readyz are open to probes, whatever their Host. Everything else needs the token,
-/// or without one a Host of this server, before the answer depends on whether it exists.
+/// Answers one request. /healthz and /readyz are open to probes with any Host. All other paths need
+/// the token or, if none is set, a Host of this server; that is checked before the path is looked
+/// up.
 AdminAnswer answer(const AdminRequest& request, const Instruments& instruments);
 
-/// 200 with what has changed, or 422 with every problem.
+/// 200 with what has changed, 422 with every problem, or 503 while the process is draining.
 AdminAnswer reload_answer(const ReloadReport& report);
 
-/// A problem of the admin server itself, as it answers all of them.
+/// The answer to a request that the admin server refuses: a problem document.
 AdminAnswer problem_answer(int status, std::string_view detail);
 
 }  // namespace weir::admin

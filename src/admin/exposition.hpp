@@ -1,7 +1,7 @@
-// The Prometheus text format, version 0.0.4: families of samples, with everything escaped that
-// needs it.
+// The Prometheus text format, version 0.0.4: families of samples, escaped where the format needs
+// it.
 //
-// Times are whole microseconds until they are written as decimal seconds, exactly.
+// Times are whole microseconds and are written exactly, as decimal seconds.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ class Exposition {
   void sample(Labels labels, std::int64_t value);
   /// In seconds.
   void sample(Labels labels, Duration value);
-  /// A histogram is its cumulative buckets (the last bound is `+Inf`), their sum and their count.
+  /// Writes a histogram: its cumulative buckets (the last bound is `+Inf`), their sum and their
+  /// count.
   void bucket(Labels labels, std::string_view bound, std::uint64_t value);
   void sum(Labels labels, Duration value);
   void count(Labels labels, std::uint64_t value);

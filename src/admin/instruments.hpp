@@ -1,6 +1,6 @@
-// What the admin server shows of the running process and its configuration; a reload replaces it as
-// a whole. What is only referred to outlives the server. Everything may be read from its thread
-// while the workers write.
+// The counters and settings that the admin server shows; a reload replaces them as a whole. Objects
+// behind plain pointers outlive the server. The server's thread may read everything while the
+// workers write.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ namespace weir::admin {
 
 enum class Readiness : std::uint8_t { starting, ready, draining };
 
-/// What one worker counts about the store that instances share.
+/// Counters of one worker about the store that instances share.
 struct SharedStoreCounters {
   const redis::StoreCounters* store = nullptr;
   const store::ChainCounters* chain = nullptr;
@@ -32,12 +32,13 @@ struct SharedStoreCounters {
 
 struct Instruments {
   std::shared_ptr<const proxy::Settings> config;
-  const Options* options;  ///< of the admin API, in what `config` points to; nullptr: it is off
+  const Options* options;  ///< of the admin API, a part of `config`; nullptr: it is off
   const store::MemoryStore& store;
   const std::atomic<Readiness>& readiness;
-  std::vector<const TrafficCounters*> traffic{};              ///< one a worker
-  std::vector<std::shared_ptr<const NamedCounters>> named{};  ///< one a worker, as `config`
-  /// One list a worker, as the policies of `config`.
+  std::vector<const TrafficCounters*> traffic{};  ///< one a worker
+  /// One a worker, in the order of `config`.
+  std::vector<std::shared_ptr<const NamedCounters>> named{};
+  /// One list a worker, in the order of the policies of `config`.
   std::vector<std::vector<std::shared_ptr<limiter::PolicyCounters>>> policies{};
   std::shared_ptr<const LineWriter> access_log{};   ///< nullptr: no access log
   std::vector<SharedStoreCounters> shared_store{};  ///< one a worker; memory: none

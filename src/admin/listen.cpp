@@ -19,7 +19,7 @@ using asio::generic::stream_protocol;
 using boost::system::error_code;
 
 Problem refusal(const Endpoint& address, const std::string& why) {
-  return {"admin.address: can not listen on " + address.to_string() + ": " + why};
+  return {"admin.address: cannot listen on " + address.to_string() + ": " + why};
 }
 
 bool somebody_listens(const Endpoint& address) {
@@ -41,7 +41,7 @@ stream_protocol::endpoint resolved(const Endpoint& address, error_code& failure)
 }
 
 std::uint16_t port_of(const stream_protocol::endpoint& endpoint) {
-  // The port lies at the same place for both families.
+  // The port is at the same offset for both families.
   const auto* const data = static_cast<const void*>(endpoint.data());
   return ntohs(static_cast<const sockaddr_in*>(data)->sin_port);
 }
@@ -56,7 +56,7 @@ Result<Endpoint> listen(Acceptor& acceptor, const Endpoint& address) {
   acceptor.open(endpoint.protocol(), failure);
   if (!failure) acceptor.set_option(asio::socket_base::reuse_address(true), failure);
   if (!failure && endpoint.protocol().family() == AF_INET6)
-    acceptor.set_option(asio::ip::v6_only(false), failure);  // as listeners
+    acceptor.set_option(asio::ip::v6_only(false), failure);  // as for the listeners of the proxy
   if (!failure) acceptor.bind(endpoint, failure);
   if (!failure) acceptor.listen(asio::socket_base::max_listen_connections, failure);
   if (failure) {

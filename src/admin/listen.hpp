@@ -1,4 +1,4 @@
-// Listening on a configured endpoint, TCP or unix.
+// Opens the listening socket of a configured endpoint, TCP or unix.
 #pragma once
 
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -11,11 +11,11 @@ namespace weir::admin {
 
 using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
 
-/// Binds, and gives the endpoint with the port that was picked. A unix socket's file that nobody
-/// listens on any more is replaced.
+/// Binds, and returns the endpoint with the port that was picked. Replaces the file of a unix
+/// socket that no process listens on.
 Result<Endpoint> listen(Acceptor& acceptor, const Endpoint& address);
 
-/// Of a unix endpoint; nothing for others.
+/// Removes the file of a unix endpoint; does nothing for others.
 void remove_socket_file(const Endpoint& address);
 
 }  // namespace weir::admin

@@ -11,7 +11,7 @@
 namespace weir::admin {
 namespace {
 
-/// Histograms of several workers, added up.
+/// The sum of the histograms of several workers.
 struct HistogramSum {
   std::array<std::uint64_t, DurationHistogram::bounds_us.size() + 1> buckets{};
   std::uint64_t sum_us = 0;
@@ -35,8 +35,8 @@ struct RouteSum {
   }
 };
 
-// Two samples of one series would make Prometheus refuse the whole scrape, and routes may share a
-// name: their counters are the same object then.
+// Prometheus refuses a scrape that has two samples of one series. Routes with the same name have
+// the same counters object, which is written once.
 std::vector<RouteSum> sum_routes(const Instruments& in) {
   std::vector<RouteSum> sums;
   std::unordered_set<std::string_view> seen;
@@ -141,7 +141,7 @@ void write_upstreams(Exposition& out, const Instruments& in) {
 
 void write_upstream_servers(Exposition& out, const Instruments& in) {
   out.family("weir_upstream_server_up", "gauge",
-             "1 while every worker uses the server, 0 while one leaves it out.");
+             "1 while every worker uses the server, 0 while one has marked it down.");
   for (std::size_t i = 0; i < in.config->upstreams.size(); ++i) {
     const auto& upstream = in.config->upstreams[i];
     for (std::size_t s = 0; s < upstream.servers.size(); ++s) {
@@ -189,7 +189,7 @@ void write_handshakes(Exposition& out, const Instruments& in) {
 
 void write_store(Exposition& out, const Instruments& in) {
   const bool up = in.store_health == nullptr || in.store_health->is_connected();
-  out.family("weir_store_up", "gauge", "1 while the store can be asked, by every worker.");
+  out.family("weir_store_up", "gauge", "1 while every worker can reach the store.");
   out.sample({}, std::uint64_t{up});
   out.family("weir_memory_store_keys", "gauge", "Keys in the memory store.");
   out.sample({}, std::uint64_t{in.store.keys()});
@@ -225,7 +225,7 @@ void write_store_errors(Exposition& out, const Instruments& in) {
   }
 }
 
-/// What is there only where instances share a store.
+/// Metrics that exist only if instances share a store.
 void write_shared_store(Exposition& out, const Instruments& in) {
   if (in.shared_store.empty()) return;
   write_store_errors(out, in);
@@ -233,7 +233,7 @@ void write_shared_store(Exposition& out, const Instruments& in) {
     out.family(name, "counter", help);
     out.sample({}, total(in.shared_store, value));
   };
-  counter("weir_store_questions_total", "Decisions that Redis was asked for.",
+  counter("weir_store_questions_total", "Decisions requested from Redis.",
           [](const auto& worker) { return worker.store->questions.value(); });
   counter("weir_store_connects_total", "Connections to Redis that became ready.",
           [](const auto& worker) { return worker.store->connects.value(); });

@@ -1,4 +1,4 @@
-// How the admin API is reached.
+// Settings of the admin API.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace weir::admin {
 
 struct Options {
   Endpoint address{.host = "127.0.0.1", .port = 9090, .unix_path = {}};
-  Secret token;  ///< empty: no token asked
-  std::vector<std::string>
-      hosts{};  ///< names that Host may have while no token is set, besides addresses and localhost
+  Secret token;                      ///< empty: no token needed
+  std::vector<std::string> hosts{};  ///< names that Host may have while no token is set, in
+                                     ///< addition to addresses and localhost
   friend bool operator==(const Options&, const Options&) = default;
 };
 

@@ -30,15 +30,15 @@ std::uint64_t count_descriptors() {
   std::error_code error;
   const std::filesystem::directory_iterator entries("/proc/self/fd", error);
   if (error) return 0;
-  // One of them is the iterator's own.
+  // One of the descriptors is the iterator's own.
   return static_cast<std::uint64_t>(std::distance(begin(entries), end(entries))) - 1;
 }
 
 }  // namespace
 
 std::optional<ProcessStats> parse_proc_stat(std::string_view line, const ProcUnits& units) {
-  // The second field is the program's name in parentheses, and may hold blanks and parentheses
-  // itself.
+  // The second field is the program's name in parentheses, which may itself contain blanks and
+  // parentheses.
   const auto name_end = line.rfind(')');
   if (name_end == std::string_view::npos) return std::nullopt;
   std::istringstream fields{std::string(line.substr(name_end + 1))};

@@ -1,4 +1,4 @@
-// What the kernel says about this process, for the process_* metrics.
+// Figures of the kernel about this process, for the process_* metrics.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ struct ProcUnits {
   std::int64_t booted_at_s = 0;
 };
 
-/// Reads the line of /proc/PID/stat (proc(5)); nothing if it is not one.
+/// Parses the line of /proc/PID/stat (proc(5)); nothing if it is malformed.
 std::optional<ProcessStats> parse_proc_stat(std::string_view line, const ProcUnits& units);
 
-/// Of this process, now. What can not be read stays 0.
+/// Reads the figures of this process. A figure that cannot be read is 0.
 ProcessStats read_process_stats();
 
 }  // namespace weir::admin

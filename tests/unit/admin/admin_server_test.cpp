@@ -135,7 +135,7 @@ TEST_CASE("AdminServer answers over HTTP") {
     CHECK(text.starts_with("HTTP/1.1 501 "));
     CHECK_FALSE(contains(text, "200 OK"));
   }
-  SECTION("what is no HTTP") {
+  SECTION("bytes that are not HTTP") {
     CHECK(ask(running, "\x16\x03\x01\r\n\r\n").starts_with("HTTP/1.1 400 "));
   }
   SECTION("a head without end") {
@@ -148,7 +148,7 @@ TEST_CASE("AdminServer answers over HTTP") {
   }
 }
 
-TEST_CASE("AdminServer asks for the token") {
+TEST_CASE("AdminServer requires the token") {
   TestProcess process;
   process.config.admin->token = Secret("s3cret");
   const RunningServer running(process);
@@ -160,7 +160,7 @@ TEST_CASE("AdminServer asks for the token") {
   CHECK(ask(running, "GET /readyz HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 200 "));
 }
 
-TEST_CASE("AdminServer looks at Host and Origin while there is no token") {
+TEST_CASE("AdminServer checks Host and Origin while there is no token") {
   TestProcess process;
   const RunningServer running(process);
   const auto status = [&](const std::string& fields, const std::string& version = "1.1") {
@@ -181,7 +181,7 @@ TEST_CASE("AdminServer looks at Host and Origin while there is no token") {
   CHECK(status("Host: localhost\r\nHost: localhost\r\n") == "400");
 }
 
-TEST_CASE("Clients that only wait do not keep others out") {
+TEST_CASE("Idle clients do not keep others out") {
   TestProcess process;
   const RunningServer running(process);
   std::deque<Client> slow;
@@ -191,7 +191,8 @@ TEST_CASE("Clients that only wait do not keep others out") {
   CHECK(slow.front().read_all().empty());
 }
 
-TEST_CASE("AdminServer answers POST /v1/reload when the reload is over, and goes on meanwhile") {
+TEST_CASE(
+    "AdminServer answers POST /v1/reload when the reload is over, and serves others meanwhile") {
   TestProcess process;
   std::function<void(admin::ReloadReport)> done;
   std::atomic<bool> is_asked{false};
@@ -236,14 +237,14 @@ TEST_CASE("AdminServer moves to another address, and open connections stay") {
   CHECK_FALSE(running.server.is_serving());
 }
 
-TEST_CASE("AdminServer says why it can not listen") {
+TEST_CASE("AdminServer reports why it cannot listen") {
   TestProcess process;
   const RunningServer running(process);
   AdminServer second = server_without_reload();
   const auto started = second.bind(running.server.address());
   REQUIRE(started.has_error());
   CHECK(started.error().message ==
-        "admin.address: can not listen on " + running.server.address().to_string() +
+        "admin.address: cannot listen on " + running.server.address().to_string() +
             ": Address already in use; choose another address, or `admin: off`");
 }
 

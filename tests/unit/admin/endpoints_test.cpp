@@ -29,7 +29,7 @@ TEST_CASE("admin endpoints answer by path and method") {
       {"POST", "/v1/limits", 405, "GET, HEAD, DELETE"},
       {"GET,", "/healthz", 405, "GET, HEAD"},
       {"", "/healthz", 405, "GET, HEAD"},
-      // named by the contract, without deeds
+      // documented, not implemented yet
       {"GET", "/", 501, ""},
       {"GET", "/v1/config", 501, ""},
       {"GET", "/v1/limits", 501, ""},
@@ -114,7 +114,7 @@ TEST_CASE("/readyz follows the state of the process") {
   }
 }
 
-TEST_CASE("/readyz says what is degraded, and is unready only where nothing would be decided") {
+TEST_CASE("/readyz reports why it is degraded, and is unready only if no policy could decide") {
   using weir::limiter::OnFailure;
   struct Row {
     std::vector<OnFailure> policies;
@@ -159,7 +159,7 @@ TEST_CASE("/readyz says what is degraded, and is unready only where nothing woul
   }
 }
 
-TEST_CASE("/readyz with a store that decides has nothing to add") {
+TEST_CASE("/readyz with a working store has no reason") {
   TestProcess process;
   process.share_store();
   for (std::size_t worker : {0, 1})
@@ -186,7 +186,7 @@ TEST_CASE("without a token all but the probes need a Host of this server") {
   CHECK(status("/metrics", "evil.test") == 401);
 }
 
-TEST_CASE("the token guards everything but the probes") {
+TEST_CASE("the token protects everything but the probes") {
   TestProcess process;
   process.config.admin->token = weir::Secret("s3cret");
   struct Row {
@@ -208,7 +208,7 @@ TEST_CASE("the token guards everything but the probes") {
       {"/metrics", "Bearer S3cret", 401},
       {"/metrics", std::string("Bearer s3cret\0", 14), 401},
       {"/metrics", "Basic s3cret", 401},
-      // a stranger does not learn what exists
+      // without the token it is not visible which paths exist
       {"/nothing", "", 401},
       {"/nothing", "Bearer s3cret", 404},
       {"/v1/reload", "", 401},

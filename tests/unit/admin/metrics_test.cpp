@@ -200,7 +200,7 @@ TEST_CASE("the store is up if it is for every worker, the breaker as the worst o
   CHECK(state() == "02");
 }
 
-TEST_CASE("metrics name no status code that was never answered") {
+TEST_CASE("metrics have only status codes that were answered") {
   const auto text = rendered(TestProcess({named_route("search")}));
   CHECK(text.find("weir_requests_total{") == std::string::npos);
   CHECK(text.find("# TYPE weir_requests_total counter\n") != std::string::npos);

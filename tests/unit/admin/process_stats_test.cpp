@@ -21,7 +21,7 @@ TEST_CASE("parse_proc_stat reads the fields of proc(5), whatever the program's n
   }
 }
 
-TEST_CASE("parse_proc_stat refuses what is no such line") {
+TEST_CASE("parse_proc_stat refuses malformed lines") {
   for (const char* const line :
        {"", "42", "42 (weir", "42 (weir) S 1 2 3", "42 (weir) S a b c d e f g h i j k l m"}) {
     CAPTURE(line);
@@ -29,7 +29,7 @@ TEST_CASE("parse_proc_stat refuses what is no such line") {
   }
 }
 
-TEST_CASE("read_process_stats knows this process") {
+TEST_CASE("read_process_stats reads this process") {
   const auto stats = weir::admin::read_process_stats();
   CHECK(stats.resident_bytes > 100'000);
   CHECK(stats.virtual_bytes >= stats.resident_bytes);

@@ -28,7 +28,7 @@ TEST_CASE("The first worker to lose the store and the last to have it back make 
   CHECK(health.trouble().empty());
 }
 
-TEST_CASE("The log is told of each kind of error once a minute") {
+TEST_CASE("Each kind of error is logged once a minute") {
   using redis::StoreError;
   const Instant start = instant_from_us(1'000'000);
   StoreHealth health(2);
@@ -40,7 +40,7 @@ TEST_CASE("The log is told of each kind of error once a minute") {
   CHECK_FALSE(health.is_news(StoreError::refused, start + std::chrono::seconds(60)));
 }
 
-TEST_CASE("A store that is not there at the start is lost, one that was never asked is not") {
+TEST_CASE("A store that is unreachable at the start is lost, one that was never used is not") {
   StoreHealth health(1);
   CHECK_FALSE(health.is_connected());
   CHECK(health.trouble().empty());

@@ -1,4 +1,4 @@
-// A process for the admin room to look at: two workers' counters that a test sets as it likes.
+// The instruments of a process for the tests of the admin room: the counters of two workers.
 #pragma once
 
 #include <array>
