@@ -1,5 +1,5 @@
 -- GCRA in Redis for nginx's Lua, as it is usually written: one script, one call a request, a pool of
--- connections. What script/bench redis measures Weir against.
+-- connections. The script that script/bench redis compares Weir with.
 local redis = require "nginx.redis"
 
 local script = [[

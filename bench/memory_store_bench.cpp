@@ -1,5 +1,5 @@
-// What a key costs in memory and an acquire in time: one GCRA claim on one of a million keys, on
-// one hot key, and the limiter's whole decide() over it.
+// Measures the memory of a key and the time of an acquire: one GCRA claim on one of a million keys,
+// on one hot key, and the whole decide() of the limiter.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace weir;
 
-/// What this thread spent, so that others on the machine do not count.
+/// The CPU time of this thread, so that other processes do not count.
 struct Clock {
   using duration = std::chrono::nanoseconds;
   static duration now() {
@@ -53,7 +53,7 @@ void report(const char* name, Clock::duration took, std::int64_t calls) {
               static_cast<double>(took / std::chrono::nanoseconds(1)) / static_cast<double>(calls));
 }
 
-/// Runs `call(i)` often and prints what one took, in the best of five rounds.
+/// Runs `call(i)` often and prints the time of one call, in the best of five rounds.
 template <class Call>
 void measure(const char* name, Call call) {
   constexpr std::int64_t calls = 1'000'000;

@@ -124,7 +124,7 @@ inline void all_or_nothing(StoreUnderTest& store) {
   CHECK(denied.decisions[0].remaining == 6);
   CHECK_FALSE(denied.decisions[1].allowed);
   CHECK(denied.decisions[1].retry_after == Duration{10s});
-  // Whichever of them denies, and whether or not the other has a state yet.
+  // Either of them may deny, and the other may or may not have a state yet.
   CHECK_FALSE(ask(store, epoch, {claim(narrow, 1, 1, 1), claim(wide, 2, 4, 0)}).admitted);
   CHECK(ask(store, epoch, {claim(wide, 2, 0, 0)}).decisions[0].remaining == 10);
 }
@@ -187,13 +187,13 @@ inline void rejected_requests_count_where_asked(StoreUnderTest& store) {
   definition.count_rejected = true;
   const auto strict = policy(definition);
   CHECK(ask(store, epoch, {claim(strict, 1, 2)}).admitted);
-  // Denied requests count: then the quota is theirs, and they have to be waited for.
+  // Denied requests count: they use the quota, and the wait includes them.
   CHECK_FALSE(ask(store, epoch + 4s, {claim(strict, 1, 2)}).admitted);
   const Answer again = ask(store, epoch + 10s, {claim(strict, 1, 2)});
   CHECK_FALSE(again.admitted);
   CHECK(again.decisions[0].retry_after == Duration{10s});
   CHECK(ask(store, epoch + 20s, {claim(strict, 1, 2)}).admitted);
-  // Denied by another policy, it counts here all the same, and may have to wait here longer.
+  // A request that another policy denies counts here all the same, and the wait here may be longer.
   const auto other = policy(rules::Algorithm::gcra, 1, 1s);
   CHECK(ask(store, epoch + 30s, {claim(other, 2, 1, 1)}).admitted);
   const Answer elsewhere = ask(store, epoch + 30s, {claim(strict, 2, 2), claim(other, 2, 1, 1)});
@@ -274,7 +274,7 @@ inline void forgotten_keys_are_fresh(StoreUnderTest& store) {
     CHECK_FALSE(ask(store, epoch, {both}).admitted);
     store.forget({.identity = both.identity, .policy_id = both.policy_id});
     CHECK(ask(store, epoch, {both}).admitted);
-    // What is not there can be forgotten, too.
+    // Forgetting an unknown key has no effect.
     store.forget({.identity = {.low = 1, .high = 1}});
   }
 }
@@ -295,7 +295,7 @@ inline void a_raised_rate_is_soon_whole(StoreUnderTest& store) {
     CHECK(denied.decisions[0].reset_after <= longest);
     const Duration wait = denied.decisions[0].retry_after.value_or(24h);
     CHECK(wait <= longest);
-    // However often it is asked for meanwhile, alone or with others.
+    // However often it is requested meanwhile, alone or with others.
     CHECK_FALSE(ask(store, at + wait / 2, {claim(raised, who, 1'000)}).admitted);
     const Answer among =
         ask(store, at + wait - 1us, {claim(raised, who + 100, 1, 1), claim(raised, who, 1'000)});
@@ -340,7 +340,7 @@ inline constexpr ContractCase store_contract[] = {
     {"token buckets refill", buckets_refill},
     {"gcra refills", gcra_refills},
     {"a leaky bucket queues", leaky_bucket_queues},
-    {"fixed windows start anew", windows_start_anew},
+    {"fixed windows start again", windows_start_anew},
     {"an attributed window decides as a fixed one", attributed_window_decides_as_fixed_window},
     {"a sliding log forgets after exactly one window", log_forgets_after_exactly_one_window},
     {"a sliding window slides", sliding_window_slides},

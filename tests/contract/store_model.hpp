@@ -1,4 +1,4 @@
-// A store in the plainest words, to hold others against: a map of states, one claim after another.
+// The simplest store, to compare others with: a map of states, one claim after another.
 #pragma once
 
 #include <map>
@@ -77,7 +77,8 @@ class StoreModel : public StoreUnderTest {
   Instant latest_{};
 };
 
-/// Random requests of one to four claims; repeated keys, shadow, overdraft and looks among them.
+/// Random requests of one to four claims, with repeated keys, shadow policies, overdraft and cost
+/// 0.
 class RandomRequests {
  public:
   RandomRequests(std::uint64_t seed, std::vector<rules::Policy> policies, std::uint64_t identities)
@@ -99,13 +100,15 @@ class RandomRequests {
   }
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
-  /// Another policy of the same algorithm in place of one of them, as after a reload. What is not
-  /// whole yet is looked at: from then on a store keeps it for as long as the new policy needs.
+  /// Replaces one of the policies by another one of the same algorithm, as a reload does. States
+  /// that are not whole yet are read: from then on a store keeps them for as long as the new policy
+  /// needs.
   void change_a_policy(StoreUnderTest& store, StoreUnderTest& model, Instant now) {
     const auto index = below(policies_.size());
     rules::Policy& limit = policies_[index];
     const rules::Policy before = std::exchange(limit, another(limit.algorithm));
-    // How much of what is dead a log still has is its own affair, and a longer one may revive it.
+    // Stores may differ in the expired entries that a log still has, and a longer log may count
+    // them again.
     const bool revives = limit.algorithm == rules::Algorithm::sliding_log &&
                          (limit.refill > before.refill || limit.capacity > before.capacity);
     for (std::uint64_t who = 1; who <= identities_; ++who) {
@@ -128,7 +131,7 @@ class RandomRequests {
   T one_of(const T (&choices)[Size]) {
     return choices[below(Size)];
   }
-  /// Counts that divide hardly any duration, so that fractions and remainders differ.
+  /// Counts that divide few durations, so that fractions and remainders differ.
   rules::Policy another(rules::Algorithm algorithm) {
     using rules::Algorithm;
     rules::Definition definition;

@@ -64,7 +64,7 @@ class InterfaceUnderTest : public StoreUnderTest {
   virtual Store& store() = 0;
 
  protected:
-  /// Runs whatever completes the store's calls until `received` has its result.
+  /// Runs the loop that completes the store's calls until `received` has its result.
   virtual void wait_for(const Received& received) = 0;
 
  private:

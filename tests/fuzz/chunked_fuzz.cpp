@@ -1,5 +1,5 @@
-// The chunked decoder: whatever arrives, and in whatever pieces, the outcome is the same and
-// nothing is read twice or beyond its end. The first byte says how the rest is cut.
+// The chunked decoder: for any bytes in any pieces the outcome is the same, and nothing is read
+// twice or beyond the end. The first byte determines how the rest is cut.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

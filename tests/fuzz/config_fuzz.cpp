@@ -1,4 +1,4 @@
-// Any text is either a configuration or a list of problems that say something, each printed on one
+// Any text is either a configuration or a list of problems with a message, each printed on one
 // line.
 #include <cstdint>
 #include <cstdlib>
@@ -22,7 +22,7 @@ void check_line(const weir::config::Diagnostic& diagnostic) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // No path of the input is opened: `file:` secrets would read what the machine holds.
+  // No path of the input is opened: `file:` secrets would read files of the machine.
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (text.find("file:") != std::string_view::npos) return 0;
 

@@ -1,6 +1,5 @@
-// X-Forwarded-For, Forwarded and single-address fields as clients may forge them: what a trusted
-// proxy appended is found whatever stands before it, and addresses survive being shown and read
-// again.
+// Forged X-Forwarded-For, Forwarded and single-address fields: the element that a trusted proxy
+// appended is found after any text, and addresses survive formatting and parsing.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

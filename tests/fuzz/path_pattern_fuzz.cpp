@@ -1,5 +1,5 @@
-// Path patterns: one line is a pattern, the rest a path. A pattern that is accepted matches itself
-// where it is literal, and what it captures lies within the path.
+// Path patterns: the first line is a pattern, the rest a path. An accepted literal pattern matches
+// itself, and captures lie within the path.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   require(pattern->text() == text && pattern->parameters().size() <= path_parameter_limit);
   std::array<std::string_view, path_parameter_limit> captures;
-  // Wildcards take any segment, also one that reads like themselves.
+  // Wildcards match any segment, including one with the text of a wildcard.
   PathReadings own;
   require(!own.read(text, {}) && pattern->matches(own.all().front(), captures.data()));
   if (!pattern->matches({.text = path}, captures.data())) return 0;

@@ -1,5 +1,5 @@
-// PROXY headers as anyone may forge them: a header that is complete was incomplete at every shorter
-// length, ends within what arrived, and does not depend on what follows it.
+// Forged PROXY headers: a complete header is incomplete at every shorter length, ends within the
+// bytes that arrived, and does not depend on the bytes after it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Request heads as strangers may write them: found whole however they arrive; what is accepted
-// reads the same to Beast's parser, and goes on as exactly one head that means the same.
+// Arbitrary request heads: they are found whole in any pieces; Beast's parser reads an accepted
+// head in the same way, and it is forwarded as exactly one head with the same meaning.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -52,7 +52,7 @@ bool inspect(std::string_view head, proxy::Exchange& exchange) {
   return !exchange.connection.too_many;
 }
 
-/// A parser that shares nothing with ours but the field names' numbers.
+/// A parser that has only the numbers of field names in common with Weir's.
 class Beast : public boost::beast::http::basic_parser<true> {
  public:
   using Text = boost::beast::string_view;
@@ -102,7 +102,7 @@ void require_that_beast_agrees(std::string_view head, const proxy::Exchange& rea
   const auto line = head.substr(0, head.find('\r'));
   require(line ==
           beast.method + ' ' + beast.target + (beast.version == 11 ? " HTTP/1.1" : " HTTP/1.0"));
-  // It looks into these two before anybody asks what they say.
+  // Beast reads these two fields before their values are requested.
   const bool names_options = read.request.find(http::FieldId::connection) != nullptr ||
                              read.request.find(http::FieldId::proxy_connection) != nullptr;
   if (ec == boost::beast::http::error::bad_value && names_options) return;
@@ -119,7 +119,7 @@ void require_that_beast_agrees(std::string_view head, const proxy::Exchange& rea
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   const auto whole = head_size(text, text.size());
-  // A bare LF behind the head is the next message's business when both arrive at once.
+  // A bare LF after the head is a part of the next message if both arrive at once.
   if (whole)
     require(head_size(std::string_view(text).substr(0, *whole), 1) == whole ||
             !head_size(std::string_view(text).substr(0, *whole), 1));
@@ -129,7 +129,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string head = text.substr(0, *whole);
   if (!inspect(head, received)) return 0;
   require_that_beast_agrees(head, received);
-  constexpr std::size_t most_added = 8;  // with them it may be too many for the next recipient
+  constexpr std::size_t most_added = 8;  // the next recipient may have the same limit
   if (received.fields.size() + most_added > proxy::most_fields) return 0;
   upstream::Upstream upstream;
   upstream.servers = {{.url = {}, .host = "upstream.example"}};

@@ -17,7 +17,7 @@ namespace {
 
 using namespace weir::fuzz;
 
-/// What is said in HTTP often enough to be tried; each a step.
+/// Frequent messages of HTTP for the mutator; each is a step.
 constexpr std::array<std::string_view, 44> sayings{
     "cGET / HTTP/1.1\r\nHost: a\r\n\r\n",
     "cHEAD /few/1 HTTP/1.1\r\nHost: a\r\n\r\n",

@@ -28,7 +28,7 @@ def in_threads(count, work):
 
 
 class Exactness(Case):
-    """PITFALLS 8: concurrent requests are never admitted beyond the quota, nor short of it."""
+    """Concurrent requests are never admitted beyond the quota, nor short of it."""
 
     def assert_exact(self, policy, quota, limit=None):
         limits = [{"policy": "p", "key": "client", **(limit or {})}]

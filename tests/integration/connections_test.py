@@ -75,7 +75,7 @@ class Pipelining(Case):
 
 
 class DeniedWithBody(Case):
-    """PITFALLS 38: a 429 is sent before the request's body has been read."""
+    """A 429 is sent before the request's body has been read."""
 
     def setUp(self):
         self.weir = self.start(limited(ONE_AN_HOUR, CLIENT, downstream={"max_drain": "64KiB"}))
@@ -150,7 +150,7 @@ def send_until_it_ends(client, data, is_sent):
 
 
 class UpstreamConnections(Case):
-    """PITFALLS 39: what is left on an upstream connection never reaches another request."""
+    """Bytes left on an upstream connection never reach another request."""
 
     def test_an_answer_nobody_asked_for_reaches_nobody_pitfall_39(self):
         poison = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"

@@ -1,4 +1,4 @@
-"""Memory is bounded by buffers, not by bodies (PITFALLS 35)."""
+"""Memory is bounded by buffers, not by bodies."""
 
 import threading
 

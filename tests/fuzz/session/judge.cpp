@@ -11,7 +11,7 @@ namespace {
 
 using State = Message::State;
 
-/// As RFC 9112 section 3.2.2 has a proxy write the target of a request.
+/// The target as RFC 9112 section 3.2.2 requires a proxy to write it.
 std::string_view origin_form(std::string_view method, std::string_view target) {
   const auto scheme_end = target.find("://");
   if (target.empty() || target.front() == '/' || scheme_end == std::string_view::npos)
@@ -87,14 +87,14 @@ void Judge::judge_answers() {
   bool has_closed = false;
   Message answer;
   while (!rest.empty()) {
-    require(!has_closed, "bytes behind an answer that says it is the last");
+    require(!has_closed, "bytes after the last answer of a connection");
     const bool is_known = answers_ < requests_.size();
     const bool was_read = is_known && !case_.was_turned_away;
     auto method = was_read ? requests_[answers_].message.first : std::string_view{};
     if (!is_known && !case_.was_turned_away && ends_with_head_) method = "HEAD";
     const bool is_whole = case_.client.has_ended() && !case_.client.was_reset();
     answer = read_answer(rest, method, is_whole);
-    // Told so before its first word was there, which came later.
+    // It was answered before its first byte arrived.
     if (method == "HEAD" && answer.has_head && answer.status() == 408 && answer.size < rest.size())
       answer = read_answer(rest, {}, is_whole);
     require(answer.state != State::malformed, "an answer that is malformed");
@@ -124,7 +124,7 @@ void Judge::judge_answers() {
 
 void Judge::judge_answer(const Message& answer, std::size_t index) {
   if (index >= requests_.size()) {
-    // The one for what was no request.
+    // The answer to bytes that are not a request.
     require(index == requests_.size() || case_.was_turned_away, "more answers than requests");
     require(answer.status() >= 400 && answer.has_option("close"),
             "an answer to no request, other than a refusal");
@@ -140,7 +140,7 @@ void Judge::judge_answer(const Message& answer, std::size_t index) {
     require(marked == requests_[index].key, "an answer to another request");
 }
 
-/// What breaks off must not look whole, nor end as if it were.
+/// An incomplete answer must not look complete, and must not end as a complete one.
 void Judge::judge_end(const Message& last) const {
   const auto& client = case_.client;
   if (client.received().empty() || last.state == State::complete) return;
@@ -149,8 +149,8 @@ void Judge::judge_end(const Message& last) const {
   require(client.was_reset(), "a cut answer that ends in order");
 }
 
-/// `rest` is what a tunnel carries that the request has opened. Whether it did the client may not
-/// have read.
+/// `rest` is the content of the tunnel if the request opened one. The client may not have read
+/// whether it did.
 bool Judge::is_tunnel(const End& upstream, const Message& request, std::string_view rest) const {
   if (!request.has_option("upgrade") || upstream.sent().find(" 101") == std::string::npos)
     return false;
@@ -210,7 +210,7 @@ void Judge::judge_fields(const Message& request, const std::string& key) const {
             "a trailer field goes up that the client did not send");
 }
 
-/// Nothing is sent twice that may not be.
+/// Requests that must not be repeated are sent once.
 void Judge::judge_counts() const {
   for (const auto& one : forwarded_) {
     const auto is_same = [&](const Carried& other) { return other.key == one.key; };

@@ -1,4 +1,4 @@
-// What must hold of a session that has ended, whatever was done to it: looks at the bytes alone.
+// Checks the properties that hold for every session that has ended. Reads only the bytes.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace weir::fuzz {
 
-/// The field by which the target marks its answers with the request they are for.
+/// The field in which the target marks its answers with their request.
 inline constexpr std::string_view mark = "X-Answers";
 
 struct Case {
@@ -21,14 +21,14 @@ struct Case {
   std::size_t before_http;  ///< bytes of the client before its first request: a PROXY header
   std::size_t attempts;     ///< that one request may make
   bool was_aborted;         ///< the session was ended from outside
-  bool was_turned_away;     ///< told 503 whatever it sends
-  bool has_false_marks;     ///< something else than the target may have written them
+  bool was_turned_away;     ///< answered 503 whatever it sends
+  bool has_false_marks;     ///< marks may come from other sources than the target
 };
 
 class Judge {
  public:
   explicit Judge(const Case& what);
-  /// Aborts with a word on standard error where something does not hold.
+  /// Aborts with a message on standard error if a property does not hold.
   void judge();
 
  private:
@@ -51,7 +51,7 @@ class Judge {
   std::vector<Carried> requests_;   ///< heads that are whole; the last body may not be
   std::vector<std::size_t> ends_;   ///< of each, in sent_
   std::vector<Carried> forwarded_;  ///< to any upstream
-  bool ends_with_head_ = false;     ///< what is no request begins with that method
+  bool ends_with_head_ = false;     ///< the bytes that are not a request begin with that method
   std::size_t answers_ = 0;         ///< final ones
   std::size_t tunnel_ = SIZE_MAX;   ///< the request that was answered 101
 };

@@ -10,7 +10,7 @@
 namespace weir::fuzz {
 namespace {
 
-/// The kernel makes the least it allows of it, some 4 KiB.
+/// The kernel raises it to its minimum, about 4 KiB.
 constexpr int small_buffer = 1;
 constexpr std::int64_t beginning_us = 1'700'000'000'000'000;
 
@@ -122,7 +122,7 @@ int Network::connect(int descriptor) {
   errno = ECONNREFUSED;
   if (found == unconnected_.end() || connecting == Connecting::is_refused) return -1;
   if (connecting == Connecting::hangs) {
-    // Nobody reads, so it does not become writable.
+    // No one reads, so it does not become writable.
     const std::string filler(4096, '.');
     while (::send(descriptor, filler.data(), filler.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
     }
@@ -147,7 +147,7 @@ void Network::mark_reset(int descriptor) {
 
 using weir::fuzz::Network;
 
-// What the linker puts in the place of the names behind __wrap_.
+// The linker replaces the names after __wrap_ by these functions.
 extern "C" {
 
 int __real_socket(int, int, int);

@@ -1,7 +1,8 @@
-// The world around a session: sockets that lead to the fuzz target, and a clock that it turns.
+// The environment of a session: sockets whose other end is the fuzz target, and a clock that it
+// sets.
 //
-// The linker puts this in the place of a few calls (--wrap, see CMakeLists.txt), so that the proxy
-// is built as it is: whoever connects to anything gets one end of a socket pair. One thread.
+// The linker replaces a few calls by these (--wrap, see CMakeLists.txt), so that the proxy is built
+// unchanged: every connect() gets one end of a socket pair. One thread.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +15,8 @@
 
 namespace weir::fuzz {
 
-/// The target's end of a connection. What the proxy sends is read and kept, what is sent to it
-/// waits until the socket takes it.
+/// The target's end of a connection. Bytes from the proxy are read and kept; bytes to it wait until
+/// the socket accepts them.
 class End {
  public:
   End(int own, int other) : own_(own), other_(other) {}
@@ -24,14 +25,14 @@ class End {
   End& operator=(const End&) = delete;
 
   void send(std::string_view bytes) { waiting_.append(bytes); }
-  /// The end of the sending half, behind what waits.
+  /// Ends the sending half, after the bytes that wait.
   void end_sending() { ends_ = true; }
   void close();
   /// The proxy's next read or write fails.
   void reset();
   /// Reads no more, or again.
   void stall() { is_stalled_ = !is_stalled_; }
-  /// Sends and reads what can be. False: nothing could.
+  /// Sends and reads as much as possible. Returns false if nothing could be sent or read.
   bool move();
 
   bool is_open() const { return own_ >= 0; }
@@ -74,7 +75,7 @@ class Network {
   /// Connections the proxy made, in their order.
   std::vector<std::unique_ptr<End>>& upstreams() { return upstreams_; }
 
-  // What the linker sends here.
+  // The calls that the linker redirects to this object.
   int socket();
   int connect(int descriptor);
   bool is_broken(int descriptor) const;

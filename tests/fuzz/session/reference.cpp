@@ -80,7 +80,7 @@ Message::State take_fields(std::string_view& text, std::vector<Field>& fields) {
   }
 }
 
-/// Splits at the first two spaces; what stands behind them may hold more (a reason does).
+/// Splits at the first two spaces; the rest may have more (a reason does).
 bool split_first_line(Message& message, std::string_view line) {
   const auto one = line.find(' ');
   const auto two = one == std::string_view::npos ? one : line.find(' ', one + 1);
@@ -91,7 +91,7 @@ bool split_first_line(Message& message, std::string_view line) {
   return true;
 }
 
-/// False: ambiguous, or nothing that may be passed on.
+/// Returns false if it is ambiguous, or must not be forwarded.
 bool find_framing(Message& message, bool lenient) {
   const auto lengths = message.count("content-length");
   const auto codings = message.count("transfer-encoding");
@@ -108,7 +108,7 @@ bool find_framing(Message& message, bool lenient) {
     message.framing = Message::Body::chunked;
   } else if (lengths > 0) {
     if (lengths > 1 || !number(message.value("content-length"), 10)) {
-      // Longer than anything that arrives here.
+      // Longer than any input here.
       const auto value = message.value("content-length");
       const bool is_long = lengths == 1 && value.size() > 18 && value.size() < 4096 &&
                            value.find_first_not_of("0123456789") == std::string_view::npos;
@@ -184,7 +184,7 @@ bool is_status_line(const Message& message) {
          number(message.second, 10).value_or(0) >= 100 && is_text(message.third);
 }
 
-/// The first line and the fields. False: `state` says what became of it.
+/// The first line and the fields. Returns false with the reason in `state`.
 bool take_head(Message& message, std::string_view& rest, bool is_request) {
   const auto line = take_line(rest);
   if (!line) return false;

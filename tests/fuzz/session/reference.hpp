@@ -1,5 +1,5 @@
-// HTTP/1.1 read a second time, by the letter of RFC 9112 and with nothing of the proxy's own: what
-// the fuzz target holds both sides of a session against.
+// A second parser of HTTP/1.1, written from RFC 9112 without code of the proxy. The fuzz target
+// compares both sides of a session with it.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +40,8 @@ struct Message {
   int status() const;  ///< of an answer
 };
 
-/// `lenient`: what a recipient may pass over (empty lines before a request, a list of codings that
-/// has empty elements, chunk extensions); else only what a careful sender writes.
+/// `lenient`: accepts what a recipient may ignore (empty lines before a request, empty elements in
+/// a list of codings, chunk extensions); else only what a strict sender writes.
 Message read_request(std::string_view text, bool lenient);
 /// `method`: of the request. With `has_ended`, a body that lasts until then is complete.
 Message read_answer(std::string_view text, std::string_view method, bool has_ended);

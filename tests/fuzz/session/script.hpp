@@ -46,7 +46,7 @@ struct Script {
 
 Script read_script(std::string_view input);
 
-/// Where steps begin, for the mutator: the first part is the setup.
+/// The positions where steps begin, for the mutator. The first part is the setup.
 std::vector<std::string> parts_of(std::string_view input);
 std::string join(const std::vector<std::string>& parts);
 

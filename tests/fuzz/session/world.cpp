@@ -219,7 +219,7 @@ void World::answer(std::size_t body_size) {
     append_chunk(body, body_size - body_size / 2);
     body.append("0\r\n\r\n");
   }
-  // What it says of another request than the one it has read last is no answer to that.
+  // An answer that is marked with another request than the one read last is not an answer to that.
   const auto sent_with_head = end.sent().size() + head.size();
   const bool knows_all = !end.is_stalled() && !end.has_waiting();
   end.send(head);
@@ -286,7 +286,7 @@ void World::finish() {
     if (++ticks == most) most = ticks_to_end();  // more of the client's may have gone out meanwhile
   }
   require(context_->sessions.empty(), "a session that does not end");
-  require(open_connections_ == 0 && open_refusals_ == 0, "a connection is counted for ever");
+  require(open_connections_ == 0 && open_refusals_ == 0, "a connection stays counted");
   context_.reset();
   client_->move();
   const auto& upstreams = Network::get().upstreams();

@@ -61,7 +61,7 @@ class RedisCase(Case):
         return redis.start() if start else redis
 
     def tearDown(self):
-        """PITFALLS 6: whatever a test did, no key stays for ever."""
+        """Every key expires, whatever a test did."""
         for redis in self.servers:
             if redis.is_running:
                 redis.await_loaded()
