@@ -46,7 +46,10 @@ class Listeners(ReloadCase, TlsCase):
         before = self.secure()
         self.assertEqual(before.get().body, b"fine")
         self.put(self.ca.issue("renewed", "DNS:weir.test", "DNS:renewed.test"))
-        self.assertEqual(self.reload()["changed"], [])
+        self.reload(changed=["listen[0].tls"])
+        self.assertIn("info POST /v1/reload: configuration reloaded; changed: listen[0].tls\n",
+                      self.weir.stderr)
+        self.reload(changed=[])
         self.assertIn("renewed.test", self.secure().names)
         self.assertEqual(before.get().body, b"fine")
 
@@ -98,7 +101,7 @@ class Upstreams(ReloadCase):
         self.reload(config)
         self.assertEqual(connections(), 1)
         authorities.write_text(authorities.read_text() + "\n# renewed\n")
-        self.reload()
+        self.reload(changed=["upstreams.main.tls"])
         self.assertEqual(connections(), 2)
         config["upstreams"]["main"]["tls"]["server_name"] = "localhost"
         self.reload(config)
