@@ -104,7 +104,8 @@ class Server {
   void note_listening();
   void open_workers(std::vector<GenerationPlan> plans);
   std::shared_ptr<const admin::Instruments> instruments() const;
-  Problems watch_source();
+  Result<void> watch_source();
+  void check_source();
   void watch_signals();
   void on_signal(int signal);
   void request_reload(Request request);
@@ -149,17 +150,22 @@ class Server {
 Problems Server::start(const LoadedConfig& loaded) {
   std::signal(SIGPIPE, SIG_IGN);
   const sigset_t signals = block_signals();
-  auto prepared = running_.prepare(loaded);
-  if (!prepared) return prepared.error();
   const int descriptor = ::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
-  if (descriptor < 0)
+  if (descriptor < 0) {
     return {{.key_path = {},
              .message = "cannot read signals: " + std::system_category().message(errno)}};
+  }
   signals_.assign(descriptor);
+  auto prepared = running_.prepare(loaded);
+  Problems problems = prepared ? Problems() : prepared.error();
+  if (auto watching = watch_source(); !watching)
+    problems.push_back({.key_path = {}, .message = watching.error().message});
+  if (!problems.empty()) return problems;
+
   NextAdmin next_admin = take_admin(*prepared);
   open_workers(running_.commit(std::move(*prepared)));
   serve_admin(std::move(next_admin));
-  if (auto problems = watch_source(); !problems.empty()) return problems;
+  check_source();
   watch_signals();
   for (auto& worker : workers_)
     worker->start([this] { note_listening(); });
@@ -209,17 +215,19 @@ std::shared_ptr<const admin::Instruments> Server::instruments() const {
   return all;
 }
 
-Problems Server::watch_source() {
+Result<void> Server::watch_source() {
   if (!source_.watched) return {};
   watch_.emplace(io_, *source_.watched, [this] {
     request_reload({"--watch", [](const auto&) {}});
   });
-  if (auto started = watch_->start(); !started)
-    return {{.key_path = {}, .message = started.error().message}};
-  // It may have changed since it was read for the first time.
+  return watch_->start();
+}
+
+/// A watched file may have changed after it was read for the first time.
+void Server::check_source() {
+  if (!watch_) return;
   const auto now = source_.load(reload_patience);
   if (!now || now->hash != running_.hash()) request_reload({"--watch", [](const auto&) {}});
-  return {};
 }
 
 void Server::watch_signals() {
