@@ -27,6 +27,12 @@ void report_server(const std::string& upstream, const std::string& server, const
   }
 }
 
+/// The same for every spelling of the server's URL.
+std::string unique_name(const std::string& upstream, const proxy::UpstreamServer& server) {
+  const upstream::Server& settings = server.settings();
+  return upstream + (settings.secure ? " https " : " http ") + settings.authority();
+}
+
 }  // namespace
 
 Worker::Worker(const WorkerDependencies& dependencies, std::size_t index, GenerationPlan plan,
@@ -50,12 +56,12 @@ Worker::Worker(const WorkerDependencies& dependencies, std::size_t index, Genera
                                      const proxy::UpstreamServer& server, bool in_use) {
     const std::string name = server.settings().authority();
     report_server(upstream, name, server.trouble(),
-                  watch.report(upstream + ' ' + server.settings().url, in_use));
+                  watch.report(unique_name(upstream, server), in_use));
   };
   context_.when_server_removed = [&watch = dependencies.server_watch](
                                      const std::string& upstream,
                                      const proxy::UpstreamServer& server) {
-    watch.remove(upstream + ' ' + server.settings().url);
+    watch.remove(unique_name(upstream, server));
   };
   auto store = make_store(plan);
   use(std::move(plan), std::move(store));
@@ -211,18 +217,20 @@ void Worker::apply(GenerationPlan plan, Applied applied) {
 
 proxy::Task<> Worker::replace(GenerationPlan plan, Applied applied) {
   std::string problem;
+  std::shared_ptr<SharedStore> store;
   try {
-    auto store = make_store(plan);
+    store = make_store(plan);
     if (store && store != store_) co_await await_ready(*store);
-    if (!draining_) use(std::move(plan), std::move(store));
+    if (!draining_) use(std::move(plan), store);
     if (watching_) watch_store();
   } catch (const std::exception& thrown) {  // out of memory, or of descriptors
     problem = "worker " + std::to_string(index_) + " keeps its configuration: " + thrown.what();
   }
+  if (store && store != store_) end(std::move(store));
   applied(problem);
 }
 
-/// Until it is ready, or known not to be: the first requests, too, are counted where all are.
+/// Waits until the store is ready or known not to be, so that Redis counts the first requests too.
 proxy::Task<> Worker::await_ready(SharedStore& store) {
   proxy::error_code ec;
   bool is_known = false;
@@ -264,12 +272,16 @@ void Worker::sweep() {
   std::erase_if(removed_listeners_, [](const auto& one) { return one->has_ended(); });
   const auto unused = std::partition(leaving_.begin(), leaving_.end(),
                                      [](const auto& store) { return store.use_count() > 1; });
-  std::for_each(unused, leaving_.end(), [this](std::shared_ptr<SharedStore>& store) {
-    store->redis.stop();
-    // What it still has to report comes in the next pass of the loop.
-    boost::asio::post(io_, [last = std::move(store)] {});
-  });
+  std::for_each(unused, leaving_.end(),
+                [this](std::shared_ptr<SharedStore>& store) { end(std::move(store)); });
   leaving_.erase(unused, leaving_.end());
+}
+
+/// Ends a store that no generation uses. Its last reports come in the next pass of the loop.
+void Worker::end(std::shared_ptr<SharedStore> store) {
+  store->redis.watch(nullptr);
+  store->redis.stop();
+  boost::asio::post(io_, [last = std::move(store)] {});
 }
 
 admin::StoreSight Worker::sight_of_store() const {

@@ -105,6 +105,7 @@ class Worker {
   proxy::Task<> open();
   void start_listening();
   void sweep();
+  void end(std::shared_ptr<SharedStore> store);
   void watch_store();
   void report_errors();
   admin::StoreSight sight_of_store() const;
