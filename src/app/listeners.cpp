@@ -17,6 +17,10 @@ std::string url_of(const One& one) {
   return (one.bound.endpoint.is_unix() ? "" : scheme) + one.bound.endpoint.to_string();
 }
 
+std::string address_path(std::size_t listener) {
+  return "listen[" + std::to_string(listener) + "].address";
+}
+
 /// Those of `running` that `next` still has, in the order of `next`; nullptr: it is new.
 std::vector<const One*> kept_of(const std::vector<One>& running,
                                 const std::vector<proxy::Listen>& next) {
@@ -82,8 +86,7 @@ Listeners::Prepared Listeners::prepare(config::Config& next,
       one.id = next_id_++;
       one.bound = std::move(*opened);
     } else {
-      problems.push_back(next.positions.problem("listen[" + std::to_string(i) + "].address",
-                                                opened.error().message));
+      problems.push_back(next.positions.problem(address_path(i), opened.error().message));
     }
     address = one.bound.endpoint;
   }
@@ -97,6 +100,19 @@ Listeners::Prepared Listeners::prepare(config::Config& next,
     }
   }
   return prepared;
+}
+
+void Listeners::start(Prepared& prepared, const config::Config& next,
+                      std::vector<config::Diagnostic>& problems) {
+  for (std::size_t i = 0; i < prepared.all.size(); ++i) {
+    auto started = proxy::start_listening(prepared.all[i].bound);
+    if (!started)
+      problems.push_back(next.positions.problem(address_path(i), started.error().message));
+  }
+  if (!prepared.admin.bound) return;
+  auto started = proxy::start_listening(*prepared.admin.bound);
+  if (!started)
+    problems.push_back(next.positions.problem("admin.address", started.error().message));
 }
 
 void Listeners::commit(Prepared next) {

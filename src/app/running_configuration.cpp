@@ -60,6 +60,8 @@ Result<RunningConfiguration::Prepared, Problems> RunningConfiguration::prepare(
   bound_connections(*config, descriptors_);
   next.config = config;
   next.blueprint = std::make_shared<proxy::Blueprint>(config);
+  Listeners::start(next.listeners, *config, problems);
+  if (!problems.empty()) return problems;
   return {boost::system::in_place_value, std::move(next)};
 }
 

@@ -134,11 +134,15 @@ Result<BoundAddress> listen_on_tcp(const Endpoint& endpoint, std::size_t count,
   ::close(probe);
   BoundAddress bound{.endpoint = endpoint, .local = local_endpoint(*address)};
   bound.endpoint.port = bound.local.port;
+  bound.is_listening = false;
   for (std::size_t i = 0; i < count; ++i) {
     const int descriptor = open_bound(*address, true);
     if (descriptor < 0) return problem_of(endpoint, errno);
     bound.sockets.emplace_back(descriptor);
-    if (::listen(descriptor, SOMAXCONN) != 0) return problem_of(endpoint, errno);
+  }
+  // If it is rejected later, it must not have taken connections from the address that stays then.
+  if (!shares_port) {
+    if (auto started = start_listening(bound); !started) return started.error();
   }
   return {boost::system::in_place_value, std::move(bound)};
 }
@@ -153,6 +157,14 @@ Result<BoundAddress> listen_on(const Endpoint& endpoint, std::size_t count,
                                const IsLeaving& is_leaving) {
   return endpoint.is_unix() ? listen_on_unix(endpoint, count)
                             : listen_on_tcp(endpoint, count, is_leaving);
+}
+
+Result<void> start_listening(BoundAddress& bound) {
+  if (std::exchange(bound.is_listening, true)) return {};
+  for (const ListeningSocket& socket : bound.sockets) {
+    if (::listen(socket.native(), SOMAXCONN) != 0) return problem_of(bound.endpoint, errno);
+  }
+  return {};
 }
 
 }  // namespace weir::proxy

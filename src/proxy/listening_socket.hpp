@@ -13,7 +13,7 @@
 
 namespace weir::proxy {
 
-/// A bound and listening descriptor, closed when dropped. Non-blocking.
+/// A bound descriptor that listens, or will; closed when dropped. Non-blocking.
 class ListeningSocket {
  public:
   explicit ListeningSocket(int descriptor) : descriptor_(descriptor) {}
@@ -35,16 +35,20 @@ struct BoundAddress {
   Endpoint local{};     ///< the same, with the IP address in place of a name
   SocketFile file{};    ///< none for TCP
   std::vector<ListeningSocket> sockets{};
+  bool is_listening = true;  ///< false: the sockets are bound and take no connections yet
 };
 
 /// True if this process listens on an address that overlaps `local`, and will close it soon.
 using IsLeaving = std::function<bool(const Endpoint& local)>;
 
 /// Opens `count` sockets on one address: with SO_REUSEPORT for TCP, so that the kernel spreads
-/// connections; duplicates of one descriptor for a unix socket. An address on which somebody
-/// already listens is a problem, unless `is_leaving`. A unix socket's file on which nobody listens
-/// is replaced.
+/// connections; duplicates of one descriptor for a unix socket. An address on which another socket
+/// already listens is a problem, unless `is_leaving`: then the new sockets are bound, and take
+/// connections after start_listening(). A unix socket's file on which nobody listens is replaced.
 Result<BoundAddress> listen_on(const Endpoint& endpoint, std::size_t count,
                                const IsLeaving& is_leaving = {});
+
+/// For sockets that only are bound; nothing for those that listen already.
+Result<void> start_listening(BoundAddress& bound);
 
 }  // namespace weir::proxy

@@ -4,8 +4,9 @@ import socket
 import tempfile
 from pathlib import Path
 
-from harness.case import configuration
-from harness.client import request_bytes
+from harness.case import configuration, scaled
+from harness.checked_load import Load
+from harness.client import Connection, request_bytes
 from harness.reload_case import ReloadCase, copied
 from harness.services import free_port
 from harness.upstream import answer
@@ -112,6 +113,18 @@ class Listeners(ReloadCase):
         self.assertTrue(client.is_ended())
         self.reload(self.listen(f"127.0.0.1:{port}"), ["listen"])
         self.assert_served(("127.0.0.1", port))
+
+    def test_a_rejected_overlap_takes_no_connections(self):
+        port, taken = free_port(), self.upstream().port
+        self.open(f"0.0.0.0:{port}")
+        load = Load(lambda: Connection(("127.0.0.1", port)), body="fine")
+        self.addCleanup(load.stop)
+        load.add(load.connects, 4)
+        for _ in range(scaled(100)):
+            self.reload_fails(self.listen(f"127.0.0.1:{port}", f"127.0.0.1:{taken}"))
+        load.await_rounds(5)
+        load.stop()
+        self.assertEqual(load.faults, [])
 
     def test_unix_sockets(self):
         directory = tempfile.TemporaryDirectory(prefix="weir-socket-")

@@ -31,8 +31,9 @@ def serve(exchange):
 class Load:
     """Threads that work until stopped, on connections that `connect` opens. Each round is checked, and faults are kept."""
 
-    def __init__(self, connect):
+    def __init__(self, connect, body=None):
         self.connect = connect
+        self.body = body  # of every answer; None: the target of its request
         self.faults = []
         self.rounds = {}
         self.ends = {}  # of connections on a listener that was removed, by thread
@@ -142,7 +143,7 @@ class Load:
 
     def _get(self, client, target):
         client.send(request_bytes("GET", target))
-        self._check(client.read(), target)
+        self._check(client.read(), self.body or target)
 
     def _check(self, response, body):
         if (response.status, response.body) != (200, body.encode()):

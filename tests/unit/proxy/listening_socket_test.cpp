@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <netinet/in.h>
 #include <optional>
 #include <string>
 #include <sys/socket.h>
@@ -44,6 +45,25 @@ void leave_behind(const Endpoint& address) {
   ::close(descriptor);
 }
 
+/// A client of 127.0.0.1.
+class Connection {
+ public:
+  explicit Connection(std::uint16_t port) : descriptor_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) ==
+            0);
+  }
+  ~Connection() { ::close(descriptor_); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+ private:
+  int descriptor_;
+};
+
 TEST_CASE("a port of 0 becomes the one that the system chose, and names become addresses") {
   const auto bound = listen_on(on("localhost"), 3);
   REQUIRE(bound.has_value());
@@ -71,6 +91,23 @@ TEST_CASE("an address in use is a problem, unless it is leaving") {
   });
   CHECK(second.has_value());
   CHECK(asked == all);
+}
+
+TEST_CASE("a socket that overlaps one that is leaving takes connections when it is started") {
+  const auto leaving = listen_on(on("0.0.0.0"), 1);
+  REQUIRE(leaving.has_value());
+  auto next = listen_on(on("127.0.0.1", leaving->local.port), 1, [](const auto&) { return true; });
+  REQUIRE(next.has_value());
+  const auto accepted_by_next = [&] {
+    const Connection client(next->local.port);
+    const int accepted = ::accept(next->sockets.front().native(), nullptr, nullptr);
+    if (accepted >= 0) ::close(accepted);
+    return accepted >= 0;
+  };
+  CHECK_FALSE(accepted_by_next());
+  CHECK(start_listening(*next).has_value());
+  CHECK(accepted_by_next());
+  CHECK(start_listening(*next).has_value());
 }
 
 TEST_CASE("the file of a unix socket goes with its sockets") {
