@@ -131,7 +131,7 @@ class Worker {
   proxy::Context context_;
   proxy::Timer ticker_;
   proxy::Timer opening_timer_;  ///< how long a connection to Redis is waited for
-  // Of the worker's thread:
+  // Used by the worker's thread only:
   std::function<void()> when_listening_;
   std::uint64_t generations_ = 0;
   bool is_listening_ = false;

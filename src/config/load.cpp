@@ -19,7 +19,7 @@ constexpr bool redis_tls_available = true;
 constexpr bool redis_tls_available = false;
 #endif
 
-// In this order, whatever the file's: what is referred to comes before what refers to it.
+// Read in this order, not in the file's: names are read before the references to them.
 constexpr Key<Config> top_keys[] = {
     {.name = "listen", .read = read_listen, .list = list_listen},
     {.name = "admin", .read = read_admin, .list = list_admin},

@@ -56,8 +56,8 @@ Task<> Listener::accept_all() {
     } else if (ec == asio::error::operation_aborted) {
       break;
     } else if (ec != asio::error::connection_aborted) {
-      // Out of descriptors or memory: trying again at once would only spin. Who connects meanwhile
-      // waits in the kernel's queue.
+      // Out of descriptors or memory: a retry at once would spin. New connections wait in the
+      // kernel's queue.
       context_.give_up_idle();
       context_.warn("connections cannot be accepted for the moment: " + ec.message());
       Timer pause(context_.io.get_executor(), tick_interval);
@@ -87,13 +87,13 @@ void Listener::welcome(Socket socket, const asio::generic::stream_protocol::endp
   try {
     const bool accepted = has_room();
     (accepted ? context_.counters.accepted : context_.counters.refused).add();
-    // Beyond a margin not even the refusal is worth a descriptor, nor is a handshake ever: the
-    // connection is closed at once.
-    const bool is_told =
+    // Closed at once, without an answer: beyond a margin, because the answer needs the descriptor
+    // too, and with TLS, because it needs a handshake.
+    const bool is_answered =
         !manner_.tls && context_.open_refusals.load(std::memory_order_relaxed) < refusals_at_once;
     if (accepted) {
       Session::start(context_, sessions_, std::move(socket), address_of(peer), manner_);
-    } else if (is_told) {
+    } else if (is_answered) {
       Session::turn_away(context_, sessions_, std::move(socket), address_of(peer));
     }
   } catch (const std::exception& thrown) {

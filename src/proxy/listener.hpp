@@ -12,7 +12,7 @@
 
 namespace weir::proxy {
 
-/// Connections beyond the bound that may be told 503 at the same time.
+/// Connections beyond the bound that may be answered 503 at the same time.
 inline constexpr std::size_t refusals_at_once = 64;
 
 /// Accepts connections for one worker until stopped. Used from the worker's thread.
