@@ -132,10 +132,10 @@ class UnderLoad(ReloadCase, TlsCase):
             for i in range(count - count % len(variants)):
                 config = variants[i % len(variants)]
                 config["policies"][f"unique{i % 50}"] = {"algorithm": "gcra", "rate": "5/1s"}
-                self.renew()
-                self.reload(config)
                 if i % 10 == 0:
+                    self.renew()
                     self.reload_broken(config)
+                self.reload(config)
                 del config["policies"][f"unique{i % 50}"]
                 client.send(request_bytes("GET", "/x"))
                 self.assertEqual(client.read().status, 200)
@@ -144,7 +144,7 @@ class UnderLoad(ReloadCase, TlsCase):
         open_files = lambda: len(os.listdir(f"/proc/{self.weir.pid}/fd"))
         threads = lambda: len(os.listdir(f"/proc/{self.weir.pid}/task"))
         count = max(60, RELOADS_FOR_MEMORY // SCALE)
-        before = round_of_reloads(max(60, 400 // SCALE))  # until the allocator has what it needs
+        before = round_of_reloads(max(60, 200 // SCALE))  # until the allocator has what it needs
         files, tasks = open_files(), threads()
         after = round_of_reloads(count)
         if SCALE == 1:  # sanitizers keep what is freed
