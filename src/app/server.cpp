@@ -324,9 +324,12 @@ void Server::note_applied(const std::string& problem) {
     reload_->report.outcome = admin::ReloadReport::Outcome::rejected;
     reload_->report.problems.push_back({.message = problem + "; reload again"});
   }
-  if (draining_) reload_->report.outcome = admin::ReloadReport::Outcome::unavailable;
   if (--reload_->pending_workers > 0) return;
-  serve_admin(std::move(reload_->admin));
+  if (draining_) {
+    reload_->report.outcome = admin::ReloadReport::Outcome::unavailable;
+  } else {
+    serve_admin(std::move(reload_->admin));
+  }
   finish();
 }
 

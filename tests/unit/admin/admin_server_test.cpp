@@ -256,7 +256,12 @@ TEST_CASE("AdminServer removes the file of its unix socket") {
   server.show(process.shown());
   server.serve(bound(address));
   CHECK(std::filesystem::exists(address.unix_path));
-  server.stop();
+  SECTION("when it stops") {
+    server.stop();
+  }
+  SECTION("when it moves") {
+    server.serve(bound(any_port()));
+  }
   CHECK_FALSE(std::filesystem::exists(address.unix_path));
   std::filesystem::remove_all(directory);
 }
