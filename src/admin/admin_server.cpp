@@ -1,6 +1,7 @@
 #include "admin/admin_server.hpp"
 
 #include <chrono>
+#include <future>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -22,7 +24,6 @@
 #include <boost/beast/http.hpp>
 
 #include "admin/endpoints.hpp"
-#include "admin/listen.hpp"
 #include "http/ratelimit_fields.hpp"
 
 namespace weir::admin {
@@ -31,6 +32,7 @@ namespace {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 
+using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
 using boost::system::error_code;
 using Stream = boost::beast::basic_stream<asio::generic::stream_protocol>;
 using Parser = http::request_parser<http::empty_body>;
@@ -45,14 +47,14 @@ constexpr auto accept_pause = std::chrono::milliseconds(100);
 class Registration {
  public:
   Registration(std::list<Stream*>& open, Stream& stream)
-      : open_(open), place_(open.insert(open.end(), &stream)) {}
-  ~Registration() { open_.erase(place_); }
+      : open_(open), position_(open.insert(open.end(), &stream)) {}
+  ~Registration() { open_.erase(position_); }
   Registration(const Registration&) = delete;
   Registration& operator=(const Registration&) = delete;
 
  private:
   std::list<Stream*>& open_;
-  std::list<Stream*>::iterator place_;
+  std::list<Stream*>::iterator position_;
 };
 
 std::string_view view(boost::beast::string_view text) {
@@ -137,16 +139,31 @@ asio::awaitable<void> close_gently(Stream& stream) {
 
 }  // namespace
 
-class AdminServer::Place {
+class AdminServer::Listener {
  public:
-  explicit Place(asio::io_context& io) : acceptor(io) {}
-  ~Place() { remove_socket_file(address); }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+  Listener(asio::io_context& io, proxy::BoundAddress bound)
+      : acceptor(io), endpoint(std::move(bound.endpoint)), file_(std::move(bound.file)) {
+    proxy::ListeningSocket& socket = bound.sockets.front();
+    sockaddr_storage local{};
+    socklen_t size = sizeof local;
+    ::getsockname(socket.native(), reinterpret_cast<sockaddr*>(&local), &size);
+    acceptor.assign({local.ss_family, local.ss_family == AF_UNIX ? 0 : IPPROTO_TCP},
+                    socket.release());
+    acceptor.non_blocking(true);
+  }
+
+  void close() {
+    error_code ignored;
+    acceptor.close(ignored);
+    file_ = {};
+  }
 
   Acceptor acceptor;
-  Endpoint address{};
+  const Endpoint endpoint;
   bool is_closed = false;
+
+ private:
+  SocketFile file_;
 };
 
 class AdminServer::Loop {
@@ -156,15 +173,16 @@ class AdminServer::Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  Result<std::shared_ptr<Place>> bind(const Endpoint& address);
-  void serve_at(std::shared_ptr<Place> place);
+  void serve_at(std::optional<proxy::BoundAddress> bound);
   void show(std::shared_ptr<const Instruments> instruments);
   void stop();
-  bool is_serving() const { return place_ != nullptr; }
-  const Endpoint& address() const { return place_->address; }
+  bool is_serving() const { return listener_ != nullptr; }
+  const Endpoint& address() const { return listener_->endpoint; }
 
  private:
-  asio::awaitable<void> accept_all(std::shared_ptr<Place> place);
+  asio::awaitable<void> accept_all(std::shared_ptr<Listener> listener);
+  void accept(Acceptor::protocol_type::socket socket);
+  void close(Listener& listener);
   asio::awaitable<void> serve(Acceptor::protocol_type::socket socket);
   asio::awaitable<bool> exchange(Stream& stream, boost::beast::flat_buffer& buffer);
   asio::awaitable<AdminAnswer> reloaded();
@@ -176,30 +194,35 @@ class AdminServer::Loop {
   std::list<Stream*>
       open_;  // outlives the loop: unfinished connections leave it when the loop is destroyed
   asio::io_context io_{1};
-  std::shared_ptr<Place> place_;  // of the owner's thread
+  std::shared_ptr<Listener> listener_;  // of the owner's thread
   asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
   std::thread thread_;
 };
 
-Result<std::shared_ptr<AdminServer::Place>> AdminServer::Loop::bind(const Endpoint& address) {
-  auto place = std::make_shared<Place>(io_);
-  const auto bound = listen(place->acceptor, address);
-  if (!bound) return bound.error();
-  place->address = *bound;
-  return place;
+void AdminServer::Loop::serve_at(std::optional<proxy::BoundAddress> bound) {
+  if (listener_) {
+    std::promise<void> closed;
+    asio::post(io_, [&] {
+      close(*listener_);
+      closed.set_value();
+    });
+    closed.get_future().wait();  // so that the next reload may use the address again
+  }
+  listener_ = bound ? std::make_shared<Listener>(io_, std::move(*bound)) : nullptr;
+  if (listener_) asio::co_spawn(io_, accept_all(listener_), asio::detached);
+  if (listener_ && !thread_.joinable()) thread_ = std::thread([this] { io_.run(); });
 }
 
-void AdminServer::Loop::serve_at(std::shared_ptr<Place> place) {
-  if (place_) {
-    asio::post(io_, [before = place_] {
-      error_code ignored;
-      before->is_closed = true;
-      before->acceptor.close(ignored);
-    });
+/// Accepts the connections that the kernel has accepted already, so that none of them is reset.
+void AdminServer::Loop::close(Listener& listener) {
+  listener.is_closed = true;
+  error_code failure;
+  while (!failure) {
+    Acceptor::protocol_type::socket socket(io_);
+    listener.acceptor.accept(socket, failure);
+    if (!failure) accept(std::move(socket));
   }
-  place_ = std::move(place);
-  if (place_) asio::co_spawn(io_, accept_all(place_), asio::detached);
-  if (place_ && !thread_.joinable()) thread_ = std::thread([this] { io_.run(); });
+  listener.close();
 }
 
 void AdminServer::Loop::show(std::shared_ptr<const Instruments> instruments) {
@@ -216,19 +239,17 @@ void AdminServer::Loop::stop() {
   if (!thread_.joinable()) return;
   io_.stop();
   thread_.join();
-  if (!place_) return;
-  error_code ignored;
-  place_->acceptor.close(ignored);
-  remove_socket_file(place_->address);
+  if (listener_) listener_->close();
+  listener_ = nullptr;
 }
 
-asio::awaitable<void> AdminServer::Loop::accept_all(std::shared_ptr<Place> place) {
+asio::awaitable<void> AdminServer::Loop::accept_all(std::shared_ptr<Listener> listener) {
   asio::steady_timer pause(io_);
-  while (!place->is_closed) {
+  while (!listener->is_closed) {
     error_code failure;
-    auto socket =
-        co_await place->acceptor.async_accept(asio::redirect_error(asio::use_awaitable, failure));
-    if (place->is_closed && failure) co_return;
+    auto socket = co_await listener->acceptor.async_accept(
+        asio::redirect_error(asio::use_awaitable, failure));
+    if (listener->is_closed && failure) co_return;
     if (failure) {
       // Most likely out of descriptors: the connection stays queued, and an immediate retry would
       // spin.
@@ -236,9 +257,13 @@ asio::awaitable<void> AdminServer::Loop::accept_all(std::shared_ptr<Place> place
       co_await pause.async_wait(asio::use_awaitable);
       continue;
     }
-    if (open_.size() >= most_connections) open_.front()->close();
-    asio::co_spawn(io_, serve(std::move(socket)), asio::detached);
+    accept(std::move(socket));
   }
+}
+
+void AdminServer::Loop::accept(Acceptor::protocol_type::socket socket) {
+  if (open_.size() >= most_connections) open_.front()->close();
+  asio::co_spawn(io_, serve(std::move(socket)), asio::detached);
 }
 
 asio::awaitable<void> AdminServer::Loop::serve(Acceptor::protocol_type::socket socket) {
@@ -299,11 +324,8 @@ asio::awaitable<AdminAnswer> AdminServer::Loop::reloaded() {
 AdminServer::AdminServer(Reload reload) : loop_(std::make_unique<Loop>(std::move(reload))) {}
 AdminServer::~AdminServer() = default;
 
-Result<std::shared_ptr<AdminServer::Place>> AdminServer::bind(const Endpoint& address) {
-  return loop_->bind(address);
-}
-void AdminServer::serve(std::shared_ptr<Place> place) {
-  loop_->serve_at(std::move(place));
+void AdminServer::serve(std::optional<proxy::BoundAddress> bound) {
+  loop_->serve_at(std::move(bound));
 }
 void AdminServer::show(std::shared_ptr<const Instruments> instruments) {
   loop_->show(std::move(instruments));

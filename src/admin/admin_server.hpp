@@ -9,11 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "admin/instruments.hpp"
 #include "admin/options.hpp"
 #include "admin/reload_report.hpp"
-#include "base/result.hpp"
+#include "proxy/listening_socket.hpp"
 
 namespace weir::admin {
 
@@ -27,23 +28,19 @@ class AdminServer {
   AdminServer(const AdminServer&) = delete;
   AdminServer& operator=(const AdminServer&) = delete;
 
-  /// A bound address that no connection is accepted on yet.
-  class Place;
-
-  /// Binds, or returns why the address cannot be used.
-  Result<std::shared_ptr<Place>> bind(const Endpoint& address);
-  /// Serves at `place` instead of the previous one; nullptr: nowhere. Open connections stay. Call
-  /// show() before the first call.
-  void serve(std::shared_ptr<Place> place);
+  /// Serves at `bound`, on its one socket, instead of the previous address; nullopt: nowhere. Open
+  /// connections stay. Call show() before the first call.
+  void serve(std::optional<proxy::BoundAddress> bound);
   /// Sets the instruments that requests are answered from.
   void show(std::shared_ptr<const Instruments> instruments);
   /// Closes every connection and joins the thread. Further calls have no effect.
   void stop();
   bool is_serving() const;
-  /// The address that it serves, with the port that was picked; none before the first serve().
+  /// The address that it serves, with the port that was picked; only if is_serving().
   const Endpoint& address() const;
 
  private:
+  class Listener;
   class Loop;
   std::unique_ptr<Loop> loop_;
 };

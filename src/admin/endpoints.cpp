@@ -100,15 +100,16 @@ void append_list(std::string& out, std::string_view name, const std::vector<std:
   out += ']';
 }
 
-void append_place(std::string& out, std::string_view name, int place) {
-  out.append(",\"").append(name).append("\":").append(place > 0 ? std::to_string(place) : "null");
+void append_position(std::string& out, std::string_view name, int position) {
+  out.append(",\"").append(name).append("\":").append(position > 0 ? std::to_string(position)
+                                                                   : "null");
 }
 
 void append_problem_of(std::string& out, const std::string& file, const ReloadProblem& problem) {
   out += "{\"file\":";
   http::append_json_string(out, file);
-  append_place(out, "line", problem.line);
-  append_place(out, "column", problem.column);
+  append_position(out, "line", problem.line);
+  append_position(out, "column", problem.column);
   out += ",\"path\":";
   http::append_json_string(out, problem.path);
   out += ",\"message\":";
@@ -183,6 +184,8 @@ AdminAnswer reload_answer(const ReloadReport& report) {
   answer.body = "{\"hash\":";
   http::append_json_string(answer.body, report.hash);
   append_list(answer.body, "changed", report.changed);
+  if (report.changed_omitted > 0)
+    answer.body += ",\"changed_omitted\":" + std::to_string(report.changed_omitted);
   append_list(answer.body, "restart_needed", report.restart_needed);
   answer.body += "}\n";
   return answer;

@@ -1,6 +1,7 @@
 // The result of a reload.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace weir::admin {
 
-/// Lines and columns count from 1; 0: the problem has no place in the file.
+/// Lines and columns count from 1; 0: the problem has no position in the file.
 struct ReloadProblem {
   int line = 0;
   int column = 0;
@@ -26,13 +27,14 @@ struct ReloadReport {
   };
   Outcome outcome = Outcome::applied;
   std::string hash{};                         ///< of the running configuration
-  std::vector<std::string> changed{};         ///< keys
+  std::vector<std::string> changed{};         ///< keys, a bounded number of them
+  std::size_t changed_omitted = 0;            ///< keys that are not in `changed`
   std::vector<std::string> restart_needed{};  ///< keys that keep their running value
-  std::string file{};                         ///< that was read
+  std::string file{};                         ///< the configuration file
   std::vector<ReloadProblem> problems{};
 };
 
-/// For the metrics; written by the server's thread.
+/// For the metrics. Written by the server's thread.
 struct ReloadCounters {
   Counter ok, failed;
 };

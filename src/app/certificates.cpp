@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <string_view>
 
 #include "tls/digest.hpp"
 
@@ -67,7 +69,7 @@ Result<UpstreamCertificates> load(const upstream::Upstream& upstream,
   if (!is_secure(upstream)) return UpstreamCertificates{};
   UpstreamCertificates certificates{.context = {}, .digest = digest_of(upstream.tls)};
   auto loaded = tls::ClientContext::load(upstream.tls);
-  if (!loaded) return Problem{"upstream " + upstream.name + ": " + loaded.error().message};
+  if (!loaded) return loaded.error();
   certificates.context = *loaded;
   if (before == nullptr) return certificates;
   const auto& upstreams = before->config.upstreams;
@@ -81,12 +83,6 @@ Result<UpstreamCertificates> load(const upstream::Upstream& upstream,
 
 }  // namespace
 
-bool Certificates::any() const {
-  const auto is_there = [](const auto& one) { return one.context != nullptr; };
-  return std::any_of(listeners.begin(), listeners.end(), is_there) ||
-         std::any_of(upstreams.begin(), upstreams.end(), is_there);
-}
-
 std::vector<std::string> Certificates::warnings() const {
   std::vector<std::string> all;
   const auto add = [&all](const auto& one) {
@@ -99,19 +95,45 @@ std::vector<std::string> Certificates::warnings() const {
   return all;
 }
 
-Result<Certificates> load_certificates(const config::Config& config,
-                                       const LoadedCertificates* before) {
+std::vector<std::string> renewed_files(const LoadedCertificates& before,
+                                       const LoadedCertificates& after) {
+  std::vector<std::string> keys;
+  const auto& listeners = after.config.listen;
+  for (std::size_t i = 0; i < listeners.size(); ++i) {
+    const auto same =
+        std::find(before.config.listen.begin(), before.config.listen.end(), listeners[i]);
+    if (same == before.config.listen.end()) continue;
+    const auto index = static_cast<std::size_t>(same - before.config.listen.begin());
+    if (before.certificates.listeners[index].digest != after.certificates.listeners[i].digest)
+      keys.push_back("listen[" + std::to_string(i) + "].tls");
+  }
+  std::map<std::string_view, std::size_t> indexes;
+  for (std::size_t i = 0; i < before.config.upstreams.size(); ++i)
+    indexes.emplace(before.config.upstreams[i].name, i);
+  for (std::size_t i = 0; i < after.config.upstreams.size(); ++i) {
+    const auto& upstream = after.config.upstreams[i];
+    const auto same = indexes.find(upstream.name);
+    const bool is_same = same != indexes.end() && before.config.upstreams[same->second] == upstream;
+    if (is_same && after.certificates.upstreams[i].has_changed)
+      keys.push_back("upstreams." + upstream.name + ".tls");
+  }
+  return keys;
+}
+
+Certificates load_certificates(const config::Config& config, const LoadedCertificates* before,
+                               std::vector<config::Diagnostic>& problems) {
   Certificates certificates;
-  for (const auto& listen : config.listen) {
-    auto loaded = load(listen, before);
-    if (!loaded) return loaded.error();
-    certificates.listeners.push_back(std::move(*loaded));
+  const auto take = [&](auto& to, auto loaded, const std::string& section) {
+    if (!loaded)
+      problems.push_back(config.positions.problem(section + ".tls", loaded.error().message));
+    to.push_back(loaded ? std::move(*loaded) : typename decltype(loaded)::value_type{});
+  };
+  for (std::size_t i = 0; i < config.listen.size(); ++i) {
+    take(certificates.listeners, load(config.listen[i], before),
+         "listen[" + std::to_string(i) + ']');
   }
-  for (const auto& upstream : config.upstreams) {
-    auto loaded = load(upstream, before);
-    if (!loaded) return loaded.error();
-    certificates.upstreams.push_back(std::move(*loaded));
-  }
+  for (const auto& upstream : config.upstreams)
+    take(certificates.upstreams, load(upstream, before), "upstreams." + upstream.name);
   return certificates;
 }
 

@@ -28,20 +28,24 @@ struct Certificates {
   std::vector<ListenerCertificates> listeners;  ///< as Config::listen
   std::vector<UpstreamCertificates> upstreams;  ///< as Config::upstreams
 
-  bool any() const;
-  /// About certificates that nobody accepts now, or whose key makes handshakes slow.
+  /// Certificates that no client accepts at present, and keys that make handshakes slow.
   std::vector<std::string> warnings() const;
 };
 
-/// What a configuration has loaded.
+/// A configuration with its certificates.
 struct LoadedCertificates {
   const config::Config& config;
   const Certificates& certificates;
 };
 
-/// A listener whose files are those of one `before` keeps its context, and so clients resume the
-/// sessions that they have. `before`: nullptr at the start.
-Result<Certificates> load_certificates(const config::Config& config,
-                                       const LoadedCertificates* before = nullptr);
+/// The keys of TLS settings that are the same in both, and whose files have changed since:
+/// `listen[0].tls`, `upstreams.api.tls`. A listener is found by its address.
+std::vector<std::string> renewed_files(const LoadedCertificates& before,
+                                       const LoadedCertificates& after);
+
+/// A listener whose files are those of one `before` keeps its context, so that clients can resume
+/// their sessions. `before`: nullptr at the start. Adds to `problems` what cannot be loaded.
+Certificates load_certificates(const config::Config& config, const LoadedCertificates* before,
+                               std::vector<config::Diagnostic>& problems);
 
 }  // namespace weir::app

@@ -1,4 +1,4 @@
-// What the open files that the system allows are used for. Pure.
+// Shares the open files that the system allows among their uses. Pure.
 #pragma once
 
 #include <cstddef>

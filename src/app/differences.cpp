@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -22,9 +23,9 @@ void compare_named(Keys& keys, const std::string& section, const std::vector<Ent
   std::multimap<std::string_view, const Entry*> gone;
   for (const Entry& entry : before)
     gone.emplace(entry.name, &entry);
+  std::set<std::string_view> added;  // some may share a name
   const auto add = [&](std::string_view name) {
-    std::string key = section + '.' + std::string(name);
-    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(std::move(key));
+    if (added.insert(name).second) keys.push_back(section + '.' + std::string(name));
   };
   for (const Entry& entry : after) {
     const auto known = gone.find(entry.name);

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <climits>
 #include <deque>
+#include <spdlog/spdlog.h>
+#include <string_view>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <system_error>
@@ -17,18 +19,22 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int most_links = 40;  // as the kernel follows (path_resolution(7))
-/// After the last event. An editor or a ConfigMap changes several things at once.
-constexpr auto settling_time = std::chrono::milliseconds(50);
 
 constexpr std::uint32_t watched =
     IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR;
 
-/// A file that has just been made and is being written is not complete: its closing comes as an
-/// event of its own. A link is complete.
+/// A file that was just created is not complete: the end of writing is an event of its own. A link
+/// is complete.
 bool is_complete(const fs::path& path) {
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0) return false;
   return !S_ISREG(found.st_mode) || found.st_nlink > 1;
+}
+
+std::string_view remedy(int error) {
+  if (error == ENOSPC) return "; raise fs.inotify.max_user_watches";
+  if (error == EACCES) return "; the directory must be readable";
+  return "";
 }
 
 }  // namespace
@@ -66,7 +72,7 @@ std::vector<PathStep> steps_to(const fs::path& file) {
 }
 
 FileWatch::FileWatch(boost::asio::io_context& io, fs::path file, std::function<void()> changed)
-    : file_(std::move(file)), changed_(std::move(changed)), events_(io), quiet_(io) {}
+    : file_(std::move(file)), changed_(std::move(changed)), events_(io), burst_timer_(io) {}
 
 Result<void> FileWatch::start() {
   const int descriptor = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -75,7 +81,8 @@ Result<void> FileWatch::start() {
                    "; raise fs.inotify.max_user_instances, or leave out --watch"};
   }
   events_.assign(descriptor);
-  watch_steps();
+  if (auto watching = watch_steps(); !watching)
+    return Problem{watching.error().message + ", or leave out --watch"};
   await_events();
   return {};
 }
@@ -83,17 +90,24 @@ Result<void> FileWatch::start() {
 void FileWatch::stop() {
   boost::system::error_code ignored;
   events_.close(ignored);
-  quiet_.cancel();
+  burst_timer_.cancel();
 }
 
 /// Replaces the names of directories that are watched, and removes watches that are no longer
-/// needed.
-void FileWatch::watch_steps() {
+/// needed. Watches what it can, and returns the last failure.
+Result<void> FileWatch::watch_steps() {
+  Result<void> result;
   std::map<int, std::set<std::string>> names;
   std::map<int, fs::path> directories;
   for (const PathStep& step : steps_to(file_)) {
     const int watch = ::inotify_add_watch(events_.native_handle(), step.directory.c_str(), watched);
-    if (watch < 0) continue;
+    if (watch < 0) {
+      // A directory that has just been removed or replaced: its parent is watched.
+      if (errno == ENOENT || errno == ENOTDIR) continue;
+      result = Problem{"cannot watch " + step.directory.string() + ": " +
+                       std::system_category().message(errno) + std::string(remedy(errno))};
+      continue;
+    }
     names[watch].insert(step.name);
     directories[watch] = step.directory;
   }
@@ -102,17 +116,26 @@ void FileWatch::watch_steps() {
   }
   names_ = std::move(names);
   directories_ = std::move(directories);
+  return result;
+}
+
+void FileWatch::watch_again() {
+  const auto watching = watch_steps();
+  std::string failure = watching ? std::string() : watching.error().message;
+  if (!failure.empty() && failure != last_failure_)
+    spdlog::warn("--watch: {}; changes there are not noticed, reload by SIGHUP", failure);
+  last_failure_ = std::move(failure);
 }
 
 void FileWatch::await_events() {
   events_.async_wait(events_.wait_read, [this](const boost::system::error_code& ec) {
     if (ec) return;
-    if (read_events()) settle();
+    if (read_events()) note_event();
     await_events();
   });
 }
 
-/// True if one of them concerns the way to the file.
+/// True if one of them concerns the path of the file.
 bool FileWatch::read_events() {
   alignas(inotify_event) char buffer[16 * (sizeof(inotify_event) + NAME_MAX + 1)];
   bool concerned = false;
@@ -135,16 +158,24 @@ bool FileWatch::concerns(int watch, const std::string& name, std::uint32_t what)
   return (what & IN_CREATE) == 0 || is_complete(directories_.at(watch) / name);
 }
 
-/// Watches the way as it is now, and reports when nothing more comes for a moment.
-void FileWatch::settle() {
-  watch_steps();
-  quiet_.expires_after(settling_time);
-  quiet_.async_wait([this](const boost::system::error_code& ec) {
-    if (ec) return;
-    // While it is gone there is nothing to read; it comes back with another event.
-    std::error_code error;
-    if (fs::exists(file_, error)) changed_();
+/// Watches the path as it is now, and waits for the end of the burst.
+void FileWatch::note_event() {
+  watch_again();
+  burst_timer_.expires_at(burst_.note(std::chrono::steady_clock::now()));
+  burst_timer_.async_wait([this](const boost::system::error_code& ec) {
+    if (!ec) end_burst();
   });
+}
+
+void FileWatch::end_burst() {
+  burst_.end();
+  watch_again();  // then every change after the file is read is an event
+  std::error_code error;
+  const bool was_missing = is_missing_;
+  is_missing_ = !fs::exists(file_, error) && !error;
+  if (!is_missing_) return changed_();
+  if (!was_missing)
+    spdlog::warn("--watch: {} is missing; the running configuration stays", file_.string());
 }
 
 }  // namespace weir::app

@@ -1,8 +1,8 @@
-// Notices that a file has changed, also by the exchange of a symbolic link on the way to it, as
+// Reports that a file has changed, also by the exchange of a symbolic link in its path, as
 // Kubernetes updates a mounted ConfigMap.
 //
 // inotify(7) on the directory of every step of the path: of each component and of each link's
-// target. Not thread-safe: one loop.
+// target. Problems are logged. Not thread-safe: one loop.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,12 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "app/event_burst.hpp"
 #include "base/result.hpp"
 
 namespace weir::app {
 
-/// An entry of a directory that the way to a file leads over.
+/// An entry of a directory in the path of a file.
 struct PathStep {
   std::filesystem::path directory;
   std::string name;
@@ -34,24 +35,31 @@ std::vector<PathStep> steps_to(const std::filesystem::path& file);
 
 class FileWatch {
  public:
-  /// `changed` is called once for changes that come close together, when they are over.
+  /// `changed` is called once for changes that come close together (EventBurst), when they are
+  /// over, if the file is there.
   FileWatch(boost::asio::io_context& io, std::filesystem::path file, std::function<void()> changed);
 
+  /// Returns why the file cannot be watched.
   Result<void> start();
   void stop();
 
  private:
-  void watch_steps();
+  Result<void> watch_steps();
+  void watch_again();
   void await_events();
   bool read_events();
   bool concerns(int watch, const std::string& name, std::uint32_t what) const;
-  void settle();
+  void note_event();
+  void end_burst();
 
   const std::filesystem::path file_;
   const std::function<void()> changed_;
   boost::asio::posix::stream_descriptor events_;
-  boost::asio::steady_timer quiet_;
-  std::map<int, std::set<std::string>> names_;  ///< by watch: the names that count
+  boost::asio::steady_timer burst_timer_;
+  EventBurst burst_;
+  std::string last_failure_;                    ///< of watching; logged once
+  bool is_missing_ = false;                     ///< the file; logged once
+  std::map<int, std::set<std::string>> names_;  ///< by watch: the names that matter
   std::map<int, std::filesystem::path> directories_;
 };
 

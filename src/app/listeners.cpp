@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
+#include <string>
 #include <utility>
 
 #include "config/endpoint.hpp"
@@ -10,76 +10,127 @@
 namespace weir::app {
 namespace {
 
-std::string url_of(const Listeners::One& one) {
+using One = Listeners::One;
+
+std::string url_of(const One& one) {
   const char* const scheme = one.secure ? "https://" : "http://";
-  return (one.bound.is_unix() ? "" : scheme) + one.bound.to_string();
+  return (one.bound.endpoint.is_unix() ? "" : scheme) + one.bound.endpoint.to_string();
 }
 
-void remove_file_of(const Endpoint& address) {
-  if (address.is_unix()) ::unlink(address.unix_path.c_str());
+std::string address_path(std::size_t listener) {
+  return "listen[" + std::to_string(listener) + "].address";
 }
+
+/// Those of `running` that `next` still has, in the order of `next`; nullptr: it is new.
+std::vector<const One*> kept_of(const std::vector<One>& running,
+                                const std::vector<proxy::Listen>& next) {
+  std::vector<const One*> kept;
+  for (const proxy::Listen& listen : next) {
+    const auto same = std::find_if(running.begin(), running.end(), [&](const One& one) {
+      return one.configured == listen.address &&
+             std::find(kept.begin(), kept.end(), &one) == kept.end();
+    });
+    kept.push_back(same == running.end() ? nullptr : &*same);
+  }
+  return kept;
+}
+
+/// Addresses as the kernel has them: those that stay or are new, and those that will be closed.
+struct Addresses {
+  std::vector<Endpoint> staying;
+  std::vector<Endpoint> leaving;
+
+  static bool any(const std::vector<Endpoint>& all, const Endpoint& local) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Endpoint& one) { return config::overlap(one, local); });
+  }
+
+  /// Opens `address` for `count` workers, and adds it to those that stay.
+  Result<proxy::BoundAddress> open(const Endpoint& address, std::size_t count) {
+    auto bound = proxy::listen_on(address, count, [this](const Endpoint& local) {
+      return any(leaving, local) && !any(staying, local);
+    });
+    if (bound) staying.push_back(bound->local);
+    return bound;
+  }
+};
 
 }  // namespace
 
-Result<std::vector<Listeners::One>, config::Diagnostic> Listeners::prepare(
-    std::vector<proxy::Listen>& next, std::size_t count) {
-  std::vector<One> prepared;
-  std::vector<bool> is_kept(running_.size());
-  for (std::size_t i = 0; i < next.size(); ++i) {
-    Endpoint& address = next[i].address;
-    std::size_t same = 0;
-    while (same < running_.size() && (is_kept[same] || running_[same].configured != address))
-      ++same;
-    One& one = prepared.emplace_back();
-    one.configured = address;
-    one.secure = !next[i].certificates.empty();
-    if (same < running_.size()) {
-      is_kept[same] = true;
-      one.id = running_[same].id;
-      address = one.bound = running_[same].bound;
-      continue;
-    }
-    const bool overlaps_own = std::any_of(running_.begin(), running_.end(), [&](const One& own) {
-      return address.port != 0 && config::overlap(own.bound, address);
-    });
-    auto opened = proxy::ListeningSocket::open(address, count, overlaps_own);
-    if (!opened) {
-      for (const One& other : prepared) {
-        if (other.is_new()) remove_file_of(other.bound);
-      }
-      return config::Diagnostic{.line = 0,
-                                .column = 0,
-                                .key_path = "listen[" + std::to_string(i) + "].address",
-                                .message = opened.error().message};
-    }
-    one.id = next_id_++;
-    one.bound = address;
-    one.sockets = std::move(*opened);
+Listeners::Prepared Listeners::prepare(config::Config& next,
+                                       std::vector<config::Diagnostic>& problems) {
+  Prepared prepared;
+  const auto kept = kept_of(running_, next.listen);
+  Addresses addresses;
+  for (const One& one : running_) {
+    const bool stays = std::find(kept.begin(), kept.end(), &one) != kept.end();
+    (stays ? addresses.staying : addresses.leaving).push_back(one.bound.local);
   }
-  return {boost::system::in_place_value, std::move(prepared)};
+  auto& admin = prepared.admin;
+  if (next.admin) admin.configured = next.admin->address;
+  admin.has_changed = admin.configured != admin_.configured;
+  if (admin_.local) {
+    (admin.has_changed ? addresses.leaving : addresses.staying).push_back(*admin_.local);
+    if (!admin.has_changed) admin.local = admin_.local;
+  }
+  for (std::size_t i = 0; i < next.listen.size(); ++i) {
+    Endpoint& address = next.listen[i].address;
+    One& one = prepared.all.emplace_back();
+    one.configured = address;
+    one.secure = !next.listen[i].certificates.empty();
+    if (kept[i] != nullptr) {
+      one.id = kept[i]->id;
+      one.bound.endpoint = kept[i]->bound.endpoint;
+      one.bound.local = kept[i]->bound.local;
+    } else if (auto opened = addresses.open(address, next.workers)) {
+      one.id = next_id_++;
+      one.bound = std::move(*opened);
+    } else {
+      problems.push_back(next.positions.problem(address_path(i), opened.error().message));
+    }
+    address = one.bound.endpoint;
+  }
+  if (admin.has_changed && admin.configured) {
+    if (auto opened = addresses.open(*admin.configured, 1)) {
+      admin.local = opened->local;
+      admin.bound = std::move(*opened);
+    } else {
+      problems.push_back(next.positions.problem(
+          "admin.address", opened.error().message + ", or write `admin: off`"));
+    }
+  }
+  return prepared;
 }
 
-void Listeners::commit(std::vector<One> next) {
-  for (One& one : next) {
+void Listeners::start(Prepared& prepared, const config::Config& next,
+                      std::vector<config::Diagnostic>& problems) {
+  for (std::size_t i = 0; i < prepared.all.size(); ++i) {
+    auto started = proxy::start_listening(prepared.all[i].bound);
+    if (!started)
+      problems.push_back(next.positions.problem(address_path(i), started.error().message));
+  }
+  if (!prepared.admin.bound) return;
+  auto started = proxy::start_listening(*prepared.admin.bound);
+  if (!started)
+    problems.push_back(next.positions.problem("admin.address", started.error().message));
+}
+
+void Listeners::commit(Prepared next) {
+  for (One& one : next.all) {
     const auto same = std::find_if(running_.begin(), running_.end(),
                                    [&](const One& running) { return running.id == one.id; });
     if (same == running_.end()) {
       spdlog::info("listening on {}", url_of(one));
     } else {
+      one.bound.file = std::move(same->bound.file);
       running_.erase(same);
     }
-    one.sockets.clear();
+    one.bound.sockets.clear();
   }
-  for (const One& gone : running_) {
-    remove_file_of(gone.bound);
-    spdlog::info("no longer listening on {}", url_of(gone));
-  }
-  running_ = std::move(next);
-}
-
-Listeners::~Listeners() {
-  for (const One& one : running_)
-    remove_file_of(one.bound);
+  for (const One& removed : running_)
+    spdlog::info("no longer listening on {}", url_of(removed));
+  running_ = std::move(next.all);
+  admin_ = std::move(next.admin);
 }
 
 }  // namespace weir::app

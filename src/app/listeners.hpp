@@ -1,15 +1,16 @@
-// The addresses that the process listens on. A reload opens new ones before anything else changes,
-// and keeps those whose address is still configured.
+// The addresses that the process listens on, for clients and for the admin server. A reload opens
+// new ones before anything else changes, and keeps those whose address is still configured.
+//
+// Not thread-safe: the server's thread.
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <vector>
 
-#include "base/result.hpp"
 #include "config/config.hpp"
 #include "config/diagnostic.hpp"
-#include "proxy/listener.hpp"
+#include "proxy/listening_socket.hpp"
 
 namespace weir::app {
 
@@ -17,25 +18,36 @@ class Listeners {
  public:
   struct One {
     std::uint64_t id = 0;
-    Endpoint configured;
-    Endpoint bound;  ///< with the port that was picked
+    Endpoint configured{};
     bool secure = false;
-    std::vector<proxy::ListeningSocket> sockets{};  ///< new: one a worker, until handed over
-    bool is_new() const { return !sockets.empty(); }
+    proxy::BoundAddress bound{};  ///< new: a socket for each worker, until handed over
+    bool is_new() const { return !bound.sockets.empty(); }
   };
 
-  /// Opens what is new for `count` workers; nothing changes before commit(). `next` gets the ports
-  /// that were picked.
-  Result<std::vector<One>, config::Diagnostic> prepare(std::vector<proxy::Listen>& next,
-                                                       std::size_t count);
-  /// `next`, without their sockets, are the running ones from now on. Logs what is new and what is
-  /// gone.
-  void commit(std::vector<One> next);
-  /// Removes the files of unix sockets.
-  ~Listeners();
+  struct Prepared {
+    std::vector<One> all{};  ///< as Config::listen; kept ones without their file
+    /// The address of the admin server.
+    struct Admin {
+      std::optional<Endpoint> configured{};
+      std::optional<Endpoint> local{};
+      bool has_changed = false;
+      std::optional<proxy::BoundAddress> bound{};  ///< if it has changed and is not off
+    } admin{};
+  };
+
+  /// Opens the new addresses of `next`, which gets the ports that the system chose, and adds what
+  /// is wrong to `problems`. Changes nothing that runs; dropping the result closes what is new.
+  Prepared prepare(config::Config& next, std::vector<config::Diagnostic>& problems);
+  /// Lets those take connections whose address overlaps one that will be closed: the last step
+  /// before commit(), because they take them from it.
+  static void start(Prepared& prepared, const config::Config& next,
+                    std::vector<config::Diagnostic>& problems);
+  /// `next` is running from now on, without the sockets. Logs new and removed listeners.
+  void commit(Prepared next);
 
  private:
   std::vector<One> running_;
+  Prepared::Admin admin_;
   std::uint64_t next_id_ = 1;
 };
 

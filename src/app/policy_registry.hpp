@@ -19,7 +19,7 @@ class PolicyRegistry {
  public:
   struct Entry {
     std::uint32_t id = 0;
-    /// Changes with the policy's definition: what was remembered of another one does not hold.
+    /// Changes with the policy's definition, which ends what was remembered of another one.
     std::uint32_t revision = 0;
   };
 

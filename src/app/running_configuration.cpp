@@ -11,7 +11,7 @@
 namespace weir::app {
 namespace {
 
-/// Connections bounded by descriptors.
+/// Bounds the number of connections by that of descriptors.
 void bound_connections(config::Config& config, std::size_t descriptors) {
   const std::size_t possible = plan_descriptors(config, descriptors).downstream;
   auto& most = config.downstream.max_connections;
@@ -25,10 +25,6 @@ void bound_connections(config::Config& config, std::size_t descriptors) {
   if (most == 0 || most > possible) most = possible;
 }
 
-std::vector<config::Diagnostic> problem(std::string key_path, std::string message) {
-  return {{.line = 0, .column = 0, .key_path = std::move(key_path), .message = std::move(message)}};
-}
-
 template <class T>
 void drop_unused_of(std::vector<std::shared_ptr<T>>& all) {
   std::erase_if(all, [](const auto& one) { return one.use_count() == 1; });
@@ -36,34 +32,47 @@ void drop_unused_of(std::vector<std::shared_ptr<T>>& all) {
 
 }  // namespace
 
-Result<RunningConfiguration::Prepared, std::vector<config::Diagnostic>>
-RunningConfiguration::prepare(const LoadedConfig& loaded) {
+Result<RunningConfiguration::Prepared, Problems> RunningConfiguration::prepare(
+    const LoadedConfig& loaded) {
   auto config = std::make_shared<config::Config>(*loaded.config);
   Prepared next{.loaded = loaded};
   if (config_) {
     next.restart_needed = keep_fixed(*config, *config_);
-    next.changed = differences(*loaded_.config, *loaded.config);
   }
+  Problems problems;
   if (const auto fewest = fewest_descriptors(*config); descriptors_ < fewest) {
-    return problem({}, "the process may have " + std::to_string(descriptors_) +
-                           " open files, and needs at least " + std::to_string(fewest) +
-                           ": raise the limit with `ulimit -n` or LimitNOFILE=");
+    problems.push_back({.key_path = {},
+                        .message = "the process may have " + std::to_string(descriptors_) +
+                                   " open files, and needs at least " + std::to_string(fewest) +
+                                   ": raise the limit with `ulimit -n` or LimitNOFILE="});
   }
-  bound_connections(*config, descriptors_);
-  auto log = open_log(*config);
-  if (!log) return problem("access_log.path", log.error().message);
-  next.log_writer = *log;
+  if (auto log = open_log(*config)) {
+    next.log_writer = *std::move(log);
+  } else {
+    problems.push_back(config->positions.problem("access_log.path", log.error().message));
+  }
   std::optional<LoadedCertificates> running;
   if (config_) running.emplace(LoadedCertificates{*config_, certificates_});
-  auto certificates = load_certificates(*config, running ? &*running : nullptr);
-  if (!certificates) return problem({}, certificates.error().message);
-  next.certificates = std::move(*certificates);
-  auto listeners = listeners_.prepare(config->listen, config->workers);
-  if (!listeners) return std::vector{listeners.error()};
-  next.listeners = std::move(*listeners);
+  next.certificates = load_certificates(*config, running ? &*running : nullptr, problems);
+  next.listeners = listeners_.prepare(*config, problems);
+  if (!problems.empty()) return problems;
+  if (config_) list_changes(next);
+  bound_connections(*config, descriptors_);
   next.config = config;
   next.blueprint = std::make_shared<proxy::Blueprint>(config);
+  Listeners::start(next.listeners, *config, problems);
+  if (!problems.empty()) return problems;
   return {boost::system::in_place_value, std::move(next)};
+}
+
+void RunningConfiguration::list_changes(Prepared& next) const {
+  const config::Config& config = *next.loaded.config;
+  next.changed = differences(*loaded_.config, config);
+  const auto renewed = renewed_files({*loaded_.config, certificates_}, {config, next.certificates});
+  next.changed.insert(next.changed.end(), renewed.begin(), renewed.end());
+  if (next.changed.size() <= listed_changes) return;
+  next.changed_omitted = next.changed.size() - listed_changes;
+  next.changed.resize(listed_changes);
 }
 
 Result<std::shared_ptr<LineWriter>> RunningConfiguration::open_log(const config::Config& next) {
@@ -76,6 +85,8 @@ Result<std::shared_ptr<LineWriter>> RunningConfiguration::open_log(const config:
 
 std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
   drop_unused();
+  old_blueprints_.reserve(old_blueprints_.size() + 1);
+  old_log_writers_.reserve(old_log_writers_.size() + 1);
   const std::size_t workers = next.config->workers;
   std::vector<WorkerCounters> counters;
   for (std::size_t i = 0; i < workers; ++i) {
@@ -97,13 +108,13 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
     plan.counters = counters[i].named;
     plan.log_writer = next.log_writer;
     plan.upstream_certificates = next.certificates.upstreams;
-    for (std::size_t l = 0; l < next.listeners.size(); ++l) {
-      Listeners::One& one = next.listeners[l];
+    for (std::size_t l = 0; l < next.listeners.all.size(); ++l) {
+      Listeners::One& one = next.listeners.all[l];
       ListenerPlan& listener = plan.listeners.emplace_back();
       listener.id = one.id;
       listener.options = {.proxy_protocol = next.config->listen[l].proxy_protocol,
                           .tls = next.certificates.listeners[l].context};
-      if (one.is_new()) listener.socket.emplace(std::move(one.sockets[i]));
+      if (one.is_new()) listener.socket.emplace(std::move(one.bound.sockets[i]));
     }
   }
   if (blueprint_) old_blueprints_.push_back(std::move(blueprint_));

@@ -1,5 +1,5 @@
-// The configuration that the process runs, on the server's thread: what was loaded, what was made
-// of it for the workers, and what goes on when it is replaced.
+// The configuration that the process runs, on the server's thread: as it was loaded, what the
+// workers use of it, and what a replacement keeps.
 //
 // A replacement has two steps. prepare() does everything that can fail and changes nothing;
 // commit() cannot fail.
@@ -22,6 +22,11 @@
 
 namespace weir::app {
 
+using Problems = std::vector<config::Diagnostic>;
+
+/// More changed keys than these are counted and not listed.
+inline constexpr std::size_t listed_changes = 100;
+
 class RunningConfiguration {
  public:
   /// A configuration that can be run.
@@ -30,16 +35,18 @@ class RunningConfiguration {
     std::shared_ptr<const config::Config> config{};  ///< with what only the process can add
     std::shared_ptr<const proxy::Blueprint> blueprint{};
     Certificates certificates{};
-    std::vector<Listeners::One> listeners{};
+    Listeners::Prepared listeners{};
     std::shared_ptr<LineWriter> log_writer{};
-    std::vector<std::string> changed{};         ///< keys
+    std::vector<std::string> changed{};         ///< keys, the first ones if they are many
+    std::size_t changed_omitted = 0;            ///< how many more there are
     std::vector<std::string> restart_needed{};  ///< keys that keep their running value
   };
 
   /// `descriptors`: how many the process may have.
   explicit RunningConfiguration(std::size_t descriptors) : descriptors_(descriptors) {}
 
-  Result<Prepared, std::vector<config::Diagnostic>> prepare(const LoadedConfig& loaded);
+  /// Opens what is new, or returns every problem and leaves nothing behind.
+  Result<Prepared, Problems> prepare(const LoadedConfig& loaded);
   /// Returns a plan for each worker.
   std::vector<GenerationPlan> commit(Prepared prepared);
   /// Drops what only earlier configurations used; true if exchanges still use some of it.
@@ -53,6 +60,7 @@ class RunningConfiguration {
   const std::vector<WorkerCounters>& counters() const { return counters_; }  ///< one a worker
 
  private:
+  void list_changes(Prepared& next) const;
   Result<std::shared_ptr<LineWriter>> open_log(const config::Config& next);
 
   std::size_t descriptors_;
@@ -65,7 +73,7 @@ class RunningConfiguration {
   std::shared_ptr<LineWriter> log_writer_;
   std::vector<WorkerCounters> counters_;
   std::int64_t loaded_at_s_ = 0;
-  // What workers may still use is freed by this thread and not by theirs.
+  // Workers may still use these; they are freed by this thread and not by theirs.
   std::vector<std::shared_ptr<const proxy::Blueprint>> old_blueprints_;
   std::vector<std::shared_ptr<LineWriter>> old_log_writers_;
 };

@@ -14,6 +14,7 @@
 #include <sys/signalfd.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -24,6 +25,7 @@
 #include "admin/admin_server.hpp"
 #include "app/descriptors.hpp"
 #include "app/file_watch.hpp"
+#include "app/reload_log.hpp"
 #include "app/running_configuration.hpp"
 #include "app/signals.hpp"
 #include "app/worker.hpp"
@@ -56,11 +58,15 @@ std::string url_of(const Endpoint& address) {
 /// A file that turned into a pipe must not stop the server's thread for long.
 constexpr config::Patience reload_patience = std::chrono::seconds(1);
 
-std::string listed(const std::vector<std::string>& keys) {
-  std::string text;
-  for (const auto& key : keys)
-    text.append(text.empty() ? "" : ", ").append(key);
-  return text;
+/// The admin server's address after a reload.
+struct NextAdmin {
+  bool has_changed = false;
+  std::optional<proxy::BoundAddress> bound{};  ///< none: the admin server is off
+};
+
+NextAdmin take_admin(RunningConfiguration::Prepared& prepared) {
+  auto& admin = prepared.listeners.admin;
+  return {.has_changed = admin.has_changed, .bound = std::exchange(admin.bound, std::nullopt)};
 }
 
 class Server {
@@ -70,36 +76,48 @@ class Server {
         descriptors_(raise_descriptor_limit()),
         running_(descriptors_),
         store_({.max_keys = config.memory.max_keys, .seed = random_seed()}),
-        store_health_(config.workers) {}
+        store_health_(config.workers),
+        admin_([this](auto done) {
+          asio::post(io_, [this, done = std::move(done)]() mutable {
+            request_reload({"POST /v1/reload", std::move(done)});
+          });
+        }) {}
 
-  Result<void> start(const LoadedConfig& loaded);
+  /// Returns what is wrong; the process runs if there is nothing.
+  Problems start(const LoadedConfig& loaded);
   void run();
 
  private:
-  /// What asked for a reload, and where the report goes.
+  /// A request for a reload, and the receiver of its report.
   struct Request {
     std::string origin;  ///< as the log names it
     std::function<void(admin::ReloadReport)> done;
+  };
+  struct Reload {
+    Request request;
+    admin::ReloadReport report{};
+    std::size_t pending_workers = 0;
+    NextAdmin admin{};
   };
 
   const config::Config& config() const { return *running_.config(); }
   void note_listening();
   void open_workers(std::vector<GenerationPlan> plans);
-  Result<void> start_admin();
   std::shared_ptr<const admin::Instruments> instruments() const;
   Result<void> watch_source();
+  void check_source();
   void watch_signals();
   void on_signal(int signal);
   void request_reload(Request request);
   void reload_next();
-  void reload(const Request& request);
-  Result<void> prepare_admin(const config::Config& next);
-  void serve_admin();
+  void reload();
+  Result<std::vector<GenerationPlan>, Problems> replace_configuration();
+  void apply(std::vector<GenerationPlan> plans);
+  void serve_admin(NextAdmin next);
   void note_applied(const std::string& problem);
   void sweep();
-  void report_certificates(const std::string& origin, const Certificates& certificates) const;
-  void finish(admin::ReloadReport report);
-  void reject(std::vector<config::Diagnostic> problems);
+  void finish();
+  void reject(Problems problems);
   void drain();
   void worker_drained();
 
@@ -118,13 +136,9 @@ class Server {
   std::atomic<std::size_t> listening_workers_ = 0;
   std::vector<std::unique_ptr<Worker>> workers_;
   admin::ReloadCounters reload_counters_;
-  std::unique_ptr<admin::AdminServer> admin_;
-  std::shared_ptr<admin::AdminServer::Place> next_place_;  ///< of the admin server, while reloading
-  bool has_next_place_ = false;
-  std::deque<Request> requests_;  ///< the first one is being served, once `is_reloading_`
-  bool is_reloading_ = false;
-  std::size_t replacing_workers_ = 0;
-  admin::ReloadReport report_;  ///< of the reload in progress
+  admin::AdminServer admin_;
+  std::deque<Request> requests_;  ///< that wait for their turn
+  std::optional<Reload> reload_;  ///< in progress
   asio::posix::stream_descriptor signals_{io_};
   std::optional<FileWatch> watch_;
   asio::steady_timer shutdown_timer_{io_};
@@ -133,18 +147,25 @@ class Server {
   bool draining_ = false;
 };
 
-Result<void> Server::start(const LoadedConfig& loaded) {
+Problems Server::start(const LoadedConfig& loaded) {
   std::signal(SIGPIPE, SIG_IGN);
   const sigset_t signals = block_signals();
-  auto prepared = running_.prepare(loaded);
-  if (!prepared) return Problem{prepared.error().front().message};
-  open_workers(running_.commit(std::move(*prepared)));
-  if (auto started = start_admin(); !started) return started;
   const int descriptor = ::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
-  if (descriptor < 0)
-    return Problem{"signals can not be read: " + std::system_category().message(errno)};
+  if (descriptor < 0) {
+    return {{.key_path = {},
+             .message = "cannot read signals: " + std::system_category().message(errno)}};
+  }
   signals_.assign(descriptor);
-  if (auto watching = watch_source(); !watching) return watching;
+  auto prepared = running_.prepare(loaded);
+  Problems problems = prepared ? Problems() : prepared.error();
+  if (auto watching = watch_source(); !watching)
+    problems.push_back({.key_path = {}, .message = watching.error().message});
+  if (!problems.empty()) return problems;
+
+  NextAdmin next_admin = take_admin(*prepared);
+  open_workers(running_.commit(std::move(*prepared)));
+  serve_admin(std::move(next_admin));
+  check_source();
   watch_signals();
   for (auto& worker : workers_)
     worker->start([this] { note_listening(); });
@@ -161,27 +182,16 @@ void Server::note_listening() {
 
 void Server::open_workers(std::vector<GenerationPlan> plans) {
   budget_.set_most(plan_descriptors(config(), descriptors_).connections);
-  const WorkerShares shares{.store = store_,
-                            .clock = clock_,
-                            .open_connections = open_connections_,
-                            .open_refusals = open_refusals_,
-                            .descriptors = budget_,
-                            .store_health = store_health_,
-                            .server_watch = server_watch_};
+  const WorkerDependencies dependencies{.store = store_,
+                                        .clock = clock_,
+                                        .open_connections = open_connections_,
+                                        .open_refusals = open_refusals_,
+                                        .descriptors = budget_,
+                                        .store_health = store_health_,
+                                        .server_watch = server_watch_};
   for (std::size_t i = 0; i < plans.size(); ++i)
-    workers_.push_back(std::make_unique<Worker>(shares, i, std::move(plans[i]), random_seed()));
-}
-
-Result<void> Server::start_admin() {
-  admin_ = std::make_unique<admin::AdminServer>([this](auto done) {
-    asio::post(io_, [this, done = std::move(done)]() mutable {
-      request_reload({"POST /v1/reload", std::move(done)});
-    });
-  });
-  if (!config().admin) return {};
-  if (auto prepared = prepare_admin(config()); !prepared) return prepared;
-  serve_admin();
-  return {};
+    workers_.push_back(
+        std::make_unique<Worker>(dependencies, i, std::move(plans[i]), random_seed()));
 }
 
 std::shared_ptr<const admin::Instruments> Server::instruments() const {
@@ -210,11 +220,14 @@ Result<void> Server::watch_source() {
   watch_.emplace(io_, *source_.watched, [this] {
     request_reload({"--watch", [](const auto&) {}});
   });
-  if (auto started = watch_->start(); !started) return started;
-  // It may have changed since it was read for the first time.
+  return watch_->start();
+}
+
+/// A watched file may have changed after it was read for the first time.
+void Server::check_source() {
+  if (!watch_) return;
   const auto now = source_.load(reload_patience);
   if (!now || now->hash != running_.hash()) request_reload({"--watch", [](const auto&) {}});
-  return {};
 }
 
 void Server::watch_signals() {
@@ -247,37 +260,55 @@ void Server::request_reload(Request request) {
 
 /// One at a time, and not before every worker is listening.
 void Server::reload_next() {
-  while (!is_reloading_ && !requests_.empty()) {
+  while (!reload_ && !requests_.empty()) {
+    if (readiness_ == admin::Readiness::starting && !draining_) return;
+    reload_.emplace(Reload{.request = std::move(requests_.front())});
+    requests_.pop_front();
     if (draining_) {
-      finish({.outcome = admin::ReloadReport::Outcome::unavailable});
-    } else if (readiness_ == admin::Readiness::starting) {
-      return;
+      reload_->report.outcome = admin::ReloadReport::Outcome::unavailable;
+      finish();
     } else {
-      is_reloading_ = true;
-      reload(requests_.front());
+      reload();
     }
   }
 }
 
-void Server::reload(const Request& request) {
-  const auto loaded = source_.load(reload_patience);
-  if (!loaded) return reject(loaded.error());
-  auto prepared = running_.prepare(*loaded);
-  if (!prepared) return reject(prepared.error());
-  if (auto bound = prepare_admin(*prepared->config); !bound)
-    return reject({{.key_path = "admin.address", .message = bound.error().message}});
+void Server::reload() {
+  Result<std::vector<GenerationPlan>, Problems> plans = Problems{};
+  try {
+    plans = replace_configuration();
+  } catch (const std::exception& thrown) {  // out of memory
+    plans =
+        Problems{{.key_path = {}, .message = std::string("the reload failed: ") + thrown.what()}};
+  }
+  if (!plans) return reject(plans.error());
+  apply(std::move(*plans));
+}
 
-  report_ = {.hash = prepared->loaded.hash,
-             .changed = prepared->changed,
-             .restart_needed = prepared->restart_needed,
-             .file = source_.name};
+/// Nothing has changed if it returns problems or throws.
+Result<std::vector<GenerationPlan>, Problems> Server::replace_configuration() {
+  const std::string& origin = reload_->request.origin;
+  const auto loaded = source_.load(reload_patience);
+  if (!loaded) return loaded.error();
+  auto prepared = running_.prepare(*loaded);
+  if (!prepared) return prepared.error();
+  reload_->report = {.hash = prepared->loaded.hash,
+                     .changed = prepared->changed,
+                     .changed_omitted = prepared->changed_omitted,
+                     .restart_needed = prepared->restart_needed,
+                     .file = source_.name};
   for (const auto& warning : loaded->config->warnings)
-    spdlog::warn("{}: {}: {}", request.origin, source_.name, warning.to_string());
-  report_certificates(request.origin, prepared->certificates);
-  auto plans = running_.commit(std::move(*prepared));
+    spdlog::warn("{}: {}: {}", origin, source_.name, warning.to_string());
+  for (const auto& warning : prepared->certificates.warnings())
+    spdlog::warn("{}: {}", origin, warning);
+  reload_->admin = take_admin(*prepared);
+  return {boost::system::in_place_value, running_.commit(std::move(*prepared))};
+}
+
+void Server::apply(std::vector<GenerationPlan> plans) {
   budget_.set_most(plan_descriptors(config(), descriptors_).connections);
   store_.set_max_keys(config().memory.max_keys);
-  replacing_workers_ = workers_.size();
+  reload_->pending_workers = workers_.size();
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     workers_[i]->apply(std::move(plans[i]), [this](const std::string& problem) {
       asio::post(io_, [this, problem] { note_applied(problem); });
@@ -285,88 +316,59 @@ void Server::reload(const Request& request) {
   }
 }
 
-/// A worker that has no memory for the next generation keeps the one it has: the reload has failed,
+/// A worker without memory for the next generation keeps the one it has: the reload has failed,
 /// although the others use it.
 void Server::note_applied(const std::string& problem) {
   if (!problem.empty()) {
     spdlog::error("{}; reload again", problem);
-    report_.outcome = admin::ReloadReport::Outcome::rejected;
-    report_.problems.push_back({.message = problem + "; reload again"});
+    reload_->report.outcome = admin::ReloadReport::Outcome::rejected;
+    reload_->report.problems.push_back({.message = problem + "; reload again"});
   }
-  if (--replacing_workers_ > 0) return;
-  serve_admin();
-  finish(std::move(report_));
-}
-
-/// Binds the admin server's next address, if that is not the one it has.
-Result<void> Server::prepare_admin(const config::Config& next) {
-  has_next_place_ = false;
-  const auto& running = running_.config()->admin;
-  const bool is_served = admin_->is_serving();
-  if (is_served == next.admin.has_value() &&
-      (!is_served || running->address == next.admin->address))
-    return {};
-  if (next.admin) {
-    auto bound = admin_->bind(next.admin->address);
-    if (!bound) return bound.error();
-    next_place_ = *bound;
+  if (--reload_->pending_workers > 0) return;
+  if (draining_) {
+    reload_->report.outcome = admin::ReloadReport::Outcome::unavailable;
+  } else {
+    serve_admin(std::move(reload_->admin));
   }
-  has_next_place_ = true;
-  return {};
+  finish();
 }
 
-void Server::serve_admin() {
-  admin_->show(instruments());
-  if (!std::exchange(has_next_place_, false)) return;
-  admin_->serve(std::exchange(next_place_, nullptr));
-  if (admin_->is_serving()) spdlog::info("admin on {}", url_of(admin_->address()));
+void Server::serve_admin(NextAdmin next) {
+  admin_.show(instruments());
+  if (!next.has_changed) return;
+  admin_.serve(std::move(next.bound));
+  if (admin_.is_serving()) spdlog::info("admin on {}", url_of(admin_.address()));
 }
 
-void Server::report_certificates(const std::string& origin,
-                                 const Certificates& certificates) const {
-  for (const auto& warning : certificates.warnings())
-    spdlog::warn("{}: {}", origin, warning);
-  if (certificates.any()) spdlog::info("{}: certificates were read again", origin);
-}
-
-void Server::reject(std::vector<config::Diagnostic> problems) {
-  const std::string& origin = requests_.front().origin;
-  admin::ReloadReport report{.outcome = admin::ReloadReport::Outcome::rejected,
-                             .file = source_.name};
+void Server::reject(Problems problems) {
+  log_rejected(reload_->request.origin, source_.name, problems);
+  admin::ReloadReport& report = reload_->report;
+  report = {.outcome = admin::ReloadReport::Outcome::rejected, .file = source_.name};
   for (auto& problem : problems) {
-    spdlog::error("{}: {}:{}{}", origin, source_.name, problem.line > 0 ? "" : " ",
-                  problem.to_string());
     report.problems.push_back({.line = problem.line,
                                .column = problem.column,
                                .path = std::move(problem.key_path),
                                .message = std::move(problem.message)});
   }
-  spdlog::error("{}: the configuration was not reloaded; the running one stays as it is", origin);
-  finish(std::move(report));
+  finish();
 }
 
-/// Of the first request.
-void Server::finish(admin::ReloadReport report) {
+/// Ends the reload in progress.
+void Server::finish() {
   using Outcome = admin::ReloadReport::Outcome;
-  const Request request = std::move(requests_.front());
-  requests_.pop_front();
-  is_reloading_ = false;
-  if (report.outcome == Outcome::rejected) reload_counters_.failed.add();
-  if (report.outcome == Outcome::applied) {
+  Reload ended = std::move(*reload_);
+  reload_.reset();
+  if (ended.report.outcome == Outcome::rejected) reload_counters_.failed.add();
+  if (ended.report.outcome == Outcome::applied) {
     reload_counters_.ok.add();
-    if (!report.restart_needed.empty())
-      spdlog::warn("{}: keeps its value until a restart: {}", request.origin,
-                   listed(report.restart_needed));
-    spdlog::info(
-        "{}: configuration reloaded; {}", request.origin,
-        report.changed.empty() ? "nothing has changed" : "changed: " + listed(report.changed));
+    log_applied(ended.request.origin, ended.report);
   }
-  request.done(std::move(report));
+  ended.request.done(std::move(ended.report));
   asio::post(io_, [this] { reload_next(); });
   sweep();
 }
 
-/// Until the exchanges that began with earlier configurations have ended, with their log files.
+/// Drops earlier configurations and log files once the exchanges that use them have ended.
 void Server::sweep() {
   if (draining_ || !running_.drop_unused()) return;
   sweep_timer_.expires_after(std::chrono::seconds(1));
@@ -405,11 +407,12 @@ void Server::run() {
   io_.run();
   for (auto& worker : workers_)
     worker->join();
-  // Reloads that the admin server has just asked for are refused before it goes.
-  admin_->stop();
+  // Reloads that were just requested are refused before the admin server ends.
+  admin_.stop();
   io_.restart();
   io_.poll();
   requests_.clear();
+  reload_.reset();
   spdlog::info("stopped");
 }
 
@@ -419,8 +422,8 @@ int serve(const Source& source, const LoadedConfig& loaded) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("weir"));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
   Server server(source, *loaded.config);
-  if (auto started = server.start(loaded); !started) {
-    spdlog::error("{}", started.error().message);
+  if (const Problems problems = server.start(loaded); !problems.empty()) {
+    log_problems("", source.name, problems);
     return 1;
   }
   server.run();

@@ -1,4 +1,4 @@
-// Which servers the workers leave out: each worker finds out for itself, and the log reports it
+// The servers that workers leave out. Each worker decides for itself, and the log reports a change
 // once. Thread-safe; called only when something changes.
 #pragma once
 
@@ -13,9 +13,9 @@ class ServerWatch {
  public:
   enum class Change : std::uint8_t { none, lost, back };
 
-  /// A worker leaves the server out, or uses it again. Returns what that means for the process: the
-  /// first worker to leave it out, or the last to take it back. `server` names it uniquely.
-  Change tell(const std::string& server, bool in_use) {
+  /// A worker leaves the server out, or uses it again. Returns `lost` for the first worker that
+  /// leaves it out, `back` when the last one uses it again. `server` is a unique name.
+  Change report(const std::string& server, bool in_use) {
     const std::lock_guard lock(mutex_);
     if (!in_use) return left_out_[server]++ == 0 ? Change::lost : Change::none;
     return take_back(server) ? Change::back : Change::none;

@@ -27,35 +27,41 @@ void report_server(const std::string& upstream, const std::string& server, const
   }
 }
 
+/// The same for every spelling of the server's URL.
+std::string unique_name(const std::string& upstream, const proxy::UpstreamServer& server) {
+  const upstream::Server& settings = server.settings();
+  return upstream + (settings.secure ? " https " : " http ") + settings.authority();
+}
+
 }  // namespace
 
-Worker::Worker(const WorkerShares& shares, std::size_t index, GenerationPlan plan,
+Worker::Worker(const WorkerDependencies& dependencies, std::size_t index, GenerationPlan plan,
                std::uint64_t seed)
-    : memory_(shares.store),
-      store_health_(shares.store_health),
+    : memory_(dependencies.store),
+      store_health_(dependencies.store_health),
       index_(index),
       seed_(seed),
       context_(proxy::ContextDependencies{.io = io_,
                                           .counters = counters_,
-                                          .clock = shares.clock,
-                                          .open_connections = shares.open_connections,
-                                          .open_refusals = shares.open_refusals,
-                                          .descriptors = shares.descriptors},
+                                          .clock = dependencies.clock,
+                                          .open_connections = dependencies.open_connections,
+                                          .open_refusals = dependencies.open_refusals,
+                                          .descriptors = dependencies.descriptors},
                seed),
       ticker_(io_.get_executor()),
       opening_timer_(io_.get_executor()) {
   context_.log = [](const std::string& what) { spdlog::warn("{}", what); };
-  context_.when_server_changed = [&watch = shares.server_watch](const std::string& upstream,
-                                                                const proxy::UpstreamServer& server,
-                                                                bool in_use) {
+  context_.when_server_changed = [&watch = dependencies.server_watch](
+                                     const std::string& upstream,
+                                     const proxy::UpstreamServer& server, bool in_use) {
     const std::string name = server.settings().authority();
     report_server(upstream, name, server.trouble(),
-                  watch.tell(upstream + ' ' + server.settings().url, in_use));
+                  watch.report(unique_name(upstream, server), in_use));
   };
-  context_.when_server_removed = [&watch = shares.server_watch](
+  context_.when_server_removed = [&watch = dependencies.server_watch](
                                      const std::string& upstream,
                                      const proxy::UpstreamServer& server) {
-    watch.remove(upstream + ' ' + server.settings().url);
+    watch.remove(unique_name(upstream, server));
   };
   auto store = make_store(plan);
   use(std::move(plan), std::move(store));
@@ -115,9 +121,9 @@ std::vector<std::unique_ptr<proxy::UpstreamPool>> Worker::make_pools(const Gener
   return pools;
 }
 
-/// First makes everything, which may fail and changes nothing that runs; then replaces it.
+/// First makes everything, which may throw and changes nothing that runs; then replaces it.
 void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
-  std::vector<RunningListener> opened = open_listeners(plan.listeners);
+  open_listeners(plan.listeners);
   std::vector<RunningListener> listeners;
   listeners.reserve(plan.listeners.size());
   leaving_.reserve(leaving_.size() + 1);
@@ -142,24 +148,22 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
     leaving_.push_back(std::move(store_));
   }
   store_ = std::move(store);
-  use_listeners(plan.listeners, opened, std::move(listeners));
+  use_listeners(plan.listeners, std::move(listeners));
 }
 
-/// Those that are new. They do not accept yet.
-std::vector<Worker::RunningListener> Worker::open_listeners(std::vector<ListenerPlan>& plans) {
-  std::vector<RunningListener> opened;
+/// Opens the new ones, which do not accept yet.
+void Worker::open_listeners(std::vector<ListenerPlan>& plans) {
+  opened_.reserve(opened_.size() + plans.size());
   for (ListenerPlan& plan : plans) {
     if (!plan.socket) continue;
-    opened.push_back(
+    opened_.push_back(
         {plan.id, std::make_unique<proxy::Listener>(context_, std::move(*plan.socket),
                                                     proxy::ListenerOptions(plan.options))});
   }
-  return opened;
 }
 
 /// `next` is empty and has room for all.
-void Worker::use_listeners(std::vector<ListenerPlan>& plans, std::vector<RunningListener>& opened,
-                           std::vector<RunningListener> next) {
+void Worker::use_listeners(std::vector<ListenerPlan>& plans, std::vector<RunningListener> next) {
   const auto take = [&next](std::vector<RunningListener>& from, std::uint64_t id) {
     const auto found =
         std::find_if(from.begin(), from.end(), [id](const auto& one) { return one.id == id; });
@@ -171,10 +175,12 @@ void Worker::use_listeners(std::vector<ListenerPlan>& plans, std::vector<Running
   for (ListenerPlan& plan : plans) {
     if (take(listeners_, plan.id)) {
       next.back().listener->use(std::move(plan.options));
-    } else if (take(opened, plan.id) && is_listening_) {
-      next.back().listener->start();
+    } else if (take(opened_, plan.id)) {
+      next.back().listener->use(std::move(plan.options));
+      if (is_listening_) next.back().listener->start();
     }
   }
+  opened_.clear();
   for (auto& gone : listeners_) {
     gone.listener->remove();
     removed_listeners_.push_back(std::move(gone.listener));
@@ -212,18 +218,20 @@ void Worker::apply(GenerationPlan plan, Applied applied) {
 
 proxy::Task<> Worker::replace(GenerationPlan plan, Applied applied) {
   std::string problem;
+  std::shared_ptr<SharedStore> store;
   try {
-    auto store = make_store(plan);
+    store = make_store(plan);
     if (store && store != store_) co_await await_ready(*store);
-    if (!draining_) use(std::move(plan), std::move(store));
+    if (!draining_) use(std::move(plan), store);
     if (watching_) watch_store();
   } catch (const std::exception& thrown) {  // out of memory, or of descriptors
     problem = "worker " + std::to_string(index_) + " keeps its configuration: " + thrown.what();
   }
+  if (store && store != store_) end(std::move(store));
   applied(problem);
 }
 
-/// Until it is ready, or known not to be: the first requests, too, are counted where all are.
+/// Waits until the store is ready or known not to be, so that Redis counts the first requests too.
 proxy::Task<> Worker::await_ready(SharedStore& store) {
   proxy::error_code ec;
   bool is_known = false;
@@ -248,7 +256,7 @@ proxy::Task<> Worker::open() {
 proxy::Task<> Worker::tick() {
   proxy::error_code ec;
   auto next = std::chrono::steady_clock::now();
-  // A wait that has already expired can not be cancelled any more, hence the flag.
+  // A wait that has already expired cannot be cancelled, so a flag ends the loop.
   while (!drained_) {
     next += proxy::tick_interval;
     ticker_.expires_at(next);
@@ -265,12 +273,16 @@ void Worker::sweep() {
   std::erase_if(removed_listeners_, [](const auto& one) { return one->has_ended(); });
   const auto unused = std::partition(leaving_.begin(), leaving_.end(),
                                      [](const auto& store) { return store.use_count() > 1; });
-  std::for_each(unused, leaving_.end(), [this](std::shared_ptr<SharedStore>& store) {
-    store->redis.stop();
-    // What it still has to report comes in the next pass of the loop.
-    boost::asio::post(io_, [last = std::move(store)] {});
-  });
+  std::for_each(unused, leaving_.end(),
+                [this](std::shared_ptr<SharedStore>& store) { end(std::move(store)); });
   leaving_.erase(unused, leaving_.end());
+}
+
+/// Ends a store that no generation uses. Its last reports come in the next pass of the loop.
+void Worker::end(std::shared_ptr<SharedStore> store) {
+  store->redis.watch(nullptr);
+  store->redis.stop();
+  boost::asio::post(io_, [last = std::move(store)] {});
 }
 
 admin::StoreSight Worker::sight_of_store() const {
@@ -330,7 +342,7 @@ void Worker::drain(std::function<void()> drained) {
     };
     for (auto& one : listeners_)
       one.listener->stop();
-    // Connections whose accept has completed but was not told yet come first.
+    // Connections whose accept has completed already come first.
     boost::asio::post(io_, [this] { context_.drain(); });
   });
 }

@@ -27,7 +27,8 @@
 
 namespace weir::app {
 
-struct WorkerShares {
+/// Used by the worker, and outlives it.
+struct WorkerDependencies {
   store::MemoryStore& store;
   const MonotonicClock& clock;
   std::atomic<std::size_t>& open_connections;
@@ -44,7 +45,7 @@ struct ListenerPlan {
   std::optional<proxy::ListeningSocket> socket{};  ///< none: it is open already
 };
 
-/// What a worker makes a generation of.
+/// The parts of one worker's generation.
 struct GenerationPlan {
   std::shared_ptr<const config::Config> config;
   std::shared_ptr<const proxy::Blueprint> blueprint;  ///< of `config`
@@ -59,7 +60,8 @@ struct GenerationPlan {
 class Worker {
  public:
   /// `index` among the workers.
-  Worker(const WorkerShares& shares, std::size_t index, GenerationPlan plan, std::uint64_t seed);
+  Worker(const WorkerDependencies& dependencies, std::size_t index, GenerationPlan plan,
+         std::uint64_t seed);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -91,9 +93,8 @@ class Worker {
 
   std::shared_ptr<SharedStore> make_store(const GenerationPlan& plan);
   void use(GenerationPlan plan, std::shared_ptr<SharedStore> store);
-  std::vector<RunningListener> open_listeners(std::vector<ListenerPlan>& plans);
-  void use_listeners(std::vector<ListenerPlan>& plans, std::vector<RunningListener>& opened,
-                     std::vector<RunningListener> next);
+  void open_listeners(std::vector<ListenerPlan>& plans);
+  void use_listeners(std::vector<ListenerPlan>& plans, std::vector<RunningListener> next);
   std::vector<std::unique_ptr<proxy::UpstreamPool>> make_pools(const GenerationPlan& plan);
   std::unique_ptr<limiter::Limiter> make_limiter(GenerationPlan& plan,
                                                  const std::shared_ptr<SharedStore>& store);
@@ -104,6 +105,7 @@ class Worker {
   proxy::Task<> open();
   void start_listening();
   void sweep();
+  void end(std::shared_ptr<SharedStore> store);
   void watch_store();
   void report_errors();
   admin::StoreSight sight_of_store() const;
@@ -119,16 +121,17 @@ class Worker {
   TrafficCounters counters_;
   std::shared_ptr<SharedStore> store_;                 ///< none: the memory store decides
   std::vector<std::shared_ptr<SharedStore>> leaving_;  ///< until no generation uses them
-  /// Of the running generation's access log.
+  /// The running generation's access log.
   std::shared_ptr<LineWriter> log_writer_;
   proxy::AccessLogOptions log_options_;
   // Before the context, whose sessions count themselves in them.
   std::vector<RunningListener> listeners_;
+  std::vector<RunningListener> opened_;  ///< not in use yet; kept if a replacement fails
   std::vector<std::unique_ptr<proxy::Listener>> removed_listeners_;  ///< until they have ended
   proxy::Context context_;
   proxy::Timer ticker_;
   proxy::Timer opening_timer_;  ///< how long a connection to Redis is waited for
-  // Of the worker's thread:
+  // Used by the worker's thread only:
   std::function<void()> when_listening_;
   std::uint64_t generations_ = 0;
   bool is_listening_ = false;

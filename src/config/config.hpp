@@ -13,6 +13,7 @@
 #include "admin/options.hpp"
 #include "base/time.hpp"
 #include "config/diagnostic.hpp"
+#include "config/positions.hpp"
 #include "config/written.hpp"
 #include "proxy/access_log_options.hpp"
 #include "proxy/settings.hpp"
@@ -43,6 +44,7 @@ struct Config : proxy::Settings {
   RedisStore redis;
   proxy::AccessLogOptions access_log;
   Written written;                   ///< the texts shown for values from variables and files
+  Positions positions;               ///< of addresses and files
   std::vector<Diagnostic> warnings;  ///< valid settings that are probably mistakes
 };
 

@@ -56,6 +56,28 @@ Config defaults(const Environment& environment) {
   return config;
 }
 
+/// The position of `path`: of the key `key` of `section`, or of `section` where it is not written.
+void note_position(const Cursor& section, std::string_view key, std::string path, Config& to) {
+  if (section.node().kind != Node::Kind::map) return;
+  to.positions.add(std::move(path), section.at_key(key).node().position);
+}
+
+/// Notes positions of addresses and files. Nothing is wrong with the file.
+void note_positions(const Cursor& root, Config& to) {
+  if (root.has("admin")) note_position(root.at_key("admin"), "address", "admin.address", to);
+  if (root.has("access_log"))
+    note_position(root.at_key("access_log"), "path", "access_log.path", to);
+  for (std::size_t i = 0; root.has("listen") && i < to.listen.size(); ++i) {
+    const Cursor listen = root.at_key("listen").at(i);
+    for (const std::string key : {"address", "tls"})
+      note_position(listen, key, listen.path() + '.' + key, to);
+  }
+  if (!root.has("upstreams")) return;
+  const Cursor upstreams = root.at_key("upstreams");
+  for (const Entry& entry : upstreams.node().entries)
+    note_position(upstreams.at(entry), "tls", "upstreams." + entry.key + ".tls", to);
+}
+
 /// In the order of the file, and not more than people read.
 std::vector<Diagnostic> in_order(std::vector<Diagnostic> problems) {
   std::stable_sort(problems.begin(), problems.end(), [](const Diagnostic& a, const Diagnostic& b) {
@@ -101,6 +123,7 @@ Loaded load_text(std::string_view yaml, const Environment& environment) {
   warn_of_unused(cursor, *config);
   warn_of_built_in_secret(cursor, *config);
   warn_of_untrusted_fields(cursor, *config);
+  note_positions(cursor, *config);
   config->written = std::move(loading.written);
   config->warnings = in_order(std::move(loading.warnings));
   return std::shared_ptr<const Config>(std::move(config));

@@ -182,7 +182,7 @@ class NoDescriptors(AbuseCase):
         waiting = self.connect(self.weir)
         waiting.send(request_bytes("GET", "/waited"))
         before = self.cpu_ticks()
-        eventually(lambda: self.weir.stderr.count("can not be accepted") >= 3,
+        eventually(lambda: self.weir.stderr.count("cannot be accepted") >= 3,
                    "it is said, about once a second")
         self.assertLess(self.cpu_ticks() - before, os.sysconf("SC_CLK_TCK"))
         self.assertEqual(self.one.requests, [])

@@ -4,12 +4,14 @@ import socket
 import tempfile
 from pathlib import Path
 
-from harness.case import configuration
-from harness.client import request_bytes
+from harness.case import configuration, scaled
+from harness.checked_load import Load
+from harness.client import Connection, request_bytes
 from harness.reload_case import ReloadCase, copied
 from harness.services import free_port
 from harness.upstream import answer
 from harness.waiting import eventually
+from harness.weir import host_and_port
 
 
 class Listeners(ReloadCase):
@@ -112,6 +114,18 @@ class Listeners(ReloadCase):
         self.reload(self.listen(f"127.0.0.1:{port}"), ["listen"])
         self.assert_served(("127.0.0.1", port))
 
+    def test_a_rejected_overlap_takes_no_connections(self):
+        port, taken = free_port(), self.upstream().port
+        self.open(f"0.0.0.0:{port}")
+        load = Load(lambda: Connection(("127.0.0.1", port)), body="fine")
+        self.addCleanup(load.stop)
+        load.add(load.connects, 4)
+        for _ in range(scaled(100)):
+            self.reload_fails(self.listen(f"127.0.0.1:{port}", f"127.0.0.1:{taken}"))
+        load.await_rounds(5)
+        load.stop()
+        self.assertEqual(load.faults, [])
+
     def test_unix_sockets(self):
         directory = tempfile.TemporaryDirectory(prefix="weir-socket-")
         self.addCleanup(directory.cleanup)
@@ -139,3 +153,29 @@ class Listeners(ReloadCase):
         with self.weir.connect() as client:
             client.send(b"PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n")
             self.assertEqual(client.get("/").body, b"fine")
+
+
+class AdminServer(ReloadCase):
+    def test_the_admin_server_moves_to_addresses_that_overlap(self):
+        port, other = free_port(), free_port()
+        config = configuration(routes=[{"respond": {"body": "x"}}],
+                               listen=[{"address": f"127.0.0.1:{other}"}],
+                               admin={"address": f"127.0.0.1:{port}"})
+        self.serve(config)
+        for address in (f"0.0.0.0:{port}", f"localhost:{port}", f"[::]:{port}", f"127.0.0.1:{port}"):
+            self.weir.write({**config, "admin": {"address": address}})
+            self.assertEqual(self.post().status, 200, address)
+            self.assertIn(f"info admin on http://{address}\n", self.weir.stderr)
+            self.assertEqual(self.connect(self.weir).get("/").body, b"x")
+        # It changes places with a listener, and back.
+        swapped = {**config, "listen": [{"address": f"127.0.0.1:{port}"}],
+                   "admin": {"address": f"127.0.0.1:{other}"}}
+        for config in swapped, config:
+            self.weir.write(config)
+            self.assertEqual(self.post().status, 200)
+            for name, address in (("admin", config["admin"]["address"]),
+                                  ("listener", config["listen"][0]["address"])):
+                with self.connect_to(host_and_port(address)) as client:
+                    found = client.get("/healthz", {"Host": address}).body
+                    self.assertEqual(found, b"ok\n" if name == "admin" else b"x")
+            self.weir.admin_address = host_and_port(config["admin"]["address"])

@@ -1,143 +1,48 @@
 """Reloads under load: not one request, upload or tunnel fails, and memory does not grow."""
 
-import hashlib
+import itertools
 import os
-import threading
+import shutil
+import tempfile
+from pathlib import Path
 
 from harness.case import SCALE, configuration, scaled
-from harness.client import request_bytes
+from harness.certificates import SecureConnection
+from harness.checked_load import Load, serve
+from harness.client import Connection, request_bytes
 from harness.exposition import labelled
-from harness.message import Truncated
-from harness.payload import payload
 from harness.reload_case import ReloadCase, copied
 from harness.services import free_port
+from harness.tls_case import TlsCase
 from harness.waiting import eventually
 
-# All of them where there is time: 1000 (CONTRIBUTING.md).
-RELOADS_FOR_MEMORY = int(os.environ.get("WEIR_TEST_RELOADS", "300"))
-UPGRADE = {"Connection": "Upgrade", "Upgrade": "websocket"}
-SWITCH = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+RELOADS_FOR_MEMORY = int(os.environ.get("WEIR_TEST_RELOADS", "1000"))
 
 
-def serve(exchange):
-    """Tunnels echo; bodies are answered with their digest, other requests with their target."""
-    if exchange.target == "/socket":
-        exchange.is_closed = True
-        exchange.send(SWITCH)
-        while data := bytes(exchange.reader.buffer) or exchange.sock.recv(65536):
-            exchange.reader.buffer.clear()
-            exchange.send(data)
-        return
-    if exchange.method == "POST":
-        digest = hashlib.sha256()
-        exchange.read_body(digest.update)
-        return exchange.answer(digest.hexdigest().encode())
-    exchange.answer(exchange.target.encode())
+class UnderLoad(ReloadCase, TlsCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="weir-load-")
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+        self.files = {"certificate": str(self.directory / "crt"),
+                      "private_key": str(self.directory / "key")}
+        self.certificates = itertools.cycle([self.main, self.ca.issue("renewed", "DNS:weir.test")])
+        self.renew()
+        self.extra = ("127.0.0.1", free_port())  # of a listener that is removed at times
 
+    def renew(self):
+        """Another certificate in the same files."""
+        certificate = next(self.certificates)
+        shutil.copy(certificate.file, self.files["certificate"])
+        shutil.copy(certificate.key, self.files["private_key"])
 
-class Load:
-    """Threads that work until stopped, each round checked; what went wrong is kept."""
-
-    def __init__(self, weir):
-        self.weir = weir
-        self.faults = []
-        self.rounds = {}
-        self.is_stopped = threading.Event()
-        self.threads = []
-
-    def add(self, work, count):
-        for i in range(count):
-            name = f"{work.__name__}-{i}"
-            self.rounds[name] = 0
-            self.threads.append(threading.Thread(target=self._run, args=(work, name)))
-            self.threads[-1].start()
-
-    def _run(self, work, name):
-        try:
-            turns = work(name)
-            while not self.is_stopped.is_set() and not self.faults:
-                next(turns)
-                self.rounds[name] += 1
-            turns.close()
-        except (AssertionError, OSError, Truncated, StopIteration) as fault:
-            self.faults.append((name, self.rounds[name], repr(fault)))
-
-    def await_rounds(self, count):
-        """Each thread has done so many more."""
-        goal = {name: done + count for name, done in self.rounds.items()}
-        eventually(lambda: self.faults or all(self.rounds[n] >= g for n, g in goal.items()),
-                   f"{count} more rounds of each: {self.rounds}")
-
-    def stop(self):
-        self.is_stopped.set()
-        for thread in self.threads:
-            thread.join()
-
-    # What the threads do, a round each time.
-
-    def keeps_alive(self, name):
-        with self.weir.connect() as client:
-            for turn in range(1 << 30):
-                self._get(client, f"/{name}/{turn}")
-                yield
-
-    def connects(self, name):
-        for turn in range(1 << 30):
-            with self.weir.connect() as client:
-                self._get(client, f"/{name}/{turn}")
-            yield
-
-    def pipelines(self, name):
-        with self.weir.connect() as client:
-            for turn in range(1 << 30):
-                targets = [f"/{name}/{turn}/{i}" for i in range(8)]
-                client.send(b"".join(request_bytes("GET", target) for target in targets))
-                for target in targets:
-                    self._check(client.read(), target)
-                yield
-
-    def uploads(self, name):
-        """In pieces, some before a reload and some after."""
-        pieces = [payload(3000 + i) for i in range(10)]
-        body = b"".join(pieces)
-        digest = hashlib.sha256(body).hexdigest()
-        with self.weir.connect() as client:
-            while True:
-                client.send(request_bytes("POST", f"/{name}", {"Content-Length": len(body)}))
-                for piece in pieces:
-                    client.send(piece)
-                    yield
-                self._check(client.read(), digest)
-
-    def tunnels(self, name):
-        with self.weir.connect() as client:
-            client.send(request_bytes("GET", "/socket", UPGRADE))
-            if client.read_head().status != 101:
-                raise AssertionError("no tunnel")
-            for turn in range(1 << 30):
-                message = f"{name} {turn}".encode()
-                client.send(message)
-                got = bytearray()
-                client.reader.exactly(len(message), got.extend)
-                if got != message:
-                    raise AssertionError(f"{got} for {message}")
-                yield
-
-    def _get(self, client, target):
-        client.send(request_bytes("GET", target))
-        self._check(client.read(), target)
-
-    def _check(self, response, body):
-        if (response.status, response.body) != (200, body.encode()):
-            raise AssertionError(f"{response.start} {response.body[:200]} instead of {body}")
-
-
-class UnderLoad(ReloadCase):
     def variants(self):
         """Configurations that differ in everything a reload applies, and all serve the load."""
         ups = [self.upstream(serve) for _ in range(3)]
         base = configuration(
             ups[0].url, workers=2, access_log={"path": "access.log"},
+            listen=[{"address": "127.0.0.1:0"}, *self.listening(self.files),
+                    {"address": f"unix:{self.directory}/weir.sock"}],
             identities={"client": {"client_address": {}}},
             policies={"p": {"algorithm": "gcra", "rate": "1000000/1s"}},
             routes=[{"upstream": "main", "limits": [{"policy": "p"}]}])
@@ -150,7 +55,7 @@ class UnderLoad(ReloadCase):
             {"match": {"path": "/keeps_alive-0/**"}, "upstream": "other",
              "limits": [{"policy": "first"}]},
             {"upstream": "main", "limits": [{"policy": "first"}, {"policy": "p"}]}]
-        second["listen"].append({"address": f"127.0.0.1:{free_port()}"})
+        second["listen"].append({"address": "%s:%d" % self.extra})
         third = copied(second)
         third["upstreams"]["main"]["servers"] = [{"url": ups[2].url}]
         third["access_log"] = {"path": "other.log", "format": "text"}
@@ -158,26 +63,57 @@ class UnderLoad(ReloadCase):
         third["downstream"] = {"max_head": "16KiB", "idle_timeout": "30s"}
         return [base, second, third]
 
+    def reload_broken(self, config):
+        """A file of which everything but the last address can be opened."""
+        broken = copied(config)
+        broken["listen"] += [{"address": f"unix:{self.directory}/never.sock"},
+                             {"address": f"127.0.0.1:{self.taken}"}]
+        problem, = self.reload_fails(broken)
+        self.assertIn("in use", problem["message"])
+
+    def loads(self):
+        """By the way that they connect: each is begun, and stopped at the end."""
+        context = self.ca.client_context()
+        plain, secure, unix = self.weir.addresses
+        loads = {name: Load(connect) for name, connect in {
+            "plain": lambda: Connection(plain),
+            "secure": lambda: SecureConnection(secure, context),
+            "unix": lambda: Connection(unix),
+            "removed": lambda: Connection(self.extra)}.items()}
+        for load in loads.values():
+            self.addCleanup(load.stop)
+        for name in "plain", "secure", "unix":
+            load = loads[name]
+            for work in load.keeps_alive, load.connects, load.pipelines, load.uploads, load.tunnels:
+                load.add(work, 2 if name == "plain" else 1)
+        loads["removed"].add(loads["removed"].comes_and_goes, 2)
+        return loads
+
     def test_no_request_upload_or_tunnel_fails(self):
+        self.taken = self.upstream().port
         variants = self.variants()
         self.serve(variants[0])
-        load = Load(self.weir)
-        try:
-            load.add(load.keeps_alive, 4)
-            load.add(load.connects, 2)
-            load.add(load.pipelines, 2)
-            load.add(load.uploads, 4)
-            load.add(load.tunnels, 4)
-            load.await_rounds(5)
-            for i in range(scaled(100)):
-                self.reload(variants[(i + 1) % len(variants)])
-                if i % 10 == 0:
-                    load.await_rounds(2)  # those that are slow are in the middle of something
-            load.await_rounds(5)
-        finally:
+        loads = self.loads()
+
+        def await_rounds(count):
+            for load in loads.values():
+                load.await_rounds(count)
+
+        await_rounds(5)
+        for i in range(scaled(100)):
+            self.renew()
+            self.reload(variants[(i + 1) % len(variants)])
+            if i % 10 == 0:
+                await_rounds(2)  # those that are slow are in the middle of something
+                self.reload_broken(variants[(i + 1) % len(variants)])
+        await_rounds(5)
+        for load in loads.values():
             load.stop()
-        self.assertEqual(load.faults, [])
-        self.assertGreater(min(load.rounds.values()), 10)
+        self.assertEqual({name: load.faults for name, load in loads.items() if load.faults}, {})
+        for load in loads.values():
+            self.assertGreater(min(load.rounds.values()), 10)
+        self.assertGreater(sum(loads["removed"].ends.values()), 0)
+        self.assertFalse((self.directory / "never.sock").exists())
         samples = self.scrape()
         failed = {key: value for key, value in samples.items()
                   if key[0] == "weir_upstream_requests_total" and value
@@ -186,6 +122,7 @@ class UnderLoad(ReloadCase):
         self.assertEqual(labelled(samples, "weir_config_reloads_total", result="ok"), scaled(100))
 
     def test_memory_does_not_grow(self):
+        self.taken = self.upstream().port
         variants = self.variants()
         self.serve(variants[0])
         client = self.connect(self.weir)
@@ -195,6 +132,9 @@ class UnderLoad(ReloadCase):
             for i in range(count - count % len(variants)):
                 config = variants[i % len(variants)]
                 config["policies"][f"unique{i % 50}"] = {"algorithm": "gcra", "rate": "5/1s"}
+                if i % 10 == 0:
+                    self.renew()
+                    self.reload_broken(config)
                 self.reload(config)
                 del config["policies"][f"unique{i % 50}"]
                 client.send(request_bytes("GET", "/x"))
@@ -204,7 +144,7 @@ class UnderLoad(ReloadCase):
         open_files = lambda: len(os.listdir(f"/proc/{self.weir.pid}/fd"))
         threads = lambda: len(os.listdir(f"/proc/{self.weir.pid}/task"))
         count = max(60, RELOADS_FOR_MEMORY // SCALE)
-        before = round_of_reloads(max(60, 400 // SCALE))  # until the allocator has what it needs
+        before = round_of_reloads(max(60, 200 // SCALE))  # until the allocator has what it needs
         files, tasks = open_files(), threads()
         after = round_of_reloads(count)
         if SCALE == 1:  # sanitizers keep what is freed

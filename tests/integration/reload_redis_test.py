@@ -1,5 +1,11 @@
 """Reloads with limits in Redis: the connection, what is remembered of it, and scripts."""
 
+import signal
+import socket
+
+from harness.case import scaled
+from harness.checked_load import Load, serve
+from harness.client import request_bytes
 from harness.exposition import labelled
 from harness.redis_case import RedisCase, sharing
 from harness.reload_case import ReloadCase, copied
@@ -132,3 +138,49 @@ class WithRedis(ReloadCase, RedisCase):
         self.assertEqual((response.status, response.body), (200, b"fine"))
         self.assertEqual(response["RateLimit-Policy"], '"p";q=10;w=22464000')
         self.assertEqual(self.remaining(), {"p": 97})
+
+    def test_sigterm_while_another_redis_connects_ends_the_process(self):
+        self.open({"p": window(10)}, [{"policy": "p"}], {"connect_timeout": "1m"})
+        silent = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(silent.close)
+        config = copied(self.weir.configuration)
+        config["store"]["redis"]["url"] = "redis://127.0.0.1:%d" % silent.getsockname()[1]
+        self.write(config)
+        with self.connect_admin(self.weir) as admin:
+            admin.send(request_bytes("POST", "/v1/reload", {"Host": "localhost"}))
+            for _ in range(2):  # each worker connects
+                self.addCleanup(silent.accept()[0].close)
+            self.assertEqual(self.remaining(), {"p": 9})
+            self.weir.signal(signal.SIGTERM)
+            self.assert_problem(admin.read(), 503, "draining")
+        self.assertEqual(self.weir.wait(), 0)
+        self.assertNotIn("configuration reloaded", self.weir.stderr)
+
+    def test_no_request_fails_under_load(self):
+        up = self.upstream(serve)
+        self.server, other = self.redis(), self.redis()
+        huge = {"algorithm": "fixed_window", "rate": "1000000/260d"}
+        sections = {"workers": 2, "upstreams": {"main": {"servers": [{"url": up.url}]}}}
+
+        def variant(server, **policies):
+            routes = [{"upstream": "main", "limits": [{"policy": name} for name in policies]}]
+            return sharing(server.url, policies, (), PATIENT, routes=routes, **sections)
+
+        bucket = {**huge, "algorithm": "token_bucket"}
+        variants = [variant(self.server, p=huge), variant(self.server, q=bucket, p=huge),
+                    variant(other, p={**huge, "algorithm": "gcra"}), variant(self.server, q=bucket)]
+        self.serve(variants[0])
+        self.await_redis(self.weir)
+        load = Load(self.weir.connect)
+        self.addCleanup(load.stop)
+        for work in load.keeps_alive, load.connects, load.pipelines, load.uploads:
+            load.add(work, 2)
+        for i in range(scaled(40)):
+            self.reload(variants[(i + 1) % len(variants)])
+            if i % 4 == 0:
+                load.await_rounds(2)
+        load.await_rounds(5)
+        load.stop()
+        self.assertEqual(load.faults, [])
+        self.assertEqual(self.value("weir_store_fallbacks_total"), 0)
+        self.assertEqual(self.value("weir_store_up"), 1)

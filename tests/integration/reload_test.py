@@ -37,6 +37,18 @@ class Answer(ReloadCase):
         self.assertEqual(labelled(self.scrape(), "weir_config_info", hash=digest), 1)
         self.assertIn("info POST /v1/reload: configuration reloaded; changed: ", self.weir.stderr)
 
+    def test_many_changes_are_counted_and_not_all_listed(self):
+        def routes(body):
+            return [{"name": f"r{i}", "match": {"path": f"/{i}"}, "respond": {"body": body}}
+                    for i in range(10_000)]
+
+        config = configuration(routes=routes("x"))
+        self.serve(config)
+        report = self.reload({**config, "routes": routes("y")})
+        self.assertEqual(report["changed"], [f"routes.r{i}" for i in range(100)])
+        self.assertEqual(report["changed_omitted"], 9_900)
+        self.assertIn(", routes.r99 and 9,900 more\n", self.weir.stderr)
+
     def test_nothing_has_changed(self):
         self.serve(fixed("x"))
         self.assertEqual(self.reload()["changed"], [])

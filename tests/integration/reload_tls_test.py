@@ -8,6 +8,7 @@ from harness.case import configuration
 from harness.certificates import Authority
 from harness.reload_case import ReloadCase, copied, with_admin
 from harness.tls_case import TlsCase
+from harness.upstream import Upstream, answer
 from harness.waiting import eventually
 
 
@@ -46,7 +47,10 @@ class Listeners(ReloadCase, TlsCase):
         before = self.secure()
         self.assertEqual(before.get().body, b"fine")
         self.put(self.ca.issue("renewed", "DNS:weir.test", "DNS:renewed.test"))
-        self.assertEqual(self.reload()["changed"], [])
+        self.reload(changed=["listen[0].tls"])
+        self.assertIn("info POST /v1/reload: configuration reloaded; changed: listen[0].tls\n",
+                      self.weir.stderr)
+        self.reload(changed=[])
         self.assertIn("renewed.test", self.secure().names)
         self.assertEqual(before.get().body, b"fine")
 
@@ -98,7 +102,7 @@ class Upstreams(ReloadCase):
         self.reload(config)
         self.assertEqual(connections(), 1)
         authorities.write_text(authorities.read_text() + "\n# renewed\n")
-        self.reload()
+        self.reload(changed=["upstreams.main.tls"])
         self.assertEqual(connections(), 2)
         config["upstreams"]["main"]["tls"]["server_name"] = "localhost"
         self.reload(config)
@@ -110,3 +114,23 @@ class Upstreams(ReloadCase):
         shutil.copy(other.file, authorities)
         self.reload()
         self.assert_problem(client.get(), 502)
+
+    def test_a_server_changes_from_https_to_http_and_back(self):
+        secure = self.upstream(tls=self.ca.server_context(self.good))
+        config = configuration(secure.url, main={"tls": {"ca": str(self.ca.file)}})
+        self.serve(config)
+        client = self.connect(self.weir)
+        self.assertEqual(client.get().status, 200)
+        port = secure.port
+        secure.stop()
+        plain = Upstream(answer(b"plain"), port=port)
+        self.addCleanup(plain.stop)
+        self.reload(configuration(plain.url), ["upstreams.main"])
+        self.assertEqual(client.get().body, b"plain")
+        self.assertEqual(client.get().body, b"plain")
+        self.assertEqual(plain.connections, 1)
+        plain.stop()
+        again = Upstream(answer(b"secure"), port=port, tls=self.ca.server_context(self.good))
+        self.addCleanup(again.stop)
+        self.reload(config, ["upstreams.main"])
+        self.assertEqual(client.get().body, b"secure")

@@ -179,3 +179,26 @@ class Health(ReloadCase):
         self.assertEqual(client.get("/").status, 200)
         self.assertEqual(self.up(up.url), 1)
         self.assertEqual(checks(), count)
+
+    def test_a_server_whose_url_is_spelled_differently_keeps_its_gauge(self):
+        port, alive = free_port(), self.upstream(answer(b"fine"))
+        config = configuration(alive.url)
+        servers = config["upstreams"]["main"]["servers"]
+        servers.insert(0, {"url": f"http://127.0.0.1:{port}"})
+        self.serve(config)
+        client = self.connect(self.weir)
+        for _ in range(6):
+            self.assertEqual(client.get("/").body, b"fine")
+        eventually(lambda: self.up(f"http://127.0.0.1:{port}") == 0, "it is left out")
+        servers[0]["url"] = f"HTTP://127.0.0.1:{port}/"
+        self.reload(config, ["upstreams.main"])
+        self.assertEqual(self.up(f"http://127.0.0.1:{port}"), 0)
+        back = Upstream(answer(b"back"), port=port)
+        self.addCleanup(back.stop)
+
+        def is_back():
+            client.get("/")
+            return self.up(f"http://127.0.0.1:{port}") == 1
+
+        eventually(is_back, "it is used again")
+        self.assertIn(f"upstream main: server 127.0.0.1:{port} is used again", self.weir.stderr)

@@ -1,22 +1,26 @@
 """`weir serve --watch`: a reload whenever the file, or a link on the way to it, changes."""
 
+import errno
 import json
 import os
+import re
 import tempfile
+import unittest
 from pathlib import Path
 
-from harness.case import configuration
+from harness.case import SCALE, configuration
+from harness.preload import preloaded
 from harness.reload_case import ReloadCase, with_admin
 from harness.waiting import eventually
 from harness.weir import ADMIN as ADMIN_LINE
-from harness.weir import host_and_port
+from harness.weir import host_and_port, run
 
 
 def text(body):
     return json.dumps(with_admin(configuration(routes=[{"respond": {"body": body}}])))
 
 
-class Watch(ReloadCase):
+class WatchCase(ReloadCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory(prefix="weir-watched-")
         self.addCleanup(directory.cleanup)
@@ -36,6 +40,13 @@ class Watch(ReloadCase):
     def await_answer(self, body):
         eventually(lambda: self.client.get("/").body == body.encode(), f"the answer {body}")
 
+    def written(self, name, body):
+        file = self.directory / name
+        file.write_text(text(body))
+        return file
+
+
+class Watch(WatchCase):
     def test_a_file_that_is_written(self):
         self.file.write_text(text("one"))
         self.watch()
@@ -56,11 +67,6 @@ class Watch(ReloadCase):
         self.file.unlink()
         os.link(self.written("hard-link", "five"), self.file)
         self.await_answer("five")
-
-    def written(self, name, body):
-        file = self.directory / name
-        file.write_text(text(body))
-        return file
 
     def test_a_bad_file_changes_nothing_and_a_good_one_does_again(self):
         self.file.write_text(text("one"))
@@ -144,6 +150,33 @@ class Watch(ReloadCase):
         self.await_answer("two")
         self.await_reloads(1)
 
+    def test_changes_without_end_do_not_delay_a_reload_for_ever(self):
+        self.file.write_text(text("one"))
+        self.watch()
+
+        def replaced():
+            """Each event restarts the quiet time, which is longer than the pause between two."""
+            self.written("weir.yaml.new", "two").rename(self.file)
+            return self.client.get("/").body == b"two"
+
+        eventually(replaced, "a reload while the file goes on changing")
+
+    def test_a_file_that_is_missing_is_reported_once_and_counted_as_no_reload(self):
+        self.file.write_text(text("one"))
+        self.watch()
+        missing = f"warning --watch: {self.file} is missing; the running configuration stays\n"
+        for times, body in (1, "two"), (2, "three"):
+            self.file.unlink()
+            eventually(lambda: self.weir.stderr.count(missing) == times, "a warning")
+            self.file.symlink_to("dangling")  # an event, and it is missing still
+            self.file.unlink()
+            self.assertEqual(self.reloads("failed"), 0)
+            self.written("weir.yaml.new", body).rename(self.file)
+            self.await_answer(body)
+            self.assertEqual(self.weir.stderr.count(missing), times)
+        self.await_reloads(2)
+        self.assertEqual(self.reloads("failed"), 0)
+
     def test_without_watch_nothing_happens(self):
         self.file.write_text(text("one"))
         self.weir = self.start(None, command=["serve", "--config", str(self.file)])
@@ -153,3 +186,43 @@ class Watch(ReloadCase):
         self.assertEqual(self.client.get("/").body, b"one")
         self.hang_up()
         self.assertEqual(self.client.get("/").body, b"two")
+
+
+@unittest.skipIf(SCALE > 1, "a sanitizer's runtime wants to be the first library")
+class NoWatches(WatchCase):
+    """inotify_add_watch(2) fails."""
+
+    def setUp(self):
+        super().setUp()
+        self.failure = self.directory / "failure"
+        self.environment = preloaded("WEIR_SCARCE_WATCHES", SCARCE_WATCHES=self.failure)
+        self.file.write_text(text("one"))
+
+    def fail(self, error):
+        new = self.directory / "failure.new"
+        new.write_text(str(error))
+        new.rename(self.failure)
+
+    def test_the_start_reports_it(self):
+        for error, why in ((errno.ENOSPC, "No space left on device; raise fs.inotify.max_user_watches"),
+                           (errno.EACCES, "Permission denied; the directory must be readable")):
+            with self.subTest(error=error):
+                self.fail(error)
+                done = run("serve", "--watch", "--config", str(self.file),
+                           env={**os.environ, **self.environment})
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stderr, rf"error {re.escape(str(self.file))}: cannot watch /\S*: {why}, "
+                                              "or leave out --watch\n")
+
+    def test_later_it_is_a_warning_and_reloads_go_on(self):
+        self.watch(environment=self.environment)
+        self.fail(errno.ENOSPC)
+        for body in "two", "three":
+            self.written("weir.yaml.new", body).rename(self.file)
+            eventually(lambda: "cannot watch" in self.weir.stderr, "a warning")
+            self.hang_up()
+            self.assertEqual(self.client.get("/").body, body.encode())
+        warning = (f"warning --watch: cannot watch {self.directory}: No space left on device; raise "
+                   "fs.inotify.max_user_watches; changes there are not noticed, reload by SIGHUP\n")
+        self.assertEqual(self.weir.stderr.count(warning), 1)
+        self.failure.unlink()

@@ -1,4 +1,4 @@
-"""What gives a process a clock, a resolver or an allocator of its own."""
+"""Libraries that give a process a clock, a resolver, an allocator or inotify of its own."""
 
 import os
 

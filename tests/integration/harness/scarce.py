@@ -14,10 +14,10 @@ class ScarceMemory:
         self.environment = preloaded("WEIR_SCARCE_MEMORY", SCARCE_MEMORY=self._most)
 
     @contextmanager
-    def at_most(self, size):
-        """More bytes at once there are not."""
+    def at_most(self, size, threads="all"):
+        """Allocations of more bytes fail: in all threads, or in all others but the main one."""
         written = self._most.with_suffix(".new")
-        written.write_text(str(size))
+        written.write_text(f"{size} {threads}")
         written.rename(self._most)
         try:
             yield

@@ -68,6 +68,11 @@ TEST_CASE("POST /v1/reload is answered when the reload is over") {
                        {"changed", {"listen", "routes.\"a\""}},
                        {"restart_needed", {"workers"}}});
 
+  const auto many =
+      nlohmann::json::parse(reload_answer({.changed = {"listen"}, .changed_omitted = 9'900}).body);
+  CHECK(many["changed"] == nlohmann::json{"listen"});
+  CHECK(many["changed_omitted"] == 9'900);
+
   const auto rejected = reload_answer(
       {.outcome = ReloadReport::Outcome::rejected,
        .file = "weir.yaml",

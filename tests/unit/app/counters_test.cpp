@@ -42,7 +42,7 @@ TEST_CASE("counters go on under their names, and the others begin at 0") {
   CHECK(now.named->servers_in_use[0][1] != old.named->servers_in_use[0][0]);
 }
 
-TEST_CASE("what has one name has one counter, and servers have one each") {
+TEST_CASE("entries of one name share a counter, and servers have one each") {
   const auto config = named({.routes = {"a", "a", "none"}, .servers = {"1", "1"}, .policies = {}});
   const WorkerCounters counters = new_counters(config);
   CHECK(counters.named->routes[0] == counters.named->routes[1]);

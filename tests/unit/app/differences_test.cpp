@@ -25,7 +25,7 @@ config::Config example() {
   return config;
 }
 
-TEST_CASE("what has changed is named as the file names it") {
+TEST_CASE("changed settings are named as in the file") {
   struct Row {
     std::function<void(config::Config&)> change;
     Keys keys;

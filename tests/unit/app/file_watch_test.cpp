@@ -20,7 +20,7 @@ struct Directory {
   Directory(const Directory&) = delete;
   Directory& operator=(const Directory&) = delete;
 
-  /// The steps below this directory, as DIRECTORY:NAME.
+  /// The steps below this directory, in the form DIRECTORY:NAME.
   std::vector<std::string> steps(const fs::path& file) const {
     std::vector<std::string> found;
     for (const PathStep& step : steps_to(path / file)) {
@@ -36,7 +36,7 @@ struct Directory {
 
 using Steps = std::vector<std::string>;
 
-TEST_CASE("the way to a file leads over its directories and over the targets of links") {
+TEST_CASE("the path of a file includes its directories and the targets of links") {
   const Directory in;
   fs::create_directories(in.path / "etc/sub");
   in.write("etc/sub/weir.yaml");
@@ -53,7 +53,7 @@ TEST_CASE("the way to a file leads over its directories and over the targets of 
         Steps{".:absolute", ".:etc", "etc:sub", "etc/sub:weir.yaml"});
 }
 
-TEST_CASE("the way ends where something is missing, and links without end have one") {
+TEST_CASE("the path ends where something is missing, and a loop of links is bounded") {
   const Directory in;
   CHECK(in.steps("etc/weir.yaml") == Steps{".:etc"});
   fs::create_directory(in.path / "etc");

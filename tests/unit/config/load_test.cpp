@@ -275,5 +275,34 @@ TEST_CASE("a forgotten check of a load is loud") {
                     Catch::Matchers::Contains("the file is empty"));
 }
 
+TEST_CASE("addresses and files have their positions for problems that are found later") {
+  const auto config = must_load(R"(access_log: {path: access.log}
+admin:
+  address: 127.0.0.1:9090
+listen:
+  - address: 127.0.0.1:80
+  - proxy_protocol: false
+    address: unix:/run/weir.sock
+upstreams:
+  api: {servers: [{url: "https://api"}], tls: {verify: false}}
+  web: {servers: [{url: "http://web"}]}
+routes: [{upstream: api}, {upstream: web}]
+)");
+  struct Row {
+    const char* path;
+    int line, column;
+  };
+  const Row rows[] = {
+      {"access_log.path", 1, 20},   {"admin.address", 3, 12},      {"listen[0].address", 5, 14},
+      {"listen[0].tls", 5, 5},      {"listen[1].address", 7, 14},  {"upstreams.api.tls", 9, 47},
+      {"upstreams.web.tls", 10, 8}, {"upstreams.other.tls", 0, 0},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.path);
+    const Diagnostic expected{row.line, row.column, row.path, "wrong"};
+    CHECK(config->positions.problem(row.path, "wrong").to_string() == expected.to_string());
+  }
+}
+
 }  // namespace
 }  // namespace weir::config

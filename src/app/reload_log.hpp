@@ -1,0 +1,22 @@
+// The log lines of a reload. Their number and length are bounded.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "admin/reload_report.hpp"
+#include "config/diagnostic.hpp"
+
+namespace weir::app {
+
+/// "a, b and 9,980 more": keys in their order, at most `most`; `omitted` are not in `keys`.
+std::string listed(const std::vector<std::string>& keys, std::size_t omitted);
+
+/// One line for each problem of `file`; `origin`: what requested the load, empty at the start.
+void log_problems(const std::string& origin, const std::string& file,
+                  const std::vector<config::Diagnostic>& problems);
+void log_rejected(const std::string& origin, const std::string& file,
+                  const std::vector<config::Diagnostic>& problems);
+void log_applied(const std::string& origin, const admin::ReloadReport& report);
+
+}  // namespace weir::app

@@ -1,0 +1,70 @@
+"""Reloads without memory: the running configuration stays, and a later reload applies."""
+
+import signal
+import unittest
+
+from harness.case import SCALE, configuration
+from harness.reload_case import ReloadCase, copied
+from harness.scarce import ScarceMemory
+from harness.services import free_port
+from harness.upstream import answer
+from harness.waiting import eventually
+
+
+@unittest.skipIf(SCALE > 1, "a sanitizer's runtime wants to be the first library")
+class NoMemory(ReloadCase):
+    def setUp(self):
+        self.memory = ScarceMemory()
+        self.addCleanup(self.memory.close)
+        up = self.upstream(answer(b"fine"))
+        config = configuration(up.url, workers=2)
+        self.serve(config, environment=self.memory.environment)
+        self.client = self.connect(self.weir)
+        self.assertEqual(self.client.get("/").body, b"fine")
+        self.added = ("127.0.0.1", free_port())
+        self.next = copied(config)
+        self.next["listen"].append({"address": "%s:%d" % self.added})
+        self.next["upstreams"]["other"] = {
+            "servers": [{"url": f"http://127.0.1.{i}:{up.port}"} for i in range(200)]}
+        self.next["routes"] = [{"respond": {"body": "new"}, "match": {"path": f"/{i}"}}
+                               for i in range(100)] + [{"respond": {"body": "new"}}]
+
+    def hang_up_without_memory(self):
+        self.weir.signal(signal.SIGHUP)
+        eventually(lambda: "std::bad_alloc" in self.weir.stderr, "the end of the reload")
+
+    def assert_applies(self):
+        self.reload(self.next)
+        self.assertEqual(self.client.get("/").body, b"new")
+        for _ in range(8):  # every worker listens
+            with self.connect_to(self.added) as client:
+                self.assertEqual(client.get("/").body, b"new")
+
+    def test_the_server_has_none(self):
+        self.write(self.next)
+        with self.memory.at_most(2_000):
+            self.hang_up_without_memory()
+        self.assertIn("error SIGHUP: ", self.weir.stderr)
+        self.assertIn("std::bad_alloc", self.weir.stderr)
+        self.assertEqual(self.client.get("/").body, b"fine")
+        self.assertEqual(self.reloads("failed"), 1)
+        self.assert_applies()
+
+    def test_the_workers_have_none(self):
+        self.write(self.next)
+        with self.memory.at_most(1_024, threads="others"):
+            self.hang_up_without_memory()
+        self.assertIn("worker 0 keeps its configuration: std::bad_alloc; reload again", self.weir.stderr)
+        self.assertIn("worker 1 keeps its configuration: std::bad_alloc; reload again", self.weir.stderr)
+        self.assertEqual(self.client.get("/").body, b"fine")
+        self.assertEqual(self.reloads("failed"), 1)
+        self.assert_applies()
+
+    def test_the_answer_of_a_post_names_the_workers(self):
+        self.write(self.next)
+        with self.memory.at_most(1_024, threads="others"):
+            problems = self.reload_fails()
+        self.assertEqual(sorted(problem["message"] for problem in problems),
+                         [f"worker {i} keeps its configuration: std::bad_alloc; reload again" for i in range(2)])
+        self.assertEqual(self.client.get("/").body, b"fine")
+        self.assert_applies()
