@@ -1,7 +1,7 @@
 #include "store/denial_memory.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <tuple>
 
 namespace weir::store {
 
@@ -21,8 +21,11 @@ void DenialMemory::remember(const Key& key, const rules::Decision& decision, Ins
   Set& set = sets_[position(key.identity, key.policy_id)];
   auto* entry = std::ranges::find(set, key, &Entry::key);
   if (entry == set.end()) {
-    // What is only kept to be shown makes room first, however long it would be.
-    const auto worth = [](const Entry& one) { return std::pair(!one.allowed, one.until); };
+    // Least worth keeping first: of no use any more, then an admission, which is only kept to be
+    // shown, then the denial that ends soonest. asking() uses a denial for a while after its end.
+    const auto worth = [answered_at](const Entry& one) {
+      return std::tuple(one.until + longest > answered_at, !one.allowed, one.until);
+    };
     entry = std::ranges::min_element(set, {}, worth);
   }
 
