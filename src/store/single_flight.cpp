@@ -1,5 +1,7 @@
 #include "store/single_flight.hpp"
 
+#include <new>
+
 namespace weir::store {
 
 void Flight::complete(const Result& result, Instant now) noexcept {
@@ -42,18 +44,26 @@ SingleFlight::Found SingleFlight::look_up(const Acquisition& acquisition, Instan
   return found;
 }
 
-/// noexcept: others may wait for this flight by the time that something is thrown.
 std::optional<Result> SingleFlight::ask(Acquisition& acquisition, Completion& completion,
-                                        const DenialMemory::Key& expired, Instant now) noexcept {
-  Flight& flight = flights_.take(*this);
-  flight.acquisition = &acquisition;
-  flight.caller = &completion;
-  flight.demand = expired;
-  *with_.memory.asking(expired, now) = &flight;
-  const auto result = next_.acquire(acquisition, flight, now);
-  if (!result) return std::nullopt;
-  with_.memory.land(expired, flight, false);
-  flights_.give_back(flight);
+                                        const DenialMemory::Key& expired, Instant now) {
+  auto flight = flights_.borrow(*this);
+  flight->acquisition = &acquisition;
+  flight->caller = &completion;
+  flight->demand = expired;
+  *with_.memory.asking(expired, now) = &*flight;
+  // Nothing else is decided during the call, so nobody waits yet if it fails.
+  std::optional<Result> result;
+  try {
+    result = next_.acquire(acquisition, *flight, now);
+  } catch (const std::bad_alloc&) {
+    with_.memory.land(expired, *flight, false);
+    throw;
+  }
+  if (result) {
+    with_.memory.land(expired, *flight, false);
+  } else {
+    flight.keep();
+  }
   return result;
 }
 
@@ -81,9 +91,20 @@ void SingleFlight::decide_again(Flight& waiting, Instant now) {
   Acquisition& acquisition = *waiting.acquisition;
   Completion& caller = *waiting.caller;
   flights_.give_back(waiting);
-  auto result = with_.known.recall(acquisition, now);
-  if (!result) result = acquire(acquisition, caller, now);
-  if (result) caller.complete(*result, now);
+  if (const auto result = recall_or_acquire(acquisition, caller, now))
+    caller.complete(*result, now);
+}
+
+/// Its caller has returned already, so a lack of memory is a result too.
+std::optional<Result> SingleFlight::recall_or_acquire(Acquisition& acquisition,
+                                                      Completion& completion,
+                                                      Instant now) noexcept {
+  try {
+    if (const auto denied = with_.known.recall(acquisition, now)) return denied;
+    return acquire(acquisition, completion, now);
+  } catch (const std::bad_alloc&) {
+    return Result{.error = Error::out_of_memory, .decider = Decider::local};
+  }
 }
 
 }  // namespace weir::store

@@ -38,9 +38,11 @@ class SingleFlight final : public Link {
 
   Found look_up(const Acquisition& acquisition, Instant now);
   std::optional<Result> ask(Acquisition& acquisition, Completion& completion,
-                            const DenialMemory::Key& expired, Instant now) noexcept;
+                            const DenialMemory::Key& expired, Instant now);
   void land(Flight& flight, const Result& result, Instant now);
   void decide_again(Flight& waiting, Instant now);
+  std::optional<Result> recall_or_acquire(Acquisition& acquisition, Completion& completion,
+                                          Instant now) noexcept;
 
   Surroundings with_;
   Reused<Flight> flights_;
