@@ -1,7 +1,6 @@
 #include "redis/store.hpp"
 
 #include <array>
-#include <deque>
 #include <hiredis/hiredis.h>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "redis/pending_questions.hpp"
 #include "redis/probe.hpp"
 #include "redis/question_command.hpp"
+#include "redis/script_loader.hpp"
 #include "redis/script_set.hpp"
 #include "store/looks.hpp"
 
@@ -31,9 +31,7 @@ class Store::Implementation final : public Connection::Owner {
         counters_(counters),
         timer_(io.get_executor()),
         probe_(setup.algorithm_sets, no_policy),
-        connection_(io, options_, scripts_.texts(), setup.seed, *this) {
-    add_repairs();
-  }
+        connection_(io, options_, scripts_.texts(), setup.seed, *this) {}
 
   void extend(std::vector<std::string> policy_names, const std::vector<AlgorithmSet>& sets);
   void start() { connection_.start(); }
@@ -80,18 +78,6 @@ class Store::Implementation final : public Connection::Owner {
     SteadyClock::time_point deadline;
     std::string command;
   };
-  /// A script is loaded beside the questions that need it: again, if they found it missing.
-  struct Repair final : Recipient {
-    Repair(Implementation& its_store, std::size_t its_script)
-        : store(its_store), script(its_script) {}
-    void on_reply(const redisReply& reply) override { store.on_loaded(*this, reply); }
-    void on_loss(StoreError) override { under_way = false; }
-
-    Implementation& store;
-    std::size_t script;
-    bool under_way = false;
-  };
-
   void on_ready() override;
   void on_failure() override;
 
@@ -103,9 +89,6 @@ class Store::Implementation final : public Connection::Owner {
   void on_error(Pending& pending, const redisReply& reply);
   void on_loss(Pending& pending, StoreError why);
   bool repeat(Pending& pending);
-  void add_repairs();
-  void load(std::size_t script);
-  void on_loaded(Repair& repair, const redisReply& reply);
   void leave_replica(std::string_view why);
   store::Result read(Pending& pending, const redisReply& reply);
   void complete(Pending& pending, const store::Result& result);
@@ -139,7 +122,7 @@ class Store::Implementation final : public Connection::Owner {
   std::string last_error_;    ///< of the last answer
   bool has_decided_ = false;  ///< the last word of this connection was a decision
   std::array<std::string, store_error_count> said_;  ///< the last text of each kind
-  std::deque<Repair> repairs_;
+  ScriptLoader loader_{connection_, scripts_};
   Probe probe_;
   Presence presence_;
   Connection connection_;  ///< last: tells the others of its end
@@ -149,26 +132,7 @@ void Store::Implementation::extend(std::vector<std::string> policy_names,
                                    const std::vector<AlgorithmSet>& sets) {
   policy_names_ = std::move(policy_names);
   scripts_.add(sets);
-  add_repairs();
   if (!probe_.can_ask()) probe_.use(scripts_.sets());
-}
-
-void Store::Implementation::add_repairs() {
-  while (repairs_.size() < scripts_.texts().size())
-    repairs_.emplace_back(*this, repairs_.size());
-}
-
-/// For the questions after this one: a script that is not loaded goes along as text.
-void Store::Implementation::load(std::size_t script) {
-  Repair& repair = repairs_[script];
-  if (!repair.under_way)
-    repair.under_way = connection_.send(load_command(scripts_.texts()[script]), repair);
-}
-
-void Store::Implementation::on_loaded(Repair& repair, const redisReply& reply) {
-  repair.under_way = false;
-  if (reply.type == REDIS_REPLY_STRING && is_sha(text_of(reply)))
-    connection_.set_sha(repair.script, text_of(reply));
 }
 
 // ---- asking ----
@@ -195,7 +159,8 @@ void Store::Implementation::ask(store::Acquisition& acquisition,
   for (std::size_t i = 0; i < claims.size(); ++i)
     acquisition.decisions[i].limit = claims[i].policy->capacity;
   const std::string_view sha = connection_.sha(pending.script);
-  if (sha.empty()) load(pending.script);
+  // The script goes with this command as text. Later ones use its SHA.
+  if (sha.empty()) loader_.load(pending.script);
   const ScriptName name = sha.empty()
                               ? ScriptName{ScriptName::By::text, scripts_.texts()[pending.script]}
                               : ScriptName{ScriptName::By::sha, sha};
@@ -264,7 +229,7 @@ void Store::Implementation::on_error(Pending& pending, const redisReply& reply) 
 bool Store::Implementation::repeat(Pending& pending) {
   if (pending.repeated || pending.acquisition == nullptr) return false;
   pending.repeated = true;
-  load(pending.script);
+  loader_.load(pending.script);
   return connection_.send(as_eval(pending.command, scripts_.texts()[pending.script]), pending);
 }
 
