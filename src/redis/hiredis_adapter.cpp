@@ -37,32 +37,32 @@ void HiredisAdapter::wait_to_read() {
   if (waiting_to_read_) return;
   waiting_to_read_ = true;
   descriptor_.async_wait(asio::posix::descriptor_base::wait_read,
-                         [this, watch = presence_.watch()](error_code) {
+                         read_handler_([this, watch = presence_.watch()](error_code) {
                            if (watch.expired()) return;
                            waiting_to_read_ = false;
                            read();
-                         });
+                         }));
 }
 
 void HiredisAdapter::wait_to_write() {
   if (waiting_to_write_) return;
   waiting_to_write_ = true;
   descriptor_.async_wait(asio::posix::descriptor_base::wait_write,
-                         [this, watch = presence_.watch()](error_code) {
+                         write_handler_([this, watch = presence_.watch()](error_code) {
                            if (watch.expired()) return;
                            waiting_to_write_ = false;
                            write();
-                         });
+                         }));
 }
 
 void HiredisAdapter::post_write() {
   if (write_posted_ || waiting_to_write_) return;
   write_posted_ = true;
-  asio::post(io_, [this, watch = presence_.watch()] {
-    if (watch.expired()) return;
-    write_posted_ = false;
-    write();
-  });
+  asio::post(io_, posted_write_([this, watch = presence_.watch()] {
+               if (watch.expired()) return;
+               write_posted_ = false;
+               write();
+             }));
 }
 
 void HiredisAdapter::read() {

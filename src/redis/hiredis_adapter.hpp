@@ -9,6 +9,7 @@
 
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
+#include "redis/handler_memory.hpp"
 #include "redis/loop_io.hpp"
 
 struct redisAsyncContext;
@@ -56,6 +57,10 @@ class HiredisAdapter {
   bool waiting_to_read_ = false;
   bool waiting_to_write_ = false;
   bool write_posted_ = false;
+  // An exception must not pass through hiredis, which calls what adds these handlers.
+  HandlerMemory read_handler_;
+  HandlerMemory write_handler_;
+  HandlerMemory posted_write_;
   bool in_write_ = false;
   Presence presence_;
 };

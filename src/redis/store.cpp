@@ -8,6 +8,7 @@
 
 #include "redis/connection.hpp"
 #include "redis/error_reply.hpp"
+#include "redis/handler_memory.hpp"
 #include "redis/handshake.hpp"
 #include "redis/loop_io.hpp"
 #include "redis/pending_questions.hpp"
@@ -84,6 +85,9 @@ class Store::Implementation final : public Connection::Owner {
   Pending& take(store::Completion& completion, store::Acquisition* acquisition);
   void ask(store::Acquisition& acquisition, std::span<const store::Claim> claims,
            store::Completion& completion, Instant now);
+  void ask(Pending& pending, std::span<const store::Claim> claims, Instant now);
+  template <class Ask>
+  void give_back_if_thrown(Pending& pending, Ask&& ask);
   void send(Pending& pending, Duration waited /* of the timeout */);
   void on_reply(Pending& pending, const redisReply& reply);
   void on_error(Pending& pending, const redisReply& reply);
@@ -116,6 +120,7 @@ class Store::Implementation final : public Connection::Owner {
   PendingQuestions<Pending> pending_;
   PendingLink failed_;  ///< to be completed in the next pass of the loop
   bool failing_posted_ = false;
+  HandlerMemory failing_handler_;
   Timer timer_;
   bool armed_ = false;
   bool leaving_ = false;      ///< a replica, when the replies at hand are read
@@ -147,11 +152,29 @@ Store::Implementation::Pending& Store::Implementation::take(store::Completion& c
   return pending;
 }
 
+/// Nothing throws once the command has been sent: a call that throws has sent nothing and is not
+/// completed.
+template <class Ask>
+void Store::Implementation::give_back_if_thrown(Pending& pending, Ask&& ask) {
+  try {
+    ask();
+  } catch (...) {
+    pending_.give_back(pending);
+    throw;
+  }
+}
+
 /// `claims`: those of the acquisition, or looks at them; needed only during the call.
 void Store::Implementation::ask(store::Acquisition& acquisition,
                                 std::span<const store::Claim> claims, store::Completion& completion,
                                 Instant now) {
   Pending& pending = take(completion, &acquisition);
+  give_back_if_thrown(pending, [&] { ask(pending, claims, now); });
+}
+
+void Store::Implementation::ask(Pending& pending, std::span<const store::Claim> claims,
+                                Instant now) {
+  store::Acquisition& acquisition = *pending.acquisition;
   if (!is_ready()) return fail_later(pending, StoreError::not_connected);
   const auto script = scripts_.find(algorithms_of(claims));
   if (!script) return fail_later(pending, StoreError::other);
@@ -176,9 +199,11 @@ void Store::Implementation::probe(store::Completion& completion, Instant now) {
 
 void Store::Implementation::forget(const store::Key& key, store::Completion& completion) {
   Pending& pending = take(completion, nullptr);
-  if (!is_ready()) return fail_later(pending, StoreError::not_connected);
-  append_forget(pending.command, keys(), key.identity, key.policy_id);
-  send(pending, Duration{0});
+  give_back_if_thrown(pending, [&] {
+    if (!is_ready()) return fail_later(pending, StoreError::not_connected);
+    append_forget(pending.command, keys(), key.identity, key.policy_id);
+    send(pending, Duration{0});
+  });
 }
 
 void Store::Implementation::send(Pending& pending, Duration waited) {
@@ -254,11 +279,10 @@ void Store::Implementation::on_loss(Pending& pending, StoreError why) {
 void Store::Implementation::fail_later(Pending& pending, StoreError error) {
   pending.error = error;
   pending.link_before(failed_);
-  if (failing_posted_) return;
-  asio::post(io_, [this, watch = presence_.watch()] {
-    if (!watch.expired()) complete_failed();
-  });
-  failing_posted_ = true;
+  if (std::exchange(failing_posted_, true)) return;
+  asio::post(io_, failing_handler_([this, watch = presence_.watch()] {
+               if (!watch.expired()) complete_failed();
+             }));
 }
 
 void Store::Implementation::complete_failed() {
@@ -274,13 +298,14 @@ void Store::Implementation::complete_failed() {
 }
 
 void Store::Implementation::arm(SteadyClock::time_point deadline) {
-  armed_ = true;
+  armed_ = false;  // and stays so if the wait cannot be added
   timer_.expires_at(deadline);
   timer_.async_wait([this, watch = presence_.watch()](error_code ec) {
-    // Taken back: it was armed for an earlier deadline, or stopped.
+    // Cancelled: the timer was armed for an earlier deadline, or stopped.
     if (watch.expired() || ec) return;
     on_deadline();
   });
+  armed_ = true;
 }
 
 /// The timer is not taken back when an answer comes: it wakes at the earliest deadline or before,
