@@ -7,6 +7,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "app/store_monitor.hpp"
 #include "base/clock.hpp"
 #include "config/config.hpp"
 #include "redis/store.hpp"
@@ -36,7 +37,11 @@ struct SharedStore {
   /// Another configuration with the same options begins.
   void extend(const config::Config& config, std::vector<std::string> policy_names);
 
+  /// The state for StoreMonitor. Its texts are valid until the loop runs again.
+  StoreReading read() const;
+
   const redis::Options options;
+  const Counters& counters;
   redis::Store redis;
   store::Chain chain;
 };

@@ -32,7 +32,6 @@ void report_server(const std::string& upstream, const std::string& server, const
 Worker::Worker(const WorkerShares& shares, std::size_t index, GenerationPlan plan,
                std::uint64_t seed)
     : memory_(shares.store),
-      store_health_(shares.store_health),
       index_(index),
       seed_(seed),
       context_(proxy::ContextShares{.io = io_,
@@ -43,7 +42,8 @@ Worker::Worker(const WorkerShares& shares, std::size_t index, GenerationPlan pla
                                     .descriptors = shares.descriptors},
                seed),
       ticker_(io_.get_executor()),
-      opening_timer_(io_.get_executor()) {
+      opening_timer_(io_.get_executor()),
+      monitor_(shares.store_health, index) {
   context_.log = [](const std::string& what) { spdlog::warn("{}", what); };
   context_.when_server_changed = [&watch = shares.server_watch](const std::string& upstream,
                                                                 const proxy::UpstreamServer& server,
@@ -272,46 +272,11 @@ void Worker::sweep() {
   leaving_.erase(unused, leaving_.end());
 }
 
-admin::StoreSight Worker::sight_of_store() const {
-  const redis::Store& redis = store_->redis;
-  const auto because = [&](std::string_view what, std::string_view otherwise) {
-    const std::string_view said = redis.trouble();
-    return std::string(what).append(": ").append(said.empty() ? otherwise : said);
-  };
-  if (!redis.is_ready()) return {.trouble = because("redis is not reachable", "no answer yet")};
-  // Once it is lost, a connection alone does not bring it back.
-  const bool trusted = told_.deciding || redis.has_decided();
-  const bool is_closed = store_->chain.breaker() == store::Breaker::State::closed;
-  if (is_closed && trusted) return {.connected = true, .deciding = true};
-  return {.connected = true,
-          .trouble = because("redis does not decide", to_string(store_->chain.last_error()))};
-}
-
 void Worker::watch_store() {
   if (draining_ || !store_) return;
-  report_errors();
-  admin::StoreSight sight = sight_of_store();
-  if (sight == told_) return;
-  told_ = sight;
-  switch (store_health_.tell(index_, sight)) {
-    case admin::StoreHealth::Change::none:
-      return;
-    case admin::StoreHealth::Change::lost:
-      return spdlog::warn("{}; deciding by on_failure", sight.trouble);
-    case admin::StoreHealth::Change::back:
-      return spdlog::info("redis is back");
-  }
-}
-
-void Worker::report_errors() {
-  for (std::size_t kind = 0; kind < redis::store_error_count; ++kind) {
-    const auto error = static_cast<redis::StoreError>(kind);
-    const std::uint64_t count = store_counters_.redis.errors[kind].value();
-    if (std::exchange(errors_seen_[kind], count) == count || redis::remedy(error).empty()) continue;
-    if (!store_health_.is_news(error, context_.clock.now())) continue;
-    spdlog::warn("redis could not decide ({}: {}); {}", to_string(error), store_->redis.said(error),
-                 redis::remedy(error));
-  }
+  for (const LogLine& line : monitor_.update(store_->read(), context_.clock.now()))
+    spdlog::log(line.level == LogLine::Level::warning ? spdlog::level::warn : spdlog::level::info,
+                line.text);
 }
 
 void Worker::drain(std::function<void()> drained) {

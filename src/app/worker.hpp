@@ -4,7 +4,6 @@
 // apply(), drain() and abort() may be called from any thread.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "app/certificates.hpp"
 #include "app/server_watch.hpp"
 #include "app/shared_store.hpp"
+#include "app/store_monitor.hpp"
 #include "base/line_writer.hpp"
 #include "base/traffic_counters.hpp"
 #include "config/config.hpp"
@@ -105,14 +105,11 @@ class Worker {
   void start_listening();
   void sweep();
   void watch_store();
-  void report_errors();
-  admin::StoreSight sight_of_store() const;
 
   /// Sockets are touched by the worker's thread alone, so the reactor needs no lock for them;
   /// posting from others stays safe.
   boost::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   store::MemoryStore& memory_;
-  admin::StoreHealth& store_health_;
   std::size_t index_;
   std::uint64_t seed_;
   SharedStore::Counters store_counters_;
@@ -135,9 +132,7 @@ class Worker {
   bool draining_ = false;
   bool drained_ = false;
   bool watching_ = false;  ///< the first try to connect has had its time
-  /// What the others know of the store, to which nothing has happened yet.
-  admin::StoreSight told_{.deciding = true};
-  std::array<std::uint64_t, redis::store_error_count> errors_seen_{};
+  StoreMonitor monitor_;
   std::thread thread_;
 };
 

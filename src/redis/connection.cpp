@@ -150,8 +150,8 @@ bool Connection::append(std::string_view command, Recipient& recipient) {
 void Connection::on_command_end(redisAsyncContext* context, void* reply, void* recipient) {
   auto& its_recipient = *static_cast<Recipient*>(recipient);
   if (reply == nullptr) {
-    return its_recipient.on_loss(context->err == REDIS_ERR_PROTOCOL ? StoreError::other
-                                                                    : StoreError::connection_lost);
+    return its_recipient.on_loss(
+        context->err == REDIS_ERR_PROTOCOL ? store::Error::other : store::Error::connection_lost);
   }
   static_cast<Connection*>(context->data)->machine_.on_heard(SteadyClock::now());
   // hiredis frees the context after this callback, without calling another.

@@ -24,7 +24,7 @@
 
 #include "redis/handshake.hpp"
 #include "redis/options.hpp"
-#include "redis/receiver.hpp"
+#include "store/error.hpp"
 
 namespace weir::redis {
 
@@ -125,7 +125,7 @@ class ConnectionMachine {
   Actions send_up_to(std::size_t end);
   Actions become_ready(Time now);
   Actions address_failed(std::string_view why, Time now);
-  Actions fail(std::string_view why, Time now, StoreError error = StoreError::other);
+  Actions fail(std::string_view why, Time now, store::Error error = store::Error::other);
   bool is_connecting() const { return state_ >= State::opening && state_ < State::ready; }
   std::string late() const;
 

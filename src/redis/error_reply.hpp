@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "redis/receiver.hpp"
+#include "store/error.hpp"
 
 struct redisReply;
 
@@ -15,7 +15,7 @@ std::string_view text_of(const redisReply& reply);
 
 /// By the code that the reply's text begins with: `NOSCRIPT No matching script.` is script_missing.
 /// Of an error within a script of an older server, by the code that the script met.
-StoreError error_of(std::string_view text);
+store::Error error_of(std::string_view text);
 
 /// What precedes the first quotation mark. A server that does not know AUTH quotes what followed
 /// it, of a long password a part only.

@@ -27,7 +27,7 @@ class ScriptLoader {
     Load(ScriptLoader& its_loader, std::size_t its_script)
         : loader(its_loader), script(its_script) {}
     void on_reply(const redisReply& reply) override { loader.on_loaded(*this, reply); }
-    void on_loss(StoreError) override { is_in_flight = false; }
+    void on_loss(store::Error) override { is_in_flight = false; }
 
     ScriptLoader& loader;
     std::size_t script;

@@ -56,17 +56,19 @@ class Store::Implementation final : public Connection::Owner {
   }
   void reconnect();
   bool is_silent() const { return connection_.is_silent(); }
-  std::string_view trouble() const {
-    return connection_.is_ready() ? last_error_ : connection_.trouble();
+  std::string_view last_error() const {
+    return connection_.is_ready() ? last_error_ : connection_.last_error();
   }
-  std::string_view said(StoreError error) const { return said_[static_cast<std::size_t>(error)]; }
+  std::string_view last_reply(store::Error error) const {
+    return last_replies_[static_cast<std::size_t>(error)];
+  }
   void watch(std::function<void()> changed) { changed_ = std::move(changed); }
 
  private:
   struct Pending final : PendingLink, Recipient {
     explicit Pending(Implementation& its_store) : store(its_store) {}
     void on_reply(const redisReply& reply) override { store.on_reply(*this, reply); }
-    void on_loss(StoreError why) override { store.on_loss(*this, why); }
+    void on_loss(store::Error why) override { store.on_loss(*this, why); }
 
     Implementation& store;
     store::Completion* completion = nullptr;    ///< nullptr: completed already, its reply is late
@@ -75,7 +77,7 @@ class Store::Implementation final : public Connection::Owner {
     bool repeated = false;  ///< as EVAL, because the server had lost the script
     bool is_due = false;    ///< its time is over, and it is about to be completed
     bool is_lost = false;   ///< meanwhile its connection has ended: no reply will come
-    StoreError error = StoreError::none;
+    store::Error error = store::Error::none;
     SteadyClock::time_point deadline;
     std::string command;
   };
@@ -91,17 +93,17 @@ class Store::Implementation final : public Connection::Owner {
   void send(Pending& pending, Duration waited /* of the timeout */);
   void on_reply(Pending& pending, const redisReply& reply);
   void on_error(Pending& pending, const redisReply& reply);
-  void on_loss(Pending& pending, StoreError why);
+  void on_loss(Pending& pending, store::Error why);
   bool repeat(Pending& pending);
   void leave_replica(std::string_view why);
   store::Result read(Pending& pending, const redisReply& reply);
   void complete(Pending& pending, const store::Result& result);
-  void fail(Pending& pending, StoreError error) { complete(pending, failure(error)); }
-  static store::Result failure(StoreError error) {
+  void fail(Pending& pending, store::Error error) { complete(pending, failure(error)); }
+  static store::Result failure(store::Error error) {
     return {.error = error, .decider = store::Decider::redis};
   }
-  void count(StoreError error);
-  void fail_later(Pending& pending, StoreError error);
+  void count(store::Error error);
+  void fail_later(Pending& pending, store::Error error);
   void complete_failed();
   void complete_due(PendingLink& due);
   void arm(SteadyClock::time_point deadline);
@@ -126,7 +128,7 @@ class Store::Implementation final : public Connection::Owner {
   bool leaving_ = false;      ///< a replica, when the replies at hand are read
   std::string last_error_;    ///< of the last answer
   bool has_decided_ = false;  ///< the last word of this connection was a decision
-  std::array<std::string, store_error_count> said_;  ///< the last text of each kind
+  std::array<std::string, store::error_count> last_replies_;  ///< by kind of error
   ScriptLoader loader_{connection_, scripts_};
   Probe probe_;
   Presence presence_;
@@ -175,9 +177,9 @@ void Store::Implementation::ask(store::Acquisition& acquisition,
 void Store::Implementation::ask(Pending& pending, std::span<const store::Claim> claims,
                                 Instant now) {
   store::Acquisition& acquisition = *pending.acquisition;
-  if (!is_ready()) return fail_later(pending, StoreError::not_connected);
+  if (!is_ready()) return fail_later(pending, store::Error::not_connected);
   const auto script = scripts_.find(algorithms_of(claims));
-  if (!script) return fail_later(pending, StoreError::other);
+  if (!script) return fail_later(pending, store::Error::other);
   pending.script = *script;
   for (std::size_t i = 0; i < claims.size(); ++i)
     acquisition.decisions[i].limit = claims[i].policy->capacity;
@@ -200,7 +202,7 @@ void Store::Implementation::probe(store::Completion& completion, Instant now) {
 void Store::Implementation::forget(const store::Key& key, store::Completion& completion) {
   Pending& pending = take(completion, nullptr);
   give_back_if_thrown(pending, [&] {
-    if (!is_ready()) return fail_later(pending, StoreError::not_connected);
+    if (!is_ready()) return fail_later(pending, store::Error::not_connected);
     append_forget(pending.command, keys(), key.identity, key.policy_id);
     send(pending, Duration{0});
   });
@@ -211,7 +213,7 @@ void Store::Implementation::send(Pending& pending, Duration waited) {
   // May throw, so it comes before the question is sent.
   if (!armed_ || pending.deadline < timer_.expiry()) arm(pending.deadline);
   if (!connection_.send(pending.command, pending))
-    return fail_later(pending, StoreError::not_connected);
+    return fail_later(pending, store::Error::not_connected);
   counters_.questions.add();
   pending_.push(pending);
 }
@@ -230,11 +232,11 @@ void Store::Implementation::on_reply(Pending& pending, const redisReply& reply) 
 
 store::Result Store::Implementation::read(Pending& pending, const redisReply& reply) {
   if (pending.acquisition == nullptr)
-    return failure(reply.type == REDIS_REPLY_INTEGER ? StoreError::none : StoreError::other);
+    return failure(reply.type == REDIS_REPLY_INTEGER ? store::Error::none : store::Error::other);
   const std::size_t claims = pending.acquisition->claims.size();
   store::Result result{.decider = store::Decider::redis};
   has_decided_ = read_answer(reply, pending.acquisition->decisions.first(claims), result.admitted);
-  if (!has_decided_) return failure(StoreError::other);
+  if (!has_decided_) return failure(store::Error::other);
   result.decided = store::first_claims(claims);
   return result;
 }
@@ -242,10 +244,10 @@ store::Result Store::Implementation::read(Pending& pending, const redisReply& re
 void Store::Implementation::on_error(Pending& pending, const redisReply& reply) {
   const auto text = text_of(reply);
   const auto error = error_of(text);
-  if (error == StoreError::script_missing && repeat(pending)) return;
+  if (error == store::Error::script_missing && repeat(pending)) return;
   last_error_ = printable(text);
-  said_[static_cast<std::size_t>(error)] = last_error_;
-  if (error == StoreError::read_only) leave_replica(text);
+  last_replies_[static_cast<std::size_t>(error)] = last_error_;
+  if (error == store::Error::read_only) leave_replica(text);
   fail(pending, error);
 }
 
@@ -269,14 +271,14 @@ void Store::Implementation::leave_replica(std::string_view why) {
 
 // ---- failures ----
 
-void Store::Implementation::on_loss(Pending& pending, StoreError why) {
+void Store::Implementation::on_loss(Pending& pending, store::Error why) {
   if (pending.completion == nullptr) return pending_.give_back(pending);
   if (pending.is_due) return void(pending.is_lost = true);
   pending.unlink();
   fail_later(pending, why);
 }
 
-void Store::Implementation::fail_later(Pending& pending, StoreError error) {
+void Store::Implementation::fail_later(Pending& pending, store::Error error) {
   pending.error = error;
   pending.link_before(failed_);
   if (std::exchange(failing_posted_, true)) return;
@@ -342,8 +344,8 @@ void Store::Implementation::complete_due(PendingLink& due) {
     pending.unlink();
     store::Completion& completion = *std::exchange(pending.completion, nullptr);
     if (pending.is_lost) pending_.give_back(pending);
-    count(StoreError::timeout);
-    completion.complete(failure(StoreError::timeout), clock_.now());
+    count(store::Error::timeout);
+    completion.complete(failure(store::Error::timeout), clock_.now());
   }
 }
 
@@ -352,11 +354,11 @@ void Store::Implementation::complete_due(PendingLink& due) {
 void Store::Implementation::complete(Pending& pending, const store::Result& result) {
   store::Completion& completion = *std::exchange(pending.completion, nullptr);
   pending_.give_back(pending);
-  if (result.error != StoreError::none) count(result.error);
+  if (result.error != store::Error::none) count(result.error);
   completion.complete(result, clock_.now());
 }
 
-void Store::Implementation::count(StoreError error) {
+void Store::Implementation::count(store::Error error) {
   has_decided_ = false;
   counters_.errors[static_cast<std::size_t>(error)].add();
 }
@@ -426,11 +428,11 @@ std::optional<store::Result> Store::probe(store::Completion& completion, Instant
   implementation_->probe(completion, now);
   return std::nullopt;
 }
-std::string_view Store::trouble() const {
-  return implementation_->trouble();
+std::string_view Store::last_error() const {
+  return implementation_->last_error();
 }
-std::string_view Store::said(StoreError error) const {
-  return implementation_->said(error);
+std::string_view Store::last_reply(store::Error error) const {
+  return implementation_->last_reply(error);
 }
 void Store::watch(std::function<void()> changed) {
   implementation_->watch(std::move(changed));

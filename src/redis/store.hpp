@@ -24,19 +24,19 @@
 #include "base/clock.hpp"
 #include "base/counters.hpp"
 #include "redis/options.hpp"
-#include "redis/receiver.hpp"
 #include "redis/script.hpp"
+#include "store/error.hpp"
 #include "store/remote_store.hpp"
 
 namespace weir::redis {
 
 /// Read by a scrape; written by the worker.
 struct StoreCounters {
-  Counter questions;                  ///< sent, those repeated after NOSCRIPT not included
-  Counter errors[store_error_count];  ///< by StoreError
-  Counter connects;                   ///< handshakes that succeeded
-  Counter late_answers;               ///< came after their deadline
-  Counter settlements_lost;           ///< named a hold that Redis does not have
+  Counter questions;                   ///< sent, those repeated after NOSCRIPT not included
+  Counter errors[store::error_count];  ///< by store::Error
+  Counter connects;                    ///< handshakes that succeeded
+  Counter late_answers;                ///< came after their deadline
+  Counter settlements_lost;            ///< named a hold that Redis does not have
 };
 
 /// Everything a store needs besides its connection.
@@ -85,11 +85,12 @@ class Store final : public store::RemoteStore {
   void reconnect() override;
   std::optional<store::Result> probe(store::Completion& completion, Instant now) override;
 
-  /// What the last failed attempt or broken connection said, or, while ready, the last answer if
-  /// that was an error: for the log and /readyz. Empty while all is well. Never a secret.
-  std::string_view trouble() const;
-  /// The text of Redis with its last error of this kind; empty if it is not an error of Redis.
-  std::string_view said(StoreError error) const;
+  /// The reason why the last attempt or the connection failed, or, while ready, the last reply if
+  /// it was an error. Empty if there was no failure. For the log and /readyz; never contains a
+  /// secret.
+  std::string_view last_error() const;
+  /// The text of the last error reply of this kind; empty if Redis has returned none.
+  std::string_view last_reply(store::Error error) const;
   /// Called from the loop when is_ready() has changed or another attempt failed.
   void watch(std::function<void()> changed);
 

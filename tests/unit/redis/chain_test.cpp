@@ -114,7 +114,7 @@ TEST_CASE("a Redis that is silent is left alone after some timeouts, but for one
   CHECK(fixture.serve() == Decider::local);
   CHECK(fixture.breaker() == Breaker::State::open);
   CHECK(fixture.questions() == 2);
-  CHECK(fixture.redis->errors(StoreError::timeout) == 2);
+  CHECK(fixture.redis->errors(store::Error::timeout) == 2);
   CHECK(fixture.serve() == Decider::local);
   CHECK(fixture.questions() == 2);
   REQUIRE(fixture.redis->run_until([&] { return fixture.redis->store->is_silent(); }));
@@ -142,8 +142,8 @@ TEST_CASE("questions that time out together all do, though the first closes the 
   for (const auto& request : requests)
     CHECK(request.result->decider == Decider::local);
   CHECK_FALSE(fixture.redis->store->is_ready());
-  CHECK(fixture.redis->errors(StoreError::timeout) == 5);
-  CHECK(fixture.redis->errors(StoreError::connection_lost) == 0);
+  CHECK(fixture.redis->errors(store::Error::timeout) == 5);
+  CHECK(fixture.redis->errors(store::Error::connection_lost) == 0);
 }
 
 TEST_CASE("while one question finds out whether Redis is back, nobody else asks") {
@@ -153,7 +153,7 @@ TEST_CASE("while one question finds out whether Redis is back, nobody else asks"
   cli({"config", "set", "maxmemory", "1"});
   for (int i = 0; i < 2; ++i)
     CHECK(fixture.serve() == Decider::local);
-  CHECK(fixture.redis->errors(StoreError::out_of_memory) == 2);
+  CHECK(fixture.redis->errors(store::Error::out_of_memory) == 2);
   CHECK(fixture.breaker() == Breaker::State::open);
   CHECK(fixture.redis->store->is_ready());
   cli({"config", "set", "maxmemory", "0"});

@@ -185,7 +185,7 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
     while (!condition()) {
       io_.restart();
       if (io_.run_one_for(patience) == 0)
-        throw std::runtime_error("no answer of redis-server: " + std::string(store_->trouble()));
+        throw std::runtime_error("no answer of redis-server: " + std::string(store_->last_error()));
     }
   }
 

@@ -61,7 +61,7 @@ TEST_CASE("a store stops before it was started, when connecting, and when waitin
     redis.stop();
     StoreFixture fixture(options);
     fixture.store->start();
-    REQUIRE(fixture.run_until([&] { return !fixture.store->trouble().empty(); }));
+    REQUIRE(fixture.run_until([&] { return !fixture.store->last_error().empty(); }));
     CHECK(ends(fixture));
   }
 }
@@ -77,7 +77,7 @@ TEST_CASE("a store stops when ready, idle or asked, and tells who waits") {
     Asked& asked = fixture.ask();
     CHECK(ends(fixture));
     CHECK(asked.told == 1);
-    CHECK(asked.error == StoreError::connection_lost);
+    CHECK(asked.error == store::Error::connection_lost);
   }
   SECTION("asked and sent") {
     auto options = StoreFixture::options_for(redis);
@@ -93,13 +93,13 @@ TEST_CASE("a store stops when ready, idle or asked, and tells who waits") {
     relay.stop();
     CHECK(ends(fixture));
     CHECK(asked.told == 1);
-    CHECK(asked.error == StoreError::connection_lost);
+    CHECK(asked.error == store::Error::connection_lost);
   }
   CHECK_FALSE(fixture.store->is_ready());
   Asked& after = fixture.ask();
   fixture.store->reconnect();
   REQUIRE(fixture.run_until_told());
-  CHECK(after.error == StoreError::not_connected);
+  CHECK(after.error == store::Error::not_connected);
 }
 
 namespace {
@@ -113,7 +113,7 @@ struct Meddler final : store::Completion {
   }
   std::function<void()> meddle;
   int told = 0;
-  StoreError error = StoreError::none;
+  store::Error error = store::Error::none;
 };
 
 }  // namespace
@@ -141,9 +141,9 @@ TEST_CASE("a completion may ask, give the connection up or stop the store") {
   };
   REQUIRE(fixture.run_until([&] { return meddler.told > 0 && fixture.all_told(); }));
   CHECK(meddler.told == 1);
-  CHECK(meddler.error == (silent ? StoreError::timeout : StoreError::none));
-  if (what == "ask" && !silent) CHECK(behind.error == StoreError::none);
-  if (what != "ask" && !silent) CHECK(behind.error == StoreError::connection_lost);
+  CHECK(meddler.error == (silent ? store::Error::timeout : store::Error::none));
+  if (what == "ask" && !silent) CHECK(behind.error == store::Error::none);
+  if (what != "ask" && !silent) CHECK(behind.error == store::Error::connection_lost);
   redis.resume();
   if (what == "reconnect") CHECK(fixture.run_until_ready());
   CHECK(ends(fixture));

@@ -53,7 +53,7 @@ struct Asked final : store::Completion {
   store::ClaimSet decided = 0;
   int told = 0;
   std::size_t* answers = nullptr;
-  std::optional<StoreError> error;
+  std::optional<store::Error> error;
   SteadyClock::time_point asked_at = SteadyClock::now();
   SteadyClock::duration waited{};
 };
@@ -136,12 +136,12 @@ class StoreFixture {
     return run_until([this] { return all_told(); }, limit);
   }
   /// How one request ended.
-  StoreError outcome(std::uint64_t who = 1) {
+  store::Error outcome(std::uint64_t who = 1) {
     Asked& asked = ask(who);
     run_until_told();
-    return asked.error.value_or(StoreError::none);
+    return asked.error.value_or(store::Error::none);
   }
-  std::uint64_t errors(StoreError error) const {
+  std::uint64_t errors(store::Error error) const {
     return counters.errors[static_cast<std::size_t>(error)].value();
   }
 

@@ -13,7 +13,7 @@ using namespace weir::redis::test;
 TEST_CASE("without memory a request that finds no connection is completed once") {
   RedisProcess redis;
   StoreFixture fixture(redis);
-  REQUIRE(fixture.outcome() == StoreError::not_connected);  // its place is used again
+  REQUIRE(fixture.outcome() == store::Error::not_connected);  // its place is used again
   Asked first(fixture.gcra, 1, 1);
   without_memory([&] { fixture.send(first); });
   CHECK(first.told == 0);
@@ -21,30 +21,30 @@ TEST_CASE("without memory a request that finds no connection is completed once")
   fixture.send(second);
   REQUIRE(fixture.run_until([&] { return second.told > 0; }));
   CHECK(first.told == 1);
-  CHECK(first.error == StoreError::not_connected);
+  CHECK(first.error == store::Error::not_connected);
   CHECK(second.told == 1);
-  CHECK(fixture.outcome() == StoreError::not_connected);
+  CHECK(fixture.outcome() == store::Error::not_connected);
 }
 
 TEST_CASE("without memory a request is sent and decided, as the places of another are there") {
   RedisProcess redis;
   StoreFixture fixture(redis);
   REQUIRE(fixture.start());
-  REQUIRE(fixture.outcome() == StoreError::none);
+  REQUIRE(fixture.outcome() == store::Error::none);
   Asked asked(fixture.gcra, 1, 1);
   without_memory([&] { fixture.send(asked); });
   REQUIRE(fixture.run_until([&] { return asked.told > 0; }));
   CHECK(asked.told == 1);
-  CHECK(asked.error == StoreError::none);
+  CHECK(asked.error == store::Error::none);
   CHECK(asked.decision.remaining == 998);
-  CHECK(fixture.outcome() == StoreError::none);
+  CHECK(fixture.outcome() == store::Error::none);
 }
 
 TEST_CASE("a request too long for the memory there is throws, and the next one is decided") {
   RedisProcess redis;
   StoreFixture fixture(redis);
   REQUIRE(fixture.start());
-  REQUIRE(fixture.outcome() == StoreError::none);
+  REQUIRE(fixture.outcome() == store::Error::none);
   Asked large(fixture.gcra, 1, 1);
   const std::vector<store::Claim> claims(store::claims_per_request, large.claim);
   std::vector<rules::Decision> decisions(claims.size());
@@ -62,11 +62,11 @@ TEST_CASE("a request too long for the memory there is throws, and the next one i
   Asked next(fixture.gcra, 1, 1);
   without_memory([&] { fixture.send(next); });
   REQUIRE(fixture.run_until([&] { return next.told > 0; }));
-  CHECK(next.error == StoreError::none);
+  CHECK(next.error == store::Error::none);
   CHECK(next.decision.remaining == 998);
   CHECK(large.told == 0);
   fixture.send(large);
   REQUIRE(fixture.run_until([&] { return large.told > 0; }));
   CHECK(large.told == 1);
-  CHECK(large.error == StoreError::none);
+  CHECK(large.error == store::Error::none);
 }
