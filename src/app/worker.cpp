@@ -14,16 +14,15 @@
 namespace weir::app {
 namespace {
 
-void report_server(const std::string& upstream, const std::string& server, const std::string& why,
-                   ServerWatch::Change change) {
+void log_server(const std::string& upstream, const std::string& server, const std::string& error,
+                ServerWatch::Change change) {
   switch (change) {
     case ServerWatch::Change::none:
       return;
-    case ServerWatch::Change::lost:
-      return spdlog::warn("upstream {}: server {} fails and is left out: {}", upstream, server,
-                          why);
-    case ServerWatch::Change::back:
-      return spdlog::info("upstream {}: server {} is used again", upstream, server);
+    case ServerWatch::Change::down:
+      return spdlog::warn("upstream {}: server {} marked down: {}", upstream, server, error);
+    case ServerWatch::Change::up:
+      return spdlog::info("upstream {}: server {} marked up", upstream, server);
   }
 }
 
@@ -49,8 +48,8 @@ Worker::Worker(const WorkerShares& shares, std::size_t index, GenerationPlan pla
                                                                 const proxy::UpstreamServer& server,
                                                                 bool in_use) {
     const std::string name = server.settings().authority();
-    report_server(upstream, name, server.trouble(),
-                  watch.tell(upstream + ' ' + server.settings().url, in_use));
+    log_server(upstream, name, server.trouble(),
+               watch.report(upstream + ' ' + server.settings().url, in_use));
   };
   context_.when_server_removed = [&watch = shares.server_watch](
                                      const std::string& upstream,
