@@ -27,13 +27,17 @@ SharedStore::SharedStore(const config::Config& config, std::vector<std::string> 
             with.clock, with.counters.redis),
       chain(redis, with.local,
             {.timeout = options.timeout,
-             .breaker_failures = options.breaker_failures,
-             .breaker_retry_after = options.breaker_retry_after,
+             .breaker_failures = config.redis.breaker_failures,
+             .breaker_retry_after = config.redis.breaker_retry_after,
              .seed = seed},
             with.counters.chain) {}
 
 void SharedStore::extend(const config::Config& config, std::vector<std::string> policy_names) {
   redis.extend(std::move(policy_names), sets_of(config));
+}
+
+void SharedStore::apply(const config::RedisStore& settings) {
+  chain.set_breaker(settings.breaker_failures, settings.breaker_retry_after);
 }
 
 StoreReading SharedStore::read() const {

@@ -15,7 +15,7 @@
 
 namespace weir::app {
 
-/// Kept over reloads as long as its options are the same.
+/// A reload keeps it if `options` are the same.
 struct SharedStore {
   /// They count for all shared stores that a worker has had.
   struct Counters {
@@ -34,8 +34,11 @@ struct SharedStore {
   SharedStore(const config::Config& config, std::vector<std::string> policy_names,
               const Surroundings& with, std::uint64_t seed);
 
-  /// Another configuration with the same options begins.
+  /// Prepares for a configuration with the same options: its policies and scripts.
   void extend(const config::Config& config, std::vector<std::string> policy_names);
+
+  /// Applies the settings that need no other connection.
+  void apply(const config::RedisStore& settings);
 
   /// The state for StoreMonitor. Its texts are valid until the loop runs again.
   StoreReading read() const;

@@ -141,6 +141,7 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
     leaving_.push_back(std::move(store_));
   }
   store_ = std::move(store);
+  if (store_) store_->apply(plan.config->redis);
   use_listeners(plan.listeners, opened, std::move(listeners));
 }
 

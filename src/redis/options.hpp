@@ -1,4 +1,4 @@
-// The Redis that instances share, and how it is used.
+// The connection to the Redis that instances share. Other values need another connection.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,6 @@ struct Options {
   std::string key_prefix = "weir:";
   Duration connect_timeout = std::chrono::milliseconds(500);  ///< until ready for decisions
   Duration timeout = std::chrono::milliseconds(20);           ///< one decision, queueing included
-  int breaker_failures = 5;  ///< consecutive, until Redis is left alone
-  Duration breaker_retry_after = std::chrono::seconds(1);  ///< until it is asked again
   friend bool operator==(const Options&, const Options&) = default;
 };
 

@@ -19,12 +19,18 @@ class Breaker {
   /// `failures` in a row open it; at least 1. `retry_after`: until a question is let through.
   Breaker(int failures, Duration retry_after) : limit_(failures), retry_after_(retry_after) {}
 
+  /// Replaces both values, also for the time that it has been open already.
+  void set(int failures, Duration retry_after) {
+    limit_ = failures;
+    retry_after_ = retry_after;
+  }
+
   State state() const { return state_; }
 
   /// Asked right before a question is sent: who is let through has to report how it went.
   bool lets_through(Instant now) {
     if (state_ == State::closed) return true;
-    if (state_ == State::half_open || now < retry_at_) return false;
+    if (state_ == State::half_open || now < opened_at_ + retry_after_) return false;
     state_ = State::half_open;
     return true;
   }
@@ -41,7 +47,7 @@ class Breaker {
     if (state_ == State::closed && ++failures_ < limit_) return false;
     state_ = State::open;
     failures_ = 0;
-    retry_at_ = now + retry_after_;
+    opened_at_ = now;
     return true;
   }
 
@@ -50,7 +56,7 @@ class Breaker {
   Duration retry_after_;
   State state_ = State::closed;
   int failures_ = 0;  ///< in a row, while closed
-  Instant retry_at_{};
+  Instant opened_at_{};
 };
 
 }  // namespace weir::store

@@ -37,6 +37,8 @@ class Chain {
 
   /// The first link: what the limiter uses.
   Store& front() { return denials_; }
+  /// See Breaker.
+  void set_breaker(int failures, Duration retry_after) { breaker_.set(failures, retry_after); }
   /// See CircuitBreaker.
   void probe(Instant now) { breaker_.probe(now); }
   Breaker::State breaker() const { return breaker_.state(); }

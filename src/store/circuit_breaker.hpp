@@ -27,6 +27,8 @@ class CircuitBreaker final : public Link {
   /// the breaker is open, asks whether a decision is possible again, without a request.
   void probe(Instant now);
 
+  void set(int failures, Duration retry_after) { breaker_.set(failures, retry_after); }
+
   /// Connected, and the breaker is closed.
   bool is_trusted() const {
     return remote_.is_ready() && breaker_.state() == Breaker::State::closed;

@@ -84,6 +84,22 @@ TEST_CASE("What comes back of earlier questions changes nothing while it is open
        {1s, Event::asked, true, State::half_open}});
 }
 
+TEST_CASE("Other values apply at once, also while it is open") {
+  Breaker breaker(3, 1h);
+  CHECK_FALSE(breaker.failed(epoch));
+  breaker.set(2, 1h);
+  CHECK(breaker.failed(epoch));
+  CHECK_FALSE(breaker.lets_through(epoch + 1s));
+  breaker.set(2, 1s);
+  CHECK_FALSE(breaker.lets_through(epoch + 999'999us));
+  CHECK(breaker.lets_through(epoch + 1s));
+  CHECK(breaker.failed(epoch + 2s));
+  CHECK_FALSE(breaker.lets_through(epoch + 2'999'999us));
+  breaker.set(2, 2s);
+  CHECK_FALSE(breaker.lets_through(epoch + 3s));
+  CHECK(breaker.lets_through(epoch + 4s));
+}
+
 TEST_CASE("A breaker of one failure opens at the first") {
   Breaker breaker(1, 1s);
   CHECK(breaker.failed(epoch));
