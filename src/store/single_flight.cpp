@@ -10,7 +10,7 @@ void Flight::complete(const Result& result, Instant now) noexcept {
 
 std::optional<Result> SingleFlight::acquire(Acquisition& acquisition, Completion& completion,
                                             Instant now) {
-  // Out of time: the next link does not ask either.
+  // No time is left: the next link does not ask either.
   if (now - acquisition.arrived_at >= with_.timeout)
     return next_.acquire(acquisition, completion, now);
   const Found found = look_up(acquisition, now);
@@ -51,7 +51,7 @@ std::optional<Result> SingleFlight::ask(Acquisition& acquisition, Completion& co
   flight->caller = &completion;
   flight->demand = expired;
   *with_.memory.asking(expired, now) = &*flight;
-  // Nothing else is decided during the call, so nobody waits yet if it fails.
+  // No other request can begin to wait during the call, so none waits if it throws.
   std::optional<Result> result;
   try {
     result = next_.acquire(acquisition, *flight, now);
@@ -67,13 +67,13 @@ std::optional<Result> SingleFlight::ask(Acquisition& acquisition, Completion& co
   return result;
 }
 
-/// The answer is there, or there will be none. First the one that asked: with its result the
-/// denial is remembered that those who wait are denied by.
+/// The answer has arrived, or never will. Completes the request that asked first: the next denial
+/// is remembered from its result, and denies those that wait.
 void SingleFlight::land(Flight& flight, const Result& result, Instant now) {
   const bool is_answered = result.error == Error::none && result.decider == Decider::redis;
   with_.memory.land(flight.demand, flight, is_answered && leaves_enough(*flight.acquisition));
   flight.caller->complete(result, now);
-  // Those that wait now all leave; later ones do not wait for this flight any more.
+  // All waiting requests leave the ring; later ones do not wait for this flight any more.
   Flight waiting(*this);
   if (flight.is_linked()) {
     waiting.link_before(flight);
@@ -95,7 +95,7 @@ void SingleFlight::decide_again(Flight& waiting, Instant now) {
     caller.complete(*result, now);
 }
 
-/// Its caller has returned already, so a lack of memory is a result too.
+/// The call of a waiting request has returned, so a lack of memory is a result.
 std::optional<Result> SingleFlight::recall_or_acquire(Acquisition& acquisition,
                                                       Completion& completion,
                                                       Instant now) noexcept {

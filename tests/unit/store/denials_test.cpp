@@ -92,7 +92,7 @@ TEST_CASE("Only a decision of Redis is remembered") {
   CHECK(fixture.remote.questions == 2);
 }
 
-TEST_CASE("Of two policies the one that denied decides for both") {
+TEST_CASE("A denial by one of two policies decides for both") {
   Fixture fixture;
   Request both({claim(fixture.ten, 1, 1, 0), claim(fixture.one, 1, 1, 1)});
   fixture.serve(both, 0s);
@@ -147,7 +147,7 @@ TEST_CASE("With more keys than entries the first to expire is asked for again") 
   CHECK(fixture.remote.questions == 6);
 }
 
-TEST_CASE("What the next store throws reaches the caller, and nothing stays in use") {
+TEST_CASE("An exception of the next store reaches the caller, and nothing stays in use") {
   Fixture fixture;
   ScarceStore next(fixture.remote);
   next.failures = 2;

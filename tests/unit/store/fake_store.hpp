@@ -1,5 +1,5 @@
-// A remote store in the hands of a test: it answers when and what the test wants, from a memory
-// store of its own, whose time stands still unless the test moves it.
+// A remote store that a test controls: it answers when the test calls answer(), from a memory store
+// of its own whose time stands still unless the test moves it.
 #pragma once
 
 #include <new>

@@ -112,7 +112,7 @@ TEST_CASE("A result without asked_at is not an answer of Redis to this request")
   CHECK(fixture.recall({fixture.on(0)}) == std::nullopt);
 }
 
-TEST_CASE("Of two policies both decisions are recalled, and either may be forgotten") {
+TEST_CASE("The decisions of two policies are recalled together, and either may be forgotten") {
   Fixture fixture;
   const std::vector both{fixture.on(0), fixture.on(1)};
   fixture.remember(both, {admission(4), denial(1s)});
@@ -190,7 +190,7 @@ TEST_CASE("A denial is remembered only if each key alone determines the result")
   CHECK_FALSE(may_be_remembered(claims));
   fixture.remember(claims, {denial(1s), denial(1s)});
   CHECK(fixture.recall({fixture.on(0)}) == std::nullopt);
-  // Nor does a denial by one of the keys decide such a request.
+  // A denial by one of the keys does not decide such a request either.
   fixture.remember({fixture.on(0)}, {denial(1s)});
   CHECK(fixture.recall(claims) == std::nullopt);
   CHECK(fixture.recall({fixture.on(0)}) == denied_by(1));

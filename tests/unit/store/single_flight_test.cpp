@@ -1,6 +1,6 @@
 // When a denial expires, one request asks and the others wait for its answer.
 //
-// A denial is believed for 5 s of the test's time, and renewed by the fake store, whose time stands
+// A denial is kept for 5 s of the test's time, and renewed by the fake store, whose time stands
 // still.
 #include "store/single_flight.hpp"
 
@@ -187,7 +187,7 @@ TEST_CASE("A request that waits for a silent store is decided within its own tim
     CHECK(third.decider() == Decider::local);
     CHECK(fixture.remote.questions == 6);
   }
-  SECTION("nor one that comes while another asks with the breaker open") {
+  SECTION("no request begins to wait while the breaker is open") {
     time_out(3);
     REQUIRE(fixture.breaker() == Breaker::State::open);
     fixture.others[2].come(fixture.front(), 5s + 41ms);
@@ -212,7 +212,7 @@ TEST_CASE("Requests of a key that was not denied lately do not wait for each oth
     CHECK(request.admitted());
 }
 
-TEST_CASE("A result that is there at once leaves nothing in the air") {
+TEST_CASE("A result at once leaves no flight") {
   Expired fixture;
   fixture.exhaust();
   fixture.remote.at_once = true;
@@ -226,7 +226,7 @@ TEST_CASE("A result that is there at once leaves nothing in the air") {
   CHECK(fixture.others[0].denied());
 }
 
-// Beside the link only what it uses, so that the next store may fail.
+// The link with its dependencies, and a next store that may fail.
 struct Scarce {
   /// A denial of `request` is remembered, and has expired.
   Scarce() {
@@ -251,7 +251,7 @@ struct Scarce {
   Request second{{claim(limit, 1)}};
 };
 
-TEST_CASE("A question for which there is no memory is nobody's to wait for") {
+TEST_CASE("No request waits for a question for which there is no memory") {
   Scarce fixture;
   fixture.next.failures = 1;
   CHECK_THROWS_AS(fixture.request.come(fixture.link, 1s), std::bad_alloc);
