@@ -34,7 +34,7 @@ Connection::Connection(asio::io_context& io, const Options& options,
       machine_(options, scripts, seed),
       resolver_(io.get_executor()),
       timer_(io.get_executor()) {
-  // The machine asks for no lookup of an address, only of a name.
+  // The machine requests a lookup for a name only.
   error_code is_name;
   const auto literal = asio::ip::make_address(options.host, is_name);
   if (!is_name) addresses_.emplace_back(literal, options.port);

@@ -28,7 +28,7 @@ namespace weir::redis {
 class Recipient {
  public:
   virtual void on_reply(const redisReply& reply) = 0;
-  /// The connection ended first. Must call nobody who might use this connection.
+  /// The connection ended first. Must not use this connection, directly or through others.
   virtual void on_loss(store::Error why) = 0;
 
  protected:
@@ -103,10 +103,10 @@ class Connection final : public HiredisAdapter::Owner {
   ConnectionMachine machine_;
 
   asio::ip::basic_resolver<asio::ip::tcp, Executor> resolver_;
-  std::uint64_t lookup_ = 0;  ///< only the answer to the last one counts
+  std::uint64_t lookup_ = 0;  ///< the latest lookup; answers to earlier ones are ignored
   std::vector<asio::ip::tcp::endpoint> addresses_;
   Timer timer_;
-  std::optional<SteadyClock::time_point> wake_at_;  ///< what timer_ is armed for
+  std::optional<SteadyClock::time_point> wake_at_;  ///< the expiry of timer_, if it is armed
 
   redisAsyncContext* context_ = nullptr;
   std::unique_ptr<HiredisAdapter> adapter_;

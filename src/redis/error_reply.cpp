@@ -12,11 +12,11 @@ struct Meaning {
   store::Error error;
 };
 
-// What Redis 7.0 src/script.c says where the user may run the script and not what it calls.
+// Redis 7.0 src/script.c, if the user may run the script but not a command in it.
 constexpr std::string_view acl_within_script = "ERR The user executing the script can't";
 
-// Codes as in Redis 7.0 src/server.c createSharedObjects() and acl.c. The two without a code of
-// their own answer an AUTH to a server that has no password (6 and later; before).
+// Codes of Redis 7.0 src/server.c createSharedObjects() and acl.c. "ERR AUTH" (since 6.0) and "ERR
+// Client sent AUTH," (before) are returned by a server that has no password.
 constexpr std::array meanings{
     Meaning{"NOSCRIPT", store::Error::script_missing},
     Meaning{"LOADING", store::Error::loading},

@@ -1,8 +1,8 @@
 // Memory for a handler that waits in the loop, allocated in advance: adding the handler to the loop
 // cannot fail for lack of memory.
 //
-// For handlers of which at most one waits at a time; another one, or one larger than `size`, is
-// allocated with operator new. Used on the loop only. May be destroyed while the handler waits.
+// Meant for one handler at a time: a second one, or one larger than `size`, is allocated with
+// operator new. Used on the loop only. May be destroyed while the handler waits.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The connection to the Redis that instances share. Other values need another connection.
+// The connection to the Redis that instances share. A change of any value needs a new connection.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Options {
   bool secure = false;  ///< rediss://
   tls::ClientFiles tls;
   std::string key_prefix = "weir:";
-  Duration connect_timeout = std::chrono::milliseconds(500);  ///< until ready for decisions
+  Duration connect_timeout = std::chrono::milliseconds(500);  ///< of an attempt, until ready
   Duration timeout = std::chrono::milliseconds(20);           ///< one decision, queueing included
   friend bool operator==(const Options&, const Options&) = default;
 };

@@ -1,4 +1,4 @@
-// What an operator can do about an error that Redis returned. Pure.
+// Remedies for the errors that Redis returns, for operators. Pure.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace weir::redis {
 
-/// For the log. Empty for errors that Redis did not return, such as a timeout.
+/// A clause for the log. Empty for errors that Redis did not return, such as a timeout.
 std::string_view remedy(store::Error error);
 
 }  // namespace weir::redis

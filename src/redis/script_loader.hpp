@@ -12,7 +12,7 @@ namespace weir::redis {
 
 class ScriptLoader {
  public:
-  /// Both are used later, not by the constructor.
+  /// The constructor uses neither.
   ScriptLoader(Connection& connection, const ScriptSet& scripts)
       : connection_(connection), scripts_(scripts) {}
   ScriptLoader(const ScriptLoader&) = delete;

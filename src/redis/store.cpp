@@ -71,12 +71,12 @@ class Store::Implementation final : public Connection::Owner {
     void on_loss(store::Error why) override { store.on_loss(*this, why); }
 
     Implementation& store;
-    store::Completion* completion = nullptr;    ///< nullptr: completed already, its reply is late
+    store::Completion* completion = nullptr;    ///< nullptr: completed, its reply is late
     store::Acquisition* acquisition = nullptr;  ///< nullptr: a key to forget
     std::size_t script = 0;
     bool repeated = false;  ///< as EVAL, because the server had lost the script
-    bool is_due = false;    ///< its time is over, and it is about to be completed
-    bool is_lost = false;   ///< meanwhile its connection has ended: no reply will come
+    bool is_due = false;    ///< its deadline has passed, and it is about to be completed
+    bool is_lost = false;   ///< while due, its connection has ended: no reply will arrive
     store::Error error = store::Error::none;
     SteadyClock::time_point deadline;
     std::string command;
@@ -112,7 +112,7 @@ class Store::Implementation final : public Connection::Owner {
 
   asio::io_context& io_;
   const Options options_;
-  // These grow when the configuration changes; nothing in them moves to another index.
+  // These grow when the configuration changes; an element keeps its index.
   std::vector<std::string> policy_names_;
   ScriptSet scripts_;
   const MonotonicClock& clock_;
@@ -125,14 +125,14 @@ class Store::Implementation final : public Connection::Owner {
   HandlerMemory failing_handler_;
   Timer timer_;
   bool armed_ = false;
-  bool leaving_ = false;      ///< a replica, when the replies at hand are read
+  bool leaving_ = false;      ///< the server is a replica; reconnects after the replies at hand
   std::string last_error_;    ///< of the last answer
-  bool has_decided_ = false;  ///< the last word of this connection was a decision
+  bool has_decided_ = false;  ///< the last result of this connection was a decision
   std::array<std::string, store::error_count> last_replies_;  ///< by kind of error
   ScriptLoader loader_{connection_, scripts_};
   Probe probe_;
   Presence presence_;
-  Connection connection_;  ///< last: tells the others of its end
+  Connection connection_;  ///< last: its destructor calls recipients
 };
 
 void Store::Implementation::extend(std::vector<std::string> policy_names,
@@ -166,7 +166,7 @@ void Store::Implementation::give_back_if_thrown(Pending& pending, Ask&& ask) {
   }
 }
 
-/// `claims`: those of the acquisition, or looks at them; needed only during the call.
+/// `claims`: those of the acquisition, or looks at them. Valid during the call only.
 void Store::Implementation::ask(store::Acquisition& acquisition,
                                 std::span<const store::Claim> claims, store::Completion& completion,
                                 Instant now) {
@@ -251,8 +251,8 @@ void Store::Implementation::on_error(Pending& pending, const redisReply& reply) 
   fail(pending, error);
 }
 
-/// The only error after which a question is asked again: nothing ran. It keeps its place and its
-/// deadline.
+/// Sends a question again after NOSCRIPT, the only error that proves that nothing ran. It keeps its
+/// place and its deadline.
 bool Store::Implementation::repeat(Pending& pending) {
   if (pending.repeated || pending.acquisition == nullptr) return false;
   pending.repeated = true;
@@ -260,8 +260,8 @@ bool Store::Implementation::repeat(Pending& pending) {
   return connection_.send(as_eval(pending.command, scripts_.texts()[pending.script]), pending);
 }
 
-/// After a failover the name leads to the new primary. Replies that are at hand already are told
-/// first, as what they are.
+/// After a failover the name resolves to the new primary. Replies that have arrived are completed
+/// first.
 void Store::Implementation::leave_replica(std::string_view why) {
   if (std::exchange(leaving_, true)) return;
   asio::post(io_, [this, watch = presence_.watch(), text = printable(why)]() mutable {
@@ -289,7 +289,7 @@ void Store::Implementation::fail_later(Pending& pending, store::Error error) {
 
 void Store::Implementation::complete_failed() {
   failing_posted_ = false;
-  // Those that fail while these are completed come in the next pass.
+  // Questions that fail while these are completed are left for the next pass.
   PendingLink now;
   now.link_before(failed_);
   failed_.unlink();
@@ -310,14 +310,14 @@ void Store::Implementation::arm(SteadyClock::time_point deadline) {
   armed_ = true;
 }
 
-/// The timer is not taken back when an answer comes: it wakes at the earliest deadline or before,
-/// and finds out which is the earliest now.
+/// An answer does not cancel the timer. It expires at the earliest deadline or before, and is armed
+/// again for the earliest that is left.
 void Store::Implementation::on_deadline() {
-  armed_ = true;  // for a call meanwhile: the earliest is looked for when all are completed
+  armed_ = true;  // calls meanwhile do not arm it; the end of this function does
   const auto now = SteadyClock::now();
   const auto is_due = [now](const Pending* one) { return one != nullptr && one->deadline <= now; };
   Pending* first = pending_.first();
-  // A loop with much else to do may find answers that have come and were not read yet.
+  // A busy loop may have answers that have arrived and were not read yet.
   const auto watch = presence_.watch();
   for (const Pending* before = nullptr; is_due(first) && first != before;) {
     before = first;
@@ -325,7 +325,7 @@ void Store::Implementation::on_deadline() {
     if (watch.expired()) return;
     first = pending_.first();
   }
-  // All at once: the first of these completions may close the connection.
+  // Collected first, because a completion may close the connection.
   PendingLink due;
   for (; is_due(first); first = pending_.first()) {
     first->unlink();

@@ -5,7 +5,7 @@
 using namespace weir::redis;
 using weir::store::Error;
 
-TEST_CASE("an error reply is known by its code") {
+TEST_CASE("an error reply is classified by its code") {
   struct Row {
     std::string_view text;
     Error error;
@@ -14,12 +14,12 @@ TEST_CASE("an error reply is known by its code") {
       {"NOSCRIPT No matching script. Please use EVAL.", Error::script_missing},
       {"READONLY You can't write against a read only replica.", Error::read_only},
       {"OOM command not allowed when used memory > 'maxmemory'.", Error::out_of_memory},
-      // can not serve at present
+      // the server cannot serve at present
       {"LOADING Redis is loading the dataset in memory", Error::loading},
       {"MASTERDOWN Link with MASTER is down", Error::loading},
       {"BUSY Redis is busy running a script.", Error::loading},
       {"CLUSTERDOWN The cluster is down", Error::loading},
-      // the configuration is wrong; the last three are what servers without a password say
+      // the configuration is wrong; the last three are from servers without a password
       {"NOAUTH Authentication required.", Error::refused},
       {"WRONGPASS invalid username-password pair or user is disabled.", Error::refused},
       {"NOPERM this user has no permissions to run the 'evalsha' command", Error::refused},
@@ -28,7 +28,7 @@ TEST_CASE("an error reply is known by its code") {
        Error::refused},
       {"ERR Client sent AUTH, but no password is set", Error::refused},
       {"ERR invalid password", Error::refused},
-      // the user may run the script, and not what it calls: Redis 7, later, and 6
+      // the user may run the script but not its commands: Redis 7, later, and 6
       {"ERR The user executing the script can't run this command or subcommand script: 1f8f4cfb, "
        "on @user_script:1.",
        Error::refused},
@@ -46,7 +46,7 @@ TEST_CASE("an error reply is known by its code") {
       {"BUSYKEY Target key name already exists.", Error::other},
       {"OOMPH", Error::other},
       {"LOADING", Error::loading},
-      // within a script, as Redis 6 and KeyDB tell it
+      // within a script, in the format of Redis 6 and KeyDB
       {"ERR Error running script (call to f_5b7a): @user_script:12: @user_script: 12: -READONLY "
        "You "
        "can't write against a read only replica.",
@@ -70,7 +70,7 @@ TEST_CASE("an error reply is known by its code") {
   CHECK(error_of(row.text) == row.error);
 }
 
-TEST_CASE("of what a server said to a password all that it quotes is left out") {
+TEST_CASE("an error that quotes a password is cut at the quotation mark") {
   CHECK(unquoted("ERR unknown command `AUTH`, with args beginning with: `hunt") ==
         "ERR unknown command ");
   CHECK(unquoted("ERR unknown command 'AUTH'") == "ERR unknown command ");
@@ -79,7 +79,7 @@ TEST_CASE("of what a server said to a password all that it quotes is left out") 
         "WRONGPASS invalid username-password pair or user is disabled.");
 }
 
-TEST_CASE("what a server said is printed without the password, control characters and length") {
+TEST_CASE("an error is printed without the password and control characters, and shortened") {
   CHECK(printable("NOAUTH Authentication required.") == "NOAUTH Authentication required.");
   CHECK(printable("a\x1b[31mb\r\nc\xff") == "a?[31mb??c?");
   CHECK(printable(std::string(10'000, 'x')).size() == 200);

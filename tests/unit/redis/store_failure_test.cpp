@@ -33,8 +33,8 @@ TEST_CASE("while there is no server every question fails at once; then decisions
   fixture.store->start();
   REQUIRE(fixture.run_until([&] { return !fixture.store->last_error().empty(); }));
   auto& asked = fixture.ask();
-  CHECK(asked.told == 0);
-  REQUIRE(fixture.run_until_told());
+  CHECK(asked.times == 0);
+  REQUIRE(fixture.run_until_completed());
   CHECK(asked.error == store::Error::not_connected);
   CHECK_THAT(std::string(fixture.store->last_error()), Contains("Connection refused"));
   CHECK(fixture.counters.questions.value() == 0);
@@ -52,7 +52,7 @@ TEST_CASE("a server that is killed loses what was asked, and is found again") {
   auto& lost = fixture.ask();
   fixture.run_ready();
   redis.stop();
-  REQUIRE(fixture.run_until_told());
+  REQUIRE(fixture.run_until_completed());
   CHECK(lost.error == store::Error::connection_lost);
   CHECK_FALSE(fixture.store->is_ready());
   CHECK_FALSE(fixture.store->last_error().empty());
@@ -62,7 +62,7 @@ TEST_CASE("a server that is killed loses what was asked, and is found again") {
   CHECK(fixture.outcome() == store::Error::none);
   CHECK(fixture.counters.connects.value() == 2);
   CHECK(RedisCli(redis)({"DBSIZE"}) == "1");
-  CHECK(lost.told == 1);
+  CHECK(lost.times == 1);
 }
 
 TEST_CASE("a server that stops answering costs the timeout and no more; late answers are dropped") {
@@ -77,7 +77,7 @@ TEST_CASE("a server that stops answering costs the timeout and no more; late ans
   for (int round = 0; round < 5; ++round) {
     Asked& first = fixture.ask();
     Asked& second = fixture.ask();
-    REQUIRE(fixture.run_until_told());
+    REQUIRE(fixture.run_until_completed());
     CHECK(first.error == store::Error::timeout);
     CHECK(second.error == store::Error::timeout);
     CHECK(first.waited >= 20ms);
@@ -91,7 +91,7 @@ TEST_CASE("a server that stops answering costs the timeout and no more; late ans
   CHECK(fixture.errors(store::Error::timeout) == 10);
   CHECK(fixture.counters.connects.value() == 1);
   for (const auto& request : fixture.requests)
-    CHECK(request.told == 1);
+    CHECK(request.times == 1);
 }
 
 TEST_CASE("different deadlines of questions are each kept") {
@@ -117,10 +117,10 @@ TEST_CASE("different deadlines of questions are each kept") {
   }
   REQUIRE(fixture.run_until([&] {
     return std::all_of(requests.begin(), requests.end(),
-                       [](auto& one) { return one.asked.told > 0; });
+                       [](auto& one) { return one.asked.times > 0; });
   }));
   for (const auto& [asked, left, sent_by] : requests) {
-    CHECK(asked.told == 1);
+    CHECK(asked.times == 1);
     CHECK(asked.error == store::Error::timeout);
     CHECK(asked.waited >= left);
     for (const auto& other : requests) {
@@ -142,36 +142,36 @@ TEST_CASE("a question that has waited before has the rest of the time, and is no
   Asked& whole = fixture.ask();
   Asked part(fixture.gcra, 2, 1);
   fixture.send(part, 1'900ms);
-  REQUIRE(fixture.run_until([&] { return part.told == 1; }));
+  REQUIRE(fixture.run_until([&] { return part.times == 1; }));
   CHECK(part.error == store::Error::timeout);
   CHECK(part.waited >= 100ms);
-  CHECK(whole.told == 0);
-  REQUIRE(fixture.run_until_told());
+  CHECK(whole.times == 0);
+  REQUIRE(fixture.run_until_completed());
   CHECK(whole.error == store::Error::timeout);
   CHECK(whole.waited >= 2s);
-  CHECK(part.told == 1);
+  CHECK(part.times == 1);
   redis.resume();
 }
 
-TEST_CASE("giving a connection up fails what waits, and nothing is told within the call") {
+TEST_CASE("giving a connection up fails its questions, and completes none within the call") {
   RedisProcess redis;
   StoreFixture fixture(redis);
   REQUIRE(fixture.start());
   redis.pause();
   Asked& asked = fixture.ask(2);
   fixture.store->reconnect();
-  CHECK(asked.told == 0);
+  CHECK(asked.times == 0);
   CHECK_FALSE(fixture.store->is_ready());
   CHECK_THAT(std::string(fixture.store->last_error()), Contains("no answer"));
   Asked& next = fixture.ask();
-  REQUIRE(fixture.run_until_told());
+  REQUIRE(fixture.run_until_completed());
   CHECK(asked.error == store::Error::connection_lost);
   CHECK(next.error == store::Error::not_connected);
   fixture.store->reconnect();  // nothing to give up
   redis.resume();
   REQUIRE(fixture.run_until_ready());
   CHECK(fixture.outcome() == store::Error::none);
-  // What had not left yet died with the connection.
+  // A question that was not written is lost with the connection.
   CHECK(RedisCli(redis)({"DBSIZE"}) == "1");
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("scripts that the server has lost are loaded again, and the questions 
   cli({"SCRIPT", "FLUSH"});
   for (int i = 0; i < 50; ++i)
     fixture.ask(fixture.few, 5, 1);
-  REQUIRE(fixture.run_until_told());
+  REQUIRE(fixture.run_until_completed());
   int admitted = 0;
   for (const auto& request : fixture.requests) {
     CHECK(request.error == store::Error::none);
@@ -214,7 +214,7 @@ TEST_CASE("a replica is left, and the name asked again") {
   REQUIRE(fixture.start());
   for (int i = 0; i < 3; ++i)
     fixture.ask();
-  REQUIRE(fixture.run_until_told());
+  REQUIRE(fixture.run_until_completed());
   for (const auto& request : fixture.requests)
     CHECK(request.error == store::Error::read_only);
   REQUIRE(fixture.run_until([&] { return !fixture.store->is_ready(); }));
@@ -225,7 +225,7 @@ TEST_CASE("a replica is left, and the name asked again") {
   CHECK(fixture.outcome() == store::Error::none);
 }
 
-TEST_CASE("error replies are told as what they are, and the connection stays") {
+TEST_CASE("each kind of error reply has its error, and the connection stays") {
   RedisProcess redis;
   RedisCli cli(redis);
   cli({"ACL", "SETUSER", "limits", "on", "nopass", "~weir:*", "+@all"});
@@ -251,31 +251,31 @@ TEST_CASE("error replies are told as what they are, and the connection stays") {
   CHECK(fixture.counters.connects.value() == 1);
 }
 
-TEST_CASE("a reply that is cut in the middle loses its question, whole ones before it are told") {
+TEST_CASE("a reply that is cut loses its question, and whole ones before it are read") {
   RedisProcess redis;
   Relayed relayed(redis);
   auto& fixture = relayed.fixture;
   REQUIRE(fixture.start());
   Asked& first = fixture.ask(fixture.few, 1, 1);
-  REQUIRE(fixture.run_until_told());
+  REQUIRE(fixture.run_until_completed());
   const std::size_t cut = GENERATE(0, 1, 5, 20, 75);
   CAPTURE(cut);
   relayed.relay.cut_after = cut;
   fixture.ask(fixture.few, 2, 1);
   fixture.ask(fixture.few, 2, 1);
   fixture.ask(fixture.few, 2, 1);
-  REQUIRE(fixture.run_until_told());
+  REQUIRE(fixture.run_until_completed());
   CHECK(first.error == store::Error::none);
   CHECK(fixture.requests.back().error == store::Error::connection_lost);
   REQUIRE(fixture.run_until_ready());
   // All three had been counted; none was sent again.
   Asked& fourth = fixture.ask(fixture.few, 2, 1);
-  REQUIRE(fixture.run_until_told());
+  REQUIRE(fixture.run_until_completed());
   CHECK(fourth.error == store::Error::none);
   CHECK_FALSE(fourth.admitted);
 }
 
-TEST_CASE("what is not an answer of ours is an error and never more") {
+TEST_CASE("a reply that no script returns is an error and nothing more") {
   RedisProcess redis;
   Relayed relayed(redis);
   auto& fixture = relayed.fixture;
@@ -363,9 +363,9 @@ TEST_CASE("a key is forgotten") {
   Asked unrelated(fixture.few, 9, 1);
   fixture.store->forget({.identity = Hash128{9, 9}}, unrelated, fixture.clock.now());
   Asked& fresh = fixture.ask(fixture.few, 9, 3);
-  REQUIRE(fixture.run_until_told());
+  REQUIRE(fixture.run_until_completed());
   CHECK_FALSE(denied.admitted);
-  CHECK(unrelated.told == 1);
+  CHECK(unrelated.times == 1);
   CHECK(unrelated.error == store::Error::none);
   CHECK(fresh.admitted);
 }

@@ -16,31 +16,31 @@ TEST_CASE("without memory a request that finds no connection is completed once")
   REQUIRE(fixture.outcome() == store::Error::not_connected);  // its place is used again
   Asked first(fixture.gcra, 1, 1);
   without_memory([&] { fixture.send(first); });
-  CHECK(first.told == 0);
+  CHECK(first.times == 0);
   Asked second(fixture.gcra, 1, 1);
   fixture.send(second);
-  REQUIRE(fixture.run_until([&] { return second.told > 0; }));
-  CHECK(first.told == 1);
+  REQUIRE(fixture.run_until([&] { return second.times > 0; }));
+  CHECK(first.times == 1);
   CHECK(first.error == store::Error::not_connected);
-  CHECK(second.told == 1);
+  CHECK(second.times == 1);
   CHECK(fixture.outcome() == store::Error::not_connected);
 }
 
-TEST_CASE("without memory a request is sent and decided, as the places of another are there") {
+TEST_CASE("without memory a request is sent and decided in the place of an earlier one") {
   RedisProcess redis;
   StoreFixture fixture(redis);
   REQUIRE(fixture.start());
   REQUIRE(fixture.outcome() == store::Error::none);
   Asked asked(fixture.gcra, 1, 1);
   without_memory([&] { fixture.send(asked); });
-  REQUIRE(fixture.run_until([&] { return asked.told > 0; }));
-  CHECK(asked.told == 1);
+  REQUIRE(fixture.run_until([&] { return asked.times > 0; }));
+  CHECK(asked.times == 1);
   CHECK(asked.error == store::Error::none);
   CHECK(asked.decision.remaining == 998);
   CHECK(fixture.outcome() == store::Error::none);
 }
 
-TEST_CASE("a request too long for the memory there is throws, and the next one is decided") {
+TEST_CASE("a request too long for the memory throws, and the next one is decided") {
   RedisProcess redis;
   StoreFixture fixture(redis);
   REQUIRE(fixture.start());
@@ -61,12 +61,12 @@ TEST_CASE("a request too long for the memory there is throws, and the next one i
   // It has left its place, and the buffer of the command.
   Asked next(fixture.gcra, 1, 1);
   without_memory([&] { fixture.send(next); });
-  REQUIRE(fixture.run_until([&] { return next.told > 0; }));
+  REQUIRE(fixture.run_until([&] { return next.times > 0; }));
   CHECK(next.error == store::Error::none);
   CHECK(next.decision.remaining == 998);
-  CHECK(large.told == 0);
+  CHECK(large.times == 0);
   fixture.send(large);
-  REQUIRE(fixture.run_until([&] { return large.told > 0; }));
-  CHECK(large.told == 1);
+  REQUIRE(fixture.run_until([&] { return large.times > 0; }));
+  CHECK(large.times == 1);
   CHECK(large.error == store::Error::none);
 }
