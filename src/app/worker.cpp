@@ -64,7 +64,7 @@ Worker::~Worker() {
   join();
 }
 
-/// The running one, if its options are still the same; nullptr with the memory store.
+/// The running store if its options are the same, else a new one; nullptr with the memory store.
 std::shared_ptr<SharedStore> Worker::make_store(const GenerationPlan& plan) {
   const config::Config& config = *plan.config;
   if (config.store_type != config::StoreType::redis) return nullptr;
@@ -114,7 +114,7 @@ std::vector<std::unique_ptr<proxy::UpstreamPool>> Worker::make_pools(const Gener
   return pools;
 }
 
-/// First makes everything, which may fail and changes nothing that runs; then replaces it.
+/// Makes all parts first, which may fail and changes nothing; then replaces the running ones.
 void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
   std::vector<RunningListener> opened = open_listeners(plan.listeners);
   std::vector<RunningListener> listeners;
@@ -145,7 +145,7 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
   use_listeners(plan.listeners, opened, std::move(listeners));
 }
 
-/// Those that are new. They do not accept yet.
+/// Opens the new listeners. They do not accept yet.
 std::vector<Worker::RunningListener> Worker::open_listeners(std::vector<ListenerPlan>& plans) {
   std::vector<RunningListener> opened;
   for (ListenerPlan& plan : plans) {
@@ -156,7 +156,7 @@ std::vector<Worker::RunningListener> Worker::open_listeners(std::vector<Listener
   return opened;
 }
 
-/// `next` is empty and has room for all.
+/// `next` is empty and has capacity for all.
 void Worker::use_listeners(std::vector<ListenerPlan>& plans, std::vector<RunningListener>& opened,
                            std::vector<RunningListener> next) {
   const auto take = [&next](std::vector<RunningListener>& from, std::uint64_t id) {
@@ -222,7 +222,8 @@ proxy::Task<> Worker::replace(GenerationPlan plan, Applied applied) {
   applied(problem);
 }
 
-/// Until it is ready, or known not to be: the first requests, too, are counted where all are.
+/// Waits until the store is ready or an attempt has failed, so that the first requests are counted
+/// in Redis too.
 proxy::Task<> Worker::await_ready(SharedStore& store) {
   proxy::error_code ec;
   bool is_known = false;
@@ -247,7 +248,7 @@ proxy::Task<> Worker::open() {
 proxy::Task<> Worker::tick() {
   proxy::error_code ec;
   auto next = std::chrono::steady_clock::now();
-  // A wait that has already expired can not be cancelled any more, hence the flag.
+  // The flag is needed because a wait that has expired cannot be cancelled.
   while (!drained_) {
     next += proxy::tick_interval;
     ticker_.expires_at(next);
@@ -259,14 +260,14 @@ proxy::Task<> Worker::tick() {
   }
 }
 
-/// Drops what only earlier generations used.
+/// Destroys listeners and stores that only earlier generations used.
 void Worker::sweep() {
   std::erase_if(removed_listeners_, [](const auto& one) { return one->has_ended(); });
   const auto unused = std::partition(leaving_.begin(), leaving_.end(),
                                      [](const auto& store) { return store.use_count() > 1; });
   std::for_each(unused, leaving_.end(), [this](std::shared_ptr<SharedStore>& store) {
     store->redis.stop();
-    // What it still has to report comes in the next pass of the loop.
+    // Its last completions run in the next pass of the loop.
     boost::asio::post(io_, [last = std::move(store)] {});
   });
   leaving_.erase(unused, leaving_.end());
@@ -294,7 +295,7 @@ void Worker::drain(std::function<void()> drained) {
     };
     for (auto& one : listeners_)
       one.listener->stop();
-    // Connections whose accept has completed but was not told yet come first.
+    // Handlers of completed accepts run first.
     boost::asio::post(io_, [this] { context_.drain(); });
   });
 }

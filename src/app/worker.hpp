@@ -41,16 +41,16 @@ struct WorkerShares {
 struct ListenerPlan {
   std::uint64_t id = 0;  ///< the same as long as its address is configured
   proxy::Manner manner{};
-  std::optional<proxy::ListeningSocket> socket{};  ///< none: it is open already
+  std::optional<proxy::ListeningSocket> socket{};  ///< none: the listener is open
 };
 
-/// What a worker makes a generation of.
+/// The parts of a generation, for one worker.
 struct GenerationPlan {
   std::shared_ptr<const config::Config> config;
   std::shared_ptr<const proxy::Blueprint> blueprint;  ///< of `config`
   std::vector<limiter::PolicyRecord> policies;        ///< with this worker's counters
-  std::vector<std::string> policy_names;          ///< by id, of all policies that there have been
-  std::shared_ptr<const NamedCounters> counters;  ///< this worker's
+  std::vector<std::string> policy_names;              ///< by id, of all policies since the start
+  std::shared_ptr<const NamedCounters> counters;      ///< this worker's
   std::shared_ptr<LineWriter> log_writer;
   std::vector<UpstreamCertificates> upstream_certificates;
   std::vector<ListenerPlan> listeners;
@@ -66,7 +66,7 @@ class Worker {
 
   /// `listening` is called once, when connections are accepted: on the worker's thread or this one.
   void start(std::function<void()> listening);
-  /// The problem is empty if the worker uses the generation; else it keeps the one it has.
+  /// `problem`: why the worker keeps its present generation; empty if it uses the new one.
   using Applied = std::function<void(const std::string& problem)>;
   /// Replaces the running generation, then calls `applied` on the worker's thread. One at a time.
   /// A connection to another Redis is made first, for at most its connect_timeout.
@@ -78,7 +78,7 @@ class Worker {
   void join();
 
   const TrafficCounters& traffic() const { return counters_; }
-  /// Nothing is counted there with the memory store.
+  /// All zero with the memory store.
   admin::SharedStoreCounters shared_store() const {
     return {.store = &store_counters_.redis, .chain = &store_counters_.chain};
   }
@@ -116,22 +116,22 @@ class Worker {
   TrafficCounters counters_;
   std::shared_ptr<SharedStore> store_;                 ///< none: the memory store decides
   std::vector<std::shared_ptr<SharedStore>> leaving_;  ///< until no generation uses them
-  /// Of the running generation's access log.
+  // The settings of the running access log.
   std::shared_ptr<LineWriter> log_writer_;
   proxy::AccessLogOptions log_options_;
-  // Before the context, whose sessions count themselves in them.
+  // Before the context: its sessions are counted in them.
   std::vector<RunningListener> listeners_;
   std::vector<std::unique_ptr<proxy::Listener>> removed_listeners_;  ///< until they have ended
   proxy::Context context_;
   proxy::Timer ticker_;
-  proxy::Timer opening_timer_;  ///< how long a connection to Redis is waited for
-  // Of the worker's thread:
+  proxy::Timer opening_timer_;  ///< limits the wait for a connection to Redis
+  // Used on the worker's thread only:
   std::function<void()> when_listening_;
   std::uint64_t generations_ = 0;
   bool is_listening_ = false;
   bool draining_ = false;
   bool drained_ = false;
-  bool watching_ = false;  ///< the first try to connect has had its time
+  bool watching_ = false;  ///< reports the state of Redis, after the first attempt to connect
   StoreMonitor monitor_;
   std::thread thread_;
 };
