@@ -134,8 +134,8 @@ TEST_CASE("a refused user retries rarely, with an error that never has the passw
   fixture.store->watch([&] { ++failures; });
   fixture.store->start();
   REQUIRE(fixture.run_until([&] { return failures > 0; }));
-  const std::string trouble(fixture.store->last_error());
-  CHECK_THAT(trouble, Contains("127.0.0.1:") && Contains(why) && !Contains("wr0ng"));
+  const std::string error(fixture.store->last_error());
+  CHECK_THAT(error, Contains("127.0.0.1:") && Contains(why) && !Contains("wr0ng"));
   fixture.run_ready();  // how long the pause is, connection_machine_pause_test.cpp checks
   CHECK(failures == 1);
   CHECK(fixture.outcome() == store::Error::not_connected);

@@ -316,7 +316,7 @@ TEST_CASE("what nobody asked for ends the connection, not the process") {
   CHECK(fixture.outcome() == store::Error::none);
 }
 
-TEST_CASE("a server that is no Redis is asked again and again, and named in the trouble") {
+TEST_CASE("a server that is not Redis is tried again, and named in the error") {
   RedisProcess redis;
   Relayed relayed(redis);
   auto& fixture = relayed.fixture;
@@ -343,7 +343,7 @@ TEST_CASE("a handshake that is not answered is given up in time") {
   CHECK(relayed.fixture.run_until_ready());
 }
 
-TEST_CASE("a name that does not exist is trouble, and no end") {
+TEST_CASE("a name that does not exist is in the error") {
   RedisProcess redis;
   auto options = StoreFixture::options_for(redis);
   options.host = "no-such-host.invalid";
