@@ -1,27 +1,28 @@
--- What the script is asked, and the table of its rules.
+-- The script's arguments, and the table of its rules.
 --
--- KEYS: the claims' keys, in their order. ARGV, for each claim: its algorithm, plus 8 for a shadow
--- policy, 16 for overdraft, 32 for count_rejected, 64 for windows aligned to the clock; the cost;
--- the capacity; count and per of the rate; and what the algorithm's `parse` takes.
+-- KEYS: the claims' keys, in their order. ARGV, for each claim: its form, the cost, the capacity,
+-- count and per of the rate, and the arguments that the algorithm's `parse` reads. The form is the
+-- algorithm, plus 8 for a shadow policy, 16 for overdraft, 32 for count_rejected, and 64 for windows
+-- aligned to the clock.
 --
 -- Returns doubles in one string: 1 if the request is admitted, and for each claim: allowed,
 -- remaining, reset_after, more_after, delay, retry_after (-1: none), all of them microseconds.
--- Packed, because an array of numbers costs the server and the client twice as much.
+-- Packed, because an array of numbers costs the server and the client twice as much CPU time.
 --
--- Functions are made anew in each call, which is a good part of its price: there are no more than
--- needed, and those for several claims are not made for one.
+-- Each call creates its functions again, which is a large part of its cost. So there are few of
+-- them, and a call with one claim does not create those for several.
 
--- By the number of an algorithm (rules::Algorithm), as src/rules/rules.hpp has them:
+-- The rules by number of their algorithm (rules::Algorithm), as in src/rules/rules.hpp:
 --   parse(policy, i)                takes further arguments from ARGV[i] on, returns the next i;
 --                                   optional
---   read(policy)                    the key's state, as it is now
+--   read(policy)                    the key's present state
 --   admit(policy, state, now, cost) units to charge and the delay, or nil and retry_after
 --   charge(policy, state, units, now)  takes units, in the script's memory
 --   write(policy, state, now)       keeps the state in Redis, with a TTL that covers its recovery
 --   level(policy, state, now)       remaining, reset_after, more_after
 local rules = {}
 
--- The claim whose arguments begin at ARGV[i]: its policy, and where the next one's begin.
+-- The policy of the claim whose arguments begin at ARGV[i], and the index of the next claim's.
 local function policy_of(key, i)
   local form = ARGV[i] + 0
   local algorithm = form % 8

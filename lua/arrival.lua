@@ -1,7 +1,7 @@
--- What gcra and leaky_bucket share, as src/rules/arrival.hpp: a state that is one instant, the
--- theoretical arrival time (TAT), reckoned as the span by which it is ahead of now.
+-- The state of gcra and leaky_bucket, as in src/rules/arrival.hpp: one instant, the theoretical
+-- arrival time (TAT), as the span by which it is ahead of now.
 
--- As it is ahead of the key's now: under a changed policy at most one burst after the last charge.
+-- The span at the key's now: under a changed policy at most one burst after the last charge.
 local function read_arrival(policy)
   local at, expires, tat, fraction = read_value(policy)
   local now = max(clock, at)
@@ -21,7 +21,7 @@ local function write_arrival(policy, state, now)
   write_value(policy, state, now, whole_at, tat, state.fraction)
 end
 
--- Units that fit between what is ahead and the tolerance.
+-- Units that fit between the TAT and the tolerance.
 local function units_left(policy, state)
   local us, fraction = span_of(policy, policy.capacity)
   us, fraction = subtract(us, fraction, state.us, state.fraction, policy.count)
@@ -29,7 +29,7 @@ local function units_left(policy, state)
   return (divide_product(us, policy.count, fraction, policy.interval, policy.remainder, policy.per))
 end
 
--- Until the TAT is no more than that span ahead of now.
+-- The time until the TAT is no more than that span ahead of now.
 local function wait_until(policy, state, us, fraction)
   us, fraction = subtract(state.us, state.fraction, us, fraction, policy.count)
   return fraction > 0 and us + 1 or us

@@ -1,8 +1,8 @@
--- Attributed window: a fixed window whose count is a list of who was counted, as
+-- Attributed window: a fixed window whose count is a list of the requests counted, as in
 -- src/rules/attributed_window.cpp.
 --
--- An entry is text, its parts divided by tabs: the instant, the units, the units used up to and
--- with it, the start of the window, and the attributes. The last entry is all that deciding needs.
+-- An entry is text in parts separated by tabs: the instant, the units, the units used up to and
+-- including it, the start of the window, and the attributes. A decision needs the last entry only.
 rules[1] = {
   parse = function(policy, i)
     policy.attributes = ARGV[i]
@@ -19,7 +19,7 @@ rules[1] = {
     return {at = at + 0, start = start + 0, used = used + 0}
   end,
 
-  -- A new window's list begins empty, and so does one where something foreign was.
+  -- The list of a new window begins empty, as does one that replaces a foreign value.
   write = function(policy, state)
     if state.begins then redis.call('UNLINK', policy.key) end
     redis.call('RPUSH', policy.key, unpack(state.entries))

@@ -1,5 +1,5 @@
--- All claims of one request: every one is asked, then all are charged or none. As
--- src/store/asked.cpp, with the server's one thread in place of locks.
+-- All claims of one request: each is asked, then all are charged or none. As in
+-- src/store/asked.cpp, with the single thread of the server in place of locks.
 
 local function admission(claim, leader)
   return claim.rule.admit(claim.policy, leader.state, leader.now, claim.cost)
@@ -14,14 +14,14 @@ local function charge(claim, leader, units)
   claim.rule.charge(claim.policy, leader.state, units, leader.now)
 end
 
--- The claim that came first on this claim's key: it has the state.
+-- The first claim on this claim's key, which has the state.
 local function leader_of(claim, claims, before)
   for i = 1, before do
     if claims[i].policy.key == claim.policy.key then return claims[i].leader or claims[i] end
   end
 end
 
--- Claims of a chain on one key are each asked as if those before had been charged.
+-- Each claim on one key is asked as if the earlier ones had been charged.
 local function join(claim, leader)
   if not leader.chained then
     leader.chained = true
@@ -49,7 +49,7 @@ for i, key in ipairs(KEYS) do
   claims[i] = claim
 end
 
--- Settle: what was admitted if the request was, and what counts though rejected.
+-- Settle: charges the allowed claims if the request is admitted, else those with count_rejected.
 for _, claim in ipairs(claims) do
   if claim.chained then read(claim) end
   local leader = claim.leader or claim
@@ -76,7 +76,7 @@ for _, claim in ipairs(claims) do
   if not claim.units then
     delay, retry, allowed = 0, claim.wait, 0
   elseif claim.policy.count_rejected and admitted == 0 then
-    -- Counted because another claim denied: the same request may now have to wait here, too.
+    -- Charged although another claim denied: the next such request may have to wait here too.
     local units, wait = admission(claim, leader)
     if not units then retry = wait end
   end

@@ -1,6 +1,6 @@
--- The server's clock, read once: instances whose clocks differ share this one.
+-- The clock of the server, read once: all instances share it, whatever their own clocks.
 local time = redis.call('TIME')
 local clock = time[1] * 1000000 + time[2]
--- Added to every TTL, in milliseconds: one to round up, and one for the part of a millisecond by
--- which the time that TTLs count from may be behind.
+-- Added to each TTL, in milliseconds: one to round up, and one because TTLs count from a time that
+-- may be up to a millisecond behind.
 local ttl_margin = 2

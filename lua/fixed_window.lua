@@ -1,4 +1,4 @@
--- Fixed window: one counter a window, as src/rules/fixed_window.cpp.
+-- Fixed window: one counter for each window, as in src/rules/fixed_window.cpp.
 rules[0] = {
   read = function(policy)
     local at, expires, start, used = read_value(policy)

@@ -1,4 +1,4 @@
--- GCRA: the limit as one instant, as src/rules/gcra.cpp.
+-- GCRA: the limit as one instant, as in src/rules/gcra.cpp.
 rules[5] = {
   read = read_arrival,
   write = write_arrival,

@@ -1,7 +1,7 @@
--- One plain claim of gcra, by far the commonest question: the steps of arrival.lua, gcra.lua and
--- value.lua in one piece, because making their functions anew in each call costs as much as all
--- the rest: 6.0 to 6.75 us a decision in place of 9.2 to 10.3 (Redis 7.0.15). Whatever else is
--- asked goes on below. No policy has a TAT later, so a key that denies needs no longer TTL.
+-- One plain claim of gcra, the most frequent case: arrival.lua, gcra.lua and value.lua in one piece.
+-- Creating their functions in each call would cost as much as the rest: a decision takes 6.0 to 6.75
+-- us instead of 9.2 to 10.3 (Redis 7.0.15). Other claims are decided below. A change of the policy
+-- does not make the TAT later, so a key that denies needs no longer TTL.
 if ARGV[1] == '5' and not KEYS[2] then
   local floor = math.floor
   local key, cost, capacity = KEYS[1], ARGV[2] + 0, ARGV[3] + 0
@@ -9,7 +9,7 @@ if ARGV[1] == '5' and not KEYS[2] then
   local remainder = per % count
   local interval = (per - remainder) / count
 
-  -- How far the TAT is ahead of now.
+  -- The span by which the TAT is ahead of now.
   local value = redis.pcall('GET', key)
   local mark, at, expires, tat, fraction
   if type(value) == 'string' and #value == 33 then
@@ -26,7 +26,7 @@ if ARGV[1] == '5' and not KEYS[2] then
   end
   if us < 0 then us, fraction = 0, 0 end
 
-  -- Units that fit between it and the tolerance.
+  -- Units that fit between the TAT and the tolerance.
   local left, spare, spare_fraction = 0, most - us, most_fraction - fraction
   if spare_fraction < 0 then spare, spare_fraction = spare - 1, spare_fraction + count end
   if spare >= 0 then

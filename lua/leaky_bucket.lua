@@ -1,4 +1,4 @@
--- Leaky bucket as a queue: an early demand waits for its turn, as src/rules/leaky_bucket.cpp.
+-- Leaky bucket as a queue: an early demand waits for its turn, as in src/rules/leaky_bucket.cpp.
 local function admissible_units(policy, state)
   local max_delay = policy.max_delay
   if state.us < max_delay or state.us == max_delay and state.fraction == 0 then
@@ -7,7 +7,7 @@ local function admissible_units(policy, state)
   return 0
 end
 
--- Until a demand of `cost` is admitted.
+-- The time until a demand of `cost` is admitted.
 local function wait_for(policy, state, cost)
   local us, fraction = span_of(policy, policy.capacity - cost)
   if us >= policy.max_delay then us, fraction = policy.max_delay, 0 end

@@ -1,4 +1,4 @@
--- One claim, the common case: what claims.lua does, without its tables.
+-- One claim, the common case: as claims.lua, without its tables.
 if not KEYS[2] then
   local policy, cost = policy_of(KEYS[1], 1), ARGV[2] + 0
   local rule = policy.rule

@@ -1,21 +1,21 @@
--- Sliding log: the time of every admitted request, as src/rules/sliding_log.cpp.
+-- Sliding log: the time of each admitted request, as in src/rules/sliding_log.cpp.
 --
 -- A sorted set: the score is the instant, the member the running total and the units, both of a
--- fixed width, so that members are unique and those of one instant are in order. What counts is the
--- newest total less the one before the first entry in the window: no entries are summed or shipped.
+-- fixed width, so that members are unique and those of one instant are in order. The count is the
+-- newest total less the one before the first entry in the window: no entries are summed or returned.
 local function entry_of(found)
   if not found[1] then return end
   local total, units = string.match(found[1], '^(%d+) (%d+)$')
   if total then return {at = found[2] + 0, total = total + 0, units = units + 0} end
 end
 
--- The newest `quota` units can be all that counts: with count_rejected more may be in the window.
+-- At most the newest `quota` units count. With count_rejected more may be in the window.
 local function used_in_log(policy, state)
   if not state.first then return 0 end
   return min(state.total - state.first.total + state.first.units, policy.capacity)
 end
 
--- What the log will be: the stored entries, then those not yet written.
+-- The log after this call: the stored entries, then the new ones.
 local function entry_at(policy, state, rank)
   if rank < state.stored then
     rank = string.format('%.0f', rank)
@@ -25,8 +25,8 @@ local function entry_at(policy, state, rank)
   return {at = new.at, total = new.total}
 end
 
--- The first instant at which at most `units` of what is logged still count. Nearly always that is
--- when the first or the last entry leaves; else, as totals ascend, ranks are halved.
+-- The first instant at which at most `units` of the log still count. Usually the first or the last
+-- entry leaves then; otherwise a binary search by rank, because totals ascend.
 local function log_falls_to(policy, state, units)
   local gone = state.total - units
   if state.first.total >= gone then return state.first.at + policy.per end
@@ -44,8 +44,8 @@ local function log_falls_to(policy, state, units)
   return entry_at(policy, state, low).at + policy.per
 end
 
--- The first instant at which a denied `cost` passes. With count_rejected this very denial will have
--- been logged, and where both do not fit together it must be out itself.
+-- The first instant at which a denied `cost` passes. With count_rejected this denial is logged too,
+-- and has to leave first if both do not fit together.
 local function log_passes_at(policy, state, now, cost)
   local most = policy.capacity - cost
   if policy.count_rejected then most = most - cost end
@@ -60,7 +60,7 @@ rules[3] = {
     local last = entry_of(found)
     local state = {at = 0, total = 0, entries = {}}
     if not last then
-      -- Whatever else is there has to go, members of another making with it.
+      -- All other members are removed, also those of another format.
       state.stored, state.begins = 0, found.err or found[1] ~= nil
       return state
     end
@@ -75,8 +75,8 @@ rules[3] = {
     return state
   end,
 
-  -- A log that is dead altogether goes at once and elsewhere; else a few dead entries with each
-  -- new one, so that no call pays for many.
+  -- A log whose entries have all expired is unlinked at once. Otherwise each new entry removes a few
+  -- expired ones, so that no call removes many.
   write = function(policy, state, now)
     local key = policy.key
     if state.begins then

@@ -1,4 +1,4 @@
--- Sliding window: counters for tenths of each tier's window, as src/rules/sliding_window.cpp.
+-- Sliding window: counters for tenths of each tier's window, as in src/rules/sliding_window.cpp.
 --
 -- A tier is {count, per, length, share} of the policy; its counters are the numbers 0 (the newest
 -- sub-window) to 10 (the oldest) of a table of the state.
@@ -13,7 +13,8 @@ local function no_counters()
   return {[0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 end
 
--- Counters of another sub-window length, after a reload: each moves to where its last instant falls.
+-- Counters of another sub-window length, after a reload: each moves to the sub-window of its last
+-- instant.
 local function relaid(old, old_length, latest, length)
   local counters = no_counters()
   local old_newest, newest = floor(latest / old_length), floor(latest / length)
@@ -26,14 +27,14 @@ local function relaid(old, old_length, latest, length)
   return counters
 end
 
--- Counters as they are `passed` sub-windows later.
+-- The counters `passed` sub-windows later.
 local function shifted(old, passed)
   local counters = no_counters()
   for age = passed, sub_windows do counters[age] = old[age - passed] end
   return counters
 end
 
--- What of the oldest sub-window no longer counts.
+-- The part of the oldest sub-window that no longer counts.
 local function forgiven(tier, counters, latest)
   local oldest, length = counters[sub_windows], tier.length
   if oldest == 0 then return 0 end
@@ -48,8 +49,8 @@ local function sum_of(counters)
   return sum
 end
 
--- The first instant at which at most `units` of what the tier holds still count. Walks from the
--- oldest sub-window on; may lie before the present if that is so already.
+-- The first instant at which at most `units` of the tier still count. Walks from the oldest
+-- sub-window on. May be in the past.
 local function tier_falls_to(tier, counters, latest, units)
   local excess, length = sum_of(counters) - units, tier.length
   local age = sub_windows
@@ -66,7 +67,7 @@ local function tier_falls_to(tier, counters, latest, units)
   return 0
 end
 
--- The first instant at which at most count - `room` count in every tier; all of them without room.
+-- The first instant at which at most count - `room` units count in each tier, or 0 without `room`.
 local function all_fall_to(policy, state, now, room)
   local at = now
   for i, tier in ipairs(policy.tiers) do
@@ -100,7 +101,7 @@ rules[2] = {
     return i + 1
   end,
 
-  -- The tiers as they are now, in sub-windows of today's length.
+  -- The present tiers, in sub-windows of the policy's length.
   read = function(policy)
     local state = {at = 0, expires = 0, tiers = {}}
     local value = redis.pcall('GET', policy.key)

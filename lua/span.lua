@@ -1,8 +1,8 @@
--- Exact lengths of time for rates that do not divide, as src/rules/span.hpp: a span is two numbers,
+-- Exact durations for rates that do not divide, as in src/rules/span.hpp: a span is two numbers,
 -- us + fraction / count microseconds, 0 <= fraction < count.
 --
--- Numbers are doubles. Every intermediate is a whole number below 2^53 (docs/algorithms.md), where
--- sums and products are exact, and so are floor(a / b) and a % b, whatever the sign of a.
+-- Numbers are doubles. Each intermediate is a whole number below 2^53 (docs/algorithms.md), so sums
+-- and products are exact, and so are floor(a / b) and a % b, for any sign of a.
 local floor, max, min = math.floor, math.max, math.min
 
 local function subtract(us, fraction, other_us, other_fraction, count)
@@ -11,7 +11,7 @@ local function subtract(us, fraction, other_us, other_fraction, count)
   return us - other_us - 1, fraction + count
 end
 
--- How long the rate takes to emit `units`, 0 <= units <= capacity.
+-- The time in which the rate emits `units`, 0 <= units <= capacity.
 local function span_of(policy, units)
   local whole = units * policy.interval
   if policy.remainder == 0 then return whole, 0 end

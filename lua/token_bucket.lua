@@ -1,13 +1,13 @@
--- Token bucket: the tokens that are missing, as src/rules/token_bucket.cpp.
+-- Token bucket: the tokens that are missing, as in src/rules/token_bucket.cpp.
 
--- How long until `tokens` more than in `state` are there.
+-- The time until `tokens` more than in `state` are available.
 local function grows_in(policy, state, tokens)
   local us, fraction = span_of(policy, tokens)
   return us - floor((state.remainder - fraction) / policy.count)
 end
 
 rules[4] = {
-  -- The bucket as it is now, within the bounds of a policy that a reload may have changed.
+  -- The present bucket, within the bounds of a policy that a reload may have changed.
   read = function(policy)
     local at, expires, used, remainder = read_value(policy)
     local state = {

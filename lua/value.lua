@@ -1,12 +1,12 @@
 -- Keys whose state is one string: the algorithm's mark, the latest instant charged at, the instant
--- at which the key expires, and what the algorithm keeps. Doubles, because packing them costs a
--- tenth of what writing and reading decimals does.
+-- at which the key expires, and the algorithm's numbers. Doubles, because packing them takes a tenth
+-- of the time of decimals.
 --
--- Setting a TTL costs more than all else of a write. So it is set with a reserve, and as long as it
--- covers recovery the next writes keep it.
+-- Setting the TTL is the most expensive part of a write. So it is set with a reserve, and later
+-- writes keep it as long as it covers the recovery.
 local reserve_us = 60000000
 
--- A foreign value, or another algorithm's, is as none.
+-- A foreign value, or one of another algorithm, counts as absent.
 local function read_value(policy)
   local value = redis.pcall('GET', policy.key)
   if type(value) == 'string' and #value == 33 then
@@ -16,12 +16,12 @@ local function read_value(policy)
   return 0, 0, 0, 0
 end
 
--- When a key that is whole at `whole_at` will expire; nil if it will late enough as it is.
+-- The new expiry of a key that is whole at `whole_at`; nil if its present one is late enough.
 local function extended(expires, now, whole_at)
   if whole_at > expires then return whole_at + min(whole_at - now, reserve_us) end
 end
 
--- Milliseconds from the clock to an instant, as what PX and PEXPIRE take.
+-- Milliseconds from the clock to an instant, for PX and PEXPIRE.
 local function ttl_until(at)
   return string.format('%.0f', floor((at - clock) / 1000) + ttl_margin)
 end
@@ -34,9 +34,9 @@ local function set_value(key, value, expires)
   end
 end
 
--- For a key that nothing is charged to: under a policy that has been lengthened it is whole later
--- than its TTL covers, and a client that is only denied would have it end early. What it keeps
--- stays as it was. If memory has run out, the denial is answered all the same.
+-- For a key without a charge: under a lengthened policy it is whole later than its TTL covers, and
+-- would expire early for a client that is only denied. Its value does not change. If memory has run
+-- out, the denial is returned without the new TTL.
 local function outlive(policy, state, now, reset)
   if reset == 0 then return end
   local key, whole_at = policy.key, now + reset

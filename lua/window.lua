@@ -1,10 +1,10 @@
--- Where fixed windows begin and end, as src/rules/window.hpp.
+-- The begin and end of fixed windows, as in src/rules/window.hpp.
 local function window_start(policy, now)
   if not policy.aligned then return now end
   return now - now % policy.per
 end
 
--- A start that a changed policy no longer aligns to belongs to the aligned window around it.
+-- A start that is not aligned under a changed policy belongs to the aligned window around it.
 local function window_end(policy, start)
   return window_start(policy, start) + policy.per
 end

@@ -53,9 +53,9 @@ AdminAnswer readyz(const Instruments& instruments) {
   }
   const StoreHealth* const health = instruments.store_health;
   if (health == nullptr) return state_answer(200, "ready");
-  const std::string trouble = health->trouble();
-  const bool useless = !trouble.empty() && stands_and_falls_with_store(*instruments.config);
-  return state_answer(useless ? 503 : 200, useless ? "unready" : "ready", trouble);
+  const std::string error = health->last_error();
+  const bool useless = !error.empty() && stands_and_falls_with_store(*instruments.config);
+  return state_answer(useless ? 503 : 200, useless ? "unready" : "ready", error);
 }
 
 AdminAnswer metrics(const Instruments& instruments) {

@@ -215,11 +215,11 @@ void write_breaker(Exposition& out, const Instruments& in) {
 
 void write_store_errors(Exposition& out, const Instruments& in) {
   out.family("weir_store_errors_total", "counter", "Decisions that Redis did not make, by kind.");
-  for (std::size_t i = 1; i < redis::store_error_count; ++i) {
-    const auto error = static_cast<redis::StoreError>(i);
+  for (std::size_t i = 1; i < store::error_count; ++i) {
+    const auto error = static_cast<store::Error>(i);
     out.sample({{"kind", to_string(error)}}, total(in.shared_store, [&](const auto& worker) {
                  const auto count = worker.store->errors[i].value();
-                 if (error != redis::StoreError::not_connected) return count;
+                 if (error != store::Error::not_connected) return count;
                  return count + worker.chain->not_connected.value();
                }));
   }

@@ -1,5 +1,4 @@
-// Whether Redis decides, and what keeps it from doing so: told by the workers, read by the admin
-// server and the log. Thread-safe; told only when something changes.
+// The state of Redis as the workers report it, for /readyz, the metrics and the log. Thread-safe.
 #pragma once
 
 #include <array>
@@ -8,46 +7,47 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/time.hpp"
-#include "redis/receiver.hpp"
+#include "store/error.hpp"
 
 namespace weir::admin {
 
-/// The store as one worker sees it.
-struct StoreSight {
+/// The connection of one worker.
+struct StoreStatus {
   bool connected = false;
-  bool deciding = false;  ///< connected, and its answers are good
-  std::string trouble{};  ///< why it is not, in words for a person; never a secret
-  friend bool operator==(const StoreSight&, const StoreSight&) = default;
+  bool deciding = false;     ///< connected, and Redis returns decisions
+  std::string last_error{};  ///< why it is not deciding; never contains a secret
+  friend bool operator==(const StoreStatus&, const StoreStatus&) = default;
 };
 
 class StoreHealth {
  public:
   enum class Change : std::uint8_t { none, lost, back };
 
-  /// Until a worker has told, it is not connected, and nothing is wrong with that.
+  /// A worker that has reported nothing yet is not connected, which is no error.
   explicit StoreHealth(std::size_t workers) : workers_(workers, {.deciding = true}) {}
 
-  /// What it means for the process: the first worker to lose Redis, or the last to have it back.
-  Change tell(std::size_t worker, StoreSight sight);
+  /// Replaces the status of a worker. Returns what that changes for the process: `lost` for the
+  /// first worker without Redis, `back` when the last of them has it again.
+  Change report(std::size_t worker, StoreStatus status);
 
-  /// Whether the log is to tell of an error that Redis answered with: no more than once a minute
-  /// for each kind, whichever worker met it.
-  bool is_news(redis::StoreError error, Instant now);
+  /// Whether an error that Redis returned is to be logged: each kind once a minute, whichever
+  /// worker received it.
+  bool may_log(store::Error error, Instant now);
 
-  bool is_connected() const;  ///< all workers are
-  /// What is wrong; empty if nothing.
-  std::string trouble() const;
+  /// Whether all workers are connected.
+  bool is_connected() const;
+  /// The error of a worker for which Redis does not decide; empty if there is none.
+  std::string last_error() const;
 
  private:
   bool is_deciding() const;
 
   mutable std::mutex mutex_;
-  std::vector<StoreSight> workers_;
-  std::array<std::optional<Instant>, redis::store_error_count> told_at_;
+  std::vector<StoreStatus> workers_;
+  std::array<std::optional<Instant>, store::error_count> logged_at_;
 };
 
 }  // namespace weir::admin

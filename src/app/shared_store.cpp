@@ -19,6 +19,7 @@ std::vector<redis::AlgorithmSet> sets_of(const config::Config& config) {
 SharedStore::SharedStore(const config::Config& config, std::vector<std::string> policy_names,
                          const Surroundings& with, std::uint64_t seed)
     : options(config.redis),
+      counters(with.counters),
       redis(with.io, options,
             {.policy_names = std::move(policy_names),
              .algorithm_sets = sets_of(config),
@@ -26,13 +27,30 @@ SharedStore::SharedStore(const config::Config& config, std::vector<std::string> 
             with.clock, with.counters.redis),
       chain(redis, with.local,
             {.timeout = options.timeout,
-             .breaker_failures = options.breaker_failures,
-             .breaker_retry_after = options.breaker_retry_after,
+             .breaker_failures = config.redis.breaker_failures,
+             .breaker_retry_after = config.redis.breaker_retry_after,
              .seed = seed},
             with.counters.chain) {}
 
 void SharedStore::extend(const config::Config& config, std::vector<std::string> policy_names) {
   redis.extend(std::move(policy_names), sets_of(config));
+}
+
+void SharedStore::apply(const config::RedisStore& settings) {
+  chain.set_breaker(settings.breaker_failures, settings.breaker_retry_after);
+}
+
+StoreReading SharedStore::read() const {
+  StoreReading reading{.is_ready = redis.is_ready(),
+                       .has_decided = redis.has_decided(),
+                       .is_breaker_closed = chain.breaker() == store::Breaker::State::closed,
+                       .redis_error = redis.last_error(),
+                       .last_error = chain.last_error()};
+  for (std::size_t kind = 0; kind < store::error_count; ++kind) {
+    reading.errors[kind] = counters.redis.errors[kind].value();
+    reading.error_replies[kind] = redis.last_reply(static_cast<store::Error>(kind));
+  }
+  return reading;
 }
 
 }  // namespace weir::app

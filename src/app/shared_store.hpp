@@ -7,6 +7,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "app/store_monitor.hpp"
 #include "base/clock.hpp"
 #include "config/config.hpp"
 #include "redis/store.hpp"
@@ -14,29 +15,36 @@
 
 namespace weir::app {
 
-/// Kept over reloads as long as its options are the same.
+/// A reload keeps it if `options` are the same.
 struct SharedStore {
-  /// They count for all shared stores that a worker has had.
+  /// Count for all shared stores of a worker, one after the other.
   struct Counters {
     redis::StoreCounters redis;
     store::ChainCounters chain;
   };
-  /// Used by the store, and outlives it.
+  /// Must outlive the store.
   struct Surroundings {
     boost::asio::io_context& io;  ///< the worker's
     const MonotonicClock& clock;
-    store::MemoryStore& local;  ///< of the shares that on_failure grants
+    store::MemoryStore& local;  ///< decides claims with on_failure: local
     Counters& counters;
   };
 
-  /// `policy_names` by id, of all policies that there have been. `seed`: random in production.
+  /// `policy_names`: by id, of all policies since the start. `seed`: random in production.
   SharedStore(const config::Config& config, std::vector<std::string> policy_names,
               const Surroundings& with, std::uint64_t seed);
 
-  /// Another configuration with the same options begins.
+  /// Prepares for a configuration with the same options: its policies and scripts.
   void extend(const config::Config& config, std::vector<std::string> policy_names);
 
+  /// Applies the settings that need no other connection.
+  void apply(const config::RedisStore& settings);
+
+  /// The state for StoreMonitor. Its texts are valid until the loop runs again.
+  StoreReading read() const;
+
   const redis::Options options;
+  const Counters& counters;
   redis::Store redis;
   store::Chain chain;
 };

@@ -14,16 +14,15 @@
 namespace weir::app {
 namespace {
 
-void report_server(const std::string& upstream, const std::string& server, const std::string& why,
-                   ServerWatch::Change change) {
+void log_server(const std::string& upstream, const std::string& server, const std::string& error,
+                ServerWatch::Change change) {
   switch (change) {
     case ServerWatch::Change::none:
       return;
-    case ServerWatch::Change::lost:
-      return spdlog::warn("upstream {}: server {} fails and is left out: {}", upstream, server,
-                          why);
-    case ServerWatch::Change::back:
-      return spdlog::info("upstream {}: server {} is used again", upstream, server);
+    case ServerWatch::Change::down:
+      return spdlog::warn("upstream {}: server {} marked down: {}", upstream, server, error);
+    case ServerWatch::Change::up:
+      return spdlog::info("upstream {}: server {} marked up", upstream, server);
   }
 }
 
@@ -38,7 +37,6 @@ std::string unique_name(const std::string& upstream, const proxy::UpstreamServer
 Worker::Worker(const WorkerDependencies& dependencies, std::size_t index, GenerationPlan plan,
                std::uint64_t seed)
     : memory_(dependencies.store),
-      store_health_(dependencies.store_health),
       index_(index),
       seed_(seed),
       context_(proxy::ContextDependencies{.io = io_,
@@ -49,14 +47,15 @@ Worker::Worker(const WorkerDependencies& dependencies, std::size_t index, Genera
                                           .descriptors = dependencies.descriptors},
                seed),
       ticker_(io_.get_executor()),
-      opening_timer_(io_.get_executor()) {
+      opening_timer_(io_.get_executor()),
+      monitor_(dependencies.store_health, index) {
   context_.log = [](const std::string& what) { spdlog::warn("{}", what); };
   context_.when_server_changed = [&watch = dependencies.server_watch](
                                      const std::string& upstream,
                                      const proxy::UpstreamServer& server, bool in_use) {
     const std::string name = server.settings().authority();
-    report_server(upstream, name, server.trouble(),
-                  watch.report(unique_name(upstream, server), in_use));
+    log_server(upstream, name, server.trouble(),
+               watch.report(unique_name(upstream, server), in_use));
   };
   context_.when_server_removed = [&watch = dependencies.server_watch](
                                      const std::string& upstream,
@@ -71,7 +70,7 @@ Worker::~Worker() {
   join();
 }
 
-/// The running one, if its options are still the same; nullptr with the memory store.
+/// The running store if its options are the same, else a new one; nullptr with the memory store.
 std::shared_ptr<SharedStore> Worker::make_store(const GenerationPlan& plan) {
   const config::Config& config = *plan.config;
   if (config.store_type != config::StoreType::redis) return nullptr;
@@ -121,7 +120,7 @@ std::vector<std::unique_ptr<proxy::UpstreamPool>> Worker::make_pools(const Gener
   return pools;
 }
 
-/// First makes everything, which may throw and changes nothing that runs; then replaces it.
+/// Makes all parts first, which may fail and changes nothing; then replaces the running ones.
 void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
   open_listeners(plan.listeners);
   std::vector<RunningListener> listeners;
@@ -148,6 +147,7 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
     leaving_.push_back(std::move(store_));
   }
   store_ = std::move(store);
+  if (store_) store_->apply(plan.config->redis);
   use_listeners(plan.listeners, std::move(listeners));
 }
 
@@ -162,7 +162,7 @@ void Worker::open_listeners(std::vector<ListenerPlan>& plans) {
   }
 }
 
-/// `next` is empty and has room for all.
+/// `next` is empty and has capacity for all.
 void Worker::use_listeners(std::vector<ListenerPlan>& plans, std::vector<RunningListener> next) {
   const auto take = [&next](std::vector<RunningListener>& from, std::uint64_t id) {
     const auto found =
@@ -231,7 +231,8 @@ proxy::Task<> Worker::replace(GenerationPlan plan, Applied applied) {
   applied(problem);
 }
 
-/// Waits until the store is ready or known not to be, so that Redis counts the first requests too.
+/// Waits until the store is ready or an attempt has failed, so that the first requests are counted
+/// in Redis too.
 proxy::Task<> Worker::await_ready(SharedStore& store) {
   proxy::error_code ec;
   bool is_known = false;
@@ -256,7 +257,7 @@ proxy::Task<> Worker::open() {
 proxy::Task<> Worker::tick() {
   proxy::error_code ec;
   auto next = std::chrono::steady_clock::now();
-  // A wait that has already expired cannot be cancelled, so a flag ends the loop.
+  // The flag is needed because a wait that has expired cannot be cancelled.
   while (!drained_) {
     next += proxy::tick_interval;
     ticker_.expires_at(next);
@@ -268,7 +269,7 @@ proxy::Task<> Worker::tick() {
   }
 }
 
-/// Drops what only earlier generations used.
+/// Destroys listeners and stores that only earlier generations used.
 void Worker::sweep() {
   std::erase_if(removed_listeners_, [](const auto& one) { return one->has_ended(); });
   const auto unused = std::partition(leaving_.begin(), leaving_.end(),
@@ -284,47 +285,11 @@ void Worker::end(std::shared_ptr<SharedStore> store) {
   store->redis.stop();
   boost::asio::post(io_, [last = std::move(store)] {});
 }
-
-admin::StoreSight Worker::sight_of_store() const {
-  const redis::Store& redis = store_->redis;
-  const auto because = [&](std::string_view what, std::string_view otherwise) {
-    const std::string_view said = redis.trouble();
-    return std::string(what).append(": ").append(said.empty() ? otherwise : said);
-  };
-  if (!redis.is_ready()) return {.trouble = because("redis is not reachable", "no answer yet")};
-  // Once it is lost, a connection alone does not bring it back.
-  const bool trusted = told_.deciding || redis.has_decided();
-  const bool is_closed = store_->chain.breaker() == store::Breaker::State::closed;
-  if (is_closed && trusted) return {.connected = true, .deciding = true};
-  return {.connected = true,
-          .trouble = because("redis does not decide", to_string(store_->chain.last_error()))};
-}
-
 void Worker::watch_store() {
   if (draining_ || !store_) return;
-  report_errors();
-  admin::StoreSight sight = sight_of_store();
-  if (sight == told_) return;
-  told_ = sight;
-  switch (store_health_.tell(index_, sight)) {
-    case admin::StoreHealth::Change::none:
-      return;
-    case admin::StoreHealth::Change::lost:
-      return spdlog::warn("{}; deciding by on_failure", sight.trouble);
-    case admin::StoreHealth::Change::back:
-      return spdlog::info("redis is back");
-  }
-}
-
-void Worker::report_errors() {
-  for (std::size_t kind = 0; kind < redis::store_error_count; ++kind) {
-    const auto error = static_cast<redis::StoreError>(kind);
-    const std::uint64_t count = store_counters_.redis.errors[kind].value();
-    if (std::exchange(errors_seen_[kind], count) == count || redis::remedy(error).empty()) continue;
-    if (!store_health_.is_news(error, context_.clock.now())) continue;
-    spdlog::warn("redis could not decide ({}: {}); {}", to_string(error), store_->redis.said(error),
-                 redis::remedy(error));
-  }
+  for (const LogLine& line : monitor_.update(store_->read(), context_.clock.now()))
+    spdlog::log(line.level == LogLine::Level::warning ? spdlog::level::warn : spdlog::level::info,
+                line.text);
 }
 
 void Worker::drain(std::function<void()> drained) {
@@ -342,7 +307,7 @@ void Worker::drain(std::function<void()> drained) {
     };
     for (auto& one : listeners_)
       one.listener->stop();
-    // Connections whose accept has completed already come first.
+    // Handlers of completed accepts run first.
     boost::asio::post(io_, [this] { context_.drain(); });
   });
 }

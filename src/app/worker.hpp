@@ -4,7 +4,6 @@
 // apply(), drain() and abort() may be called from any thread.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "app/certificates.hpp"
 #include "app/server_watch.hpp"
 #include "app/shared_store.hpp"
+#include "app/store_monitor.hpp"
 #include "base/line_writer.hpp"
 #include "base/traffic_counters.hpp"
 #include "config/config.hpp"
@@ -42,16 +42,16 @@ struct WorkerDependencies {
 struct ListenerPlan {
   std::uint64_t id = 0;  ///< the same as long as its address is configured
   proxy::ListenerOptions options{};
-  std::optional<proxy::ListeningSocket> socket{};  ///< none: it is open already
+  std::optional<proxy::ListeningSocket> socket{};  ///< none: the listener is open
 };
 
-/// The parts of one worker's generation.
+/// The parts of a generation, for one worker.
 struct GenerationPlan {
   std::shared_ptr<const config::Config> config;
   std::shared_ptr<const proxy::Blueprint> blueprint;  ///< of `config`
   std::vector<limiter::PolicyRecord> policies;        ///< with this worker's counters
-  std::vector<std::string> policy_names;          ///< by id, of all policies that there have been
-  std::shared_ptr<const NamedCounters> counters;  ///< this worker's
+  std::vector<std::string> policy_names;              ///< by id, of all policies since the start
+  std::shared_ptr<const NamedCounters> counters;      ///< this worker's
   std::shared_ptr<LineWriter> log_writer;
   std::vector<UpstreamCertificates> upstream_certificates;
   std::vector<ListenerPlan> listeners;
@@ -68,7 +68,7 @@ class Worker {
 
   /// `listening` is called once, when connections are accepted: on the worker's thread or this one.
   void start(std::function<void()> listening);
-  /// The problem is empty if the worker uses the generation; else it keeps the one it has.
+  /// `problem`: why the worker keeps its present generation; empty if it uses the new one.
   using Applied = std::function<void(const std::string& problem)>;
   /// Replaces the running generation, then calls `applied` on the worker's thread. One at a time.
   /// A connection to another Redis is made first, for at most its connect_timeout.
@@ -80,7 +80,7 @@ class Worker {
   void join();
 
   const TrafficCounters& traffic() const { return counters_; }
-  /// Nothing is counted there with the memory store.
+  /// All zero with the memory store.
   admin::SharedStoreCounters shared_store() const {
     return {.store = &store_counters_.redis, .chain = &store_counters_.chain};
   }
@@ -107,14 +107,11 @@ class Worker {
   void sweep();
   void end(std::shared_ptr<SharedStore> store);
   void watch_store();
-  void report_errors();
-  admin::StoreSight sight_of_store() const;
 
   /// Sockets are touched by the worker's thread alone, so the reactor needs no lock for them;
   /// posting from others stays safe.
   boost::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   store::MemoryStore& memory_;
-  admin::StoreHealth& store_health_;
   std::size_t index_;
   std::uint64_t seed_;
   SharedStore::Counters store_counters_;
@@ -124,23 +121,21 @@ class Worker {
   /// The running generation's access log.
   std::shared_ptr<LineWriter> log_writer_;
   proxy::AccessLogOptions log_options_;
-  // Before the context, whose sessions count themselves in them.
+  // Before the context: its sessions are counted in them.
   std::vector<RunningListener> listeners_;
   std::vector<RunningListener> opened_;  ///< not in use yet; kept if a replacement fails
   std::vector<std::unique_ptr<proxy::Listener>> removed_listeners_;  ///< until they have ended
   proxy::Context context_;
   proxy::Timer ticker_;
-  proxy::Timer opening_timer_;  ///< how long a connection to Redis is waited for
-  // Used by the worker's thread only:
+  proxy::Timer opening_timer_;  ///< limits the wait for a connection to Redis
+  // Used on the worker's thread only:
   std::function<void()> when_listening_;
   std::uint64_t generations_ = 0;
   bool is_listening_ = false;
   bool draining_ = false;
   bool drained_ = false;
-  bool watching_ = false;  ///< the first try to connect has had its time
-  /// What the others know of the store, to which nothing has happened yet.
-  admin::StoreSight told_{.deciding = true};
-  std::array<std::uint64_t, redis::store_error_count> errors_seen_{};
+  bool watching_ = false;  ///< reports the state of Redis, after the first attempt to connect
+  StoreMonitor monitor_;
   std::thread thread_;
 };
 

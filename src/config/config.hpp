@@ -28,8 +28,11 @@ struct MemoryStore {
 
 enum class StoreType : std::uint8_t { memory, redis };
 
+/// The members of its own apply to the running connection.
 struct RedisStore : redis::Options {
-  limiter::OnFailure on_failure = limiter::OnFailure::local;  ///< of policies without on_failure
+  int breaker_failures = 5;  ///< consecutive failures that open the breaker
+  Duration breaker_retry_after = std::chrono::seconds(1);     ///< until an open breaker tries again
+  limiter::OnFailure on_failure = limiter::OnFailure::local;  ///< of policies that set none
   std::int64_t replicas = 1;  ///< instances that share the quota while each decides locally
   friend bool operator==(const RedisStore&, const RedisStore&) = default;
 };

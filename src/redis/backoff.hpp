@@ -1,4 +1,4 @@
-// How long to leave a server alone after it failed. Pure.
+// The pause before the next attempt to connect. Pure.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,12 @@ namespace weir::redis {
 inline constexpr Duration shortest_retry_after = std::chrono::milliseconds(50);
 inline constexpr Duration longest_retry_after = std::chrono::seconds(1);
 
-/// From this many on the pause is the longest.
+/// This many consecutive failures lead to the longest pause.
 inline constexpr int failures_at_longest = 6;
 
-/// After `failures` in a row (at least one): doubles with each up to the longest. The upper half of
-/// it is jitter, so that instances that lost the same server do not come back in step.
+/// The pause after `failures` consecutive failures (at least one). It doubles with each up to the
+/// longest. Its upper half is jitter, so that instances that lost the same server do not reconnect
+/// at the same time.
 constexpr Duration retry_after(int failures, std::uint64_t random) {
   const int doublings = std::clamp(failures, 1, failures_at_longest) - 1;
   const Duration whole = std::min(shortest_retry_after * (1 << doublings), longest_retry_after);

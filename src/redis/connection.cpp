@@ -34,7 +34,7 @@ Connection::Connection(asio::io_context& io, const Options& options,
       machine_(options, scripts, seed),
       resolver_(io.get_executor()),
       timer_(io.get_executor()) {
-  // The machine asks for no lookup of an address, only of a name.
+  // The machine requests a lookup for a name only.
   error_code is_name;
   const auto literal = asio::ip::make_address(options.host, is_name);
   if (!is_name) addresses_.emplace_back(literal, options.port);
@@ -150,8 +150,8 @@ bool Connection::append(std::string_view command, Recipient& recipient) {
 void Connection::on_command_end(redisAsyncContext* context, void* reply, void* recipient) {
   auto& its_recipient = *static_cast<Recipient*>(recipient);
   if (reply == nullptr) {
-    return its_recipient.on_loss(context->err == REDIS_ERR_PROTOCOL ? StoreError::other
-                                                                    : StoreError::connection_lost);
+    return its_recipient.on_loss(
+        context->err == REDIS_ERR_PROTOCOL ? store::Error::other : store::Error::connection_lost);
   }
   static_cast<Connection*>(context->data)->machine_.on_heard(SteadyClock::now());
   // hiredis frees the context after this callback, without calling another.

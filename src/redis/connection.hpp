@@ -17,7 +17,7 @@
 #include "redis/hiredis_adapter.hpp"
 #include "redis/loop_io.hpp"
 #include "redis/options.hpp"
-#include "redis/receiver.hpp"
+#include "store/error.hpp"
 
 struct redisAsyncContext;
 struct redisReply;
@@ -28,8 +28,8 @@ namespace weir::redis {
 class Recipient {
  public:
   virtual void on_reply(const redisReply& reply) = 0;
-  /// The connection ended first. Must call nobody who might use this connection.
-  virtual void on_loss(StoreError why) = 0;
+  /// The connection ended first. Must not use this connection, directly or through others.
+  virtual void on_loss(store::Error why) = 0;
 
  protected:
   ~Recipient() = default;
@@ -40,7 +40,7 @@ class Connection final : public HiredisAdapter::Owner {
   class Owner {
    public:
     virtual void on_ready() = 0;
-    /// An attempt or the connection has failed; trouble() has the reason.
+    /// An attempt or the connection has failed; last_error() has the reason.
     virtual void on_failure() = 0;
 
    protected:
@@ -66,7 +66,7 @@ class Connection final : public HiredisAdapter::Owner {
   /// Redis has loaded the script, outside a handshake.
   void set_sha(std::size_t script, std::string_view sha) { machine_.set_sha(script, sha); }
   /// The reason of the last failure; empty while ready. Never contains the password.
-  const std::string& trouble() const { return machine_.last_error(); }
+  const std::string& last_error() const { return machine_.last_error(); }
 
   /// Queues a command, which leaves in this pass of the loop; false: not ready, nothing was done.
   bool send(std::string_view command, Recipient& recipient);
@@ -80,7 +80,7 @@ class Connection final : public HiredisAdapter::Owner {
   struct Handshake final : Recipient {
     explicit Handshake(Connection& its_connection) : connection(its_connection) {}
     void on_reply(const redisReply& reply) override { connection.on_handshake(reply); }
-    void on_loss(StoreError) override {}
+    void on_loss(store::Error) override {}
     Connection& connection;
   };
 
@@ -103,10 +103,10 @@ class Connection final : public HiredisAdapter::Owner {
   ConnectionMachine machine_;
 
   asio::ip::basic_resolver<asio::ip::tcp, Executor> resolver_;
-  std::uint64_t lookup_ = 0;  ///< only the answer to the last one counts
+  std::uint64_t lookup_ = 0;  ///< the latest lookup; answers to earlier ones are ignored
   std::vector<asio::ip::tcp::endpoint> addresses_;
   Timer timer_;
-  std::optional<SteadyClock::time_point> wake_at_;  ///< what timer_ is armed for
+  std::optional<SteadyClock::time_point> wake_at_;  ///< the expiry of timer_, if it is armed
 
   redisAsyncContext* context_ = nullptr;
   std::unique_ptr<HiredisAdapter> adapter_;

@@ -201,12 +201,12 @@ ConnectionMachine::Actions ConnectionMachine::address_failed(std::string_view wh
 }
 
 ConnectionMachine::Actions ConnectionMachine::fail(std::string_view why, Time now,
-                                                   StoreError error) {
+                                                   store::Error error) {
   // A connection that lasts a moment counts as another failure, so that pauses keep growing.
   if (state_ == State::ready && now - ready_at_ >= longest_retry_after) failures_ = 0;
   failures_ = std::min(failures_, failures_at_longest) + 1;
   // Repeating the attempt soon does not correct a wrong password.
-  if (error == StoreError::refused) failures_ = std::max(failures_, failures_at_longest);
+  if (error == store::Error::refused) failures_ = std::max(failures_, failures_at_longest);
   last_error_ = place_ + ": " + std::string(why);
   state_ = State::waiting;
   commands_.clear();

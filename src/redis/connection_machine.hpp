@@ -1,6 +1,6 @@
 // Decides what the connection to Redis does next: look the name up, connect to an address, send
 // the handshake, wait before the next attempt, give up. Events and the time go in, actions come
-// out. Pure: no socket, no timer, no clock; `redis::Connection` carries the actions out.
+// out. Pure: no socket, no timer, no clock. `redis::Connection` carries the actions out. States:
 //
 //   stopped -> waiting -> resolving -> opening -> securing -> introducing -> loading -> ready
 //                 ^           |           ^          |  rediss only   |          |        |
@@ -24,7 +24,7 @@
 
 #include "redis/handshake.hpp"
 #include "redis/options.hpp"
-#include "redis/receiver.hpp"
+#include "store/error.hpp"
 
 namespace weir::redis {
 
@@ -44,8 +44,8 @@ class ConnectionMachine {
     resolving,    ///< the name is being looked up
     opening,      ///< a socket is being made
     securing,     ///< TLS is being started
-    introducing,  ///< sent: who we are and which database
-    loading,      ///< sent: the scripts
+    introducing,  ///< AUTH, CLIENT SETNAME and SELECT are sent
+    loading,      ///< the scripts are sent
     ready,
   };
 
@@ -57,13 +57,13 @@ class ConnectionMachine {
 
   /// The caller carries these out in the order of the members.
   struct Actions {
-    /// End the lookup and the connection that there are, without a further event.
+    /// End the current lookup and connection, without a further event.
     bool close = false;
     /// Call on_deadline() at this time; a later value replaces it, `nullopt` disarms the timer.
     std::optional<Time> wake_at = {};
     /// Look the host up: on_resolved() or on_resolve_failed() follows.
     bool resolve = false;
-    /// Open a socket to this address of the lookup, or to the only one there is (a unix socket, an
+    /// Open a socket to this address of the lookup, or to the only address (a unix socket, an
     /// address in the configuration): on_opened() or on_open_failed() follows.
     std::optional<std::size_t> connect = {};
     /// Start TLS on the socket: on_tls_started() or on_open_failed() follows.
@@ -125,7 +125,7 @@ class ConnectionMachine {
   Actions send_up_to(std::size_t end);
   Actions become_ready(Time now);
   Actions address_failed(std::string_view why, Time now);
-  Actions fail(std::string_view why, Time now, StoreError error = StoreError::other);
+  Actions fail(std::string_view why, Time now, store::Error error = store::Error::other);
   bool is_connecting() const { return state_ >= State::opening && state_ < State::ready; }
   std::string late() const;
 

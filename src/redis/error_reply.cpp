@@ -9,29 +9,29 @@ namespace {
 
 struct Meaning {
   std::string_view beginning;
-  StoreError error;
+  store::Error error;
 };
 
-// What Redis 7.0 src/script.c says where the user may run the script and not what it calls.
+// Redis 7.0 src/script.c, if the user may run the script but not a command in it.
 constexpr std::string_view acl_within_script = "ERR The user executing the script can't";
 
-// Codes as in Redis 7.0 src/server.c createSharedObjects() and acl.c. The two without a code of
-// their own answer an AUTH to a server that has no password (6 and later; before).
+// Codes of Redis 7.0 src/server.c createSharedObjects() and acl.c. "ERR AUTH" (since 6.0) and "ERR
+// Client sent AUTH," (before) are returned by a server that has no password.
 constexpr std::array meanings{
-    Meaning{"NOSCRIPT", StoreError::script_missing},
-    Meaning{"LOADING", StoreError::loading},
-    Meaning{"MASTERDOWN", StoreError::loading},
-    Meaning{"BUSY", StoreError::loading},
-    Meaning{"CLUSTERDOWN", StoreError::loading},
-    Meaning{"READONLY", StoreError::read_only},
-    Meaning{"OOM", StoreError::out_of_memory},
-    Meaning{"NOAUTH", StoreError::refused},
-    Meaning{"WRONGPASS", StoreError::refused},
-    Meaning{"NOPERM", StoreError::refused},
-    Meaning{acl_within_script, StoreError::refused},
-    Meaning{"ERR AUTH", StoreError::refused},
-    Meaning{"ERR Client sent AUTH,", StoreError::refused},
-    Meaning{"ERR invalid password", StoreError::refused},
+    Meaning{"NOSCRIPT", store::Error::script_missing},
+    Meaning{"LOADING", store::Error::loading},
+    Meaning{"MASTERDOWN", store::Error::loading},
+    Meaning{"BUSY", store::Error::loading},
+    Meaning{"CLUSTERDOWN", store::Error::loading},
+    Meaning{"READONLY", store::Error::read_only},
+    Meaning{"OOM", store::Error::out_of_memory},
+    Meaning{"NOAUTH", store::Error::refused},
+    Meaning{"WRONGPASS", store::Error::refused},
+    Meaning{"NOPERM", store::Error::refused},
+    Meaning{acl_within_script, store::Error::refused},
+    Meaning{"ERR AUTH", store::Error::refused},
+    Meaning{"ERR Client sent AUTH,", store::Error::refused},
+    Meaning{"ERR invalid password", store::Error::refused},
 };
 
 constexpr std::size_t longest_text = 200;
@@ -53,14 +53,14 @@ std::string_view text_of(const redisReply& reply) {
   return {reply.str, static_cast<std::size_t>(reply.len)};
 }
 
-StoreError error_of(std::string_view text) {
+store::Error error_of(std::string_view text) {
   text = without_script(text);
   for (const auto& meaning : meanings) {
     const auto rest = text.substr(std::min(meaning.beginning.size(), text.size()));
     if (text.starts_with(meaning.beginning) && (rest.empty() || rest[0] == ' '))
       return meaning.error;
   }
-  return StoreError::other;
+  return store::Error::other;
 }
 
 std::string_view unquoted(std::string_view text) {

@@ -14,19 +14,19 @@ HiredisAdapter::HiredisAdapter(asio::io_context& io, redisAsyncContext& context,
       owner_(owner),
       encrypted_(encrypted),
       descriptor_(io.get_executor(), context.c.fd) {
-  // hiredis repeats these at will.
+  // hiredis may repeat these calls.
   context.ev.data = this;
   context.ev.addRead = [](void* self) { static_cast<HiredisAdapter*>(self)->wait_to_read(); };
   context.ev.addWrite = [](void* self) { static_cast<HiredisAdapter*>(self)->ask_to_write(); };
-  // A wait that turns out needless is harmless, taking it back is a system call.
+  // An unneeded wait is harmless, and cancelling it is a system call.
   context.ev.delRead = [](void*) {};
   context.ev.delWrite = [](void*) {};
   context.ev.cleanup = [](void* self) { static_cast<HiredisAdapter*>(self)->clean_up(); };
 }
 
 void HiredisAdapter::ask_to_write() {
-  // Until it is connected the socket says by being writable that it is; from within a write it
-  // means that the socket did not take everything.
+  // A socket becomes writable when it is connected. A request from within a write means that the
+  // socket did not take all bytes.
   if (in_write_ || (context_.c.flags & REDIS_CONNECTED) == 0)
     wait_to_write();
   else
@@ -37,32 +37,32 @@ void HiredisAdapter::wait_to_read() {
   if (waiting_to_read_) return;
   waiting_to_read_ = true;
   descriptor_.async_wait(asio::posix::descriptor_base::wait_read,
-                         [this, watch = presence_.watch()](error_code) {
+                         read_handler_([this, watch = presence_.watch()](error_code) {
                            if (watch.expired()) return;
                            waiting_to_read_ = false;
                            read();
-                         });
+                         }));
 }
 
 void HiredisAdapter::wait_to_write() {
   if (waiting_to_write_) return;
   waiting_to_write_ = true;
   descriptor_.async_wait(asio::posix::descriptor_base::wait_write,
-                         [this, watch = presence_.watch()](error_code) {
+                         write_handler_([this, watch = presence_.watch()](error_code) {
                            if (watch.expired()) return;
                            waiting_to_write_ = false;
                            write();
-                         });
+                         }));
 }
 
 void HiredisAdapter::post_write() {
   if (write_posted_ || waiting_to_write_) return;
   write_posted_ = true;
-  asio::post(io_, [this, watch = presence_.watch()] {
-    if (watch.expired()) return;
-    write_posted_ = false;
-    write();
-  });
+  asio::post(io_, posted_write_([this, watch = presence_.watch()] {
+               if (watch.expired()) return;
+               write_posted_ = false;
+               write();
+             }));
 }
 
 void HiredisAdapter::read() {
@@ -84,7 +84,7 @@ void HiredisAdapter::write() {
 bool HiredisAdapter::has_stray_bytes() const {
   if (encrypted_ || context_.replies.head != nullptr) return false;
   char first = 0;
-  // The end of the connection, and an error before it, hiredis does expect.
+  // hiredis expects the end of the connection, and an error reply before it.
   return ::recv(context_.c.fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) == 1 && first != '-';
 }
 

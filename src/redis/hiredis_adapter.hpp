@@ -1,14 +1,15 @@
 // Joins one asynchronous hiredis context to the loop.
 //
-// hiredis owns the file descriptor; this only waits on it. What is said in one pass of the loop
-// leaves in one write at its end. Lives from the connect until hiredis cleans up, which it tells
-// last of all; used on the loop only. hiredis writes with write(2): the process ignores SIGPIPE.
+// hiredis owns the file descriptor; the adapter waits on it. All commands of one pass of the loop
+// are written at its end, together. Lives from the connect until hiredis frees the context. Used on
+// the loop only. hiredis writes with write(2): the process must ignore SIGPIPE.
 #pragma once
 
 #include <string_view>
 
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
+#include "redis/handler_memory.hpp"
 #include "redis/loop_io.hpp"
 
 struct redisAsyncContext;
@@ -22,20 +23,20 @@ class HiredisAdapter {
     /// The context is being freed, after the callbacks of all its commands were called. The adapter
     /// may be destroyed in it.
     virtual void on_context_end(std::string_view why) = 0;
-    /// Bytes that answer nothing: hiredis must not see them, it takes them for its own mistake and
-    /// aborts. The context is to be freed.
+    /// The server sent bytes that answer no command. hiredis must not read them: it aborts the
+    /// process. The owner frees the context.
     virtual void on_stray_bytes() = 0;
 
    protected:
     ~Owner() = default;
   };
 
-  /// Of an encrypted connection the bytes on the wire say nothing about strays.
+  /// `encrypted`: stray bytes cannot be detected on the socket.
   HiredisAdapter(asio::io_context& io, redisAsyncContext& context, bool encrypted, Owner& owner);
   HiredisAdapter(const HiredisAdapter&) = delete;
   HiredisAdapter& operator=(const HiredisAdapter&) = delete;
 
-  /// What has come is read now, though the loop has not said so yet.
+  /// Reads what has arrived, before the loop reports it.
   void read_arrived() { read(); }
 
  private:
@@ -56,11 +57,16 @@ class HiredisAdapter {
   bool waiting_to_read_ = false;
   bool waiting_to_write_ = false;
   bool write_posted_ = false;
+  // An exception must not pass through hiredis, which calls what adds these handlers.
+  HandlerMemory read_handler_;
+  HandlerMemory write_handler_;
+  HandlerMemory posted_write_;
   bool in_write_ = false;
   Presence presence_;
 };
 
-/// In a reply's callback: more came than was asked for. As on_stray_bytes().
+/// Whether more replies arrived than commands were sent, in the callback of the last one. As
+/// on_stray_bytes().
 bool has_stray_reply(const redisAsyncContext& context);
 
 }  // namespace weir::redis

@@ -1,4 +1,4 @@
-// What this room does its waiting with.
+// The types of Asio that this room waits with.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ using Executor = asio::io_context::executor_type;
 using SteadyClock = std::chrono::steady_clock;
 using Timer = asio::basic_waitable_timer<SteadyClock, asio::wait_traits<SteadyClock>, Executor>;
 
-/// Tells the waits of an object, which end after it, that it has gone.
+/// Lets handlers that outlive their object detect that it is gone.
 class Presence {
  public:
   using Watch = std::weak_ptr<const void>;

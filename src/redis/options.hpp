@@ -1,4 +1,4 @@
-// The Redis that instances share, and how it is used.
+// The connection to the Redis that instances share. A change of any value needs a new connection.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,8 @@ struct Options {
   bool secure = false;  ///< rediss://
   tls::ClientFiles tls;
   std::string key_prefix = "weir:";
-  Duration connect_timeout = std::chrono::milliseconds(500);  ///< until ready for decisions
+  Duration connect_timeout = std::chrono::milliseconds(500);  ///< of an attempt, until ready
   Duration timeout = std::chrono::milliseconds(20);           ///< one decision, queueing included
-  int breaker_failures = 5;  ///< consecutive, until Redis is left alone
-  Duration breaker_retry_after = std::chrono::seconds(1);  ///< until it is asked again
   friend bool operator==(const Options&, const Options&) = default;
 };
 

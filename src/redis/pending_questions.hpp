@@ -1,15 +1,15 @@
-// Questions on their way, by their deadline: the first is the first to run out of time, and one
-// timer suffices. Nearly all have the same time to be answered, so a new one goes to the end.
+// The questions without an answer, in order of their deadlines, so that one timer suffices. Nearly
+// all have the same timeout, so a new one goes to the end.
 //
-// One that has been told of its timeout stays on its way until its reply or the connection's end.
-// Entries are reused, buffers included: in the steady state nothing is allocated. Not thread-safe.
+// An entry stays in use after its timeout, until its reply arrives or the connection ends. Entries
+// and their buffers are used again: in the steady state nothing is allocated. Not thread-safe.
 #pragma once
 
 #include <deque>
 
 namespace weir::redis {
 
-/// A chain that an entry is in at most one of.
+/// Makes an entry a member of a list, of one at a time.
 struct PendingLink {
   PendingLink() = default;
   PendingLink(const PendingLink&) = delete;
@@ -32,11 +32,11 @@ struct PendingLink {
   PendingLink* next = this;
 };
 
-/// `Entry` derives from PendingLink and has a deadline.
+/// `Entry` derives from PendingLink and has a member `deadline`.
 template <class Entry>
 class PendingQuestions {
  public:
-  /// `arguments` are for the constructor of one that has not been used before.
+  /// Returns an unused entry. `arguments` go to its constructor if it is new.
   template <class... Arguments>
   Entry& take(Arguments&... arguments) {
     Entry* const used = first_of(free_);
@@ -46,7 +46,7 @@ class PendingQuestions {
   }
   void give_back(Entry& entry) {
     entry.unlink();
-    entry.link_before(*free_.next);  // the last one used is the first to be used again
+    entry.link_before(*free_.next);  // its buffers are in the cache
   }
 
   void push(Entry& entry) {
@@ -56,7 +56,7 @@ class PendingQuestions {
       position = position->previous;
     entry.link_before(*position);
   }
-  /// Of those that still wait the one with the earliest deadline.
+  /// The question with the earliest deadline; nullptr if there is none.
   Entry* first() { return first_of(waiting_); }
 
  private:

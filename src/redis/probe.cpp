@@ -5,7 +5,7 @@
 namespace weir::redis {
 namespace {
 
-/// The few workers that ask are never denied: a denial would write nothing.
+/// High enough that no probe is denied: a denial would write nothing.
 constexpr rules::Rate rate{.count = 10'000, .per = std::chrono::seconds(1)};
 
 }  // namespace

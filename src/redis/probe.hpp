@@ -1,5 +1,5 @@
-// An acquisition that no request needs: it finds out whether Redis decides. It charges a key of its
-// own, which expires within a minute, so that a server that reads and does not write fails it too.
+// An acquisition without a request, which tests whether Redis decides. It charges a key of its own,
+// which expires within a minute: a server that only reads fails it too.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace weir::redis {
 
 class Probe {
  public:
-  /// `sets`: those whose scripts are loaded. `policy_id`: of a name that no policy has.
+  /// `sets`: the sets whose scripts are loaded. `policy_id`: an id that no policy has.
   Probe(const std::vector<AlgorithmSet>& sets, std::uint32_t policy_id);
-  /// Scripts are loaded now, and none were before.
+  /// As in the constructor, if there were no scripts before.
   void use(const std::vector<AlgorithmSet>& sets);
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
 
-  /// False: no script is loaded, because there is never anything to decide.
+  /// False: no script is loaded, because no route has limits.
   bool can_ask() const { return policy_.has_value(); }
-  /// To be used until its result is there.
+  /// For one call at a time, until its result.
   store::Acquisition& acquisition(Instant now) {
     acquisition_.arrived_at = now;
     return acquisition_;

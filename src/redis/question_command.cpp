@@ -31,8 +31,8 @@ void append_key_bulk(std::string& out, const KeySpace& keys, const Hash128& iden
   out += "\r\n";
 }
 
-/// Tabs and line ends divide entries: what a client sends contains none. Other control characters
-/// would make a list unreadable.
+/// Replaces control characters: tabs and line ends separate the parts of a list, and others make it
+/// unreadable.
 char printable(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte < 0x20 || byte == 0x7f ? ' ' : c;
@@ -95,7 +95,7 @@ void append_arguments(std::string& out, const Claim& claim) {
   if (policy.algorithm == Algorithm::sliding_window) append_tiers(out, policy);
 }
 
-// The reply: doubles, whole and below 2^53.
+// The reply: doubles that are whole numbers below 2^53.
 
 constexpr std::size_t number_bytes = 8;
 constexpr std::size_t numbers_of_claim = 6;
@@ -104,7 +104,7 @@ class Numbers {
  public:
   explicit Numbers(const char* at) : at_(at) {}
 
-  /// The next one; what is not a whole number of at least `least` spoils the lot.
+  /// The next number. If it is not a whole number of at least `least`, good() becomes false.
   std::int64_t next(std::int64_t least = 0) {
     std::uint64_t bits = 0;
     for (std::size_t i = 0; i < number_bytes; ++i)
@@ -187,7 +187,7 @@ bool read_answer(const redisReply& reply, std::span<rules::Decision> decisions, 
       number_bytes * (1 + numbers_of_claim * decisions.size())) {
     return false;
   }
-  // First to see whether all of it is good, then to keep it.
+  // The first pass checks, the second one writes.
   Numbers check(reply.str);
   check.next_flag();
   for (const rules::Decision& decision : decisions) {

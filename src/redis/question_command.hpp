@@ -1,7 +1,7 @@
-// One request's claims as a Redis command, and the reply as decisions.
+// The claims of a request as a Redis command, and its reply as decisions.
 //
-// Commands are appended in RESP to a buffer that the caller keeps, and nothing else is allocated:
-// many of them can wait in one buffer for one write. Pure; thread-safe.
+// Commands are appended in RESP to a buffer of the caller; nothing else is allocated. Pure;
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ void append_key(std::string& out, const KeySpace& keys, const Hash128& identity,
 /// The set whose script_for() decides these claims.
 AlgorithmSet algorithms_of(std::span<const store::Claim> claims);
 
-/// Which script: by the 40 hex digits of its SHA-1 that SCRIPT LOAD returned, or its text.
+/// A script: the 40 hex digits of the SHA-1 that SCRIPT LOAD returned, or its text.
 struct ScriptName {
   enum class By : std::uint8_t { sha, text } by = By::sha;
   std::string_view value;
@@ -47,14 +47,14 @@ struct ScriptName {
 void append_question(std::string& out, ScriptName script, const KeySpace& keys,
                      std::span<const store::Claim> claims, std::optional<Instant> now = {});
 
-/// Forgetting a key is a DEL; its reply says nothing of interest.
+/// DEL of a key.
 void append_forget(std::string& out, const KeySpace& keys, const Hash128& identity,
                    std::uint32_t policy_id);
 
-/// The script's reply as decisions, one a claim in their order, and whether the request is
-/// admitted. `limit` of each decision is left as it is: who asks sets it to the policy's capacity,
-/// as the claims need not live until the answer. False, with nothing written, if the reply is not
-/// what our script gives: an error, another type or length, values out of range.
+/// Reads the script's reply: one decision for each claim, in their order, and whether the request
+/// is admitted. Does not write `limit` of the decisions; the caller sets it when it asks, because
+/// the claims need not live until the answer. Returns false and writes nothing if no script of ours
+/// returns such a reply: an error, another type or length, values out of range.
 bool read_answer(const redisReply& reply, std::span<rules::Decision> decisions, bool& admitted);
 
 }  // namespace weir::redis

@@ -1,4 +1,4 @@
-// Commands in RESP, appended to a buffer of the caller's: an array of bulk strings.
+// Appends commands in RESP, arrays of bulk strings, to a buffer of the caller.
 #pragma once
 
 #include <array>
@@ -21,14 +21,14 @@ class Digits {
   char* end_;
 };
 
-/// That many bulk strings are to follow.
+/// Begins a command of `count` bulk strings.
 inline void append_array_header(std::string& out, std::size_t count) {
   out += '*';
   out += Digits(static_cast<std::int64_t>(count)).view();
   out += "\r\n";
 }
 
-/// That many bytes and CRLF are to follow.
+/// Begins a bulk string; `size` bytes and CRLF follow.
 inline void append_bulk_header(std::string& out, std::size_t size) {
   out += '$';
   out += Digits(static_cast<std::int64_t>(size)).view();

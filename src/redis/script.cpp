@@ -19,7 +19,7 @@ constexpr AlgorithmSet arrivals = set_of(Algorithm::gcra) | set_of(Algorithm::le
 constexpr AlgorithmSet windows =
     set_of(Algorithm::fixed_window) | set_of(Algorithm::attributed_window);
 
-/// In the order in which they are joined: what a part uses stands before it.
+/// In the order in which they are joined: a part uses only earlier ones.
 constexpr Part parts[] = {
     {lua::arguments, all},
     {lua::span, all},

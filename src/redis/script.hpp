@@ -15,7 +15,7 @@ constexpr AlgorithmSet set_of(rules::Algorithm algorithm) {
   return static_cast<AlgorithmSet>(1U << static_cast<unsigned>(algorithm));
 }
 
-/// Where a script takes the time from: the server, or (tests) the last argument.
+/// The source of a script's time: the server, or (in tests) the last argument.
 enum class Clock : std::uint8_t { server, argument };
 
 /// The text for SCRIPT LOAD and EVAL: the parts that these algorithms need, and no others. A script

@@ -1,4 +1,5 @@
-// The scripts of a store: one for each set of algorithms that its claims can have together. Pure.
+// The scripts of a store: one for each set of algorithms that the claims of a request can have.
+// Pure.
 //
 // Grows when the configuration changes; a script keeps its index.
 #pragma once

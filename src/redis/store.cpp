@@ -1,7 +1,6 @@
 #include "redis/store.hpp"
 
 #include <array>
-#include <deque>
 #include <hiredis/hiredis.h>
 #include <utility>
 
@@ -9,11 +8,13 @@
 
 #include "redis/connection.hpp"
 #include "redis/error_reply.hpp"
+#include "redis/handler_memory.hpp"
 #include "redis/handshake.hpp"
 #include "redis/loop_io.hpp"
 #include "redis/pending_questions.hpp"
 #include "redis/probe.hpp"
 #include "redis/question_command.hpp"
+#include "redis/script_loader.hpp"
 #include "redis/script_set.hpp"
 #include "store/looks.hpp"
 
@@ -31,9 +32,7 @@ class Store::Implementation final : public Connection::Owner {
         counters_(counters),
         timer_(io.get_executor()),
         probe_(setup.algorithm_sets, no_policy),
-        connection_(io, options_, scripts_.texts(), setup.seed, *this) {
-    add_repairs();
-  }
+        connection_(io, options_, scripts_.texts(), setup.seed, *this) {}
 
   void extend(std::vector<std::string> policy_names, const std::vector<AlgorithmSet>& sets);
   void start() { connection_.start(); }
@@ -57,64 +56,54 @@ class Store::Implementation final : public Connection::Owner {
   }
   void reconnect();
   bool is_silent() const { return connection_.is_silent(); }
-  std::string_view trouble() const {
-    return connection_.is_ready() ? last_error_ : connection_.trouble();
+  std::string_view last_error() const {
+    return connection_.is_ready() ? last_error_ : connection_.last_error();
   }
-  std::string_view said(StoreError error) const { return said_[static_cast<std::size_t>(error)]; }
+  std::string_view last_reply(store::Error error) const {
+    return last_replies_[static_cast<std::size_t>(error)];
+  }
   void watch(std::function<void()> changed) { changed_ = std::move(changed); }
 
  private:
   struct Pending final : PendingLink, Recipient {
     explicit Pending(Implementation& its_store) : store(its_store) {}
     void on_reply(const redisReply& reply) override { store.on_reply(*this, reply); }
-    void on_loss(StoreError why) override { store.on_loss(*this, why); }
+    void on_loss(store::Error why) override { store.on_loss(*this, why); }
 
     Implementation& store;
-    store::Completion* completion = nullptr;    ///< nullptr: completed already, its reply is late
+    store::Completion* completion = nullptr;    ///< nullptr: completed, its reply is late
     store::Acquisition* acquisition = nullptr;  ///< nullptr: a key to forget
     std::size_t script = 0;
     bool repeated = false;  ///< as EVAL, because the server had lost the script
-    bool is_due = false;    ///< its time is over, and it is about to be completed
-    bool is_lost = false;   ///< meanwhile its connection has ended: no reply will come
-    StoreError error = StoreError::none;
+    bool is_due = false;    ///< its deadline has passed, and it is about to be completed
+    bool is_lost = false;   ///< while due, its connection has ended: no reply will arrive
+    store::Error error = store::Error::none;
     SteadyClock::time_point deadline;
     std::string command;
   };
-  /// A script is loaded beside the questions that need it: again, if they found it missing.
-  struct Repair final : Recipient {
-    Repair(Implementation& its_store, std::size_t its_script)
-        : store(its_store), script(its_script) {}
-    void on_reply(const redisReply& reply) override { store.on_loaded(*this, reply); }
-    void on_loss(StoreError) override { under_way = false; }
-
-    Implementation& store;
-    std::size_t script;
-    bool under_way = false;
-  };
-
   void on_ready() override;
   void on_failure() override;
 
   Pending& take(store::Completion& completion, store::Acquisition* acquisition);
   void ask(store::Acquisition& acquisition, std::span<const store::Claim> claims,
            store::Completion& completion, Instant now);
+  void ask(Pending& pending, std::span<const store::Claim> claims, Instant now);
+  template <class Ask>
+  void give_back_if_thrown(Pending& pending, Ask&& ask);
   void send(Pending& pending, Duration waited /* of the timeout */);
   void on_reply(Pending& pending, const redisReply& reply);
   void on_error(Pending& pending, const redisReply& reply);
-  void on_loss(Pending& pending, StoreError why);
+  void on_loss(Pending& pending, store::Error why);
   bool repeat(Pending& pending);
-  void add_repairs();
-  void load(std::size_t script);
-  void on_loaded(Repair& repair, const redisReply& reply);
   void leave_replica(std::string_view why);
   store::Result read(Pending& pending, const redisReply& reply);
   void complete(Pending& pending, const store::Result& result);
-  void fail(Pending& pending, StoreError error) { complete(pending, failure(error)); }
-  static store::Result failure(StoreError error) {
+  void fail(Pending& pending, store::Error error) { complete(pending, failure(error)); }
+  static store::Result failure(store::Error error) {
     return {.error = error, .decider = store::Decider::redis};
   }
-  void count(StoreError error);
-  void fail_later(Pending& pending, StoreError error);
+  void count(store::Error error);
+  void fail_later(Pending& pending, store::Error error);
   void complete_failed();
   void complete_due(PendingLink& due);
   void arm(SteadyClock::time_point deadline);
@@ -123,7 +112,7 @@ class Store::Implementation final : public Connection::Owner {
 
   asio::io_context& io_;
   const Options options_;
-  // These grow when the configuration changes; nothing in them moves to another index.
+  // These grow when the configuration changes; an element keeps its index.
   std::vector<std::string> policy_names_;
   ScriptSet scripts_;
   const MonotonicClock& clock_;
@@ -133,42 +122,24 @@ class Store::Implementation final : public Connection::Owner {
   PendingQuestions<Pending> pending_;
   PendingLink failed_;  ///< to be completed in the next pass of the loop
   bool failing_posted_ = false;
+  HandlerMemory failing_handler_;
   Timer timer_;
   bool armed_ = false;
-  bool leaving_ = false;      ///< a replica, when the replies at hand are read
+  bool leaving_ = false;      ///< the server is a replica; reconnects after the replies at hand
   std::string last_error_;    ///< of the last answer
-  bool has_decided_ = false;  ///< the last word of this connection was a decision
-  std::array<std::string, store_error_count> said_;  ///< the last text of each kind
-  std::deque<Repair> repairs_;
+  bool has_decided_ = false;  ///< the last result of this connection was a decision
+  std::array<std::string, store::error_count> last_replies_;  ///< by kind of error
+  ScriptLoader loader_{connection_, scripts_};
   Probe probe_;
   Presence presence_;
-  Connection connection_;  ///< last: tells the others of its end
+  Connection connection_;  ///< last: its destructor calls recipients
 };
 
 void Store::Implementation::extend(std::vector<std::string> policy_names,
                                    const std::vector<AlgorithmSet>& sets) {
   policy_names_ = std::move(policy_names);
   scripts_.add(sets);
-  add_repairs();
   if (!probe_.can_ask()) probe_.use(scripts_.sets());
-}
-
-void Store::Implementation::add_repairs() {
-  while (repairs_.size() < scripts_.texts().size())
-    repairs_.emplace_back(*this, repairs_.size());
-}
-
-/// For the questions after this one: a script that is not loaded goes along as text.
-void Store::Implementation::load(std::size_t script) {
-  Repair& repair = repairs_[script];
-  if (!repair.under_way)
-    repair.under_way = connection_.send(load_command(scripts_.texts()[script]), repair);
-}
-
-void Store::Implementation::on_loaded(Repair& repair, const redisReply& reply) {
-  repair.under_way = false;
-  if (reply.type == REDIS_REPLY_STRING && is_sha(text_of(reply)))
-    connection_.set_sha(repair.script, text_of(reply));
 }
 
 // ---- asking ----
@@ -183,19 +154,38 @@ Store::Implementation::Pending& Store::Implementation::take(store::Completion& c
   return pending;
 }
 
-/// `claims`: those of the acquisition, or looks at them; needed only during the call.
+/// Nothing throws once the command has been sent: a call that throws has sent nothing and is not
+/// completed.
+template <class Ask>
+void Store::Implementation::give_back_if_thrown(Pending& pending, Ask&& ask) {
+  try {
+    ask();
+  } catch (...) {
+    pending_.give_back(pending);
+    throw;
+  }
+}
+
+/// `claims`: those of the acquisition, or looks at them. Valid during the call only.
 void Store::Implementation::ask(store::Acquisition& acquisition,
                                 std::span<const store::Claim> claims, store::Completion& completion,
                                 Instant now) {
   Pending& pending = take(completion, &acquisition);
-  if (!is_ready()) return fail_later(pending, StoreError::not_connected);
+  give_back_if_thrown(pending, [&] { ask(pending, claims, now); });
+}
+
+void Store::Implementation::ask(Pending& pending, std::span<const store::Claim> claims,
+                                Instant now) {
+  store::Acquisition& acquisition = *pending.acquisition;
+  if (!is_ready()) return fail_later(pending, store::Error::not_connected);
   const auto script = scripts_.find(algorithms_of(claims));
-  if (!script) return fail_later(pending, StoreError::other);
+  if (!script) return fail_later(pending, store::Error::other);
   pending.script = *script;
   for (std::size_t i = 0; i < claims.size(); ++i)
     acquisition.decisions[i].limit = claims[i].policy->capacity;
   const std::string_view sha = connection_.sha(pending.script);
-  if (sha.empty()) load(pending.script);
+  // The script goes with this command as text. Later ones use its SHA.
+  if (sha.empty()) loader_.load(pending.script);
   const ScriptName name = sha.empty()
                               ? ScriptName{ScriptName::By::text, scripts_.texts()[pending.script]}
                               : ScriptName{ScriptName::By::sha, sha};
@@ -211,9 +201,11 @@ void Store::Implementation::probe(store::Completion& completion, Instant now) {
 
 void Store::Implementation::forget(const store::Key& key, store::Completion& completion) {
   Pending& pending = take(completion, nullptr);
-  if (!is_ready()) return fail_later(pending, StoreError::not_connected);
-  append_forget(pending.command, keys(), key.identity, key.policy_id);
-  send(pending, Duration{0});
+  give_back_if_thrown(pending, [&] {
+    if (!is_ready()) return fail_later(pending, store::Error::not_connected);
+    append_forget(pending.command, keys(), key.identity, key.policy_id);
+    send(pending, Duration{0});
+  });
 }
 
 void Store::Implementation::send(Pending& pending, Duration waited) {
@@ -221,7 +213,7 @@ void Store::Implementation::send(Pending& pending, Duration waited) {
   // May throw, so it comes before the question is sent.
   if (!armed_ || pending.deadline < timer_.expiry()) arm(pending.deadline);
   if (!connection_.send(pending.command, pending))
-    return fail_later(pending, StoreError::not_connected);
+    return fail_later(pending, store::Error::not_connected);
   counters_.questions.add();
   pending_.push(pending);
 }
@@ -240,11 +232,11 @@ void Store::Implementation::on_reply(Pending& pending, const redisReply& reply) 
 
 store::Result Store::Implementation::read(Pending& pending, const redisReply& reply) {
   if (pending.acquisition == nullptr)
-    return failure(reply.type == REDIS_REPLY_INTEGER ? StoreError::none : StoreError::other);
+    return failure(reply.type == REDIS_REPLY_INTEGER ? store::Error::none : store::Error::other);
   const std::size_t claims = pending.acquisition->claims.size();
   store::Result result{.decider = store::Decider::redis};
   has_decided_ = read_answer(reply, pending.acquisition->decisions.first(claims), result.admitted);
-  if (!has_decided_) return failure(StoreError::other);
+  if (!has_decided_) return failure(store::Error::other);
   result.decided = store::first_claims(claims);
   return result;
 }
@@ -252,24 +244,24 @@ store::Result Store::Implementation::read(Pending& pending, const redisReply& re
 void Store::Implementation::on_error(Pending& pending, const redisReply& reply) {
   const auto text = text_of(reply);
   const auto error = error_of(text);
-  if (error == StoreError::script_missing && repeat(pending)) return;
+  if (error == store::Error::script_missing && repeat(pending)) return;
   last_error_ = printable(text);
-  said_[static_cast<std::size_t>(error)] = last_error_;
-  if (error == StoreError::read_only) leave_replica(text);
+  last_replies_[static_cast<std::size_t>(error)] = last_error_;
+  if (error == store::Error::read_only) leave_replica(text);
   fail(pending, error);
 }
 
-/// The only error after which a question is asked again: nothing ran. It keeps its place and its
-/// deadline.
+/// Sends a question again after NOSCRIPT, the only error that proves that nothing ran. It keeps its
+/// place and its deadline.
 bool Store::Implementation::repeat(Pending& pending) {
   if (pending.repeated || pending.acquisition == nullptr) return false;
   pending.repeated = true;
-  load(pending.script);
+  loader_.load(pending.script);
   return connection_.send(as_eval(pending.command, scripts_.texts()[pending.script]), pending);
 }
 
-/// After a failover the name leads to the new primary. Replies that are at hand already are told
-/// first, as what they are.
+/// After a failover the name resolves to the new primary. Replies that have arrived are completed
+/// first.
 void Store::Implementation::leave_replica(std::string_view why) {
   if (std::exchange(leaving_, true)) return;
   asio::post(io_, [this, watch = presence_.watch(), text = printable(why)]() mutable {
@@ -279,26 +271,25 @@ void Store::Implementation::leave_replica(std::string_view why) {
 
 // ---- failures ----
 
-void Store::Implementation::on_loss(Pending& pending, StoreError why) {
+void Store::Implementation::on_loss(Pending& pending, store::Error why) {
   if (pending.completion == nullptr) return pending_.give_back(pending);
   if (pending.is_due) return void(pending.is_lost = true);
   pending.unlink();
   fail_later(pending, why);
 }
 
-void Store::Implementation::fail_later(Pending& pending, StoreError error) {
+void Store::Implementation::fail_later(Pending& pending, store::Error error) {
   pending.error = error;
   pending.link_before(failed_);
-  if (failing_posted_) return;
-  asio::post(io_, [this, watch = presence_.watch()] {
-    if (!watch.expired()) complete_failed();
-  });
-  failing_posted_ = true;
+  if (std::exchange(failing_posted_, true)) return;
+  asio::post(io_, failing_handler_([this, watch = presence_.watch()] {
+               if (!watch.expired()) complete_failed();
+             }));
 }
 
 void Store::Implementation::complete_failed() {
   failing_posted_ = false;
-  // Those that fail while these are completed come in the next pass.
+  // Questions that fail while these are completed are left for the next pass.
   PendingLink now;
   now.link_before(failed_);
   failed_.unlink();
@@ -309,23 +300,24 @@ void Store::Implementation::complete_failed() {
 }
 
 void Store::Implementation::arm(SteadyClock::time_point deadline) {
-  armed_ = true;
+  armed_ = false;  // and stays so if the wait cannot be added
   timer_.expires_at(deadline);
   timer_.async_wait([this, watch = presence_.watch()](error_code ec) {
-    // Taken back: it was armed for an earlier deadline, or stopped.
+    // Cancelled: the timer was armed for an earlier deadline, or stopped.
     if (watch.expired() || ec) return;
     on_deadline();
   });
+  armed_ = true;
 }
 
-/// The timer is not taken back when an answer comes: it wakes at the earliest deadline or before,
-/// and finds out which is the earliest now.
+/// An answer does not cancel the timer. It expires at the earliest deadline or before, and is armed
+/// again for the earliest that is left.
 void Store::Implementation::on_deadline() {
-  armed_ = true;  // for a call meanwhile: the earliest is looked for when all are completed
+  armed_ = true;  // calls meanwhile do not arm it; the end of this function does
   const auto now = SteadyClock::now();
   const auto is_due = [now](const Pending* one) { return one != nullptr && one->deadline <= now; };
   Pending* first = pending_.first();
-  // A loop with much else to do may find answers that have come and were not read yet.
+  // A busy loop may have answers that have arrived and were not read yet.
   const auto watch = presence_.watch();
   for (const Pending* before = nullptr; is_due(first) && first != before;) {
     before = first;
@@ -333,7 +325,7 @@ void Store::Implementation::on_deadline() {
     if (watch.expired()) return;
     first = pending_.first();
   }
-  // All at once: the first of these completions may close the connection.
+  // Collected first, because a completion may close the connection.
   PendingLink due;
   for (; is_due(first); first = pending_.first()) {
     first->unlink();
@@ -352,8 +344,8 @@ void Store::Implementation::complete_due(PendingLink& due) {
     pending.unlink();
     store::Completion& completion = *std::exchange(pending.completion, nullptr);
     if (pending.is_lost) pending_.give_back(pending);
-    count(StoreError::timeout);
-    completion.complete(failure(StoreError::timeout), clock_.now());
+    count(store::Error::timeout);
+    completion.complete(failure(store::Error::timeout), clock_.now());
   }
 }
 
@@ -362,11 +354,11 @@ void Store::Implementation::complete_due(PendingLink& due) {
 void Store::Implementation::complete(Pending& pending, const store::Result& result) {
   store::Completion& completion = *std::exchange(pending.completion, nullptr);
   pending_.give_back(pending);
-  if (result.error != StoreError::none) count(result.error);
+  if (result.error != store::Error::none) count(result.error);
   completion.complete(result, clock_.now());
 }
 
-void Store::Implementation::count(StoreError error) {
+void Store::Implementation::count(store::Error error) {
   has_decided_ = false;
   counters_.errors[static_cast<std::size_t>(error)].add();
 }
@@ -436,11 +428,11 @@ std::optional<store::Result> Store::probe(store::Completion& completion, Instant
   implementation_->probe(completion, now);
   return std::nullopt;
 }
-std::string_view Store::trouble() const {
-  return implementation_->trouble();
+std::string_view Store::last_error() const {
+  return implementation_->last_error();
 }
-std::string_view Store::said(StoreError error) const {
-  return implementation_->said(error);
+std::string_view Store::last_reply(store::Error error) const {
+  return implementation_->last_reply(error);
 }
 void Store::watch(std::function<void()> changed) {
   implementation_->watch(std::move(changed));

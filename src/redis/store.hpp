@@ -1,13 +1,13 @@
 // The store that instances share: one connection to Redis, whose scripts decide.
 //
 // Belongs to one worker and is used on its loop only. Completes every call later, even a failure.
-// While there is no connection every call fails in the next pass of the loop; the store reconnects
-// by itself, with backoff and jitter, resolving the name again. All commands of one pass of the
-// loop leave in one write. An answer that arrives after its deadline is dropped, and nothing that
-// may have run is sent again. Destroyed when no completion is pending: after stop() and one more
-// pass of the loop, or with the loop; never from within a completion. Names are resolved by
-// getaddrinfo in a thread of the loop's, and nothing ends one that waits for a dead name server:
-// the loop's destructor waits for it.
+// Without a connection every call fails in the next pass of the loop; the store reconnects by
+// itself, with backoff and jitter, and resolves the name again. All commands of one pass of the
+// loop are sent in one write. An answer that arrives after its deadline is dropped, and a command
+// that may have run is not sent again. A call that throws std::bad_alloc sends nothing and is not
+// completed. Destroy it when no completion is pending: after stop() and one more pass of the loop,
+// or with the loop; never from within a completion. Names are resolved by getaddrinfo in a thread
+// of the loop, which cannot be cancelled: the destructor of the loop waits for it.
 #pragma once
 
 #include <cstdint>
@@ -24,27 +24,27 @@
 #include "base/clock.hpp"
 #include "base/counters.hpp"
 #include "redis/options.hpp"
-#include "redis/receiver.hpp"
 #include "redis/script.hpp"
+#include "store/error.hpp"
 #include "store/remote_store.hpp"
 
 namespace weir::redis {
 
 /// Read by a scrape; written by the worker.
 struct StoreCounters {
-  Counter questions;                  ///< sent, those repeated after NOSCRIPT not included
-  Counter errors[store_error_count];  ///< by StoreError
-  Counter connects;                   ///< handshakes that succeeded
-  Counter late_answers;               ///< came after their deadline
-  Counter settlements_lost;           ///< named a hold that Redis does not have
+  Counter questions;                   ///< sent, those repeated after NOSCRIPT not included
+  Counter errors[store::error_count];  ///< by store::Error
+  Counter connects;                    ///< handshakes that succeeded
+  Counter late_answers;                ///< arrived after their deadline
+  Counter settlements_lost;            ///< of holds that Redis does not have
 };
 
-/// Everything a store needs besides its connection.
+/// The policies and scripts of a store.
 struct StoreSetup {
   std::vector<std::string> policy_names;  ///< by Claim::policy_id
   /// Every set of algorithms that a request's claims can have together, each once; their scripts
-  /// are loaded when connecting. To ask with a set that is not among them is an error of the
-  /// program, and fails with Error::other.
+  /// are loaded when connecting. A request with another set is a programming error and fails with
+  /// Error::other.
   std::vector<AlgorithmSet> algorithm_sets;
   std::uint64_t seed = 0;              ///< of the reconnect jitter; random in production
   Clock script_clock = Clock::server;  ///< argument (tests): the scripts take acquire()'s `now`
@@ -57,13 +57,13 @@ class Store final : public store::RemoteStore {
         const MonotonicClock& clock, StoreCounters& counters);
   ~Store() override;
 
-  /// Another configuration begins. `policy_names` are those of before and perhaps more; scripts for
-  /// sets that are new are loaded over the connection, and are sent as text until they are.
+  /// Prepares for another configuration. `policy_names` begin with those there are. Scripts for new
+  /// sets are loaded when they are first used, and are sent as text until then.
   void extend(std::vector<std::string> policy_names,
               const std::vector<std::uint8_t>& algorithm_sets);
   /// Connects, and keeps doing so until stop().
   void start();
-  /// Ends the connection and fails what is pending; the loop is left with nothing of this store.
+  /// Ends the connection and fails pending calls. Nothing of this store stays in the loop.
   void stop();
 
   /// Within what is left of options.timeout since Acquisition::arrived_at.
@@ -73,23 +73,24 @@ class Store final : public store::RemoteStore {
                                     Instant now) override;
   std::optional<store::Result> forget(const store::Key& key, store::Completion& completion,
                                       Instant now) override;
-  /// Holds nothing, so each settlement names a hold that is not there and is counted as lost.
+  /// Counts each settlement as lost: Redis has no holds.
   void settle(std::span<const store::Settlement> settlements, Instant now) override;
 
   /// Connected, authenticated, scripts loaded.
   bool is_ready() const override;
-  /// False also before the first decision of a connection. True if there is no script.
+  /// False before the first decision of a connection. True if there is no script.
   bool has_decided() const override;
-  /// For connect_timeout.
+  /// Whether no reply arrived for connect_timeout.
   bool is_silent() const override;
   void reconnect() override;
   std::optional<store::Result> probe(store::Completion& completion, Instant now) override;
 
-  /// What the last failed attempt or broken connection said, or, while ready, the last answer if
-  /// that was an error: for the log and /readyz. Empty while all is well. Never a secret.
-  std::string_view trouble() const;
-  /// The text of Redis with its last error of this kind; empty if it is not an error of Redis.
-  std::string_view said(StoreError error) const;
+  /// The reason why the last attempt or the connection failed, or, while ready, the last reply if
+  /// it was an error. Empty if there was no failure. For the log and /readyz; never contains a
+  /// secret.
+  std::string_view last_error() const;
+  /// The text of the last error reply of this kind; empty if Redis has returned none.
+  std::string_view last_reply(store::Error error) const;
   /// Called from the loop when is_ready() has changed or another attempt failed.
   void watch(std::function<void()> changed);
 

@@ -17,8 +17,8 @@ std::optional<Problem> start_tls(redisContext& context, const tls::ClientFiles& 
   if (!shared) return shared.error();
   tls::NativeConnection connection = (*shared)->connection_to(host);
   if (connection == nullptr) return Problem{"TLS: out of memory"};
-  SSL_set_alpn_protos(connection.get(), nullptr, 0);  // there is no name for what Redis speaks
-  SSL_set_read_ahead(connection.get(), 0);  // hiredis looks for more at the socket, never behind it
+  SSL_set_alpn_protos(connection.get(), nullptr, 0);  // ALPN has no name for the protocol of Redis
+  SSL_set_read_ahead(connection.get(), 0);  // hiredis polls the socket, not the buffer of OpenSSL
   if (redisInitiateSSL(&context, connection.get()) != REDIS_OK) return Problem{context.errstr};
   static_cast<void>(connection.release());  // the context owns it now
   return std::nullopt;
@@ -26,7 +26,7 @@ std::optional<Problem> start_tls(redisContext& context, const tls::ClientFiles& 
 
 std::string take_tls_error() {
   const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
-  ERR_clear_error();  // what stays would be taken for the failure of another connection
+  ERR_clear_error();  // or it would be reported for another connection
   return reason != nullptr ? std::string("TLS: ") + reason : std::string();
 }
 

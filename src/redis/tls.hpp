@@ -1,5 +1,5 @@
-// TLS to Redis, where hiredis has its ssl module (1.0 and later); elsewhere the configuration
-// refuses rediss://.
+// TLS to Redis, with the ssl module of hiredis (1.0 and later). Without it the configuration
+// rejects rediss://.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,14 @@ struct redisContext;
 
 namespace weir::redis {
 
-/// Before the first byte of a connection. The files are read each time, so that renewed ones are
-/// used; the server's certificate must name their `server_name`, or else `host`.
+/// Starts TLS before the first byte of a connection. Reads the files each time, so that renewed
+/// ones are used. The server's certificate must have the name `server_name`, or `host` if that is
+/// empty.
 std::optional<Problem> start_tls(redisContext& context, const tls::ClientFiles& files,
                                  const std::string& host);
 
-/// Why this thread's last handshake failed, which hiredis does not pass on; empty if it did not.
+/// Returns and clears the error of this thread's last handshake, which hiredis does not pass on;
+/// empty if there is none.
 std::string take_tls_error();
 
 }  // namespace weir::redis

@@ -12,7 +12,7 @@ void each(Asked& leader, Visitor&& visit) {
     visit(*asked);
 }
 
-/// The key's state, or nullptr. One left by another algorithm (a reload changed it) is none.
+/// The key's state, or nullptr. A state of another algorithm, from before a reload, does not count.
 template <class State>
 State* present(const Asked& leader) {
   if (!leader.slot || leader.slot->algorithm != leader.claim->policy->algorithm) return nullptr;
@@ -47,7 +47,7 @@ std::int64_t units_due(const Asked& asked, bool admitted) {
   return asked.claim->policy->count_rejected ? asked.claim->demand.cost : 0;
 }
 
-/// A look (cost 0) says nothing about whether the key is being denied.
+/// A look (cost 0) does not show whether the key is being denied.
 void mark(Slot& slot, const Asked& asked) {
   if (asked.claim->demand.cost > 0) slot.denied = !asked.admission.allowed;
 }
@@ -84,8 +84,8 @@ void settle(Asked& leader, Instant now, bool admitted) {
       if (state) mark(*leader.slot, asked);
       const rules::Policy& policy = *asked.claim->policy;
       const State& settled = state ? *state : fresh;
-      // Allowed, and counted because another claim denied: the same request may now have to wait
-      // here, too.
+      // This claim was charged although another one denied the request, so the next such request
+      // may have to wait for this key too.
       if (policy.count_rejected && asked.admission.allowed && !admitted) {
         asked.admission.retry_after = admit(policy, settled, now, asked.claim->demand).retry_after;
       }

@@ -1,7 +1,7 @@
-// A claim while its request is being decided, and the two steps of deciding: ask, then settle.
+// A claim while the memory store decides its request, and the two steps of a decision: ask, settle.
 //
-// Claims of one request on one key form a chain in the request's order and share a state: what an
-// earlier one will take, a later one does not get. The shard is held by the caller throughout.
+// Claims of one request on one key form a chain in the request's order and share a state: units
+// that an earlier one takes are not available to a later one. The caller holds the shard.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ struct Asked {
   rules::Admission admission{};
 };
 
-/// Answers every claim of the chain as if the earlier ones of it had been charged. Charges nothing.
+/// Computes the admission of each claim as if the earlier ones had been charged. Charges nothing.
 void ask(Asked& leader, Instant now);
 
-/// Charges the chain: what was admitted if the request was, and what counts though rejected. Then
-/// writes the decisions. May insert the key, which moves other slots of the shard.
+/// Charges the claims that are allowed if the request is admitted, and those with count_rejected if
+/// it is not. Then writes the decisions. May insert the key, which moves other slots of the shard.
 void settle(Asked& leader, Instant now, bool admitted);
 
 }  // namespace weir::store

@@ -1,8 +1,9 @@
-// Whether the remote store is worth asking: pure, with the time as an argument.
+// A circuit breaker for the remote store. Pure, with the time as an argument; belongs to one
+// worker.
 //
-// closed -> open after consecutive errors -> half-open after a while, when exactly one question
-// goes through -> closed by its success, open again by its failure. Results of questions that were
-// sent before it opened change nothing while it is open. Belongs to one worker.
+// Closed: opens after consecutive errors. Open: after retry_after it lets one question through and
+// is half-open. Half-open: closes if that question succeeds, and opens again if it fails. While it
+// is open, results of earlier questions are ignored.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +14,25 @@ namespace weir::store {
 
 class Breaker {
  public:
-  /// In the order in which weir_store_breaker_state counts: the higher, the worse.
+  /// With the values of weir_store_breaker_state.
   enum class State : std::uint8_t { closed, half_open, open };
 
-  /// `failures` in a row open it; at least 1. `retry_after`: until a question is let through.
+  /// `failures`: consecutive ones that open it, at least 1. `retry_after`: from opening until one
+  /// question is let through.
   Breaker(int failures, Duration retry_after) : limit_(failures), retry_after_(retry_after) {}
+
+  /// Replaces both values; an open breaker counts from the time at which it opened.
+  void set(int failures, Duration retry_after) {
+    limit_ = failures;
+    retry_after_ = retry_after;
+  }
 
   State state() const { return state_; }
 
-  /// Asked right before a question is sent: who is let through has to report how it went.
+  /// Whether a question may be sent. If so, its result must be reported.
   bool lets_through(Instant now) {
     if (state_ == State::closed) return true;
-    if (state_ == State::half_open || now < retry_at_) return false;
+    if (state_ == State::half_open || now < opened_at_ + retry_after_) return false;
     state_ = State::half_open;
     return true;
   }
@@ -35,13 +43,13 @@ class Breaker {
     failures_ = 0;
   }
 
-  /// True if this failure opened it.
+  /// Returns true if this failure opened it.
   bool failed(Instant now) {
     if (state_ == State::open) return false;
     if (state_ == State::closed && ++failures_ < limit_) return false;
     state_ = State::open;
     failures_ = 0;
-    retry_at_ = now + retry_after_;
+    opened_at_ = now;
     return true;
   }
 
@@ -50,7 +58,7 @@ class Breaker {
   Duration retry_after_;
   State state_ = State::closed;
   int failures_ = 0;  ///< in a row, while closed
-  Instant retry_at_{};
+  Instant opened_at_{};
 };
 
 }  // namespace weir::store

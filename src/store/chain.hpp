@@ -15,7 +15,7 @@
 namespace weir::store {
 
 struct ChainOptions {
-  Duration timeout{0};  ///< of one decision, queueing included
+  Duration timeout{0};  ///< of one decision, including the time in queues
   int breaker_failures = 1;
   Duration breaker_retry_after{0};
   std::uint64_t seed = 0;  ///< of the denial memory's hash; random in production
@@ -35,8 +35,10 @@ class Chain {
             {.memory = memory_, .known = known_, .breaker = breaker_, .timeout = options.timeout}),
         denials_(single_flight_, known_) {}
 
-  /// The first link: what the limiter uses.
+  /// The first link, for the limiter.
   Store& front() { return denials_; }
+  /// See Breaker.
+  void set_breaker(int failures, Duration retry_after) { breaker_.set(failures, retry_after); }
   /// See CircuitBreaker.
   void probe(Instant now) { breaker_.probe(now); }
   Breaker::State breaker() const { return breaker_.state(); }

@@ -12,7 +12,7 @@ namespace weir::store {
 struct ChainCounters {
   Counter remembered;     ///< requests denied by a remembered denial
   Counter alone;          ///< requests decided by on_failure
-  Counter not_connected;  ///< of those, the ones that found no connection
+  Counter not_connected;  ///< `alone` because there was no connection
   std::atomic<Breaker::State> breaker{Breaker::State::closed};
 };
 

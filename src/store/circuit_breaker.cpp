@@ -18,8 +18,8 @@ std::optional<Result> CircuitBreaker::acquire(Acquisition& acquisition, Completi
   return result;
 }
 
-/// A question that was let through has a result even if there is no memory for it: the breaker
-/// waits for one.
+/// Returns a result also without memory: the breaker waits for the result of each question that it
+/// let through.
 std::optional<Result> CircuitBreaker::ask(Acquisition& acquisition, Completion& completion,
                                           Instant now) noexcept {
   Forwarded<CircuitBreaker>* asked = nullptr;
@@ -63,8 +63,8 @@ void CircuitBreaker::note(Error error, Instant now) {
   last_error_ = error;
   const bool opened = breaker_.failed(now);
   publish_state();
-  // If this connection's server is silent, a new connection may find another. A server that is only
-  // slow would be slower for another connection.
+  // If the server is silent, a new connection may reach another one. A slow server would only
+  // become slower.
   if (opened && error == Error::timeout && remote_.is_silent()) remote_.reconnect();
 }
 

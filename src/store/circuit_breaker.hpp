@@ -1,7 +1,7 @@
-// A link of the chain: stops asking the remote store after consecutive errors, and lets one
-// question through from time to time (store/breaker.hpp).
+// A link of the chain: sends no requests to the remote store after consecutive errors, but for one
+// from time to time (store/breaker.hpp).
 //
-// A question that is not asked fails at once, with the last error. Belongs to one worker.
+// A request that is not sent fails at once, with the last error. Belongs to one worker.
 #pragma once
 
 #include "store/breaker.hpp"
@@ -19,20 +19,22 @@ class CircuitBreaker final : public Link {
     publish_state();
   }
 
-  /// Writes Acquisition::asked_at if it asks.
+  /// Writes Acquisition::asked_at if it sends the request.
   std::optional<Result> acquire(Acquisition& acquisition, Completion& completion,
                                 Instant now) override;
 
-  /// To be called with every tick of the worker: while the last result of Redis was no decision, or
-  /// the breaker is open, asks whether a decision is possible again, without a request.
+  /// To be called with every tick of the worker. If the last result of Redis was no decision, or
+  /// the breaker is open, tests without a request whether Redis decides.
   void probe(Instant now);
+
+  void set(int failures, Duration retry_after) { breaker_.set(failures, retry_after); }
 
   /// Connected, and the breaker is closed.
   bool is_trusted() const {
     return remote_.is_ready() && breaker_.state() == Breaker::State::closed;
   }
   Breaker::State state() const { return breaker_.state(); }
-  /// The reason why the remote store did not decide, the last time it did not.
+  /// The last reason for which the remote store did not decide.
   Error last_error() const { return last_error_; }
 
  private:

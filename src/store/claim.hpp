@@ -1,4 +1,4 @@
-// A claim is one question to a store: this policy, this key, this cost.
+// A claim: one policy, one key and one cost, for a store to decide.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,23 @@
 
 namespace weir::store {
 
-/// Claims of one request; a store takes no more.
+/// The most claims that a request can have.
 inline constexpr std::size_t claims_per_request = 16;
 
-/// How a claim is decided while the store that instances share does not decide.
+/// The decision about a claim while the shared store does not decide.
 enum class OnFailure : std::uint8_t {
   local,  ///< by the memory store, with Claim::local_rule
-  allow,  ///< it does not limit the request
+  allow,  ///< the claim does not limit the request
   deny,   ///< the request fails
 };
 
-/// Everything it points to stays in place until the result is there.
+/// Everything it points to stays valid until the result.
 struct Claim {
   const rules::Policy* policy = nullptr;
   const rules::Policy* local_rule = nullptr;  ///< OnFailure::local: this instance's share
   Hash128 identity;                           ///< keyed hash of the client's identity
   std::uint32_t policy_id = 0;                ///< distinguishes the policies of one identity
-  std::uint32_t policy_revision = 0;  ///< of its definition: a denial by another one does not hold
+  std::uint32_t policy_revision = 0;  ///< a remembered denial of another revision does not hold
   bool shadow = false;  ///< decided and charged, but its denial does not deny the request
   OnFailure on_failure = OnFailure::local;
   rules::Demand demand;

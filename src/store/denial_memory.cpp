@@ -1,7 +1,7 @@
 #include "store/denial_memory.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <tuple>
 
 namespace weir::store {
 
@@ -21,8 +21,12 @@ void DenialMemory::remember(const Key& key, const rules::Decision& decision, Ins
   Set& set = sets_[position(key.identity, key.policy_id)];
   auto* entry = std::ranges::find(set, key, &Entry::key);
   if (entry == set.end()) {
-    // What is only kept to be shown makes room first, however long it would be.
-    const auto worth = [](const Entry& one) { return std::pair(!one.allowed, one.until); };
+    // Replaces an entry without further use, else an admission, which is only kept for the
+    // response, else the denial that expires first. asking() uses a denial for `longest` after its
+    // expiry.
+    const auto worth = [answered_at](const Entry& one) {
+      return std::tuple(one.until + longest > answered_at, !one.allowed, one.until);
+    };
     entry = std::ranges::min_element(set, {}, worth);
   }
 
@@ -44,10 +48,10 @@ std::optional<rules::Decision> DenialMemory::recall(const Key& key, Instant now)
   const auto* const entry = std::ranges::find(set, key, &Entry::key);
   if (entry == set.end() || now >= entry->until) return std::nullopt;
 
-  // The store counted from some instant before answered_at: what is left is at most this.
+  // The durations count from an instant before answered_at, so no more than this is left of them.
   const Duration elapsed = std::max(now - entry->answered_at, Duration{0});
   const auto rest_of = [&](Duration duration) { return std::max(duration - elapsed, Duration{0}); };
-  // More may be available by now than `remaining` says, but it is not whole: there is more to come.
+  // More than `remaining` may be available by now, but not all of it: more_after is not 0.
   const Duration shortest_wait = entry->more_after > Duration{0} ? Duration{1} : Duration{0};
   rules::Decision decision{.allowed = entry->allowed,
                            .limit = entry->limit,

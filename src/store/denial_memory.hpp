@@ -1,11 +1,11 @@
-// Recent denials of the remote store, so that it is not asked again before its answer could change.
-// Bounded: a new entry without room evicts the one that ends soonest.
+// Recent denials of the remote store, which need not be asked again before its answer could change.
+// Bounded: a new entry may replace the one that expires first.
 //
-// Exact. Redis executed a question after it was sent, and a denial holds for retry_after from then
-// whatever else comes; so until sent_at + retry_after the same demand on the same key is denied.
-// That an operator resets the key, or another instance another policy, is noticed after `longest`
-// at the latest. Nothing here may be used where a denial has to be charged (count_rejected), or for
-// a demand with overdraft. Belongs to one worker.
+// Exact. Redis executes a question after it was sent, and a denial holds for retry_after from then,
+// so until sent_at + retry_after the same demand on the same key is denied. A key that is reset, or
+// a policy that another instance changes, takes effect after `longest` at the latest. Not for
+// policies with count_rejected, whose denials are charged, nor for demands with overdraft. Belongs
+// to one worker.
 #pragma once
 
 #include <array>
@@ -24,14 +24,14 @@ namespace weir::store {
 
 struct Flight;
 
-/// The decision about the same demand right after this one, which was without overdraft. An
-/// admission that left one unit too few contains the time when more is available: that is a denial
-/// and its retry time. Empty: denied, but the retry time is unknown.
+/// The decision about the same demand, without overdraft, right after this one. If an admission
+/// leaves one unit too few, its more_after is the retry time of the next denial. Empty: denied, but
+/// the retry time is unknown.
 std::optional<rules::Decision> decision_after(const rules::Decision& decision, std::int64_t cost);
 
 class DenialMemory {
  public:
-  /// No denial is believed for longer.
+  /// The longest time for which a denial is kept.
   static constexpr Duration longest = std::chrono::seconds(5);
 
   /// A demand on a key.
@@ -49,35 +49,35 @@ class DenialMemory {
             .cost = claim.demand.cost};
   }
 
-  /// `sets` of four entries each: a power of two. `seed` of the hash: random in production.
+  /// `sets`: a power of two, of four entries each. `seed`: of the hash; random in production.
   DenialMemory(std::size_t sets, std::uint64_t seed) : hash_(seed), sets_(sets) {}
 
-  /// Keeps the decision about a claim of a request that is denied. The instants are of our own
-  /// clock. An allowed claim is kept too, to be shown; it replaces an earlier denial.
+  /// Keeps the decision about a claim of a request that is denied. The instants are those of the
+  /// local clock. An allowed claim is kept too, for the response; it replaces an earlier denial.
   void remember(const Key& key, const rules::Decision& decision, Instant sent_at,
                 Instant answered_at);
 
-  /// The same demand, as the store would answer it now as far as is known: if it is denied, then
-  /// for certain; its durations have shrunk by the time that has passed, and are never too short.
-  /// Empty: nothing is known.
+  /// The remembered decision about the same demand, with its durations less the time that has
+  /// passed. The store would deny a demand that is denied here, and no duration is too short.
+  /// Empty: nothing is remembered.
   std::optional<rules::Decision> recall(const Key& key, Instant now) const;
 
-  /// A demand whose denial expired no longer ago than `longest` has a place to note the flight that
-  /// asks about it now; nullptr for any other demand. remember() clears the place.
+  /// For a demand whose denial expired within the last `longest`: the place for the flight that
+  /// asks about it. nullptr for any other demand. remember() clears the place.
   Flight** asking(const Key& key, Instant now);
-  /// The flight has its answer, and is noted no more. If it `left` enough for another such demand,
-  /// the denial is forgotten.
+  /// Removes a flight that has its answer. If it `left` enough for another such demand, removes the
+  /// denial too.
   void land(const Key& key, const Flight& flight, bool left);
 
-  /// The key was reset: nothing is known of it, whatever the cost.
+  /// Removes the entries of a key that was reset, for all costs.
   void forget(const Hash128& identity, std::uint32_t policy_id);
 
  private:
   struct Entry {
     Key key;
     bool allowed = false;
-    bool is_final = false;  ///< it never passes: there is no retry_after
-    Instant until{};        ///< known up to here; an empty entry ended long ago
+    bool is_final = false;  ///< it can never pass: there is no retry_after
+    Instant until{};        ///< its expiry; long ago if the entry is unused
     Instant answered_at{};
     std::int64_t limit = 0;
     std::int64_t remaining = 0;

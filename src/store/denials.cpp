@@ -5,12 +5,14 @@ namespace weir::store {
 std::optional<Result> Denials::acquire(Acquisition& acquisition, Completion& completion,
                                        Instant now) {
   if (const auto denied = known_.recall(acquisition, now)) return denied;
-  Forwarded<Denials>& asked = asked_.take(*this);
-  asked.acquisition = &acquisition;
-  asked.caller = &completion;
-  const auto result = next_.acquire(acquisition, asked, now);
-  if (!result) return std::nullopt;
-  asked_.give_back(asked);
+  auto asked = asked_.borrow(*this);
+  asked->acquisition = &acquisition;
+  asked->caller = &completion;
+  const auto result = next_.acquire(acquisition, *asked, now);
+  if (!result) {
+    asked.keep();
+    return std::nullopt;
+  }
   note(acquisition, *result, now);
   return result;
 }

@@ -1,4 +1,4 @@
-// A link of the chain: denies what Redis has denied lately, without asking again (ADR 0014).
+// A link of the chain: repeats recent denials of Redis without asking again (ADR 0014).
 //
 // Belongs to one worker.
 #pragma once

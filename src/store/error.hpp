@@ -1,4 +1,4 @@
-// Why a store did not decide. Values; thread-safe.
+// The reasons for which a store does not decide. Values; thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ enum class Error : std::uint8_t {
   out_of_memory,    ///< OOM
   refused,          ///< NOAUTH, WRONGPASS, NOPERM, also within a script: permissions are missing
   script_missing,   ///< NOSCRIPT
-  other,            ///< any other error, or an answer that none of our scripts returns
+  other,            ///< any other error, or a reply that no script returns
 };
 inline constexpr std::size_t error_count = static_cast<std::size_t>(Error::other) + 1;
 
-/// As metrics and logs name it: `timeout`, `connection_lost`.
+/// The name in metrics and logs: `timeout`, `connection_lost`.
 std::string_view to_string(Error error);
 
 }  // namespace weir::store

@@ -12,12 +12,14 @@ std::optional<Result> Fallback::acquire(Acquisition& acquisition, Completion& co
                                         Instant now) {
   if (now - acquisition.arrived_at >= timeout_)
     return decide_alone(acquisition, Error::timeout, now);
-  Forwarded<Fallback>& asked = asked_.take(*this);
-  asked.acquisition = &acquisition;
-  asked.caller = &completion;
-  const auto result = next_.acquire(acquisition, asked, now);
-  if (!result) return std::nullopt;
-  asked_.give_back(asked);
+  auto asked = asked_.borrow(*this);
+  asked->acquisition = &acquisition;
+  asked->caller = &completion;
+  const auto result = next_.acquire(acquisition, *asked, now);
+  if (!result) {
+    asked.keep();
+    return std::nullopt;
+  }
   return result->error == Error::none ? *result : decide_alone(acquisition, result->error, now);
 }
 

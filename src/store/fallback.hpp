@@ -1,8 +1,8 @@
-// A link of the chain: decides by on_failure what the store after it does not decide, and what has
-// no time left.
+// A link of the chain: decides by on_failure if the next store does not decide, or if there is no
+// time left to ask it.
 //
 // Claims with OnFailure::local are decided together by the memory store, with their local_rule.
-// Those with OnFailure::allow do not take part. A non-shadow claim with OnFailure::deny fails the
+// Claims with OnFailure::allow do not take part. A non-shadow claim with OnFailure::deny fails the
 // request, and nothing is charged; so does a lack of memory. Belongs to one worker.
 #pragma once
 
@@ -21,12 +21,12 @@ class Fallback final : public Link {
 
   std::optional<Result> acquire(Acquisition& acquisition, Completion& completion,
                                 Instant now) override;
-  /// The local share of the key is removed too.
+  /// Removes the key in the memory store too.
   std::optional<Result> forget(const Key& key, Completion& completion, Instant now) override {
     local_.forget(key);
     return next_.forget(key, completion, now);
   }
-  /// Each goes to the store that granted it.
+  /// Passes each settlement to the store that granted its hold.
   void settle(std::span<const Settlement> settlements, Instant now) override;
 
  private:

@@ -1,6 +1,6 @@
-// One acquisition in the single flight link: it asks for others, or waits for one that asks.
+// An acquisition in the single flight link: it asks the next store, or waits for another that does.
 //
-// Those that wait form a ring with the one that asks, in the order in which they came.
+// Waiting acquisitions form a ring with the one that asks, in order of arrival.
 #pragma once
 
 #include <optional>
@@ -34,7 +34,7 @@ struct Flight final : Completion {
   SingleFlight& link;
   Acquisition* acquisition = nullptr;
   Completion* caller = nullptr;
-  DenialMemory::Key demand;  ///< of the one that asks: the others wait for its answer
+  DenialMemory::Key demand;  ///< of an acquisition that asks; others wait for its answer
   Flight* previous = this;
   Flight* next = this;
 };

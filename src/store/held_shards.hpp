@@ -31,7 +31,7 @@ class HeldShards {
   HeldShards(const HeldShards&) = delete;
   HeldShards& operator=(const HeldShards&) = delete;
 
-  /// One instant for all of them, before the latest of none.
+  /// Advances all shards to one instant, which is not before the latest of any, and returns it.
   Instant advance_to(Instant now) {
     for (const Shard* const shard : shards_)
       now = std::max(now, shard->latest());

@@ -1,6 +1,6 @@
-// The hash under which the memory store knows a key: 64 bits over identity and policy, mixed with
-// secret words drawn from the seed, so that nobody outside can choose keys that crowd one place.
-// Two of a million keys share a hash with a chance of 3e-8. Pure; thread-safe.
+// The hash of a key in the memory store: 64 bits over identity and policy, mixed with secret words
+// drawn from the seed, so that clients cannot choose keys that collide. The chance that two of a
+// million keys share a hash is 3e-8. Pure; thread-safe.
 #pragma once
 
 #include <array>

@@ -11,8 +11,8 @@ namespace {
 /// The decisions about the same request, right after this one.
 struct Next {
   boost::container::static_vector<std::optional<rules::Decision>, claims_per_request> decisions;
-  bool denied = false;  ///< the request would be
-  bool known = true;    ///< every denial's retry time is
+  bool denied = false;  ///< the request would be denied
+  bool known = true;    ///< the retry time of every denial is known
 };
 
 Next next_of(const Acquisition& acquisition) {

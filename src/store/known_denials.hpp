@@ -1,7 +1,7 @@
 // The remembered denials of Redis, for whole requests.
 //
-// Shared by the two links that use them: Denials, which denies and remembers, and SingleFlight,
-// which looks again when an answer has arrived. Belongs to one worker.
+// Shared by two links: Denials, which denies and remembers, and SingleFlight, which looks again
+// when an answer has arrived. Belongs to one worker.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ namespace weir::store {
 /// charged, and each claim is decided by its key alone. Pure.
 bool may_be_remembered(std::span<const Claim> claims);
 
-/// Whether the same request would pass right after this one, which was decided as `acquisition`
-/// says. False if that is unknown. Pure.
+/// Whether the same request would pass right after this decided acquisition. False if that is
+/// unknown. Pure.
 bool leaves_enough(const Acquisition& acquisition);
 
 class KnownDenials {
@@ -26,7 +26,7 @@ class KnownDenials {
   KnownDenials(DenialMemory& memory, ChainCounters& counters)
       : memory_(memory), counters_(counters) {}
 
-  /// The result if one of the claims is remembered as denied; writes the decisions that are known.
+  /// The result if one of the claims is remembered as denied. Writes the remembered decisions.
   std::optional<Result> recall(Acquisition& acquisition, Instant now) const;
   /// Remembers the decisions of Redis if the same request would be denied now.
   void remember(const Acquisition& acquisition, Instant now);

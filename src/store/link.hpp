@@ -1,11 +1,11 @@
-// What the links of a chain have in common (store/chain.hpp).
+// The base of the links of a chain (store/chain.hpp).
 #pragma once
 
 #include "store/store.hpp"
 
 namespace weir::store {
 
-/// A store before another one. It passes on what it does not override.
+/// A store before another one. Passes on the calls that it does not override.
 class Link : public Store {
  public:
   explicit Link(Store& next) : next_(next) {}

@@ -1,4 +1,4 @@
-// Claims that read and charge nothing, for Store::peek().
+// Claims that charge nothing, for Store::peek().
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace weir::store {
 
 using Looks = boost::container::static_vector<Claim, claims_per_request>;
 
-/// The same claims with cost 0. They view what `claims` view.
+/// The same claims with cost 0. Valid as long as the texts of `claims`.
 inline Looks looks_of(std::span<const Claim> claims) {
   Looks looks(claims.begin(), claims.end());
   for (Claim& look : looks)

@@ -11,8 +11,7 @@
 namespace weir::store {
 namespace {
 
-// Small enough that regrowing a shard, which everyone who wants it waits for, takes tens of
-// microseconds.
+// Small enough that growing a shard, which blocks its users, takes tens of microseconds.
 constexpr std::size_t keys_per_shard = 4096;
 
 using Questions = boost::container::static_vector<Asked, claims_per_request>;
@@ -64,7 +63,7 @@ bool MemoryStore::decide(std::span<const Claim> claims, Instant now,
   }
   const bool admitted = std::ranges::all_of(
       questions, [](const Asked& asked) { return asked.admission.allowed || asked.claim->shadow; });
-  // Absent keys last: inserting one moves slots that others still point to.
+  // Absent keys are settled last: inserting one moves slots that other claims point to.
   for (const bool absent : {false, true}) {
     for (Asked& asked : questions) {
       if (asked.leads && (asked.slot == nullptr) == absent) store::settle(asked, now, admitted);

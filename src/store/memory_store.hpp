@@ -6,7 +6,8 @@
 // shards involved are locked in order, all claims are asked, then all charged or none. Time is
 // monotone within a shard whatever instants callers bring. Expired keys are reclaimed a few slots
 // at a time by the calls themselves; no thread walks the table. At the bound an insertion evicts:
-// whole keys first, then the soonest whole, a key that is being denied last. Thread-safe.
+// whole keys first, then those that are whole soonest, keys that are being denied last.
+// Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -42,19 +43,18 @@ class MemoryStore final : public Store {
   std::optional<Result> peek(Acquisition& acquisition, Completion& completion,
                              Instant now) override;
   std::optional<Result> forget(const Key& key, Completion& completion, Instant now) override;
-  /// Holds nothing, so each settlement names a hold that is not there and is counted as lost.
+  /// Counts each settlement as lost: there are no holds.
   void settle(std::span<const Settlement> settlements, Instant now) override;
 
-  /// acquire() for callers that need no more than whether the request is admitted: decisions[i]
-  /// answers claims[i].
+  /// As acquire(), without a completion. Returns whether the request is admitted; decisions[i]
+  /// belongs to claims[i].
   bool decide(std::span<const Claim> claims, Instant now, std::span<rules::Decision> decisions);
   void forget(const Key& key);
 
-  /// Another bound, from now on: at most twice as many keys as are new are evicted until it is
-  /// met.
+  /// Replaces the bound. Until it is met, each new key evicts at most two.
   void set_max_keys(std::size_t max_keys);
 
-  std::size_t keys() const;                ///< live and not yet reclaimed
+  std::size_t keys() const;                ///< in use, and expired ones not yet reclaimed
   std::uint64_t evictions() const;         ///< keys with use that were dropped at the bound
   std::uint64_t denied_evictions() const;  ///< of those, keys that were being denied
   std::uint64_t settlements_lost() const;

@@ -6,17 +6,17 @@
 namespace weir::store {
 namespace {
 
-// Four slots a call, in strides that the memory prefetcher likes: room for two dead keys is found
-// for every new one, so dead keys never outnumber the living for long.
+// Four slots a call, in strides that suit the memory prefetcher. Expired keys are reclaimed faster
+// than new ones can arrive.
 constexpr std::uint32_t calls_per_sweep = 8;
 constexpr int slots_per_sweep = 32;
 
-// Of so many keys the least worth keeping is evicted.
+// An eviction compares this many keys.
 constexpr int eviction_sample = 16;
 
 constexpr std::size_t first_capacity = 62;  // with its spill, one page
 
-/// Least worth keeping first: not being denied, then soonest whole.
+/// The smallest is evicted: first keys that are not being denied, then by the time they are whole.
 auto worth(const Slot& slot) {
   return std::tuple(slot.denied, slot.whole_at_s);
 }
@@ -76,8 +76,8 @@ void Shard::make_room() {
   table_.rebuild(worth_reclaiming ? table_.capacity() : next_capacity(), latest_s_);
 }
 
-// In steps small enough that a million keys never cost much more than they must, and not past what
-// the bound can fill (unless the spill ran out).
+// Grows by an eighth, to waste little memory, and not beyond what the bound can fill, unless the
+// spill ran out.
 std::size_t Shard::next_capacity() const {
   const std::size_t now = table_.capacity();
   const std::size_t grown = now + now / 8 + 1;
@@ -97,7 +97,7 @@ void Shard::evict() {
     if (!victim || slot.whole(latest_s_) || worth(slot) < worth(*victim)) victim = &slot;
     if (slot.whole(latest_s_)) break;
   }
-  if (victim == nullptr) return;  // an empty table has nothing to give
+  if (victim == nullptr) return;  // the table is empty
   if (!victim->whole(latest_s_)) {
     ++evictions_;
     denied_evictions_ += victim->denied ? 1 : 0;

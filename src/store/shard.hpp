@@ -1,7 +1,7 @@
 // One shard of the memory store: a slot table under a mutex, with a time that never steps back, a
 // bound in keys, and the sweep that finds room.
 //
-// Everything but `mutex` is to be used by its holder only. insert() and sweep() move slots.
+// Use everything but `mutex` only while holding it. insert() and sweep() move slots.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace weir::store {
 
 class alignas(64) Shard {
  public:
-  /// No more than max_keys slots are ever occupied; at least 1.
+  /// `max_keys`: the most slots that are occupied, at least 1.
   explicit Shard(std::size_t max_keys);
 
   std::mutex mutex;
@@ -29,7 +29,7 @@ class alignas(64) Shard {
   Slot* find(std::uint64_t hash) { return table_.find(hash); }
   /// A slot without state for an absent key: grows the table, or evicts at the bound.
   Slot& insert(std::uint64_t hash);
-  void erase(std::uint64_t hash);  ///< if it is here
+  void erase(std::uint64_t hash);  ///< if it is present
 
   std::size_t keys() const { return table_.size(); }
   std::uint64_t evictions() const { return evictions_; }
@@ -44,7 +44,7 @@ class alignas(64) Shard {
 
   SlotTable table_;
   std::size_t max_keys_;
-  std::size_t hand_ = 0;  ///< where the sweep goes on
+  std::size_t hand_ = 0;  ///< the next slot to sweep
   Instant latest_{};
   std::uint32_t latest_s_ = 0;
   std::uint32_t calls_ = 0;

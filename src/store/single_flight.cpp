@@ -1,5 +1,7 @@
 #include "store/single_flight.hpp"
 
+#include <new>
+
 namespace weir::store {
 
 void Flight::complete(const Result& result, Instant now) noexcept {
@@ -8,7 +10,7 @@ void Flight::complete(const Result& result, Instant now) noexcept {
 
 std::optional<Result> SingleFlight::acquire(Acquisition& acquisition, Completion& completion,
                                             Instant now) {
-  // Out of time: the next link does not ask either.
+  // No time is left: the next link does not ask either.
   if (now - acquisition.arrived_at >= with_.timeout)
     return next_.acquire(acquisition, completion, now);
   const Found found = look_up(acquisition, now);
@@ -42,28 +44,36 @@ SingleFlight::Found SingleFlight::look_up(const Acquisition& acquisition, Instan
   return found;
 }
 
-/// noexcept: others may wait for this flight by the time that something is thrown.
 std::optional<Result> SingleFlight::ask(Acquisition& acquisition, Completion& completion,
-                                        const DenialMemory::Key& expired, Instant now) noexcept {
-  Flight& flight = flights_.take(*this);
-  flight.acquisition = &acquisition;
-  flight.caller = &completion;
-  flight.demand = expired;
-  *with_.memory.asking(expired, now) = &flight;
-  const auto result = next_.acquire(acquisition, flight, now);
-  if (!result) return std::nullopt;
-  with_.memory.land(expired, flight, false);
-  flights_.give_back(flight);
+                                        const DenialMemory::Key& expired, Instant now) {
+  auto flight = flights_.borrow(*this);
+  flight->acquisition = &acquisition;
+  flight->caller = &completion;
+  flight->demand = expired;
+  *with_.memory.asking(expired, now) = &*flight;
+  // No other request can begin to wait during the call, so none waits if it throws.
+  std::optional<Result> result;
+  try {
+    result = next_.acquire(acquisition, *flight, now);
+  } catch (const std::bad_alloc&) {
+    with_.memory.land(expired, *flight, false);
+    throw;
+  }
+  if (result) {
+    with_.memory.land(expired, *flight, false);
+  } else {
+    flight.keep();
+  }
   return result;
 }
 
-/// The answer is there, or there will be none. First the one that asked: with its result the
-/// denial is remembered that those who wait are denied by.
+/// The answer has arrived, or never will. Completes the request that asked first: the next denial
+/// is remembered from its result, and denies those that wait.
 void SingleFlight::land(Flight& flight, const Result& result, Instant now) {
   const bool is_answered = result.error == Error::none && result.decider == Decider::redis;
   with_.memory.land(flight.demand, flight, is_answered && leaves_enough(*flight.acquisition));
   flight.caller->complete(result, now);
-  // Those that wait now all leave; later ones do not wait for this flight any more.
+  // All waiting requests leave the ring; later ones do not wait for this flight any more.
   Flight waiting(*this);
   if (flight.is_linked()) {
     waiting.link_before(flight);
@@ -81,9 +91,20 @@ void SingleFlight::decide_again(Flight& waiting, Instant now) {
   Acquisition& acquisition = *waiting.acquisition;
   Completion& caller = *waiting.caller;
   flights_.give_back(waiting);
-  auto result = with_.known.recall(acquisition, now);
-  if (!result) result = acquire(acquisition, caller, now);
-  if (result) caller.complete(*result, now);
+  if (const auto result = recall_or_acquire(acquisition, caller, now))
+    caller.complete(*result, now);
+}
+
+/// The call of a waiting request has returned, so a lack of memory is a result.
+std::optional<Result> SingleFlight::recall_or_acquire(Acquisition& acquisition,
+                                                      Completion& completion,
+                                                      Instant now) noexcept {
+  try {
+    if (const auto denied = with_.known.recall(acquisition, now)) return denied;
+    return acquire(acquisition, completion, now);
+  } catch (const std::bad_alloc&) {
+    return Result{.error = Error::out_of_memory, .decider = Decider::local};
+  }
 }
 
 }  // namespace weir::store

@@ -1,10 +1,10 @@
 // A link of the chain: when a denial expires, one request asks Redis, and later ones with the same
-// demand wait for its answer. That is another denial most often, or leaves nothing.
+// demand wait for its answer, which is usually another denial.
 //
-// Nobody waits for a request that arrived later, because its answer may take longer than there is
-// time, nor while the connection or the breaker makes it uncertain that Redis answers. A waiting
-// request is decided again when the answer is there: it is denied by what is remembered then, or it
-// asks or waits again. Belongs to one worker.
+// No request waits for one that arrived later, whose answer may exceed its own timeout, or while
+// the store is not connected or the breaker not closed. When the answer arrives, a waiting request
+// is decided again: it is denied by a remembered denial, or it asks or waits again. Belongs to one
+// worker.
 #pragma once
 
 #include "store/circuit_breaker.hpp"
@@ -18,7 +18,7 @@ namespace weir::store {
 class SingleFlight final : public Link {
  public:
   struct Surroundings {
-    DenialMemory& memory;  ///< notes who asks
+    DenialMemory& memory;  ///< contains the flights that ask
     KnownDenials& known;
     const CircuitBreaker& breaker;
     Duration timeout;  ///< of a decision, from Acquisition::arrived_at
@@ -30,17 +30,19 @@ class SingleFlight final : public Link {
 
  private:
   friend struct Flight;
-  /// The questions about the demands of one acquisition that are under way.
+  /// The flights for the demands of one acquisition.
   struct Found {
-    Flight* asking = nullptr;                  ///< wait for this one
-    std::optional<DenialMemory::Key> expired;  ///< else, a demand that nobody asks about
+    Flight* asking = nullptr;                  ///< the flight to wait for
+    std::optional<DenialMemory::Key> expired;  ///< else, a demand without a flight
   };
 
   Found look_up(const Acquisition& acquisition, Instant now);
   std::optional<Result> ask(Acquisition& acquisition, Completion& completion,
-                            const DenialMemory::Key& expired, Instant now) noexcept;
+                            const DenialMemory::Key& expired, Instant now);
   void land(Flight& flight, const Result& result, Instant now);
   void decide_again(Flight& waiting, Instant now);
+  std::optional<Result> recall_or_acquire(Acquisition& acquisition, Completion& completion,
+                                          Instant now) noexcept;
 
   Surroundings with_;
   Reused<Flight> flights_;

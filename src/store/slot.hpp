@@ -1,8 +1,8 @@
-// One key of the memory store in 40 bytes: its hash, what eviction must know, and the rule's state.
+// A key of the memory store in 40 bytes: its hash, the data for eviction, and the rule's state.
 //
-// Small states live in the slot; states that grow (lists, logs, sub-windows) are owned through a
-// pointer in it. A Slot is a plain value that tables move about by memmove; who drops one calls
-// release().
+// Small states are part of the slot; states that grow (lists, logs, sub-windows) are owned through
+// a pointer in it. A Slot is a plain value that tables move by memmove. Call release() before
+// dropping one.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ struct Slot {
   std::uint64_t hash = 0;  ///< of identity and policy; 0: the slot is empty
   std::uint32_t whole_at_s =
       0;  ///< seconds since the epoch, rounded up: from then on equal to an absent key
-  rules::Algorithm algorithm{};  ///< whose state this is
-  bool denied = false;           ///< the last request that wanted units of it was denied
+  rules::Algorithm algorithm{};  ///< of the state
+  bool denied = false;           ///< the last request with a cost was denied
   alignas(8) std::array<std::byte, 24> state{};
 
   bool occupied() const { return hash != 0; }
@@ -33,7 +33,7 @@ struct Slot {
 };
 static_assert(sizeof(Slot) == 40 && std::is_trivially_copyable_v<Slot>);
 
-/// Seconds of an instant as slots count them; what lies beyond 32 bits stays at the end of time.
+/// Seconds of an instant as slots count them, limited to 32 bits.
 constexpr std::uint32_t clamp_seconds(std::int64_t seconds) {
   constexpr std::int64_t end = std::numeric_limits<std::uint32_t>::max();
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(seconds, 0, end));
@@ -61,7 +61,7 @@ State& state_in(Slot& slot) {
   }
 }
 
-/// Gives a slot without state a fresh one.
+/// Puts a fresh state into a slot without state.
 template <class State>
 State& put_state(Slot& slot, rules::Algorithm algorithm) {
   if constexpr (fits_slot<State>) {
@@ -74,7 +74,7 @@ State& put_state(Slot& slot, rules::Algorithm algorithm) {
   return state_in<State>(slot);
 }
 
-/// Frees what the slot owns; it has no state then.
+/// Frees the state of a slot, which has none then.
 void release(Slot& slot);
 
 }  // namespace weir::store

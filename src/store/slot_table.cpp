@@ -10,11 +10,12 @@ namespace {
 
 constexpr std::size_t page = 4096;
 
-// Room behind the last home for what is pushed there. Of full tables one in thousands runs out of
-// it, and grows early.
+// Slots after the last home, for slots that are pushed there. One in thousands of full tables runs
+// out of them and grows early.
 constexpr std::size_t spill = 40;
 
-/// Copies what is not whole to its place in `to`: how many, or nothing if the spill ran out.
+/// Copies the slots that are not whole to `to`. Returns their number, or nothing if the spill ran
+/// out.
 std::optional<std::size_t> copy_in_order(std::span<const Slot> from, std::span<Slot> to,
                                          std::uint32_t now_s) {
   const std::size_t capacity = to.size() - spill;

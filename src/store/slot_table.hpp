@@ -1,9 +1,9 @@
-// An open-addressing table of slots in which hashes ascend: linear probing where a slot's home is
-// its hash scaled to the capacity, and a newcomer takes its place in the order. So a search ends at
+// An open-addressing table of slots in ascending order of their hashes. Linear probing: a slot's
+// home is its hash scaled to the capacity, and a new slot is inserted in order. So a search ends at
 // the first larger hash, removal shifts back without tombstones, and growing is one pass in order.
 //
-// It grows only when told to: insert() says when there is no room. Owns the states of its slots.
-// Not thread-safe; any insert, erase or rebuild moves slots.
+// Grows only by rebuild(); insert() returns nullptr if there is no room. Owns the states of its
+// slots. Not thread-safe; insert, erase and rebuild move slots.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@
 
 namespace weir::store {
 
-/// Slots in pages of their own, zeroed. Apart from the heap, where tables that
-/// are regrown again and again would leave holes.
+/// Zeroed slots in pages of their own. On the heap, tables that grow often would cause
+/// fragmentation.
 class SlotArray {
  public:
-  /// When the kernel gives the memory: all at once is faster for what is about to be filled.
+  /// When the kernel maps the pages: `at_once` is faster for a table that is filled immediately.
   enum class Pages : std::uint8_t { when_touched, at_once };
   SlotArray(std::size_t at_least, Pages pages_wanted);
   ~SlotArray();
@@ -38,7 +38,7 @@ class SlotArray {
 
 class SlotTable {
  public:
-  /// At nine tenths a search looks at five slots.
+  /// At nine tenths a search reads five slots on average.
   static constexpr std::size_t room_in(std::size_t capacity) { return capacity - capacity / 10; }
   static constexpr std::size_t capacity_for(std::size_t keys) { return keys + keys / 9 + 1; }
 
@@ -52,16 +52,16 @@ class SlotTable {
   /// Occupied and empty slots in order of their hashes; the last one is always empty.
   std::span<Slot> slots() { return array_.slots(); }
 
-  /// nullptr if the hash is not here.
+  /// nullptr if the hash is absent.
   Slot* find(std::uint64_t hash) {
     Slot* const at = lower_bound(hash);
     return at->hash == hash ? at : nullptr;
   }
-  /// A new slot without state for a hash that is not here; nullptr if there is no room.
+  /// A new slot without state for an absent hash; nullptr if there is no room.
   Slot* insert(std::uint64_t hash);
   void erase(Slot& slot);
-  /// Moves to a table of at least that capacity, leaving out what is whole at that second.
-  /// Unchanged if memory runs out.
+  /// Moves to a table of at least that capacity, without the slots that are whole at that second.
+  /// Throws std::bad_alloc and changes nothing if memory runs out.
   void rebuild(std::size_t capacity, std::uint32_t now_s);
 
  private:

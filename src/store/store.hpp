@@ -1,4 +1,4 @@
-// The interface between the limiter and whatever keeps the counts.
+// The interface between the limiter and the stores of the counts.
 //
 // A store decides all claims of a request together: all are charged or none. It returns its result
 // at once, or passes it to a Completion exactly once, later and never from within the call that
@@ -20,9 +20,9 @@
 
 namespace weir::store {
 
-/// The store that made a decision, as the access log and the metrics name it.
+/// The store that made a decision, for the access log and the metrics.
 enum class Decider : std::uint8_t {
-  memory,  ///< the memory store, being the only one
+  memory,  ///< the memory store, without Redis
   redis,   ///< Redis, or a remembered denial of Redis
   local,   ///< this instance alone, by on_failure
 };
@@ -40,7 +40,7 @@ constexpr std::string_view to_string(Decider decider) {
   return "local";
 }
 
-/// Which claims of an acquisition have a decision: bit i for claims[i].
+/// The claims of an acquisition that have a decision: bit i for claims[i].
 using ClaimSet = std::uint16_t;
 static_assert(claims_per_request <= 8 * sizeof(ClaimSet));
 
@@ -53,29 +53,29 @@ constexpr bool contains(ClaimSet set, std::size_t claim) {
 
 struct Result {
   bool admitted = false;
-  Error error = Error::none;  ///< else nobody decided, and no decision is written
+  Error error = Error::none;  ///< any other value: no store decided, and no decision is written
   Decider decider = Decider::memory;
-  /// The claims that were decided. The others did not take part: they do not limit the request, or
-  /// nothing is remembered of them and another claim denies it.
+  /// The claims that have a decision. The others did not take part: they do not limit the request,
+  /// or a remembered denial of another claim decided it.
   ClaimSet decided = 0;
 
   friend bool operator==(const Result&, const Result&) = default;
 };
 
-/// One request's claims and, once decided, their decisions. The caller owns all of it, and keeps it
-/// in its place until the result is there.
+/// The claims of one request and, once decided, their decisions. Owned by the caller, who keeps it
+/// in its place until the result.
 struct Acquisition {
   std::span<const Claim> claims;  ///< at most claims_per_request
   /// decisions[i] belongs to claims[i]; at least as many.
   std::span<rules::Decision> decisions;
   Instant arrived_at{};  ///< the decision is due the store's timeout later, queueing included
-  /// When the remote store was asked; empty: it was not. Written by the chain.
+  /// When the request was sent to the remote store; empty: it was not. Written by the chain.
   std::optional<Instant> asked_at{};
 };
 
-/// The receiver of a result that was not there at once. Called exactly once for each call that
-/// returned nothing, on the loop of the caller, never from within a call of the store. May call the
-/// store. The acquisition is not used any more by then.
+/// Receives a result later. Called exactly once for each call that returned nothing, on the loop of
+/// the caller, never from within a call of the store. May call the store, which does not use the
+/// acquisition any more.
 class Completion {
  public:
   virtual void complete(const Result& result, Instant now) noexcept = 0;

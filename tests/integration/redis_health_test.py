@@ -1,4 +1,4 @@
-"""What Weir finds out about its Redis and says of it: in /readyz, in the log, and to nobody in vain."""
+"""What Weir reports about its Redis, in /readyz and in the log, also without requests."""
 
 from harness.case import SCALE
 from harness.redis_case import RECOVERY_S, RedisCase, answering, sharing
@@ -57,7 +57,7 @@ class Unasked(RedisCase):
         redis.resume()
         self.await_ready(200)
 
-    def test_a_replica_is_not_taken_for_the_master_back(self):
+    def test_a_replica_is_not_taken_for_the_primary_back(self):
         redis = self.redis()
         self.begin(redis)
         redis("REPLICAOF", "127.0.0.1", 1)
@@ -71,13 +71,13 @@ class Unasked(RedisCase):
         redis("REPLICAOF", "NO", "ONE")
         self.await_logged("redis is back")
         self.assertEqual(self.weir.stderr.count("READONLY You can't write"), 2)  # why, and what to do
-        self.assertIn("let store.redis.url lead to the master", self.weir.stderr)
+        self.assertIn("set store.redis.url to the primary", self.weir.stderr)
 
 
 class Logged(FailureCase):
-    """Errors that are too few in a row to open the breaker are told of all the same."""
+    """Errors that are too few in a row to open the breaker are logged too."""
 
-    def assert_told_once(self, kind, remedy):
+    def assert_logged_once(self, kind, remedy):
         # Good decisions in between: the breaker stays closed.
         for _ in range(3):
             self.asker.ask("each", **{"X-Id": "known"})
@@ -94,12 +94,12 @@ class Logged(FailureCase):
         redis = self.redis()
         redis("ACL", "SETUSER", "weir", "on", ">" + PASSWORD, "~*", "+@all", "-rpush")
         self.begin_with(redis, f"redis://weir:{PASSWORD}@127.0.0.1:{redis.port}")
-        self.assert_told_once("refused", "give the user of store.redis.url all rights")
+        self.assert_logged_once("refused", "grant the user of store.redis.url all permissions")
 
     def test_a_command_that_the_server_does_not_know(self):
         redis = self.redis("--rename-command", "RPUSH", "")
         self.begin_with(redis, redis.url)
-        self.assert_told_once("other", "it must know all commands")
+        self.assert_logged_once("other", "the server must have every command")
 
     def begin_with(self, redis, url):
         self.begin(redis, url)

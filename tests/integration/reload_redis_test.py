@@ -33,6 +33,11 @@ class WithRedis(ReloadCase, RedisCase):
         config["routes"][0]["limits"] = limits
         return self.reload(config)
 
+    def change_redis(self, **settings):
+        config = copied(self.weir.configuration)
+        config["store"]["redis"].update(settings)
+        return self.reload(config)["changed"]
+
     def remaining(self):
         response = self.client.get("/")
         self.assertEqual(response.status, 200, response)
@@ -93,6 +98,39 @@ class WithRedis(ReloadCase, RedisCase):
         self.change({"p": window(3)}, [{"policy": "p"}])
         self.assertEqual(self.remaining(), {"p": 0})
         self.assertEqual(self.client.get("/").status, 429)
+
+    def test_the_breaker_applies_to_the_running_connection(self):
+        self.open({"p": window(10)}, [{"policy": "p"}],
+                  {"breaker": {"failures": 1_000, "retry_after": "1h"}})
+        self.assertEqual(self.remaining(), {"p": 9})
+        connects = self.value("weir_store_connects_total")
+        self.assertEqual(self.change_redis(breaker={"failures": 1, "retry_after": "1h"}),
+                         ["store.redis"])
+        self.server("CONFIG", "SET", "maxmemory", 1)
+        self.assertEqual(self.client.get("/").status, 503)
+        self.assertEqual(self.value("weir_store_breaker_state"), 2)
+        self.server("CONFIG", "SET", "maxmemory", 0)
+        self.assertEqual(self.client.get("/").status, 503)
+        # The time for which it is open counts from the failure, with the new value.
+        self.change_redis(breaker={"failures": 1, "retry_after": "10ms"})
+        eventually(lambda: self.value("weir_store_breaker_state") == 0, "the breaker is closed")
+        self.assertEqual(self.remaining(), {"p": 8})
+        self.assertEqual(self.value("weir_store_connects_total"), connects)
+
+    def test_replicas_and_on_failure_apply_to_the_running_connection(self):
+        self.open({"p": window(10)}, [{"policy": "p"}],
+                  {"breaker": {"failures": 1, "retry_after": "1h"}})
+        connects = self.value("weir_store_connects_total")
+        self.server("CONFIG", "SET", "maxmemory", 1)
+        self.assertEqual(self.client.get("/").status, 503)
+        self.change_redis(on_failure="local", replicas=2)
+        self.assertEqual(self.remaining(), {"p": 4})
+        self.change_redis(on_failure="local", replicas=5)
+        self.assertEqual(self.remaining(), {"p": 0})
+        self.change_redis(on_failure="allow", replicas=5)
+        self.assertEqual(self.client.get("/").status, 200)
+        self.assertEqual(self.value("weir_store_connects_total"), connects)
+        self.assertEqual(self.value("weir_store_breaker_state"), 2)
 
     def test_another_connection_is_made_before_it_decides(self):
         self.open({"p": window(10)}, [{"policy": "p"}])

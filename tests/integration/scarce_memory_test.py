@@ -1,10 +1,12 @@
-"""What is thrown within one connection, here for lack of memory, ends that connection and no other."""
+"""Without memory one connection ends and no other; a decision that Redis cannot be asked for is made
+by on_failure."""
 
 import threading
 import unittest
 
 from harness.case import SCALE, Case, configuration
 from harness.client import request_bytes
+from harness.redis_case import RedisCase, answering, sharing
 from harness.scarce import ScarceMemory
 from harness.waiting import eventually
 
@@ -125,3 +127,45 @@ class NoMemory(Case):
             self.assert_given_up()
         self.assert_served()
         eventually(lambda: self.service.open_connections == 1, "the upstream connection is closed")
+
+
+@unittest.skipIf(SCALE > 1, "a sanitizer's runtime wants to be the first library")
+class NoMemoryForRedis(RedisCase):
+    """16 limits make a command of more bytes than there are."""
+
+    def setUp(self):
+        super().setUp()
+        self.memory = ScarceMemory()
+        self.addCleanup(self.memory.close)
+        rate = {"algorithm": "fixed_window", "rate": "1000/260d"}
+        policies = {"one": rate, **{f"many-{i}": rate for i in range(16)}}
+        many = answering("/many/**", "many-0")
+        many["limits"] = [{"policy": f"many-{i}", "key": "client"} for i in range(16)]
+        redis = self.redis(start=False)
+        self.weir = self.start(
+            sharing(redis.url, policies, routes=[answering("/one/**", "one"), many],
+                    redis={"timeout": "5s"}, workers=1, admin={"address": "127.0.0.1:0"},
+                    response_headers={"standard": False, "legacy": "none"}),
+            environment=self.memory.environment)
+        self.client = self.connect(self.weir)
+        self.asked = 0
+        # From now on only the command to Redis needs more memory than before.
+        self.assertEqual(self.decided_by("/many/"), "local")
+        redis.start()
+        self.await_redis(self.weir)
+        self.fallbacks = self.gauge(self.weir, "weir_store_fallbacks_total")
+
+    def decided_by(self, path):
+        self.assertEqual(self.client.get(path).status, 200)
+        self.asked += 1
+        return self.log_lines(self.weir, self.asked)[-1]["store"]
+
+    def test_a_command_for_which_there_is_no_room(self):
+        self.assertEqual(self.decided_by("/one/"), "redis")
+        with self.memory.at_most(1_500):
+            self.assertEqual(self.decided_by("/many/"), "local")
+            self.assertEqual(self.decided_by("/one/"), "redis")
+        self.assertEqual(self.decided_by("/many/"), "redis")
+        self.assertEqual(self.gauge(self.weir, "weir_store_fallbacks_total"),
+                         self.fallbacks + 1)
+        self.assertEqual(self.gauge(self.weir, "weir_store_connects_total"), 1)

@@ -88,8 +88,8 @@ class Upstreams(Case):
     def test_a_health_check_that_no_certificate_passes_says_why(self):
         check = {"path": "/", "interval": "100ms", "timeout": "1s"}
         self.serve(self.stranger, health_check=check)
-        eventually(lambda: "is left out: TLS: its certificate is not accepted: self-signed"
-                   in self.weir.stderr, "why it is left out")
+        eventually(lambda: "marked down: TLS: its certificate is not accepted: self-signed"
+                   in self.weir.stderr, "why it is marked down")
 
     def test_a_stranger_is_refused_and_the_log_says_why(self):
         self.assert_refused(self.serve(self.stranger), "self-signed certificate")

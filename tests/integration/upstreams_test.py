@@ -191,16 +191,16 @@ class Ejection(Group):
         eventually(lambda: self.up(weir, one) == 0, "the gauge says that it is out")
         self.assertEqual(self.up(weir, two), 1)
         name = one.url.removeprefix("http://")
-        eventually(lambda: f"upstream main: server {name} fails and is left out: Connection refused"
-                   in weir.stderr, "the log says that it is out, and why")
+        eventually(lambda: f"upstream main: server {name} marked down: Connection refused"
+                   in weir.stderr, "the log reports it down, and why")
 
         again = self.upstream(named("again"), port=one.port)
         eventually(lambda: self.answers(client, 4).get("again"), "it is tried again",
                    patience_s=20)
         self.assertEqual(self.answers(client, 20), {"again": 10, "two": 10})
         eventually(lambda: self.up(weir, again) == 1, "the gauge says that it is back")
-        eventually(lambda: f"upstream main: server {name} is used again" in weir.stderr,
-                   "the log says that it is back")
+        eventually(lambda: f"upstream main: server {name} marked up" in weir.stderr,
+                   "the log reports it up")
 
     def test_a_server_that_waits_in_vain_for_a_client_is_not_at_fault(self):
         may_close = threading.Event()

@@ -127,8 +127,8 @@ TEST_CASE("/readyz reports why it is degraded, and is unready only if no policy 
     bool connected;
     int status;
   };
-  const StoreSight lost{.trouble = "redis is not reachable: \"connection refused\""};
-  const StoreSight silent{.connected = true, .trouble = "redis does not decide: timeout"};
+  const StoreStatus lost{.last_error = "redis is not reachable: \"connection refused\""};
+  const StoreStatus silent{.connected = true, .last_error = "redis does not decide: timeout"};
   for (const Row& row : {
            Row{{OnFailure::local}, {false}, false, 200},
            Row{{OnFailure::deny, OnFailure::allow}, {false, false}, false, 200},
@@ -152,15 +152,15 @@ TEST_CASE("/readyz reports why it is degraded, and is unready only if no policy 
       process.config.policies[i].shadow = row.shadow[i];
       process.config.routes[0].limits.emplace_back().policy = i;
     }
-    process.health.tell(0, {.connected = true, .deciding = true});
-    process.health.tell(1, row.connected ? silent : lost);
+    process.health.report(0, {.connected = true, .deciding = true});
+    process.health.report(1, row.connected ? silent : lost);
     const auto given =
         answer({.method = "GET", .path = "/readyz", .authorization = {}}, process.instruments());
     CHECK(given.status == row.status);
     const auto body = nlohmann::json::parse(given.body);
     CHECK(body["state"] == (row.status == 200 ? "ready" : "unready"));
     CHECK(body["degraded"] ==
-          nlohmann::json::array({row.connected ? silent.trouble : lost.trouble}));
+          nlohmann::json::array({row.connected ? silent.last_error : lost.last_error}));
   }
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("/readyz with a working store has no reason") {
   TestProcess process;
   process.share_store();
   for (std::size_t worker : {0, 1})
-    process.health.tell(worker, {.connected = true, .deciding = true});
+    process.health.report(worker, {.connected = true, .deciding = true});
   CHECK(answer({.method = "GET", .path = "/readyz", .authorization = {}}, process.instruments())
             .body == "{\"state\":\"ready\"}\n");
 }

@@ -147,8 +147,8 @@ TEST_CASE("metrics of the store that instances share") {
   process.shared[1].store.questions.add(3);
   process.shared[0].store.connects.add(4);
   process.shared[0].store.late_answers.add(5);
-  process.shared[1].store.errors[static_cast<int>(redis::StoreError::timeout)].add(6);
-  process.shared[1].store.errors[static_cast<int>(redis::StoreError::not_connected)].add(7);
+  process.shared[1].store.errors[static_cast<int>(store::Error::timeout)].add(6);
+  process.shared[1].store.errors[static_cast<int>(store::Error::not_connected)].add(7);
   process.shared[0].chain.not_connected.add(1);
   process.shared[1].chain.remembered.add(9);
   process.shared[1].chain.alone.add(10);
@@ -188,15 +188,15 @@ TEST_CASE("the store is up if it is for every worker, the breaker as the worst o
     return series.at("weir_store_up") + series.at("weir_store_breaker_state");
   };
   CHECK(state() == "00");
-  process.health.tell(0, {.connected = true, .deciding = true});
+  process.health.report(0, {.connected = true, .deciding = true});
   CHECK(state() == "00");
-  process.health.tell(1, {.connected = true, .deciding = true});
+  process.health.report(1, {.connected = true, .deciding = true});
   CHECK(state() == "10");
   process.shared[0].chain.breaker = Breaker::State::half_open;
   CHECK(state() == "11");
   process.shared[1].chain.breaker = Breaker::State::open;
   CHECK(state() == "12");
-  process.health.tell(1, {.connected = false, .deciding = false, .trouble = "gone"});
+  process.health.report(1, {.connected = false, .deciding = false, .last_error = "gone"});
   CHECK(state() == "02");
 }
 

@@ -6,46 +6,46 @@ namespace weir::admin {
 namespace {
 
 using Change = StoreHealth::Change;
-const StoreSight good{.connected = true, .deciding = true};
-const StoreSight silent{.connected = true, .trouble = "silent"};
-const StoreSight gone{.trouble = "gone"};
+const StoreStatus good{.connected = true, .deciding = true};
+const StoreStatus silent{.connected = true, .last_error = "silent"};
+const StoreStatus gone{.last_error = "gone"};
 
 }  // namespace
 
-TEST_CASE("The first worker to lose the store and the last to have it back make the change") {
+TEST_CASE("The first worker to lose the store and the last to get it back are a change") {
   StoreHealth health(2);
-  CHECK(health.tell(0, good) == Change::none);
-  CHECK(health.tell(1, good) == Change::none);
-  CHECK(health.trouble().empty());
-  CHECK(health.tell(1, silent) == Change::lost);
-  CHECK(health.trouble() == "silent");
+  CHECK(health.report(0, good) == Change::none);
+  CHECK(health.report(1, good) == Change::none);
+  CHECK(health.last_error().empty());
+  CHECK(health.report(1, silent) == Change::lost);
+  CHECK(health.last_error() == "silent");
   CHECK(health.is_connected());
-  CHECK(health.tell(0, gone) == Change::none);
-  CHECK(health.trouble() == "gone");
+  CHECK(health.report(0, gone) == Change::none);
+  CHECK(health.last_error() == "gone");
   CHECK_FALSE(health.is_connected());
-  CHECK(health.tell(1, good) == Change::none);
-  CHECK(health.tell(0, good) == Change::back);
-  CHECK(health.trouble().empty());
+  CHECK(health.report(1, good) == Change::none);
+  CHECK(health.report(0, good) == Change::back);
+  CHECK(health.last_error().empty());
 }
 
 TEST_CASE("Each kind of error is logged once a minute") {
-  using redis::StoreError;
+  using store::Error;
   const Instant start = instant_from_us(1'000'000);
   StoreHealth health(2);
-  CHECK(health.is_news(StoreError::out_of_memory, start));
-  CHECK_FALSE(health.is_news(StoreError::out_of_memory, start));
-  CHECK(health.is_news(StoreError::refused, start + std::chrono::seconds(1)));
-  CHECK_FALSE(health.is_news(StoreError::out_of_memory, start + std::chrono::milliseconds(59'999)));
-  CHECK(health.is_news(StoreError::out_of_memory, start + std::chrono::seconds(60)));
-  CHECK_FALSE(health.is_news(StoreError::refused, start + std::chrono::seconds(60)));
+  CHECK(health.may_log(Error::out_of_memory, start));
+  CHECK_FALSE(health.may_log(Error::out_of_memory, start));
+  CHECK(health.may_log(Error::refused, start + std::chrono::seconds(1)));
+  CHECK_FALSE(health.may_log(Error::out_of_memory, start + std::chrono::milliseconds(59'999)));
+  CHECK(health.may_log(Error::out_of_memory, start + std::chrono::seconds(60)));
+  CHECK_FALSE(health.may_log(Error::refused, start + std::chrono::seconds(60)));
 }
 
-TEST_CASE("A store that is unreachable at the start is lost, one that was never used is not") {
+TEST_CASE("A store that cannot be reached at the start is lost, one that was never used is not") {
   StoreHealth health(1);
   CHECK_FALSE(health.is_connected());
-  CHECK(health.trouble().empty());
-  CHECK(health.tell(0, gone) == Change::lost);
-  CHECK(health.tell(0, good) == Change::back);
+  CHECK(health.last_error().empty());
+  CHECK(health.report(0, gone) == Change::lost);
+  CHECK(health.report(0, good) == Change::back);
 }
 
 }  // namespace weir::admin

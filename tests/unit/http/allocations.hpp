@@ -1,5 +1,5 @@
-// Counts what a test allocates, by thread. Included by one source of an executable: it replaces the
-// global operator new.
+// Counts what a test allocates, by thread, and makes memory unavailable. Included by one source of
+// an executable: it replaces the global operator new.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 namespace weir {
 
 inline thread_local std::size_t allocation_count = 0;
+inline thread_local bool is_out_of_memory = false;
 
 /// How often `run` allocates.
 template <class Run>
@@ -18,21 +19,40 @@ std::size_t allocations_in(Run&& run) {
   return allocation_count - before;
 }
 
+/// Runs `run` with an operator new that throws. What it throws is passed on.
+template <class Run>
+void without_memory(Run&& run) {
+  struct Restored {
+    ~Restored() { is_out_of_memory = false; }
+  } restored;
+  is_out_of_memory = true;
+  run();
+}
+
 }  // namespace weir
 
-void* operator new(std::size_t size) {
+// Not inlined, or the compiler sees malloc() beside delete and warns.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   ++weir::allocation_count;
-  if (void* memory = std::malloc(size)) return memory;
+  void* const memory = weir::is_out_of_memory ? nullptr : std::malloc(size);
+  if (memory != nullptr) return memory;
   throw std::bad_alloc{};
 }
 // Also this one, or a sanitizer's own would answer it and the delete below not fit.
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   ++weir::allocation_count;
-  return std::malloc(size);
+  return weir::is_out_of_memory ? nullptr : std::malloc(size);
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
+}
+// Asio allocates handlers with it outside a run of their loop.
+extern "C" void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
+  ++weir::allocation_count;
+  void* memory = nullptr;
+  const bool is_there = !weir::is_out_of_memory && posix_memalign(&memory, alignment, size) == 0;
+  return is_there ? memory : nullptr;
 }

@@ -1,5 +1,6 @@
-// The chain of a worker before a real Redis: absent, silent, refusing and back. What each link does
-// is tested in tests/unit/store; here is what depends on how the Redis store behaves.
+// The chain of a worker before a real Redis: absent, silent, refusing and back. The links by
+// themselves are tested in tests/unit/store; these tests depend on the behaviour of the Redis
+// store.
 #include "store/chain.hpp"
 
 #include <list>
@@ -105,7 +106,7 @@ TEST_CASE(
   CHECK(fixture.breaker() == Breaker::State::closed);
 }
 
-TEST_CASE("a Redis that is silent is left alone after some timeouts, but for one question") {
+TEST_CASE("after some timeouts a silent Redis gets one question at a time") {
   ChainFixture fixture(20ms, 500ms);
   REQUIRE(fixture.redis->start());
   fixture.process.pause();
@@ -114,7 +115,7 @@ TEST_CASE("a Redis that is silent is left alone after some timeouts, but for one
   CHECK(fixture.serve() == Decider::local);
   CHECK(fixture.breaker() == Breaker::State::open);
   CHECK(fixture.questions() == 2);
-  CHECK(fixture.redis->errors(StoreError::timeout) == 2);
+  CHECK(fixture.redis->errors(store::Error::timeout) == 2);
   CHECK(fixture.serve() == Decider::local);
   CHECK(fixture.questions() == 2);
   REQUIRE(fixture.redis->run_until([&] { return fixture.redis->store->is_silent(); }));
@@ -134,7 +135,7 @@ TEST_CASE("questions that time out together all do, though the first closes the 
   REQUIRE(fixture.redis->start());
   fixture.process.pause();
   REQUIRE(fixture.redis->run_until([&] { return fixture.redis->store->is_silent(); }));
-  // They have waited elsewhere for all of their time but a moment.
+  // They have spent nearly all of their time elsewhere.
   std::list<ChainFixture::Request> requests;
   for (std::uint64_t who = 1; who <= 5; ++who)
     fixture.come(requests.emplace_back(fixture.ten, fixture.one, who), 5s - 1us, 0s);
@@ -142,18 +143,18 @@ TEST_CASE("questions that time out together all do, though the first closes the 
   for (const auto& request : requests)
     CHECK(request.result->decider == Decider::local);
   CHECK_FALSE(fixture.redis->store->is_ready());
-  CHECK(fixture.redis->errors(StoreError::timeout) == 5);
-  CHECK(fixture.redis->errors(StoreError::connection_lost) == 0);
+  CHECK(fixture.redis->errors(store::Error::timeout) == 5);
+  CHECK(fixture.redis->errors(store::Error::connection_lost) == 0);
 }
 
-TEST_CASE("while one question finds out whether Redis is back, nobody else asks") {
+TEST_CASE("while one question tests whether Redis is back, no other is sent") {
   ChainFixture fixture;
   REQUIRE(fixture.redis->start());
   RedisCli cli(fixture.process);
   cli({"config", "set", "maxmemory", "1"});
   for (int i = 0; i < 2; ++i)
     CHECK(fixture.serve() == Decider::local);
-  CHECK(fixture.redis->errors(StoreError::out_of_memory) == 2);
+  CHECK(fixture.redis->errors(store::Error::out_of_memory) == 2);
   CHECK(fixture.breaker() == Breaker::State::open);
   CHECK(fixture.redis->store->is_ready());
   cli({"config", "set", "maxmemory", "0"});
@@ -166,7 +167,7 @@ TEST_CASE("while one question finds out whether Redis is back, nobody else asks"
   CHECK(fixture.serve(ChainFixture::later) == Decider::redis);
 }
 
-TEST_CASE("without a request it is found out whether Redis decides, and nobody is charged for it") {
+TEST_CASE("a probe tests whether Redis decides, and charges no client") {
   ChainFixture fixture;
   REQUIRE(fixture.redis->start());
   const auto& store = *fixture.redis->store;

@@ -18,7 +18,7 @@ const std::string set_name = "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$4\r\nweir\
 
 }  // namespace
 
-TEST_CASE("a handshake says who we are, the database and the scripts") {
+TEST_CASE("a handshake sends the user, the database and the scripts") {
   redis::Options options;
   CHECK(said(options) == set_name);
 

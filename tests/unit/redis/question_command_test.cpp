@@ -142,7 +142,7 @@ TEST_CASE("Forgetting is a DEL") {
         std::vector<std::string>{"DEL", "weir:{" + std::string(32, '0') + "}:daily"});
 }
 
-TEST_CASE("Only what a script of ours gives is an answer") {
+TEST_CASE("Only a reply of the form that the scripts return is an answer") {
   const double none = -1;
   CHECK(reads(REDIS_REPLY_STRING, packed({1, 1, 9, 100, 100, 0, none})));
   CHECK(reads(REDIS_REPLY_STRING, packed({0, 0, 0, 100, 100, 0, 5})));

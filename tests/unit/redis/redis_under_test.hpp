@@ -161,7 +161,7 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
   Connection redis;
 
  private:
-  /// What lua/value.lua and lua/sliding_window.lua keep behind the mark and the latest instant.
+  /// The numbers of lua/value.lua and lua/sliding_window.lua after the mark and the latest instant.
   static std::optional<Instant> expiry_in(const Reply& value) {
     constexpr std::size_t at = 9;
     double expires_us = 0;
@@ -185,7 +185,7 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
     while (!condition()) {
       io_.restart();
       if (io_.run_one_for(patience) == 0)
-        throw std::runtime_error("no answer of redis-server: " + std::string(store_->trouble()));
+        throw std::runtime_error("no answer of redis-server: " + std::string(store_->last_error()));
     }
   }
 

@@ -29,9 +29,9 @@ class Relay {
 
   /// Bytes of answers that are let through before the connection is reset.
   std::size_t cut_after = all;
-  /// Nothing is answered: connections are accepted, and that is all.
+  /// Connections are accepted, and nothing is answered.
   bool silent = false;
-  /// Says this to each command instead of what the server would.
+  /// Replies this to each command instead of the server.
   std::string forged;
   int connections = 0;
   int reads = 0;  ///< from the store: one for each of its writes

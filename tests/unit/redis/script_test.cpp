@@ -154,7 +154,7 @@ TEST_CASE("A key that only denies lives as long as a policy that was lengthened 
     charged(alone);
     CHECK_FALSE(ask(alone, epoch + 1s, {claim(longer, 1)}).admitted);
     alone.every_key_outlives_its_recovery();
-    // What was counted is as it was, also for the policy that was.
+    // The count has not changed, also under the former policy.
     RedisUnderTest unasked;
     charged(unasked);
     const Answer as_before = ask(unasked, epoch + 2s, {claim(limit, 1)});
@@ -173,7 +173,7 @@ TEST_CASE("A key that only denies lives as long as a policy that was lengthened 
   }
 }
 
-TEST_CASE("Where memory has run out a lengthened policy denies all the same") {
+TEST_CASE("Without memory in Redis a lengthened policy still denies") {
   RedisUnderTest store;
   ask(store, epoch, {claim(policy(Algorithm::fixed_window, 2, 60s), 1, 2)});
   const auto longer = policy(Algorithm::fixed_window, 2, 3600s);
@@ -218,7 +218,7 @@ TEST_CASE("A foreign value under a key is none, and gives way to the first charg
   }
 }
 
-TEST_CASE("An attributed window's list tells who was counted") {
+TEST_CASE("The list of an attributed window contains the requests that were counted") {
   RedisUnderTest store;
   const auto limit = policy(Algorithm::attributed_window, 3, 10s);
   const std::string_view alice[] = {"alice", "agent\t1\n"};

@@ -1,4 +1,4 @@
-// Where a Store connects to, as whom, and what it says when it is not let in.
+// The server and the user of a Store's connection, and its errors when it is rejected.
 #include "catch.hpp"
 #include "relay.hpp"
 #include "store_fixture.hpp"
@@ -12,9 +12,9 @@ TEST_CASE(
     "whichever script there is, a probe finds out whether Redis decides, and leaves nothing") {
   RedisProcess redis;
   RedisCli cli(redis);
-  struct Told final : store::Completion {
+  struct Received final : store::Completion {
     void complete(const store::Result& result, Instant) noexcept override { error = result.error; }
-    std::optional<StoreError> error;
+    std::optional<store::Error> error;
   };
   const auto options = StoreFixture::options_for(redis);
   StoreFixture fixture(options);
@@ -27,13 +27,13 @@ TEST_CASE(
     fixture.use(options, {.policy_names = {"first"}, .algorithm_sets = {set_of(algorithm)}});
     REQUIRE(fixture.start());
     CHECK_FALSE(fixture.store->has_decided());
-    Told told;
-    CHECK_FALSE(fixture.store->probe(told, fixture.clock.now()).has_value());
-    REQUIRE(fixture.run_until([&] { return told.error.has_value(); }));
-    CHECK(told.error == StoreError::none);
+    Received received;
+    CHECK_FALSE(fixture.store->probe(received, fixture.clock.now()).has_value());
+    REQUIRE(fixture.run_until([&] { return received.error.has_value(); }));
+    CHECK(received.error == store::Error::none);
     CHECK(fixture.store->has_decided());
-    // It was written, under a name that no policy can have, and goes by itself: what is full again
-    // at once within two milliseconds.
+    // It was written under a name that no policy can have, and expires: a full quota within two
+    // milliseconds.
     const std::string key = "weir:{00000000000000000000000000000000}:";
     const std::string keys = cli({"KEYS", "*"});
     const long ttl = std::stol(cli({"PTTL", key}));
@@ -48,7 +48,7 @@ TEST_CASE(
       CHECK(ttl <= 61'000);
     }
   }
-  // Who never asks need not know.
+  // A store without scripts has nothing to decide.
   fixture.store->stop();
   fixture.use(options, {.policy_names = {}, .algorithm_sets = {}});
   CHECK(fixture.store->has_decided());
@@ -67,19 +67,19 @@ TEST_CASE("a store connects by address, by name and by unix socket, and decides"
   StoreFixture fixture(options);
   CHECK_FALSE(fixture.store->is_ready());
   REQUIRE(fixture.start());
-  CHECK(fixture.store->trouble().empty());
+  CHECK(fixture.store->last_error().empty());
   CHECK(fixture.counters.connects.value() == 1);
 
   auto& asked = fixture.ask(fixture.few, 7, 2);
-  CHECK(asked.told == 0);  // never from within ask()
-  REQUIRE(fixture.run_until_told());
-  CHECK(asked.error == StoreError::none);
+  CHECK(asked.times == 0);  // never from within ask()
+  REQUIRE(fixture.run_until_completed());
+  CHECK(asked.error == store::Error::none);
   CHECK(asked.admitted);
   CHECK(asked.decision.limit == 3);
   CHECK(asked.decision.remaining == 1);
   auto& denied = fixture.ask(fixture.few, 7, 2);
-  REQUIRE(fixture.run_until_told());
-  CHECK(denied.error == StoreError::none);
+  REQUIRE(fixture.run_until_completed());
+  CHECK(denied.error == store::Error::none);
   CHECK_FALSE(denied.admitted);
   CHECK(fixture.counters.questions.value() == 2);
 }
@@ -92,7 +92,7 @@ TEST_CASE("the client has a name, and the database is the one configured") {
   StoreFixture fixture(options);
   REQUIRE(fixture.start());
   fixture.ask(fixture.few, 1, 1);
-  REQUIRE(fixture.run_until_told());
+  REQUIRE(fixture.run_until_completed());
   RedisCli cli(redis);
   CHECK_THAT(cli({"CLIENT", "LIST"}), Contains(" name=weir ") && Contains(" db=3 "));
   CHECK(cli({"DBSIZE"}) == "0");
@@ -100,7 +100,7 @@ TEST_CASE("the client has a name, and the database is the one configured") {
   CHECK_THAT(cli({"KEYS", "*"}), Contains("mine:{") && Contains("}:first"));
 }
 
-TEST_CASE("a password and an ACL user are told") {
+TEST_CASE("a password and an ACL user are sent") {
   RedisProcess redis;
   RedisCli cli(redis);
   cli({"ACL", "SETUSER", "limits", "on", ">s3cret", "~weir:*", "+@all", "-client|setname"});
@@ -115,10 +115,10 @@ TEST_CASE("a password and an ACL user are told") {
   }
   StoreFixture fixture(options);
   REQUIRE(fixture.start());
-  CHECK(fixture.outcome() == StoreError::none);
+  CHECK(fixture.outcome() == store::Error::none);
 }
 
-TEST_CASE("who is refused asks seldom, says why, and never the password") {
+TEST_CASE("a refused user retries rarely, with an error that never has the password") {
   RedisProcess redis({"--requirepass", "hunter2"});
   auto options = StoreFixture::options_for(redis);
   std::string why;
@@ -134,11 +134,11 @@ TEST_CASE("who is refused asks seldom, says why, and never the password") {
   fixture.store->watch([&] { ++failures; });
   fixture.store->start();
   REQUIRE(fixture.run_until([&] { return failures > 0; }));
-  const std::string trouble(fixture.store->trouble());
-  CHECK_THAT(trouble, Contains("127.0.0.1:") && Contains(why) && !Contains("wr0ng"));
+  const std::string error(fixture.store->last_error());
+  CHECK_THAT(error, Contains("127.0.0.1:") && Contains(why) && !Contains("wr0ng"));
   fixture.run_ready();  // how long the pause is, connection_machine_pause_test.cpp checks
   CHECK(failures == 1);
-  CHECK(fixture.outcome() == StoreError::not_connected);
+  CHECK(fixture.outcome() == store::Error::not_connected);
 
   SECTION("and is let in once the server knows it") {
     RedisCli cli(redis);
@@ -154,8 +154,9 @@ TEST_CASE("a password that the server does not want is a refusal") {
   options.password = Secret("unwanted");
   StoreFixture fixture(options);
   fixture.store->start();
-  REQUIRE(fixture.run_until([&] { return !fixture.store->trouble().empty(); }));
-  CHECK_THAT(std::string(fixture.store->trouble()), Contains("AUTH: ERR AUTH <password> called"));
+  REQUIRE(fixture.run_until([&] { return !fixture.store->last_error().empty(); }));
+  CHECK_THAT(std::string(fixture.store->last_error()),
+             Contains("AUTH: ERR AUTH <password> called"));
 }
 
 TEST_CASE("a long password is not shown in part either") {
@@ -164,8 +165,8 @@ TEST_CASE("a long password is not shown in part either") {
   options.password = Secret(std::string(300, 's'));
   StoreFixture fixture(options);
   fixture.store->start();
-  REQUIRE(fixture.run_until([&] { return !fixture.store->trouble().empty(); }));
-  CHECK_THAT(std::string(fixture.store->trouble()),
+  REQUIRE(fixture.run_until([&] { return !fixture.store->last_error().empty(); }));
+  CHECK_THAT(std::string(fixture.store->last_error()),
              Contains("AUTH: ERR unknown command") && !Contains("sss"));
 }
 
@@ -175,8 +176,8 @@ TEST_CASE("algorithms that were not announced are not asked for") {
   REQUIRE(fixture.start());
   const auto buckets = policy_of({.algorithm = rules::Algorithm::token_bucket, .rates = {{1, 1s}}});
   const Asked& asked = fixture.ask(buckets, 1, 1);
-  REQUIRE(fixture.run_until_told());
-  CHECK(asked.error == StoreError::other);
+  REQUIRE(fixture.run_until_completed());
+  CHECK(asked.error == store::Error::other);
   CHECK(fixture.counters.questions.value() == 0);
 }
 
@@ -186,8 +187,8 @@ TEST_CASE("a server that hangs up says more before than its hanging up does") {
   the_only_client({"CONFIG", "SET", "maxclients", "1"});
   StoreFixture fixture(redis);
   fixture.store->start();
-  REQUIRE(fixture.run_until([&] { return !fixture.store->trouble().empty(); }));
-  CHECK_THAT(std::string(fixture.store->trouble()), Contains("max number of clients reached"));
+  REQUIRE(fixture.run_until([&] { return !fixture.store->last_error().empty(); }));
+  CHECK_THAT(std::string(fixture.store->last_error()), Contains("max number of clients reached"));
 }
 
 TEST_CASE("commands of one pass of the loop leave in one write") {
@@ -203,10 +204,10 @@ TEST_CASE("commands of one pass of the loop leave in one write") {
   relay.reads = 0;
   for (std::uint64_t i = 0; i < 100; ++i)
     fixture.ask(i);
-  REQUIRE(fixture.run_until_told());
+  REQUIRE(fixture.run_until_completed());
   CHECK(relay.reads == 1);
   fixture.ask();
-  REQUIRE(fixture.run_until_told());
+  REQUIRE(fixture.run_until_completed());
   CHECK(relay.reads == 2);
 }
 
@@ -223,9 +224,9 @@ TEST_CASE("more than the socket takes at once is written when it does") {
     fixture.ask(i % 10);
   fixture.run_ready();
   redis.resume();
-  REQUIRE(fixture.run_until_told());
+  REQUIRE(fixture.run_until_completed());
   for (const auto& request : fixture.requests)
-    REQUIRE(request.error == StoreError::none);
+    REQUIRE(request.error == store::Error::none);
 }
 
 TEST_CASE("a hundred thousand questions over one connection") {
@@ -236,9 +237,10 @@ TEST_CASE("a hundred thousand questions over one connection") {
   for (int round = 0; round < 1'000; ++round) {
     for (std::uint64_t i = 0; i < 100; ++i)
       fixture.ask(i);
-    REQUIRE(fixture.run_until_told());
+    REQUIRE(fixture.run_until_completed());
     for (const auto& request : fixture.requests)
-      allowed += request.told == 1 && request.error == StoreError::none && request.decision.allowed;
+      allowed +=
+          request.times == 1 && request.error == store::Error::none && request.decision.allowed;
     fixture.requests.clear();
   }
   CHECK(allowed == 100'000);

@@ -1,4 +1,4 @@
-// stop() in every phase leaves the loop empty, and everybody is told once.
+// stop() in every phase leaves the loop empty, and every call is completed once.
 #include "catch.hpp"
 #include "relay.hpp"
 #include "store_fixture.hpp"
@@ -61,12 +61,12 @@ TEST_CASE("a store stops before it was started, when connecting, and when waitin
     redis.stop();
     StoreFixture fixture(options);
     fixture.store->start();
-    REQUIRE(fixture.run_until([&] { return !fixture.store->trouble().empty(); }));
+    REQUIRE(fixture.run_until([&] { return !fixture.store->last_error().empty(); }));
     CHECK(ends(fixture));
   }
 }
 
-TEST_CASE("a store stops when ready, idle or asked, and tells who waits") {
+TEST_CASE("a store stops when ready, with or without questions, which it completes") {
   RedisProcess redis;
   StoreFixture fixture(redis);
   REQUIRE(fixture.start());
@@ -76,8 +76,8 @@ TEST_CASE("a store stops when ready, idle or asked, and tells who waits") {
   SECTION("asked, not yet sent") {
     Asked& asked = fixture.ask();
     CHECK(ends(fixture));
-    CHECK(asked.told == 1);
-    CHECK(asked.error == StoreError::connection_lost);
+    CHECK(asked.times == 1);
+    CHECK(asked.error == store::Error::connection_lost);
   }
   SECTION("asked and sent") {
     auto options = StoreFixture::options_for(redis);
@@ -92,28 +92,28 @@ TEST_CASE("a store stops when ready, idle or asked, and tells who waits") {
     fixture.store->stop();
     relay.stop();
     CHECK(ends(fixture));
-    CHECK(asked.told == 1);
-    CHECK(asked.error == StoreError::connection_lost);
+    CHECK(asked.times == 1);
+    CHECK(asked.error == store::Error::connection_lost);
   }
   CHECK_FALSE(fixture.store->is_ready());
   Asked& after = fixture.ask();
   fixture.store->reconnect();
-  REQUIRE(fixture.run_until_told());
-  CHECK(after.error == StoreError::not_connected);
+  REQUIRE(fixture.run_until_completed());
+  CHECK(after.error == store::Error::not_connected);
 }
 
 namespace {
 
-/// Does something to the store when it is told.
-struct Meddler final : store::Completion {
+/// Uses the store from within its completion.
+struct StoreUser final : store::Completion {
   void complete(const store::Result& result, Instant) noexcept override {
-    ++told;
+    ++times;
     error = result.error;
-    if (meddle) meddle();
+    if (use) use();
   }
-  std::function<void()> meddle;
-  int told = 0;
-  StoreError error = StoreError::none;
+  std::function<void()> use;
+  int times = 0;
+  store::Error error = store::Error::none;
 };
 
 }  // namespace
@@ -125,25 +125,25 @@ TEST_CASE("a completion may ask, give the connection up or stop the store") {
   if (silent) options.timeout = 20ms;
   StoreFixture fixture(options);
   REQUIRE(fixture.start());
-  Meddler meddler;
+  StoreUser user;
   Asked before(fixture.gcra, 1, 1);
   if (silent) redis.pause();
-  fixture.send(before, meddler);
+  fixture.send(before, user);
   Asked& behind = fixture.ask();
   const std::string what = GENERATE("ask", "reconnect", "stop");
   CAPTURE(silent, what);
-  meddler.meddle = [&] {
+  user.use = [&] {
     if (what == "ask") fixture.ask();
     if (what == "reconnect") fixture.store->reconnect();
     if (what == "stop") fixture.store->stop();
-    // Nobody is told within the call.
-    if (!silent) CHECK(behind.told == 0);
+    // Nothing is completed within the call.
+    if (!silent) CHECK(behind.times == 0);
   };
-  REQUIRE(fixture.run_until([&] { return meddler.told > 0 && fixture.all_told(); }));
-  CHECK(meddler.told == 1);
-  CHECK(meddler.error == (silent ? StoreError::timeout : StoreError::none));
-  if (what == "ask" && !silent) CHECK(behind.error == StoreError::none);
-  if (what != "ask" && !silent) CHECK(behind.error == StoreError::connection_lost);
+  REQUIRE(fixture.run_until([&] { return user.times > 0 && fixture.all_completed(); }));
+  CHECK(user.times == 1);
+  CHECK(user.error == (silent ? store::Error::timeout : store::Error::none));
+  if (what == "ask" && !silent) CHECK(behind.error == store::Error::none);
+  if (what != "ask" && !silent) CHECK(behind.error == store::Error::connection_lost);
   redis.resume();
   if (what == "reconnect") CHECK(fixture.run_until_ready());
   CHECK(ends(fixture));
@@ -157,5 +157,5 @@ TEST_CASE("a store can go before its loop has run out") {
   fixture.use(StoreFixture::options_for(redis));
   fixture.io.restart();
   fixture.io.run();
-  CHECK(asked.told == 0);
+  CHECK(asked.times == 0);
 }

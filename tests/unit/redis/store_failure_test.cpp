@@ -29,40 +29,40 @@ TEST_CASE("while there is no server every question fails at once; then decisions
   RedisProcess redis;
   redis.stop();
   StoreFixture fixture(redis);
-  CHECK(fixture.outcome() == StoreError::not_connected);  // not started yet
+  CHECK(fixture.outcome() == store::Error::not_connected);  // not started yet
   fixture.store->start();
-  REQUIRE(fixture.run_until([&] { return !fixture.store->trouble().empty(); }));
+  REQUIRE(fixture.run_until([&] { return !fixture.store->last_error().empty(); }));
   auto& asked = fixture.ask();
-  CHECK(asked.told == 0);
-  REQUIRE(fixture.run_until_told());
-  CHECK(asked.error == StoreError::not_connected);
-  CHECK_THAT(std::string(fixture.store->trouble()), Contains("Connection refused"));
+  CHECK(asked.times == 0);
+  REQUIRE(fixture.run_until_completed());
+  CHECK(asked.error == store::Error::not_connected);
+  CHECK_THAT(std::string(fixture.store->last_error()), Contains("Connection refused"));
   CHECK(fixture.counters.questions.value() == 0);
   redis.start();
   CHECK(fixture.run_until_ready());
-  CHECK(fixture.outcome() == StoreError::none);
+  CHECK(fixture.outcome() == store::Error::none);
 }
 
 TEST_CASE("a server that is killed loses what was asked, and is found again") {
   RedisProcess redis;
   StoreFixture fixture(redis);
   REQUIRE(fixture.start());
-  REQUIRE(fixture.outcome() == StoreError::none);
+  REQUIRE(fixture.outcome() == store::Error::none);
   redis.pause();
   auto& lost = fixture.ask();
   fixture.run_ready();
   redis.stop();
-  REQUIRE(fixture.run_until_told());
-  CHECK(lost.error == StoreError::connection_lost);
+  REQUIRE(fixture.run_until_completed());
+  CHECK(lost.error == store::Error::connection_lost);
   CHECK_FALSE(fixture.store->is_ready());
-  CHECK_FALSE(fixture.store->trouble().empty());
+  CHECK_FALSE(fixture.store->last_error().empty());
   redis.start();
   REQUIRE(fixture.run_until_ready());
-  CHECK(fixture.store->trouble().empty());
-  CHECK(fixture.outcome() == StoreError::none);
+  CHECK(fixture.store->last_error().empty());
+  CHECK(fixture.outcome() == store::Error::none);
   CHECK(fixture.counters.connects.value() == 2);
   CHECK(RedisCli(redis)({"DBSIZE"}) == "1");
-  CHECK(lost.told == 1);
+  CHECK(lost.times == 1);
 }
 
 TEST_CASE("a server that stops answering costs the timeout and no more; late answers are dropped") {
@@ -77,9 +77,9 @@ TEST_CASE("a server that stops answering costs the timeout and no more; late ans
   for (int round = 0; round < 5; ++round) {
     Asked& first = fixture.ask();
     Asked& second = fixture.ask();
-    REQUIRE(fixture.run_until_told());
-    CHECK(first.error == StoreError::timeout);
-    CHECK(second.error == StoreError::timeout);
+    REQUIRE(fixture.run_until_completed());
+    CHECK(first.error == store::Error::timeout);
+    CHECK(second.error == store::Error::timeout);
     CHECK(first.waited >= 20ms);
     longest_wait = std::min(longest_wait, std::max(first.waited, second.waited));
   }
@@ -87,11 +87,11 @@ TEST_CASE("a server that stops answering costs the timeout and no more; late ans
   CHECK(fixture.store->is_ready());  // whether to give it up is the breaker's to say
   redis.resume();
   REQUIRE(fixture.run_until([&] { return fixture.counters.late_answers.value() == 10; }));
-  CHECK(fixture.outcome() == StoreError::none);
-  CHECK(fixture.errors(StoreError::timeout) == 10);
+  CHECK(fixture.outcome() == store::Error::none);
+  CHECK(fixture.errors(store::Error::timeout) == 10);
   CHECK(fixture.counters.connects.value() == 1);
   for (const auto& request : fixture.requests)
-    CHECK(request.told == 1);
+    CHECK(request.times == 1);
 }
 
 TEST_CASE("different deadlines of questions are each kept") {
@@ -100,7 +100,7 @@ TEST_CASE("different deadlines of questions are each kept") {
   options.timeout = 100ms;
   StoreFixture fixture(options);
   REQUIRE(fixture.start());
-  REQUIRE(fixture.outcome() == StoreError::none);  // leaves the timer armed for nothing
+  REQUIRE(fixture.outcome() == store::Error::none);  // leaves the timer armed for nothing
   redis.pause();
   // Some have more of their time left than those asked before them, some less.
   struct Limited {
@@ -117,11 +117,11 @@ TEST_CASE("different deadlines of questions are each kept") {
   }
   REQUIRE(fixture.run_until([&] {
     return std::all_of(requests.begin(), requests.end(),
-                       [](auto& one) { return one.asked.told > 0; });
+                       [](auto& one) { return one.asked.times > 0; });
   }));
   for (const auto& [asked, left, sent_by] : requests) {
-    CHECK(asked.told == 1);
-    CHECK(asked.error == StoreError::timeout);
+    CHECK(asked.times == 1);
+    CHECK(asked.error == store::Error::timeout);
     CHECK(asked.waited >= left);
     for (const auto& other : requests) {
       const bool earlier = other.sent_by + other.left < asked.asked_at + left;
@@ -142,36 +142,36 @@ TEST_CASE("a question that has waited before has the rest of the time, and is no
   Asked& whole = fixture.ask();
   Asked part(fixture.gcra, 2, 1);
   fixture.send(part, 1'900ms);
-  REQUIRE(fixture.run_until([&] { return part.told == 1; }));
-  CHECK(part.error == StoreError::timeout);
+  REQUIRE(fixture.run_until([&] { return part.times == 1; }));
+  CHECK(part.error == store::Error::timeout);
   CHECK(part.waited >= 100ms);
-  CHECK(whole.told == 0);
-  REQUIRE(fixture.run_until_told());
-  CHECK(whole.error == StoreError::timeout);
+  CHECK(whole.times == 0);
+  REQUIRE(fixture.run_until_completed());
+  CHECK(whole.error == store::Error::timeout);
   CHECK(whole.waited >= 2s);
-  CHECK(part.told == 1);
+  CHECK(part.times == 1);
   redis.resume();
 }
 
-TEST_CASE("giving a connection up fails what waits, and nothing is told within the call") {
+TEST_CASE("giving a connection up fails its questions, and completes none within the call") {
   RedisProcess redis;
   StoreFixture fixture(redis);
   REQUIRE(fixture.start());
   redis.pause();
   Asked& asked = fixture.ask(2);
   fixture.store->reconnect();
-  CHECK(asked.told == 0);
+  CHECK(asked.times == 0);
   CHECK_FALSE(fixture.store->is_ready());
-  CHECK_THAT(std::string(fixture.store->trouble()), Contains("no answer"));
+  CHECK_THAT(std::string(fixture.store->last_error()), Contains("no answer"));
   Asked& next = fixture.ask();
-  REQUIRE(fixture.run_until_told());
-  CHECK(asked.error == StoreError::connection_lost);
-  CHECK(next.error == StoreError::not_connected);
+  REQUIRE(fixture.run_until_completed());
+  CHECK(asked.error == store::Error::connection_lost);
+  CHECK(next.error == store::Error::not_connected);
   fixture.store->reconnect();  // nothing to give up
   redis.resume();
   REQUIRE(fixture.run_until_ready());
-  CHECK(fixture.outcome() == StoreError::none);
-  // What had not left yet died with the connection.
+  CHECK(fixture.outcome() == store::Error::none);
+  // A question that was not written is lost with the connection.
   CHECK(RedisCli(redis)({"DBSIZE"}) == "1");
 }
 
@@ -183,17 +183,17 @@ TEST_CASE("scripts that the server has lost are loaded again, and the questions 
   cli({"SCRIPT", "FLUSH"});
   for (int i = 0; i < 50; ++i)
     fixture.ask(fixture.few, 5, 1);
-  REQUIRE(fixture.run_until_told());
+  REQUIRE(fixture.run_until_completed());
   int admitted = 0;
   for (const auto& request : fixture.requests) {
-    CHECK(request.error == StoreError::none);
+    CHECK(request.error == store::Error::none);
     admitted += request.admitted;
   }
   CHECK(admitted == 3);  // each counted once
   CHECK(fixture.counters.questions.value() == 50);
-  CHECK(fixture.errors(StoreError::script_missing) == 0);
-  CHECK(fixture.outcome() == StoreError::none);  // the other script was lost too
-  CHECK(fixture.store->trouble().empty());
+  CHECK(fixture.errors(store::Error::script_missing) == 0);
+  CHECK(fixture.outcome() == store::Error::none);  // the other script was lost too
+  CHECK(fixture.store->last_error().empty());
 }
 
 TEST_CASE("a script is not asked for twice") {
@@ -203,7 +203,7 @@ TEST_CASE("a script is not asked for twice") {
   REQUIRE(fixture.start());
   relayed.relay.forged = "-NOSCRIPT No matching script.\r\n";
   const auto connections = relayed.relay.connections;
-  CHECK(fixture.outcome() == StoreError::script_missing);
+  CHECK(fixture.outcome() == store::Error::script_missing);
   CHECK(relayed.relay.connections == connections);
 }
 
@@ -214,18 +214,18 @@ TEST_CASE("a replica is left, and the name asked again") {
   REQUIRE(fixture.start());
   for (int i = 0; i < 3; ++i)
     fixture.ask();
-  REQUIRE(fixture.run_until_told());
+  REQUIRE(fixture.run_until_completed());
   for (const auto& request : fixture.requests)
-    CHECK(request.error == StoreError::read_only);
+    CHECK(request.error == store::Error::read_only);
   REQUIRE(fixture.run_until([&] { return !fixture.store->is_ready(); }));
-  CHECK_THAT(std::string(fixture.store->trouble()), Contains("READONLY"));
+  CHECK_THAT(std::string(fixture.store->last_error()), Contains("READONLY"));
   RedisCli cli(replica);
   cli({"REPLICAOF", "NO", "ONE"});
   REQUIRE(fixture.run_until_ready());
-  CHECK(fixture.outcome() == StoreError::none);
+  CHECK(fixture.outcome() == store::Error::none);
 }
 
-TEST_CASE("error replies are told as what they are, and the connection stays") {
+TEST_CASE("each kind of error reply has its error, and the connection stays") {
   RedisProcess redis;
   RedisCli cli(redis);
   cli({"ACL", "SETUSER", "limits", "on", "nopass", "~weir:*", "+@all"});
@@ -233,49 +233,49 @@ TEST_CASE("error replies are told as what they are, and the connection stays") {
   options.user = "limits";
   StoreFixture fixture(options);
   REQUIRE(fixture.start());
-  REQUIRE(fixture.outcome() == StoreError::none);
+  REQUIRE(fixture.outcome() == store::Error::none);
   SECTION("no memory") {
     cli({"CONFIG", "SET", "maxmemory", "1"});
-    CHECK(fixture.outcome(2) == StoreError::out_of_memory);
-    CHECK_THAT(std::string(fixture.store->trouble()), Contains("OOM"));
+    CHECK(fixture.outcome(2) == store::Error::out_of_memory);
+    CHECK_THAT(std::string(fixture.store->last_error()), Contains("OOM"));
     cli({"CONFIG", "SET", "maxmemory", "0"});
   }
   SECTION("no permission") {
     cli({"ACL", "SETUSER", "limits", "-evalsha"});
-    CHECK(fixture.outcome() == StoreError::refused);
-    CHECK_THAT(std::string(fixture.store->trouble()), Contains("NOPERM"));
+    CHECK(fixture.outcome() == store::Error::refused);
+    CHECK_THAT(std::string(fixture.store->last_error()), Contains("NOPERM"));
     cli({"ACL", "SETUSER", "limits", "+evalsha"});
   }
-  CHECK(fixture.outcome() == StoreError::none);
-  CHECK(fixture.store->trouble().empty());
+  CHECK(fixture.outcome() == store::Error::none);
+  CHECK(fixture.store->last_error().empty());
   CHECK(fixture.counters.connects.value() == 1);
 }
 
-TEST_CASE("a reply that is cut in the middle loses its question, whole ones before it are told") {
+TEST_CASE("a reply that is cut loses its question, and whole ones before it are read") {
   RedisProcess redis;
   Relayed relayed(redis);
   auto& fixture = relayed.fixture;
   REQUIRE(fixture.start());
   Asked& first = fixture.ask(fixture.few, 1, 1);
-  REQUIRE(fixture.run_until_told());
+  REQUIRE(fixture.run_until_completed());
   const std::size_t cut = GENERATE(0, 1, 5, 20, 75);
   CAPTURE(cut);
   relayed.relay.cut_after = cut;
   fixture.ask(fixture.few, 2, 1);
   fixture.ask(fixture.few, 2, 1);
   fixture.ask(fixture.few, 2, 1);
-  REQUIRE(fixture.run_until_told());
-  CHECK(first.error == StoreError::none);
-  CHECK(fixture.requests.back().error == StoreError::connection_lost);
+  REQUIRE(fixture.run_until_completed());
+  CHECK(first.error == store::Error::none);
+  CHECK(fixture.requests.back().error == store::Error::connection_lost);
   REQUIRE(fixture.run_until_ready());
   // All three had been counted; none was sent again.
   Asked& fourth = fixture.ask(fixture.few, 2, 1);
-  REQUIRE(fixture.run_until_told());
-  CHECK(fourth.error == StoreError::none);
+  REQUIRE(fixture.run_until_completed());
+  CHECK(fourth.error == store::Error::none);
   CHECK_FALSE(fourth.admitted);
 }
 
-TEST_CASE("what is not an answer of ours is an error and never more") {
+TEST_CASE("a reply that no script returns is an error and nothing more") {
   RedisProcess redis;
   Relayed relayed(redis);
   auto& fixture = relayed.fixture;
@@ -298,10 +298,10 @@ TEST_CASE("what is not an answer of ours is an error and never more") {
                                          {"-ERR no\r\n+OK\r\n+OK\r\n", false}}));
   CAPTURE(row.answer);
   relayed.relay.forged = row.answer;
-  CHECK(fixture.outcome() == StoreError::other);
+  CHECK(fixture.outcome() == store::Error::other);
   relayed.relay.forged.clear();
   REQUIRE(fixture.run_until_ready());
-  CHECK(fixture.outcome() == StoreError::none);
+  CHECK(fixture.outcome() == store::Error::none);
   CHECK((fixture.counters.connects.value() == 1) == row.stays);
 }
 
@@ -310,13 +310,13 @@ TEST_CASE("what nobody asked for ends the connection, not the process") {
   Relayed relayed(redis);
   auto& fixture = relayed.fixture;
   REQUIRE(fixture.start());
-  REQUIRE(fixture.outcome() == StoreError::none);
+  REQUIRE(fixture.outcome() == store::Error::none);
   relayed.relay.say(GENERATE("+OK\r\n", "*1\r\n", ">1\r\n+x\r\n", "-ERR server is closing\r\n"));
   REQUIRE(fixture.run_until([&] { return fixture.counters.connects.value() == 2; }));
-  CHECK(fixture.outcome() == StoreError::none);
+  CHECK(fixture.outcome() == store::Error::none);
 }
 
-TEST_CASE("a server that is no Redis is asked again and again, and named in the trouble") {
+TEST_CASE("a server that is not Redis is tried again, and named in the error") {
   RedisProcess redis;
   Relayed relayed(redis);
   auto& fixture = relayed.fixture;
@@ -325,7 +325,7 @@ TEST_CASE("a server that is no Redis is asked again and again, and named in the 
   fixture.store->start();
   REQUIRE(fixture.run_until([&] { return relayed.relay.connections >= 3; }));
   CHECK_FALSE(fixture.store->is_ready());
-  CHECK_FALSE(fixture.store->trouble().empty());
+  CHECK_FALSE(fixture.store->last_error().empty());
   relayed.relay.forged.clear();
   CHECK(fixture.run_until_ready());
 }
@@ -338,20 +338,20 @@ TEST_CASE("a handshake that is not answered is given up in time") {
   relayed.relay.silent = true;
   relayed.fixture.store->start();
   REQUIRE(relayed.fixture.run_until([&] { return relayed.relay.connections >= 2; }));
-  CHECK_THAT(std::string(relayed.fixture.store->trouble()), Contains("not ready within 50 ms"));
+  CHECK_THAT(std::string(relayed.fixture.store->last_error()), Contains("not ready within 50 ms"));
   relayed.relay.silent = false;
   CHECK(relayed.fixture.run_until_ready());
 }
 
-TEST_CASE("a name that does not exist is trouble, and no end") {
+TEST_CASE("a name that does not exist is in the error") {
   RedisProcess redis;
   auto options = StoreFixture::options_for(redis);
   options.host = "no-such-host.invalid";
   StoreFixture fixture(options);
   fixture.store->start();
-  REQUIRE(fixture.run_until([&] { return !fixture.store->trouble().empty(); }));
-  CHECK_THAT(std::string(fixture.store->trouble()), Contains("no-such-host.invalid:"));
-  CHECK(fixture.outcome() == StoreError::not_connected);
+  REQUIRE(fixture.run_until([&] { return !fixture.store->last_error().empty(); }));
+  CHECK_THAT(std::string(fixture.store->last_error()), Contains("no-such-host.invalid:"));
+  CHECK(fixture.outcome() == store::Error::not_connected);
 }
 
 TEST_CASE("a key is forgotten") {
@@ -363,9 +363,9 @@ TEST_CASE("a key is forgotten") {
   Asked unrelated(fixture.few, 9, 1);
   fixture.store->forget({.identity = Hash128{9, 9}}, unrelated, fixture.clock.now());
   Asked& fresh = fixture.ask(fixture.few, 9, 3);
-  REQUIRE(fixture.run_until_told());
+  REQUIRE(fixture.run_until_completed());
   CHECK_FALSE(denied.admitted);
-  CHECK(unrelated.told == 1);
-  CHECK(unrelated.error == StoreError::none);
+  CHECK(unrelated.times == 1);
+  CHECK(unrelated.error == store::Error::none);
   CHECK(fresh.admitted);
 }

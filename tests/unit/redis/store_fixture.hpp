@@ -38,7 +38,7 @@ struct Asked final : store::Completion {
     acquisition = {.claims = {&claim, 1}, .decisions = {&decision, 1}};
   }
   void complete(const store::Result& result, Instant) noexcept override {
-    ++told;
+    ++times;
     if (answers) ++*answers;
     error = result.error;
     admitted = result.admitted;
@@ -51,9 +51,9 @@ struct Asked final : store::Completion {
   store::Acquisition acquisition;
   bool admitted = false;
   store::ClaimSet decided = 0;
-  int told = 0;
+  int times = 0;
   std::size_t* answers = nullptr;
-  std::optional<StoreError> error;
+  std::optional<store::Error> error;
   SteadyClock::time_point asked_at = SteadyClock::now();
   SteadyClock::duration waited{};
 };
@@ -82,7 +82,7 @@ class StoreFixture {
     io.run();
   }
 
-  /// Another store on the same loop, so as to reach its server through something that is on it too.
+  /// Another store on the same loop, for a server that is reached through a relay on it.
   void use(const redis::Options& options) {
     const std::uint8_t one = set_of(rules::Algorithm::gcra);
     const std::uint8_t other = set_of(rules::Algorithm::fixed_window);
@@ -92,8 +92,8 @@ class StoreFixture {
     store.emplace(io, options, std::move(setup), clock, counters);
   }
 
-  /// Runs what is ready, and waits for nothing: what was asked is written, as far as the socket
-  /// takes it.
+  /// Runs the handlers that are ready, and waits for none: questions are written, as far as the
+  /// socket takes them.
   void run_ready() {
     io.restart();
     io.poll();
@@ -131,17 +131,17 @@ class StoreFixture {
     if (store->acquire(asked.acquisition, completion, now))
       throw std::runtime_error("completed within the call");
   }
-  bool all_told() const { return answers == asks; }
-  bool run_until_told(SteadyClock::duration limit = 10s) {
-    return run_until([this] { return all_told(); }, limit);
+  bool all_completed() const { return answers == asks; }
+  bool run_until_completed(SteadyClock::duration limit = 10s) {
+    return run_until([this] { return all_completed(); }, limit);
   }
   /// How one request ended.
-  StoreError outcome(std::uint64_t who = 1) {
+  store::Error outcome(std::uint64_t who = 1) {
     Asked& asked = ask(who);
-    run_until_told();
-    return asked.error.value_or(StoreError::none);
+    run_until_completed();
+    return asked.error.value_or(store::Error::none);
   }
-  std::uint64_t errors(StoreError error) const {
+  std::uint64_t errors(store::Error error) const {
     return counters.errors[static_cast<std::size_t>(error)].value();
   }
 
@@ -158,7 +158,7 @@ class StoreFixture {
   std::optional<Store> store;
 };
 
-/// What redis-cli would print for a command, lines of arrays joined.
+/// The reply to a command as redis-cli prints it, lines of arrays joined.
 class RedisCli {
  public:
   explicit RedisCli(const RedisProcess& redis)

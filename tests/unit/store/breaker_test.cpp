@@ -41,7 +41,7 @@ void run(std::initializer_list<Step> steps) {
 
 }  // namespace
 
-TEST_CASE("Errors in a row open the breaker, a success in between starts the count anew") {
+TEST_CASE("Consecutive errors open the breaker, and a success starts the count again") {
   run({{0ms, Event::asked, true, State::closed},
        {0ms, Event::failed, false, State::closed},
        {1ms, Event::failed, false, State::closed},
@@ -53,7 +53,7 @@ TEST_CASE("Errors in a row open the breaker, a success in between starts the cou
        {5ms, Event::asked, false, State::open}});
 }
 
-TEST_CASE("After a while exactly one question goes through, and decides") {
+TEST_CASE("After retry_after exactly one question goes through, and its result counts") {
   run({{0ms, Event::failed, false, State::closed},
        {0ms, Event::failed, false, State::closed},
        {0ms, Event::failed, true, State::open},
@@ -74,14 +74,30 @@ TEST_CASE("After a while exactly one question goes through, and decides") {
        {6s, Event::failed, true, State::open}});
 }
 
-TEST_CASE("What comes back of earlier questions changes nothing while it is open") {
+TEST_CASE("While it is open, results of earlier questions change nothing") {
   run({{0ms, Event::failed, false, State::closed},
        {0ms, Event::failed, false, State::closed},
        {0ms, Event::failed, true, State::open},
        {10ms, Event::succeeded, false, State::open},
-       // nor does it put off the next question
+       // the next question is not delayed by it
        {500ms, Event::failed, false, State::open},
        {1s, Event::asked, true, State::half_open}});
+}
+
+TEST_CASE("Other values apply at once, also while it is open") {
+  Breaker breaker(3, 1h);
+  CHECK_FALSE(breaker.failed(epoch));
+  breaker.set(2, 1h);
+  CHECK(breaker.failed(epoch));
+  CHECK_FALSE(breaker.lets_through(epoch + 1s));
+  breaker.set(2, 1s);
+  CHECK_FALSE(breaker.lets_through(epoch + 999'999us));
+  CHECK(breaker.lets_through(epoch + 1s));
+  CHECK(breaker.failed(epoch + 2s));
+  CHECK_FALSE(breaker.lets_through(epoch + 2'999'999us));
+  breaker.set(2, 2s);
+  CHECK_FALSE(breaker.lets_through(epoch + 3s));
+  CHECK(breaker.lets_through(epoch + 4s));
 }
 
 TEST_CASE("A breaker of one failure opens at the first") {

@@ -21,7 +21,7 @@ TEST_CASE("The remote store decides, and nothing is charged here") {
   CHECK(fixture.local.keys() == 0);
 }
 
-TEST_CASE("A flood of one key costs Redis next to nothing") {
+TEST_CASE("A flood of one key costs Redis almost nothing") {
   ChainFixture fixture;
   const auto wide = gcra(10);
   const auto narrow = gcra(2);
@@ -34,7 +34,7 @@ TEST_CASE("A flood of one key costs Redis next to nothing") {
     fixture.serve(request, Duration{i * 4'000});
     REQUIRE(request.denied());
     REQUIRE(request.decider() == Decider::redis);
-    // As Redis had said, aged; also of the limit that did not deny.
+    // As Redis decided, less the time that has passed; also for the limit that did not deny.
     REQUIRE(request.result->decided == 3);
     REQUIRE(request.decisions[0].allowed);
     REQUIRE(request.decisions[0].remaining == 8);
@@ -57,7 +57,7 @@ TEST_CASE("A flood of one key costs Redis next to nothing") {
   CHECK(fixture.remote.questions == 4);
 }
 
-TEST_CASE("A key that is denied denies with every other limit, another client is asked for") {
+TEST_CASE("A denied key denies with any other limit, and another client is asked for") {
   ChainFixture fixture;
   const auto narrow = gcra(1);
   const auto per_key = gcra(10);

@@ -75,7 +75,7 @@ TEST_CASE("Requests that find no connection open the breaker; it closes when the
   CHECK(fixture.link.is_trusted());
 }
 
-TEST_CASE("A silent store is left alone after some timeouts, but for one question") {
+TEST_CASE("After some timeouts a silent store gets one question at a time") {
   Fixture fixture;
   fixture.remote.silent = true;
   CHECK(fixture.serve(0s, Error::timeout) == Error::timeout);
@@ -111,7 +111,7 @@ TEST_CASE("A silent store is left alone after some timeouts, but for one questio
   }
 }
 
-TEST_CASE("While one question finds out whether the store is back, nobody else asks") {
+TEST_CASE("While one question tests whether the store is back, no other is sent") {
   Fixture fixture;
   for (int i = 0; i < 2; ++i)
     CHECK(fixture.serve(0s, Error::out_of_memory) == Error::out_of_memory);
@@ -131,7 +131,7 @@ TEST_CASE("While one question finds out whether the store is back, nobody else a
   CHECK(fixture.serve(1s) == Error::none);
 }
 
-TEST_CASE("Without a request it is found out whether the store decides") {
+TEST_CASE("A probe tests without a request whether the store decides") {
   Fixture fixture;
   fixture.remote.decided = false;
   fixture.link.probe(epoch);

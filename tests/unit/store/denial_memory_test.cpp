@@ -36,7 +36,7 @@ struct ByParts {
 
 }  // namespace
 
-TEST_CASE("A denial by a policy that was defined otherwise does not hold") {
+TEST_CASE("A denial by another revision of the policy does not hold") {
   DenialMemory memory(16, 1);
   memory.remember(key(1), denied(1s), epoch, epoch);
   auto changed = key(1);
@@ -57,7 +57,7 @@ TEST_CASE("A denial holds until the moment the same request may pass") {
     bool known;
     Duration retry_after, reset_after, more_after;
   };
-  // Told by when it was answered, so never too early; believed by when it was sent.
+  // The durations count from the answer, so none is too short; the expiry counts from the question.
   for (const Row& row : {Row{0ms, true, 1s, 4s, 300ms}, Row{10ms, true, 1s, 4s, 300ms},
                          Row{110ms, true, 900ms, 3'900ms, 200ms},
                          Row{310ms, true, 700ms, 3'700ms, 1us},  // more is there, but not all
@@ -76,13 +76,13 @@ TEST_CASE("A denial holds until the moment the same request may pass") {
   }
 }
 
-TEST_CASE("No denial is believed for longer than a reset elsewhere may take to show") {
+TEST_CASE("No denial is kept for longer than 5 s") {
   DenialMemory memory(16, 1);
   memory.remember(key(1), denied(1h), epoch, epoch);
   memory.remember(key(2), denied(std::nullopt), epoch, epoch);
   CHECK(memory.recall(key(1), epoch + 4'999'999us)->retry_after == 1h - 4'999'999us);
   CHECK_FALSE(memory.recall(key(1), epoch + 5s).has_value());
-  // What never passes has no retry.
+  // A request that can never pass has no retry time.
   REQUIRE(memory.recall(key(2), epoch + 4'999'999us).has_value());
   CHECK_FALSE(memory.recall(key(2), epoch + 4'999'999us)->retry_after.has_value());
   CHECK_FALSE(memory.recall(key(2), epoch + 5s).has_value());
@@ -111,7 +111,7 @@ TEST_CASE("Resetting a key forgets every cost of it, and no other key") {
   CHECK(memory.recall(key(2, 1, 0), epoch).has_value());
 }
 
-TEST_CASE("The memory is bounded: what ends soonest makes room") {
+TEST_CASE("The memory is bounded: the denial that expires first is replaced") {
   DenialMemory memory(1, 1);
   for (std::uint64_t who = 1; who <= 4; ++who)
     memory.remember(key(who), denied(who == 3 ? 500ms : 2s), epoch, epoch);
@@ -121,7 +121,7 @@ TEST_CASE("The memory is bounded: what ends soonest makes room") {
   CHECK(memory.recall(key(9), epoch).has_value());
 }
 
-TEST_CASE("What is only kept to be shown makes room for a denial") {
+TEST_CASE("An admission is replaced before a denial") {
   DenialMemory memory(1, 1);
   const Decision allowed{.allowed = true, .limit = 10, .remaining = 3, .reset_after = 1s};
   memory.remember(key(1), allowed, epoch, epoch);
@@ -146,8 +146,8 @@ TEST_CASE("A later answer replaces an earlier one") {
   CHECK(decision->more_after == 0s);
 }
 
-TEST_CASE("What an answer says of the next such demand") {
-  const auto told = [](std::int64_t remaining) {
+TEST_CASE("The decision about the next such demand follows from an answer") {
+  const auto admitted = [](std::int64_t remaining) {
     return Decision{.allowed = true,
                     .limit = 10,
                     .remaining = remaining,
@@ -156,24 +156,24 @@ TEST_CASE("What an answer says of the next such demand") {
                     .delay = 100ms};
   };
   // Enough is left: it passes.
-  CHECK(decision_after(told(3), 3) == told(3));
-  CHECK(decision_after(told(0), 0) == told(0));
-  // One unit is missing, and when there is one more is known.
+  CHECK(decision_after(admitted(3), 3) == admitted(3));
+  CHECK(decision_after(admitted(0), 0) == admitted(0));
+  // One unit is missing: more_after is the retry time.
   for (const std::int64_t cost : {1, 3}) {
-    Decision expected = told(cost - 1);
+    Decision expected = admitted(cost - 1);
     expected.allowed = false;
     expected.delay = 0s;
     expected.retry_after = 300ms;
-    CHECK(decision_after(told(cost - 1), cost) == expected);
+    CHECK(decision_after(admitted(cost - 1), cost) == expected);
   }
-  // More are missing: it is denied, nobody knows for how long.
-  CHECK_FALSE(decision_after(told(1), 3).has_value());
+  // More are missing: it is denied, and the retry time is unknown.
+  CHECK_FALSE(decision_after(admitted(1), 3).has_value());
   CHECK(decision_after(denied(1s), 3) == denied(1s));
   CHECK(decision_after(denied(std::nullopt), 30) == denied(std::nullopt));
 }
 
-// Whatever the state: the denial that follows from an admission is the one that the rules give, up
-// to the last microsecond, and then they admit.
+// For any state: the denial that follows from an admission is the one of the rules, to the last
+// microsecond, and then they admit.
 TEST_CASE("The denial that follows from an admission is that of the rules") {
   std::vector<rules::Policy> policies;
   for (const Algorithm algorithm : algorithms) {
@@ -231,7 +231,7 @@ TEST_CASE("The denial that follows from an admission is that of the rules") {
   }
 }
 
-TEST_CASE("The flight that asks is noted where a denial has expired lately, and nowhere else") {
+TEST_CASE("The flight that asks has a place with a denial that expired lately, and nowhere else") {
   FakeStore remote;
   ChainCounters counters;
   DenialMemory memory(16, 1);
@@ -248,18 +248,18 @@ TEST_CASE("The flight that asks is noted where a denial has expired lately, and 
   REQUIRE(memory.asking(key(1), epoch + 1s) != nullptr);
   *memory.asking(key(1), epoch + 1s) = &first;
   CHECK(*memory.asking(key(1), epoch + 2s) == &first);
-  SECTION("it is settled by itself alone") {
+  SECTION("only the flight itself ends it") {
     memory.land(key(1), second, true);
     CHECK(*memory.asking(key(1), epoch + 2s) == &first);
     memory.land(key(1), first, false);
     REQUIRE(memory.asking(key(1), epoch + 2s) != nullptr);
     CHECK(*memory.asking(key(1), epoch + 2s) == nullptr);
   }
-  SECTION("what leaves enough ends the matter") {
+  SECTION("an answer that leaves enough removes the denial") {
     memory.land(key(1), first, true);
     CHECK(memory.asking(key(1), epoch + 2s) == nullptr);
   }
-  SECTION("another denial strikes it out") {
+  SECTION("another denial removes it") {
     memory.remember(key(1), denied(1s), epoch + 1s, epoch + 1s);
     memory.land(key(1), first, true);
     CHECK(memory.recall(key(1), epoch + 1s).has_value());
@@ -272,9 +272,8 @@ TEST_CASE("The flight that asks is noted where a denial has expired lately, and 
   }
 }
 
-// Random requests at random times, with a store whose clock is another and that executes some time
-// after it is asked: whatever the memory denies, the store would have denied at that instant, too,
-// and it would not have passed before the told retry.
+// Random requests at random times, with a store that has another clock and executes some time after
+// it is asked. The store denies each request that the memory denies, also until its retry time.
 TEST_CASE("Nothing is denied from memory that the store would admit") {
   for (const Algorithm algorithm : algorithms) {
     const std::uint64_t seed = 7 + static_cast<std::uint64_t>(algorithm);

@@ -1,10 +1,12 @@
-// A remote store in the hands of a test: it answers when and what the test wants, from a memory
-// store of its own, whose time stands still unless the test moves it.
+// A remote store that a test controls: it answers when the test calls answer(), from a memory store
+// of its own whose time stands still unless the test moves it.
 #pragma once
 
+#include <new>
 #include <vector>
 
 #include "contract/store_under_test.hpp"
+#include "store/link.hpp"
 #include "store/memory_store.hpp"
 #include "store/remote_store.hpp"
 
@@ -21,6 +23,7 @@ class FakeStore final : public RemoteStore {
   std::optional<Result> acquire(Acquisition& acquisition, Completion& completion,
                                 Instant now) override {
     ++questions;
+    if (writes_asked_at) acquisition.asked_at = now;
     return take({&acquisition, &completion, now - acquisition.arrived_at});
   }
   std::optional<Result> peek(Acquisition& acquisition, Completion& completion, Instant) override {
@@ -53,8 +56,13 @@ class FakeStore final : public RemoteStore {
   void answer(Instant now, Error error = Error::none) {
     const Asked first = pending.front();
     pending.erase(pending.begin());
-    const Result result = result_of(first, error);
-    first.completion->complete(result, now);
+    finish(first, now, error);
+  }
+  /// Completes the latest call.
+  void answer_last(Instant now, Error error = Error::none) {
+    const Asked last = pending.back();
+    pending.pop_back();
+    finish(last, now, error);
   }
   void answer_all(Instant now, Error error = Error::none) {
     while (!pending.empty())
@@ -65,6 +73,7 @@ class FakeStore final : public RemoteStore {
   Instant server_now = epoch;
   bool at_once = false;  ///< returns its results instead
   Error fails_at_once = Error::none;
+  bool writes_asked_at = false;  ///< as the circuit breaker does, for links tested without it
   bool ready = true;
   bool decided = true;
   bool silent = false;
@@ -84,6 +93,10 @@ class FakeStore final : public RemoteStore {
     pending.push_back(asked);
     return std::nullopt;
   }
+  void finish(const Asked& asked, Instant now, Error error) {
+    const Result result = result_of(asked, error);
+    asked.completion->complete(result, now);
+  }
   Result result_of(const Asked& asked, Error error) {
     decided = error == Error::none;
     Result result{.error = error, .decider = Decider::redis};
@@ -93,6 +106,24 @@ class FakeStore final : public RemoteStore {
     result.decided = first_claims(claims.size());
     return result;
   }
+};
+
+/// A store without memory for the next `failures` requests. The others go on to `next`.
+class ScarceStore final : public Link {
+ public:
+  explicit ScarceStore(Store& next) : Link(next) {}
+  std::optional<Result> acquire(Acquisition& acquisition, Completion& completion,
+                                Instant now) override {
+    completions.push_back(&completion);
+    if (failures > 0) {
+      --failures;
+      throw std::bad_alloc();
+    }
+    return next_.acquire(acquisition, completion, now);
+  }
+
+  int failures = 0;
+  std::vector<Completion*> completions;
 };
 
 /// One request that is decided by the link under test.

@@ -117,6 +117,21 @@ TEST_CASE("A failure at once is decided at once, and one without time left witho
   CHECK(strict.result == Result{.error = Error::timeout, .decider = Decider::local});
 }
 
+TEST_CASE("A question for which there is no memory reaches the caller, and nothing stays in use") {
+  Fixture fixture;
+  ScarceStore next(fixture.remote);
+  next.failures = 2;
+  Fallback link{next, fixture.local, 5s, fixture.counters};
+  Request request({fixture.with(OnFailure::local)});
+  for (int i = 0; i < 2; ++i)
+    CHECK_THROWS_AS(request.come(link, 0s), std::bad_alloc);
+  request.come(link, 0s);
+  fixture.remote.answer(epoch);
+  CHECK(request.admitted());
+  CHECK(request.times == 1);
+  CHECK(next.completions == std::vector<Completion*>(3, next.completions[0]));
+}
+
 TEST_CASE("A settlement goes to the store that granted it, and forgetting to both") {
   Fixture fixture;
   const std::vector<Settlement> settlements{{.key = {}, .held = 1, .decider = Decider::redis},

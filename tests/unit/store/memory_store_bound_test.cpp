@@ -54,7 +54,7 @@ TEST_CASE("A store full of denied keys evicts them, and counts it") {
   CHECK(store.memory.denied_evictions() == 20);
 }
 
-TEST_CASE("What is whole is evicted first, and costs nobody anything") {
+TEST_CASE("Whole keys are evicted first, which changes no decision") {
   MemoryStoreUnderTest store(16);
   const auto brief = policy(rules::Algorithm::gcra, 1, 1s);
   const auto lasting = policy(rules::Algorithm::gcra, 1, 3'600s);
@@ -157,7 +157,7 @@ TEST_CASE("A bound that was lowered is met as new keys come, and one that was ra
   }
 }
 
-TEST_CASE("A policy that changed its algorithm starts anew") {
+TEST_CASE("A policy that changed its algorithm starts with a fresh state") {
   MemoryStoreUnderTest store(100);
   for (const auto from : algorithms) {
     for (const auto to : algorithms) {

@@ -1,6 +1,6 @@
 // When a denial expires, one request asks and the others wait for its answer.
 //
-// A denial is believed for 5 s of the test's time, and renewed by the fake store, whose time stands
+// A denial is kept for 5 s of the test's time, and renewed by the fake store, whose time stands
 // still.
 #include "store/single_flight.hpp"
 
@@ -157,6 +157,15 @@ TEST_CASE("A request that waits for a silent store is decided within its own tim
   second.come(fixture.front(), 5s + 20ms);
   third.come(fixture.front(), 5s + 20ms);
   CHECK(fixture.remote.questions == 4);
+  // Requests of another client that Redis does not answer, one after the other.
+  const auto time_out = [&fixture](int requests) {
+    for (int i = 0; i < requests; ++i) {
+      Request other({fixture.shared(fixture.narrow, 9)});
+      other.come(fixture.front(), 5s + 40ms);
+      fixture.remote.answer_last(epoch + 5s + 40ms, Error::timeout);
+      REQUIRE(other.times == 1);
+    }
+  };
   SECTION("one after the other") {
     fixture.remote.answer(epoch + 5s + 50ms, Error::timeout);
     CHECK(fixture.first.decider() == Decider::local);
@@ -170,14 +179,7 @@ TEST_CASE("A request that waits for a silent store is decided within its own tim
     CHECK(fixture.remote.questions == 5);
   }
   SECTION("nobody waits once the breaker is open") {
-    for (int i = 0; i < 2; ++i) {
-      Request other({fixture.shared(fixture.narrow, 9)});
-      other.come(fixture.front(), 5s + 40ms);
-      const auto asked = fixture.remote.pending.back();
-      fixture.remote.pending.pop_back();
-      asked.completion->complete({.error = Error::timeout, .decider = Decider::redis},
-                                 epoch + 5s + 40ms);
-    }
+    time_out(2);
     fixture.remote.answer(epoch + 5s + 50ms, Error::timeout);
     REQUIRE(fixture.breaker() == Breaker::State::open);
     CHECK(fixture.first.decider() == Decider::local);
@@ -185,15 +187,8 @@ TEST_CASE("A request that waits for a silent store is decided within its own tim
     CHECK(third.decider() == Decider::local);
     CHECK(fixture.remote.questions == 6);
   }
-  SECTION("nor one that comes while another asks with the breaker open") {
-    for (int i = 0; i < 3; ++i) {
-      Request other({fixture.shared(fixture.narrow, 9)});
-      other.come(fixture.front(), 5s + 40ms);
-      const auto asked = fixture.remote.pending.back();
-      fixture.remote.pending.pop_back();
-      asked.completion->complete({.error = Error::timeout, .decider = Decider::redis},
-                                 epoch + 5s + 40ms);
-    }
+  SECTION("no request begins to wait while the breaker is open") {
+    time_out(3);
     REQUIRE(fixture.breaker() == Breaker::State::open);
     fixture.others[2].come(fixture.front(), 5s + 41ms);
     CHECK(fixture.others[2].decider() == Decider::local);
@@ -217,7 +212,7 @@ TEST_CASE("Requests of a key that was not denied lately do not wait for each oth
     CHECK(request.admitted());
 }
 
-TEST_CASE("A result that is there at once leaves nothing in the air") {
+TEST_CASE("A result at once leaves no flight") {
   Expired fixture;
   fixture.exhaust();
   fixture.remote.at_once = true;
@@ -229,6 +224,57 @@ TEST_CASE("A result that is there at once leaves nothing in the air") {
   CHECK(fixture.remote.questions == 5);
   fixture.remote.answer(epoch + 5s);
   CHECK(fixture.others[0].denied());
+}
+
+// The link with its dependencies, and a next store that may fail.
+struct Scarce {
+  /// A denial of `request` is remembered, and has expired.
+  Scarce() {
+    known.remember(denied(), epoch);
+    remote.writes_asked_at = true;
+  }
+  const Acquisition& denied() {
+    request.decisions[0] = {.allowed = false, .limit = 1, .more_after = 1s, .retry_after = 1s};
+    request.acquisition.asked_at = epoch;
+    return request.acquisition;
+  }
+
+  FakeStore remote;
+  ScarceStore next{remote};
+  ChainCounters counters;
+  DenialMemory memory{16, 1};
+  KnownDenials known{memory, counters};
+  CircuitBreaker breaker{remote, Breaker(1, 1s), counters};
+  SingleFlight link{next, {.memory = memory, .known = known, .breaker = breaker, .timeout = 5s}};
+  rules::Policy limit = gcra(3);
+  Request request{{claim(limit, 1)}};
+  Request second{{claim(limit, 1)}};
+};
+
+TEST_CASE("No request waits for a question for which there is no memory") {
+  Scarce fixture;
+  fixture.next.failures = 1;
+  CHECK_THROWS_AS(fixture.request.come(fixture.link, 1s), std::bad_alloc);
+  CHECK(fixture.request.times == 0);
+  fixture.second.come(fixture.link, 1s);
+  REQUIRE(fixture.remote.questions == 1);
+  fixture.remote.answer(epoch + 1s);
+  CHECK(fixture.second.admitted());
+  CHECK(fixture.next.completions[0] == fixture.next.completions[1]);
+}
+
+TEST_CASE("A request that waited, and then has no memory to ask, fails") {
+  Scarce fixture;
+  fixture.request.come(fixture.link, 1s);
+  fixture.second.come(fixture.link, 1s);
+  REQUIRE(fixture.remote.questions == 1);
+  fixture.next.failures = 1;
+  fixture.remote.answer(epoch + 1s);
+  CHECK(fixture.request.admitted());
+  CHECK(fixture.second.times == 1);
+  CHECK(fixture.second.result == Result{.error = Error::out_of_memory, .decider = Decider::local});
+  fixture.second.come(fixture.link, 1s);
+  CHECK(fixture.remote.questions == 2);
 }
 
 }  // namespace weir::store::test

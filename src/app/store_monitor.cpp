@@ -1,0 +1,63 @@
+#include "app/store_monitor.hpp"
+
+#include <utility>
+
+#include "redis/remedy.hpp"
+
+namespace weir::app {
+namespace {
+
+/// `what: error`, or `what: otherwise` if the error is empty.
+std::string explained(std::string_view what, std::string_view error, std::string_view otherwise) {
+  return std::string(what).append(": ").append(error.empty() ? otherwise : error);
+}
+
+}  // namespace
+
+admin::StoreStatus StoreMonitor::status_of(const StoreReading& reading) const {
+  if (!reading.is_ready)
+    return {.last_error =
+                explained("redis is not reachable", reading.redis_error, "no answer yet")};
+  // After an outage a connection alone proves nothing: it may lead to a replica.
+  const bool is_trusted = reported_.deciding || reading.has_decided;
+  if (reading.is_breaker_closed && is_trusted) return {.connected = true, .deciding = true};
+  return {.connected = true,
+          .last_error = explained("redis does not decide", reading.redis_error,
+                                  to_string(reading.last_error))};
+}
+
+std::vector<LogLine> StoreMonitor::update(const StoreReading& reading, Instant now) {
+  using Level = LogLine::Level;
+  std::vector<LogLine> lines;
+  add_errors(reading, now, lines);
+  admin::StoreStatus status = status_of(reading);
+  if (status == reported_) return lines;
+  reported_ = status;
+  switch (health_.report(worker_, status)) {
+    case admin::StoreHealth::Change::none:
+      break;
+    case admin::StoreHealth::Change::lost:
+      lines.push_back({Level::warning, status.last_error + "; deciding by on_failure"});
+      break;
+    case admin::StoreHealth::Change::back:
+      lines.push_back({Level::info, "redis is back"});
+      break;
+  }
+  return lines;
+}
+
+void StoreMonitor::add_errors(const StoreReading& reading, Instant now,
+                              std::vector<LogLine>& lines) {
+  for (std::size_t kind = 0; kind < store::error_count; ++kind) {
+    const auto error = static_cast<store::Error>(kind);
+    const std::uint64_t count = reading.errors[kind];
+    const std::string_view remedy = redis::remedy(error);
+    if (std::exchange(errors_seen_[kind], count) == count || remedy.empty()) continue;
+    if (!health_.may_log(error, now)) continue;
+    std::string text = "redis could not decide (";
+    text.append(to_string(error)).append(": ").append(reading.error_replies[kind]);
+    lines.push_back({LogLine::Level::warning, text.append("); ").append(remedy)});
+  }
+}
+
+}  // namespace weir::app

@@ -1,0 +1,57 @@
+// Reports the state of one worker's Redis: to admin::StoreHealth, and as log lines for the process.
+//
+// Pure but for the StoreHealth that the workers share: readings and the time go in, log lines come
+// out. Belongs to one worker.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admin/store_health.hpp"
+#include "base/time.hpp"
+#include "store/error.hpp"
+
+namespace weir::app {
+
+/// The state of a shared store at one instant.
+struct StoreReading {
+  bool is_ready = false;           ///< connected, authenticated, scripts loaded
+  bool has_decided = false;        ///< the last result on this connection was a decision
+  bool is_breaker_closed = false;  ///< requests are sent to Redis
+  /// The last failure of the connection, or the last error reply; empty if there is none.
+  std::string_view redis_error{};
+  store::Error last_error = store::Error::none;  ///< the last reason for which Redis did not decide
+  std::array<std::uint64_t, store::error_count> errors{};            ///< so far, by kind
+  std::array<std::string_view, store::error_count> error_replies{};  ///< the last one of each kind
+};
+
+struct LogLine {
+  enum class Level : std::uint8_t { info, warning } level;
+  std::string text;
+  friend bool operator==(const LogLine&, const LogLine&) = default;
+};
+
+class StoreMonitor {
+ public:
+  /// `worker`: its index among those that report to `health`.
+  StoreMonitor(admin::StoreHealth& health, std::size_t worker) : health_(health), worker_(worker) {}
+
+  /// Reports what has changed since the last reading. Returns the lines to log: first the errors
+  /// that Redis returned and an operator can correct, then the loss or the return of Redis.
+  std::vector<LogLine> update(const StoreReading& reading, Instant now);
+
+ private:
+  admin::StoreStatus status_of(const StoreReading& reading) const;
+  void add_errors(const StoreReading& reading, Instant now, std::vector<LogLine>& lines);
+
+  admin::StoreHealth& health_;
+  std::size_t worker_;
+  admin::StoreStatus reported_{.deciding = true};
+  std::array<std::uint64_t, store::error_count> errors_seen_{};
+};
+
+}  // namespace weir::app

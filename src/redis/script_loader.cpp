@@ -1,0 +1,24 @@
+#include "redis/script_loader.hpp"
+
+#include <hiredis/hiredis.h>
+
+#include "redis/error_reply.hpp"
+#include "redis/handshake.hpp"
+
+namespace weir::redis {
+
+void ScriptLoader::load(std::size_t script) {
+  while (loads_.size() <= script)
+    loads_.emplace_back(*this, loads_.size());
+  Load& load = loads_[script];
+  if (load.is_in_flight) return;
+  load.is_in_flight = connection_.send(load_command(scripts_.texts()[script]), load);
+}
+
+void ScriptLoader::on_loaded(Load& load, const redisReply& reply) {
+  load.is_in_flight = false;
+  if (reply.type == REDIS_REPLY_STRING && is_sha(text_of(reply)))
+    connection_.set_sha(load.script, text_of(reply));
+}
+
+}  // namespace weir::redis

@@ -1,0 +1,43 @@
+// Loads scripts over a ready connection: those that the server has lost since the handshake, and
+// those that a reload added. Each is loaded once at a time. Used on the loop only.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+
+#include "redis/connection.hpp"
+#include "redis/script_set.hpp"
+
+namespace weir::redis {
+
+class ScriptLoader {
+ public:
+  /// The constructor uses neither.
+  ScriptLoader(Connection& connection, const ScriptSet& scripts)
+      : connection_(connection), scripts_(scripts) {}
+  ScriptLoader(const ScriptLoader&) = delete;
+  ScriptLoader& operator=(const ScriptLoader&) = delete;
+
+  /// Sends SCRIPT LOAD for the script with this index in the set. When it has succeeded, the
+  /// connection has the script's SHA.
+  void load(std::size_t script);
+
+ private:
+  struct Load final : Recipient {
+    Load(ScriptLoader& its_loader, std::size_t its_script)
+        : loader(its_loader), script(its_script) {}
+    void on_reply(const redisReply& reply) override { loader.on_loaded(*this, reply); }
+    void on_loss(store::Error) override { is_in_flight = false; }
+
+    ScriptLoader& loader;
+    std::size_t script;
+    bool is_in_flight = false;
+  };
+  void on_loaded(Load& load, const redisReply& reply);
+
+  Connection& connection_;
+  const ScriptSet& scripts_;
+  std::deque<Load> loads_;  ///< by index of the script
+};
+
+}  // namespace weir::redis

@@ -1,0 +1,119 @@
+// What a worker reports about Redis, from readings made by the test.
+#include "app/store_monitor.hpp"
+
+#include "catch.hpp"
+
+namespace weir::app {
+namespace {
+
+using Lines = std::vector<LogLine>;
+using Level = LogLine::Level;
+using store::Error;
+
+const Instant start = instant_from_us(1'700'000'000'000'000);
+constexpr auto second = std::chrono::seconds(1);
+
+const StoreReading good{.is_ready = true, .has_decided = true, .is_breaker_closed = true};
+/// Connected anew: no decision yet.
+const StoreReading connected{.is_ready = true, .is_breaker_closed = true};
+const StoreReading unreachable{.is_breaker_closed = true, .redis_error = "connection refused"};
+
+struct Fixture {
+  Lines first(const StoreReading& reading) { return one.update(reading, start); }
+  Lines second(const StoreReading& reading) { return two.update(reading, start); }
+
+  admin::StoreHealth health{2};
+  StoreMonitor one{health, 0};
+  StoreMonitor two{health, 1};
+};
+
+StoreReading with_error(Error error, std::uint64_t count, std::string_view reply) {
+  StoreReading reading = good;
+  reading.errors[static_cast<std::size_t>(error)] = count;
+  reading.error_replies[static_cast<std::size_t>(error)] = reply;
+  return reading;
+}
+
+}  // namespace
+
+TEST_CASE("The loss of Redis is logged once for all workers, and its return") {
+  Fixture fixture;
+  CHECK(fixture.first(connected).empty());
+  CHECK(fixture.second(connected).empty());
+  CHECK(fixture.health.is_connected());
+  const Lines lost{
+      {Level::warning, "redis is not reachable: connection refused; deciding by on_failure"}};
+  CHECK(fixture.first(unreachable) == lost);
+  CHECK(fixture.first(unreachable).empty());
+  CHECK(fixture.second(unreachable).empty());
+  CHECK_FALSE(fixture.health.is_connected());
+  CHECK(fixture.health.last_error() == "redis is not reachable: connection refused");
+  CHECK(fixture.first(good).empty());
+  CHECK(fixture.second(good) == Lines{{Level::info, "redis is back"}});
+  CHECK(fixture.health.last_error().empty());
+}
+
+TEST_CASE("After an outage only a decision shows that Redis is back") {
+  Fixture fixture;
+  fixture.first(good);
+  fixture.second(good);
+  fixture.first(unreachable);
+  CHECK(fixture.first(connected).empty());
+  CHECK(fixture.health.is_connected());
+  CHECK(fixture.health.last_error() == "redis does not decide: none");
+  CHECK(fixture.first(good) == Lines{{Level::info, "redis is back"}});
+}
+
+TEST_CASE("An open breaker is a loss, with the error reply or the kind of the failure") {
+  Fixture fixture;
+  StoreReading open = good;
+  open.is_breaker_closed = false;
+  open.last_error = Error::timeout;
+  CHECK(fixture.first(open) ==
+        Lines{{Level::warning, "redis does not decide: timeout; deciding by on_failure"}});
+  CHECK(fixture.health.is_connected() == false);  // the other worker has reported nothing
+  open.redis_error = "OOM command not allowed";
+  CHECK(fixture.first(open).empty());  // already reported as lost
+  CHECK(fixture.health.last_error() == "redis does not decide: OOM command not allowed");
+}
+
+TEST_CASE("A server that has not answered yet is not reachable") {
+  Fixture fixture;
+  CHECK(fixture.first({}) ==
+        Lines{{Level::warning, "redis is not reachable: no answer yet; deciding by on_failure"}});
+}
+
+TEST_CASE("An error of Redis is logged with its remedy, once a minute for all workers") {
+  Fixture fixture;
+  const Lines once{{Level::warning,
+                    "redis could not decide (out_of_memory: OOM no); raise maxmemory, or set a "
+                    "maxmemory-policy that evicts keys"}};
+  CHECK(fixture.one.update(with_error(Error::out_of_memory, 1, "OOM no"), start) == once);
+  CHECK(fixture.one.update(with_error(Error::out_of_memory, 1, "OOM no"), start + 61 * second)
+            .empty());  // no new error
+  CHECK(fixture.two.update(with_error(Error::out_of_memory, 5, "OOM no"), start + 59 * second)
+            .empty());
+  CHECK(fixture.two.update(with_error(Error::out_of_memory, 6, "OOM no"), start + 60 * second) ==
+        once);
+}
+
+TEST_CASE("An error that Redis did not return is not logged by itself") {
+  Fixture fixture;
+  for (const Error error : {Error::not_connected, Error::timeout, Error::connection_lost})
+    CHECK(fixture.first(with_error(error, 3, "")).empty());
+}
+
+TEST_CASE("An error is logged before the loss that it leads to") {
+  Fixture fixture;
+  StoreReading reading = with_error(Error::read_only, 2, "READONLY replica");
+  reading.is_ready = false;
+  reading.redis_error = "READONLY replica";
+  const Lines lines = fixture.first(reading);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].text ==
+        "redis could not decide (read_only: READONLY replica); the server is a replica; set "
+        "store.redis.url to the primary");
+  CHECK(lines[1].text == "redis is not reachable: READONLY replica; deciding by on_failure");
+}
+
+}  // namespace weir::app
