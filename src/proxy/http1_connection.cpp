@@ -243,7 +243,11 @@ Task<> Http1Connection::linger() {
   Watchdog& watchdog = client_.watchdog;
   InputBuffer& input = client_.input;
   if (watchdog.aborted() || !stream.is_open()) co_return;
-  const bool is_read = body_.has_ended() && input.empty() && !stream.has_unread();
+  const ReceivedRequest& request = exchange_->request();
+  // Such a client sends nothing after this request (RFC 9112 section 9.6).
+  const bool is_last = !request.view.method.empty() &&
+                       http::wants_close(request.view.version_minor, request.connection);
+  const bool is_read = body_.has_ended() && input.empty() && (is_last || !stream.has_unread());
   if (is_read && !stream.is_secure()) co_return;
   error_code ec;
   stream.shutdown_send();

@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <utility>
 
@@ -81,10 +80,6 @@ bool Listener::has_room() {
 void Listener::welcome(Socket socket, const asio::generic::stream_protocol::endpoint& peer) {
   error_code ec;
   socket.non_blocking(true, ec);
-  if (peer.data()->sa_family != AF_UNIX) {
-    const int on = 1;
-    ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  }
   try {
     const bool accepted = has_room();
     (accepted ? context_.counters.accepted : context_.counters.refused).add();

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -70,6 +71,9 @@ int open_bound(Address& address, bool reuse_port) {
   if (address.storage.ss_family == AF_INET6)
     ::setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
   if (reuse_port) ::setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+  // Accepted connections inherit it (tcp(7)).
+  if (address.storage.ss_family != AF_UNIX)
+    ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   if (::bind(descriptor, address.get(), address.size) == 0) return descriptor;
   const int error = errno;
   ::close(descriptor);
