@@ -1,5 +1,5 @@
-// A whole session, both directions: a script (session/script.hpp) plays the client, the upstreams
-// and the clock; session/judge.hpp says what must hold whatever they do.
+// A whole client connection, both directions. A script (session/script.hpp) is the client, its
+// upstreams and the clock; session/judge.hpp checks what must hold for every script.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -105,7 +105,9 @@ std::string_view text_of(const std::uint8_t* data, std::size_t size) {
 
 }  // namespace
 
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+/// libFuzzer's. Weak, because a build without libFuzzer does not have it; nothing mutates there.
+extern "C" [[gnu::weak]] std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size,
+                                                      std::size_t most);
 
 /// Half of the changes are of whole steps.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <sanitizer/allocator_interface.h>
 #include <string>
 #include <sys/socket.h>
 
@@ -13,6 +12,10 @@
 #include "proxy/http1_connection.hpp"
 #include "proxy/proxy_protocol.hpp"
 #include "proxy/ticks.hpp"
+
+/// Of AddressSanitizer. gcc has the function, but not clang's header
+/// <sanitizer/allocator_interface.h>.
+extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 
 namespace weir::fuzz {
 namespace {
