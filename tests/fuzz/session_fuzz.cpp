@@ -18,7 +18,7 @@ namespace {
 using namespace weir::fuzz;
 
 /// What is said in HTTP often enough to be tried; each a step.
-constexpr std::array<std::string_view, 44> sayings{
+constexpr std::array<std::string_view, 47> sayings{
     "cGET / HTTP/1.1\r\nHost: a\r\n\r\n",
     "cHEAD /few/1 HTTP/1.1\r\nHost: a\r\n\r\n",
     "cGET /slow/ HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -63,6 +63,9 @@ constexpr std::array<std::string_view, 44> sayings{
     "z",
     "t11",
     "n1",
+    "g0",
+    "g3",
+    "l",
 };
 
 std::string changed(std::string_view part, std::minstd_rand& random) {

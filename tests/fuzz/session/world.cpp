@@ -50,7 +50,14 @@ constexpr std::string_view low_limits =
 constexpr std::string_view upstream_times =
     ", connect_timeout: 1s, response_timeout: 1s, idle_timeout: 3s, tunnel_timeout: 2s";
 
-std::string configuration_text(bool low, bool two_servers) {
+/// Configurations are numbers: the sum of these.
+constexpr std::size_t with_low_limits = 1;
+constexpr std::size_t with_two_servers = 2;
+constexpr std::size_t most_configuration = with_low_limits + with_two_servers;
+
+std::string configuration_text(std::size_t configuration) {
+  const bool low = (configuration & with_low_limits) != 0;
+  const bool two_servers = (configuration & with_two_servers) != 0;
   std::string text(common_configuration);
   text.append("downstream: {").append(times).append(low ? low_limits : "").append("}\n");
   text.append("upstreams: {up: {servers: [{url: \"http://192.0.2.1:80\"}");
@@ -60,10 +67,10 @@ std::string configuration_text(bool low, bool two_servers) {
   return text;
 }
 
-std::shared_ptr<const config::Config> load(const Setup& setup) {
+std::shared_ptr<const config::Config> load(std::size_t configuration) {
   const auto unset = [](const std::string&) -> std::optional<std::string> { return {}; };
-  auto loaded = config::load_text(configuration_text(setup.low_limits, setup.two_servers),
-                                  {.variable = unset, .directory = "/"});
+  auto loaded =
+      config::load_text(configuration_text(configuration), {.variable = unset, .directory = "/"});
   if (!loaded) fail(loaded.error().front().to_string());
   return *loaded;
 }
@@ -105,8 +112,8 @@ identity::IpAddress peer_of(const Setup& setup) {
 
 /// The parts of a generation that many inputs share. Made once for each configuration.
 struct World::Prepared {
-  explicit Prepared(const Setup& setup)
-      : config(load(setup)),
+  explicit Prepared(std::size_t configuration)
+      : config(load(configuration)),
         blueprint(std::make_shared<proxy::Blueprint>(config)),
         counters(make_counters(*config)),
         log(access_log()) {}
@@ -117,16 +124,16 @@ struct World::Prepared {
   std::shared_ptr<proxy::AccessLog> log;
 };
 
-const World::Prepared& World::prepared(const Setup& setup) {
-  static std::array<std::unique_ptr<const Prepared>, 4> made;
-  auto& one = made[(setup.low_limits ? 1 : 0) + (setup.two_servers ? 2 : 0)];
-  if (!one) one = std::make_unique<const Prepared>(setup);
-  return *one;
+const World::Prepared& World::prepared(std::size_t configuration) {
+  static const std::array<Prepared, most_configuration + 1> all{Prepared(0), Prepared(1),
+                                                                Prepared(2), Prepared(3)};
+  return all[configuration];
 }
 
 World::World(const Setup& setup)
     : setup_(setup),
-      prepared_(prepared(setup)),
+      prepared_(&prepared((setup.low_limits ? with_low_limits : 0) +
+                          (setup.two_servers ? with_two_servers : 0))),
       memory_before_(
           (Network::get().reset(setup.small_buffers), __sanitizer_get_current_allocated_bytes())),
       store_({.max_keys = 16}),
@@ -144,8 +151,9 @@ World::World(const Setup& setup)
 }
 
 std::unique_ptr<proxy::Generation> World::make_generation() {
-  const config::Config& config = *prepared_.config;
-  const auto& counters = *prepared_.counters;
+  const config::Config& config = *prepared_->config;
+  most_retries_ = std::max(most_retries_, config.upstreams[0].retries);
+  const auto& counters = *prepared_->counters;
   std::vector<std::unique_ptr<proxy::UpstreamPool>> pools;
   for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
     const proxy::UpstreamParts parts{
@@ -156,11 +164,11 @@ std::unique_ptr<proxy::Generation> World::make_generation() {
         std::make_unique<proxy::UpstreamPool>(context_->upstream_needs(), parts, before, 1));
   }
   return std::make_unique<proxy::Generation>(
-      proxy::GenerationParts{.blueprint = prepared_.blueprint,
+      proxy::GenerationParts{.blueprint = prepared_->blueprint,
                              .store = nullptr,
                              .limiter = std::make_unique<limiter::Limiter>(config, store_),
-                             .counters = prepared_.counters,
-                             .access_log = prepared_.log,
+                             .counters = prepared_->counters,
+                             .access_log = prepared_->log,
                              .pools = std::move(pools)},
       ++generations_);
 }
@@ -213,6 +221,12 @@ void World::perform(const Step& step) {
     case 'd':
       context_->drain();
       break;
+    case 'g':
+      reload(step.number(most_configuration));
+      break;
+    case 'l':
+      close_listener();
+      break;
     case 'b':
       context_->abort();
       was_aborted_ = true;
@@ -221,6 +235,20 @@ void World::perform(const Step& step) {
       perform_upstream(step);
   }
   if (step.is_alone) settle();
+}
+
+/// A worker that drains takes no other configuration.
+void World::reload(std::size_t configuration) {
+  if (context_->draining) return;
+  prepared_ = &prepared(configuration);
+  context_->use(make_generation());
+}
+
+/// As a reload does with a listener that the configuration no longer has.
+void World::close_listener() {
+  connections_.draining = true;
+  for (proxy::Http1Connection* connection : context_->connections)
+    connection->drain();
 }
 
 void World::perform_upstream(const Step& step) {
@@ -340,7 +368,10 @@ void World::finish() {
   require(context_->connections.empty(), "the client's connection does not end");
   require(open_connections_ == 0 && open_refusals_ == 0 && connections_.count == 0,
           "a closed connection is still counted");
-  require(!context_->generation->is_pinned(), "a generation is pinned without a request");
+  require(!context_->generation->is_pinned() &&
+              std::none_of(context_->retired.begin(), context_->retired.end(),
+                           [](const auto& one) { return one->is_pinned(); }),
+          "a generation is pinned without a request");
   context_.reset();
   client_->move();
   const auto& upstreams = Network::get().upstreams();
@@ -355,7 +386,7 @@ void World::finish() {
   Judge({.client = *client_,
          .upstreams = upstreams,
          .before_http = before_http,
-         .attempts = static_cast<std::size_t>(prepared_.config->upstreams[0].retries) + 1,
+         .attempts = static_cast<std::size_t>(most_retries_) + 1,
          .was_aborted = was_aborted_,
          .was_turned_away = setup_.full,
          .has_false_marks = has_false_marks_})

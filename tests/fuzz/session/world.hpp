@@ -26,9 +26,11 @@ class World {
 
  private:
   struct Prepared;
-  static const Prepared& prepared(const Setup& setup);
+  static const Prepared& prepared(std::size_t configuration);
   std::unique_ptr<proxy::Generation> make_generation();
   void start_connection();
+  void reload(std::size_t configuration);
+  void close_listener();
   void perform_upstream(const Step& step);
   void answer(std::size_t body_size);
   void settle();
@@ -39,7 +41,7 @@ class World {
   End* upstream() const;
 
   Setup setup_;
-  const Prepared& prepared_;
+  const Prepared* prepared_;  ///< of the running configuration
   std::size_t memory_before_;
   proxy::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   store::MemoryStore store_;
@@ -50,6 +52,7 @@ class World {
   proxy::DescriptorBudget descriptors_;
   proxy::ListenerConnections connections_;
   std::uint64_t generations_ = 0;
+  int most_retries_ = 0;  ///< of all configurations that ran
   std::unique_ptr<proxy::Context> context_;
   std::unique_ptr<End> client_;
   std::size_t chosen_upstream_ = SIZE_MAX;  ///< none: the last one
