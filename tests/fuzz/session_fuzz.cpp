@@ -1,5 +1,5 @@
-// A whole session, both directions: a script (session/script.hpp) plays the client, the upstreams
-// and the clock; session/judge.hpp says what must hold whatever they do.
+// A whole client connection, both directions. A script (session/script.hpp) is the client, its
+// upstreams and the clock; session/judge.hpp checks what must hold for every script.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace {
 
 using namespace weir::fuzz;
 
-/// Frequent messages of HTTP for the mutator; each is a step.
-constexpr std::array<std::string_view, 44> sayings{
+/// What is said in HTTP often enough to be tried; each a step.
+constexpr std::array<std::string_view, 47> sayings{
     "cGET / HTTP/1.1\r\nHost: a\r\n\r\n",
     "cHEAD /few/1 HTTP/1.1\r\nHost: a\r\n\r\n",
     "cGET /slow/ HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -63,6 +63,9 @@ constexpr std::array<std::string_view, 44> sayings{
     "z",
     "t11",
     "n1",
+    "g0",
+    "g3",
+    "l",
 };
 
 std::string changed(std::string_view part, std::minstd_rand& random) {
@@ -105,7 +108,9 @@ std::string_view text_of(const std::uint8_t* data, std::size_t size) {
 
 }  // namespace
 
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+/// libFuzzer's. Weak, because a build without libFuzzer does not have it; nothing mutates there.
+extern "C" [[gnu::weak]] std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size,
+                                                      std::size_t most);
 
 /// Half of the changes are of whole steps.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,

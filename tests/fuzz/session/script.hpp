@@ -10,6 +10,8 @@
 //   ~iN              the upstream steps that follow are about connection N
 //   ~tN              N ticks pass
 //   ~d, ~b           the worker drains, aborts
+//   ~gN              the worker takes configuration N: 1 has low limits, 2 two servers, 3 both
+//   ~l               the listener of the client's connection is removed
 //
 // After a step everything runs until nothing moves; not after one with a capital letter.
 #pragma once

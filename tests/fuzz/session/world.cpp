@@ -3,23 +3,26 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <sanitizer/allocator_interface.h>
 #include <string>
 #include <sys/socket.h>
 
 #include "base/line_writer.hpp"
 #include "config/load.hpp"
 #include "judge.hpp"
+#include "proxy/http1_connection.hpp"
 #include "proxy/proxy_protocol.hpp"
-#include "proxy/session.hpp"
 #include "proxy/ticks.hpp"
+
+/// Of AddressSanitizer. gcc has the function, but not clang's header
+/// <sanitizer/allocator_interface.h>.
+extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 
 namespace weir::fuzz {
 namespace {
 
 constexpr std::size_t most_ticks = 150;            ///< of a script
 constexpr std::size_t most_filler = 256 * 1024;    ///< of a script
-constexpr std::size_t memory_limit = 1024 * 1024;  ///< of the proxy for one session, in bytes
+constexpr std::size_t memory_limit = 1024 * 1024;  ///< of the proxy for one connection, in bytes
 constexpr std::size_t patience = 100;              ///< ticks in which a request has ended
 
 constexpr std::string_view common_configuration = R"(
@@ -47,7 +50,14 @@ constexpr std::string_view low_limits =
 constexpr std::string_view upstream_times =
     ", connect_timeout: 1s, response_timeout: 1s, idle_timeout: 3s, tunnel_timeout: 2s";
 
-std::string configuration_text(bool low, bool two_servers) {
+/// Configurations are numbers: the sum of these.
+constexpr std::size_t with_low_limits = 1;
+constexpr std::size_t with_two_servers = 2;
+constexpr std::size_t most_configuration = with_low_limits + with_two_servers;
+
+std::string configuration_text(std::size_t configuration) {
+  const bool low = (configuration & with_low_limits) != 0;
+  const bool two_servers = (configuration & with_two_servers) != 0;
   std::string text(common_configuration);
   text.append("downstream: {").append(times).append(low ? low_limits : "").append("}\n");
   text.append("upstreams: {up: {servers: [{url: \"http://192.0.2.1:80\"}");
@@ -57,22 +67,32 @@ std::string configuration_text(bool low, bool two_servers) {
   return text;
 }
 
-const config::Config& configuration(const Setup& setup) {
-  static std::array<std::shared_ptr<const config::Config>, 4> made;
-  auto& config = made[(setup.low_limits ? 1 : 0) + (setup.two_servers ? 2 : 0)];
-  if (config) return *config;
+std::shared_ptr<const config::Config> load(std::size_t configuration) {
   const auto unset = [](const std::string&) -> std::optional<std::string> { return {}; };
-  auto loaded = config::load_text(configuration_text(setup.low_limits, setup.two_servers),
-                                  {.variable = unset, .directory = "/"});
+  auto loaded =
+      config::load_text(configuration_text(configuration), {.variable = unset, .directory = "/"});
   if (!loaded) fail(loaded.error().front().to_string());
-  config = *loaded;
-  return *config;
+  return *loaded;
 }
 
-/// Lines are made, for what they are made of must be there; its thread sees them once in a while.
-proxy::AccessLog& access_log() {
+std::shared_ptr<const NamedCounters> make_counters(const config::Config& config) {
+  auto counters = std::make_shared<NamedCounters>();
+  for (std::size_t i = 0; i <= config.routes.size(); ++i)
+    counters->routes.push_back(std::make_shared<RouteCounters>());
+  for (const auto& upstream : config.upstreams) {
+    counters->upstreams.push_back(std::make_shared<UpstreamCounters>());
+    auto& in_use = counters->servers_in_use.emplace_back();
+    for (std::size_t i = 0; i < upstream.servers.size(); ++i)
+      in_use.push_back(std::make_shared<Gauge>());
+  }
+  return counters;
+}
+
+/// Log lines are written, so that a sanitizer sees everything they read. The writer's thread takes
+/// them from time to time.
+std::shared_ptr<proxy::AccessLog> access_log() {
   static const auto writer = LineWriter::open("/dev/null");
-  static proxy::AccessLog log({}, **writer);
+  static const auto log = std::make_shared<proxy::AccessLog>(proxy::AccessLogOptions{}, **writer);
   return log;
 }
 
@@ -90,40 +110,80 @@ identity::IpAddress peer_of(const Setup& setup) {
 
 }  // namespace
 
+/// The parts of a generation that many inputs share. Made once for each configuration.
+struct World::Prepared {
+  explicit Prepared(std::size_t configuration)
+      : config(load(configuration)),
+        blueprint(std::make_shared<proxy::Blueprint>(config)),
+        counters(make_counters(*config)),
+        log(access_log()) {}
+
+  std::shared_ptr<const config::Config> config;
+  std::shared_ptr<const proxy::Blueprint> blueprint;
+  std::shared_ptr<const NamedCounters> counters;
+  std::shared_ptr<proxy::AccessLog> log;
+};
+
+const World::Prepared& World::prepared(std::size_t configuration) {
+  static const std::array<Prepared, most_configuration + 1> all{Prepared(0), Prepared(1),
+                                                                Prepared(2), Prepared(3)};
+  return all[configuration];
+}
+
 World::World(const Setup& setup)
     : setup_(setup),
-      config_(configuration(setup)),
+      prepared_(&prepared((setup.low_limits ? with_low_limits : 0) +
+                          (setup.two_servers ? with_two_servers : 0))),
       memory_before_(
           (Network::get().reset(setup.small_buffers), __sanitizer_get_current_allocated_bytes())),
       store_({.max_keys = 16}),
-      limiter_(config_, store_),
-      counters_(config_.routes.size(), config_.upstreams.size()),
       descriptors_(setup.no_descriptors ? 1 : 64, open_connections_),
       context_(std::make_unique<proxy::Context>(
-          proxy::ContextShares{.io = io_,
-                               .config = config_,
-                               .limiter = limiter_,
-                               .counters = counters_,
-                               .access_log = access_log(),
-                               .clock = clock_,
-                               .open_connections = open_connections_,
-                               .open_refusals = open_refusals_,
-                               .descriptors = descriptors_},
+          proxy::ContextDependencies{.io = io_,
+                                     .counters = counters_,
+                                     .clock = clock_,
+                                     .open_connections = open_connections_,
+                                     .open_refusals = open_refusals_,
+                                     .descriptors = descriptors_},
           1)) {
-  start_session();
+  context_->use(make_generation());
+  start_connection();
 }
 
-void World::start_session() {
+std::unique_ptr<proxy::Generation> World::make_generation() {
+  const config::Config& config = *prepared_->config;
+  most_retries_ = std::max(most_retries_, config.upstreams[0].retries);
+  const auto& counters = *prepared_->counters;
+  std::vector<std::unique_ptr<proxy::UpstreamPool>> pools;
+  for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
+    const proxy::UpstreamParts parts{
+        .settings = config.upstreams[i], .in_use = counters.servers_in_use[i], .tls = nullptr};
+    const auto* const before =
+        context_->generation ? context_->generation->pools[i].get() : nullptr;
+    pools.push_back(
+        std::make_unique<proxy::UpstreamPool>(context_->upstream_needs(), parts, before, 1));
+  }
+  return std::make_unique<proxy::Generation>(
+      proxy::GenerationParts{.blueprint = prepared_->blueprint,
+                             .store = nullptr,
+                             .limiter = std::make_unique<limiter::Limiter>(config, store_),
+                             .counters = prepared_->counters,
+                             .access_log = prepared_->log,
+                             .pools = std::move(pools)},
+      ++generations_);
+}
+
+void World::start_connection() {
   int other = -1;
   client_ = Network::get().make_client(other);
   proxy::Socket socket(io_.get_executor(), proxy::asio::generic::stream_protocol(AF_UNIX, 0),
                        other);
   socket.non_blocking(true);
   if (setup_.full) {
-    proxy::Session::turn_away(*context_, std::move(socket), peer_of(setup_));
+    proxy::Http1Connection::turn_away(*context_, connections_, std::move(socket), peer_of(setup_));
   } else {
-    proxy::Session::start(*context_, std::move(socket), peer_of(setup_),
-                          {.proxy_protocol = setup_.proxy_protocol, .tls = {}});
+    proxy::Http1Connection::start(*context_, connections_, std::move(socket), peer_of(setup_),
+                                  {.proxy_protocol = setup_.proxy_protocol, .tls = {}});
   }
 }
 
@@ -161,6 +221,12 @@ void World::perform(const Step& step) {
     case 'd':
       context_->drain();
       break;
+    case 'g':
+      reload(step.number(most_configuration));
+      break;
+    case 'l':
+      close_listener();
+      break;
     case 'b':
       context_->abort();
       was_aborted_ = true;
@@ -169,6 +235,20 @@ void World::perform(const Step& step) {
       perform_upstream(step);
   }
   if (step.is_alone) settle();
+}
+
+/// A worker that drains takes no other configuration.
+void World::reload(std::size_t configuration) {
+  if (context_->draining) return;
+  prepared_ = &prepared(configuration);
+  context_->use(make_generation());
+}
+
+/// As a reload does with a listener that the configuration no longer has.
+void World::close_listener() {
+  connections_.draining = true;
+  for (proxy::Http1Connection* connection : context_->connections)
+    connection->drain();
 }
 
 void World::perform_upstream(const Step& step) {
@@ -219,7 +299,7 @@ void World::answer(std::size_t body_size) {
     append_chunk(body, body_size - body_size / 2);
     body.append("0\r\n\r\n");
   }
-  // An answer that is marked with another request than the one read last is not an answer to that.
+  // What it says of another request than the one it has read last is no answer to that.
   const auto sent_with_head = end.sent().size() + head.size();
   const bool knows_all = !end.is_stalled() && !end.has_waiting();
   end.send(head);
@@ -269,7 +349,7 @@ void World::check_memory() const {
           "too much memory is held");
 }
 
-/// In which a session ends, whatever each of its requests waits for.
+/// The ticks after which the connection has ended, whatever each of its requests waits for.
 std::size_t World::ticks_to_end() const {
   const std::string& sent = client_->sent();
   std::size_t heads = 0;
@@ -281,12 +361,17 @@ std::size_t World::ticks_to_end() const {
 void World::finish() {
   settle();
   std::size_t ticks = 0;
-  for (std::size_t most = ticks_to_end(); !context_->sessions.empty() && ticks < most;) {
+  for (std::size_t most = ticks_to_end(); !context_->connections.empty() && ticks < most;) {
     tick();
     if (++ticks == most) most = ticks_to_end();  // more of the client's may have gone out meanwhile
   }
-  require(context_->sessions.empty(), "a session that does not end");
-  require(open_connections_ == 0 && open_refusals_ == 0, "a connection stays counted");
+  require(context_->connections.empty(), "the client's connection does not end");
+  require(open_connections_ == 0 && open_refusals_ == 0 && connections_.count == 0,
+          "a closed connection is still counted");
+  require(!context_->generation->is_pinned() &&
+              std::none_of(context_->retired.begin(), context_->retired.end(),
+                           [](const auto& one) { return one->is_pinned(); }),
+          "a generation is pinned without a request");
   context_.reset();
   client_->move();
   const auto& upstreams = Network::get().upstreams();
@@ -301,7 +386,7 @@ void World::finish() {
   Judge({.client = *client_,
          .upstreams = upstreams,
          .before_http = before_http,
-         .attempts = static_cast<std::size_t>(config_.upstreams[0].retries) + 1,
+         .attempts = static_cast<std::size_t>(most_retries_) + 1,
          .was_aborted = was_aborted_,
          .was_turned_away = setup_.full,
          .has_false_marks = has_false_marks_})

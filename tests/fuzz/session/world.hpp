@@ -1,14 +1,14 @@
-// A proxy of one worker and one client, its upstreams and its time, all moved by the fuzz target.
+// A proxy of one worker, its client, its upstreams and its time. The fuzz target moves all of them.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "base/clock.hpp"
-#include "config/config.hpp"
-#include "limiter/limiter.hpp"
 #include "network.hpp"
+#include "proxy/client_connection.hpp"
 #include "proxy/context.hpp"
 #include "proxy/descriptor_budget.hpp"
 #include "script.hpp"
@@ -21,11 +21,16 @@ class World {
   explicit World(const Setup& setup);
 
   void perform(const Step& step);
-  /// Time passes until the session has ended; then everything is looked at.
+  /// Advances the time until the connection has ended, and judges everything that was sent.
   void finish();
 
  private:
-  void start_session();
+  struct Prepared;
+  static const Prepared& prepared(std::size_t configuration);
+  std::unique_ptr<proxy::Generation> make_generation();
+  void start_connection();
+  void reload(std::size_t configuration);
+  void close_listener();
   void perform_upstream(const Step& step);
   void answer(std::size_t body_size);
   void settle();
@@ -36,16 +41,18 @@ class World {
   End* upstream() const;
 
   Setup setup_;
-  const config::Config& config_;
+  const Prepared* prepared_;  ///< of the running configuration
   std::size_t memory_before_;
   proxy::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   store::MemoryStore store_;
-  limiter::Limiter limiter_;
   TrafficCounters counters_;
   MonotonicClock clock_;
   std::atomic<std::size_t> open_connections_{0};
   std::atomic<std::size_t> open_refusals_{0};
   proxy::DescriptorBudget descriptors_;
+  proxy::ListenerConnections connections_;
+  std::uint64_t generations_ = 0;
+  int most_retries_ = 0;  ///< of all configurations that ran
   std::unique_ptr<proxy::Context> context_;
   std::unique_ptr<End> client_;
   std::size_t chosen_upstream_ = SIZE_MAX;  ///< none: the last one
