@@ -1,6 +1,7 @@
 #include "proxy/listener.hpp"
 
 #include <cstring>
+#include <limits>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <utility>
@@ -10,6 +11,9 @@
 
 namespace weir::proxy {
 namespace {
+
+/// Connections accepted in one pass of the loop: other events wait no longer than that.
+constexpr std::size_t accepts_at_once = 16;
 
 identity::IpAddress address_of(const asio::generic::stream_protocol::endpoint& peer) {
   const sockaddr* const address = peer.data();
@@ -53,6 +57,7 @@ Task<> Listener::accept_all() {
     co_await acceptor_.async_accept(socket, peer, into(ec));
     if (!ec) {
       welcome(std::move(socket), peer);
+      accept_waiting(accepts_at_once - 1);
     } else if (ec == asio::error::operation_aborted) {
       break;
     } else if (ec != asio::error::connection_aborted) {
@@ -65,6 +70,18 @@ Task<> Listener::accept_all() {
     }
   }
   is_accepting_ = false;
+}
+
+/// Takes connections that are in the kernel's queue. Those of one pass share system calls (Turns).
+void Listener::accept_waiting(std::size_t most) {
+  error_code ec;
+  asio::generic::stream_protocol::endpoint peer;
+  for (std::size_t i = 0; i < most; ++i) {
+    Socket socket(context_.io.get_executor());
+    acceptor_.accept(socket, peer, ec);
+    if (ec) return;
+    welcome(std::move(socket), peer);
+  }
 }
 
 bool Listener::has_room() {
@@ -98,14 +115,8 @@ void Listener::welcome(Socket socket, const asio::generic::stream_protocol::endp
 }
 
 void Listener::stop() {
+  accept_waiting(std::numeric_limits<std::size_t>::max());
   error_code ec;
-  asio::generic::stream_protocol::endpoint peer;
-  for (;;) {
-    Socket socket(context_.io.get_executor());
-    acceptor_.accept(socket, peer, ec);
-    if (ec) break;
-    welcome(std::move(socket), peer);
-  }
   acceptor_.close(ec);
 }
 

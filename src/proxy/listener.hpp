@@ -34,6 +34,7 @@ class Listener {
  private:
   using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol, Executor>;
   Task<> accept_all();
+  void accept_waiting(std::size_t most);
   bool has_room();
   void welcome(Socket socket, const asio::generic::stream_protocol::endpoint& peer);
 
