@@ -217,7 +217,7 @@ void AdminServer::Loop::serve_at(std::optional<proxy::BoundAddress> bound) {
 void AdminServer::Loop::close(Listener& listener) {
   listener.is_closed = true;
   error_code failure;
-  while (!failure) {
+  for (std::size_t i = 0; !failure && i < most_connections; ++i) {
     Acceptor::protocol_type::socket socket(io_);
     listener.acceptor.accept(socket, failure);
     if (!failure) accept(std::move(socket));

@@ -28,7 +28,9 @@ struct ClientConnection {
   ListenerConnections& listener;
   Stream stream;
   Watchdog watchdog{context.wheel, stream};
-  InputBuffer input{2048};  ///< heads, and what arrives with them
+  /// Heads, and what arrives with them; without memory while a plain connection is
+  /// idle.
+  InputBuffer input = InputBuffer::without_memory(first_head_buffer);
 };
 
 }  // namespace weir::proxy

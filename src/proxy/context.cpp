@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t most_spare_exchanges = 64;
 constexpr std::size_t most_spare_body_buffers = 16;
+constexpr std::size_t most_spare_head_buffers = 64;
 constexpr std::size_t body_buffer_size = 16 * 1024;
 
 constexpr std::string_view too_many_handshakes =
@@ -38,6 +39,7 @@ Context::Context(const ContextDependencies& dependencies, std::uint64_t seed)
       handshakes(io, 0, counters.handshakes, [this] { warn(std::string(too_many_handshakes)); }) {
   spare_exchanges_.reserve(most_spare_exchanges);
   spare_body_buffers_.reserve(most_spare_body_buffers);
+  spare_head_buffers_.reserve(most_spare_head_buffers);
 }
 
 Context::~Context() = default;
@@ -107,6 +109,18 @@ void Context::give_back(std::unique_ptr<InputBuffer> buffer) {
   if (is_large || spare_body_buffers_.size() == most_spare_body_buffers) return;
   buffer->consume(buffer->data().size());
   spare_body_buffers_.push_back(std::move(buffer));
+}
+
+std::unique_ptr<char[]> Context::take_head_buffer() {
+  if (spare_head_buffers_.empty()) return std::unique_ptr<char[]>(new char[first_head_buffer]);
+  auto bytes = std::move(spare_head_buffers_.back());
+  spare_head_buffers_.pop_back();
+  return bytes;
+}
+
+void Context::give_back_head_buffer(std::unique_ptr<char[]> bytes) {
+  if (bytes && spare_head_buffers_.size() < most_spare_head_buffers)
+    spare_head_buffers_.push_back(std::move(bytes));
 }
 
 void Context::warn(const std::string& what, std::string_view about) {

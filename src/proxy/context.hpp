@@ -28,6 +28,9 @@ namespace weir::proxy {
 class Exchange;
 class Http1Connection;
 
+/// Bytes that are read of a request at first; more are made room for if its head is longer.
+inline constexpr std::size_t first_head_buffer = 2048;
+
 /// The Date field's value, rendered once a second.
 class DateText {
  public:
@@ -54,6 +57,14 @@ struct Context : ContextDependencies {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
+ private:
+  // Declared first: connections give buffers back until the last of them is destroyed.
+  std::vector<std::string> warned_;  ///< since the last sweep
+  std::vector<std::unique_ptr<Exchange>> spare_exchanges_;
+  std::vector<std::unique_ptr<InputBuffer>> spare_body_buffers_;
+  std::vector<std::unique_ptr<char[]>> spare_head_buffers_;
+
+ public:
   std::unique_ptr<Generation> generation;  ///< the running one; set before the first connection
   std::vector<std::unique_ptr<Generation>> retired;  ///< until their last exchange has ended
   DeadlineWheel wheel;
@@ -77,11 +88,10 @@ struct Context : ContextDependencies {
 
   std::function<void(const std::string&)> log;  ///< where warn() goes
 
-  /// For the operator, of what can happen with every request: each text once a second, and no more
-  /// than eight different ones. The others are dropped. `about` is one for texts that differ in
-  /// what anybody outside can choose.
+  /// Logs a warning: each text once a second, and at most eight texts. `about` identifies texts
+  /// that differ in parts that a client can choose.
   void warn(const std::string& what, std::string_view about = {});
-  /// Of what an exception has ended; without memory for the words, nothing.
+  /// Logs that an exception ended something. Does nothing if there is no memory for the text.
   void warn_of(const std::exception& thrown, std::string_view what) noexcept;
   std::uint64_t next_random();
   UpstreamNeeds upstream_needs();
@@ -94,6 +104,9 @@ struct Context : ContextDependencies {
   /// Empty, for a request body that is read after its head.
   std::unique_ptr<InputBuffer> take_body_buffer();
   void give_back(std::unique_ptr<InputBuffer> buffer);
+  /// `first_head_buffer` bytes for the head of a request.
+  std::unique_ptr<char[]> take_head_buffer();
+  void give_back_head_buffer(std::unique_ptr<char[]> bytes);
   /// One step of coarse time: fires deadlines, starts health checks, hands over log lines, drops
   /// generations that no exchange uses any more, and once a second closes idle upstream
   /// connections.
@@ -109,11 +122,6 @@ struct Context : ContextDependencies {
   void give_up_idle();
   /// Ends every connection at once.
   void abort();
-
- private:
-  std::vector<std::string> warned_;  ///< since the last sweep
-  std::vector<std::unique_ptr<Exchange>> spare_exchanges_;
-  std::vector<std::unique_ptr<InputBuffer>> spare_body_buffers_;
 };
 
 }  // namespace weir::proxy

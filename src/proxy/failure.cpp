@@ -25,14 +25,14 @@ constexpr std::array<http::Refusal, 23> answers{{
     {400, "this port expects TLS; send the request to https://"},
     {404, "no route matches the request"},
     {0, ""},
-    {502, "the upstream can not be reached"},
+    {502, "the upstream cannot be reached"},
     {504, "the upstream did not accept a connection in time"},
     {502, "the upstream closed the connection before its answer was complete"},
     {502, "the upstream's answer is not valid HTTP/1.1"},
     {504, "the upstream did not answer in time"},
     {503, "no server of the upstream is healthy"},
     {503, "too many connections"},
-    {503, "whether this request is within its limits can not be told at present"},
+    {503, "rate limit decision unavailable; try again later"},
 }};
 static_assert(answers.size() == static_cast<std::size_t>(Failure::store_failed) + 1);
 

@@ -66,6 +66,8 @@ Http1Connection::Http1Connection(Context& context, ListenerConnections& listener
 Http1Connection::~Http1Connection() {
   Context& context = client_.context;
   if (exchange_) context.give_back(std::move(exchange_));
+  client_.input.consume(client_.input.data().size());
+  release_input();
   if (has_own_upstreams_) context.close_idle_of(number_);
   context.connections.back()->index_ = index_;
   std::swap(context.connections[index_], context.connections.back());
@@ -99,7 +101,8 @@ Task<> Http1Connection::run(ListenerOptions options) {
       co_await exchange_->serve();
     }
     finish();
-    if (!responder_.keeps_connection()) break;
+    // Closed meanwhile, by an abort: what has arrived of the next request is not served.
+    if (!responder_.keeps_connection() || !client_.stream.is_open()) break;
     const Downstream& limits = exchange_->settings().downstream;
     if (body_.has_rest() && !co_await body_.discard(limits.max_drain, limits.body_timeout)) break;
   }
@@ -135,28 +138,48 @@ Task<Failure> Http1Connection::read_head() {
   error_code ec;
   head_size_ = 0;
   InputBuffer& input = client_.input;
+  Stream& stream = client_.stream;
   Watchdog& watchdog = client_.watchdog;
   if (exchange_) context().give_back(std::move(exchange_));
-  input.shrink();
   watchdog.arm(Phase::idle, context().generation->config.downstream.idle_timeout);
   if (client_.is_draining()) drain();
-  if (input.empty()) co_await context().turns.next();
-  for (bool is_first = true;; is_first = false) {
+  if (input.empty()) {
+    release_input();
+    co_await context().turns.next();
+  }
+  for (bool is_there = context().turns.are_many();; is_there = false) {
     if (const Failure failure = look_for_head(scanned); failure != Failure::none) co_return failure;
     if (head_size_ != 0) co_return Failure::none;
-    // Read before the wait as well: a deadline that comes while nothing is being read ends nothing.
-    std::size_t n = 0;
-    const bool is_over = watchdog.timed_out() || watchdog.aborted();
+    // Read before each wait as well: a deadline that comes while nothing is read ends nothing.
+    if (watchdog.timed_out() || watchdog.aborted()) co_return why_no_head();
+    // TLS may hold bytes that the socket does not show.
+    const bool is_idle = input.empty() && !stream.is_secure();
+    if (is_idle && !is_there) co_await stream.socket().async_wait(Socket::wait_read, into(ec));
+    if (ec) co_return why_no_head();
+    if (!input.has_memory()) input.adopt(context().take_head_buffer());
     const auto room = asio::buffer(input.free_begin(), input.free_size());
-    const bool is_probably_there = is_first && context().turns.are_many();
-    if (!is_over) n = co_await client_.stream.read(room, ec, is_probably_there);
-    if (ec || n == 0) {
-      const bool head_is_late =
-          watchdog.timed_out() && watchdog.phase() == Phase::head && !watchdog.aborted();
-      co_return head_is_late ? Failure::head_timed_out : Failure::downstream_gone;
+    const std::size_t n =
+        is_idle ? stream.try_read(room, ec) : co_await stream.read(room, ec, is_there);
+    if (is_idle && ec == asio::error::would_block) {
+      ec = {};
+      release_input();
+      continue;
     }
+    if (ec || n == 0) co_return why_no_head();
     input.commit(n);
   }
+}
+
+Failure Http1Connection::why_no_head() const {
+  const Watchdog& watchdog = client_.watchdog;
+  const bool is_late =
+      watchdog.timed_out() && watchdog.phase() == Phase::head && !watchdog.aborted();
+  return is_late ? Failure::head_timed_out : Failure::downstream_gone;
+}
+
+/// An idle connection keeps no buffer, unless the heads of its requests were large.
+void Http1Connection::release_input() {
+  context().give_back_head_buffer(client_.input.release());
 }
 
 /// Sets head_size_ if the head has arrived whole; else makes room for more of it.
@@ -166,7 +189,8 @@ Failure Http1Connection::look_for_head(std::size_t& scanned) {
   // RFC 9112 section 2.2: empty lines before a request line are ignored.
   while (scanned == 0 && input.data().starts_with("\r\n"))
     input.consume(2);
-  if (input.empty() || input.data() == "\r") {
+  if (input.empty()) return Failure::none;
+  if (input.data() == "\r") {
     input.make_room(limits.max_head);
     return Failure::none;
   }
@@ -202,7 +226,7 @@ void Http1Connection::begin_exchange() {
   responder_.begin_request(request, exchange_->settings());
 }
 
-/// A head that cannot be parsed stays in the input: where the next request begins is unknown.
+/// A head that cannot be parsed stays in the input; the connection is closed after the response.
 std::optional<http::Refusal> Http1Connection::inspect_head() {
   ReceivedRequest& request = exchange_->request();
   request.scheme = client_.stream.is_secure() ? "https" : "http";
@@ -244,8 +268,9 @@ Task<> Http1Connection::linger() {
   InputBuffer& input = client_.input;
   if (watchdog.aborted() || !stream.is_open()) co_return;
   const ReceivedRequest& request = exchange_->request();
-  // Such a client sends nothing after this request (RFC 9112 section 9.6).
-  const bool is_last = !request.view.method.empty() &&
+  // A client that sent `Connection: close` sends nothing after this request (RFC 9112 section 9.6),
+  // except that some send an empty line after a body (section 2.2).
+  const bool is_last = request.is_framed && request.framing.kind == http::Framing::Kind::none &&
                        http::wants_close(request.view.version_minor, request.connection);
   const bool is_read = body_.has_ended() && input.empty() && (is_last || !stream.has_unread());
   if (is_read && !stream.is_secure()) co_return;
@@ -253,6 +278,7 @@ Task<> Http1Connection::linger() {
   stream.shutdown_send();
   if (is_read) co_return;
   watchdog.arm(Phase::linger, linger_timeout);
+  if (!input.has_memory()) input.adopt(context().take_head_buffer());
   for (std::size_t dropped = 0; !ec && !watchdog.timed_out() && dropped < linger_limit;) {
     input.consume(input.data().size());
     dropped += co_await stream.async_read_some(asio::buffer(input.free_begin(), input.free_size()),

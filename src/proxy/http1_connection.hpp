@@ -53,6 +53,8 @@ class Http1Connection {
   void begin_exchange();
   Task<Failure> read_head();
   Failure look_for_head(std::size_t& scanned);
+  Failure why_no_head() const;
+  void release_input();
   std::optional<http::Refusal> inspect_head();
   void finish();
   Task<> linger();

@@ -136,6 +136,11 @@ Task<error_code> Http1Responder::send_scratch() {
   co_return ec;
 }
 
+void Http1Responder::reset() {
+  keep_alive_ = false;
+  connection_.stream.reset();
+}
+
 Task<error_code> Http1Responder::switch_protocols(const ForwardedAnswer& answer) {
   keep_alive_ = false;
   has_begun_ = true;
@@ -157,7 +162,7 @@ Task<bool> Http1Responder::tunnel(TunnelEnd upstream) {
                  .ticks = ticks_in(upstream.idle_timeout)});
   const bool ended_in_order = co_await tunnel.run();
   if (ended_in_order || connection_.watchdog.timed_out()) co_return true;
-  connection_.stream.reset();  // the client must not take the cut for the end
+  reset();  // the client must not take the cut for the end
   co_return false;
 }
 

@@ -35,8 +35,7 @@ class Http1Responder final : public Responder {
   Task<error_code> send_from_place(std::string_view piece) override;
   Task<error_code> switch_protocols(const ForwardedAnswer& answer) override;
   Task<bool> tunnel(TunnelEnd upstream) override;
-  bool client_has_left() override { return connection_.stream.has_ended(); }
-  void reset() override { connection_.stream.reset(); }
+  void reset() override;
 
  private:
   ClientHop hop(std::string_view limit_fields) const;

@@ -22,7 +22,7 @@ bool InputBuffer::make_room(std::size_t most) {
 void InputBuffer::append(std::string_view data) {
   if (data.size() > free_size()) {
     const std::size_t needed = end_ - begin_ + data.size();
-    resize(needed > capacity_ ? std::max(capacity_ * 2, needed) : capacity_);
+    resize(needed > capacity_ ? std::max({initial_, capacity_ * 2, needed}) : capacity_);
   }
   std::memcpy(free_begin(), data.data(), data.size());
   commit(data.size());
@@ -36,6 +36,19 @@ void InputBuffer::shrink() {
   if (!empty() || capacity_ <= initial_ * 4) return;
   begin_ = end_ = 0;
   resize(initial_);
+}
+
+std::unique_ptr<char[]> InputBuffer::release() {
+  begin_ = end_ = 0;
+  if (capacity_ > initial_) shrink();
+  if (capacity_ != initial_) return nullptr;
+  capacity_ = 0;
+  return std::move(bytes_);
+}
+
+void InputBuffer::adopt(std::unique_ptr<char[]> bytes) {
+  bytes_ = std::move(bytes);
+  capacity_ = initial_;
 }
 
 void InputBuffer::resize(std::size_t capacity) {

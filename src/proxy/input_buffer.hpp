@@ -15,9 +15,14 @@ class InputBuffer {
  public:
   explicit InputBuffer(std::size_t capacity)
       : initial_(capacity), capacity_(capacity), bytes_(new char[capacity]) {}
+  /// As after release(): without memory before adopt().
+  static InputBuffer without_memory(std::size_t first_capacity) {
+    return {first_capacity, nullptr};
+  }
 
   std::string_view data() const { return {bytes_.get() + begin_, end_ - begin_}; }
   std::span<char> writable(std::size_t size) { return {bytes_.get() + begin_, size}; }
+  bool has_memory() const { return capacity_ != 0; }
   bool empty() const { return begin_ == end_; }
   std::size_t capacity() const { return capacity_; }
 
@@ -48,12 +53,18 @@ class InputBuffer {
   void grow(std::size_t capacity);
   /// Gives back what a large message made it grow to; only while empty.
   void shrink();
+  /// Returns its memory and has none from now on, if it has the first capacity; else shrinks and
+  /// returns nullptr. Only while empty.
+  std::unique_ptr<char[]> release();
+  /// After release(): `bytes` has the first capacity.
+  void adopt(std::unique_ptr<char[]> bytes);
 
  private:
+  InputBuffer(std::size_t first_capacity, std::nullptr_t) : initial_(first_capacity) {}
   void resize(std::size_t capacity);
 
   std::size_t initial_;
-  std::size_t capacity_;
+  std::size_t capacity_ = 0;
   std::unique_ptr<char[]> bytes_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;

@@ -13,8 +13,8 @@ struct UploadState {
   bool waits_for_upstream = false;  ///< which takes no more
 };
 
-/// Failure::none: nothing has. Whoever did not do its part within the timeout is at fault: the
-/// upstream if it has the whole request or takes no more of it, else the client.
+/// Returns Failure::none if nothing ended the wait. After a timeout the upstream is at fault if it
+/// has the whole request or accepts no more of it, otherwise the client.
 Failure why_interrupted(const Interruptions& interruptions, const UploadState& upload);
 
 }  // namespace weir::proxy

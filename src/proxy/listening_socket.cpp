@@ -71,7 +71,7 @@ int open_bound(Address& address, bool reuse_port) {
   if (address.storage.ss_family == AF_INET6)
     ::setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
   if (reuse_port) ::setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
-  // Accepted connections inherit it (tcp(7)).
+  // Linux copies it to accepted sockets.
   if (address.storage.ss_family != AF_UNIX)
     ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   if (::bind(descriptor, address.get(), address.size) == 0) return descriptor;

@@ -66,12 +66,10 @@ class Responder {
   /// Passes bytes both ways until both sides have ended. False: one side broke off.
   virtual Task<bool> tunnel(TunnelEnd upstream) = 0;
 
-  /// The client has closed its connection or its sending half, and everything it sent is read.
-  virtual bool client_has_left() = 0;
   /// Cuts the response so that the client can see that it is not complete.
   virtual void reset() = 0;
 
-  /// Of the final response; 0: none has begun.
+  /// The status of the final response, from begin() or answer() on; 0 before.
   int status() const { return status_; }
   /// A part of the final response may have been sent.
   bool has_begun() const { return has_begun_; }

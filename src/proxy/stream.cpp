@@ -77,7 +77,6 @@ Socket::wait_type Stream::wanted_by(State state) const {
   return state == State::wants_write ? Socket::wait_write : Socket::wait_read;
 }
 
-/// would_block if nothing has arrived.
 std::size_t Stream::try_read(asio::mutable_buffer to, error_code& ec) {
   if (!channel_) return socket_.read_some(to, ec);
   ec = asio::error::would_block;  // what is left for it, the operation that waits does

@@ -63,6 +63,9 @@ class Stream final : public Cancellable {
   /// at once, without an operation.
   auto read(asio::mutable_buffer to, error_code& ec, bool is_probably_there);
 
+  /// Reads what has arrived, without waiting: would_block if that is nothing, and always over TLS.
+  std::size_t try_read(asio::mutable_buffer to, error_code& ec);
+
   /// Sends what goes without waiting, which is nearly always all. The rest is kept, a copy: then
   /// flush(), before anything else is sent.
   void try_write(std::string_view data, error_code& ec);
@@ -114,7 +117,6 @@ class Stream final : public Cancellable {
 
   template <class Step>
   Task<error_code> shake_hands(Handshake* handshake, Step step);
-  std::size_t try_read(asio::mutable_buffer to, error_code& ec);
   std::size_t write_some(std::string_view data, error_code& ec);
   Socket::wait_type wanted_by(tls::Channel::State state) const;
 

@@ -30,7 +30,7 @@ class Upload {
   void append_arrived(std::string& out);
   /// Sends the rest from now on; a failure cancels what is waited for on `upstream`.
   void start(Stream& upstream);
-  /// True if the request's client, not the server, has been waited for, for a while.
+  /// True if the server has waited for the client's body for at least a second.
   bool is_held_back() const;
   /// The response is complete, or there will be none: ends the rest, and waits for that.
   Task<> end();

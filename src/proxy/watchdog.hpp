@@ -42,7 +42,7 @@ class Watchdog final : public Deadline {
   Phase phase() const { return phase_; }
   /// Begins a phase that lasts for at most `timeout`, rounded up to ticks.
   void arm(Phase phase, Duration timeout);
-  /// Begins a phase whose time somebody else bounds.
+  /// Begins a phase without a deadline.
   void disarm(Phase phase);
   /// Begins a phase whose deadline the caller arms on the wheel.
   void begin(Phase phase);

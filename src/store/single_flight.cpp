@@ -55,7 +55,7 @@ std::optional<Result> SingleFlight::ask(Acquisition& acquisition, Completion& co
   std::optional<Result> result;
   try {
     result = next_.acquire(acquisition, *flight, now);
-  } catch (const std::bad_alloc&) {
+  } catch (...) {
     with_.memory.land(expired, *flight, false);
     throw;
   }

@@ -32,7 +32,7 @@ class Upstreams(Case):
         return self.connect(self.weir)
 
     def assert_refused(self, client, why):
-        self.assert_problem(client.get(), 502, "can not be reached")
+        self.assert_problem(client.get(), 502, "cannot be reached")
         self.assertEqual(self.up.requests, [])
         eventually(lambda: why in self.weir.stderr, f"{why!r} in the log")
 
