@@ -41,6 +41,7 @@ class Attempt {
   Task<Failure> read_head(std::size_t& size);
   Failure take_head(std::size_t size, Response& response);
   Failure interruption() const;
+  Failure why_ended() const;
   Task<Failure> relay(Response& response);
   BodyState gather(BodySource& source, std::string_view& large);
   Task<Failure> open_tunnel(const ResponseHead& head);

@@ -56,6 +56,12 @@ TEST_CASE("The time for each phase of an attempt is limited") {
 TEST_CASE("An attempt ends early if the client leaves or the worker ends its connections") {
   Tried tried(get);
   Watchdog& watchdog = tried.client.watchdog;
+  SECTION("abort while it connects") {
+    tried.servers[0].fill_queue();
+    tried.start();
+    tried.world.poll();
+    watchdog.abort();
+  }
   SECTION("abort while it waits for the response") {
     tried.start_and_receive();
     watchdog.abort();
@@ -87,6 +93,13 @@ TEST_CASE("An attempt ends early if the client leaves or the worker ends its con
   }
   CHECK(tried.finish() == Failure::downstream_gone);
   CHECK(tried.idle() == 0);
+}
+
+TEST_CASE("An abort while the request is sent is no fault of the server") {
+  Tried tried(long_post);
+  tried.start_with_long_body();
+  tried.client.watchdog.abort();
+  CHECK(tried.finish() == Failure::downstream_gone);
 }
 
 TEST_CASE("A connection that ends before the response is complete is broken") {
