@@ -165,7 +165,7 @@ Task<Failure> Attempt::read_response() {
     if (response.line.status == switching_protocols) co_return co_await open_tunnel(head);
     if (co_await responder_.interim(head)) co_return Failure::downstream_gone;
     answer_has_begun_ = !connection_->input.empty();
-    // The time for the response goes on: an upstream could send 103 for ever.
+    // The time for the response is not restarted: an upstream could send 103 forever.
     if (upload_.state().has_finished && watchdog_.phase() != Phase::response)
       watchdog_.arm(Phase::response, timeout);
   }

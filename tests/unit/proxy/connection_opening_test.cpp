@@ -36,7 +36,7 @@ class Opened {
     world.run_until([&] { return outcome.has_value(); });
     return *outcome;
   }
-  /// What has arrived and was left on the socket.
+  /// Reads the bytes that the opening has left on the socket.
   std::string unread() {
     std::array<char, 64> bytes{};
     const ssize_t size = ::recv(connection.stream.socket().native_handle(), bytes.data(),

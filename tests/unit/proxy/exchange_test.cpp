@@ -101,7 +101,7 @@ class Exchanged {
   std::uint64_t counted(RouteIndex route, int status) const {
     return world.counters->routes[route]->by_status[static_cast<std::size_t>(status - 100)].value();
   }
-  /// Of all routes and statuses.
+  /// Sums all routes and statuses.
   std::uint64_t counted() const {
     std::uint64_t sum = 0;
     for (const auto& route : world.counters->routes) {

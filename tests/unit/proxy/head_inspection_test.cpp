@@ -1,4 +1,5 @@
-// From the bytes of a head to a request that can be routed: what is found, and what is refused.
+// From the bytes of a head to a request that can be routed: its parts, and the reasons to refuse
+// it.
 #include "proxy/head_inspection.hpp"
 
 #include "catch.hpp"

@@ -252,7 +252,7 @@ TEST_CASE("A body is not discarded if the rest does not come") {
   CHECK_FALSE(*result);
 }
 
-TEST_CASE("What was read after a body is the beginning of the next request") {
+TEST_CASE("Bytes that were read after a body begin the next request") {
   Http1Client client;
   client.receive(counted, "one ");
   pull_all(client.body);

@@ -15,7 +15,7 @@ const std::string get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const std::string old_get = "GET / HTTP/1.0\r\n\r\n";
 const std::string upload = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n";
 
-/// Of a response of Weir's own, whose date is the current one.
+/// Removes the Date line, whose value is the current time.
 std::string without_date(std::string text) {
   const auto begin = text.find("Date: ");
   REQUIRE(begin != std::string::npos);
@@ -43,7 +43,7 @@ class Answering : public Http1Client {
   ResponseHead head(Kind kind) const {
     return {.line = line_, .fields = fields_, .connection = options_, .body = {kind, 5}};
   }
-  /// What the client receives of what was built.
+  /// Sends the text that was built, and returns it as the client receives it.
   std::string sent() {
     error_code ec;
     CHECK_FALSE(responder.send(ec));

@@ -1,4 +1,4 @@
-// What ended a wait for the upstream: a row per case.
+// The reasons that end a wait for the upstream: a row per case.
 #include "proxy/interruption.hpp"
 
 #include "catch.hpp"

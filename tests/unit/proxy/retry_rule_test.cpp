@@ -1,4 +1,4 @@
-// What follows from a failed try: a row per case.
+// The consequences of a failed try: a row per case.
 #include "proxy/retry_rule.hpp"
 
 #include "catch.hpp"

@@ -137,7 +137,7 @@ class ScriptedBody final : public RequestBody {
   Trailers* trailers_ = nullptr;
 };
 
-/// What a client has received of its final response.
+/// The part of the final response that the client has received.
 struct ReceivedResponse {
   int status = 0;
   bool is_weirs_own = false;

@@ -56,7 +56,7 @@ TEST_CASE("A request without a body is sent with its head") {
   CHECK_FALSE(uploading.upload->is_held_back());
 }
 
-TEST_CASE("What has arrived of a body is appended to the head") {
+TEST_CASE("The part of a body that has arrived is appended to the head") {
   Uploading uploading(counted);
   CHECK_FALSE(uploading.upload->is_sent());
   std::string out = "head ";
@@ -145,7 +145,7 @@ TEST_CASE("An upstream that takes no more holds the client back") {
   uploading.client.body.arrive("more");
   uploading.world.poll();
   CHECK(uploading.client.body.pulled() == arrived);
-  // It is the upstream that is slow: nobody waits for the client.
+  // The upstream is slow, not the client.
   uploading.world.tick(5s);
   CHECK_FALSE(uploading.upload->is_held_back());
   std::string expected;

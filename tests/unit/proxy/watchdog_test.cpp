@@ -1,4 +1,4 @@
-// What a watchdog ends, for each reason and phase.
+// The waits that a watchdog ends, for each reason and phase.
 #include "proxy/watchdog.hpp"
 
 #include "catch.hpp"

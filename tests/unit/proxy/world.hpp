@@ -1,5 +1,5 @@
 // Everything that an exchange needs around it: a loop, a context with one generation, and coarse
-// time that passes when the test says so.
+// time that the test advances.
 #pragma once
 
 #include <array>
