@@ -65,8 +65,7 @@ Task<Failure> Attempt::run(bool may_reuse) {
     error_code ec;
     connection_->stream.try_write(scope_.context.output, ec);
     if (connection_->stream.has_unsent()) ec = co_await flush();
-    if (ec)
-      co_return watchdog_.timed_out() ? Failure::upstream_timed_out : Failure::upstream_broken;
+    if (ec) co_return why_ended();
     if (!upload_.is_sent()) upload_.start(connection_->stream);
     try {
       failure = co_await read_response();
@@ -123,8 +122,9 @@ Task<Failure> Attempt::connect() {
   const Duration timeout = scope_.upstream().connect_timeout;
   watchdog_.arm(Phase::connect, timeout);
   error_code ec = co_await server_.resolve(scope_.context.wheel.now(), timeout);
+  if (!ec && !watchdog_.timed_out() && !watchdog_.aborted())
+    ec = co_await server_.connect(*connection_);
   if (watchdog_.aborted()) co_return Failure::downstream_gone;
-  if (!ec && !watchdog_.timed_out()) ec = co_await server_.connect(*connection_);
   if (watchdog_.timed_out() || ec == asio::error::timed_out)
     co_return Failure::upstream_connect_timeout;
   if (ec == asio::error::no_descriptors) co_return Failure::overloaded;
@@ -165,7 +165,7 @@ Task<Failure> Attempt::read_response() {
     if (response.line.status == switching_protocols) co_return co_await open_tunnel(head);
     if (co_await responder_.interim(head)) co_return Failure::downstream_gone;
     answer_has_begun_ = !connection_->input.empty();
-    // The time for the response goes on: an upstream could send 103 for ever.
+    // The time for the response is not restarted: an upstream could send 103 forever.
     if (upload_.state().has_finished && watchdog_.phase() != Phase::response)
       watchdog_.arm(Phase::response, timeout);
   }
@@ -190,9 +190,7 @@ Task<Failure> Attempt::read_head(std::size_t& size) {
     input.commit(n);
     was_answered_ |= n > 0;
     answer_has_begun_ |= n > 0;
-    if (!ec) continue;
-    const Failure why = interruption();
-    co_return why == Failure::none ? Failure::upstream_broken : why;
+    if (ec) co_return why_ended();
   }
 }
 
@@ -226,6 +224,12 @@ Failure Attempt::interruption() const {
   return why_interrupted(watchdog_.interruptions(), upload_.state());
 }
 
+/// Why an operation on the upstream connection has failed.
+Failure Attempt::why_ended() const {
+  const Failure why = interruption();
+  return why == Failure::none ? Failure::upstream_broken : why;
+}
+
 /// The head and what has arrived of the body leave together; then piece by piece.
 Task<Failure> Attempt::relay(Response& response) {
   connection_->reusable = response.body.kind != http::Framing::Kind::until_close &&
@@ -250,10 +254,7 @@ Task<Failure> Attempt::relay(Response& response) {
       co_return failure;
     // An upload reads from the client, and notices its end by itself.
     watchdog_.arm(upload_.state().has_finished ? Phase::relay : Phase::body, scope_.body_timeout());
-    if (co_await source.fill()) {
-      const Failure why = interruption();
-      co_return why == Failure::none ? Failure::upstream_broken : why;
-    }
+    if (co_await source.fill()) co_return why_ended();
   }
 }
 

@@ -25,7 +25,7 @@ class Attempt {
 
   /// `may_reuse`: an idle connection will do. Failure::none: the response has been relayed whole.
   Task<Failure> run(bool may_reuse);
-  /// What the rules need of a try that failed, except what depends on other servers.
+  /// Describes a try that failed for the retry rules, except what depends on other servers.
   FailedTry failed(Failure failure) const;
   /// Reports a failed try to the log and to the server.
   void report(const FailedTry& failed);
@@ -41,6 +41,7 @@ class Attempt {
   Task<Failure> read_head(std::size_t& size);
   Failure take_head(std::size_t size, Response& response);
   Failure interruption() const;
+  Failure why_ended() const;
   Task<Failure> relay(Response& response);
   BodyState gather(BodySource& source, std::string_view& large);
   Task<Failure> open_tunnel(const ResponseHead& head);

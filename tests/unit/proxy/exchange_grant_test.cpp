@@ -1,28 +1,21 @@
 // The grant of an admitted request is settled exactly once, whatever ends the exchange. The store
 // is a fake one that counts; clients, upstreams and the coarse time are the test's.
-#include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <optional>
 
-#include <boost/asio/ip/tcp.hpp>
-
-#include "base/line_writer.hpp"
 #include "catch.hpp"
-#include "limiter/limiter.hpp"
-#include "proxy/context.hpp"
-#include "proxy/descriptor_budget.hpp"
 #include "proxy/http1_connection.hpp"
 #include "unit/proxy/stream_pair.hpp"
+#include "unit/proxy/test_server.hpp"
+#include "unit/proxy/world.hpp"
 #include "unit/store/fake_store.hpp"
 
 namespace weir::proxy::test {
 namespace {
 
 bool next_allocation_fails = false;
-
-using namespace std::chrono_literals;
-using Tcp = boost::asio::ip::tcp;
 
 /// Admits as its rule says, at once; then the next allocation may fail.
 class CountingStore final : public store::Store {
@@ -56,12 +49,8 @@ Settings settings_for(std::uint16_t upstream_port) {
   auto& policy = settings.policies.emplace_back();
   policy.name = "two";
   policy.rule = store::test::gcra(2);
-  auto& upstream = settings.upstreams.emplace_back();
-  upstream.name = "up";
-  upstream.retries = 0;
-  auto& server = upstream.servers.emplace_back();
-  server.host = "127.0.0.1";
-  server.port = upstream_port;
+  settings.upstreams = {upstream_at({upstream_port})};
+  settings.upstreams[0].retries = 0;
   Route fixed;
   fixed.name = "fixed";
   fixed.match.methods = {"GET"};
@@ -74,69 +63,34 @@ Settings settings_for(std::uint16_t upstream_port) {
   return settings;
 }
 
-class World {
+/// One client connection, and a world for it.
+class Client {
  public:
-  World() {
+  Client() {
     store.inner.at_once = true;
     const auto ends = socket_pair();
     client.emplace(ends[0]);
-    Socket socket(io_.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0), ends[1]);
+    Socket socket(world.io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0), ends[1]);
     socket.non_blocking(true);
-    context.use(generation());
-    Http1Connection::start(context, connections_, std::move(socket),
+    Http1Connection::start(world.context, connections_, std::move(socket),
                            identity::IpAddress::v4({192, 0, 2, 1}), {});
   }
-  ~World() {
-    next_allocation_fails = false;
-    context.abort();
-    poll();
-  }
+  ~Client() { next_allocation_fails = false; }
 
-  template <class Condition>
-  void run_until(Condition&& condition) {
-    for (int i = 0; i < 1'000 && !condition(); ++i) {
-      io_.restart();
-      io_.run_for(10ms);
-    }
-    REQUIRE(condition());
-  }
-  void poll() {
-    io_.restart();
-    io_.poll();
-  }
-  /// Until `condition`, while coarse time passes.
-  template <class Condition>
-  void tick_until(Condition&& condition) {
-    for (int i = 0; i < 1'000 && !condition(); ++i) {
-      context.tick();
-      poll();
-    }
-    REQUIRE(condition());
-  }
   void forward() {
     client->send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
-    std::optional<Tcp::socket> accepted;
-    run_until([&] {
-      if (!accepted) accepted = accept();
-      return accepted && accepted->available() > 0;
+    world.run_until([&] {
+      if (!server) server = upstream.accept();
+      return server && !server->receive().empty();
     });
-    server = std::move(*accepted);
     CHECK(store.inner.questions == 1);
     CHECK(store.inner.settle_calls == 0);
   }
-  std::optional<Tcp::socket> accept() {
-    boost::system::error_code ec;
-    Tcp::socket socket(io_);
-    acceptor_.accept(socket, ec);
-    if (ec) return std::nullopt;
-    return socket;
-  }
-  void close_upstream() { acceptor_.close(); }
   bool has_answer(std::string_view status) {
     received += client->receive();
     return received.find(status) != std::string::npos;
   }
-  bool connection_has_ended() const { return context.connections.empty(); }
+  bool connection_has_ended() const { return world.context.connections.empty(); }
   void settled_once() const {
     CHECK(store.inner.questions == 1);
     CHECK(store.inner.settle_calls == 1);
@@ -144,159 +98,114 @@ class World {
   }
 
  private:
-  asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
-  Tcp::acceptor acceptor_ = listening(io_);
-  const std::shared_ptr<const Settings> settings_ =
-      std::make_shared<Settings>(settings_for(acceptor_.local_endpoint().port()));
-  std::unique_ptr<LineWriter> writer_ = std::move(LineWriter::open("/dev/null").value());
-  const MonotonicClock clock_;
-  std::atomic<std::size_t> open_connections_{0};
-  std::atomic<std::size_t> open_refusals_{0};
-  DescriptorBudget descriptors_{64, open_connections_};
-  TrafficCounters counters_;
   ListenerConnections connections_;
-
-  std::unique_ptr<Generation> generation() {
-    auto counters = std::make_shared<NamedCounters>();
-    for (std::size_t i = 0; i <= settings_->routes.size(); ++i)
-      counters->routes.push_back(std::make_shared<RouteCounters>());
-    counters->upstreams = {std::make_shared<UpstreamCounters>()};
-    counters->servers_in_use = {{std::make_shared<Gauge>()}};
-    std::vector<std::unique_ptr<UpstreamPool>> pools;
-    pools.push_back(
-        std::make_unique<UpstreamPool>(context.upstream_needs(),
-                                       UpstreamParts{.settings = settings_->upstreams[0],
-                                                     .in_use = counters->servers_in_use[0],
-                                                     .tls = nullptr},
-                                       nullptr, 1));
-    return std::make_unique<Generation>(
-        GenerationParts{.blueprint = std::make_shared<Blueprint>(settings_),
-                        .store = nullptr,
-                        .limiter = std::make_unique<limiter::Limiter>(*settings_, store),
-                        .counters = std::move(counters),
-                        .access_log = std::make_shared<AccessLog>(AccessLogOptions{}, *writer_),
-                        .pools = std::move(pools)},
-        1);
-  }
-
-  static Tcp::acceptor listening(asio::io_context& io) {
-    Tcp::acceptor acceptor(io, {boost::asio::ip::address_v4::loopback(), 0});
-    acceptor.non_blocking(true);
-    return acceptor;
-  }
 
  public:
   CountingStore store;
-  Context context{{.io = io_,
-                   .counters = counters_,
-                   .clock = clock_,
-                   .open_connections = open_connections_,
-                   .open_refusals = open_refusals_,
-                   .descriptors = descriptors_},
-                  1};
+  TestServer upstream;
+  World world{settings_for(upstream.port()), store};
   std::optional<FarEnd> client;
-  std::optional<Tcp::socket> server;
+  std::unique_ptr<FarEnd> server;
   std::string received;
 };
 
 }  // namespace
 
 TEST_CASE("The grant is settled when the answer is sent, for each admitted request once") {
-  World world;
+  Client client;
   for (int i = 1; i <= 2; ++i) {
-    world.client->send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-    world.run_until([&] { return world.store.inner.settle_calls == i; });
-    CHECK(world.has_answer("HTTP/1.1 200"));
+    client.client->send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    client.world.run_until([&] { return client.store.inner.settle_calls == i; });
+    CHECK(client.has_answer("HTTP/1.1 200"));
   }
   // A denied request owns nothing.
-  world.client->send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  world.run_until([&] { return world.has_answer("HTTP/1.1 429"); });
-  CHECK(world.store.inner.questions == 3);
-  world.client->close();
-  world.run_until([&] { return world.connection_has_ended(); });
-  CHECK(world.store.inner.settle_calls == 2);
+  client.client->send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  client.world.run_until([&] { return client.has_answer("HTTP/1.1 429"); });
+  CHECK(client.store.inner.questions == 3);
+  client.client->close();
+  client.world.run_until([&] { return client.connection_has_ended(); });
+  CHECK(client.store.inner.settle_calls == 2);
 }
 
 TEST_CASE("The grant is held until an upstream's answer has ended") {
-  World world;
-  world.forward();
-  asio::write(*world.server,
-              asio::buffer(std::string_view("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbo")));
-  world.run_until([&] { return world.has_answer("bo"); });
-  CHECK(world.store.inner.settle_calls == 0);
-  asio::write(*world.server, asio::buffer(std::string_view("dy")));
-  world.run_until([&] { return world.has_answer("body"); });
-  world.settled_once();
+  Client client;
+  client.forward();
+  client.server->send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbo");
+  client.world.run_until([&] { return client.has_answer("bo"); });
+  CHECK(client.store.inner.settle_calls == 0);
+  client.server->send("dy");
+  client.world.run_until([&] { return client.has_answer("body"); });
+  client.settled_once();
 }
 
 TEST_CASE("The grant of a client that has left is settled") {
-  World world;
-  world.forward();
-  world.client->close();
-  world.tick_until([&] { return world.connection_has_ended(); });
-  world.settled_once();
+  Client client;
+  client.forward();
+  client.client->close();
+  client.world.tick_until([&] { return client.connection_has_ended(); });
+  client.settled_once();
 }
 
 TEST_CASE("The grant is settled when the upstream fails") {
-  World world;
+  Client client;
   SECTION("it refuses the connection") {
-    world.close_upstream();
-    world.client->send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+    client.upstream.close();
+    client.client->send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
   }
   SECTION("it closes without an answer") {
-    world.forward();
-    world.server.reset();
+    client.forward();
+    client.server.reset();
   }
-  world.run_until([&] { return world.has_answer("HTTP/1.1 502"); });
-  world.settled_once();
+  client.world.run_until([&] { return client.has_answer("HTTP/1.1 502"); });
+  client.settled_once();
 }
 
 TEST_CASE("The grant is settled when the upstream does not answer in time") {
-  World world;
-  world.forward();
-  world.tick_until([&] { return world.has_answer("HTTP/1.1 504"); });
-  world.settled_once();
+  Client client;
+  client.forward();
+  client.world.tick_until([&] { return client.has_answer("HTTP/1.1 504"); });
+  client.settled_once();
 }
 
 TEST_CASE("The grant is settled when the worker ends its connections") {
-  World world;
-  world.forward();
-  world.context.abort();
-  world.run_until([&] { return world.connection_has_ended(); });
-  world.settled_once();
+  Client client;
+  client.forward();
+  client.world.context.abort();
+  client.world.run_until([&] { return client.connection_has_ended(); });
+  client.settled_once();
 }
 
 TEST_CASE("The grant is settled when an exception ends the exchange") {
-  World world;
-  world.store.then_no_memory = true;
-  world.client->send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
-  world.run_until([&] { return world.connection_has_ended(); });
+  Client client;
+  client.store.then_no_memory = true;
+  client.client->send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+  client.world.run_until([&] { return client.connection_has_ended(); });
   CHECK_FALSE(next_allocation_fails);  // it was the reason
-  CHECK_FALSE(world.has_answer("HTTP"));
-  world.settled_once();
+  CHECK_FALSE(client.has_answer("HTTP"));
+  client.settled_once();
 }
 
 TEST_CASE(
     "The grant is settled when a store that completes later admits, and nobody waits for it") {
-  World world;
-  world.store.inner.at_once = false;
-  world.client->send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  world.run_until([&] { return world.store.inner.questions == 1; });
+  Client client;
+  client.store.inner.at_once = false;
+  client.client->send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  client.world.run_until([&] { return client.store.inner.questions == 1; });
   SECTION("the client has left") {
-    world.client->close();
+    client.client->close();
   }
   SECTION("the worker ends its connections") {
-    world.context.abort();
+    client.world.context.abort();
   }
   SECTION("all is well") {}
-  world.poll();
-  CHECK(world.store.inner.settle_calls == 0);
-  CHECK_FALSE(world.connection_has_ended());
-  world.store.inner.answer(instant_from_us(1'700'000'000'000'000));
-  world.run_until([&] { return world.store.inner.settle_calls == 1; });
-  world.client->close();
-  world.run_until([&] { return world.connection_has_ended(); });
-  world.settled_once();
+  client.world.poll();
+  CHECK(client.store.inner.settle_calls == 0);
+  CHECK_FALSE(client.connection_has_ended());
+  client.store.inner.answer(instant_from_us(1'700'000'000'000'000));
+  client.world.run_until([&] { return client.store.inner.settle_calls == 1; });
+  client.client->close();
+  client.world.run_until([&] { return client.connection_has_ended(); });
+  client.settled_once();
 }
 
 }  // namespace weir::proxy::test

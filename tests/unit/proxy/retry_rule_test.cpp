@@ -1,4 +1,4 @@
-// Which failed tries may be repeated: a row a case.
+// The consequences of a failed try: a row per case.
 #include "proxy/retry_rule.hpp"
 
 #include "catch.hpp"
@@ -84,6 +84,83 @@ TEST_CASE("a try is repeated where nothing was processed, or may be processed tw
                       .was_idle = row.connection,
                       .has_another = row.servers,
                       .retries_left = row.retries_left}) == row.repeated);
+  }
+}
+
+TEST_CASE("a failure counts towards ejecting the server if the server has caused it") {
+  using enum Failure;
+  struct FaultRow {
+    bool is_fault;
+    FailedTry failed;
+  };
+  const FaultRow rows[] = {
+      {true, {.failure = upstream_unreachable}},
+      {true, {.failure = upstream_connect_timeout}},
+      {true, {.failure = upstream_timed_out}},
+      {true, {.failure = upstream_broken}},
+      // A server may close an idle connection at any time.
+      {false, {.failure = upstream_broken, .was_idle = true}},
+      {true, {.failure = upstream_timed_out, .was_idle = true}},
+      // It has sent something, so it is reachable.
+      {false, {.failure = upstream_broken, .was_answered = true}},
+      {false, {.failure = upstream_timed_out, .was_answered = true}},
+      // It has waited for the client.
+      {false, {.failure = upstream_broken, .client_was_awaited = true}},
+      {false, {.failure = upstream_timed_out, .client_was_awaited = true}},
+      // Neither the method nor what is left to try changes whose fault it is.
+      {true,
+       {.failure = upstream_broken,
+        .is_idempotent = true,
+        .body_is_kept = true,
+        .has_another = true,
+        .retries_left = 1}},
+      // Reachable, not tried, or not its doing.
+      {false, {.failure = none}},
+      {false, {.failure = upstream_invalid}},
+      {false, {.failure = upstream_unhealthy}},
+      {false, {.failure = downstream_gone}},
+      {false, {.failure = body_malformed}},
+      {false, {.failure = body_too_large}},
+      {false, {.failure = body_timed_out}},
+      {false, {.failure = overloaded}},
+  };
+  for (std::size_t i = 0; i < std::size(rows); ++i) {
+    CAPTURE(i);
+    CHECK(is_servers_fault(rows[i].failed) == rows[i].is_fault);
+  }
+}
+
+TEST_CASE("a body is kept as far as retry_body goes, if the request may be repeated") {
+  using Kind = http::Framing::Kind;
+  struct BodyRow {
+    std::size_t kept;
+    const char* method;
+    int retries;
+    http::Framing framing;
+    std::size_t retry_body = 100;
+  };
+  const BodyRow rows[] = {
+      {100, "PUT", 1, {Kind::length, 99}},
+      {100, "PUT", 1, {Kind::length, 100}},
+      {100, "PUT", 3, {Kind::chunked, 0}},
+      // It will not fit.
+      {0, "PUT", 1, {Kind::length, 101}},
+      // It will not be repeated.
+      {0, "POST", 1, {Kind::length, 99}},
+      {0, "PUT", 0, {Kind::length, 99}},
+      {0, "PUT", 1, {Kind::length, 99}, 0},
+      {0, "PUT", 1, {Kind::chunked, 0}, 0},
+  };
+  for (std::size_t i = 0; i < std::size(rows); ++i) {
+    CAPTURE(i);
+    upstream::Upstream upstream;
+    upstream.retries = rows[i].retries;
+    upstream.retry_body = rows[i].retry_body;
+    ReceivedRequest request;
+    request.view.method = rows[i].method;
+    request.framing = rows[i].framing;
+    request.is_framed = true;
+    CHECK(kept_body_limit(upstream, request) == rows[i].kept);
   }
 }
 

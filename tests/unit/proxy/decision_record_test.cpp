@@ -1,0 +1,123 @@
+#include "proxy/decision_record.hpp"
+
+#include "catch.hpp"
+
+namespace weir::proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using limiter::LimitVerdict;
+using limiter::Outcome;
+
+limiter::Policy policy(const std::string& name) {
+  limiter::Policy policy;
+  policy.name = name;
+  policy.policy_item = http::policy_item(name, 9, 60s);
+  policy.name_item = http::name_item(name);
+  return policy;
+}
+
+/// A limit of 9 units, of which `remaining` are left.
+LimitVerdict verdict(const limiter::Policy& policy, bool allowed, std::int64_t remaining) {
+  LimitVerdict limit;
+  limit.policy = &policy;
+  limit.cost = 2;
+  limit.identity = {.low = static_cast<std::uint64_t>(remaining), .high = 1};
+  limit.decision.allowed = allowed;
+  limit.decision.limit = 9;
+  limit.decision.remaining = remaining;
+  limit.decision.reset_after = 60s;
+  return limit;
+}
+
+bool holds(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("a record keeps what the answer and the log need of the verdict") {
+  const limiter::Policy one = policy("one"), two = policy("two");
+  const LimitVerdict limits[] = {verdict(one, true, 7), verdict(two, true, 3)};
+  DecisionRecord record;
+  record.take({.outcome = Outcome::allowed,
+               .decider = limiter::Decider::local,
+               .shadow_denied = true,
+               .delay = 5ms,
+               .deciding = &two,
+               .limits = limits},
+              {});
+  CHECK(record.outcome == Outcome::allowed);
+  CHECK(record.decider == limiter::Decider::local);
+  CHECK(record.shadow_denied);
+  CHECK(record.delay == 5ms);
+  CHECK_FALSE(record.retry_after);
+  CHECK(record.policy == &two);
+  CHECK(record.cost == 2);
+  CHECK(record.remaining == 3);
+  CHECK(record.identity == limits[1].identity);
+  CHECK(record.violated.empty());
+  CHECK(holds(record.limit_fields, "RateLimit: \"one\";r=7"));
+  CHECK(holds(record.limit_fields, "\"two\";r=3"));
+}
+
+TEST_CASE("only visible, enforced policies are named as violated") {
+  const limiter::Policy visible = policy("visible");
+  limiter::Policy hidden = policy("hidden");
+  hidden.visible = false;
+  limiter::Policy shadow = policy("shadow");
+  shadow.shadow = true;
+  const limiter::Policy kept = policy("kept");
+  const LimitVerdict limits[] = {verdict(visible, false, 0), verdict(hidden, false, 0),
+                                 verdict(shadow, false, 0), verdict(kept, true, 4)};
+  DecisionRecord record;
+  record.take(
+      {.outcome = Outcome::denied, .retry_after = 7s, .deciding = &hidden, .limits = limits}, {});
+  CHECK(record.violated == std::vector<std::string_view>{"visible"});
+  CHECK(record.retry_after == Duration(7s));
+  CHECK(record.policy == &hidden);
+  CHECK(record.identity == limits[1].identity);
+  CHECK(holds(record.limit_fields, "\"kept\";r=4"));
+  CHECK_FALSE(holds(record.limit_fields, "hidden"));
+}
+
+TEST_CASE("a verdict without limits has no fields") {
+  DecisionRecord record;
+  record.take({.outcome = Outcome::identity_required}, {});
+  CHECK(record.outcome == Outcome::identity_required);
+  CHECK(record.limit_fields.empty());
+  CHECK(record.policy == nullptr);
+  CHECK_FALSE(record.identity);
+}
+
+TEST_CASE("clear() leaves nothing of the last decision") {
+  const limiter::Policy one = policy("one");
+  const LimitVerdict limits[] = {verdict(one, false, 7)};
+  const identity::Source source{identity::FromQuery{"key"}};
+  DecisionRecord record;
+  record.take({.outcome = Outcome::denied,
+               .decider = limiter::Decider::redis,
+               .shadow_denied = true,
+               .delay = 5ms,
+               .retry_after = 7s,
+               .deciding = &one,
+               .ambiguity = {.source = &source},
+               .limits = limits},
+              {});
+  record.took = 3ms;
+  record.clear();
+  CHECK(record.outcome == Outcome::unlimited);
+  CHECK(record.decider == limiter::Decider::memory);
+  CHECK(record.ambiguity.source == nullptr);
+  CHECK_FALSE(record.shadow_denied);
+  CHECK(record.policy == nullptr);
+  CHECK_FALSE(record.identity);
+  CHECK(record.cost == 0);
+  CHECK(record.remaining == 0);
+  CHECK(record.delay == 0s);
+  CHECK(record.took == 0s);
+  CHECK_FALSE(record.retry_after);
+  CHECK(record.limit_fields.empty());
+  CHECK(record.violated.empty());
+}
+
+}  // namespace
+}  // namespace weir::proxy

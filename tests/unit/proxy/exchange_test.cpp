@@ -1,0 +1,436 @@
+// The phases of a request, with a client without sockets: route, decide, wait for its turn, answer,
+// forward, finish.
+#include "proxy/exchange.hpp"
+
+#include "catch.hpp"
+#include "proxy/head_inspection.hpp"
+#include "unit/proxy/scripted_client.hpp"
+#include "unit/proxy/test_server.hpp"
+#include "unit/proxy/world.hpp"
+#include "unit/store/fake_store.hpp"
+
+namespace weir::proxy::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t by_address = 0, by_key = 1, by_query = 2;
+enum RouteIndex : std::size_t { fixed, limited, shadowed, strict, query, leaky, up, unrouted };
+constexpr Duration long_delay = 1h;
+
+Route route_to(std::string_view path) {
+  Route route;
+  route.name = std::string(path.substr(1));
+  route.match.path = routing::PathPattern::parse(path).value();
+  return route;
+}
+
+/// Applies a new policy, by `identity`, to a route.
+limiter::Policy& limit(Settings& settings, Route& route, std::string name, std::size_t identity) {
+  auto& limit = route.limits.emplace_back();
+  limit.policy = settings.policies.size();
+  limit.identity = identity;
+  auto& policy = settings.policies.emplace_back();
+  policy.name = std::move(name);
+  policy.rule = policy.local_rule = store::test::gcra(1);
+  policy.policy_item = http::policy_item(policy.name, 1, 3'600s);
+  policy.name_item = http::name_item(policy.name);
+  return policy;
+}
+
+Settings settings_for(std::uint16_t upstream_port) {
+  Settings settings;
+  settings.identities = {{.name = "address", .source = {identity::FromClientAddress{}}},
+                         {.name = "key", .source = {identity::FromHeader{"x-key"}}},
+                         {.name = "query", .source = {identity::FromQuery{"key"}}}};
+  settings.upstreams = {upstream_at({upstream_port})};
+  settings.upstreams[0].retries = 0;
+  settings.routes = {route_to("/fixed"),  route_to("/limited"), route_to("/shadowed"),
+                     route_to("/strict"), route_to("/query"),   route_to("/leaky"),
+                     route_to("/up")};
+  auto& routes = settings.routes;
+  routes[fixed].respond = {.status = 203, .body = "hello", .content_type = "text/html"};
+  limit(settings, routes[limited], "one", by_address).on_failure = store::OnFailure::deny;
+  auto& shadow = limit(settings, routes[shadowed], "shadow", by_address);
+  shadow.shadow = true;
+  shadow.visible = false;
+  limit(settings, routes[strict], "keyed", by_key);
+  routes[strict].limits[0].required = true;
+  routes[strict].challenge = "WWW-Authenticate: Bearer\r\n";
+  limit(settings, routes[query], "query", by_query);
+  limit(settings, routes[leaky], "leaky", by_address).rule =
+      store::test::policy(rules::Algorithm::leaky_bucket, 4, 4 * long_delay);
+  routes[up].upstream = 0;
+  return settings;
+}
+
+class Exchanged {
+ public:
+  Exchanged() { store.at_once = true; }
+  ~Exchanged() {
+    client.watchdog.abort();
+    store.answer_all(store::test::epoch);
+    world.run_until([&] { return has_ended; });
+    exchange.release();
+  }
+
+  void begin(const std::string& request_line, const std::string& fields = "") {
+    head = request_line + " HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n";
+    has_ended = false;
+    client.responder.begin_request();
+    exchange.begin(client.side);
+    auto& request = exchange.request();
+    request.peer = request.client = identity::IpAddress::v4({192, 0, 2, 1});
+    const auto refusal =
+        inspect_head(*exchange.generation().blueprint, exchange.settings(), head, request);
+    client.body.begin(request.is_framed && request.has_body());
+    spawn(world.io, note_end(refusal ? exchange.refuse(*refusal) : exchange.serve(), has_ended));
+    world.poll();
+  }
+  /// A whole request; returns its line in the access log.
+  std::string ask(const std::string& request_line, const std::string& fields = "") {
+    begin(request_line, fields);
+    return finish();
+  }
+  std::string finish() {
+    world.run_until([&] { return has_ended; });
+    exchange.finish();
+    return world.logged();
+  }
+  const ReceivedResponse& response() const { return client.responder.received; }
+  std::uint64_t counted(RouteIndex route, int status) const {
+    return world.counters->routes[route]->by_status[static_cast<std::size_t>(status - 100)].value();
+  }
+  /// Sums all routes and statuses.
+  std::uint64_t counted() const {
+    std::uint64_t sum = 0;
+    for (const auto& route : world.counters->routes) {
+      for (const Counter& status : route->by_status)
+        sum += status.value();
+    }
+    return sum;
+  }
+
+  store::test::FakeStore store;
+  TestServer upstream;
+  World world{settings_for(upstream.port()), store, store::Decider::redis};
+  ScriptedClient client{world.io, world.context.wheel};
+  std::string head;
+  Exchange exchange{world.context};
+  bool has_ended = true;
+};
+
+bool holds(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("A request that no route matches is answered 404") {
+  Exchanged exchanged;
+  const std::string line = exchanged.ask("GET /none?secret=1");
+  CHECK(exchanged.response().status == 404);
+  CHECK(exchanged.response().content_type == "application/problem+json");
+  CHECK(holds(exchanged.response().body, "no route matches"));
+  CHECK(exchanged.counted(unrouted, 404) == 1);
+  CHECK(exchanged.counted() == 1);
+  CHECK(holds(line, R"("path":"/none","route":null,"status":404)"));
+  CHECK(holds(line, R"("decision":null)"));
+}
+
+TEST_CASE("A request that is not acceptable is refused before it has a route") {
+  const auto [line, status, field] = GENERATE(table<std::string, int, std::string>({
+      {"TRACE /fixed", 405, std::string(allow_line)},
+      {"GET /fixed\\x", 400, ""},
+      {"GET /a%2Fb", 400, ""},  // by the route phase
+  }));
+  CAPTURE(line);
+  Exchanged exchanged;
+  exchanged.ask(line);
+  CHECK(exchanged.response().status == status);
+  CHECK(exchanged.response().fields == field);
+  CHECK(exchanged.counted(unrouted, status) == 1);
+  CHECK(exchanged.store.questions == 0);
+}
+
+TEST_CASE("A fixed response is sent as configured") {
+  Exchanged exchanged;
+  const std::string line = exchanged.ask("GET /fixed", "User-Agent: test\r\nX-Request-Id: 17\r\n");
+  CHECK(exchanged.response().status == 203);
+  CHECK(exchanged.response().content_type == "text/html");
+  CHECK(exchanged.response().body == "hello");
+  CHECK(exchanged.response().limit_fields.empty());
+  CHECK(exchanged.counted(fixed, 203) == 1);
+  CHECK(exchanged.counted() == 1);
+  CHECK(exchanged.store.questions == 0);
+  CHECK(exchanged.store.settle_calls == 0);
+  CHECK(holds(line, R"("method":"GET","path":"/fixed","route":"fixed","status":203,"bytes_in":0,)"
+                    R"("bytes_out":5,)"));
+  CHECK(holds(line, R"("upstream":null,"upstream_us":null,"decision":null,"policy":null)"));
+  CHECK(holds(line, R"("client":"192.0.2.1")"));
+  CHECK(holds(line, R"("request_id":"17","user_agent":"test","protocol":"HTTP/1.1")"));
+}
+
+TEST_CASE("A limited request is decided, at once or later, and its grant settled at the end") {
+  Exchanged exchanged;
+  SECTION("at once") {
+    exchanged.begin("GET /limited");
+  }
+  SECTION("later") {
+    exchanged.store.at_once = false;
+    exchanged.begin("GET /limited");
+    CHECK_FALSE(exchanged.has_ended);
+    CHECK(exchanged.client.watchdog.phase() == Phase::decide);
+    exchanged.world.tick(1min);  // the store bounds the time
+    CHECK_FALSE(exchanged.client.watchdog.timed_out());
+    exchanged.store.answer(store::test::epoch);
+    exchanged.world.poll();
+  }
+  CHECK(exchanged.has_ended);
+  CHECK(exchanged.response().status == 200);
+  CHECK(holds(exchanged.response().limit_fields, "RateLimit: \"one\";r=0"));
+  CHECK(exchanged.store.settle_calls == 0);
+  const std::string line = exchanged.finish();
+  CHECK(exchanged.store.settle_calls == 1);
+  CHECK(exchanged.counted(limited, 200) == 1);
+  CHECK(holds(line, R"("decision":"allowed","policy":"one","cost":1,"remaining":0,"delay_us":0)"));
+  CHECK(holds(line, R"("store":"redis")"));
+}
+
+TEST_CASE("A denied request is answered with its policy and its retry time") {
+  Exchanged exchanged;
+  exchanged.ask("GET /limited");
+  const std::string line = exchanged.ask("GET /limited");
+  CHECK(exchanged.response().status == 429);
+  CHECK(exchanged.response().content_type == "application/problem+json");
+  CHECK(exchanged.response().fields == "Cache-Control: no-store\r\nRetry-After: 3600\r\n");
+  CHECK(holds(exchanged.response().limit_fields, "RateLimit: \"one\";r=0;t=3600"));
+  CHECK(holds(exchanged.response().body, R"("violated-policies":["one"])"));
+  CHECK(exchanged.counted(limited, 429) == 1);
+  CHECK(exchanged.store.settle_calls == 1);  // of the first request alone
+  CHECK(holds(line, R"("decision":"denied","policy":"one","cost":1,"remaining":0)"));
+}
+
+TEST_CASE("A shadow policy denies nothing, and is logged") {
+  Exchanged exchanged;
+  CHECK(holds(exchanged.ask("GET /shadowed"), R"("decision":"allowed")"));
+  CHECK(holds(exchanged.ask("GET /shadowed"), R"("decision":"shadow_denied")"));
+  CHECK(exchanged.response().status == 200);
+  CHECK(exchanged.response().limit_fields.empty());
+}
+
+TEST_CASE("A request without a required identity is answered with the route's challenge") {
+  Exchanged exchanged;
+  const std::string line = exchanged.ask("GET /strict");
+  CHECK(exchanged.response().status == 401);
+  CHECK(exchanged.response().fields == "WWW-Authenticate: Bearer\r\n");
+  CHECK(exchanged.counted(strict, 401) == 1);
+  CHECK(exchanged.store.questions == 0);
+  CHECK(holds(line, R"("decision":"error","policy":null)"));
+  exchanged.ask("GET /strict", "X-Key: k\r\n");
+  CHECK(exchanged.response().status == 200);
+}
+
+TEST_CASE("A request whose identity is ambiguous is answered 400") {
+  Exchanged exchanged;
+  exchanged.ask("GET /query?key=a&key=b");
+  CHECK(exchanged.response().status == 400);
+  CHECK(holds(exchanged.response().body, "query parameter"));
+  CHECK(exchanged.counted(query, 400) == 1);
+  CHECK(exchanged.store.questions == 0);
+}
+
+TEST_CASE("A request about which nobody decides is answered 503 if its policy denies then") {
+  Exchanged exchanged;
+  std::string line;
+  SECTION("at once") {
+    exchanged.store.fails_at_once = store::Error::not_connected;
+    line = exchanged.ask("GET /limited");
+  }
+  SECTION("later") {
+    exchanged.store.at_once = false;
+    exchanged.begin("GET /limited");
+    exchanged.store.answer(store::test::epoch, store::Error::timeout);
+    line = exchanged.finish();
+  }
+  CHECK(exchanged.response().status == 503);
+  CHECK(holds(line, R"("decision":"error","policy":"one","cost":null)"));
+  CHECK(exchanged.store.settle_calls == 0);
+}
+
+TEST_CASE("A delayed request waits for its turn, and an abort ends the wait") {
+  Exchanged exchanged;
+  exchanged.ask("GET /leaky");
+  exchanged.begin("GET /leaky");
+  CHECK_FALSE(exchanged.has_ended);
+  CHECK(exchanged.client.watchdog.phase() == Phase::delay);
+  exchanged.world.tick(10s);
+  CHECK_FALSE(exchanged.has_ended);
+  exchanged.client.watchdog.abort();
+  const std::string line = exchanged.finish();
+  CHECK_FALSE(exchanged.client.responder.has_begun());
+  CHECK(exchanged.counted(leaky, 200) == 1);  // the first
+  CHECK(exchanged.counted() == 1);
+  CHECK(exchanged.store.settle_calls == 2);
+  CHECK(holds(line, R"("status":null)"));
+  CHECK(holds(line, R"("decision":"delayed","policy":"leaky")"));
+  CHECK(holds(line, R"("delay_us":3600000000)"));
+}
+
+TEST_CASE("An exchange that is aborted while the store decides sends nothing") {
+  Exchanged exchanged;
+  exchanged.store.at_once = false;
+  exchanged.begin("GET /leaky");
+  exchanged.client.watchdog.abort();
+  exchanged.world.poll();
+  CHECK_FALSE(exchanged.has_ended);
+  exchanged.store.answer(store::test::epoch);
+  exchanged.finish();
+  CHECK_FALSE(exchanged.client.responder.has_begun());
+  CHECK(exchanged.counted() == 0);
+}
+
+TEST_CASE("OPTIONS with Max-Forwards is answered by Weir when it has come to its end") {
+  const auto [value, status] = GENERATE(table<std::string, int>({{"0", 204}, {"x", 400}}));
+  Exchanged exchanged;
+  exchanged.ask("OPTIONS /up", "Max-Forwards: " + value + "\r\n");
+  CHECK(exchanged.response().status == status);
+  CHECK(exchanged.response().is_weirs_own);
+  CHECK(exchanged.response().fields == (status == 204 ? allow_line : ""));
+  CHECK(exchanged.upstream.accept() == nullptr);
+}
+
+TEST_CASE("A request that has passed through this process is answered 508") {
+  Exchanged exchanged;
+  exchanged.ask("GET /up", "Via: 1.1 " + std::string(via_name()) + "\r\n");
+  CHECK(exchanged.response().status == 508);
+  CHECK(holds(exchanged.response().body, "forwarding loop detected"));
+  CHECK(exchanged.upstream.accept() == nullptr);
+}
+
+namespace {
+
+/// A request to the upstream, which has received its head.
+struct AtUpstream : Exchanged {
+  explicit AtUpstream(const std::string& request_line = "GET /up", const std::string& fields = "") {
+    begin(request_line, fields);
+    world.run_until([&] { return (server = upstream.accept()) != nullptr; });
+    std::string received;
+    world.run_until([&] {
+      received += server->receive();
+      return received.ends_with("\r\n\r\n");
+    });
+  }
+  std::unique_ptr<FarEnd> server;
+};
+
+}  // namespace
+
+TEST_CASE("A forwarded response is relayed, counted and logged with its upstream") {
+  AtUpstream exchanged("POST /up", "Content-Length: 4\r\n");
+  exchanged.client.body.arrive("body");
+  exchanged.client.body.end();
+  exchanged.server->send("HTTP/1.1 201 Created\r\nContent-Length: 3\r\n\r\nnew");
+  const std::string line = exchanged.finish();
+  CHECK(exchanged.response().status == 201);
+  CHECK_FALSE(exchanged.response().is_weirs_own);
+  CHECK(exchanged.response().body == "new");
+  CHECK(exchanged.counted(up, 201) == 1);
+  CHECK(exchanged.counted() == 1);
+  CHECK(holds(line, R"("route":"up","status":201,"bytes_in":4,"bytes_out":3,)"));
+  CHECK(holds(line, R"("upstream":"up","upstream_us":)"));
+  CHECK_FALSE(holds(line, R"("upstream_us":null)"));
+}
+
+TEST_CASE("A failure is answered as long as no response has begun, else the response is cut") {
+  AtUpstream exchanged;
+  const std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+  SECTION("a malformed head") {
+    exchanged.server->send("SSH-2.0\r\n");
+    exchanged.finish();
+    CHECK(exchanged.response().status == 502);
+    CHECK(exchanged.client.responder.resets == 0);
+    CHECK(exchanged.counted(up, 502) == 1);
+  }
+  SECTION("a malformed first chunk") {
+    exchanged.server->send(chunked + "zz\r\n");
+    exchanged.finish();
+    CHECK(exchanged.response().status == 502);
+    CHECK(exchanged.response().is_weirs_own);
+    CHECK(exchanged.client.responder.resets == 0);
+    CHECK(exchanged.counted(up, 502) == 1);
+  }
+  SECTION("a malformed later chunk") {
+    exchanged.server->send(chunked + "2\r\nab\r\n");
+    exchanged.world.run_until([&] { return exchanged.response().body == "ab"; });
+    exchanged.server->send("zz\r\n");
+    exchanged.finish();
+    CHECK_FALSE(exchanged.response().is_whole);
+    CHECK(exchanged.client.responder.resets == 1);
+    CHECK(exchanged.counted(up, 200) == 1);
+  }
+  CHECK(exchanged.counted() == 1);
+}
+
+TEST_CASE("A client that leaves before its response is logged as 499") {
+  AtUpstream exchanged;
+  exchanged.client.watchdog.client_left();
+  const std::string line = exchanged.finish();
+  CHECK_FALSE(exchanged.client.responder.has_begun());
+  CHECK(exchanged.counted(up, 499) == 1);
+  CHECK(holds(line, R"("status":499,)"));
+}
+
+TEST_CASE("The status of a client that has left is not that of its next request") {
+  AtUpstream exchanged;
+  exchanged.client.watchdog.client_left();
+  REQUIRE(holds(exchanged.finish(), R"("status":499,)"));
+  exchanged.store.at_once = false;
+  exchanged.begin("GET /limited");
+  exchanged.client.watchdog.abort();
+  exchanged.store.answer(store::test::epoch);
+  CHECK(holds(exchanged.finish(), R"("status":null,)"));
+}
+
+TEST_CASE("A client that leaves within its response is logged with the response's status") {
+  AtUpstream exchanged;
+  exchanged.server->send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart");
+  exchanged.world.run_until([&] { return exchanged.response().body == "part"; });
+  exchanged.client.watchdog.client_left();
+  const std::string line = exchanged.finish();
+  CHECK(exchanged.client.responder.resets == 1);
+  CHECK(holds(line, R"("status":200,)"));
+}
+
+TEST_CASE("An exchange leaves nothing of a request to the next one") {
+  Exchanged exchanged;
+  exchanged.ask("GET /limited");
+  exchanged.ask("GET /limited");
+  REQUIRE(exchanged.response().status == 429);
+  const std::string line = exchanged.ask("GET /none");
+  CHECK(exchanged.response().status == 404);
+  CHECK(exchanged.response().limit_fields.empty());
+  CHECK(holds(line, R"("route":null)"));
+  CHECK(holds(line, R"("decision":null,"policy":null,"cost":null,"remaining":null)"));
+  CHECK(exchanged.counted(unrouted, 404) == 1);
+}
+
+TEST_CASE("An exchange keeps its configuration until it is released") {
+  Exchanged exchanged;
+  exchanged.ask("GET /fixed");
+  CHECK(exchanged.exchange.generation().is_pinned());
+  const Generation& generation = exchanged.exchange.generation();
+  exchanged.exchange.release();
+  CHECK_FALSE(generation.is_pinned());
+}
+
+TEST_CASE("A grant that an error has left open is settled when the exchange is released") {
+  Exchanged exchanged;
+  exchanged.begin("GET /limited");
+  exchanged.world.run_until([&] { return exchanged.has_ended; });
+  CHECK(exchanged.store.settle_calls == 0);
+  exchanged.exchange.release();
+  CHECK(exchanged.store.settle_calls == 1);
+}
+
+}  // namespace weir::proxy::test

@@ -1,0 +1,71 @@
+// Each failure is answered as docs/life-of-a-request.md lists it.
+#include "proxy/failure.hpp"
+
+#include <cctype>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "catch.hpp"
+
+namespace weir::proxy {
+namespace {
+
+/// Failure -> the first word of its answer in the table: a status, or "none;".
+std::map<std::string, std::string> documented() {
+  std::map<std::string, std::string> answers;
+  std::ifstream document(WEIR_SOURCE_DIR "/docs/life-of-a-request.md");
+  bool is_in_table = false;
+  for (std::string line; std::getline(document, line);) {
+    if (line.starts_with("| `Failure` |")) is_in_table = true;
+    if (!is_in_table) continue;
+    if (line.empty()) break;
+    if (!line.starts_with("| `") || line.starts_with("| `Failure`")) continue;
+    const auto name_end = line.find('`', 3);
+    const auto answer = line.rfind("| ", line.size() - 3) + 2;
+    answers[line.substr(3, name_end - 3)] = line.substr(answer, line.find(' ', answer) - answer);
+  }
+  return answers;
+}
+
+TEST_CASE("each failure has the answer of the table") {
+  using enum Failure;
+  const std::map<std::string, Failure> failures{
+      {"head_malformed", head_malformed},
+      {"head_too_large", head_too_large},
+      {"target_too_long", target_too_long},
+      {"method_too_long", method_too_long},
+      {"head_timed_out", head_timed_out},
+      {"body_too_large", body_too_large},
+      {"body_malformed", body_malformed},
+      {"body_timed_out", body_timed_out},
+      {"identity_required", identity_required},
+      {"identity_repeated", identity_repeated},
+      {"too_many_limits", too_many_limits},
+      {"plain_on_tls", plain_on_tls},
+      {"no_route", no_route},
+      {"downstream_gone", downstream_gone},
+      {"upstream_unreachable", upstream_unreachable},
+      {"upstream_connect_timeout", upstream_connect_timeout},
+      {"upstream_broken", upstream_broken},
+      {"upstream_invalid", upstream_invalid},
+      {"upstream_timed_out", upstream_timed_out},
+      {"upstream_unhealthy", upstream_unhealthy},
+      {"overloaded", overloaded},
+      {"store_failed", store_failed},
+  };
+  REQUIRE(failures.size() == static_cast<std::size_t>(store_failed));  // all but none
+  const auto answers = documented();
+  CHECK(answers.size() == failures.size());
+  for (const auto& [name, failure] : failures) {
+    CAPTURE(name);
+    const http::Refusal& answer = answer_to(failure);
+    REQUIRE(answers.contains(name));
+    CHECK(answers.at(name) == (answer.status == 0 ? "none;" : std::to_string(answer.status)));
+    CHECK(answer.detail.empty() == (answer.status == 0));
+  }
+  CHECK(answer_to(none).status == 0);
+}
+
+}  // namespace
+}  // namespace weir::proxy

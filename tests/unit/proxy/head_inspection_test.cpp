@@ -1,0 +1,134 @@
+// From the bytes of a head to a request that can be routed: its parts, and the reasons to refuse
+// it.
+#include "proxy/head_inspection.hpp"
+
+#include "catch.hpp"
+
+namespace weir::proxy {
+namespace {
+
+/// Configuration with an identity in X-Key and one trusted proxy, 192.0.2.9.
+Settings settings() {
+  Settings settings;
+  settings.identities.push_back({.name = "key", .source = {identity::FromHeader{"x-key"}}});
+  settings.client_address.trusted_proxies = {identity::Prefix::parse("192.0.2.9").value()};
+  settings.downstream.max_body = 100;
+  settings.downstream.max_target = 20;
+  return settings;
+}
+
+struct Inspected {
+  explicit Inspected(std::string its_head, const Settings& config = settings())
+      : head(std::move(its_head)) {
+    request.peer = request.client = identity::IpAddress::v4({192, 0, 2, 9});
+    refusal = inspect_head(RequestRules(config), config, head, request);
+  }
+  int status() const { return refusal ? refusal->status : 0; }
+
+  std::string head;
+  ReceivedRequest request;
+  std::optional<http::Refusal> refusal;
+};
+
+const std::string host = "Host: a.example:81\r\n";
+
+TEST_CASE("an acceptable head becomes a request") {
+  const Inspected found("POST /a?b HTTP/1.1\r\n" + host +
+                        "X-Forwarded-For: 198.51.100.7\r\nContent-Length: 7\r\n\r\n");
+  REQUIRE_FALSE(found.refusal);
+  const ReceivedRequest& request = found.request;
+  CHECK(request.view.method == "POST");
+  CHECK(request.view.path == "/a");
+  CHECK(request.view.query == "b");
+  CHECK(request.view.host == "a.example");
+  CHECK(request.view.version_minor == 1);
+  CHECK(request.view.fields.size() == 3);
+  CHECK(request.is_framed);
+  CHECK(request.framing == http::Framing{http::Framing::Kind::length, 7});
+  CHECK(request.keep_alive);
+  CHECK(request.client == identity::IpAddress::v4({198, 51, 100, 7}));
+}
+
+TEST_CASE("a head is refused for the first of these reasons") {
+  struct Row {
+    int status;
+    std::string head;
+  };
+  const std::string line = "POST / HTTP/1.1\r\n";
+  const Row rows[] = {
+      {0, line + host + "Content-Length: 100\r\n\r\n"},
+      {400, "POST /\r\n\r\n"},
+      {505, "POST / HTTP/2.0\r\n" + host + "\r\n"},
+      {0, "GET /2345678901234567890 HTTP/1.1\r\n" + host + "\r\n"},
+      {414, "GET /23456789012345678901 HTTP/1.1\r\n" + host + "\r\n"},
+      {400, "GET /\\ HTTP/1.1\r\n" + host + "\r\n"},
+      {405, "TRACE / HTTP/1.1\r\n" + host + "\r\n"},
+      {400, "get / HTTP/1.1\r\n" + host + "\r\n"},
+      {400, line + host + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n"},
+      {501, line + host + "Transfer-Encoding: gzip, chunked\r\n\r\n"},
+      {413, line + host + "Content-Length: 101\r\n\r\n"},
+      // An identity's field must appear once, and under its own name.
+      {400, line + host + "X-Key: 1\r\nX-Key: 1\r\n\r\n"},
+      {400, line + host + "X_Key: 1\r\n\r\n"},
+  };
+  for (std::size_t i = 0; i < std::size(rows); ++i) {
+    CAPTURE(i);
+    CHECK(Inspected(rows[i].head).status() == rows[i].status);
+  }
+}
+
+TEST_CASE("the start of the next request is unknown after a head whose body is") {
+  CHECK_FALSE(Inspected("POST /\r\n\r\n").request.keep_alive);
+  CHECK_FALSE(
+      Inspected("POST / HTTP/1.1\r\n" + host + "Content-Length: x\r\n\r\n").request.is_framed);
+  const Inspected large("POST / HTTP/1.1\r\n" + host + "Content-Length: 101\r\n\r\n");
+  CHECK_FALSE(large.request.keep_alive);
+  const Inspected repeated("GET / HTTP/1.1\r\n" + host + "X-Key: 1\r\nX-Key: 2\r\n\r\n");
+  CHECK(repeated.request.keep_alive);
+}
+
+TEST_CASE("Connection removes no field that identifies a client") {
+  const Inspected found("GET / HTTP/1.1\r\n" + host + "Connection: x-key, x-hop\r\n\r\n");
+  REQUIRE_FALSE(found.refusal);
+  CHECK_FALSE(found.request.connection.name("x-key"));
+  CHECK(found.request.connection.name("x-hop"));
+}
+
+TEST_CASE("an upgrade is offered by a request of HTTP/1.1 without a body") {
+  const auto [line, fields, offer] = GENERATE(table<std::string, std::string, std::string>({
+      {"GET / HTTP/1.1\r\n", "Connection: upgrade\r\nUpgrade: websocket\r\n", "websocket"},
+      {"GET / HTTP/1.1\r\n", "Upgrade: websocket\r\n", ""},
+      {"GET / HTTP/1.0\r\n", "Connection: upgrade\r\nUpgrade: websocket\r\n", ""},
+      {"GET / HTTP/1.1\r\n", "Connection: upgrade\r\nUpgrade: x\r\nContent-Length: 1\r\n", ""},
+  }));
+  CAPTURE(line, fields);
+  const Inspected found(line + host + fields + "\r\n");
+  REQUIRE_FALSE(found.refusal);
+  CHECK(found.request.upgrade == offer);
+}
+
+TEST_CASE("fields with unusual names are dropped if the configuration wants it") {
+  Settings config = settings();
+  const std::string head = "GET / HTTP/1.1\r\n" + host + "X.Odd: 1\r\n\r\n";
+  CHECK(Inspected(head, config).request.view.fields.size() == 2);
+  config.downstream.unusual_field_names = UnusualNames::drop;
+  CHECK(Inspected(head, config).request.view.fields.size() == 1);
+}
+
+TEST_CASE("a body is too large beyond max_body, if there is one") {
+  Downstream downstream;
+  CHECK_FALSE(is_too_large(downstream, 1'000'000'000'000));
+  downstream.max_body = 100;
+  CHECK_FALSE(is_too_large(downstream, 100));
+  CHECK(is_too_large(downstream, 101));
+}
+
+TEST_CASE("raw bytes pass in a target if the configuration accepts them") {
+  Downstream downstream;
+  CHECK(raw_bytes(downstream) == http::RawBytes::refuse);
+  downstream.raw_target_bytes = true;
+  CHECK(raw_bytes(downstream) == http::RawBytes::pass);
+}
+
+}  // namespace
+}  // namespace weir::proxy

@@ -1,0 +1,71 @@
+// The client connection of HTTP/1 as its request body and its responder use it, over a pair of
+// sockets.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "proxy/head_inspection.hpp"
+#include "proxy/http1_request_body.hpp"
+#include "proxy/http1_responder.hpp"
+#include "unit/proxy/scripted_client.hpp"
+#include "unit/proxy/world.hpp"
+#include "unit/store/fake_store.hpp"
+
+namespace weir::proxy::test {
+
+class Http1Client {
+ public:
+  explicit Http1Client(Downstream limits = {}) : Http1Client(limits, socket_pair()) {}
+
+  /// A head arrives, with a part of its body or none, and is inspected.
+  void receive(const std::string& head, std::string_view rest = {}) {
+    connection.input.append(head + std::string(rest));
+    request.clear();
+    body.begin(request);
+    responder.begin_request(request, *world.settings);
+    REQUIRE_FALSE(inspect_head(*world.context.generation->blueprint, *world.settings,
+                               connection.input.data().substr(0, head.size()), request));
+    connection.input.consume(head.size());
+    body.begin(request);
+  }
+  /// Runs a task to its end.
+  template <class T>
+  T run(Task<T> task) {
+    std::optional<T> result;
+    spawn(world.io, note_result(std::move(task), result));
+    world.run_until([&] { return result.has_value(); });
+    return std::move(*result);
+  }
+  void run(Task<> task) {
+    bool has_ended = false;
+    spawn(world.io, note_end(std::move(task), has_ended));
+    world.run_until([&] { return has_ended; });
+  }
+
+  store::test::FakeStore store;
+  World world;
+  FarEnd far;
+  ListenerConnections listener;
+  ClientConnection connection;
+  ReceivedRequest request;
+  Http1RequestBody body{connection};
+  Http1Responder responder{connection, body};
+
+ private:
+  Http1Client(const Downstream& limits, std::array<int, 2> ends)
+      : world(settings_for(limits), store),
+        far(ends[1]),
+        connection(
+            world.context, listener,
+            Socket(world.io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0), ends[0])) {
+    connection.stream.socket().non_blocking(true);
+  }
+  static Settings settings_for(const Downstream& limits) {
+    Settings settings;
+    settings.downstream = limits;
+    return settings;
+  }
+};
+
+}  // namespace weir::proxy::test

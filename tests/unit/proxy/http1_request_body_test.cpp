@@ -1,0 +1,269 @@
+// A request body on a connection of HTTP/1: what arrived with the head, what arrives later, and
+// both again.
+#include "proxy/http1_request_body.hpp"
+
+#include "catch.hpp"
+#include "unit/proxy/http1_client.hpp"
+
+namespace weir::proxy::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string counted = "PUT /path HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n";
+const std::string chunked =
+    "PUT /path HTTP/1.1\r\nHost: a\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+/// Everything that can be pulled now, its pieces separated by '|'; the state after it.
+std::pair<std::string, BodyState> pull_all(RequestBody& body) {
+  std::string all;
+  std::string_view piece;
+  BodyState state = BodyState::payload;
+  while ((state = body.pull(piece)) == BodyState::payload)
+    all.append(piece).append("|");
+  return {all, state};
+}
+using Pulled = std::pair<std::string, BodyState>;
+
+}  // namespace
+
+TEST_CASE("A body that arrived with the head ends where its length says") {
+  Http1Client client;
+  client.receive(counted, "one two 3GET / HTTP/1.1\r\n");
+  CHECK_FALSE(client.body.has_ended());
+  CHECK_FALSE(client.body.is_touched());
+  CHECK(pull_all(client.body) == Pulled{"one two 3|", BodyState::ended});
+  CHECK(client.body.has_ended());
+  CHECK(client.body.is_touched());
+  CHECK_FALSE(client.body.has_rest());
+  CHECK(client.body.received() == 9);
+  CHECK(client.connection.input.data() == "GET / HTTP/1.1\r\n");
+}
+
+TEST_CASE("A body that arrives later is read into a buffer of its own") {
+  Http1Client client;
+  client.receive(counted, "one ");
+  CHECK(pull_all(client.body) == Pulled{"one |", BodyState::exhausted});
+  client.far.send("two ");
+  CHECK_FALSE(client.run(client.body.fill()));
+  CHECK(pull_all(client.body) == Pulled{"two |", BodyState::exhausted});
+  CHECK(client.body.has_rest());
+  client.far.send("3NEXT");
+  CHECK_FALSE(client.run(client.body.fill()));
+  CHECK(pull_all(client.body) == Pulled{"3|", BodyState::ended});
+  CHECK(client.body.received() == 9);
+  CHECK(client.request.view.target == "/path");  // the views of the head are still there
+}
+
+TEST_CASE("A chunked body is decoded, and its trailers are kept") {
+  Http1Client client;
+  client.receive(chunked, "3\r\none\r\n4\r");
+  Trailers trailers;
+  trailers.open({.head = client.request.fields, .connection = client.request.connection});
+  client.body.keep_trailers(trailers);
+  CHECK(pull_all(client.body) == Pulled{"one|", BodyState::exhausted});
+  client.far.send("\ntwo \r\n0\r\nX-Su");
+  CHECK_FALSE(client.run(client.body.fill()));
+  CHECK(pull_all(client.body) == Pulled{"two |", BodyState::exhausted});
+  client.far.send("m: 1\r\n\r\n");
+  CHECK_FALSE(client.run(client.body.fill()));
+  CHECK(pull_all(client.body) == Pulled{"", BodyState::ended});
+  CHECK(trailers.lines() == "X-Sum: 1\r\n");
+  CHECK(client.body.received() == 7);
+}
+
+TEST_CASE("A chunk that is malformed is reported") {
+  Http1Client client;
+  client.receive(chunked, "3\r\nonezz");
+  CHECK(pull_all(client.body) == Pulled{"one|", BodyState::malformed});
+  CHECK_FALSE(client.body.has_ended());
+}
+
+TEST_CASE("A request without a body has ended") {
+  Http1Client client;
+  client.receive("GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET");
+  CHECK(client.body.has_ended());
+  CHECK(pull_all(client.body) == Pulled{"", BodyState::ended});
+  CHECK(client.body.is_kept());
+  client.body.rewind();
+  CHECK(client.body.has_ended());
+  CHECK(client.run(client.body.discard(100, 1s)));
+  CHECK(client.connection.input.data() == "GET");
+}
+
+TEST_CASE("The body of a request whose framing is unknown has a rest") {
+  Http1Client client;
+  const ReceivedRequest unread;
+  client.body.begin(unread);
+  CHECK_FALSE(client.body.has_ended());
+  CHECK(client.body.has_rest());
+  CHECK_FALSE(client.body.is_touched());
+}
+
+TEST_CASE("An error or a cancellation ends a read") {
+  Http1Client client;
+  client.receive(counted);
+  std::optional<error_code> result;
+  spawn(client.world.io, note_result(client.body.fill(), result));
+  client.world.poll();
+  REQUIRE_FALSE(result);
+  SECTION("the client closes") {
+    client.far.close();
+    client.world.run_until([&] { return result.has_value(); });
+    CHECK(*result == asio::error::eof);
+  }
+  SECTION("cancelled") {
+    client.body.cancel();
+    client.world.run_until([&] { return result.has_value(); });
+    CHECK(*result == asio::error::operation_aborted);
+  }
+}
+
+TEST_CASE("A body is rewound to its first byte, wherever it lies") {
+  Http1Client client;
+  std::string all;
+  const auto read = [&](std::string_view data) {
+    client.far.send(data);
+    CHECK_FALSE(client.run(client.body.fill()));
+    pull_all(client.body);
+  };
+  SECTION("in the buffer of the head") {
+    client.receive(counted, "one ");
+    pull_all(client.body);
+    all = "one |";
+  }
+  SECTION("in the body's buffer") {
+    client.receive(counted);
+    client.body.keep(64);
+    read("one ");
+    all = "one |";
+  }
+  SECTION("in both") {
+    client.receive(counted, "one ");
+    pull_all(client.body);
+    client.body.keep(64);
+    read("two ");
+    all = "one |two |";
+  }
+  SECTION("in both, and read to its end") {
+    client.receive(counted, "one ");
+    client.body.keep(64);
+    pull_all(client.body);
+    read("two 3");
+    CHECK(client.body.has_ended());
+    all = "one |two 3|";
+  }
+  SECTION("in the middle of a chunk") {
+    client.receive(chunked, "8\r\none ");
+    client.body.keep(64);
+    pull_all(client.body);
+    read("two");
+    all = "one |two|";
+  }
+  SECTION("with a line that was not complete in the buffer of the head") {
+    client.receive(chunked, "3\r\none\r\n0\r\nX-Su");
+    client.body.keep(64);
+    pull_all(client.body);
+    read("m: 1\r\n\r\n");
+    CHECK(client.body.has_ended());
+    all = "one|";
+  }
+  REQUIRE(client.body.is_kept());
+  const bool had_ended = client.body.has_ended();
+  for (int i = 0; i < 2; ++i) {
+    client.body.rewind();
+    CHECK(client.body.received() == 0);
+    CHECK_FALSE(client.body.has_ended());
+    CHECK(pull_all(client.body) ==
+          Pulled{all, had_ended ? BodyState::ended : BodyState::exhausted});
+    CHECK(client.body.has_ended() == had_ended);
+  }
+}
+
+TEST_CASE("A body is read on after it was rewound") {
+  Http1Client client;
+  client.receive(counted, "one ");
+  client.body.keep(64);
+  pull_all(client.body);
+  client.body.rewind();
+  pull_all(client.body);
+  client.far.send("two 3");
+  CHECK_FALSE(client.run(client.body.fill()));
+  CHECK(pull_all(client.body) == Pulled{"two 3|", BodyState::ended});
+  client.body.rewind();
+  CHECK(pull_all(client.body) == Pulled{"one |two 3|", BodyState::ended});
+}
+
+TEST_CASE("A body that exceeds what is kept cannot be rewound") {
+  const auto [limit, is_kept] =
+      GENERATE(table<std::size_t, bool>({{0, false}, {7, false}, {8, true}}));
+  CAPTURE(limit);
+  Http1Client client;
+  client.receive(counted, "one ");
+  CHECK(client.body.is_kept());
+  pull_all(client.body);
+  client.body.keep(limit);
+  client.far.send("two ");
+  CHECK_FALSE(client.run(client.body.fill()));
+  CHECK(client.body.is_kept() == is_kept);
+}
+
+TEST_CASE("The rest of a body is discarded up to max_drain, and the next request is kept") {
+  const auto [head, with_head, later, is_discarded] =
+      GENERATE(table<std::string, std::string, std::string, bool>({
+          {counted, "one two 3NEXT", "", true},
+          {counted, "one ", "two 3NEXT", true},
+          {counted, "", "one two 3NEXT", true},
+          {chunked, "3\r\none\r\n", "0\r\n\r\nNEXT", true},
+          {chunked, "9\r\none two 3\r\n0\r\n\r\nNEXT", "", true},
+          // Too large, or broken.
+          {chunked, "a\r\none two 30\r\n", "", false},
+          {chunked, "6\r\none tw\r\n", "4\r\no 34\r\n", false},
+          {chunked, "zz", "", false},
+      }));
+  CAPTURE(head, with_head, later);
+  Http1Client client;
+  client.receive(head, with_head);
+  client.far.send(later);
+  CHECK(client.run(client.body.discard(9, 1s)) == is_discarded);
+  if (is_discarded) CHECK(client.connection.input.data() == "NEXT");
+}
+
+TEST_CASE("A body is not discarded if the rest does not come") {
+  Http1Client client;
+  client.receive(counted, "one ");
+  std::optional<bool> result;
+  spawn(client.world.io, note_result(client.body.discard(100, 1s), result));
+  client.world.poll();
+  CHECK(client.connection.watchdog.phase() == Phase::linger);
+  SECTION("in time; each byte begins a new time") {
+    client.world.tick(900ms);
+    client.far.send("t");
+    client.world.run_until([&] { return client.connection.input.data().empty(); });
+    client.world.poll();
+    client.world.tick(900ms);
+    CHECK_FALSE(result);
+    client.world.tick(400ms);
+  }
+  SECTION("because the client has closed") {
+    client.far.close();
+  }
+  client.world.run_until([&] { return result.has_value(); });
+  CHECK_FALSE(*result);
+}
+
+TEST_CASE("Bytes that were read after a body begin the next request") {
+  Http1Client client;
+  client.receive(counted, "one ");
+  pull_all(client.body);
+  client.far.send("two 3NEXT");
+  CHECK_FALSE(client.run(client.body.fill()));
+  pull_all(client.body);
+  CHECK(client.body.has_ended());
+  CHECK(client.body.has_rest());
+  CHECK(client.run(client.body.discard(0, 1s)));
+  CHECK(client.connection.input.data() == "NEXT");
+  CHECK_FALSE(client.body.has_rest());
+}
+
+}  // namespace weir::proxy::test

@@ -1,0 +1,97 @@
+#include "proxy/own_answers.hpp"
+
+#include "catch.hpp"
+#include "proxy/failure.hpp"
+
+namespace weir::proxy {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Instant now = instant_from_us(784'111'777'000'000);  // 1994-11-06 08:49:37
+
+bool holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+TEST_CASE("a refusal is a problem of its status, with the fields that the status needs") {
+  const auto [status, fields] = GENERATE(table<int, std::string>({
+      {400, ""},
+      {404, ""},
+      {502, ""},
+      {405, std::string(allow_line)},
+      {401, "WWW-Authenticate: Bearer\r\n"},
+  }));
+  CAPTURE(status);
+  Route route;
+  route.challenge = "WWW-Authenticate: Bearer\r\n";
+  DecisionRecord decision;
+  decision.limit_fields = "RateLimit: l\r\n";
+  std::string body = "of the last answer";
+  const OwnAnswer answer = refusal_answer({status, "what is wrong"}, &route, decision, body);
+  CHECK(answer.status == status);
+  CHECK(answer.content_type == "application/problem+json");
+  CHECK(answer.fields == fields);
+  CHECK(answer.limit_fields == "RateLimit: l\r\n");
+  CHECK(answer.body.data() == body.data());
+  CHECK(holds(answer.body, "what is wrong"));
+  CHECK(holds(answer.body, std::to_string(status)));
+  CHECK_FALSE(holds(answer.body, "last answer"));
+}
+
+TEST_CASE("a refusal needs no route") {
+  std::string body;
+  CHECK(refusal_answer(answer_to(Failure::no_route), nullptr, {}, body).status == 404);
+}
+
+TEST_CASE("a denial carries its policy and when to come again") {
+  limiter::Policy policy;
+  DecisionRecord decision;
+  decision.policy = &policy;
+  decision.violated = {"one"};
+  decision.limit_fields = "RateLimit: l\r\n";
+  decision.retry_after = 2'000'001us;
+  http::ResponseFieldOptions options;
+  std::uint64_t random = 0;
+  std::string retry = "Retry-After: 3\r\n";  // rounded up
+  SECTION("in seconds") {}
+  SECTION("with jitter") {
+    options.retry_after_jitter = 10s;
+    random = 4'000'000;  // microseconds, below the jitter
+    retry = "Retry-After: 7\r\n";
+  }
+  SECTION("as a date") {
+    options.retry_after = http::RetryAfterForm::http_date;
+    retry = "Retry-After: Sun, 06 Nov 1994 08:49:40 GMT\r\n";
+  }
+  SECTION("never") {
+    decision.retry_after.reset();
+    retry.clear();
+  }
+  std::string fields = "of the last answer", body = fields;
+  const OwnAnswer answer = denial_answer(decision, options, now, random, fields, body);
+  CHECK(answer.status == 429);
+  CHECK(answer.content_type == "application/problem+json");
+  CHECK(answer.fields == "Cache-Control: no-store\r\n" + retry);
+  CHECK(answer.limit_fields == "RateLimit: l\r\n");
+  CHECK(holds(answer.body, R"("violated-policies":["one"])"));
+  CHECK_FALSE(holds(answer.body, "last answer"));
+}
+
+TEST_CASE("a policy sets the status and the body of its denials") {
+  limiter::Policy policy;
+  policy.status = 503;
+  DecisionRecord decision;
+  decision.policy = &policy;
+  std::string fields, body;
+  CHECK(denial_answer(decision, {}, now, 0, fields, body).content_type ==
+        "application/problem+json");
+  policy.body = "slow down";
+  const OwnAnswer answer = denial_answer(decision, {}, now, 0, fields, body);
+  CHECK(answer.status == 503);
+  CHECK(answer.content_type == "text/plain");
+  CHECK(answer.body == "slow down");
+}
+
+}  // namespace
+}  // namespace weir::proxy

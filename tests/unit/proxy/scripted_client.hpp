@@ -1,0 +1,303 @@
+// A client without sockets and without a protocol: the second implementation of RequestBody and
+// Responder. The test decides what arrives of the body and what the client takes of the response.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catch.hpp"
+#include "proxy/client_side.hpp"
+#include "proxy/io.hpp"
+
+namespace weir::proxy::test {
+
+/// Holds a task back until the test opens it. A cancellation without a task has no effect.
+class Gate final : public Cancellable {
+ public:
+  explicit Gate(asio::io_context& io) : timer_(io.get_executor(), Timer::time_point::max()) {}
+
+  Task<error_code> wait() {
+    if (is_closed_) co_return asio::error::operation_aborted;
+    is_opened_ = false;
+    is_waited_for_ = true;
+    error_code ec;
+    co_await timer_.async_wait(into(ec));
+    co_return is_opened_ ? error_code{} : error_code(asio::error::operation_aborted);
+  }
+  bool is_waited_for() const { return is_waited_for_; }
+  void open() {
+    is_opened_ = true;
+    cancel();
+  }
+  void cancel() override {
+    is_waited_for_ = false;
+    timer_.cancel();
+  }
+  void close() override {
+    is_closed_ = true;
+    cancel();
+  }
+
+ private:
+  Timer timer_;
+  bool is_opened_ = false;
+  bool is_closed_ = false;
+  bool is_waited_for_ = false;
+};
+
+class ScriptedBody final : public RequestBody {
+ public:
+  explicit ScriptedBody(asio::io_context& io) : gate(io) {}
+
+  // The test's side.
+  void begin(bool has_body) {
+    has_body_ = has_body;
+    has_ended_ = !has_body;
+    received_ = 0;
+    items_.clear();
+    next_ = 0;
+  }
+  void arrive(std::string piece) { add({BodyState::payload, std::move(piece)}); }
+  void end() { add({BodyState::ended, {}}); }
+  void end_with_trailer(std::string name, std::string value) {
+    add({BodyState::ended, std::move(name), std::move(value)});
+  }
+  void be_malformed() { add({BodyState::malformed, {}}); }
+  void break_off() {
+    is_broken_ = true;
+    gate.open();
+  }
+  /// Nothing has arrived, and the code under test waits for more.
+  bool is_waited_for() const { return gate.is_waited_for(); }
+  std::size_t pulled() const { return next_; }  ///< pieces
+
+  BodyState pull(std::string_view& piece) override {
+    piece = {};
+    if (has_ended_) return BodyState::ended;
+    if (next_ == items_.size()) return BodyState::exhausted;
+    const Item& item = items_[next_];
+    if (item.state == BodyState::malformed) return item.state;
+    ++next_;
+    has_ended_ = item.state == BodyState::ended;
+    if (!has_ended_) {
+      piece = item.text;
+      received_ += piece.size();
+    } else if (!item.text.empty() && trailers_ != nullptr) {
+      trailers_->add({.name = item.text, .value = item.value});
+    }
+    return item.state;
+  }
+  Task<error_code> fill() override {
+    while (next_ == items_.size()) {
+      if (is_broken_) co_return asio::error::connection_reset;
+      if (const error_code ec = co_await gate.wait()) co_return ec;
+    }
+    was_filled_ = true;
+    co_return error_code{};
+  }
+  void cancel() override { gate.cancel(); }
+  void keep_trailers(Trailers& trailers) override { trailers_ = &trailers; }
+  void keep(std::size_t most) override { keeps = most; }
+  bool is_kept() const override {
+    std::size_t size = 0;
+    for (const Item& item : items_)
+      size += item.state == BodyState::payload ? item.text.size() : 0;
+    return !was_filled_ || size <= keeps;
+  }
+  void rewind() override {
+    CHECK(is_kept());
+    ++rewinds;
+    next_ = 0;
+    received_ = 0;
+    has_ended_ = !has_body_;
+  }
+
+  Gate gate;
+  std::size_t keeps = 0;  ///< what keep() asked for
+  int rewinds = 0;
+
+ private:
+  struct Item {
+    BodyState state;
+    std::string text;  ///< of the trailer field its name
+    std::string value{};
+  };
+  void add(Item item) {
+    items_.push_back(std::move(item));
+    gate.open();
+  }
+
+  bool has_body_ = false;
+  bool is_broken_ = false;
+  bool was_filled_ = false;
+  std::vector<Item> items_;
+  std::size_t next_ = 0;
+  Trailers* trailers_ = nullptr;
+};
+
+/// The part of the final response that the client has received.
+struct ReceivedResponse {
+  int status = 0;
+  bool is_weirs_own = false;
+  bool is_whole = false;
+  std::string fields;  ///< lines; of a response of Weir's own the added ones
+  std::string content_type;
+  std::string body;
+  std::string limit_fields;
+  std::string trailers;
+};
+
+class ScriptedResponder final : public Responder {
+ public:
+  ScriptedResponder(asio::io_context& io, Watchdog& watchdog) : gate(io), watchdog_(watchdog) {}
+
+  // The test's side.
+  void begin_request() {
+    status_ = 0;
+    has_begun_ = false;
+    bytes_sent_ = 0;
+    received = {};
+    interims.clear();
+  }
+
+  Task<> answer(OwnAnswer answer) override {
+    CHECK_FALSE(has_begun_);
+    begin_with(answer.status);
+    built_.is_weirs_own = true;
+    built_.content_type = answer.content_type;
+    built_.fields = answer.fields;
+    built_.limit_fields = answer.limit_fields;
+    built_.body = answer.body;
+    built_.is_whole = true;
+    error_code ec;
+    if (send(ec)) ec = co_await flush();
+  }
+  Task<error_code> interim(const ResponseHead& head) override {
+    CHECK_FALSE(has_begun_);
+    interims.push_back(head.line.status);
+    if (is_slow) co_return co_await gate.wait();
+    co_return fails ? error_code(asio::error::broken_pipe) : error_code{};
+  }
+  void begin(const ForwardedAnswer& answer) override {
+    CHECK_FALSE(has_begun_);
+    begin_with(answer.head.line.status);
+    for (const auto& field : answer.head.fields)
+      built_.fields.append(field.name).append(": ").append(field.value).append("\r\n");
+    built_.limit_fields = answer.limit_fields;
+    date = answer.date;
+  }
+  bool append(std::string_view piece) override {
+    if (piece.size() > gather_limit) return false;
+    built_.body.append(piece);
+    return true;
+  }
+  void end(std::string_view trailer_lines) override {
+    built_.trailers = trailer_lines;
+    built_.is_whole = true;
+  }
+  bool send(error_code& ec) override {
+    ec = {};
+    has_begun_ = true;
+    if (fails) ec = asio::error::broken_pipe;
+    if (is_slow) return true;
+    if (!ec) take();
+    return false;
+  }
+  Task<error_code> flush() override {
+    watchdog_.arm(Phase::body, timeout);
+    const error_code ec = co_await gate.wait();
+    if (!ec) take();
+    co_return ec;
+  }
+  Task<error_code> send_from_place(std::string_view piece) override {
+    ++large_pieces;
+    watchdog_.arm(Phase::body, timeout);
+    if (is_slow) {
+      if (const error_code ec = co_await gate.wait()) co_return ec;
+    }
+    built_.body.append(piece);
+    take();
+    co_return error_code{};
+  }
+  Task<error_code> switch_protocols(const ForwardedAnswer& answer) override {
+    begin(answer);
+    error_code ec;
+    send(ec);
+    co_return ec;
+  }
+  Task<bool> tunnel(TunnelEnd upstream) override {
+    has_tunnel = true;
+    tunnel_began_with = upstream.input.data();
+    tunnel_timeout = upstream.idle_timeout;
+    co_return !co_await gate.wait();
+  }
+  bool client_has_left() override { return has_left; }
+  void reset() override { ++resets; }
+
+  Gate gate;  ///< a slow client takes what is sent when it opens, a tunnel ends
+  bool is_slow = false;
+  bool fails = false;  ///< to take anything
+  bool has_left = false;
+  Duration timeout = std::chrono::seconds(60);
+
+  ReceivedResponse received;
+  std::vector<int> interims;
+  std::string date;
+  int resets = 0;
+  int large_pieces = 0;
+  bool has_tunnel = false;
+  std::string tunnel_began_with;
+  Duration tunnel_timeout{0};
+
+ private:
+  void begin_with(int status) {
+    status_ = status;
+    built_ = {};
+    built_.status = status;
+  }
+  void take() {
+    bytes_sent_ += built_.body.size() - received.body.size();
+    received = built_;
+  }
+
+  Watchdog& watchdog_;
+  ReceivedResponse built_;
+};
+
+class ScriptedClient final : public Cancellable {
+ public:
+  ScriptedClient(asio::io_context& io, DeadlineWheel& wheel)
+      : watchdog(wheel, *this), body(io), responder(io, watchdog) {}
+
+  void cancel() override {
+    body.gate.cancel();
+    responder.gate.cancel();
+  }
+  void close() override {
+    is_closed = true;
+    body.gate.close();
+    responder.gate.close();
+  }
+
+  Watchdog watchdog;
+  ScriptedBody body;
+  ScriptedResponder responder;
+  const ClientSide side{.watchdog = &watchdog, .body = &body, .responder = &responder, .number = 7};
+  bool is_closed = false;
+};
+
+/// Runs a task of the code under test; `ended` when it is over.
+inline Task<> note_end(Task<> task, bool& ended) {
+  Task<> ends_first = std::move(task);
+  co_await ends_first;
+  ended = true;
+}
+template <class T>
+Task<> note_result(Task<T> task, std::optional<T>& result) {
+  Task<T> ends_first = std::move(task);
+  result = co_await ends_first;
+}
+
+}  // namespace weir::proxy::test

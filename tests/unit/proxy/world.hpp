@@ -1,0 +1,155 @@
+// Everything that an exchange needs around it: a loop, a context with one generation, and coarse
+// time that the test advances.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "base/line_writer.hpp"
+#include "catch.hpp"
+#include "limiter/limiter.hpp"
+#include "proxy/context.hpp"
+#include "proxy/descriptor_budget.hpp"
+#include "unit/proxy/stream_pair.hpp"
+
+namespace weir::proxy::test {
+
+/// An upstream with one server for each of `ports`.
+inline upstream::Upstream upstream_at(const std::vector<std::uint16_t>& ports) {
+  upstream::Upstream upstream;
+  upstream.name = "up";
+  for (const std::uint16_t port : ports) {
+    auto& server = upstream.servers.emplace_back();
+    server.host = "127.0.0.1";
+    server.port = port;
+  }
+  return upstream;
+}
+
+/// The lines of an access log, read by the test.
+class LogPipe {
+ public:
+  LogPipe() { REQUIRE(::pipe(ends_.data()) == 0); }
+  ~LogPipe() {
+    ::close(ends_[0]);
+    ::close(ends_[1]);
+  }
+  LogPipe(const LogPipe&) = delete;
+  LogPipe& operator=(const LogPipe&) = delete;
+
+  std::string path() const { return "/dev/fd/" + std::to_string(ends_[1]); }
+  /// The next line; waits for the writer's thread.
+  std::string line() {
+    std::string text;
+    char byte = 0;
+    while (::read(ends_[0], &byte, 1) == 1 && byte != '\n')
+      text += byte;
+    return text;
+  }
+
+ private:
+  std::array<int, 2> ends_{};
+};
+
+class World {
+ public:
+  World(Settings its_settings, store::Store& store, store::Decider decider = store::Decider::memory)
+      : settings(std::make_shared<const Settings>(std::move(its_settings))) {
+    context.use(generation(store, decider));
+  }
+  ~World() {
+    context.abort();
+    poll();
+  }
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  void poll() { test::run(io); }
+  template <class Condition>
+  void run_until(Condition&& condition) {
+    bool is_true = condition();
+    for (int i = 0; i < 1'000 && !is_true; ++i) {
+      io.restart();
+      io.run_for(std::chrono::milliseconds(10));
+      is_true = condition();
+    }
+    REQUIRE(is_true);
+  }
+  /// So much coarse time passes.
+  void tick(Duration duration) {
+    for (Duration passed{0}; passed < duration; passed += std::chrono::milliseconds(100)) {
+      context.tick();
+      poll();
+    }
+  }
+  /// Coarse time passes until `condition`.
+  template <class Condition>
+  void tick_until(Condition&& condition) {
+    bool is_true = condition();
+    for (int i = 0; i < 1'000 && !is_true; ++i) {
+      context.tick();
+      poll();
+      is_true = condition();
+    }
+    REQUIRE(is_true);
+  }
+  /// The next line of the access log; there must be one.
+  std::string logged() {
+    context.flush_logs();
+    return log.line();
+  }
+
+  asio::io_context io{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
+  const std::shared_ptr<const Settings> settings;
+  const MonotonicClock clock;
+  std::atomic<std::size_t> open_connections{0};
+  std::atomic<std::size_t> open_refusals{0};
+  DescriptorBudget descriptors{64, open_connections};
+  TrafficCounters traffic;
+  const std::shared_ptr<NamedCounters> counters = std::make_shared<NamedCounters>();
+  LogPipe log;
+  const std::unique_ptr<LineWriter> writer = std::move(LineWriter::open(log.path()).value());
+  Context context{{.io = io,
+                   .counters = traffic,
+                   .clock = clock,
+                   .open_connections = open_connections,
+                   .open_refusals = open_refusals,
+                   .descriptors = descriptors},
+                  1};
+
+ private:
+  std::unique_ptr<Generation> generation(store::Store& store, store::Decider decider) {
+    for (std::size_t i = 0; i <= settings->routes.size(); ++i)
+      counters->routes.push_back(std::make_shared<RouteCounters>());
+    std::vector<std::unique_ptr<UpstreamPool>> pools;
+    for (const auto& upstream : settings->upstreams) {
+      counters->upstreams.push_back(std::make_shared<UpstreamCounters>());
+      auto& in_use = counters->servers_in_use.emplace_back();
+      for (std::size_t i = 0; i < upstream.servers.size(); ++i)
+        in_use.push_back(std::make_shared<Gauge>());
+    }
+    for (std::size_t i = 0; i < settings->upstreams.size(); ++i) {
+      pools.push_back(
+          std::make_unique<UpstreamPool>(context.upstream_needs(),
+                                         UpstreamParts{.settings = settings->upstreams[i],
+                                                       .in_use = counters->servers_in_use[i],
+                                                       .tls = nullptr},
+                                         nullptr, 1));
+    }
+    return std::make_unique<Generation>(
+        GenerationParts{.blueprint = std::make_shared<Blueprint>(settings),
+                        .store = nullptr,
+                        .limiter = std::make_unique<limiter::Limiter>(*settings, store, decider),
+                        .counters = counters,
+                        .access_log = std::make_shared<AccessLog>(AccessLogOptions{}, *writer),
+                        .pools = std::move(pools)},
+        1);
+  }
+};
+
+}  // namespace weir::proxy::test
