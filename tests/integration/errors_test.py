@@ -279,6 +279,18 @@ class BadUpstreams(Case):
         for _ in range(2):
             self.assert_problem(self.connect(weir).get("/"), 502)
 
+    def test_what_is_pipelined_after_a_response_that_breaks_off_is_not_served(self):
+        """The client cannot get its response, so it would send the request again."""
+        upstream, weir, client = self.proxy(
+            raw(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbegins"))
+        client.send(request_bytes("GET", "/first") + request_bytes("GET", "/second"))
+        with self.assertRaises(ConnectionResetError):
+            while client.sock.recv(4096):
+                pass
+        self.connect(weir).send(request_bytes("GET", "/third"))
+        eventually(lambda: upstream.requests[-1].target == "/third", "the third request arrives")
+        self.assertEqual([request.target for request in upstream.requests], ["/first", "/third"])
+
     def test_502_closed_without_an_answer(self):
         upstream, _, client = self.proxy(raw(b""))
         self.assert_problem(client.get("/"), 502)

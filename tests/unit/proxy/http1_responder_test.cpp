@@ -338,23 +338,15 @@ TEST_CASE("After a 101 bytes pass both ways, from those that came with the heads
   CHECK(client.responder.bytes_sent() == head.size() + 10);
 }
 
-TEST_CASE("A client has left when it has closed, and a reset ends its connection") {
+TEST_CASE("A reset ends the connection, which is not kept") {
   Answering client;
   client.receive(get);
-  CHECK_FALSE(client.responder.client_has_left());
-  SECTION("it closes") {
-    client.far.close();
-    CHECK(client.responder.client_has_left());
-  }
-  SECTION("it ends its sending half") {
-    client.far.end_sending();
-    CHECK(client.responder.client_has_left());
-  }
-  SECTION("reset") {
-    client.responder.reset();
-    CHECK(client.far.has_ended());
-    CHECK_FALSE(client.connection.stream.is_open());
-  }
+  error_code ec;
+  REQUIRE_FALSE(client.responder.send(ec));
+  client.responder.reset();
+  CHECK(client.far.has_ended());
+  CHECK_FALSE(client.connection.stream.is_open());
+  CHECK_FALSE(client.responder.keeps_connection());
 }
 
 TEST_CASE("The next request begins without a response") {

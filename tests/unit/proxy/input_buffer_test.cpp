@@ -63,6 +63,38 @@ TEST_CASE("a grown buffer gives its room back when it is empty") {
   CHECK(buffer.capacity() == 4);
 }
 
+TEST_CASE("an empty buffer gives its memory away and takes other memory later") {
+  InputBuffer buffer(16);
+  arrive(buffer, "abc");
+  buffer.consume(3);
+  auto bytes = buffer.release();
+  REQUIRE(bytes != nullptr);
+  CHECK_FALSE(buffer.has_memory());
+  CHECK(buffer.data().empty());
+  buffer.adopt(std::move(bytes));
+  CHECK(buffer.free_size() == 16);
+  arrive(buffer, "def");
+  CHECK(buffer.data() == "def");
+}
+
+TEST_CASE("a buffer without memory takes some when bytes are appended") {
+  InputBuffer buffer = InputBuffer::without_memory(16);
+  CHECK_FALSE(buffer.has_memory());
+  buffer.append("ab");
+  CHECK(buffer.data() == "ab");
+  CHECK(buffer.capacity() == 16);
+}
+
+TEST_CASE("a buffer that large messages have grown keeps its memory") {
+  InputBuffer buffer(16);
+  buffer.grow(32);
+  CHECK(buffer.release() == nullptr);
+  CHECK(buffer.capacity() == 32);
+  buffer.grow(128);
+  CHECK(buffer.release() != nullptr);  // it has shrunk
+  CHECK_FALSE(buffer.has_memory());
+}
+
 TEST_CASE("a mark brings back what was consumed since") {
   InputBuffer buffer(16);
   arrive(buffer, "headbody");

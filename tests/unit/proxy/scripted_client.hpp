@@ -233,13 +233,11 @@ class ScriptedResponder final : public Responder {
     tunnel_timeout = upstream.idle_timeout;
     co_return !co_await gate.wait();
   }
-  bool client_has_left() override { return has_left; }
   void reset() override { ++resets; }
 
   Gate gate;  ///< a slow client takes what is sent when it opens, a tunnel ends
   bool is_slow = false;
   bool fails = false;  ///< to take anything
-  bool has_left = false;
   Duration timeout = std::chrono::seconds(60);
 
   ReceivedResponse received;
