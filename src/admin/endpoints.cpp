@@ -16,12 +16,12 @@ AdminAnswer healthz(const Instruments&) {
   return {.body = "ok\n"};
 }
 
-AdminAnswer state_answer(int status, std::string_view state, std::string_view trouble = {}) {
+AdminAnswer state_answer(int status, std::string_view state, std::string_view reason = {}) {
   AdminAnswer answer{.status = status, .content_type = "application/json"};
   answer.body.append("{\"state\":\"").append(state).append("\"");
-  if (!trouble.empty()) {
+  if (!reason.empty()) {
     answer.body += ",\"degraded\":[";
-    http::append_json_string(answer.body, trouble);
+    http::append_json_string(answer.body, reason);
     answer.body += "]";
   }
   answer.body += "}\n";

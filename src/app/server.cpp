@@ -298,7 +298,7 @@ Result<std::vector<GenerationPlan>, Problems> Server::replace_configuration() {
                      .restart_needed = prepared->restart_needed,
                      .file = source_.name};
   for (const auto& warning : loaded->config->warnings)
-    spdlog::warn("{}: {}: {}", origin, source_.name, warning.to_string());
+    spdlog::warn("{}: {}:{}", origin, source_.name, warning.to_string());
   for (const auto& warning : prepared->certificates.warnings())
     spdlog::warn("{}: {}", origin, warning);
   reload_->admin = take_admin(*prepared);

@@ -40,6 +40,9 @@ class StoreMonitor {
   /// `worker`: its index among those that report to `health`.
   StoreMonitor(admin::StoreHealth& health, std::size_t worker) : health_(health), worker_(worker) {}
 
+  /// The readings are those of another store from now on: as at the start, its first connection is
+  /// enough.
+  void begin() { reported_ = {.deciding = true}; }
   /// Reports what has changed since the last reading. Returns the lines to log: first the errors
   /// that Redis returned and an operator can correct, then the loss or the return of Redis.
   std::vector<LogLine> update(const StoreReading& reading, Instant now);

@@ -54,7 +54,7 @@ Worker::Worker(const WorkerDependencies& dependencies, std::size_t index, Genera
                                      const std::string& upstream,
                                      const proxy::UpstreamServer& server, bool in_use) {
     const std::string name = server.settings().authority();
-    log_server(upstream, name, server.trouble(),
+    log_server(upstream, name, server.last_error(),
                watch.report(unique_name(upstream, server), in_use));
   };
   context_.when_server_removed = [&watch = dependencies.server_watch](
@@ -145,6 +145,7 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
   if (store_ && store_ != store) {
     store_->redis.watch(nullptr);
     leaving_.push_back(std::move(store_));
+    monitor_.begin();
   }
   store_ = std::move(store);
   if (store_) store_->apply(plan.config->redis);

@@ -105,7 +105,7 @@ FailedTry Attempt::failed(Failure failure) const {
 void Attempt::report(const FailedTry& failed) {
   Context& context = scope_.context;
   const std::string server = server_.settings().authority();
-  const auto last_error = connection_ ? connection_->stream.trouble() : std::string_view{};
+  const auto last_error = connection_ ? connection_->stream.last_error() : std::string_view{};
   if (!last_error.empty()) {
     context.warn("upstream " + scope_.upstream().name + ": TLS to " + server + ": " +
                  std::string(last_error));

@@ -52,14 +52,14 @@ Task<> HealthCheck::run([[maybe_unused]] std::shared_ptr<HealthCheck> self, std:
   const error_code ec = co_await ask(tick);
   bool good = false;
   if (!ec) good = co_await is_answered_well();
-  if (!good && was_asked_ && !stopped_) note_trouble();
+  if (!good && was_asked_ && !stopped_) record_failure();
   connection_.reset();
   // Without a descriptor nothing was found out about the server.
   if (!stopped_ && ec != asio::error::no_descriptors) server_->checked(good);
 }
 
 /// The server took the connection, and then?
-void HealthCheck::note_trouble() {
+void HealthCheck::record_failure() {
   std::string what = "got no answer in HTTP/1.1";
   if (was_cut_) {
     what = "was not answered in time";

@@ -33,7 +33,7 @@ class HealthCheck : public std::enable_shared_from_this<HealthCheck> {
   Task<> run(std::shared_ptr<HealthCheck> self, std::uint64_t tick);
   Task<error_code> ask(std::uint64_t tick);
   Task<bool> is_answered_well();
-  void note_trouble();
+  void record_failure();
   void cut();
 
   asio::io_context& io_;

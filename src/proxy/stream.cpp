@@ -69,8 +69,8 @@ Task<error_code> Stream::shake_hands(Handshake* handshake, Step step) {
   }
 }
 
-std::string_view Stream::trouble() const {
-  return channel_ ? std::string_view(channel_->trouble()) : std::string_view{};
+std::string_view Stream::last_error() const {
+  return channel_ ? std::string_view(channel_->last_error()) : std::string_view{};
 }
 
 Socket::wait_type Stream::wanted_by(State state) const {

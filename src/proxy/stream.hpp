@@ -41,7 +41,7 @@ class Stream final : public Cancellable {
   Task<error_code> connect_tls(std::shared_ptr<const tls::ClientContext> context,
                                const std::string& host);
   /// Why TLS failed, in words for the log; empty if it did not.
-  std::string_view trouble() const;
+  std::string_view last_error() const;
 
   /// Reads what has arrived, at least a byte. The end is asio::error::eof; a TLS connection cut
   /// without its closing word is connection_aborted.

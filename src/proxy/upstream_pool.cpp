@@ -20,14 +20,14 @@ UpstreamPool::UpstreamPool(UpstreamNeeds needs, const UpstreamParts& parts,
       active_(settings_.servers.size()) {
   std::vector<Member> members;
   if (before != nullptr && parts.has_same_certificates && goes_on_from(*before)) {
-    shares_ = before->shares_;
+    state_ = before->state_;
     members = before->members_;
   } else {
-    shares_ = std::make_shared<UpstreamShares>(UpstreamShares{{needs_}, settings_.reuse});
+    state_ = std::make_shared<UpstreamState>(UpstreamState{{needs_}, settings_.reuse});
   }
-  shares_->idle_timeout = settings_.idle_timeout;
+  state_->idle_timeout = settings_.idle_timeout;
   // A request of the configuration before may still connect to a server with https://.
-  if (parts.tls) shares_->tls = parts.tls;
+  if (parts.tls) state_->tls = parts.tls;
   for (std::size_t i = 0; i < settings_.servers.size(); ++i)
     add(settings_.servers[i], parts.in_use[i], seed + i, members);
 }
@@ -48,7 +48,7 @@ void UpstreamPool::add(const upstream::Server& settings, std::shared_ptr<Gauge> 
     member = std::move(*found);
     before.erase(found);
   } else {
-    member.server = std::make_shared<UpstreamServer>(shares_, settings, std::move(in_use));
+    member.server = std::make_shared<UpstreamServer>(state_, settings, std::move(in_use));
   }
   const auto& wanted = settings_.health_check;
   if (!wanted) {
@@ -107,7 +107,7 @@ void UpstreamPool::close_idle() {
 }
 
 void UpstreamPool::close_idle_of(std::uint64_t client) {
-  if (shares_->reuse != upstream::Reuse::safe) return;
+  if (state_->reuse != upstream::Reuse::safe) return;
   for (Member& member : members_)
     member.server->close_idle_of(client);
 }

@@ -43,7 +43,7 @@ class UpstreamPool {
                std::uint64_t seed);
 
   const upstream::Upstream& settings() const { return settings_; }
-  UpstreamShares& shares() { return *shares_; }
+  UpstreamState& state() { return *state_; }
 
   /// The server for the next try: one that has not been tried and is not ejected, if there is one.
   Choice choose(std::uint64_t tick, const ServerSet& tried);
@@ -80,7 +80,7 @@ class UpstreamPool {
 
   UpstreamNeeds needs_;
   const upstream::Upstream& settings_;
-  std::shared_ptr<UpstreamShares> shares_;
+  std::shared_ptr<UpstreamState> state_;
   Balancer balancer_;
   std::vector<Member> members_;
   std::vector<std::uint32_t> active_;  ///< scratch: requests in progress, of each server

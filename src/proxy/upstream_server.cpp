@@ -25,9 +25,9 @@ bool is_shortage(const error_code& ec) {
 
 }  // namespace
 
-UpstreamServer::UpstreamServer(std::shared_ptr<UpstreamShares> shares, upstream::Server settings,
+UpstreamServer::UpstreamServer(std::shared_ptr<UpstreamState> state, upstream::Server settings,
                                std::shared_ptr<Gauge> in_use)
-    : shares_(std::move(shares)),
+    : state_(std::move(state)),
       settings_(std::move(settings)),
       in_use_(std::move(in_use)),
       addresses_(settings_.host, settings_.port) {
@@ -57,15 +57,15 @@ void UpstreamServer::retire() {
 }
 
 std::unique_ptr<UpstreamConnection> UpstreamServer::take_idle(std::uint64_t client) {
-  if (shares_->reuse == upstream::Reuse::safe) return take_own(client);
-  const bool many = shares_->turns.are_many();
-  if (!many || quiet_in_ != shares_->turns.pass()) put_back_quiet();
+  if (state_->reuse == upstream::Reuse::safe) return take_own(client);
+  const bool many = state_->turns.are_many();
+  if (!many || quiet_in_ != state_->turns.pass()) put_back_quiet();
   if (many && quiet_.empty()) look_at_idle();
   auto& from = quiet_.empty() ? idle_ : quiet_;
   while (!from.empty()) {
     auto connection = std::move(from.back().connection);
     from.pop_back();
-    --shares_->idle;
+    --state_->idle;
     // A byte or an end here would be taken for the next answer.
     if (&from == &quiet_ || connection->stream.is_quiet()) return connection;
   }
@@ -79,7 +79,7 @@ std::unique_ptr<UpstreamConnection> UpstreamServer::take_own(std::uint64_t clien
   if (own == idle_.rend()) return nullptr;
   auto connection = std::move(own->connection);
   idle_.erase(std::next(own).base());
-  --shares_->idle;
+  --state_->idle;
   if (!connection->stream.is_quiet()) return nullptr;
   return connection;
 }
@@ -102,11 +102,11 @@ void UpstreamServer::look_at_idle() {
     if ((is_plain && looks[i].revents == 0) || stream.is_quiet()) {
       quiet_.push_back(std::move(idle));
     } else {
-      --shares_->idle;
+      --state_->idle;
     }
   }
   idle_.erase(latest, idle_.end());
-  quiet_in_ = shares_->turns.pass();
+  quiet_in_ = state_->turns.pass();
 }
 
 void UpstreamServer::put_back_quiet() {
@@ -117,26 +117,26 @@ void UpstreamServer::put_back_quiet() {
 
 void UpstreamServer::give_back(std::unique_ptr<UpstreamConnection> connection, std::uint64_t tick,
                                std::uint64_t client) {
-  if (is_retired_ || !connection->input.empty() || !is_in_use() || shares_->descriptors.is_short())
+  if (is_retired_ || !connection->input.empty() || !is_in_use() || state_->descriptors.is_short())
     return;
-  if (shares_->idle >= most_idle) {
+  if (state_->idle >= most_idle) {
     put_back_quiet();
     if (idle_.empty()) return;
     idle_.erase(idle_.begin());
-    --shares_->idle;
+    --state_->idle;
   }
   connection->reused = true;
   connection->reusable = false;  // until its next answer says so
   connection->idle_since = tick;
   connection->input.shrink();
   idle_.push_back({std::move(connection), client});
-  ++shares_->idle;
+  ++state_->idle;
 }
 
 template <class Condition>
 void UpstreamServer::close_if(Condition&& condition) {
   put_back_quiet();
-  shares_->idle -= std::erase_if(idle_, std::forward<Condition>(condition));
+  state_->idle -= std::erase_if(idle_, std::forward<Condition>(condition));
 }
 
 void UpstreamServer::close_idle() {
@@ -148,7 +148,7 @@ void UpstreamServer::close_idle_of(std::uint64_t client) {
 }
 
 void UpstreamServer::sweep(std::uint64_t tick) {
-  const std::uint64_t idle_ticks = ticks_in(shares_->idle_timeout);
+  const std::uint64_t idle_ticks = ticks_in(state_->idle_timeout);
   close_if([&](const Idle& idle) {
     UpstreamConnection& connection = *idle.connection;
     return connection.idle_since + idle_ticks <= tick || !addresses_.has(connection.endpoint) ||
@@ -158,7 +158,7 @@ void UpstreamServer::sweep(std::uint64_t tick) {
   const bool is_used = was_connected_ || !idle_.empty();
   if (is_used && !looking_up_ && !addresses_.is_fresh(tick)) {
     was_connected_ = false;
-    spawn(shares_->io, look_up(shared_from_this(), tick));
+    spawn(state_->io, look_up(shared_from_this(), tick));
   }
 }
 
@@ -178,13 +178,13 @@ void UpstreamServer::checked(bool good) {
 Task<error_code> UpstreamServer::resolve(std::uint64_t tick, Duration timeout) {
   was_connected_ = true;
   if (addresses_.is_fresh(tick)) co_return error_code{};
-  if (!looking_up_) spawn(shares_->io, look_up(shared_from_this(), tick));
+  if (!looking_up_) spawn(state_->io, look_up(shared_from_this(), tick));
   error_code ec;
-  Timer patience(shares_->io.get_executor(), timeout);
+  Timer patience(state_->io.get_executor(), timeout);
   waiting_.push_back(&patience);
   co_await patience.async_wait(into(ec));
   const bool still_waiting = std::erase(waiting_, &patience) > 0;
-  if (still_waiting) trouble_ = "its name: not found in time";
+  if (still_waiting) last_error_ = "its name: not found in time";
   co_return still_waiting ? error_code(asio::error::timed_out) : lookup_error_;
 }
 
@@ -193,12 +193,12 @@ Task<> UpstreamServer::look_up([[maybe_unused]] std::shared_ptr<UpstreamServer> 
                                std::uint64_t tick) {
   looking_up_ = true;
   error_code ec;
-  asio::ip::basic_resolver<asio::ip::tcp, Executor> resolver(shares_->io.get_executor());
+  asio::ip::basic_resolver<asio::ip::tcp, Executor> resolver(state_->io.get_executor());
   const auto found =
       co_await resolver.async_resolve(settings_.host, std::to_string(settings_.port), into(ec));
   if (!ec) addresses_.found({found.begin(), found.end()}, tick);
   lookup_error_ = addresses_.list().empty() ? ec : error_code{};
-  if (lookup_error_) trouble_ = "its name: " + lookup_error_.message();
+  if (lookup_error_) last_error_ = "its name: " + lookup_error_.message();
   looking_up_ = false;
   for (Timer* const timer : std::exchange(waiting_, {}))
     timer->cancel();
@@ -207,9 +207,9 @@ Task<> UpstreamServer::look_up([[maybe_unused]] std::shared_ptr<UpstreamServer> 
 /// Idle connections are given up for one that is needed.
 bool UpstreamServer::has_descriptor(UpstreamConnection& connection) {
   if (connection.is_check) return true;
-  if (shares_->descriptors.is_spent()) shares_->give_up_idle();
-  if (shares_->descriptors.is_spent()) return false;
-  connection.descriptor = DescriptorBudget::Share(shares_->descriptors);
+  if (state_->descriptors.is_spent()) state_->give_up_idle();
+  if (state_->descriptors.is_spent()) return false;
+  connection.descriptor = DescriptorBudget::Share(state_->descriptors);
   return true;
 }
 
@@ -219,11 +219,11 @@ Task<error_code> UpstreamServer::connect(UpstreamConnection& connection) {
   const auto endpoints = addresses_.list();
   for (const auto& endpoint : endpoints) {
     Socket& socket = connection.stream.socket();
-    socket = Socket(shares_->io.get_executor());
+    socket = Socket(state_->io.get_executor());
     connection.endpoint = endpoint;
     socket.open(endpoint.protocol(), ec);
     if (is_shortage(ec)) {
-      shares_->give_up_idle();
+      state_->give_up_idle();
       socket.open(endpoint.protocol(), ec);
     }
     if (is_shortage(ec)) co_return asio::error::no_descriptors;
@@ -234,13 +234,13 @@ Task<error_code> UpstreamServer::connect(UpstreamConnection& connection) {
       const int on = 1;
       ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
       if (settings_.secure)
-        ec = co_await connection.stream.connect_tls(shares_->tls, settings_.host);
+        ec = co_await connection.stream.connect_tls(state_->tls, settings_.host);
       break;
     }
     if (ec == asio::error::operation_aborted) break;
   }
   if (ec == asio::error::operation_aborted) {
-    trouble_ = "no connection in time";
+    last_error_ = "no connection in time";
   } else if (ec) {
     note(connection, ec.message());
   }
@@ -248,8 +248,8 @@ Task<error_code> UpstreamServer::connect(UpstreamConnection& connection) {
 }
 
 void UpstreamServer::note(const UpstreamConnection& connection, std::string_view otherwise) {
-  const std::string_view trouble = connection.stream.trouble();
-  trouble_ = trouble.empty() ? std::string(otherwise) : "TLS: " + std::string(trouble);
+  const std::string_view tls_error = connection.stream.last_error();
+  last_error_ = tls_error.empty() ? std::string(otherwise) : "TLS: " + std::string(tls_error);
 }
 
 }  // namespace weir::proxy

@@ -53,7 +53,7 @@ struct UpstreamNeeds {
 };
 
 /// State shared by the servers of an upstream, over reloads.
-struct UpstreamShares : UpstreamNeeds {
+struct UpstreamState : UpstreamNeeds {
   upstream::Reuse reuse = upstream::Reuse::always;
   Duration idle_timeout{};
   std::shared_ptr<const tls::ClientContext> tls{};  ///< for servers with https://
@@ -63,7 +63,7 @@ struct UpstreamShares : UpstreamNeeds {
 class UpstreamServer : public std::enable_shared_from_this<UpstreamServer> {
  public:
   /// `in_use`: 1 until the server is left out.
-  UpstreamServer(std::shared_ptr<UpstreamShares> shares, upstream::Server settings,
+  UpstreamServer(std::shared_ptr<UpstreamState> state, upstream::Server settings,
                  std::shared_ptr<Gauge> in_use);
   UpstreamServer(const UpstreamServer&) = delete;
   UpstreamServer& operator=(const UpstreamServer&) = delete;
@@ -75,7 +75,7 @@ class UpstreamServer : public std::enable_shared_from_this<UpstreamServer> {
   /// none. With `reuse: safe` only one that this client connection gave back.
   std::unique_ptr<UpstreamConnection> take_idle(std::uint64_t client);
   std::unique_ptr<UpstreamConnection> make() {
-    return std::make_unique<UpstreamConnection>(shares_->io, *this);
+    return std::make_unique<UpstreamConnection>(state_->io, *this);
   }
   /// Looks the name up, once for all who wait for it, and remembers the addresses for a while. At
   /// most `timeout`: timed_out then.
@@ -117,7 +117,7 @@ class UpstreamServer : public std::enable_shared_from_this<UpstreamServer> {
   /// Keeps what went wrong with a connection: what TLS says of it, or else this.
   void note(const UpstreamConnection& connection, std::string_view otherwise);
   /// What went wrong last, in words for the log.
-  const std::string& trouble() const { return trouble_; }
+  const std::string& last_error() const { return last_error_; }
   /// What an active check found.
   void checked(bool good);
 
@@ -137,7 +137,7 @@ class UpstreamServer : public std::enable_shared_from_this<UpstreamServer> {
 
   friend class UnderWay;
 
-  std::shared_ptr<UpstreamShares> shares_;
+  std::shared_ptr<UpstreamState> state_;
   const upstream::Server settings_;
   std::shared_ptr<Gauge> in_use_;
   bool was_in_use_ = true;
@@ -151,7 +151,7 @@ class UpstreamServer : public std::enable_shared_from_this<UpstreamServer> {
   Ejection ejection_;
   Health health_{1, 1};
   error_code lookup_error_;
-  std::string trouble_;
+  std::string last_error_;
   bool looking_up_ = false;
   bool was_connected_ = false;   ///< since the last lookup
   std::vector<Timer*> waiting_;  ///< for the lookup

@@ -98,11 +98,11 @@ Channel::State Channel::state_after(int returned) {
   const bool verifies = ssl_ != nullptr && SSL_get_verify_mode(ssl_.get()) != SSL_VERIFY_NONE;
   const long verdict = verifies ? SSL_get_verify_result(ssl_.get()) : X509_V_OK;
   if (!established_ && verdict != X509_V_OK) {
-    trouble_ =
+    last_error_ =
         std::string("its certificate is not accepted: ") + X509_verify_cert_error_string(verdict);
     const char* const expected = X509_VERIFY_PARAM_get0_host(SSL_get0_param(ssl_.get()), 0);
     if (verdict == X509_V_ERR_HOSTNAME_MISMATCH && expected != nullptr)
-      trouble_.append(" (it is not for \"").append(expected).append("\")");
+      last_error_.append(" (it is not for \"").append(expected).append("\")");
     ERR_clear_error();
   } else if (established_ && is_cut(error)) {
     ERR_clear_error();  // not an error of TLS
@@ -111,9 +111,9 @@ Channel::State Channel::state_after(int returned) {
     const int reason = ERR_GET_REASON(code);
     const bool is_alert = ERR_GET_LIB(code) == ERR_LIB_SSL && reason >= SSL_AD_REASON_OFFSET &&
                           reason < SSL_AD_REASON_OFFSET + 256;
-    trouble_ = (is_alert ? "it refuses us: " : "") + take_reason();
+    last_error_ = (is_alert ? "it refuses us: " : "") + take_reason();
   } else {
-    trouble_ = saved_errno == 0 ? "the connection was closed" : std::strerror(saved_errno);
+    last_error_ = saved_errno == 0 ? "the connection was closed" : std::strerror(saved_errno);
   }
   return State::broken;
 }

@@ -23,7 +23,7 @@ class Channel {
     wants_read,   ///< try again when the descriptor is readable
     wants_write,  ///< try again when it is writable
     ended,        ///< the peer sent close_notify
-    broken,       ///< closed without close_notify, or an error: trouble() has the reason
+    broken,       ///< closed without close_notify, or an error: last_error() has the reason
   };
   struct Step {
     State state = State::done;
@@ -52,7 +52,7 @@ class Channel {
   void end();
   /// Why it is broken, for the log. Empty if the connection was closed after the handshake without
   /// an error of TLS.
-  const std::string& trouble() const { return trouble_; }
+  const std::string& last_error() const { return last_error_; }
 
  private:
   State state_after(int returned);
@@ -61,7 +61,7 @@ class Channel {
   NativeConnection ssl_;
   bool broken_ = false;
   bool established_ = false;
-  std::string trouble_;
+  std::string last_error_;
 };
 
 }  // namespace weir::tls

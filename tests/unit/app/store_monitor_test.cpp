@@ -64,6 +64,23 @@ TEST_CASE("After an outage only a decision shows that Redis is back") {
   CHECK(fixture.first(good) == Lines{{Level::info, "redis is back"}});
 }
 
+TEST_CASE("The first connection to another Redis is enough, as at the start") {
+  Fixture fixture;
+  fixture.first(unreachable);
+  fixture.second(good);
+  fixture.one.begin();
+  CHECK(fixture.first(connected) == Lines{{Level::info, "redis is back"}});
+  CHECK(fixture.health.last_error().empty());
+}
+
+TEST_CASE("Another Redis that is not reachable is the same loss") {
+  Fixture fixture;
+  fixture.first(unreachable);
+  fixture.one.begin();
+  CHECK(fixture.first(unreachable).empty());
+  CHECK_FALSE(fixture.health.is_connected());
+}
+
 TEST_CASE("An open breaker is a loss, with the error reply or the kind of the failure") {
   Fixture fixture;
   StoreReading open = good;

@@ -18,7 +18,7 @@ TEST_CASE("The time for each phase of an attempt is limited") {
     tried.servers[0].fill_queue();
     tried.start();
     CHECK(tried.finish_in_time() == Failure::upstream_connect_timeout);
-    CHECK(tried.server().trouble() == "no connection in time");
+    CHECK(tried.server().last_error() == "no connection in time");
   }
   SECTION("response") {
     Tried tried(get, change);
@@ -132,7 +132,7 @@ TEST_CASE("A server that refuses connections is reported until it is marked down
     tried.attempt->report(failed);
   }
   CHECK(tried.server().is_out(tried.world.context.wheel.now()));
-  CHECK(tried.server().trouble() == "Connection refused");
+  CHECK(tried.server().last_error() == "Connection refused");
 }
 
 TEST_CASE("An attempt without a descriptor is no fault of the server") {

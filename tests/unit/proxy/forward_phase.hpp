@@ -46,7 +46,7 @@ class ForwardPhase {
     others.reset(index);
     return *pool().choose(world.context.wheel.now(), others).server;
   }
-  std::size_t idle() { return pool().shares().idle; }
+  std::size_t idle() { return pool().state().idle; }
 
   /// Accepts the next connection to a server.
   void accept(std::size_t index = 0) {

@@ -374,7 +374,7 @@ TEST_CASE("a handshake with another name fails, and says why") {
   pair.shake_hands("two.test");
   REQUIRE(pair.connected.error);
   CHECK(*pair.connected.error);
-  CHECK_FALSE(pair.client->trouble().empty());
+  CHECK_FALSE(pair.client->last_error().empty());
 }
 
 TEST_CASE("a handshake that is cancelled ends") {

@@ -104,7 +104,7 @@ TEST_CASE("a pool without https:// leaves the context to requests of the one bef
   const auto context = tls::ClientContext::load({}).value();
   pool.reload(true, context);
   pool.reload(true);
-  CHECK(pool.pool->shares().tls == context);
+  CHECK(pool.pool->state().tls == context);
 }
 
 TEST_CASE("a server that was tried is chosen again only when all were") {
@@ -199,7 +199,7 @@ TEST_CASE("an idle connection is taken again only while nothing happened on it")
     give();
     const auto idle_ticks = ticks_in(pool.settings.idle_timeout);
     pool.sweep(10 + idle_ticks - 1);
-    CHECK(pool.pool->shares().idle == 1);
+    CHECK(pool.pool->state().idle == 1);
     pool.sweep(10 + idle_ticks);
     CHECK(server.take_idle(1) == nullptr);
   }
@@ -215,7 +215,7 @@ TEST_CASE("an idle connection is taken again only while nothing happened on it")
     give();
     CHECK(server.take_idle(1) == nullptr);
   }
-  CHECK(pool.pool->shares().idle == 0);
+  CHECK(pool.pool->state().idle == 0);
 }
 
 TEST_CASE("an idle connection on which something happens is closed within a second") {
@@ -227,14 +227,14 @@ TEST_CASE("an idle connection on which something happens is closed within a seco
   pairs[0].other->write_some(asio::buffer("!", 1));
   pairs[2].other->close();
   pool.sweep(20);
-  CHECK(pool.pool->shares().idle == 1);
+  CHECK(pool.pool->state().idle == 1);
   CHECK(server.take_idle(1) != nullptr);
   CHECK(server.take_idle(1) == nullptr);
 }
 
 TEST_CASE("with reuse: safe a client connection gets back what it gave, and nobody else does") {
   Pool pool({"192.0.2.1", "192.0.2.2"});
-  pool.pool->shares().reuse = upstream::Reuse::safe;
+  pool.pool->state().reuse = upstream::Reuse::safe;
   auto& server = pool.server(0);
   auto& other = pool.server(1);
   std::vector<std::unique_ptr<Pair>> pairs;
@@ -257,23 +257,23 @@ TEST_CASE("with reuse: safe a client connection gets back what it gave, and nobo
   CHECK(take(server, 2) == of_two);
   CHECK(take(server, 2) == -1);
   CHECK(take(server, 1) == of_one);
-  CHECK(pool.pool->shares().idle == 1);
+  CHECK(pool.pool->state().idle == 1);
 
   SECTION("unless something happened on it") {
     pairs[2]->other->write_some(asio::buffer("!", 1));
     CHECK(take(server, 3) == -1);
-    CHECK(pool.pool->shares().idle == 0);
+    CHECK(pool.pool->state().idle == 0);
   }
   SECTION("until it ends") {
     give(other, 3);
     give(other, 5);
     pool.pool->close_idle_of(3);
-    CHECK(pool.pool->shares().idle == 1);
+    CHECK(pool.pool->state().idle == 1);
     CHECK(take(server, 3) == -1);
     CHECK(take(other, 3) == -1);
   }
   SECTION("where they are shared the end of a client connection closes nothing") {
-    pool.pool->shares().reuse = upstream::Reuse::always;
+    pool.pool->state().reuse = upstream::Reuse::always;
     pool.pool->close_idle_of(3);
     CHECK(take(server, 4) == of_three);
   }
@@ -311,15 +311,15 @@ TEST_CASE("idle connections give way where descriptors are short") {
   Pair pair;
   const auto give = [&] {
     pool.give(pair, server, "127.0.0.1");
-    return pool.pool->shares().idle;
+    return pool.pool->state().idle;
   };
   CHECK(give() == 1);
   pool.pool->on_tick(11);
-  CHECK(pool.pool->shares().idle == 1);
+  CHECK(pool.pool->state().idle == 1);
   pool.downstream = 30;
   CHECK(give() == 1);  // not kept
   pool.pool->on_tick(12);
-  CHECK(pool.pool->shares().idle == 0);
+  CHECK(pool.pool->state().idle == 0);
 
   pool.downstream = 0;
   CHECK(give() == 1);
@@ -330,7 +330,7 @@ TEST_CASE("idle connections give way where descriptors are short") {
   spawn(pool.io, connect());
   pool.io.run();
   CHECK(ec == asio::error::no_descriptors);
-  CHECK(pool.pool->shares().idle == 0);
+  CHECK(pool.pool->state().idle == 0);
 }
 
 TEST_CASE("a name is looked up again while it is in use") {
@@ -350,7 +350,7 @@ TEST_CASE("a name is looked up again while it is in use") {
     connection->endpoint = {asio::ip::make_address(address), 80};
     server.give_back(std::move(connection), 500, 1);
     pool.sweep(500);  // long after the first lookup
-    const bool was_kept = pool.pool->shares().idle == 1;
+    const bool was_kept = pool.pool->state().idle == 1;
     pool.io.restart();
     const bool looked_up = pool.io.run() > 0;
     pool.sweep(501);
@@ -384,7 +384,7 @@ TEST_CASE(
     CHECK(&pool.server(1) == &kept);
     CHECK(&pool.server(2) == &ejected);
     CHECK(pool.server(2).is_out(10));
-    CHECK(pool.pool->shares().idle == 1);
+    CHECK(pool.pool->state().idle == 1);
     CHECK(kept.take_idle(1) != nullptr);
     CHECK(pool.removed.empty());
   }
@@ -397,7 +397,7 @@ TEST_CASE(
     CHECK(pool.removed == "192.0.2.2");
     ejected.give_back(std::move(in_progress), 10, 1);
     CHECK(ejected.take_idle(1) == nullptr);
-    CHECK(pool.pool->shares().idle == 1);
+    CHECK(pool.pool->state().idle == 1);
   }
   SECTION("one that comes back begins again") {
     const auto servers = pool.settings.servers;
@@ -410,13 +410,13 @@ TEST_CASE(
   }
   SECTION("with other certificates nothing goes on") {
     pool.reload(false);
-    CHECK(pool.pool->shares().idle == 0);
+    CHECK(pool.pool->state().idle == 0);
     CHECK(kept.take_idle(1) == nullptr);
   }
   SECTION("with another reuse nothing goes on: a connection may have carried others' requests") {
     pool.settings.reuse = upstream::Reuse::safe;
     pool.reload();
-    CHECK(pool.pool->shares().idle == 0);
+    CHECK(pool.pool->state().idle == 0);
     CHECK(kept.take_idle(1) == nullptr);
   }
   SECTION("a connection that a removed server's request holds outlives the pools") {

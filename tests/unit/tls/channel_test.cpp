@@ -107,7 +107,7 @@ TEST_CASE("close_notify is an end, a connection that is cut is an error") {
   REQUIRE(pair.shake_hands() == State::done);
   ::shutdown(pair.ends.descriptors[1], SHUT_RDWR);
   CHECK(pair.server.read(got.data(), got.size()).state == State::broken);
-  CHECK(pair.server.trouble().empty());  // not an error of TLS
+  CHECK(pair.server.last_error().empty());  // not an error of TLS
 }
 
 TEST_CASE("the final dot of a name is no part of it in TLS") {
@@ -118,7 +118,7 @@ TEST_CASE("the final dot of a name is no part of it in TLS") {
 TEST_CASE("a certificate for another name is not accepted, and the reason is reported") {
   Pair pair("two.test");
   CHECK(pair.shake_hands() == State::broken);
-  CHECK(pair.client.trouble() ==
+  CHECK(pair.client.last_error() ==
         "its certificate is not accepted: hostname mismatch (it is not for \"two.test\")");
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("bytes that are not TLS break the handshake") {
   const std::string request = "GET / HTTP/1.1\r\n\r\n";
   REQUIRE(::send(ends.descriptors[1], request.data(), request.size(), 0) > 0);
   CHECK(server.handshake() == State::broken);
-  CHECK(server.trouble() == "http request");
+  CHECK(server.last_error() == "http request");
 }
 
 }  // namespace
