@@ -125,13 +125,19 @@ class Explainer {
     if (verdict.delay > Duration{0}) to.outcome = "delayed";
     if (verdict.shadow_denied) to.outcome = "shadow_denied";
     const proxy::Route& route = *routes_.route();
-    if (!route.upstream) to.status = route.respond.status;
+    if (route.upstream) return;
+    to.status = route.respond.status;
+    const auto number = static_cast<std::size_t>(&route - config_.routes.data());
+    const std::string respond = config::key_path(config::item_path("routes", number), "respond");
+    to.hides_status = config_.written.has(config::key_path(respond, "status"));
   }
 
   void deny(const limiter::Verdict& verdict) {
+    const std::string policy = config::key_path("policies", verdict.deciding->name);
     explanation_.verdict = {
         .outcome = "denied",
         .status = verdict.deciding->status,
+        .hides_status = config_.written.has(config::key_path(policy, "status")),
         .hides_times = hides_any([](const rules::Decision& one) { return !one.allowed; }),
         .detail = {}};
     if (verdict.retry_after)

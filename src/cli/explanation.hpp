@@ -55,6 +55,7 @@ struct ExplainedVerdict {
   std::string_view outcome = "allowed";       ///< or delayed, shadow_denied, denied, refused
   std::optional<int> status{};                ///< none: that of the upstream
   std::optional<std::int64_t> retry_after{};  ///< seconds, as Retry-After without its jitter
+  bool hides_status = false;                  ///< it comes from a variable or a file
   bool hides_times = false;  ///< retry_after or delay follows from a number that is not shown
   Duration delay{0};
   std::string detail;  ///< refused: the reason, as in the answer's body

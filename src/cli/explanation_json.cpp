@@ -90,7 +90,7 @@ Json original_of(const ExplainedOriginal& original) {
 
 Json verdict_of(const ExplainedVerdict& verdict) {
   Json json{{"outcome", verdict.outcome}, {"status", nullptr}, {"retry_after", nullptr}};
-  if (verdict.status) json["status"] = *verdict.status;
+  if (verdict.status) json["status"] = shown(verdict.hides_status, *verdict.status);
   if (verdict.retry_after) json["retry_after"] = shown(verdict.hides_times, *verdict.retry_after);
   if (verdict.delay > Duration{0})
     json["delay"] = shown(verdict.hides_times, seconds(verdict.delay));

@@ -126,7 +126,7 @@ std::string verdict_text(const Explanation& explanation) {
   const ExplainedVerdict& verdict = explanation.verdict;
   std::string text(verdict.outcome);
   if (verdict.delay > Duration{0}) text += " by " + time(verdict.hides_times, verdict.delay);
-  if (verdict.status) text += ", status " + std::to_string(*verdict.status);
+  if (verdict.status) text += ", status " + number(verdict.hides_status, *verdict.status);
   if (explanation.upstream != nullptr && !verdict.status)
     text += ", forwarded to " + explanation.upstream->name;
   if (verdict.retry_after)

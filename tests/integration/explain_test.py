@@ -113,6 +113,21 @@ class Explain(FileCase):
         self.assertIn("\n  cost      3\n", text)
         self.assertIn("\n  cost      (from the environment)\n", text)
 
+    def test_a_status_from_a_variable_is_not_shown(self):
+        limit = {"policy": "p", "key": "user", "cost": 9, "required": True}
+        file = self.file(config_of(
+            policies={"p": {"algorithm": "gcra", "rate": "5/1m", "status": "${DENIED}"}},
+            routes=[{"match": {"path": "/fixed"}, "respond": {"status": "${FIXED}"}},
+                    {"upstream": "main", "limits": [limit]}]))
+        variables = {**os.environ, "DENIED": "479", "FIXED": "279"}
+        for path, outcome in (("fixed", "allowed"), ("", "denied")):
+            arguments = ("-H", "X-User: a", "http://a.test/" + path)
+            found = json.loads(self.explain(file, "--json", *arguments, env=variables).stdout)
+            self.assertEqual((found["verdict"]["outcome"], found["verdict"]["status"]),
+                             (outcome, "(from the environment)"))
+            text = self.explain(file, *arguments, env=variables).stdout
+            self.assertIn(f"\nverdict     {outcome}, status (from the environment)", text)
+
     def test_a_decision_for_another_proxy_shows_the_request_that_it_describes(self):
         file = self.file(config_of(
             client_address={"trusted_proxies": ["10.0.0.0/8"]},
