@@ -200,5 +200,5 @@ class Health(ReloadCase):
             client.get("/")
             return self.up(f"http://127.0.0.1:{port}") == 1
 
-        eventually(is_back, "it is used again")
-        self.assertIn(f"upstream main: server 127.0.0.1:{port} is used again", self.weir.stderr)
+        eventually(is_back, "it is marked up")
+        self.assertIn(f"upstream main: server 127.0.0.1:{port} marked up", self.weir.stderr)

@@ -76,7 +76,8 @@ class NoMemory(Case):
             self.assertEqual(again.get("/", large).body, b"fine")
 
     def test_a_new_connection_for_which_there_is_no_room(self):
-        with self.memory.at_most(1_500):
+        """A connection has no buffer before its first request, so the connection itself must not fit."""
+        with self.memory.at_most(200):
             with self.connect(self.weir) as other:
                 other.send(request_bytes("GET", "/"))
                 self.assertTrue(other.is_gone())

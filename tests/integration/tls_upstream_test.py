@@ -126,7 +126,7 @@ class Upstreams(Case):
 
     def test_without_verification_anyone_is_believed(self):
         self.assertEqual(self.serve(self.stranger, tls={"verify": False}).get().status, 200)
-        self.assertIn("can read and change what passes", self.weir.stderr)
+        self.assertIn("can read and change the traffic", self.weir.stderr)
 
     def test_a_client_certificate(self):
         own = self.ca.issue("weir", "DNS:weir.internal")
