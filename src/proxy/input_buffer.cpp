@@ -54,7 +54,7 @@ void InputBuffer::adopt(std::unique_ptr<char[]> bytes) {
 void InputBuffer::resize(std::size_t capacity) {
   std::unique_ptr<char[]> larger(new char[capacity]);
   const std::size_t held = end_ - begin_;
-  std::memcpy(larger.get(), bytes_.get() + begin_, held);
+  if (held > 0) std::memcpy(larger.get(), bytes_.get() + begin_, held);
   bytes_ = std::move(larger);
   capacity_ = capacity;
   begin_ = 0;
