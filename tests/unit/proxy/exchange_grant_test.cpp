@@ -15,7 +15,7 @@
 namespace weir::proxy::test {
 namespace {
 
-bool next_allocation_fails = false;
+thread_local bool next_allocation_fails = false;  // the log's thread allocates as well
 
 /// Admits as its rule says, at once; then the next allocation may fail.
 class CountingStore final : public store::Store {
