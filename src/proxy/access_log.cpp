@@ -10,7 +10,8 @@
 namespace weir::proxy {
 namespace {
 
-/// What nginx logs of a client that went away before an answer; the format has a number there.
+/// The status that nginx logs for a client that disconnected before a response; the format requires
+/// a number.
 constexpr int status_of_nothing = 499;
 
 constexpr std::uint64_t every_line = std::uint64_t{1} << 32;
@@ -72,7 +73,7 @@ std::string_view word(AccessDecision decision) {
   return {};
 }
 
-/// One member after the other; keys carry their punctuation: `,"key":`.
+/// Appends the members one after the other; keys contain their punctuation: `,"key":`.
 class Line {
  public:
   explicit Line(std::string& out) : out_(out) {}
@@ -82,14 +83,14 @@ class Line {
     out_.add('"');
     return *this;
   }
-  /// What came from outside, or from the configuration.
+  /// Appends a value from a request or from the configuration, escaped.
   Line& text(std::string_view key, std::string_view value) {
     out_.add(key);
     if (value.empty()) return null();
     http::append_json_string(out_, value);
     return *this;
   }
-  /// One of ours, which needs no escapes.
+  /// Appends a value of this program, which needs no escapes.
   Line& word(std::string_view key, std::string_view value) {
     out_.add(key);
     return value.empty() ? null() : quoted(value);
@@ -206,8 +207,8 @@ bool AccessLog::wants(bool denied) {
   return (denied ? denied_ : all_) && is_sampled();
 }
 
-// Random rather than every n-th: a count falls into step with periodic traffic. SplitMix64 (Steele,
-// Lea and Flood, 2014).
+// Random instead of every n-th line, because a counter can synchronize with periodic traffic.
+// SplitMix64 (Steele, Lea and Flood, 2014).
 bool AccessLog::is_sampled() {
   if (threshold_ == every_line) return true;
   std::uint64_t mixed = random_ += 0x9e3779b97f4a7c15;

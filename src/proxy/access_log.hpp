@@ -1,10 +1,10 @@
-// The access log: a line for each request, a JSON object or in the Combined Log Format, both
-// written in docs/operations.md.
+// The access log: one line for each request, either a JSON object or in the Combined Log Format
+// (docs/operations.md).
 //
-// An AccessRecord is made of views and numbers and is read at once. An AccessLog belongs to one
-// worker; its lines leave through the LineWriter that all workers share. Every JSON line has every
-// field, in the same order; what does not apply is null. The query of the target is never logged:
-// it may hold an identity.
+// An AccessRecord consists of views and numbers and is read at once. An AccessLog belongs to one
+// worker; its lines go through the LineWriter that all workers share. Every JSON line has every
+// field, in the same order; fields that do not apply are null. The query of the target is never
+// logged, because it may hold an identity.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct AccessRecord {
   std::string_view upstream{};
   std::optional<Duration> upstream_took{};
   AccessDecision decision = AccessDecision::none;
-  std::string_view policy{};  ///< the deciding one
+  std::string_view policy{};  ///< the policy that decided
   std::optional<std::int64_t> cost{};
   std::optional<std::int64_t> remaining{};
   std::optional<Duration> delay{};
@@ -55,7 +55,7 @@ struct AccessRecord {
   std::string_view protocol{};  ///< "HTTP/1.1"
 };
 
-/// Append the line with its '\n'.
+/// Appends the line with its '\n'.
 void append_json_line(std::string& text, const AccessRecord& record);
 void append_text_line(std::string& text, const AccessRecord& record);
 
@@ -64,13 +64,14 @@ class AccessLog {
   /// `seed` makes the sampling of the workers independent of each other.
   AccessLog(const AccessLogOptions& options, LineWriter& writer, std::uint64_t seed = 0);
 
-  /// Whether this request's line is to be written; asked once a request, before a record is made. A
-  /// request that a shadow policy would have denied counts as denied if the caller says so.
+  /// True if the line of this request is to be written. Called once per request, before a record is
+  /// made. `denied` includes requests that a shadow policy would have denied, if the caller counts
+  /// them.
   bool wants(bool denied);
   void write(const AccessRecord& record) {
     buffer_.add([&](std::string& out) { append_line_(out, record); });
   }
-  /// Hands over the lines collected so far; for the worker's tick.
+  /// Passes on the lines collected so far; called on the worker's tick.
   void flush() { buffer_.flush(); }
 
  private:
@@ -80,7 +81,7 @@ class AccessLog {
   bool all_;
   bool denied_;
   void (*append_line_)(std::string&, const AccessRecord&);
-  std::uint64_t threshold_;  ///< of 2^32: the share of lines written
+  std::uint64_t threshold_;  ///< of 2^32: the fraction of lines written
   std::uint64_t random_;
 };
 

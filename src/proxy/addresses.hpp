@@ -1,5 +1,5 @@
-// The addresses of a server's name, for as long as they may be used unasked. Pure: the caller
-// looks names up and brings the tick. Not thread-safe.
+// The resolved addresses of a server's name, for as long as they may be used without a new lookup.
+// Pure: the caller performs lookups and passes the tick. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class Addresses {
   using Endpoint = boost::asio::ip::tcp::endpoint;
   static constexpr std::uint64_t fresh_ticks = ticks_in(std::chrono::seconds(10));
 
-  /// A host that is an address needs no looking up, ever.
+  /// A host that is an IP address is never looked up.
   Addresses(const std::string& host, std::uint16_t port) {
     boost::system::error_code ec;
     const auto address = boost::asio::ip::make_address(host, ec);
@@ -35,8 +35,8 @@ class Addresses {
     return std::find(list_.begin(), list_.end(), endpoint) != list_.end();
   }
 
-  /// What a lookup found. Nothing: the old addresses stay, which are better than none, and are
-  /// looked up again soon.
+  /// Stores the result of a lookup. If it is empty, the old addresses stay in use and are looked up
+  /// again soon.
   void found(std::vector<Endpoint> list, std::uint64_t tick) {
     if (list.empty()) return;
     list_ = std::move(list);

@@ -26,7 +26,7 @@ std::uint8_t minor_version(const StatusLine& line) {
 
 }  // namespace
 
-/// The head of a response, and what follows from it.
+/// The head of a response, and the properties that follow from it.
 struct Attempt::Response {
   StatusLine line{};
   http::ConnectionOptions connection{};
@@ -111,7 +111,7 @@ void Attempt::report(const FailedTry& failed) {
                  std::string(last_error));
   }
   if (!is_servers_fault(failed)) return;
-  // Before the request was sent, the server has recorded the reason itself.
+  // Before the request was sent, the server object has recorded the reason itself.
   if (failed.failure == Failure::upstream_broken || failed.failure == Failure::upstream_timed_out)
     server_.note(*connection_, answer_to(failed.failure).detail);
   server_.failed(context.wheel.now());
@@ -131,8 +131,8 @@ Task<Failure> Attempt::connect() {
   co_return ec ? Failure::upstream_unreachable : Failure::none;
 }
 
-/// The head and what has arrived of the body leave in one piece; on another try that includes what
-/// was read during the earlier ones.
+/// Sends the head and the part of the body that has arrived in one piece. On another try this
+/// includes the part that was read during the earlier ones.
 Failure Attempt::append_request() {
   std::string& out = scope_.context.output;
   out.clear();
@@ -165,7 +165,7 @@ Task<Failure> Attempt::read_response() {
     if (response.line.status == switching_protocols) co_return co_await open_tunnel(head);
     if (co_await responder_.interim(head)) co_return Failure::downstream_gone;
     answer_has_begun_ = !connection_->input.empty();
-    // The time for the response is not restarted: an upstream could send 103 forever.
+    // The response timeout is not restarted, because an upstream could send 103 forever.
     if (upload_.state().has_finished && watchdog_.phase() != Phase::response)
       watchdog_.arm(Phase::response, timeout);
   }
@@ -203,7 +203,7 @@ Failure Attempt::take_head(std::size_t size, Response& response) {
     line = parse_response_head(input.data().substr(0, size), fields);
   // RFC 9110 section 15: other numbers are no status codes.
   if (!line || line->status < 100 || line->status > 599) return Failure::upstream_invalid;
-  input.consume(size);  // the views hold until something is read
+  input.consume(size);  // the views are valid until the next read
   response.line = *line;
   response.connection = http::connection_options(fields);
   const auto body = http::response_framing(scope_.request.view.method, line->status,
@@ -218,19 +218,20 @@ Failure Attempt::take_head(std::size_t size, Response& response) {
   return Failure::none;
 }
 
-/// Read before each wait as well: a cancellation that comes while nothing is being read has no
+/// Checked before each wait as well, because a cancellation without a read in progress has no
 /// effect.
 Failure Attempt::interruption() const {
   return why_interrupted(watchdog_.interruptions(), upload_.state());
 }
 
-/// Why an operation on the upstream connection has failed.
+/// Returns why an operation on the upstream connection has failed.
 Failure Attempt::why_ended() const {
   const Failure why = interruption();
   return why == Failure::none ? Failure::upstream_broken : why;
 }
 
-/// The head and what has arrived of the body leave together; then piece by piece.
+/// Sends the head together with the part of the body that has arrived; then the rest, piece by
+/// piece.
 Task<Failure> Attempt::relay(Response& response) {
   connection_->reusable = response.body.kind != http::Framing::Kind::until_close &&
                           !http::wants_close(minor_version(response.line), response.connection);
@@ -252,13 +253,14 @@ Task<Failure> Attempt::relay(Response& response) {
     if (!large.empty()) continue;
     if (const Failure failure = upload_.state().failure; failure != Failure::none)
       co_return failure;
-    // An upload reads from the client, and notices its end by itself.
+    // An upload reads from the client and detects its end by itself.
     watchdog_.arm(upload_.state().has_finished ? Phase::relay : Phase::body, scope_.body_timeout());
     if (co_await source.fill()) co_return why_ended();
   }
 }
 
-/// Passes what has arrived to the responder, up to a piece that is too large to be copied.
+/// Passes the bytes that have arrived to the responder, up to a piece that is too large to be
+/// copied.
 BodyState Attempt::gather(BodySource& source, std::string_view& large) {
   std::string_view piece;
   BodyState state = BodyState::payload;
@@ -271,7 +273,7 @@ BodyState Attempt::gather(BodySource& source, std::string_view& large) {
   return state;
 }
 
-/// After a 101 bytes pass as they are. The request is counted now and logged at the end.
+/// After a 101 response bytes pass unchanged. The request is counted now and logged at the end.
 Task<Failure> Attempt::open_tunnel(const ResponseHead& head) {
   const std::string& offer = scope_.request.upgrade;
   const bool was_offered =
@@ -286,7 +288,7 @@ Task<Failure> Attempt::open_tunnel(const ResponseHead& head) {
       co_await responder_.tunnel({.stream = connection_->stream,
                                   .input = connection_->input,
                                   .idle_timeout = scope_.upstream().tunnel_timeout});
-  if (!is_whole) connection_->stream.reset();  // the upstream must not take the cut for the end
+  if (!is_whole) connection_->stream.reset();  // the upstream must be able to detect the cut
   co_return Failure::none;
 }
 

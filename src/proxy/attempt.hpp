@@ -23,9 +23,10 @@ class Attempt {
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
 
-  /// `may_reuse`: an idle connection will do. Failure::none: the response has been relayed whole.
+  /// `may_reuse`: an idle connection may be used. Failure::none: the whole response has been
+  /// relayed.
   Task<Failure> run(bool may_reuse);
-  /// Describes a try that failed for the retry rules, except what depends on other servers.
+  /// Describes a failed try for the retry rules, except the part that depends on other servers.
   FailedTry failed(Failure failure) const;
   /// Reports a failed try to the log and to the server.
   void report(const FailedTry& failed);
@@ -53,9 +54,9 @@ class Attempt {
   UpstreamServer& server_;
   std::unique_ptr<UpstreamConnection> connection_;
   Upload upload_;
-  bool was_answered_ = false;        ///< a byte was received
-  bool answer_has_begun_ = false;    ///< other than of interim responses
-  bool client_was_awaited_ = false;  ///< when the try ended, and for a while
+  bool was_answered_ = false;      ///< a byte was received
+  bool answer_has_begun_ = false;  ///< a byte of the final response; interim responses do not count
+  bool client_was_awaited_ = false;  ///< at the end of the try, and for some time before
 };
 
 }  // namespace weir::proxy

@@ -1,9 +1,11 @@
-// Which server of an upstream takes the next request. Pure: the same calls give the same answers.
+// Selects the server of an upstream for the next request. Pure: the same calls give the same
+// results.
 //
-// Round robin is nginx's smooth weighted one: with each choice every server that may be chosen is
-// credited its weight, and the one with the most credit is taken and pays what all were credited,
-// so that the turns of a heavy server lie between those of the others. Least connections takes the
-// fewest requests under way for the weight, and those that are level in turn. Not thread-safe.
+// Round robin is nginx's smooth weighted round robin: each choice credits every eligible server
+// with its weight and takes the one with the most credit, which then pays the sum of these credits.
+// The turns of a heavy server are thus interleaved with those of the others. Least connections
+// takes the server with the fewest requests in progress in proportion to its weight; servers that
+// are level take turns. Not thread-safe.
 #pragma once
 
 #include <bitset>
@@ -17,15 +19,15 @@
 
 namespace weir::proxy {
 
-/// Servers of one upstream, by their index.
+/// Servers of one upstream, by index.
 using ServerSet = std::bitset<upstream::server_limit>;
 
 class Balancer {
  public:
   Balancer(upstream::Balance balance, const std::vector<upstream::Server>& servers);
 
-  /// One of `eligible`; nothing if there is none. `active` holds the requests under way, of each
-  /// server.
+  /// Returns one of `eligible`, or nothing if it is empty. `active` holds the number of requests in
+  /// progress at each server.
   std::optional<std::size_t> choose(const ServerSet& eligible,
                                     std::span<const std::uint32_t> active);
 

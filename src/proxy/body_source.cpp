@@ -53,7 +53,7 @@ BodyState BodySource::pull_chunked(std::string_view& payload) {
 
 void BodySource::make_room() {
   if (kept_ != nullptr && kept_->make_room(*input_)) return;
-  // A source that fills the buffer at one go has more to give: fewer, larger reads.
+  // A source that fills the buffer in one read has more to send: use fewer, larger reads.
   input_->make_room(
       last_was_full_ ? large_buffer
                      : std::max(input_->capacity(), 2 * http::ChunkedDecoder::trailer_line_limit));

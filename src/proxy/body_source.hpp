@@ -1,8 +1,8 @@
-// A message body of HTTP/1 as it arrives: decoded payload, piece by piece, from a stream's flat
-// buffer.
+// An HTTP/1 message body as it arrives: decoded payload, piece by piece, from the flat buffer of a
+// stream.
 //
 // Bounded by the buffer: nothing is read before the last piece has been used, so a slow receiver
-// holds the sender back. Used from its worker's loop only.
+// slows the sender down. Used from its worker's loop only.
 #pragma once
 
 #include <cstddef>
@@ -23,18 +23,18 @@ class BodySource {
   BodySource(Stream& stream, InputBuffer& input, http::Framing framing)
       : stream_(stream), input_(&input), framing_(framing) {}
 
-  /// Trailer fields go there; without it they are dropped.
+  /// Stores trailer fields in `trailers`; without this call they are dropped.
   void keep_trailers(Trailers& trailers) { trailers_ = &trailers; }
-  /// The lines of the trailer fields kept, once the body has ended.
+  /// The lines of the stored trailer fields, once the body has ended.
   std::string_view trailer_lines() const {
     return trailers_ == nullptr ? std::string_view{} : trailers_->lines();
   }
-  /// The next piece of what has already arrived. No I/O.
+  /// Returns the next piece of the bytes that have already arrived. No I/O.
   BodyState pull(std::string_view& payload);
-  /// Keeps the bytes read from now on for another try, while `kept` has room.
+  /// From now on keeps the bytes that are read for another try, while `kept` has room.
   void keep(KeptBody& kept) { kept_ = &kept; }
-  /// Reads from another buffer from now on. The rest of a piece that is not complete yet, a trailer
-  /// line, is moved there; returns its size.
+  /// Reads from another buffer from now on. Moves the rest of an incomplete piece, such as a
+  /// trailer line, there; returns its size.
   std::size_t continue_in(InputBuffer& input) {
     const std::size_t moved = input_->data().size();
     input.append(input_->data());
@@ -42,8 +42,8 @@ class BodySource {
     input_ = &input;
     return moved;
   }
-  /// Reads what the stream has. An end of stream is the end of a body delimited by it, and an error
-  /// otherwise.
+  /// Reads what the stream has. An end of stream ends a body that is delimited by it; otherwise it
+  /// is an error.
   Task<error_code> fill();
 
  private:

@@ -1,4 +1,4 @@
-// What the next piece of a message body is.
+// The kind of the next piece of a message body.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace weir::proxy {
 
 enum class BodyState : std::uint8_t {
   payload,    ///< payload, valid until more is read
-  exhausted,  ///< nothing: what has arrived is used up
+  exhausted,  ///< nothing: all bytes that have arrived are used up
   ended,      ///< nothing: the body is complete
   malformed,  ///< nothing: its coding is broken
 };

@@ -1,14 +1,14 @@
-// Something that a task waits for and that can be ended from elsewhere, on the same loop.
+// Something that a task waits for and that other code on the same loop can end.
 #pragma once
 
 namespace weir::proxy {
 
 class Cancellable {
  public:
-  /// Ends what is being waited for: it fails with operation_aborted. An operation that is about to
-  /// complete may complete all the same.
+  /// Ends the wait: the operation fails with operation_aborted. An operation that is about to
+  /// complete may still complete.
   virtual void cancel() = 0;
-  /// Ends it for good: later operations fail as well.
+  /// Ends the wait for good: later operations fail as well.
   virtual void close() = 0;
 
  protected:

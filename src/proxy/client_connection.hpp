@@ -1,4 +1,4 @@
-// One downstream connection as the reader of its requests and the writer of its responses use it.
+// One downstream connection as used by the reader of its requests and the writer of its responses.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,21 @@ namespace weir::proxy {
 /// The connections that one listener of a worker has accepted.
 struct ListenerConnections {
   std::size_t count = 0;
-  bool draining = false;  ///< the listener is gone: finish what is in flight, then close
+  bool draining = false;  ///< the listener was removed: finish what is in flight, then close
 };
 
 struct ClientConnection {
   ClientConnection(Context& its_context, ListenerConnections& its_listener, Socket socket)
       : context(its_context), listener(its_listener), stream(std::move(socket)) {}
 
-  /// The connection ends after the request in progress.
+  /// True if the connection ends after the request in progress.
   bool is_draining() const { return context.draining || listener.draining; }
 
   Context& context;
   ListenerConnections& listener;
   Stream stream;
   Watchdog watchdog{context.wheel, stream};
-  /// Heads, and what arrives with them; without memory while a plain connection is
-  /// idle.
+  /// Holds heads, and what arrives with them; has no memory while a plain connection is idle.
   InputBuffer input = InputBuffer::without_memory(first_head_buffer);
 };
 

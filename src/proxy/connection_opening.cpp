@@ -23,7 +23,7 @@ struct Arrived {
   bool may_cost_much = true;  ///< the handshake; known when nothing more is needed
 };
 
-/// Apart from the task, whose frame would hold the bytes for as long as the connection.
+/// Separate from the task, whose frame would hold the bytes for the lifetime of the connection.
 Arrived look_for_hello(Stream& stream, const tls::ServerContext& tls, error_code& ec) {
   std::array<char, tls::most_of_hello> bytes{};
   const std::size_t size = stream.peek(asio::buffer(bytes), ec);
@@ -56,8 +56,9 @@ Task<ConnectionOpening::Outcome> ConnectionOpening::open_tls(
   co_return ec ? Outcome::closed : Outcome::ready;
 }
 
-/// Waits until the first step of the handshake has all it needs. Before that a connection is not a
-/// handshake, so a client must send a whole ClientHello to displace the handshake of another one.
+/// Waits until the first step of the handshake has all the bytes it needs. Before that a connection
+/// does not count as a handshake, so a client must send a whole ClientHello to displace another
+/// handshake.
 Task<ConnectionOpening::Hello> ConnectionOpening::await_hello(const tls::ServerContext& tls) {
   Stream& stream = connection_.stream;
   error_code ec;
@@ -71,8 +72,8 @@ Task<ConnectionOpening::Hello> ConnectionOpening::await_hello(const tls::ServerC
     may_cost_much = arrived.may_cost_much;
     if (ec == asio::error::would_block) continue;
     if (ec) co_return Hello{};
-    // No record of TLS, and no hello of an older version, begins with a letter (RFC 8446
-    // section 5.1).
+    // Neither a TLS record nor a hello of an older version begins with a letter (RFC 8446 section
+    // 5.1).
     if (http::is_alpha(arrived.first)) co_return Hello{.outcome = Outcome::plain};
     if (arrived.needed == 0) break;
     if (arrived.size < awaited) {  // The rest cannot come, or the kernel has no room for it.
@@ -86,8 +87,8 @@ Task<ConnectionOpening::Hello> ConnectionOpening::await_hello(const tls::ServerC
   co_return Hello{.outcome = Outcome::ready, .may_cost_much = may_cost_much};
 }
 
-/// Takes exactly the header off the socket: what follows may be TLS, which OpenSSL reads itself.
-/// Until the header is complete, all that has arrived belongs to it.
+/// Reads exactly the header from the socket: the bytes after it may be TLS, which OpenSSL reads
+/// itself. Until the header is complete, all bytes that have arrived belong to it.
 Task<bool> ConnectionOpening::read_proxy_header() {
   if (!identity::is_trusted(connection_.context.generation->config.client_address, peer_)) {
     warn_of_peer(", who is no trusted proxy, where the PROXY protocol is required",

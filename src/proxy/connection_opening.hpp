@@ -1,7 +1,7 @@
-// The beginning of a client connection, before its first request: the PROXY header and TLS.
+// The start of a client connection, before its first request: the PROXY header and TLS.
 //
-// Nothing is allocated for a TLS connection before its first byte has arrived. Used from its
-// worker's loop only.
+// Nothing is allocated for a TLS connection before its first byte arrives. Used from its worker's
+// loop only.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace weir::proxy {
 
-/// How the connections of a listener begin.
+/// Options for the start of the connections of a listener.
 struct ListenerOptions {
   bool proxy_protocol = false;
   std::shared_ptr<const tls::ServerContext> tls;  ///< none: plain
@@ -27,20 +27,20 @@ class ConnectionOpening {
   enum class Outcome : std::uint8_t {
     closed,
     ready,
-    plain,  ///< HTTP, by its first byte, where TLS is expected
+    plain,  ///< plain HTTP where TLS is expected, detected by the first byte
   };
 
-  /// `peer` becomes the source that a PROXY header names.
+  /// `peer` is replaced by the source address in a PROXY header.
   ConnectionOpening(ClientConnection& connection, identity::IpAddress& peer)
       : connection_(connection), watchdog_(connection.watchdog), peer_(peer) {}
 
-  /// The caller arms Phase::open, which bounds all of it.
+  /// The caller arms Phase::open, which limits the time for all of it.
   Task<Outcome> run(const ListenerOptions& options);
 
  private:
   struct Hello {
     Outcome outcome = Outcome::closed;
-    bool may_cost_much = false;  ///< the handshake
+    bool may_cost_much = false;  ///< the handshake needs an expensive step
   };
 
   bool is_over() const { return watchdog_.timed_out() || watchdog_.aborted(); }

@@ -76,7 +76,7 @@ void Context::close_idle_of(std::uint64_t client) {
     pool->close_idle_of(client);
 }
 
-// xorshift64 (Marsaglia, 2003): spreads Retry-After, nothing secret depends on it.
+// xorshift64 (Marsaglia, 2003): spreads Retry-After; not for secrets.
 std::uint64_t Context::next_random() {
   random ^= random << 13;
   random ^= random >> 7;
@@ -136,7 +136,7 @@ void Context::warn_of(const std::exception& thrown, std::string_view what) noexc
   try {
     warn(std::string(what).append(": ").append(thrown.what()));
   } catch (const std::exception&) {
-    // nor is there memory for the words
+    // no memory for the text either
   }
 }
 

@@ -1,7 +1,7 @@
-// State shared by the client connections of one worker: one thread, one loop, nothing locked.
+// State shared by the client connections of one worker: one thread, one loop, no locks.
 //
 // Outlives its connections. Everything here is used from the worker's own thread only, except the
-// counters, which a scrape reads.
+// counters, which a metrics scrape reads.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ namespace weir::proxy {
 class Exchange;
 class Http1Connection;
 
-/// Bytes that are read of a request at first; more are made room for if its head is longer.
+/// The bytes first read of a request; the buffer grows if the head is longer.
 inline constexpr std::size_t first_head_buffer = 2048;
 
 /// The Date field's value, rendered once a second.
@@ -41,13 +41,13 @@ class DateText {
   std::string text_;
 };
 
-/// What a context needs of its worker and of the process. All of it outlives the context.
+/// The objects of the worker and of the process that a context uses. All of them outlive it.
 struct ContextDependencies {
   asio::io_context& io;
   TrafficCounters& counters;
   const MonotonicClock& clock;                 ///< one for all workers
   std::atomic<std::size_t>& open_connections;  ///< of all workers
-  std::atomic<std::size_t>& open_refusals;     ///< of all workers: connections being told 503
+  std::atomic<std::size_t>& open_refusals;     ///< of all workers: 503 responses in progress
   DescriptorBudget& descriptors;               ///< of all workers
 };
 
@@ -75,50 +75,51 @@ struct Context : ContextDependencies {
   std::uint64_t random;   ///< state of next_random()
   bool draining = false;  ///< finish what is in flight, then close
   std::vector<Http1Connection*> connections;
-  std::uint64_t connection_count = 0;  ///< of all times: the next connection's number
+  std::uint64_t connection_count = 0;  ///< since the start; gives the next connection its number
   Turns turns;  ///< declared after the connections: tasks that wait here are destroyed before them
   Handshakes handshakes;             ///< declared after the connections, likewise
   std::function<void()> when_empty;  ///< called when the last connection ends while draining
-  /// A server of an upstream is left out, or used again; checked once a second.
+  /// A server of an upstream is marked down, or up again; checked once a second.
   std::function<void(const std::string& upstream, const UpstreamServer& server, bool in_use)>
       when_server_changed;
-  /// A server that was left out is not configured any more.
+  /// A server that was marked down is not configured any more.
   std::function<void(const std::string& upstream, const UpstreamServer& server)>
       when_server_removed;
 
   std::function<void(const std::string&)> log;  ///< where warn() goes
 
-  /// Logs a warning: each text once a second, and at most eight texts. `about` identifies texts
-  /// that differ in parts that a client can choose.
+  /// Logs a warning: the same text at most once a second, and at most eight texts. `about`
+  /// identifies texts that differ in parts that a client can choose.
   void warn(const std::string& what, std::string_view about = {});
-  /// Logs that an exception ended something. Does nothing if there is no memory for the text.
+  /// Logs that an exception ended `what`. Does nothing if there is no memory for the text.
   void warn_of(const std::exception& thrown, std::string_view what) noexcept;
   std::uint64_t next_random();
   UpstreamNeeds upstream_needs();
   /// Requests that begin from now on use `next`; those in progress keep the generation they have
-  /// pinned. Servers that `next` does not have lose their idle connections and their checks.
+  /// pinned. Servers that are not in `next` lose their idle connections and their health checks.
   void use(std::unique_ptr<Generation> next);
-  /// Not begun; its buffers keep their memory from one request to the next.
+  /// Returns an exchange that has not begun; its buffers keep their memory between requests.
   std::unique_ptr<Exchange> take_exchange();
   void give_back(std::unique_ptr<Exchange> exchange);
-  /// Empty, for a request body that is read after its head.
+  /// Returns an empty buffer for a request body that is read after its head.
   std::unique_ptr<InputBuffer> take_body_buffer();
   void give_back(std::unique_ptr<InputBuffer> buffer);
-  /// `first_head_buffer` bytes for the head of a request.
+  /// Returns `first_head_buffer` bytes for the head of a request.
   std::unique_ptr<char[]> take_head_buffer();
   void give_back_head_buffer(std::unique_ptr<char[]> bytes);
-  /// One step of coarse time: fires deadlines, starts health checks, hands over log lines, drops
+  /// One step of coarse time: fires deadlines, starts health checks, passes on log lines, drops
   /// generations that no exchange uses any more, and once a second closes idle upstream
   /// connections.
   void tick();
-  /// Hands over what the access logs have collected.
+  /// Passes on the lines that the access logs have collected.
   void flush_logs();
-  /// Lets running exchanges finish and closes idle connections after a short grace for requests
-  /// already on their way.
+  /// Lets exchanges in progress finish. Idle connections are closed after a short grace period, for
+  /// requests already on their way.
   void drain();
-  /// Closes the idle upstream connections that only this client connection could have used again.
+  /// Closes the idle upstream connections that only this client connection could have reused.
   void close_idle_of(std::uint64_t client);
-  /// For a connection that has no descriptor otherwise: closes the idle ones of all upstreams.
+  /// Frees descriptors for a connection that needs one: closes the idle connections of all
+  /// upstreams.
   void give_up_idle();
   /// Ends every connection at once.
   void abort();

@@ -1,5 +1,5 @@
-// What was decided about one request: what its answer, its log line and its counters need of the
-// verdict. Owned by the exchange and used again; not thread-safe.
+// The part of a verdict that the response, the log line and the counters of one request use. Owned
+// by the exchange and reused; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,19 @@ struct DecisionRecord {
   identity::Ambiguity ambiguity;  ///< of an ambiguous identity
   limiter::Decider decider = limiter::Decider::memory;
   bool shadow_denied = false;
-  const limiter::Policy* policy = nullptr;  ///< the deciding one
-  std::optional<Hash128> identity;          ///< of the deciding limit
+  const limiter::Policy* policy = nullptr;  ///< the policy that decided
+  std::optional<Hash128> identity;          ///< of the limit that decided
   std::int64_t cost = 0;
   std::int64_t remaining = 0;
   Duration delay{0};
   Duration took{0};
   std::optional<Duration> retry_after;
-  std::string limit_fields;                ///< the RateLimit lines of the answer, ready
+  std::string limit_fields;  ///< the RateLimit lines of the response, already formatted
   std::vector<std::string_view> violated;  ///< names of the visible policies that denied
 
-  /// Ready for the next request; keeps the memory of its texts.
+  /// Prepares for the next request; keeps the memory of its strings.
   void clear();
-  /// Copies what is needed: the verdict may be gone when the answer is sent.
+  /// Copies what is needed, because the verdict may not exist any more when the response is sent.
   void take(const limiter::Verdict& verdict, const http::ResponseFieldOptions& fields);
 };
 

@@ -1,8 +1,8 @@
-// How many connections the descriptors of the process allow, those of clients and those to
-// upstreams together.
+// The number of connections that the file descriptor limit of the process allows, downstream and
+// upstream together.
 //
-// One for all workers; thread-safe. Looking and taking are two steps, so that each worker may go
-// one beyond: what is set aside for the rest of the process covers that.
+// One for all workers; thread-safe. Checking and taking are two steps, so each worker may exceed
+// the bound by one; the descriptors reserved for the rest of the process cover that.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace weir::proxy {
 
 class DescriptorBudget {
  public:
-  /// `most` connections at once; `downstream` counts those of clients.
+  /// `most` connections at once; `downstream` counts the client connections.
   DescriptorBudget(std::size_t most, const std::atomic<std::size_t>& downstream)
       : most_(most), downstream_(downstream) {}
   DescriptorBudget(const DescriptorBudget&) = delete;
@@ -21,12 +21,12 @@ class DescriptorBudget {
 
   void set_most(std::size_t most) { most_.store(most, std::memory_order_relaxed); }
 
-  /// There is none for another connection.
+  /// True if no descriptor is left for another connection.
   bool is_spent() const { return used() >= most(); }
-  /// The last sixteenth is not for connections that are idle.
+  /// True if only the last sixteenth is left, which idle connections must not occupy.
   bool is_short() const { return used() >= most() - most() / 16; }
 
-  /// A connection to an upstream, for as long as this lives.
+  /// Counts an upstream connection for as long as this object lives.
   class Share {
    public:
     Share() = default;

@@ -1,9 +1,9 @@
-// When a server that fails is left alone, and when it is tried again. Pure: the caller brings the
+// Decides when a failing server is ejected, and when it is tried again. Pure: the caller passes the
 // tick.
 //
-// After `ejecting_failures` in a row the server is out: for a second at first, twice as long each
-// time it fails its trial, at most 30 s. When that time is over it is on trial: one request a
-// second, until one succeeds, which forgives everything, or fails. Not thread-safe.
+// After `ejecting_failures` in a row the server is ejected: for a second at first, twice as long
+// after each failed trial, at most 30 s. After that it is on trial and gets one request a second,
+// until one succeeds, which resets everything, or fails. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class Ejection {
   static constexpr std::uint64_t shortest_ticks = ticks_in(std::chrono::seconds(1));
   static constexpr std::uint64_t longest_ticks = ticks_in(std::chrono::seconds(30));
 
-  /// Not to be chosen, if there is another one.
+  /// True if the server must not be chosen while there is another one.
   bool is_out(std::uint64_t tick) const { return is_ejected() && tick < out_until_; }
   /// Out or on trial.
   bool is_ejected() const { return failures_ >= ejecting_failures; }

@@ -8,7 +8,7 @@
 namespace weir::proxy {
 namespace {
 
-/// The status that nginx logs when the client left before it was answered; nobody receives it.
+/// The status that nginx logs for a client that disconnected before a response; it is never sent.
 constexpr int client_closed_request = 499;
 
 constexpr http::Refusal loop_detected{508, "forwarding loop detected"};
@@ -83,13 +83,13 @@ std::optional<http::Refusal> Exchange::find_route() {
   return std::nullopt;
 }
 
-/// Counts the request for its route from now on.
+/// From now on the request is counted for its route.
 void Exchange::take_route() {
   const auto index = static_cast<std::size_t>(routes_.route() - settings().routes.data());
   count_.use(*generation_->counters->routes[index]);
 }
 
-/// False: the store will complete later.
+/// False: the store will complete the decision later.
 bool Exchange::decide() {
   decided_at_ = started_at_;
   if (routes_.evidence().empty()) return true;
@@ -122,7 +122,7 @@ void Exchange::conclude(const limiter::Verdict& verdict) {
       decision_.took);
 }
 
-/// Nothing is read meanwhile, so a client that leaves is noticed afterwards.
+/// Nothing is read meanwhile, so the departure of a client is detected afterwards.
 Task<> Exchange::wait_delay() {
   error_code ec;
   Delay delay(context_.io.get_executor(), decision_.delay);
@@ -137,7 +137,7 @@ Task<> Exchange::refuse(http::Refusal refusal) {
       refusal_answer(refusal, routes_.route(), decision_, context_.body));
 }
 
-/// A request that the limiter refuses, or cannot decide.
+/// Answers a request that the limiter denies, or cannot decide.
 Task<> Exchange::answer_undecided() {
   switch (decision_.outcome) {
     case limiter::Outcome::identity_required:
@@ -160,7 +160,7 @@ Task<> Exchange::answer_denied() {
                                                  context_.body));
 }
 
-/// The answer to an admitted request that is not forwarded, if it is not.
+/// Returns the answer to an admitted request that is not forwarded; empty if it is forwarded.
 std::optional<OwnAnswer> Exchange::own_answer() {
   const Route& route = *routes_.route();
   if (!route.upstream) {

@@ -1,8 +1,8 @@
 // One request and its response, through the phases of docs/life-of-a-request.md: route, decide,
 // wait for its turn, forward or answer, finish.
 //
-// An exchange reads from a RequestBody and writes to a Responder; it depends on no protocol of the
-// client. Its buffers are used again for the next request. Used from its worker's loop only.
+// An exchange reads from a RequestBody and writes to a Responder; it does not depend on the
+// client's protocol. Its buffers are reused for the next request. Used from its worker's loop only.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  /// A request of this client begins, under the running configuration.
+  /// Begins a request of this client, under the running configuration.
   void begin(const ClientSide& client);
   /// Releases the configuration, and settles a grant that an error has left open.
   void release();
@@ -45,11 +45,11 @@ class Exchange {
 
   /// All phases of an inspected request, except finish().
   Task<> serve();
-  /// Answers what is no acceptable request.
+  /// Answers a request that cannot be accepted.
   Task<> refuse(http::Refusal refusal);
   /// Counts and logs the request, and settles its grant.
   void finish();
-  /// An upstream connection was given back that only this client may use again.
+  /// True if an upstream connection was given back that only this client may reuse.
   bool has_own_upstreams() const { return forwarded_.has_own_connection; }
 
  private:
@@ -69,10 +69,10 @@ class Exchange {
 
   Context& context_;
   ClientSide client_;
-  Pin generation_;  ///< the configuration that it began with, and keeps until it ends
+  Pin generation_;  ///< the configuration at the start of the request, kept until its end
   ReceivedRequest request_;
   RequestRoutes routes_;
-  limiter::Evaluation evaluation_;  ///< the question for the store
+  limiter::Evaluation evaluation_;  ///< the input of the store
   StoreAnswer store_answer_;
   limiter::Grant grant_;  ///< of an admitted request; views the evaluation
   DecisionRecord decision_;
@@ -80,7 +80,7 @@ class Exchange {
   Instant started_at_;
   Instant asked_at_;
   Instant decided_at_;
-  int unsent_status_ = 0;  ///< logged if there is no response
+  int unsent_status_ = 0;  ///< the status logged if there is no response
   RequestCount count_;
 };
 

@@ -1,5 +1,5 @@
-// Everything that can end a request besides a refusal of its head: whose fault it is and how it is
-// answered.
+// Everything that can end a request, except a refusal of its head: which side is at fault, and the
+// response.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace weir::proxy {
 enum class Failure : std::uint8_t {
   none,
   // the client's
-  head_malformed,     ///< not HTTP/1.1 as RFC 9112 has it
+  head_malformed,     ///< not HTTP/1.1 according to RFC 9112
   head_too_large,     ///< request line and fields beyond downstream.max_head
   target_too_long,    ///< request target beyond downstream.max_target
   method_too_long,    ///< the method alone is beyond downstream.max_head
@@ -24,7 +24,7 @@ enum class Failure : std::uint8_t {
   too_many_limits,    ///< the readings of the path lead to more limits than can be decided together
   plain_on_tls,       ///< a request in plain text where TLS is expected
   no_route,
-  downstream_gone,  ///< nobody is left to answer
+  downstream_gone,  ///< the client has closed its connection; no response is possible
   // the upstream's
   upstream_unreachable,      ///< refused, reset while connecting, name not found
   upstream_connect_timeout,  ///< not connected within connect_timeout
@@ -34,11 +34,11 @@ enum class Failure : std::uint8_t {
   upstream_unhealthy,        ///< the checks of all its servers fail
   // ours
   overloaded,    ///< beyond downstream.max_connections, or no descriptor left for another one
-  store_failed,  ///< the shared store did not decide, and a policy denies then
+  store_failed,  ///< the shared store did not decide, and a policy denies in that case
 };
 
-/// The status and the words for the client, which say nothing about our inside. Status 0: close
-/// without an answer.
+/// Returns the status and the text for the client, which reveals nothing internal. Status 0: close
+/// without a response.
 const http::Refusal& answer_to(Failure failure);
 
 }  // namespace weir::proxy

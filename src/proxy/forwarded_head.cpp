@@ -21,8 +21,8 @@ void append_status_line(Appender& out, const StatusLine& line) {
   out.add("HTTP/1.1 ").number(line.status).add(' ').add(line.reason).add("\r\n");
 }
 
-/// Fields of this hop; Trailer, which is written again because some of the trailer fields are
-/// dropped; and HTTP2-Settings, because h2c is never offered.
+/// True for fields that are not forwarded: hop-by-hop fields; Trailer, which is written again
+/// because some trailer fields are dropped; and HTTP2-Settings, because h2c is never offered.
 bool stays_here(const http::FieldView& field, const http::ConnectionOptions& connection) {
   return field.id == FieldId::trailer || field.id == FieldId::http2_settings ||
          http::is_hop_by_hop(field, connection);
@@ -34,8 +34,8 @@ bool is_forwarding_field(const http::FieldView& field) {
          http::iequals(field.name, "x-forwarded-host");
 }
 
-/// The RateLimit fields of Weir replace the upstream's fields of the same name, so a client never
-/// reads two different limits.
+/// Weir's RateLimit fields replace the upstream's fields of the same name, so that a client never
+/// receives two different limits.
 bool is_replaced(const http::FieldView& field, std::string_view limit_fields) {
   if (field.id != FieldId::unknown) return false;
   for (std::size_t at = 0; at < limit_fields.size(); at = limit_fields.find('\n', at) + 1) {
@@ -45,13 +45,13 @@ bool is_replaced(const http::FieldView& field, std::string_view limit_fields) {
   return false;
 }
 
-/// For a request of HTTP/1.0 without a Host field.
+/// Returns the Host value for an HTTP/1.0 request without a Host field.
 std::string host_for(const http::RequestView& request, const upstream::Server& server) {
   if (!request.authority.empty()) return std::string(request.authority);
   return server.authority();
 }
 
-/// Every X-Forwarded-For line of a trusted peer's request as one list, and the peer.
+/// Appends all X-Forwarded-For lines of a trusted peer's request as one list, then the peer.
 void append_forwarded_for(Appender& out, const ReceivedRequest& request) {
   out.add("X-Forwarded-For: ");
   if (request.peer_is_trusted) {
@@ -78,7 +78,7 @@ void append_forwarding_fields(Appender& out, const ReceivedRequest& request) {
   }
 }
 
-/// The one field whose value changes on the way (RFC 9110 section 7.6.2).
+/// Appends Max-Forwards, the only field whose value Weir changes (RFC 9110 section 7.6.2).
 bool append_max_forwards(Appender& out, const http::RequestView& request) {
   const auto left = http::max_forwards(request);
   if (!left || !left->has_value() || **left == 0) return false;
@@ -86,8 +86,8 @@ bool append_max_forwards(Appender& out, const http::RequestView& request) {
   return true;
 }
 
-/// True for a field that Weir writes itself, that is of no use to the next hop, or that the peer
-/// may not send.
+/// True for a field that Weir writes itself, that is useless to the next hop, or that the peer is
+/// not allowed to send.
 bool is_not_forwarded(const http::FieldView& field, const ReceivedRequest& request,
                       const http::FieldGuard& guard) {
   switch (field.id) {

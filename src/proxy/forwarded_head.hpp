@@ -16,8 +16,8 @@
 
 namespace weir::proxy {
 
-/// The name that this process puts into Via (RFC 9110 section 7.6.3). It is unique, so a request
-/// that carries it is in a loop.
+/// The name of this process in Via (RFC 9110 section 7.6.3). It is unique, so a request that
+/// carries it is in a loop.
 std::string_view via_name();
 
 /// The methods that every route forwards, as a field line.
@@ -26,13 +26,13 @@ inline constexpr std::string_view allow_line =
 
 struct ForwardedHop {
   const http::FieldGuard& guard;
-  const upstream::Server& server;  ///< the Host field's value if the client sent none
+  const upstream::Server& server;  ///< the source of the Host field's value if the client sent none
   std::string_view trailer{};      ///< the value of Trailer; empty: no such field
 };
 
 /// Appends the request line and the end-to-end fields in their order, then Via and X-Forwarded-For,
-/// -Proto and -Host. The fields that hop.guard removes are left out; the X-Forwarded-For of a
-/// trusted peer is kept and its address appended. Max-Forwards of OPTIONS is one less. "TE:
+/// -Proto and -Host. Fields that hop.guard removes are left out. The X-Forwarded-For of a trusted
+/// peer is kept and the peer's address appended. Max-Forwards of OPTIONS is decremented. "TE:
 /// trailers" is sent if the client named TE in Connection.
 void append_request_head(std::string& text, const ReceivedRequest& request,
                          const ForwardedHop& hop);
@@ -41,7 +41,7 @@ struct ResponseHead {
   const StatusLine& line;
   std::span<const http::FieldView> fields;
   const http::ConnectionOptions& connection;
-  http::Framing body;          ///< as it comes from the upstream
+  http::Framing body;          ///< as received from the upstream
   std::string_view trailer{};  ///< the value of Trailer; empty: no such field
 };
 
@@ -49,25 +49,25 @@ struct ResponseHead {
 struct ClientHop {
   std::uint8_t version_minor = 1;   ///< of HTTP/1
   bool keep_alive = false;          ///< the connection is kept after this response
-  std::string_view limit_fields{};  ///< lines
+  std::string_view limit_fields{};  ///< field lines
 };
 
-/// True if a body goes to the client in chunks.
+/// True if the body is sent to the client in chunks.
 bool is_chunked_for(const ClientHop& client, http::Framing::Kind body);
 
-/// Appends the status line, end-to-end fields, RateLimit fields, framing and Connection as the
-/// client's version needs them. `date`: for a response without a Date.
+/// Appends the status line, end-to-end fields, RateLimit fields, framing and Connection in the form
+/// that the client's HTTP version requires. `date`: for a response without a Date.
 void append_response_head(std::string& text, const ResponseHead& head, const ClientHop& client,
                           std::string_view date);
 
 /// Appends a 1xx response (RFC 9110 section 15.2).
 void append_interim_head(std::string& text, const ResponseHead& head);
 
-/// Appends a 101, after which the protocol is the one that its Upgrade field names.
+/// Appends a 101 response, after which the connection uses the protocol in its Upgrade field.
 void append_switching_head(std::string& text, const ResponseHead& head,
                            std::string_view limit_fields);
 
-/// Appends the lines that end a head: Connection, unless the version's default says it, and the
+/// Appends the lines that end a head: Connection, unless it is the default of the version, and the
 /// empty line.
 void append_connection(Appender& out, const ClientHop& client);
 

@@ -10,7 +10,7 @@ Task<Failure> Forwarding::run() {
   DeadlineWheel& wheel = scope_.context.wheel;
   ServerSet tried;
   Failure failure = Failure::none;
-  // One idle connection that was closed is no reason to trust the next.
+  // After one idle connection turned out to be closed, the next one is not trusted either.
   bool may_reuse = true;
   for (int attempts = 0; attempts <= retries; ++attempts) {
     const UpstreamPool::Choice choice = scope_.pool.choose(wheel.now(), tried);
@@ -60,7 +60,7 @@ void Forwarding::count(Failure failure) {
       return counters.broken.add();
     case Failure::upstream_unhealthy:
       return counters.unhealthy.add();
-    default:  // the client's doing
+    default:  // the client's fault
       if (scope_.client.responder->has_begun()) counters.answered.add();
   }
 }

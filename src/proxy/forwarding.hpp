@@ -1,4 +1,4 @@
-// The forward phase of an exchange: one attempt, and more where repeating is safe.
+// The forward phase of an exchange: one attempt, and retries where they are safe.
 //
 // Used from its worker's loop only.
 #pragma once

@@ -1,4 +1,4 @@
-// An exchange as the classes of its forward phase use it.
+// The part of an exchange that the classes of its forward phase use.
 #pragma once
 
 #include <optional>
@@ -15,22 +15,22 @@
 
 namespace weir::proxy {
 
-/// What the access log and the connection need of the forward phase.
+/// The results of the forward phase that the access log and the connection use.
 struct ForwardingRecord {
   const upstream::Upstream* upstream = nullptr;  ///< none: the request was not forwarded
   const upstream::Server* server = nullptr;      ///< the one tried last
   Instant begun_at;
-  std::optional<Duration> upstream_took;  ///< until the head of its response
-  bool has_own_connection = false;  ///< one was given back that only this client may use again
+  std::optional<Duration> upstream_took;  ///< until the head of its response arrived
+  bool has_own_connection = false;  ///< a connection was given back that only this client may reuse
 };
 
-/// An exchange as its forward phase uses it. Everything outlives the phase.
+/// The part of an exchange that its forward phase uses. Everything outlives the phase.
 struct ForwardingScope {
   Context& context;
   const Generation& generation;
   const ClientSide& client;
   const ReceivedRequest& request;
-  std::string_view limit_fields;  ///< lines for the response
+  std::string_view limit_fields;  ///< field lines for the response
   UpstreamPool& pool;
   UpstreamCounters& counters;
   ForwardingRecord& record;

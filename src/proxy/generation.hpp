@@ -1,9 +1,9 @@
-// A running configuration: everything that the exchanges of a worker read or use of it.
+// A running configuration: everything in it that the exchanges of a worker use.
 //
-// A reload makes the next generation beside the running one and replaces it between two requests.
-// An exchange pins the generation that it began with, so a request is decided, forwarded and logged
-// by one configuration. A Blueprint is made once and read by all workers; a Generation belongs to
-// one worker, whose thread alone uses it, so pins are counted without atomics.
+// A reload creates the next generation and replaces the running one between two requests. An
+// exchange pins the generation it began with, so a request is decided, forwarded and logged under
+// one configuration. A Blueprint is created once and read by all workers. A Generation belongs to
+// one worker and is used by its thread only, so pins are counted without atomics.
 #pragma once
 
 #include <cstddef>
@@ -34,11 +34,11 @@ struct Blueprint : RequestRules {
 
 struct GenerationParts {
   std::shared_ptr<const Blueprint> blueprint;
-  std::shared_ptr<const void> store;  ///< kept in existence for the limiter; the memory store: none
+  std::shared_ptr<const void> store;  ///< kept alive for the limiter; null with the memory store
   std::unique_ptr<limiter::Limiter> limiter;  ///< destroyed before the store
   std::shared_ptr<const NamedCounters> counters;
   std::shared_ptr<AccessLog> access_log;  ///< shared by generations with the same options
-  std::vector<std::unique_ptr<UpstreamPool>> pools;  ///< one an upstream, in the file's order
+  std::vector<std::unique_ptr<UpstreamPool>> pools;  ///< one per upstream, in the order of the file
 };
 
 class Generation : public GenerationParts {
@@ -59,7 +59,7 @@ class Generation : public GenerationParts {
   std::size_t pins_ = 0;
 };
 
-/// Keeps a generation in existence.
+/// Keeps a generation alive.
 class Pin {
  public:
   Pin() = default;

@@ -1,10 +1,10 @@
-// Which TLS handshake of a worker goes on next, and which one has to leave when there are too many.
-// Decides and never acts (Handshakes does).
+// Decides which TLS handshake of a worker continues next, and which one is closed when there are
+// too many. Performs nothing itself (see Handshakes).
 //
 // A handshake waits for its turn, begins with its first one, and is then in progress until it
 // leaves. Handshakes in progress and those that have not begun get turns alternately, each kind in
-// the order of asking: neither can hold up the other. Entries are linked, never owned or allocated.
-// Not thread-safe: one loop.
+// first-come order, so neither delays the other. Entries are linked, never owned or allocated. Not
+// thread-safe: one loop.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class HandshakeQueue {
   using Hook = boost::intrusive::list_member_hook<>;
 
  public:
-  /// Derive from it what is queued. It has to leave before it is destroyed.
+  /// Base class of queued objects. It must have left before it is destroyed.
   class Entry {
    public:
     Entry() = default;
@@ -33,16 +33,16 @@ class HandshakeQueue {
     Hook in_progress_;
   };
 
-  /// Asks for a turn. It does not wait for one yet.
+  /// Queues the entry for a turn. It must not be waiting already.
   void wait(Entry& entry) { (entry.is_in_progress() ? continuing_ : beginning_).push_back(entry); }
-  /// Does not want its turn any more; nothing happens if it does not wait.
+  /// Removes the entry from the queue; does nothing if it does not wait.
   void withdraw(Entry& entry) {
     if (!entry.is_waiting()) return;
     Waiting& queue = entry.is_in_progress() ? continuing_ : beginning_;
     queue.erase(queue.iterator_to(entry));
   }
 
-  /// Whose turn it is: that entry no longer waits. nullptr if none does.
+  /// Returns the entry whose turn it is, which no longer waits; nullptr if none waits.
   Entry* next() {
     const bool begins = continuing_.empty() || (!beginning_.empty() && has_continued_);
     Waiting& queue = begins ? beginning_ : continuing_;
@@ -53,17 +53,17 @@ class HandshakeQueue {
     return &entry;
   }
 
-  /// The entry is in progress from here on, as the newest. Returns the oldest if there are more
-  /// than `most` now, which has to leave; else nullptr.
+  /// Marks the entry as in progress, as the newest. If more than `most` are now in progress,
+  /// returns the oldest, which has to leave; else nullptr.
   Entry* begin(Entry& entry, std::size_t most) {
     in_progress_.push_back(entry);
     return oldest_beyond(most);
   }
-  /// The oldest if more than `most` are in progress; else nullptr.
+  /// Returns the oldest if more than `most` are in progress; else nullptr.
   Entry* oldest_beyond(std::size_t most) {
     return in_progress_.size() > most ? &in_progress_.front() : nullptr;
   }
-  /// Is neither waiting nor in progress any more.
+  /// Removes the entry: it is neither waiting nor in progress any more.
   void leave(Entry& entry) {
     withdraw(entry);
     if (entry.is_in_progress()) in_progress_.erase(in_progress_.iterator_to(entry));
@@ -79,7 +79,7 @@ class HandshakeQueue {
   Waiting continuing_;
   Waiting beginning_;
   List<&Entry::in_progress_> in_progress_;
-  bool has_continued_ = false;  ///< the last turn
+  bool has_continued_ = false;  ///< the last turn went to a handshake in progress
 };
 
 }  // namespace weir::proxy

@@ -43,14 +43,15 @@ void Handshakes::wait(Handshake& handshake) {
   post_turn();
 }
 
-/// Unless it comes anyway: after the one that is posted, or when the step on the thread has ended.
+/// Posts a turn, unless one is already due: the posted one, or the one after the step on the
+/// thread.
 void Handshakes::post_turn() {
   if (is_posted_ || on_thread_ != nullptr || queue_.waiting() == 0) return;
   is_posted_ = true;
   asio::post(io_, [this] { give_turn(); });
 }
 
-/// Posts the turn after this one first: it comes after everything that is ready now.
+/// Posts the next turn first, so that it comes after everything that is ready now.
 void Handshakes::give_turn() {
   is_posted_ = false;
   auto* const handshake = static_cast<Handshake*>(queue_.next());
@@ -63,7 +64,7 @@ void Handshakes::give_turn() {
   handshake->task_.resume();
 }
 
-/// False if there is no thread.
+/// Returns false if there is no thread.
 bool Handshakes::step_on_thread(Handshake& handshake) {
   handshake.stream_.lend();
   if (thread_.run([&handshake] { handshake.run(); })) {
@@ -74,7 +75,7 @@ bool Handshakes::step_on_thread(Handshake& handshake) {
   return false;
 }
 
-/// From the thread, after the step.
+/// Called from the thread after the step.
 void Handshakes::take_back() {
   Handshake& handshake = *std::exchange(on_thread_, nullptr);
   handshake.stream_.take_back();

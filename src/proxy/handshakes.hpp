@@ -1,12 +1,13 @@
 // TLS handshakes with the clients of one worker, bounded in three ways.
 //
-// A step of a handshake costs the worker from 0.1 ms to some milliseconds, and a client chooses
-// when to ask for one. So steps take turns, one at a time, and between two of them everything else
-// that is ready runs. A step that may cost much, or that others wait for, runs on a thread of lower
-// priority (StepThread), so the loop waits only for a cheap step that is alone. And at most `most`
-// handshakes are in progress; one more closes the oldest, so clients that never go on cannot keep
-// others out. A connection whose ClientHello is not complete is not a handshake yet, and one that
-// waits for its first turn holds no state of OpenSSL. Not thread-safe: one loop.
+// A step of a handshake costs the worker from 0.1 ms to some milliseconds, and clients choose when
+// it happens. First, steps take turns, one at a time, and everything else that is ready runs
+// between two of them. Second, a step that may be expensive, or that others wait for, runs on a
+// thread of lower priority (StepThread), so the loop waits only for a cheap step that is alone.
+// Third, at most `most` handshakes are in progress; one more closes the oldest, so clients that
+// stall cannot keep others out. A connection whose ClientHello is incomplete does not count as a
+// handshake, and one that waits for its first turn holds no OpenSSL state. Not thread-safe: one
+// loop.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,7 @@ class Handshakes {
   Handshakes(const Handshakes&) = delete;
   Handshakes& operator=(const Handshakes&) = delete;
 
-  /// For handshakes that begin from now on.
+  /// Applies to handshakes that begin from now on.
   void set_most(std::size_t most) { most_ = most; }
 
  private:
@@ -55,15 +56,16 @@ class Handshakes {
   std::function<void()> displacing_;
   HandshakeQueue queue_;
   bool is_posted_ = false;          ///< the next turn
-  Handshake* on_thread_ = nullptr;  ///< whose step runs there; no other has a turn meanwhile
+  Handshake* on_thread_ = nullptr;  ///< its step runs there; no other gets a turn meanwhile
   StepThread thread_{io_, [this] { take_back(); }};
 };
 
-/// One of them, from its complete ClientHello to its end. Counts itself when destroyed, as failed
+/// One handshake, from its complete ClientHello to its end. Counts itself when destroyed, as failed
 /// unless end() was called.
 class Handshake final : private HandshakeQueue::Entry, public Cancellable {
  public:
-  /// `stream` is closed if there are too many. `may_cost_much`: a step, for its group or its key.
+  /// `stream` is closed if there are too many. `may_cost_much`: a step is expensive, because of its
+  /// group or its key.
   Handshake(Handshakes& all, Stream& stream, bool may_cost_much)
       : all_(all), stream_(stream), may_cost_much_(may_cost_much) {}
   ~Handshake();
@@ -89,20 +91,20 @@ class Handshake final : private HandshakeQueue::Entry, public Cancellable {
     Work& work_;
   };
 
-  /// Awaited: calls `work` when it has its turn, here or on the thread, where nothing but `work`
-  /// may use the stream meanwhile. False after give_up(), which may have come before or during it.
+  /// Awaitable: calls `work` when the handshake has its turn, on the loop or on the thread.
+  /// Meanwhile only `work` may use the stream. False after give_up(), before or during the wait.
   template <class Work>
   Step<Work> step(Work& work) {
     return {*this, work};
   }
-  /// Its time is over, or the worker's: it gets no turn any more and does not wait for one. A step
-  /// that runs on the thread comes to its end first.
+  /// Ends the handshake on a timeout or when the worker stops: it gets no more turns. A step that
+  /// runs on the thread completes first.
   void give_up();
   void cancel() override { give_up(); }
   void close() override { give_up(); }
 
   enum class Outcome : std::uint8_t { failed, completed, timed_out, displaced };
-  /// Displaced stays displaced.
+  /// A displaced handshake keeps that outcome.
   void end(Outcome outcome) {
     if (outcome_ != Outcome::displaced) outcome_ = outcome;
   }
@@ -114,9 +116,9 @@ class Handshake final : private HandshakeQueue::Entry, public Cancellable {
   Handshakes& all_;
   Stream& stream_;
   bool may_cost_much_;
-  Suspended task_;              ///< waits for its step
-  std::function<void()> work_;  ///< of that step
-  std::exception_ptr thrown_;   ///< by it
+  Suspended task_;              ///< waits for the step of this handshake
+  std::function<void()> work_;  ///< the step
+  std::exception_ptr thrown_;   ///< thrown by the step
   bool is_given_up_ = false;
   Outcome outcome_ = Outcome::failed;
 };

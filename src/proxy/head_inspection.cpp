@@ -8,8 +8,8 @@
 namespace weir::proxy {
 namespace {
 
-/// RFC 9110 section 7.8. The offer of a request with a body is ignored, as a server may do: the
-/// tunnel would begin in the middle of a message.
+/// Stores the offered protocols (RFC 9110 section 7.8). The offer of a request with a body is
+/// ignored, as a server may do, because the tunnel would begin in the middle of a message.
 void note_upgrade(ReceivedRequest& request) {
   if (!request.connection.upgrade || request.view.version_minor == 0 || request.has_body()) return;
   http::append_upgrade_offer(request.upgrade, request.view.fields);

@@ -1,4 +1,4 @@
-// From the bytes of a request head to a request that can be routed and forwarded. Pure.
+// Turns the bytes of a request head into a request that can be routed and forwarded. Pure.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ http::RawBytes raw_bytes(const Downstream& downstream);
 /// True if downstream.max_body is set and `body_size` exceeds it.
 bool is_too_large(const Downstream& downstream, std::uint64_t body_size);
 
-/// Parses a whole head that request.peer sent. All views point into `head`. Returns why the request
-/// is refused, if it is. While request.keep_alive is false, it is unknown where the next request
-/// would begin.
+/// Parses a whole head that request.peer sent. All views point into `head`. Returns the refusal, if
+/// the request is refused. While request.keep_alive is false, the start of the next request is
+/// unknown.
 std::optional<http::Refusal> inspect_head(const RequestRules& rules, const Settings& config,
                                           std::string_view head, ReceivedRequest& request);
 

@@ -10,8 +10,8 @@
 namespace weir::proxy {
 namespace {
 
-/// Every line of a head ends in CRLF, and so does the head: a walk over characters that are allowed
-/// stops there at the latest.
+/// True if the head ends in an empty line. A scan over allowed characters then stops at this CRLF
+/// at the latest.
 bool is_whole(std::string_view head) {
   return head.ends_with("\r\n\r\n");
 }
@@ -27,14 +27,14 @@ std::string_view token_at(const char* begin) {
   return between(begin, end);
 }
 
-/// The high bits of those of eight characters that are control characters, HTAB among them for
-/// once; the lowest that is set is right.
+/// Sets the high bit of each of eight bytes that is a control character, HTAB included. Only the
+/// lowest bit set is reliable.
 std::uint64_t controls_in(const char* eight) {
   const std::uint64_t bytes = eight_bytes(eight);
   return less_than(bytes, 0x20) | zeros_in(bytes ^ in_each_byte(0x7f));
 }
 
-/// Of a field value or a reason phrase, up to the end of the line if that is one.
+/// Returns a field value or a reason phrase, up to the end of the line, if the text reaches it.
 std::string_view text_at(const char* begin, const char* head_end) {
   const char* end = begin;
   while (std::endian::native == std::endian::little && head_end - end >= 8) {
@@ -49,7 +49,7 @@ std::string_view text_at(const char* begin, const char* head_end) {
   return between(begin, end);
 }
 
-/// Visible characters; bytes from 0x80 as well, which some send without encoding them.
+/// Returns the visible characters, and bytes from 0x80, which some clients send unencoded.
 std::string_view target_at(const char* begin) {
   const char* end = begin;
   while (*end != ' ' && *end != '\t' && !http::is_control(*end))
@@ -65,7 +65,7 @@ bool is_line_end(const char* at) {
   return at[0] == '\r' && at[1] == '\n';
 }
 
-/// "HTTP/1.1" or "HTTP/1.0" as 11 or 10; nothing else.
+/// Returns 11 for "HTTP/1.1" and 10 for "HTTP/1.0"; nothing else is accepted.
 std::optional<int> version_of(std::string_view text) {
   if (text == "HTTP/1.1") return 11;
   if (text == "HTTP/1.0") return 10;
@@ -75,8 +75,8 @@ std::optional<int> version_of(std::string_view text) {
 constexpr std::size_t version_size = 8;
 constexpr std::size_t before_reason = 5;
 
-/// Of " 200 OK". The reason may be empty, and then some servers leave the space before it out,
-/// which RFC 9112 section 4 does not allow.
+/// Parses a status such as " 200 OK". The reason may be empty; some servers then omit the space
+/// before it, which RFC 9112 section 4 does not allow.
 std::optional<int> status_of(std::string_view text) {
   if (text.size() < before_reason - 1 || text[0] != ' ') return std::nullopt;
   if (text.size() >= before_reason && text[4] != ' ') return std::nullopt;
@@ -85,8 +85,9 @@ std::optional<int> status_of(std::string_view text) {
   return (digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0');
 }
 
-/// The field lines from `at` on, and the empty line, behind which `end` is (RFC 9112 section 5).
-/// A line that begins with white space is refused: it would continue the one before (section 5.2).
+/// Parses the field lines from `at` on and the empty line, after which `end` points (RFC 9112
+/// section 5). A line that begins with white space is refused, because it would continue the
+/// previous one (section 5.2).
 bool parse_fields(const char* at, const char* end, std::vector<http::FieldView>& fields) {
   while (*at != '\r') {
     const std::string_view name = token_at(at);
@@ -103,7 +104,7 @@ bool parse_fields(const char* at, const char* end, std::vector<http::FieldView>&
   return at + 2 == end && is_line_end(at);
 }
 
-/// "HTTP/" DIGIT "." DIGIT at the end of the request line, with other digits than ours.
+/// True if the request line ends in "HTTP/" DIGIT "." DIGIT with an unsupported version.
 bool has_other_version(std::string_view head) {
   constexpr std::string_view form = " HTTP/x.x";
   const std::string_view line = head.substr(0, head.find("\r\n"));

@@ -1,7 +1,7 @@
-// Message heads as views, read strictly (RFC 9112): no message object, no copies
+// Message heads as views, parsed strictly (RFC 9112): no message object, no copies
 // (docs/adr/0017-heads-are-parsed-here.md).
 //
-// The caller waits until a head has arrived whole (find_head_end) and parses it in one go, so all
+// The caller waits until a whole head has arrived (find_head_end) and parses it in one pass, so all
 // views point into its buffer. Not thread-safe.
 #pragma once
 
@@ -17,21 +17,21 @@
 
 namespace weir::proxy {
 
-/// More fields than this are refused as a too large head.
+/// A head with more fields than this is refused as too large.
 inline constexpr std::size_t most_fields = 256;
 
 struct HeadEnd {
   enum class State : unsigned char { incomplete, complete, malformed };
   State state = State::incomplete;
-  std::size_t size = 0;  ///< complete: bytes of the head, its empty line included
+  std::size_t size = 0;  ///< complete: bytes of the head, including its empty line
 };
 
-/// Looks for the empty line; `scanned` remembers how far earlier calls on the same head came (0 at
-/// first). A line that ends in LF alone is malformed at once: waiting for the rest would only time
-/// out (RFC 9112 section 2.2).
+/// Looks for the empty line. `scanned` stores how far earlier calls on the same head got (0 at
+/// first). A line that ends in LF alone is malformed at once, because waiting for the rest would
+/// end in a timeout (RFC 9112 section 2.2).
 HeadEnd find_head_end(std::string_view data, std::size_t& scanned);
 
-/// What a head holds besides its fields, as the parser found it.
+/// The start line of a head.
 struct RequestLine {
   std::string_view method;
   std::string_view target;
@@ -43,20 +43,20 @@ struct StatusLine {
   int version = 11;
 };
 
-/// Why parse_request_head did not take this head: 431 with too many fields, 505 for a version of
-/// HTTP that is none of ours (RFC 9112 section 2.3), else 400.
+/// Returns why parse_request_head rejected this head: 431 with too many fields, 505 for an
+/// unsupported version of HTTP (RFC 9112 section 2.3), else 400.
 http::Refusal why_refused(std::string_view head, std::span<const http::FieldView> fields);
 
-/// Why a head that does not end within `begin`, the first bytes of it, is refused: by the part that
-/// is too long. RFC 9112 section 3: a method longer than any that is implemented is 501, a target
-/// 414; a request line that goes on after them is malformed.
+/// Returns why a head that does not end within `begin`, its first bytes, is refused, depending on
+/// the part that is too long. RFC 9112 section 3: a method longer than any that is implemented is
+/// 501, a target 414; a request line that continues after them is malformed.
 Failure fault_of_large_head(std::string_view begin);
 
-/// Moves white space that stands before a field's colon behind it, in place; true if there was
-/// some. A proxy takes it out of responses (RFC 9112 section 5.1).
+/// Moves white space before the colon of a field to after it, in place; true if there was some. A
+/// proxy removes it from responses (RFC 9112 section 5.1).
 bool move_space_behind_colons(std::span<char> head);
 
-/// Parse one whole head; empty if it is not valid. The views point into `head`.
+/// Parses one whole head; empty if it is not valid. The views point into `head`.
 std::optional<RequestLine> parse_request_head(std::string_view head,
                                               std::vector<http::FieldView>& fields);
 std::optional<StatusLine> parse_response_head(std::string_view head,

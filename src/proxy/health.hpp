@@ -1,19 +1,19 @@
-// What active checks say of a server. Pure, not thread-safe.
+// The health of a server according to active checks. Pure, not thread-safe.
 //
-// Before the first check the server is taken to be up, and the first check decides alone: a server
-// that is down when Weir starts gets no requests for longer than one check takes.
+// Before the first check the server is up. The first check decides alone, so a server that is down
+// when Weir starts gets requests for no longer than one check takes.
 #pragma once
 
 namespace weir::proxy {
 
 class Health {
  public:
-  /// `rise` good answers in a row bring a server back that was down; `fall` failures in a row put
-  /// one down.
+  /// `rise` successful checks in a row mark a server up that was down; `fall` failures in a row
+  /// mark it down.
   Health(int rise, int fall) : rise_(rise), fall_(fall) {}
 
   bool is_up() const { return up_; }
-  /// What was found so far stays.
+  /// Changes the thresholds; keeps the results so far.
   void set(int rise, int fall) {
     rise_ = rise;
     fall_ = fall;
@@ -39,7 +39,7 @@ class Health {
   int fall_;
   bool up_ = true;
   bool known_ = false;
-  int against_ = 0;  ///< checks in a row that say the opposite
+  int against_ = 0;  ///< checks in a row that contradict the current state
 };
 
 }  // namespace weir::proxy

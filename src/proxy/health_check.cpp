@@ -42,7 +42,7 @@ void HealthCheck::stop() {
   if (connection_) cut();
 }
 
-/// A task on its way from one operation to the next looks at the flag.
+/// A task between two operations reads the flag.
 void HealthCheck::cut() {
   was_cut_ = true;
   connection_->stream.close();
@@ -54,11 +54,11 @@ Task<> HealthCheck::run([[maybe_unused]] std::shared_ptr<HealthCheck> self, std:
   if (!ec) good = co_await is_answered_well();
   if (!good && was_asked_ && !stopped_) record_failure();
   connection_.reset();
-  // Without a descriptor nothing was found out about the server.
+  // Without a descriptor the check has no result.
   if (!stopped_ && ec != asio::error::no_descriptors) server_->checked(good);
 }
 
-/// The server took the connection, and then?
+/// Records why a server that accepted the connection failed the check.
 void HealthCheck::record_failure() {
   std::string what = "got no answer in HTTP/1.1";
   if (was_cut_) {

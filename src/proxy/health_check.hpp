@@ -1,7 +1,6 @@
-// Asks one server from time to time whether it is well: a GET on a connection of its own, answered
-// 2xx or 3xx.
+// Checks one server at an interval: a GET on a connection of its own, answered 2xx or 3xx.
 //
-// Driven by the worker's ticks; runs on its loop only. A check in progress keeps it in existence.
+// Driven by the worker's ticks; runs on its loop only. A check in progress keeps this object alive.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +13,19 @@ namespace weir::proxy {
 
 class HealthCheck : public std::enable_shared_from_this<HealthCheck> {
  public:
-  /// `seed` chooses when the first check comes, within the first second: neither all workers nor
-  /// all servers at once.
+  /// `seed` selects the time of the first check, within the first second, so that checks of
+  /// different workers and servers are spread.
   HealthCheck(asio::io_context& io, std::shared_ptr<UpstreamServer> server,
               upstream::HealthCheck settings, std::uint64_t seed);
 
   const upstream::HealthCheck& settings() const { return settings_; }
-  /// It is one of this generation.
+  /// Assigns the check to this generation.
   void begin(std::uint64_t generation) { generation_ = generation; }
   std::uint64_t generation() const { return generation_; }
 
   /// Starts a check that is due and ends one that takes too long.
   void on_tick(std::uint64_t tick);
-  /// No more of them.
+  /// Stops checking.
   void stop();
 
  private:

@@ -33,8 +33,8 @@ void Http1Connection::turn_away(Context& context, ListenerConnections& listener,
   spawn(context.io, guard(std::move(connection), std::move(task)));
 }
 
-/// Errors are values. An exception, for lack of memory or by a defect, ends this connection and no
-/// other.
+/// Errors are values. An exception, caused by lack of memory or by a defect, ends this connection
+/// only.
 Task<> Http1Connection::guard(std::unique_ptr<Http1Connection> connection, Task<> task) {
   try {
     Task<> ends_first = std::move(task);
@@ -101,7 +101,8 @@ Task<> Http1Connection::run(ListenerOptions options) {
       co_await exchange_->serve();
     }
     finish();
-    // Closed meanwhile, by an abort: what has arrived of the next request is not served.
+    // An abort may have closed the stream: the part of the next request that has arrived is not
+    // served.
     if (!responder_.keeps_connection() || !client_.stream.is_open()) break;
     const Downstream& limits = exchange_->settings().downstream;
     if (body_.has_rest() && !co_await body_.discard(limits.max_drain, limits.body_timeout)) break;
@@ -150,9 +151,10 @@ Task<Failure> Http1Connection::read_head() {
   for (bool is_there = context().turns.are_many();; is_there = false) {
     if (const Failure failure = look_for_head(scanned); failure != Failure::none) co_return failure;
     if (head_size_ != 0) co_return Failure::none;
-    // Read before each wait as well: a deadline that comes while nothing is read ends nothing.
+    // Checked before each wait as well, because a deadline without a read in progress has no
+    // effect.
     if (watchdog.timed_out() || watchdog.aborted()) co_return why_no_head();
-    // TLS may hold bytes that the socket does not show.
+    // TLS may hold bytes that are not visible on the socket.
     const bool is_idle = input.empty() && !stream.is_secure();
     if (is_idle && !is_there) co_await stream.socket().async_wait(Socket::wait_read, into(ec));
     if (ec) co_return why_no_head();
@@ -182,7 +184,7 @@ void Http1Connection::release_input() {
   context().give_back_head_buffer(client_.input.release());
 }
 
-/// Sets head_size_ if the head has arrived whole; else makes room for more of it.
+/// Sets head_size_ if a whole head has arrived; otherwise makes room for more.
 Failure Http1Connection::look_for_head(std::size_t& scanned) {
   const auto& limits = context().generation->config.downstream;
   InputBuffer& input = client_.input;
@@ -234,7 +236,7 @@ std::optional<http::Refusal> Http1Connection::inspect_head() {
       proxy::inspect_head(*exchange_->generation().blueprint, exchange_->settings(),
                           client_.input.data().substr(0, head_size_), request);
   if (request.view.method.empty()) return refusal;
-  client_.input.consume(head_size_);  // the views hold until something is read
+  client_.input.consume(head_size_);  // the views are valid until the next read
   body_.begin(request);
   return refusal;
 }
@@ -253,15 +255,15 @@ void Http1Connection::look_after_client() {
 void Http1Connection::drain() {
   Watchdog& watchdog = client_.watchdog;
   if (watchdog.phase() == Phase::idle) watchdog.arm(Phase::idle, drain_grace);
-  // There is no request in progress here either, but a handshake may be.
+  // No request is in progress here either, but a handshake may be.
   if (watchdog.phase() == Phase::open && !watchdog.timed_out())
     watchdog.arm(Phase::open,
                  std::min(drain_handshake, context().generation->config.downstream.head_timeout));
 }
 
-/// Lets the client read the response before the connection ends: a close with unread bytes resets
-/// it, and the reset may overtake the response (RFC 9112 section 9.6). So what the client still
-/// sends is read and dropped, for a moment.
+/// Lets the client read the response before the connection ends. A close with unread bytes resets
+/// the connection, and the reset may overtake the response (RFC 9112 section 9.6). So the client's
+/// remaining bytes are read and dropped for a short time.
 Task<> Http1Connection::linger() {
   Stream& stream = client_.stream;
   Watchdog& watchdog = client_.watchdog;

@@ -34,11 +34,11 @@ class Http1Connection {
   Http1Connection(const Http1Connection&) = delete;
   Http1Connection& operator=(const Http1Connection&) = delete;
 
-  /// Ends a request whose client has left while its upstream is waited for. Nothing is read from
-  /// the client then, so this is called once a second.
+  /// Ends a request whose client has disconnected while the upstream's response is awaited. Nothing
+  /// is read from the client in that state, so this is called once a second.
   void look_after_client();
-  /// The worker or the listener stops: an idle connection gets a short grace, a busy one closes
-  /// after its response.
+  /// Called when the worker or the listener stops: an idle connection gets a short grace period, a
+  /// busy one closes after its response.
   void drain();
   bool is_of(const ListenerConnections& listener) const { return &client_.listener == &listener; }
   void abort() { client_.watchdog.abort(); }
@@ -65,13 +65,13 @@ class Http1Connection {
   identity::IpAddress peer_;
   bool peer_is_trusted_ = false;
   bool is_refused_;                 ///< it does not count towards max_connections
-  bool has_own_upstreams_ = false;  ///< idle upstream connections that nobody else may use
+  bool has_own_upstreams_ = false;  ///< has idle upstream connections that only it may reuse
   std::uint64_t trusted_by_ = 0;    ///< the generation that peer_is_trusted_ comes from; 0: none
   std::uint64_t number_;            ///< unique in the worker
   std::size_t index_;               ///< in the worker's list
   Http1RequestBody body_{client_};
   Http1Responder responder_{client_, body_};
-  std::size_t head_size_ = 0;           ///< 0: it has not arrived whole
+  std::size_t head_size_ = 0;           ///< 0: no whole head has arrived
   std::unique_ptr<Exchange> exchange_;  ///< none while the connection is idle
 };
 

@@ -43,7 +43,7 @@ BodyState Http1RequestBody::pull(std::string_view& piece) {
 Task<error_code> Http1RequestBody::fill() {
   if (!buffer_) {
     buffer_ = connection_.context.take_body_buffer();
-    // The rest of a piece that is not complete yet, such as a trailer line, moves along.
+    // The rest of an incomplete piece, such as a trailer line, is moved too.
     kept_.continue_in_buffer(source_->continue_in(*buffer_), keep_most_);
     reads_buffer_ = true;
   }

@@ -1,7 +1,8 @@
 // A request body on an HTTP/1 connection.
 //
-// What arrived with the head is read from the head's buffer. The rest is read into a buffer of its
-// own, because the views of the request point into the head. Used from its worker's loop only.
+// Bytes that arrived with the head are read from the head's buffer. The rest is read into a
+// separate buffer, because the views of the request point into the head. Used from its worker's
+// loop only.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ class Http1RequestBody final : public RequestBody {
   Http1RequestBody(const Http1RequestBody&) = delete;
   Http1RequestBody& operator=(const Http1RequestBody&) = delete;
 
-  /// The body of the request whose head has just been taken from the connection's input.
+  /// Begins the body of the request whose head has just been consumed from the connection's input.
   void begin(const ReceivedRequest& request);
 
   BodyState pull(std::string_view& piece) override;
@@ -34,12 +35,12 @@ class Http1RequestBody final : public RequestBody {
   bool is_kept() const override { return kept_.is_whole(); }
   void rewind() override;
 
-  /// Some of it has been used, so it cannot be discarded any more.
+  /// True if a part of it has been used, so it cannot be discarded any more.
   bool is_touched() const { return received_ > 0 || buffer_ != nullptr; }
-  /// Something has to happen before the next head can be read.
+  /// True if the rest must be handled before the next head can be read.
   bool has_rest() const { return buffer_ != nullptr || !has_ended_; }
-  /// Reads the rest of a body that is not touched, at most `most` bytes, and drops it; what follows
-  /// the body is in the connection's input then. False if that is too much or does not come.
+  /// Reads and drops the rest of an untouched body, at most `most` bytes; the connection's input
+  /// then starts after the body. False if the rest is larger or does not arrive.
   Task<bool> discard(std::size_t most, Duration step_timeout);
   /// Counts the bytes of a tunnel as received.
   std::uint64_t& received_counter() { return received_; }

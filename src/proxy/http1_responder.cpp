@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t tunnel_input = 4 * 1024;
 
-/// The text of a response that Weir makes itself.
+/// Appends the text of a response that Weir generates itself.
 void append_own_answer(std::string& text, const OwnAnswer& answer, const ClientHop& client,
                        std::string_view date, bool has_body) {
   Appender out(text);
@@ -45,8 +45,8 @@ ClientHop Http1Responder::hop(std::string_view limit_fields) const {
           .limit_fields = limit_fields};
 }
 
-/// Also of what is not a valid request: its sender reads no content after the head (RFC 9110
-/// section 9.3.2). Its bytes are still in the input then.
+/// True for a HEAD request, even if it is not valid: its sender reads no content after the head
+/// (RFC 9110 section 9.3.2). The bytes of an invalid request are still in the input.
 bool Http1Responder::asks_for_head() const {
   const std::string_view method = request_->view.method;
   return method.empty() ? connection_.input.data().starts_with("HEAD ") : method == "HEAD";
@@ -86,7 +86,7 @@ void Http1Responder::begin(const ForwardedAnswer& answer) {
   append_response_head(scratch(), answer.head, client, answer.date);
 }
 
-/// Empty when the building begins: others have used it since.
+/// Cleared at the start of each response, because other connections have used it since.
 std::string& Http1Responder::scratch() {
   connection_.context.output.clear();
   is_building_ = true;
@@ -126,7 +126,7 @@ Task<error_code> Http1Responder::send_from_place(std::string_view piece) {
   return connection_.stream.write(piece);
 }
 
-/// An interim head, or the one of a tunnel.
+/// Sends an interim head, or the head of a tunnel.
 Task<error_code> Http1Responder::send_scratch() {
   is_building_ = false;
   error_code ec;
@@ -162,7 +162,7 @@ Task<bool> Http1Responder::tunnel(TunnelEnd upstream) {
                  .ticks = ticks_in(upstream.idle_timeout)});
   const bool ended_in_order = co_await tunnel.run();
   if (ended_in_order || connection_.watchdog.timed_out()) co_return true;
-  reset();  // the client must not take the cut for the end
+  reset();  // the client must be able to detect the cut
   co_return false;
 }
 

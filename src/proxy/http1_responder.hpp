@@ -20,9 +20,10 @@ class Http1Responder final : public Responder {
   Http1Responder(ClientConnection& connection, Http1RequestBody& body)
       : connection_(connection), body_(body) {}
 
-  /// The response of this request, whose head may not be inspected yet. Both outlive the response.
+  /// Begins the response to this request, whose head may not be inspected yet. Both outlive the
+  /// response.
   void begin_request(const ReceivedRequest& request, const Settings& settings);
-  /// The connection is kept after this response. False until one has been sent.
+  /// True if the connection is kept after this response. False until one has been sent.
   bool keeps_connection() const { return has_begun_ && keep_alive_; }
 
   Task<> answer(OwnAnswer answer) override;

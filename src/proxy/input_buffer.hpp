@@ -1,5 +1,4 @@
-// A flat read buffer: what arrived and was not consumed yet lies in one piece, so that a head can
-// be looked at as views.
+// A flat read buffer: unconsumed bytes are contiguous, so that a head can be parsed as views.
 //
 // Views into data() stay valid until make_room, append or shrink. Not thread-safe.
 #pragma once
@@ -15,7 +14,7 @@ class InputBuffer {
  public:
   explicit InputBuffer(std::size_t capacity)
       : initial_(capacity), capacity_(capacity), bytes_(new char[capacity]) {}
-  /// As after release(): without memory before adopt().
+  /// Creates a buffer in the state after release(): it has no memory before adopt().
   static InputBuffer without_memory(std::size_t first_capacity) {
     return {first_capacity, nullptr};
   }
@@ -34,7 +33,7 @@ class InputBuffer {
     if (begin_ == end_) begin_ = end_ = 0;
   }
 
-  /// What is there now, to be there again after rewind(); as long as nothing was read, moved or
+  /// The current content, which rewind() restores. Valid as long as nothing was read, moved or
   /// appended in between.
   struct Mark {
     std::size_t begin, end;
@@ -46,12 +45,12 @@ class InputBuffer {
   }
 
   /// Makes free_size() positive by moving the data to the front or doubling, up to `most` bytes in
-  /// all; false if it is full.
+  /// all; false if the buffer is full.
   bool make_room(std::size_t most);
   void append(std::string_view data);
-  /// At least `capacity` bytes from now on; only while empty.
+  /// Ensures a capacity of at least `capacity` bytes; only while empty.
   void grow(std::size_t capacity);
-  /// Gives back what a large message made it grow to; only while empty.
+  /// Frees the memory that a large message made it allocate; only while empty.
   void shrink();
   /// Returns its memory and has none from now on, if it has the first capacity; else shrinks and
   /// returns nullptr. Only while empty.

@@ -1,4 +1,4 @@
-// What ended a wait for the upstream from elsewhere. Pure.
+// Determines why a wait for the upstream was interrupted. Pure.
 #pragma once
 
 #include "proxy/failure.hpp"
@@ -6,11 +6,11 @@
 
 namespace weir::proxy {
 
-/// The upload beside the response.
+/// The state of the upload, which runs concurrently with the response.
 struct UploadState {
   Failure failure = Failure::none;
-  bool has_finished = true;         ///< or there is none
-  bool waits_for_upstream = false;  ///< which takes no more
+  bool has_finished = true;         ///< true too if there is no upload
+  bool waits_for_upstream = false;  ///< the upstream accepts no more bytes
 };
 
 /// Returns Failure::none if nothing ended the wait. After a timeout the upstream is at fault if it

@@ -26,8 +26,8 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 using Executor = asio::io_context::executor_type;
-/// A stream socket of any family: TCP and unix sockets are one type, so a connection is written
-/// once.
+/// A stream socket of any family. TCP and unix sockets share one type, so connection code is
+/// written once.
 using Socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
 using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
                                          asio::wait_traits<std::chrono::steady_clock>, Executor>;
@@ -41,8 +41,8 @@ inline Into into(error_code& ec) {
   return {ec};
 }
 
-/// An asynchronous operation of Asio as a task awaits it: begun when awaited, its result (T, or
-/// nothing) that of the await expression. No frame of its own.
+/// An awaitable asynchronous operation of Asio. It starts when awaited, and its result (T, or
+/// nothing) is the value of the await expression. It has no coroutine frame.
 template <class T, class Initiation, class... Args>
 class Operation {
  public:
@@ -66,7 +66,7 @@ class Operation {
  private:
   struct Nothing {};
 
-  /// What Asio calls at the end, or drops if the loop goes away.
+  /// The completion handler, which Asio calls at the end, or destroys with the loop.
   struct Completion {
     Operation& operation;
     Suspended task;
@@ -85,7 +85,7 @@ class Operation {
   std::conditional_t<std::is_void_v<T>, Nothing, std::optional<T>> result_;
 };
 
-/// Starts a task beside the running one.
+/// Starts a task that runs concurrently with the current one.
 inline void spawn(asio::io_context& io, Task<> task) {
   asio::dispatch(io, [start = RootTask::of(std::move(task)).begin()]() mutable { start.resume(); });
 }

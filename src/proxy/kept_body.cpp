@@ -12,7 +12,7 @@ void KeptBody::continue_in_buffer(std::size_t moved, std::size_t limit) {
 
 bool KeptBody::make_room(InputBuffer& buffer) {
   if (!is_whole_) return false;
-  // An empty buffer starts at its front again, where the kept bytes lie.
+  // An empty buffer starts at its front again, where the kept bytes are.
   const InputBuffer::Mark unread = buffer.empty() ? InputBuffer::Mark{size_, size_} : buffer.mark();
   buffer.rewind(unread);
   if (buffer.free_size() > 0) return true;

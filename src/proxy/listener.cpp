@@ -12,7 +12,7 @@
 namespace weir::proxy {
 namespace {
 
-/// Connections accepted in one pass of the loop: other events wait no longer than that.
+/// Connections accepted in one pass of the loop, so that other events are not delayed longer.
 constexpr std::size_t accepts_at_once = 16;
 
 identity::IpAddress address_of(const asio::generic::stream_protocol::endpoint& peer) {
@@ -29,7 +29,7 @@ identity::IpAddress address_of(const asio::generic::stream_protocol::endpoint& p
                 bytes.size());
     return identity::IpAddress::v6(bytes);
   }
-  return identity::IpAddress::v4({127, 0, 0, 1});  // a unix socket: this machine
+  return identity::IpAddress::v4({127, 0, 0, 1});  // a unix socket: the local host
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ Task<> Listener::accept_all() {
     } else if (ec == asio::error::operation_aborted) {
       break;
     } else if (ec != asio::error::connection_aborted) {
-      // Out of descriptors or memory: a retry at once would spin. New connections wait in the
+      // Out of descriptors or memory. An immediate retry would spin; new connections wait in the
       // kernel's queue.
       context_.give_up_idle();
       context_.warn("connections cannot be accepted for the moment: " + ec.message());
@@ -72,7 +72,7 @@ Task<> Listener::accept_all() {
   is_accepting_ = false;
 }
 
-/// Takes connections that are in the kernel's queue. Those of one pass share system calls (Turns).
+/// Accepts connections from the kernel's queue. Connections of one pass share system calls (Turns).
 void Listener::accept_waiting(std::size_t most) {
   error_code ec;
   asio::generic::stream_protocol::endpoint peer;
@@ -100,8 +100,8 @@ void Listener::welcome(Socket socket, const asio::generic::stream_protocol::endp
   try {
     const bool accepted = has_room();
     (accepted ? context_.counters.accepted : context_.counters.refused).add();
-    // Closed at once, without an answer: beyond a margin, because the answer needs the descriptor
-    // too, and with TLS, because it needs a handshake.
+    // Beyond a margin the connection is closed without an answer, because the answer needs the
+    // descriptor too. The same applies to TLS, because the answer needs a handshake.
     const bool is_answered =
         !options_.tls && context_.open_refusals.load(std::memory_order_relaxed) < refusals_at_once;
     if (accepted) {

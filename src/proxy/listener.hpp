@@ -21,14 +21,15 @@ class Listener {
  public:
   Listener(Context& context, ListeningSocket socket, ListenerOptions options);
   void start();
-  /// For connections accepted from now on.
+  /// Applies to connections accepted from now on.
   void use(ListenerOptions options) { options_ = std::move(options); }
-  /// Takes what the kernel has already accepted, so that nobody who connected is reset, then
-  /// closes.
+  /// Accepts the connections that are already in the kernel's queue, so that none of them is reset,
+  /// then closes the socket.
   void stop();
-  /// Stops, and ends its connections: after the request in progress, idle ones after a short grace.
+  /// Stops and ends its connections: busy ones after the request in progress, idle ones after a
+  /// short grace period.
   void remove();
-  /// Nothing uses it any more: it has stopped, and its connections have ended.
+  /// True if it has stopped and its connections have ended, so nothing uses it any more.
   bool has_ended() const { return !is_accepting_ && connections_.count == 0; }
 
  private:

@@ -66,12 +66,12 @@ int open_bound(Address& address, bool reuse_port) {
   if (descriptor < 0) return -1;
   const int on = 1;
   ::setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  // The same on every machine, whatever net.ipv6.bindv6only is: :: takes IPv4 as well.
+  // Independent of net.ipv6.bindv6only: :: accepts IPv4 as well.
   const int off = 0;
   if (address.storage.ss_family == AF_INET6)
     ::setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
   if (reuse_port) ::setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
-  // Linux copies it to accepted sockets.
+  // Linux copies the option to accepted sockets.
   if (address.storage.ss_family != AF_UNIX)
     ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   if (::bind(descriptor, address.get(), address.size) == 0) return descriptor;
@@ -98,7 +98,7 @@ Endpoint local_endpoint(const Address& address) {
           .unix_path = {}};
 }
 
-/// A socket file on which nobody listens was left by a process that was killed.
+/// Removes a socket file without a listener, which a killed process has left.
 void remove_stale(Address& address, const std::string& path) {
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) return;
@@ -130,7 +130,7 @@ Result<BoundAddress> listen_on_tcp(const Endpoint& endpoint, std::size_t count,
                                    const IsLeaving& is_leaving) {
   auto address = tcp_address(endpoint);
   if (!address) return address.error();
-  // Without SO_REUSEPORT first: with it two processes of one user would silently share the address.
+  // First without SO_REUSEPORT: with it two processes of one user would silently share the address.
   const bool shares_port = is_leaving && is_leaving(local_endpoint(*address));
   const int probe = open_bound(*address, shares_port);
   if (probe < 0) return problem_of(endpoint, errno);
@@ -144,7 +144,8 @@ Result<BoundAddress> listen_on_tcp(const Endpoint& endpoint, std::size_t count,
     if (descriptor < 0) return problem_of(endpoint, errno);
     bound.sockets.emplace_back(descriptor);
   }
-  // If it is rejected later, it must not have taken connections from the address that stays then.
+  // If the configuration is rejected later, the new sockets must not have accepted connections
+  // meanwhile.
   if (!shares_port) {
     if (auto started = start_listening(bound); !started) return started.error();
   }

@@ -1,5 +1,5 @@
-// The responses that Weir makes itself: refusals, failures and denials as problem details (RFC
-// 9457). Pure: the text is built in the strings that the caller passes, which the answer views.
+// The responses that Weir generates itself: refusals, failures and denials as problem details (RFC
+// 9457). Pure: the text is built in the strings that the caller passes, and the answer views them.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace weir::proxy {
 
-/// `route`: the request's, whose challenge a 401 carries; nullptr: none yet.
+/// `route`: the route of the request, whose challenge is added to a 401; nullptr: none yet.
 OwnAnswer refusal_answer(const http::Refusal& refusal, const Route* route,
                          const DecisionRecord& decision, std::string& body);
 

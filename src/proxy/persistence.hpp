@@ -10,17 +10,17 @@
 namespace weir::proxy {
 
 struct Persistence {
-  bool client_wants = false;         ///< its version and its Connection field
+  bool client_wants = false;         ///< according to its version and its Connection field
   bool draining = false;             ///< the worker or the listener stops
-  bool request_will_be_read = true;  ///< to the end of its body: the next one begins there
+  bool request_will_be_read = true;  ///< to the end of its body, where the next one begins
 };
 bool is_kept(const Persistence& persistence);
 
-/// A client of HTTP/1.0 finds the end of such a response only by the end of the connection.
+/// True if only the end of the connection ends the response for an HTTP/1.0 client.
 bool ends_with_connection(std::uint8_t version_minor, http::Framing::Kind response_body);
 
-/// True if the unread body is small enough to be read and dropped after a response, and on its way
-/// already: a client that waits for 100 does not send it.
+/// True if the unread body is small enough to be read and dropped after a response, and is already
+/// on its way: a client that waits for 100 does not send it.
 bool is_worth_reading(const ReceivedRequest& request, std::size_t max_drain);
 
 }  // namespace weir::proxy

@@ -33,12 +33,12 @@ std::size_t u16_at(std::string_view data, std::size_t at) {
   return static_cast<std::size_t>(byte_at(data, at) << 8 | byte_at(data, at + 1));
 }
 
-/// As much of `data` as there is agrees with `start`.
+/// True if `data`, as far as it has arrived, agrees with `start`.
 bool may_start_with(std::string_view data, std::string_view start) {
   return start.starts_with(data.substr(0, start.size()));
 }
 
-/// Up to the next space or the end; `rest` moves behind it.
+/// Returns the text up to the next space or the end; `rest` then starts after it.
 std::string_view next_word(std::string_view& rest) {
   const std::size_t space = rest.find(' ');
   const std::string_view word = rest.substr(0, space);
@@ -82,7 +82,7 @@ ProxyHeader parse_v1(std::string_view data) {
   return complete(end + 2, source);
 }
 
-/// CRC-32C, Castagnoli, bit by bit: seldom there, and short.
+/// CRC-32C (Castagnoli), bit by bit, because checksums are rare and headers short.
 std::uint32_t crc32c(std::string_view data, std::size_t zero_from, std::size_t zero_size) {
   std::uint32_t crc = 0xffffffff;
   for (std::size_t i = 0; i < data.size(); ++i) {
@@ -93,7 +93,7 @@ std::uint32_t crc32c(std::string_view data, std::size_t zero_from, std::size_t z
   return ~crc;
 }
 
-/// Each extension lies within the header, and a checksum, if there is one, is right.
+/// True if each extension lies within the header and a checksum, if present, is correct.
 bool has_sound_extensions(std::string_view header, std::size_t at) {
   while (at < header.size()) {
     if (header.size() - at < tlv_head_size) return false;
@@ -129,7 +129,7 @@ ProxyHeader parse_v2(std::string_view data) {
   // Section 2.2: families, and sizes of their addresses; other values are invalid.
   std::size_t address_size = 0;
   switch (family) {
-    case 0x00:  // unspecified: nothing is known of what follows
+    case 0x00:  // unspecified: the meaning of the rest is unknown
       return data.size() < size ? ProxyHeader{} : complete(size);
     case 0x11:
     case 0x12:
@@ -153,7 +153,7 @@ ProxyHeader parse_v2(std::string_view data) {
   if (!has_sound_extensions(header, v2_fixed_size + address_size)) return malformed();
   if (family == 0x11) return complete(size, IpAddress::v4(bytes_at<4>(header, v2_fixed_size)));
   if (family == 0x21) return complete(size, IpAddress::v6(bytes_at<16>(header, v2_fixed_size)));
-  return complete(size);  // datagrams and unix sockets: as unspecified
+  return complete(size);  // datagrams and unix sockets: treated as unspecified
 }
 
 }  // namespace

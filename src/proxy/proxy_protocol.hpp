@@ -1,6 +1,6 @@
-// The PROXY protocol, versions 1 and 2: what a proxy that passes on bytes says about the client it
-// speaks for (haproxy.org, proxy-protocol.txt). Read strictly: what is not exactly such a header is
-// malformed.
+// The PROXY protocol, versions 1 and 2: a proxy that forwards bytes sends the address of its client
+// in a header (haproxy.org, proxy-protocol.txt). Parsed strictly: anything that is not exactly such
+// a header is malformed.
 //
 // Pure; no allocation.
 #pragma once
@@ -14,23 +14,23 @@
 
 namespace weir::proxy {
 
-/// Longest header that is read; version 2 could say 64 KiB, and nobody does.
+/// The longest header accepted; version 2 allows 64 KiB, which no proxy sends.
 inline constexpr std::size_t longest_proxy_header = 4096;
 
 struct ProxyHeader {
   enum class State : std::uint8_t {
-    incomplete,  ///< so far it may become one
+    incomplete,  ///< a valid prefix of a header
     complete,
     malformed,
   };
   State state = State::incomplete;
   std::size_t size = 0;  ///< when complete: the connection's own bytes begin here
-  /// The client. None for LOCAL, UNKNOWN and families that are no IP addresses: the peer speaks for
-  /// itself.
+  /// The client. Empty for LOCAL, UNKNOWN and families that are not IP: the peer is the client
+  /// then.
   std::optional<identity::IpAddress> source;
 };
 
-/// `data` is everything that has arrived; what follows the header is not looked at.
+/// `data` is everything that has arrived; bytes after the header are ignored.
 ProxyHeader parse_proxy_header(std::string_view data);
 
 }  // namespace weir::proxy

@@ -17,24 +17,24 @@ namespace weir::proxy {
 struct ReceivedRequest {
   http::RequestView view;               ///< its method is empty until the head has been parsed
   std::vector<http::FieldView> fields;  ///< of the view
-  std::string target_storage;           ///< of the target, when it is no part of the head
+  std::string target_storage;           ///< of the target, if it is not a part of the head
   http::ConnectionOptions connection;
   http::Framing framing;   ///< of the body
   bool is_framed = false;  ///< the framing has been found
-  std::string upgrade;     ///< the protocols that the client offers, as a list
+  std::string upgrade;     ///< the protocols that the client offers, comma-separated
   std::string_view scheme = "http";
   identity::IpAddress peer;
   bool peer_is_trusted = false;
   identity::IpAddress client;  ///< the peer until the head has been inspected
-  bool keep_alive = false;     ///< the client's wish; false until the head has been inspected
+  bool keep_alive = false;     ///< requested by the client; false until the head has been inspected
 
-  /// True too if that is not known.
+  /// True also if that is unknown.
   bool has_body() const {
     if (!is_framed) return true;
     return framing.kind != http::Framing::Kind::none &&
            framing != http::Framing{http::Framing::Kind::length, 0};
   }
-  /// Ready for the next request; keeps the memory of its texts.
+  /// Prepares for the next request; keeps the memory of its strings.
   void clear();
 };
 

@@ -1,4 +1,4 @@
-// Counts one request in the counters of its route, once, whichever phase ends it.
+// Counts one request in the counters of its route, exactly once, in whichever phase it ends.
 #pragma once
 
 #include "base/time.hpp"
@@ -8,14 +8,14 @@ namespace weir::proxy {
 
 class RequestCount {
  public:
-  /// `unrouted`: where it counts unless it gets a route.
+  /// `unrouted`: the counters of a request without a route.
   void begin(RouteCounters& unrouted, Instant now) {
     counters_ = &unrouted;
     started_at_ = now;
     is_done_ = false;
   }
   void use(RouteCounters& route) { counters_ = &route; }
-  /// Status 0, without an answer, counts nowhere. Later calls do nothing.
+  /// Counts the request. Status 0, no response, is not counted. Later calls do nothing.
   void count(int status, Instant now) {
     if (!is_done_ && status != 0) counters_->count(status, now - started_at_);
     is_done_ = true;

@@ -1,5 +1,5 @@
-// The routes of one request, and what their limits see of it: from an inspected head to a limiter's
-// question. Needs no connection and no loop. Owned by the exchange and used again; not thread-safe.
+// The routes of one request, and the inputs of their limits: from an inspected head to the input of
+// the limiter. Needs no connection and no loop. Owned by the exchange and reused; not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ namespace weir::proxy {
 
 class RequestRoutes {
  public:
-  /// Returns why the request is refused, if it is. Views `config` and `request` from then on.
+  /// Returns the refusal, if the request is refused. Views `config` and `request` from then on.
   std::optional<http::Refusal> find(const RequestRules& rules, const Settings& config,
                                     const ReceivedRequest& request);
 
-  /// The request belongs to this candidate from now on.
+  /// Assigns the request to this candidate.
   void choose(const Settings& config, std::size_t candidate) {
     route_ = &config.routes[routed_.candidates[candidate].route];
   }
@@ -30,7 +30,7 @@ class RequestRoutes {
   /// The route that the request belongs to; nullptr: none yet.
   const Route* route() const { return route_; }
   const routing::RoutedRequest& routed() const { return routed_; }
-  /// One for each route that the request may be for; empty if it is not limited.
+  /// One entry for each route that the request may belong to; empty if it is not limited.
   std::span<const limiter::RouteEvidence> evidence() const { return evidence_.routes(); }
 
  private:

@@ -31,7 +31,7 @@ void add_fields_of_routes(const Settings& config, std::vector<std::string>& name
 std::vector<std::string> fields_of_identities_and_routes(const Settings& config) {
   std::vector<std::string> names = fields_of_identities(config);
   add_fields_of_routes(config, names);
-  // Each request is searched for each name, and many routes may name the same one.
+  // Each request is searched for each name, and many routes may use the same one.
   const auto is_before = [](const std::string& a, const std::string& b) {
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
       return http::to_lower(x) < http::to_lower(y);

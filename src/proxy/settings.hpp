@@ -24,26 +24,26 @@ namespace weir::proxy {
 struct Listen {
   Endpoint address;
   std::vector<tls::CertificateFiles> certificates{};  ///< none: no TLS; the first is the default
-  tls::Parameters tls{};                              ///< of no meaning without certificates
-  bool proxy_protocol = false;  ///< each connection begins with a PROXY header, from trusted peers
+  tls::Parameters tls{};                              ///< ignored without certificates
+  bool proxy_protocol = false;  ///< each connection begins with a PROXY header from a trusted peer
   friend bool operator==(const Listen&, const Listen&) = default;
 };
 
-/// Fields whose names have other characters than letters, digits and "-".
+/// The treatment of fields whose names contain characters other than letters, digits and "-".
 enum class UnusualNames : std::uint8_t {
-  pass,  ///< go on, but 400 if a service may take one for a field that decides
-  drop,  ///< are removed, as nginx does
+  pass,  ///< forwarded, but 400 if a service may take one for a field used in a decision
+  drop,  ///< removed, as in nginx
 };
 
-/// Limits and timeouts towards clients.
+/// Limits and timeouts for clients.
 struct Downstream {
   std::size_t max_connections =
       0;  ///< 0: as the file descriptor limit allows; more are answered 503
-  std::size_t max_head = 32 * 1024;   ///< request line and fields: beyond it 431
-  std::size_t max_target = 8 * 1024;  ///< beyond it 414
-  std::uint64_t max_body = 0;         ///< 0: no bound; beyond it 413
+  std::size_t max_head = 32 * 1024;   ///< request line and fields; 431 beyond it
+  std::size_t max_target = 8 * 1024;  ///< 414 beyond it
+  std::uint64_t max_body = 0;         ///< 0: no bound; 413 beyond it
   std::size_t max_drain =
-      64 * 1024;  ///< unread request body that is read and thrown away to keep a connection
+      64 * 1024;  ///< unread request body that is read and dropped to keep a connection
   Duration head_timeout =
       std::chrono::seconds(10);  ///< from the first byte to the end of the head: 408
   Duration idle_timeout = std::chrono::seconds(75);  ///< between requests
@@ -51,7 +51,7 @@ struct Downstream {
   UnusualNames unusual_field_names = UnusualNames::pass;
   bool raw_target_bytes = false;  ///< lets bytes from 0x80 and "\\" pass in a target; else 400
   std::size_t max_handshakes =
-      1024;  ///< TLS handshakes in progress, each worker: beyond it the oldest is closed
+      1024;  ///< TLS handshakes in progress per worker; beyond it the oldest is closed
   friend bool operator==(const Downstream&, const Downstream&) = default;
 };
 
@@ -63,13 +63,13 @@ struct FixedAnswer {
   friend bool operator==(const FixedAnswer&, const FixedAnswer&) = default;
 };
 
-/// A route, and the answer or the upstream for its requests. With `decide`, respond says that the
-/// request may pass; nothing is forwarded.
+/// A route, and the answer or the upstream for its requests. With `decide`, `respond` means that
+/// the request may pass; nothing is forwarded.
 struct Route : routing::Route {
   std::optional<std::size_t> upstream{};  ///< index into Settings::upstreams; else respond
   FixedAnswer respond{};
   std::vector<limiter::Limit> limits{};
-  std::string challenge{};  ///< a WWW-Authenticate line: what a required identity may come in
+  std::string challenge{};  ///< a WWW-Authenticate line for the required identity
   friend bool operator==(const Route&, const Route&) = default;
 };
 

@@ -52,7 +52,7 @@ bool StepThread::start() {
   }
 }
 
-/// A step that was given before the end still runs: its result may be awaited.
+/// A step that was passed before stop() still runs, because its result may be awaited.
 void StepThread::work() {
   ::pthread_setname_np(::pthread_self(), "weir-tls");
   lower_priority();

@@ -1,8 +1,8 @@
-// A thread beside a worker's, for steps of TLS handshakes that would hold up the worker's loop.
+// A thread for the steps of TLS handshakes that would delay the worker's loop.
 //
 // Runs one step at a time. It starts with the first step and has a lower priority than the thread
-// that started it, so the worker goes first where both share a core. Every function is called on
-// the worker's loop.
+// that started it, so the worker goes first if both share a core. Every function is called on the
+// worker's loop.
 #pragma once
 
 #include <condition_variable>
@@ -27,7 +27,7 @@ class StepThread {
   StepThread& operator=(const StepThread&) = delete;
 
   /// Runs a step, which must not throw, while no other runs. The loop has work until `ended` has
-  /// been called. False if the system has no thread left; the step has not run then.
+  /// been called. False if the system cannot create a thread; the step has not run then.
   bool run(std::function<void()> step);
   /// Waits for the end of the running step and of the thread. `ended` is not called any more.
   void stop();
@@ -42,7 +42,7 @@ class StepThread {
   std::optional<asio::executor_work_guard<Executor>> pending_;  ///< until `ended_` is called
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::function<void()> step_;  ///< guarded by mutex_; empty: none to begin
+  std::function<void()> step_;  ///< guarded by mutex_; empty: no step to run
   bool is_stopping_ = false;    ///< guarded by mutex_
   std::thread thread_;
 };

@@ -1,7 +1,7 @@
 // Waits for a store that does not decide at once: one acquisition, one result, one wait.
 //
-// Belongs to the exchange. The store completes every acquisition, and the exchange waits for it
-// even if the client leaves or the worker stops, so the exchange is there as long as it is needed.
+// Owned by the exchange. The store completes every acquisition, and the exchange waits for that
+// even if the client leaves or the worker stops, so the exchange outlives the acquisition.
 #pragma once
 
 #include <utility>
@@ -18,7 +18,7 @@ class StoreAnswer final : public store::Completion {
   /// Never called from within acquire(), so the exchange is waiting by then.
   void complete(const store::Result& result, Instant) noexcept override {
     result_ = result;
-    // Not at once: the store is in the middle of reading its answers.
+    // Resume later: the store is still reading its responses here.
     asio::post(*io_, [waiting = std::move(waiting_)]() mutable { waiting.resume(); });
   }
 
@@ -36,7 +36,7 @@ class StoreAnswer final : public store::Completion {
     StoreAnswer& answer_;
   };
 
-  /// To be awaited right after acquire().
+  /// Await this right after acquire().
   Arrival arrival(asio::io_context& io) { return {*this, io}; }
 
  private:

@@ -13,7 +13,7 @@ namespace {
 using State = tls::Channel::State;
 using HandshakeStep = std::function<State()>;
 
-/// Looks at one byte without taking it: 0 is the end, negative nothing (or an error in errno).
+/// Peeks at one byte: 0 is the end, negative nothing (or an error in errno).
 ssize_t peek_byte(Socket& socket) {
   char byte = 0;
   return ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -26,7 +26,7 @@ bool would_block() {
 }  // namespace
 
 Stream::~Stream() {
-  // Polite, and keeps the session resumable; reset() and close() have been quicker.
+  // Sends close_notify, which keeps the TLS session resumable; not after reset() or close().
   if (channel_ && socket_.is_open()) channel_->end();
 }
 
@@ -34,7 +34,7 @@ Task<error_code> Stream::accept_tls(std::shared_ptr<const tls::ServerContext> co
                                     Handshake* handshake) {
   HandshakeStep step = [this, context = std::move(context)] {
     if (!channel_) {
-      // The first step costs most, and its answer would reach nobody.
+      // The first step is the most expensive, and its response would not be received.
       if (has_left()) return State::ended;
       channel_ = std::make_unique<tls::Channel>(context, socket_.native_handle());
     }
@@ -79,17 +79,17 @@ Socket::wait_type Stream::wanted_by(State state) const {
 
 std::size_t Stream::try_read(asio::mutable_buffer to, error_code& ec) {
   if (!channel_) return socket_.read_some(to, ec);
-  ec = asio::error::would_block;  // what is left for it, the operation that waits does
+  ec = asio::error::would_block;  // the waiting operation handles what is left
   return 0;
 }
 
-/// would_block if not all went; what went may be nothing.
+/// Sends without waiting. would_block if bytes are left; possibly none was sent.
 std::size_t Stream::write_some(std::string_view data, error_code& ec) {
   if (!channel_) {
     const std::size_t sent = socket_.write_some(bytes_of(data), ec);
     return ec ? 0 : sent;
   }
-  if (!socket_.is_open()) {  // its descriptor may be somebody else's by now
+  if (!socket_.is_open()) {  // another connection may use its descriptor by now
     ec = asio::error::bad_descriptor;
     return 0;
   }
@@ -114,12 +114,12 @@ void Stream::try_write(std::string_view data, error_code& ec) {
 
 Task<error_code> Stream::flush() {
   const error_code ec = co_await write(unsent_);
-  unsent_ = {};  // seldom needed, and up to 64 KiB
+  unsent_ = {};  // rarely needed, and up to 64 KiB
   co_return ec;
 }
 
-/// Waits for room and sends then: an operation that sends part after part can not be cancelled
-/// between two of them.
+/// Waits for room and then sends. An operation that sends part after part cannot be cancelled
+/// between two parts.
 Task<error_code> Stream::write(std::string_view data) {
   error_code ec;
   for (;;) {

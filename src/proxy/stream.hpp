@@ -1,7 +1,7 @@
-// A connection, plain or TLS, to a client or to an upstream: the one type that connections,
-// tunnels and pools use (docs/adr/0015-a-stream-is-plain-or-tls.md).
+// A connection, plain or TLS, to a client or to an upstream: the one type that connections, tunnels
+// and pools use (docs/adr/0015-a-stream-is-plain-or-tls.md).
 //
-// Reading and writing may go on at the same time, one of each. Used from its worker's loop only.
+// One read and one write may be in progress at the same time. Used from its worker's loop only.
 #pragma once
 
 #include <memory>
@@ -27,24 +27,25 @@ class Stream final : public Cancellable {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// The socket below, to connect and to ask the kernel; bytes pass through the stream alone.
+  /// The underlying socket, for connecting and for socket options; bytes go through the stream
+  /// only.
   Socket& socket() { return socket_; }
   bool is_open() const { return socket_.is_open(); }
   bool is_secure() const { return channel_ != nullptr; }
 
-  /// TLS from here on, as the server. The caller bounds the time by cancelling. With a handshake
-  /// each step waits for its turn, the first one too, and nothing is allocated before that. The
-  /// step may run on another thread.
+  /// Starts TLS as the server. The caller limits the time by cancelling. With a handshake each step
+  /// waits for its turn, including the first, and nothing is allocated before that. A step may run
+  /// on another thread.
   Task<error_code> accept_tls(std::shared_ptr<const tls::ServerContext> context,
                               Handshake* handshake = nullptr);
-  /// TLS from here on, as the client of `host`.
+  /// Starts TLS as a client of `host`.
   Task<error_code> connect_tls(std::shared_ptr<const tls::ClientContext> context,
                                const std::string& host);
-  /// Why TLS failed, in words for the log; empty if it did not.
+  /// The reason why TLS failed, for the log; empty if it did not.
   std::string_view last_error() const;
 
-  /// Reads what has arrived, at least a byte. The end is asio::error::eof; a TLS connection cut
-  /// without its closing word is connection_aborted.
+  /// Reads at least one byte of the data that has arrived. The end is asio::error::eof; a TLS
+  /// connection that ends without close_notify is connection_aborted.
   template <class Token>
   auto async_read_some(asio::mutable_buffer to, Token&& token) {
     return asio::async_initiate<Token, void(error_code, std::size_t)>(
@@ -59,47 +60,50 @@ class Stream final : public Cancellable {
         token, this, to);
   }
 
-  /// As async_read_some(), awaited by a task, its error in `ec`. What is probably there is read
-  /// at once, without an operation.
+  /// Same as async_read_some(), awaited by a task, with the error in `ec`. Data that has probably
+  /// arrived is read at once, without an operation.
   auto read(asio::mutable_buffer to, error_code& ec, bool is_probably_there);
 
-  /// Reads what has arrived, without waiting: would_block if that is nothing, and always over TLS.
+  /// Reads without waiting: would_block if nothing has arrived, and always over TLS.
   std::size_t try_read(asio::mutable_buffer to, error_code& ec);
 
-  /// Sends what goes without waiting, which is nearly always all. The rest is kept, a copy: then
-  /// flush(), before anything else is sent.
+  /// Sends as much as possible without waiting, which is nearly always all. A copy of the rest is
+  /// kept: call flush() before sending anything else.
   void try_write(std::string_view data, error_code& ec);
   bool has_unsent() const { return !unsent_.empty(); }
   Task<error_code> flush();
-  /// Sends all of what stays where it is meanwhile.
+  /// Sends all of `data`, which must stay in place meanwhile.
   Task<error_code> write(std::string_view data);
 
-  /// Copies what has arrived, which stays unread; plain streams only. An error is would_block if
-  /// there is nothing yet, or eof.
+  /// Copies the bytes that have arrived and leaves them unread; plain streams only. The error is
+  /// would_block if nothing has arrived yet, or eof.
   std::size_t peek(asio::mutable_buffer to, error_code& ec);
   /// The socket counts as readable when at least so many bytes have arrived, or no more can
   /// arrive. 1 is the default. Without effect on unix sockets.
   void wait_for_bytes(std::size_t count);
-  /// The other side has closed, or its sending half, even if bytes that it sent are unread.
+  /// True if the other side has closed the connection or its sending half, even if bytes from it
+  /// are unread.
   bool has_left();
-  /// Nothing has arrived, not even a part of a TLS record, and the other side has not closed.
+  /// True if nothing has arrived, not even a part of a TLS record, and the other side has not
+  /// closed.
   bool is_quiet();
-  /// The other side has closed, or its sending half, and nothing it sent before is unread.
+  /// True if the other side has closed the connection or its sending half, and all its bytes have
+  /// been read.
   bool has_ended();
   bool has_unread();
 
-  /// Ends what is being waited for: a write under way, and a read unless it has its bytes already,
-  /// fail with operation_aborted.
+  /// Ends operations that wait: a write in progress fails with operation_aborted, and so does a
+  /// read unless it already has its bytes.
   void cancel() override;
-  /// Nothing more is sent: the closing word of TLS, and the end of the sending half.
+  /// Ends sending: sends close_notify of TLS and closes the sending half.
   void shutdown_send();
-  /// Closes so that the other side knows that something is missing.
+  /// Closes so that the other side can detect that data is missing.
   void reset();
-  /// Closes without a closing word of TLS: at once, or when a lent stream is taken back.
+  /// Closes without a close_notify of TLS: at once, or when a lent stream is taken back.
   void close() override;
 
-  /// Another thread uses the stream until take_back(): its descriptor stays open, and on the loop
-  /// only close() and cancel() may be called.
+  /// Lends the stream to another thread until take_back(): its descriptor stays open, and only
+  /// close() and cancel() may be called on the loop.
   void lend() { is_lent_ = true; }
   void take_back();
 
@@ -110,7 +114,7 @@ class Stream final : public Cancellable {
     Stream& stream;
     asio::mutable_buffer to;
     unsigned cancels = stream.cancels_;
-    bool posted = false;  ///< the first turn runs inside the call, where nothing may complete
+    bool posted = false;  ///< the first turn runs inside the call, where completion is not allowed
     template <class Self>
     void operator()(Self& self, error_code ec = {});
   };
@@ -125,8 +129,8 @@ class Stream final : public Cancellable {
   std::string unsent_;
   Socket::wait_type write_waits_for_ = Socket::wait_write;
   bool is_lent_ = false;
-  bool is_closing_ = false;  ///< when taken back
-  unsigned cancels_ = 0;  ///< for a read that waits for its turn, when the socket waits for nothing
+  bool is_closing_ = false;  ///< close when taken back
+  unsigned cancels_ = 0;  ///< for a read that waits for its turn while the socket has no operation
 };
 
 template <class Self>
@@ -153,7 +157,7 @@ void Stream::SecureRead::operator()(Self& self, error_code ec) {
   stream.socket_.async_wait(stream.wanted_by(step.state), std::move(self));
 }
 
-/// `Waiting`: the operation, for what was not there.
+/// `Waiting`: the operation used if nothing has arrived.
 template <class Waiting>
 class Stream::Reading {
  public:
@@ -177,7 +181,7 @@ class Stream::Reading {
   Stream& stream_;
   asio::mutable_buffer to_;
   error_code& ec_;
-  bool tries_;  ///< then: has read
+  bool tries_;  ///< after that: true if it has read
   std::size_t read_ = 0;
   Waiting waiting_;
 };

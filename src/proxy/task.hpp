@@ -1,10 +1,10 @@
-// Coroutines of a worker's loop: the phases of a request are written as these
+// Coroutines of a worker's loop, in which the phases of a request are written
 // (docs/adr/0016-tasks-of-our-own.md).
 //
-// A task begins when it is awaited. It runs within whoever awaits it until it first has to wait,
-// and one that never has to costs a call and a frame from a free list. Not thread-safe: all tasks
-// of a chain run on one loop. What a task throws reaches whoever awaits it; what nobody catches
-// ends the process.
+// A task begins when it is awaited. It runs within the awaiting coroutine until it first has to
+// wait; a task that never waits costs a call and a frame from a free list. Not thread-safe: all
+// tasks of a chain run on one loop. An exception in a task propagates to the awaiting coroutine; an
+// uncaught one ends the process.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 #include <new>
 #include <utility>
 
-// AddressSanitizer is to see a frame that is used after its end.
+// Lets AddressSanitizer detect a frame that is used after its end.
 #if defined(__SANITIZE_ADDRESS__)
 #define WEIR_REUSES_FRAMES false
 #elif defined(__has_feature)
@@ -25,8 +25,8 @@
 
 namespace weir::proxy {
 
-/// Room for coroutine frames. What a thread gives back it uses again: a request needs the same
-/// few sizes as the one before.
+/// An allocator of coroutine frames. A thread reuses the frames that it frees, because each request
+/// needs the same few sizes.
 class FrameRoom {
  public:
   static void* take(std::size_t size) {
@@ -72,7 +72,7 @@ class FrameRoom {
       for (auto& kind : spare) {
         while (kind.first != nullptr)
           ::operator delete(std::exchange(kind.first, kind.first->next));
-        kind.count = most_spare;  // whoever comes later goes to the allocator
+        kind.count = most_spare;  // further frames go to the allocator
       }
     }
   };
@@ -84,7 +84,7 @@ class FrameRoom {
   }
 };
 
-/// What the promises of all tasks have in common.
+/// The common base of the promises of all tasks.
 class TaskPromise {
  public:
   static void* operator new(std::size_t size) { return FrameRoom::take(size); }
@@ -93,15 +93,15 @@ class TaskPromise {
   }
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
-  /// The outermost task of the chain: it owns all others.
+  /// The outermost task of the chain, which owns all others.
   std::coroutine_handle<> root() const { return root_; }
 
  protected:
   std::coroutine_handle<> root_;
 };
 
-/// A task that waits for something: resumed once, or, if nobody will, destroyed together with all
-/// that wait for it.
+/// A task that waits for something. It is resumed once, or destroyed together with all tasks that
+/// wait for it.
 class Suspended {
  public:
   Suspended() = default;
@@ -120,7 +120,7 @@ class Suspended {
   }
 
   void resume() { std::exchange(task_, nullptr).resume(); }
-  /// Neither resumed nor moved from.
+  /// True if it was neither resumed nor moved from.
   bool is_waiting() const { return task_ != nullptr; }
 
  private:
@@ -128,7 +128,7 @@ class Suspended {
   std::coroutine_handle<> root_;
 };
 
-/// The promise of a task that is awaited: what it throws is kept for whoever awaits it.
+/// The promise of a task that is awaited: keeps an exception for the awaiting coroutine.
 class AwaitedPromise : public TaskPromise {
  public:
   void unhandled_exception() noexcept { thrown_ = std::current_exception(); }
@@ -165,11 +165,11 @@ class TaskResult<void> : public AwaitedPromise {
   void result() const { rethrow(); }
 };
 
-/// A coroutine to be awaited, once. Dropped before its end, it ends where it waits.
+/// A coroutine to be awaited once. If it is destroyed early, it ends where it waits.
 template <class T = void>
 class [[nodiscard]] Task {
  public:
-  class promise_type : public TaskResult<T> {  // the name that the language asks for
+  class promise_type : public TaskResult<T> {  // the name that the language requires
    public:
     Task get_return_object() { return Task(Handle::from_promise(*this)); }
 
@@ -184,7 +184,7 @@ class [[nodiscard]] Task {
 
    private:
     friend Task;
-    std::coroutine_handle<> continuation_;  ///< none while it runs within whoever awaits it
+    std::coroutine_handle<> continuation_;  ///< none while it runs within the awaiting coroutine
   };
 
   Task(Task&& other) noexcept : task_(std::exchange(other.task_, nullptr)) {}
@@ -211,7 +211,7 @@ class [[nodiscard]] Task {
   Handle task_;
 };
 
-/// The outermost task of a chain; it belongs to whatever it waits for.
+/// The outermost task of a chain, owned by the object that it waits for.
 class RootTask {
  public:
   class promise_type : public TaskPromise {

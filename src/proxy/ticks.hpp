@@ -1,4 +1,4 @@
-// The coarse time of a worker: what timeouts are counted in. Fine enough for timeouts of seconds,
+// The coarse time of a worker, in which timeouts are counted. Fine enough for timeouts of seconds,
 // cheap for 50,000 connections.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace weir::proxy {
 
 inline constexpr Duration tick_interval = std::chrono::milliseconds(100);
 
-/// Rounded up, at least one.
+/// Rounds up; at least one.
 constexpr std::uint64_t ticks_in(Duration duration) {
   const auto ticks = (duration + tick_interval - Duration{1}) / tick_interval;
   return ticks < 1 ? 1 : static_cast<std::uint64_t>(ticks);

@@ -1,9 +1,9 @@
-// The trailer fields of a chunked message on their way through: which of them go on, and their
+// Forwards the trailer fields of a chunked message: selects the ones to forward, and holds their
 // lines (RFC 9110 section 6.5).
 //
-// They are never merged into a head. Closed until opened: then every field is dropped, which a
-// recipient may always do. Keeps copies, as the head's views are gone when trailers arrive; opened
-// only for messages that may have some. Not thread-safe.
+// They are never merged into a head. Until open() is called every field is dropped, which a
+// recipient may always do. Copies are kept, because the views of the head are invalid when trailers
+// arrive; open() is called only for messages that may have trailers. Not thread-safe.
 #pragma once
 
 #include <span>
@@ -19,20 +19,20 @@ namespace weir::proxy {
 class Trailers {
  public:
   struct Rules {
-    std::span<const http::FieldView> head;      ///< whose Trailer fields announce
-    const http::ConnectionOptions& connection;  ///< what it names ends at this hop
-    const http::FieldGuard* guard = nullptr;    ///< of a request: these names are dropped too
+    std::span<const http::FieldView> head;      ///< its Trailer fields announce the trailers
+    const http::ConnectionOptions& connection;  ///< the fields it names end at this hop
+    const http::FieldGuard* guard = nullptr;    ///< of a request: drops these names too
     bool only_announced = true;
   };
 
-  /// From now on fields are kept that may stand in a trailer section.
+  /// From now on keeps the fields that are allowed in a trailer section.
   void open(const Rules& rules);
 
-  /// The value of the Trailer field to send; empty if nothing that goes on was announced.
+  /// The value of the Trailer field to send; empty if no field to forward was announced.
   std::string_view announced() const { return announced_; }
 
   void add(const http::FieldView& field);
-  /// What goes between the last chunk and the empty line.
+  /// The lines between the last chunk and the empty line.
   std::string_view lines() const { return lines_; }
 
  private:

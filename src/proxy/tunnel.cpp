@@ -5,7 +5,7 @@
 namespace weir::proxy {
 namespace {
 
-/// A side that fills its buffer at one go has more to give.
+/// A side that fills its buffer in one read has more to send.
 constexpr std::size_t largest_piece = 64 * 1024;
 
 }  // namespace
@@ -20,7 +20,8 @@ Tunnel::Tunnel(asio::io_context& io, Side client, Side upstream, TunnelIdle idle
 Task<bool> Tunnel::run() {
   error_code ec;
   idle_.wheel.arm(idle_.deadline, idle_.ticks);
-  // Both before either begins: one way alone would outlive what it refers to.
+  // Creates both before either begins, because one direction alone would outlive the objects it
+  // uses.
   Task<> up = carry(client_, upstream_);
   Task<> down = carry(upstream_, client_);
   spawn(io_, carry_down(std::move(down)));
@@ -37,7 +38,7 @@ Task<> Tunnel::carry_down(Task<> task) {
   other_way_.cancel();
 }
 
-/// Neither way ends without the other: what one throws waits until both have ended.
+/// Neither direction ends without the other: an exception in one is kept until both have ended.
 Task<> Tunnel::carry(Side& from, Side& to) {
   bool ended = false;
   try {
@@ -50,7 +51,7 @@ Task<> Tunnel::carry(Side& from, Side& to) {
   if (!ended) stop();
 }
 
-/// False if this way can not go on.
+/// Returns false if this direction cannot continue.
 Task<bool> Tunnel::carry_to_end(Side& from, Side& to) {
   error_code ec;
   while (!stopped_) {
@@ -79,7 +80,7 @@ Task<bool> Tunnel::carry_to_end(Side& from, Side& to) {
   co_return false;
 }
 
-/// Both ways, for one without the other is no tunnel.
+/// Stops both directions, because a tunnel needs both.
 void Tunnel::stop() {
   stopped_ = true;
   client_.stream.cancel();

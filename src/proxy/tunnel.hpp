@@ -1,8 +1,8 @@
-// Bytes carried both ways between a client and an upstream that have left HTTP: what arrived
-// already first, each way until its own end.
+// Bytes passed in both directions between a client and an upstream after they have left HTTP. Bytes
+// that have already arrived go first; each direction ends by itself.
 //
-// Bounded: nothing more is read from one side before the other has taken what was. Used from its
-// worker's loop only.
+// Bounded: nothing more is read from one side before the other has accepted the previous bytes.
+// Used from its worker's loop only.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace weir::proxy {
 
-/// Fires when no byte has passed either way for a while; whoever owns the deadline cancels both
-/// streams then.
+/// Fires when no byte has passed in either direction for a while; the owner of the deadline then
+/// cancels both streams.
 struct TunnelIdle {
   DeadlineWheel& wheel;
   Deadline& deadline;
@@ -27,14 +27,14 @@ class Tunnel {
  public:
   struct Side {
     Stream& stream;
-    InputBuffer& input;      ///< what arrived from this side and was not passed on yet
-    std::uint64_t& carried;  ///< bytes from this side, counted up
+    InputBuffer& input;      ///< bytes that arrived from this side and were not passed on yet
+    std::uint64_t& carried;  ///< incremented by the bytes from this side
   };
 
   Tunnel(asio::io_context& io, Side client, Side upstream, TunnelIdle idle);
 
-  /// Until both sides have ended, or one is broken or cancelled. True if both ended in order: the
-  /// end of each has been passed on to the other then.
+  /// Runs until both sides have ended, or one is broken or cancelled. True if both ended in order;
+  /// the end of each has then been passed on to the other.
   Task<bool> run();
 
  private:

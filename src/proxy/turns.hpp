@@ -1,5 +1,5 @@
-// Lets everything else that is ready on a worker's loop run first. Before a read it saves the
-// system call that finds nothing: what is waited for often arrives meanwhile.
+// Lets everything else that is ready on a worker's loop run first. Used before a read, this saves a
+// system call that would find nothing, because the data often arrives meanwhile.
 #pragma once
 
 #include <algorithm>
@@ -32,18 +32,19 @@ class Turns {
     Turns& turns_;
   };
 
-  /// Awaited: the task goes on at the end of this pass of the loop.
+  /// Awaitable: the task continues at the end of this pass of the loop.
   Turn next() { return Turn(*this); }
 
-  /// So many go on in this pass that what each waits for is probably there.
+  /// True if so many tasks continue in this pass that the data each one waits for has probably
+  /// arrived.
   bool are_many() const { return running_.size() >= many; }
-  /// Which pass it is; the same number for all that goes on in it.
+  /// The number of the current pass; the same for all tasks that continue in it.
   std::uint64_t pass() const { return pass_; }
 
  private:
   static constexpr std::size_t many = 4;
   static constexpr std::size_t most =
-      64;  ///< in a pass: events and timers wait no longer than that
+      64;  ///< in a pass, so that events and timers are not delayed longer
 
   void add(Suspended task) {
     if (waiting_.empty()) asio::post(io_, [this] { run(); });

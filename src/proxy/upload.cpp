@@ -8,7 +8,7 @@
 namespace weir::proxy {
 namespace {
 
-/// What has arrived is sent in pieces of about this size.
+/// The approximate size of the pieces in which the body is sent.
 constexpr std::size_t piece_size = 4 * gather_limit;
 
 }  // namespace
@@ -32,7 +32,7 @@ void Upload::append_arrived(std::string& out) {
   is_sent_ = body_.has_ended();
 }
 
-/// Appends what has arrived until `out` holds `most` bytes.
+/// Appends the part of the body that has arrived until `out` holds `most` bytes.
 BodyState Upload::append_body(std::string& out, std::size_t most) {
   std::string_view piece;
   BodyState state = BodyState::payload;
@@ -54,13 +54,13 @@ void Upload::start(Stream& upstream) {
   spawn(scope_.context.io, run(upstream));
 }
 
-/// The task beside the response.
+/// The task that runs concurrently with the response.
 Task<> Upload::run(Stream& upstream) {
   try {
     co_await send_rest(upstream);
   } catch (...) {
     keep_exception();
-    state_.failure = Failure::downstream_gone;  // no answer: the connection is given up
+    state_.failure = Failure::downstream_gone;  // no response: the connection is given up
     upstream.close();
   }
   if (state_.failure != Failure::none) upstream.cancel();
@@ -76,14 +76,14 @@ Task<> Upload::send_rest(Stream& upstream) {
     const BodyState state = append_body(out, piece_size);
     if (state_.failure != Failure::none) break;
     watchdog_.arm(Phase::body, scope_.body_timeout());
-    // An upstream that takes no more may have answered already: reading its answer decides.
+    // An upstream that accepts no more bytes may have responded already: the response decides.
     state_.waits_for_upstream = true;
     upstream.try_write(out, ec);
     if (upstream.has_unsent()) ec = co_await upstream.flush();
     state_.waits_for_upstream = false;
     is_sent_ = state == BodyState::ended && !ec;
     if (state != BodyState::exhausted || ec || is_unwanted_) continue;
-    // Ended by end(), the client may still be sending: another try reads on.
+    // After end() the client may still be sending: another try continues to read.
     if (co_await body_.fill() && !is_unwanted_)
       state_.failure = watchdog_.timed_out() ? Failure::body_timed_out : Failure::downstream_gone;
   }
@@ -95,8 +95,8 @@ Task<> Upload::send_rest(Stream& upstream) {
   }
 }
 
-/// A client that sends a byte now and then holds the body back just as long as one that sends
-/// nothing. Without the second, a server that closes every connection would never be ejected.
+/// A client that occasionally sends a byte holds the body back as much as one that sends nothing.
+/// Without the minimum of a second, a server that closes every connection would never be ejected.
 bool Upload::is_held_back() const {
   constexpr std::uint64_t patience = ticks_in(std::chrono::seconds(1));
   return !state_.has_finished && !state_.waits_for_upstream &&

@@ -1,5 +1,5 @@
-// The request body on its way to the upstream: what has arrived leaves with the head, the rest
-// beside the response (docs/adr/0009-upload-beside-the-answer.md).
+// The request body on its way to the upstream. The part that has arrived is sent with the head; the
+// rest is sent concurrently with the response (docs/adr/0009-upload-beside-the-answer.md).
 //
 // Used from its worker's loop only. Once started, it must have ended before it is destroyed.
 #pragma once
@@ -26,13 +26,13 @@ class Upload {
 
   /// The value of the Trailer field to send; empty: none.
   std::string_view announced_trailers() const { return trailers_.announced(); }
-  /// Appends what has arrived of the body, as it is sent.
+  /// Appends the part of the body that has arrived, in the form in which it is sent.
   void append_arrived(std::string& out);
-  /// Sends the rest from now on; a failure cancels what is waited for on `upstream`.
+  /// Starts sending the rest; a failure cancels the wait on `upstream`.
   void start(Stream& upstream);
   /// True if the server has waited for the client's body for at least a second.
   bool is_held_back() const;
-  /// The response is complete, or there will be none: ends the rest, and waits for that.
+  /// Ends the upload, because the response is complete or there will be none, and waits for that.
   Task<> end();
   /// Keeps the exception being handled until the upload has ended.
   void keep_exception() { thrown_ = std::current_exception(); }
@@ -41,7 +41,7 @@ class Upload {
     if (thrown_) std::rethrow_exception(thrown_);
   }
 
-  /// The upstream connection stands at the end of the request.
+  /// True if the whole request has been sent on the upstream connection.
   bool is_sent() const { return is_sent_; }
   const UploadState& state() const { return state_; }
 
@@ -57,8 +57,8 @@ class Upload {
   Trailers trailers_;
   UploadState state_;
   bool is_sent_ = false;
-  bool is_unwanted_ = false;    ///< ends where it is
-  std::uint64_t began_at_ = 0;  ///< tick at which the client was first waited for
+  bool is_unwanted_ = false;    ///< stop: the rest is not wanted any more
+  std::uint64_t began_at_ = 0;  ///< tick of the first wait for the client
   std::exception_ptr thrown_;
   Stream* upstream_ = nullptr;
   std::optional<Timer> ended_;

@@ -26,18 +26,19 @@ UpstreamPool::UpstreamPool(UpstreamNeeds needs, const UpstreamParts& parts,
     state_ = std::make_shared<UpstreamState>(UpstreamState{{needs_}, settings_.reuse});
   }
   state_->idle_timeout = settings_.idle_timeout;
-  // A request of the configuration before may still connect to a server with https://.
+  // A request under the previous configuration may still connect to a server with https://.
   if (parts.tls) state_->tls = parts.tls;
   for (std::size_t i = 0; i < settings_.servers.size(); ++i)
     add(settings_.servers[i], parts.in_use[i], seed + i, members);
 }
 
-/// What decides whose requests a connection may carry, and to whom it leads.
+/// True if connections of the previous pool may be kept: the settings that decide their use and
+/// their destination are the same.
 bool UpstreamPool::goes_on_from(const UpstreamPool& before) const {
   return settings_.reuse == before.settings_.reuse && settings_.tls == before.settings_.tls;
 }
 
-/// Takes the server from those of the pool before, if it is among them.
+/// Carries the server over from the previous pool, if it is there; otherwise creates it.
 void UpstreamPool::add(const upstream::Server& settings, std::shared_ptr<Gauge> in_use,
                        std::uint64_t seed, std::vector<Member>& before) {
   Member member;

@@ -1,9 +1,9 @@
-// The servers of one upstream in one configuration, as one worker uses them: which one takes the
-// next try.
+// The servers of one upstream in one configuration, as used by one worker. Selects the server of
+// the next try.
 //
-// A reload makes a new pool. Servers that it does not change go on in it with their connections,
-// their addresses, what is held against them and their health. Not thread-safe: one worker, one
-// loop; the gauges are read by a scrape.
+// A reload creates a new pool. Servers that it does not change are carried over with their
+// connections, addresses, ejection state and health. Not thread-safe: one worker, one loop; a
+// metrics scrape reads the gauges.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@
 
 namespace weir::proxy {
 
-/// What a pool is made of.
+/// The parts of a pool.
 struct UpstreamParts {
   const upstream::Upstream& settings;              ///< outlives the pool
-  std::span<const std::shared_ptr<Gauge>> in_use;  ///< one a server
+  std::span<const std::shared_ptr<Gauge>> in_use;  ///< one per server
   std::shared_ptr<const tls::ClientContext> tls;   ///< for servers with https://
-  /// Its files are those of the pool before: connections made with them stay.
+  /// True if the files are those of the previous pool, so that connections made with them are kept.
   bool has_same_certificates = true;
 };
 
@@ -37,7 +37,7 @@ class UpstreamPool {
     std::size_t index = 0;
   };
 
-  /// `before`: the pool of that name in the running configuration; may be none. `seed` spreads the
+  /// `before`: the pool of that name in the running configuration, or nullptr. `seed` spreads the
   /// first health checks.
   UpstreamPool(UpstreamNeeds needs, const UpstreamParts& parts, const UpstreamPool* before,
                std::uint64_t seed);
@@ -45,26 +45,28 @@ class UpstreamPool {
   const upstream::Upstream& settings() const { return settings_; }
   UpstreamState& state() { return *state_; }
 
-  /// The server for the next try: one that has not been tried and is not ejected, if there is one.
+  /// Returns the server for the next try: preferably one that has not been tried and is not
+  /// ejected.
   Choice choose(std::uint64_t tick, const ServerSet& tried);
-  /// A server that can be chosen has not been tried.
+  /// True if a server that can be chosen has not been tried.
   bool has_another(const ServerSet& tried) const { return (up() & ~tried).any(); }
 
-  /// The generation of this number, which this pool belongs to, begins.
+  /// Called when the generation of this number begins, to which this pool belongs.
   void begin(std::uint64_t generation);
-  /// The generation of this number begins, and this pool is of the one before: servers and checks
-  /// that did not begin again keep no idle connections and check no more. Calls `removed(server)`
-  /// for each of these servers that was left out.
+  /// Called when the generation of this number begins and this pool belongs to the previous one.
+  /// Servers that were not carried over close their idle connections and stop their checks. Calls
+  /// `removed(server)` for each of these servers that was marked down.
   void retire(std::uint64_t generation, const std::function<void(const UpstreamServer&)>& removed);
 
   void on_tick(std::uint64_t tick);
-  /// Once a second. Calls `changed(server, in_use)` for each that is left out or used again since.
+  /// Called once a second. Calls `changed(server, in_use)` for each server marked down or up since.
   void sweep(std::uint64_t tick, const std::function<void(const UpstreamServer&, bool)>& changed);
-  /// Of all its servers.
+  /// Closes the idle connections of all its servers.
   void close_idle();
-  /// A client connection has ended: closes those that only it could have used again.
+  /// Called when a client connection has ended: closes the connections that only it could have
+  /// reused.
   void close_idle_of(std::uint64_t client);
-  /// No more checks; idle connections are closed.
+  /// Stops the checks and closes idle connections.
   void stop();
 
  private:
@@ -83,7 +85,7 @@ class UpstreamPool {
   std::shared_ptr<UpstreamState> state_;
   Balancer balancer_;
   std::vector<Member> members_;
-  std::vector<std::uint32_t> active_;  ///< scratch: requests in progress, of each server
+  std::vector<std::uint32_t> active_;  ///< scratch: requests in progress at each server
 };
 
 }  // namespace weir::proxy

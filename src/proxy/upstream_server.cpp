@@ -15,9 +15,9 @@
 namespace weir::proxy {
 namespace {
 
-constexpr std::size_t most_idle = 512;  ///< of all servers of an upstream
+constexpr std::size_t most_idle = 512;  ///< across all servers of an upstream
 
-/// Ours to answer for, not the server's.
+/// True for errors caused by this host, not by the server.
 bool is_shortage(const error_code& ec) {
   return ec == asio::error::no_descriptors || ec == asio::error::no_buffer_space ||
          ec == asio::error::no_memory || ec == boost::system::errc::too_many_files_open_in_system;
@@ -66,13 +66,13 @@ std::unique_ptr<UpstreamConnection> UpstreamServer::take_idle(std::uint64_t clie
     auto connection = std::move(from.back().connection);
     from.pop_back();
     --state_->idle;
-    // A byte or an end here would be taken for the next answer.
+    // A byte or an end of stream here would be read as the next response.
     if (&from == &quiet_ || connection->stream.is_quiet()) return connection;
   }
   return nullptr;
 }
 
-/// The newest one; a retry on a new connection may leave an older one behind.
+/// Returns the newest one; a retry on a new connection may leave an older one idle.
 std::unique_ptr<UpstreamConnection> UpstreamServer::take_own(std::uint64_t client) {
   const auto own = std::find_if(idle_.rbegin(), idle_.rend(),
                                 [client](const Idle& idle) { return idle.client == client; });
@@ -84,7 +84,7 @@ std::unique_ptr<UpstreamConnection> UpstreamServer::take_own(std::uint64_t clien
   return connection;
 }
 
-/// One system call for those who take a connection in this pass, instead of one for each.
+/// Uses one system call for all takers in this pass, instead of one for each.
 void UpstreamServer::look_at_idle() {
   std::array<pollfd, 16> looks{};
   const std::size_t count = std::min(looks.size(), idle_.size());
@@ -97,7 +97,7 @@ void UpstreamServer::look_at_idle() {
   for (std::size_t i = 0; i < count; ++i) {
     Idle& idle = latest[static_cast<std::ptrdiff_t>(i)];
     Stream& stream = idle.connection->stream;
-    // Of a closed descriptor poll says nothing, of TLS not enough.
+    // poll(2) reports nothing for a closed descriptor and not enough for TLS.
     const bool is_plain = stream.is_open() && !stream.is_secure();
     if ((is_plain && looks[i].revents == 0) || stream.is_quiet()) {
       quiet_.push_back(std::move(idle));
@@ -126,7 +126,7 @@ void UpstreamServer::give_back(std::unique_ptr<UpstreamConnection> connection, s
     --state_->idle;
   }
   connection->reused = true;
-  connection->reusable = false;  // until its next answer says so
+  connection->reusable = false;  // until the next response sets it
   connection->idle_since = tick;
   connection->input.shrink();
   idle_.push_back({std::move(connection), client});
@@ -154,7 +154,7 @@ void UpstreamServer::sweep(std::uint64_t tick) {
     return connection.idle_since + idle_ticks <= tick || !addresses_.has(connection.endpoint) ||
            !connection.stream.is_quiet();
   });
-  // Connections that are kept would never ask for the name again.
+  // Looked up here because requests on kept connections cause no lookup.
   const bool is_used = was_connected_ || !idle_.empty();
   if (is_used && !looking_up_ && !addresses_.is_fresh(tick)) {
     was_connected_ = false;
@@ -188,7 +188,7 @@ Task<error_code> UpstreamServer::resolve(std::uint64_t tick, Duration timeout) {
   co_return still_waiting ? error_code(asio::error::timed_out) : lookup_error_;
 }
 
-/// `self` keeps the server in existence until the name has been looked up.
+/// `self` keeps the server alive until the lookup has completed.
 Task<> UpstreamServer::look_up([[maybe_unused]] std::shared_ptr<UpstreamServer> self,
                                std::uint64_t tick) {
   looking_up_ = true;
@@ -204,7 +204,7 @@ Task<> UpstreamServer::look_up([[maybe_unused]] std::shared_ptr<UpstreamServer> 
     timer->cancel();
 }
 
-/// Idle connections are given up for one that is needed.
+/// Closes idle connections if a descriptor is needed.
 bool UpstreamServer::has_descriptor(UpstreamConnection& connection) {
   if (connection.is_check) return true;
   if (state_->descriptors.is_spent()) state_->give_up_idle();

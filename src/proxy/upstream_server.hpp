@@ -1,8 +1,8 @@
-// One server of an upstream as one worker sees it: its keep-alive connections, its addresses, and
-// whether it is in use. It goes on over reloads that do not change it.
+// One server of an upstream as used by one worker: its keep-alive connections, its addresses, and
+// whether it is in use. It survives reloads that do not change it.
 //
-// A connection taken from here belongs to whoever holds it and is closed when dropped; give_back()
-// returns it. The caller gives back only connections whose last answer was read to its exact end.
+// A connection taken from here belongs to its holder and is closed when dropped; give_back()
+// returns it. The caller gives back only connections whose last response was read to its exact end.
 // Not thread-safe: one worker, one loop.
 #pragma once
 
@@ -37,14 +37,14 @@ struct UpstreamConnection {
   Stream stream;
   Addresses::Endpoint endpoint;
   InputBuffer input{16 * 1024};
-  std::vector<http::FieldView> fields;  ///< of the answer being read; views into input
-  bool reusable = false;  ///< its answer ends by itself and the upstream keeps the connection
-  bool reused = false;    ///< was idle before: may have been closed by the upstream meanwhile
-  bool is_check = false;  ///< its descriptor is set aside
+  std::vector<http::FieldView> fields;  ///< of the response being read; views into input
+  bool reusable = false;  ///< its response is delimited and the upstream keeps the connection
+  bool reused = false;    ///< was idle before, so the upstream may have closed it meanwhile
+  bool is_check = false;  ///< its descriptor is reserved
   std::uint64_t idle_since = 0;  ///< tick
 };
 
-/// What the upstreams of a worker need of it.
+/// The objects of a worker that its upstreams use.
 struct UpstreamNeeds {
   asio::io_context& io;
   const Turns& turns;
@@ -52,17 +52,17 @@ struct UpstreamNeeds {
   std::function<void()> give_up_idle;  ///< closes the idle connections of all upstreams
 };
 
-/// State shared by the servers of an upstream, over reloads.
+/// State shared by the servers of an upstream, kept across reloads.
 struct UpstreamState : UpstreamNeeds {
   upstream::Reuse reuse = upstream::Reuse::always;
   Duration idle_timeout{};
   std::shared_ptr<const tls::ClientContext> tls{};  ///< for servers with https://
-  std::size_t idle = 0;                             ///< connections, of all servers
+  std::size_t idle = 0;                             ///< connections of all servers
 };
 
 class UpstreamServer : public std::enable_shared_from_this<UpstreamServer> {
  public:
-  /// `in_use`: 1 until the server is left out.
+  /// `in_use`: 1 until the server is marked down.
   UpstreamServer(std::shared_ptr<UpstreamState> state, upstream::Server settings,
                  std::shared_ptr<Gauge> in_use);
   UpstreamServer(const UpstreamServer&) = delete;
@@ -71,38 +71,39 @@ class UpstreamServer : public std::enable_shared_from_this<UpstreamServer> {
   const upstream::Server& settings() const { return settings_; }
   std::uint32_t active() const { return active_; }  ///< requests in progress
 
-  /// An idle connection that the server has not closed and has sent nothing on; nullptr if there is
-  /// none. With `reuse: safe` only one that this client connection gave back.
+  /// Returns an idle connection that the server has neither closed nor sent anything on; nullptr if
+  /// there is none. With `reuse: safe`, returns only one that this client connection gave back.
   std::unique_ptr<UpstreamConnection> take_idle(std::uint64_t client);
   std::unique_ptr<UpstreamConnection> make() {
     return std::make_unique<UpstreamConnection>(state_->io, *this);
   }
-  /// Looks the name up, once for all who wait for it, and remembers the addresses for a while. At
-  /// most `timeout`: timed_out then.
+  /// Looks up the name, once for all tasks that wait for it, and keeps the addresses for a while.
+  /// Returns timed_out after `timeout`.
   Task<error_code> resolve(std::uint64_t tick, Duration timeout);
-  /// Tries the addresses in turn, then TLS if the URL says so. The caller bounds the time by
-  /// cancelling the socket. no_descriptors: there is none left, whatever the server is like.
+  /// Tries the addresses in turn, then starts TLS if the URL is https://. The caller limits the
+  /// time by cancelling the socket. no_descriptors: no descriptor was left; the server is not at
+  /// fault.
   Task<error_code> connect(UpstreamConnection& connection);
-  /// `client`: the client connection whose request it carried, a number that no other one gets.
+  /// `client`: the unique number of the client connection whose request it carried.
   void give_back(std::unique_ptr<UpstreamConnection> connection, std::uint64_t tick,
                  std::uint64_t client);
 
-  /// Once a second: closes connections that have been idle for too long, on which something has
-  /// arrived, or that lead to an address that the name no longer has. Looks the name of a server in
-  /// use up again.
+  /// Called once a second. Closes connections that have been idle for too long, that have received
+  /// something, or that lead to an address that the name no longer has. Looks up the name of a
+  /// server in use again.
   void sweep(std::uint64_t tick);
-  /// True if is_in_use() has changed since the last time; publishes it.
+  /// True if is_in_use() has changed since the last call; publishes it.
   bool has_changed();
-  /// As last published.
+  /// The last published value.
   bool was_in_use() const { return was_in_use_; }
-  /// Is a server of this generation.
+  /// Assigns the server to this generation.
   void begin(std::uint64_t generation, const std::optional<upstream::HealthCheck>& check);
-  /// The generation that it is of.
+  /// The generation to which it belongs.
   std::uint64_t generation() const { return generation_; }
-  /// No generation that begins has it: keeps no connection idle any more.
+  /// Called when no new generation contains the server: it keeps no connection idle any more.
   void retire();
   void close_idle();
-  /// This client connection has ended: closes the idle connections that it gave back.
+  /// Called when this client connection has ended: closes the idle connections that it gave back.
   void close_idle_of(std::uint64_t client);
 
   // Whether it is in use.
@@ -110,15 +111,15 @@ class UpstreamServer : public std::enable_shared_from_this<UpstreamServer> {
   bool is_out(std::uint64_t tick) const { return ejection_.is_out(tick); }
   bool is_in_use() const { return is_up() && !ejection_.is_ejected(); }
   void chosen(std::uint64_t tick) { ejection_.chosen(tick); }
-  /// It sent the head of an answer.
+  /// Called when it has sent the head of a response.
   void answered() { ejection_.succeeded(); }
-  /// It could not be reached, or answered nothing on a connection of its own.
+  /// Called when it could not be reached, or did not respond on a new connection.
   void failed(std::uint64_t tick);
-  /// Keeps what went wrong with a connection: what TLS says of it, or else this.
+  /// Stores the error of a connection: the TLS error, or else this text.
   void note(const UpstreamConnection& connection, std::string_view otherwise);
-  /// What went wrong last, in words for the log.
+  /// The last error, as text for the log.
   const std::string& last_error() const { return last_error_; }
-  /// What an active check found.
+  /// Records the result of an active check.
   void checked(bool good);
 
  private:
@@ -144,9 +145,9 @@ class UpstreamServer : public std::enable_shared_from_this<UpstreamServer> {
   std::uint64_t generation_ = 0;
   bool is_retired_ = false;
   std::uint32_t active_ = 0;
-  std::vector<Idle> idle_;      ///< the ones given back last at the end
+  std::vector<Idle> idle_;      ///< ordered by the time of give_back(), newest last
   std::vector<Idle> quiet_;     ///< idle, and found quiet in a pass
-  std::uint64_t quiet_in_ = 0;  ///< that pass
+  std::uint64_t quiet_in_ = 0;  ///< the number of that pass
   Addresses addresses_;
   Ejection ejection_;
   Health health_{1, 1};
@@ -154,10 +155,10 @@ class UpstreamServer : public std::enable_shared_from_this<UpstreamServer> {
   std::string last_error_;
   bool looking_up_ = false;
   bool was_connected_ = false;   ///< since the last lookup
-  std::vector<Timer*> waiting_;  ///< for the lookup
+  std::vector<Timer*> waiting_;  ///< for the result of the lookup
 };
 
-/// A request in progress at a server, for as long as this lives.
+/// Counts a request in progress at a server for as long as this object lives.
 class UnderWay {
  public:
   explicit UnderWay(UpstreamServer& server) : active_(server.active_) { ++active_; }

@@ -23,7 +23,7 @@ void Watchdog::on_deadline() {
   interruptions_.timed_out = true;
   wheel_.arm(*this, 0);
   if (other_ != nullptr) other_->cancel();
-  // The client is not waited for in these, and its next request may be on its way.
+  // The client is not awaited in these phases, and its next request may be on its way.
   if (phase_ != Phase::connect && phase_ != Phase::response) client_.cancel();
 }
 

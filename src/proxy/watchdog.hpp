@@ -1,8 +1,9 @@
-// The phase that a client connection is in, its deadline, and the reasons to end a wait early.
+// The phase of a client connection, its deadline, and the reasons to end a wait early.
 //
-// A timeout, a departed client and an abort cancel what is waited for. A cancellation that meets no
-// operation has no effect, so each reason is also a flag that is read before the next wait, and a
-// deadline fires again each tick until another phase begins. Used from its worker's loop only.
+// A timeout, a departed client and an abort cancel the current wait. A cancellation without an
+// operation in progress has no effect, so each reason is also a flag that is read before the next
+// wait, and a deadline fires again at each tick until another phase begins. Used from its worker's
+// loop only.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ enum class Phase : std::uint8_t {
   linger
 };
 
-/// Why a wait may end before what is waited for has come.
+/// The reasons to end a wait before its operation completes.
 struct Interruptions {
   bool timed_out = false;    ///< the deadline of the phase has passed
   bool aborted = false;      ///< the worker ends its connections
@@ -50,13 +51,13 @@ class Watchdog final : public Deadline {
   const Interruptions& interruptions() const { return interruptions_; }
   bool timed_out() const { return interruptions_.timed_out; }
   bool aborted() const { return interruptions_.aborted; }
-  /// The next try of a request begins without the timeout of the one before.
+  /// Clears the timeout of the previous try, before the next one.
   void forget_timeout() { interruptions_.timed_out = false; }
 
-  /// What is waited for beside the client from now on; nullptr: nothing.
+  /// Sets the operation that is awaited in addition to the client; nullptr: none.
   void watch(Cancellable* other) { other_ = other; }
 
-  /// The wheel's: the deadline has passed.
+  /// Called by the wheel: the deadline has passed.
   void on_deadline();
   void client_left();
   void abort();
@@ -69,7 +70,7 @@ class Watchdog final : public Deadline {
   Interruptions interruptions_;
 };
 
-/// Watches something for as long as this lives.
+/// Watches an operation for as long as this object lives.
 class Watched {
  public:
   Watched(Watchdog& watchdog, Cancellable& other) : watchdog_(watchdog) { watchdog.watch(&other); }
