@@ -1,4 +1,5 @@
-// One worker: one thread, one loop, its own listeners, sessions, upstream connections and counters.
+// One worker: one thread, one loop, its own listeners, client connections, upstream connections and
+// counters.
 //
 // Everything is constructed and destroyed by the server's thread; run() executes on the worker's.
 // apply(), drain() and abort() may be called from any thread.
@@ -27,7 +28,7 @@
 
 namespace weir::app {
 
-/// Used by the worker, and outlives it.
+/// Dependencies of the worker, which outlive it.
 struct WorkerDependencies {
   store::MemoryStore& store;
   const MonotonicClock& clock;
@@ -42,7 +43,7 @@ struct WorkerDependencies {
 struct ListenerPlan {
   std::uint64_t id = 0;  ///< the same as long as its address is configured
   proxy::ListenerOptions options{};
-  std::optional<proxy::ListeningSocket> socket{};  ///< none: the listener is open
+  std::optional<proxy::ListeningSocket> socket{};  ///< none: the listener is already open
 };
 
 /// The parts of a generation, for one worker.
@@ -59,23 +60,26 @@ struct GenerationPlan {
 
 class Worker {
  public:
-  /// `index` among the workers.
+  /// `index`: the number of the worker.
   Worker(const WorkerDependencies& dependencies, std::size_t index, GenerationPlan plan,
          std::uint64_t seed);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// `listening` is called once, when connections are accepted: on the worker's thread or this one.
+  /// `listening` is called once, when connections are accepted: on the worker's thread or on this
+  /// one.
   void start(std::function<void()> listening);
-  /// `problem`: why the worker keeps its present generation; empty if it uses the new one.
+  /// `problem`: why the worker keeps its current generation; empty if it uses the new one.
   using Applied = std::function<void(const std::string& problem)>;
-  /// Replaces the running generation, then calls `applied` on the worker's thread. One at a time.
-  /// A connection to another Redis is made first, for at most its connect_timeout.
+  /// Replaces the running generation, then calls `applied` on the worker's thread. One call at a
+  /// time. If the Redis address changes, first connects to the new one, for at most its
+  /// connect_timeout.
   void apply(GenerationPlan plan, Applied applied);
-  /// Stops accepting, lets running exchanges finish, then calls `drained` on the worker's thread.
+  /// Stops accepting, lets exchanges in progress finish, then calls `drained` on the worker's
+  /// thread.
   void drain(std::function<void()> drained);
-  /// Ends all sessions at once.
+  /// Ends all client connections at once.
   void abort();
   void join();
 
@@ -108,8 +112,8 @@ class Worker {
   void end(std::shared_ptr<SharedStore> store);
   void watch_store();
 
-  /// Sockets are touched by the worker's thread alone, so the reactor needs no lock for them;
-  /// posting from others stays safe.
+  /// Only the worker's thread uses sockets, so the reactor needs no lock for them; posting from
+  /// other threads stays safe.
   boost::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   store::MemoryStore& memory_;
   std::size_t index_;
@@ -121,7 +125,7 @@ class Worker {
   /// The running generation's access log.
   std::shared_ptr<LineWriter> log_writer_;
   proxy::AccessLogOptions log_options_;
-  // Before the context: its sessions are counted in them.
+  // Declared before the context, because its client connections are counted here.
   std::vector<RunningListener> listeners_;
   std::vector<RunningListener> opened_;  ///< not in use yet; kept if a replacement fails
   std::vector<std::unique_ptr<proxy::Listener>> removed_listeners_;  ///< until they have ended
