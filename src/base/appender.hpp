@@ -1,5 +1,5 @@
-// Appends many small pieces to a string. Room for many pieces is made at once and written through a
-// pointer; std::string::append() checks the capacity for each piece, in a call of its own. No
+// Appends many small pieces to a string. Capacity for many pieces is reserved at once and written
+// through a pointer, whereas std::string::append() checks the capacity in a call for each piece. No
 // locale, no format string. For one thread.
 #pragma once
 

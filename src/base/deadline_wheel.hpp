@@ -49,7 +49,7 @@ class DeadlineWheel {
  public:
   std::uint64_t now() const { return now_; }
 
-  /// Fires `ticks` full ticks from now (the running one does not count), replacing an earlier
+  /// Fires after `ticks` full ticks from now (the current one does not count); replaces an earlier
   /// deadline.
   void arm(Deadline& deadline, std::uint64_t ticks) {
     deadline.due_ = now_ + ticks + 1;
@@ -57,8 +57,8 @@ class DeadlineWheel {
   }
   void disarm(Deadline& deadline) { deadline.due_ = Deadline::never; }
 
-  /// Moves on to tick `to` and calls fire(deadline) for each that is due; fire may destroy or
-  /// re-arm any deadline.
+  /// Advances to tick `to` and calls fire(deadline) for each deadline that is due; fire may destroy
+  /// or re-arm any deadline.
   template <class Fire>
   void advance(std::uint64_t to, Fire&& fire) {
     while (now_ < to) {

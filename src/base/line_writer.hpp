@@ -26,19 +26,19 @@ namespace weir {
 struct LineWriterOptions {
   std::size_t queue_limit = 8 * 1024 * 1024;  ///< bytes that may wait to be written
   Duration stop_timeout =
-      std::chrono::seconds(2);  ///< the destructor waits this long for a reader that takes nothing
+      std::chrono::seconds(2);  ///< how long the destructor waits for a reader that accepts nothing
 };
 
 class LineWriter {
  public:
-  /// "-" is standard output; else a file, created if it does not exist, and appended to.
+  /// "-" is standard output; any other path is a file, which is created if needed and appended to.
   static Result<std::unique_ptr<LineWriter>> open(std::string path, LineWriterOptions options = {});
-  ~LineWriter();  ///< writes what waits
+  ~LineWriter();  ///< writes the pending lines
   LineWriter(const LineWriter&) = delete;
   LineWriter& operator=(const LineWriter&) = delete;
 
-  /// Takes whole lines, each ended by '\n', and leaves an empty buffer with capacity in their
-  /// place.
+  /// Takes whole lines, each ended by '\n', and replaces them with an empty buffer that has
+  /// capacity.
   void submit(std::string& lines);
 
   /// Opens the path again, after a log rotation has moved the file away. If that fails the old file

@@ -1,6 +1,6 @@
-// The file of a unix socket that this process has bound; removed when dropped.
+// The file of a unix socket that this process has bound; the destructor removes it.
 //
-// Move-only. A file that another process has put in its place since then stays.
+// Move-only. A file that another process has created in its place since then is kept.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Counters of one worker about its traffic. The admin room adds the labels. Written by one worker,
-// read by any thread (see counters.hpp).
+// Traffic counters of one worker. The admin room adds the labels. Written by one worker, read by
+// any thread (see counters.hpp).
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ struct HandshakeCounters {
   Counter completed, failed, timed_out;
   Counter displaced;  ///< closed because there were more than downstream.max_handshakes
   Gauge in_progress;
-  Gauge waiting;  ///< waiting for their turn, those not in progress yet included
+  Gauge waiting;  ///< waiting for a turn, including those that have not begun
 };
 
 /// Counters by name, in the order of the configuration. After a reload, entries with a name of the
