@@ -76,14 +76,14 @@ TEST_CASE("append_text_line writes the Combined Log Format") {
   CHECK(text_of(record) ==
         "192.0.2.1 - 000000000000000f0123456789abcdef [31/Jan/2025:23:59:59 +0000] "
         "\"GET /v1/search HTTP/1.1\" 429 512 \"-\" \"curl/8.0\"\n");
-  // Nothing that a client sends ends its quotes or the line.
+  // Characters from the client can end neither the quotes nor the line.
   record.path = "/a\"b\\\x7f";
   record.user_agent = "x\n\xc3\xa9\"";
   record.identity.reset();
   CHECK(text_of(record) ==
         "192.0.2.1 - - [31/Jan/2025:23:59:59 +0000] "
         "\"GET /a\\x22b\\x5C\\x7F HTTP/1.1\" 429 512 \"-\" \"x\\x0A\\xC3\\xA9\\x22\"\n");
-  // Neither a request nor an answer.
+  // Neither a request nor a response.
   CHECK(text_of({.time = weir::instant_from_us(0), .protocol = "HTTP/1.1"}) ==
         "- - - [01/Jan/1970:00:00:00 +0000] \"-\" 499 0 \"-\" \"-\"\n");
 }

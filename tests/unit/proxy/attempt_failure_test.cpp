@@ -1,4 +1,4 @@
-// How a try on one upstream connection fails, and whose fault that is.
+// The failures of a try on one upstream connection, and the side at fault.
 #include "catch.hpp"
 #include "proxy/attempt.hpp"
 #include "unit/proxy/tried.hpp"

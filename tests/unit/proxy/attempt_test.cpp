@@ -62,10 +62,10 @@ TEST_CASE("An upstream connection is given back if it stands at the end of a res
       {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", true},
       {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", true},
       {"HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n", true},
-      // The server ends it.
+      // The server closes the connection.
       {"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", false},
       {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", false},
-      // More has arrived, which is no response to anything.
+      // More bytes have arrived, which belong to no response.
       {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\n", false},
   }));
   CAPTURE(response);
@@ -79,7 +79,7 @@ TEST_CASE("An upstream connection is given back if it stands at the end of a res
 TEST_CASE("A connection that only this client may use again is recorded") {
   Tried tried(get, [](Settings& settings) { settings.upstreams[0].reuse = upstream::Reuse::safe; });
   tried.leave_idle_connection();
-  tried.start_and_receive();  // begin_request() has cleared the record; another client's number
+  tried.start_and_receive();  // begin_request() has cleared the record; new client number
   tried.upstream->send(ok);
   CHECK(tried.finish() == Failure::none);
   CHECK(tried.record.has_own_connection);

@@ -1,4 +1,4 @@
-// Whose turn it is: the order is exact, so whole rounds are compared.
+// The order of choices is exact, so whole rounds are compared.
 #include "proxy/balancer.hpp"
 
 #include <numeric>
@@ -47,7 +47,7 @@ TEST_CASE("round robin, weighted: the turns of a heavy server are spread") {
       {{1, 1, 1}, "abcabc"},
       {{2, 1}, "abaaba"},
       {{3, 1}, "aabaaaba"},
-      // nginx's own example
+      // The example from nginx.
       {{5, 1, 1}, "aabacaaaabacaa"},
       {{1, 0x3E8}, "bbbb"},
   };
@@ -70,7 +70,7 @@ TEST_CASE("only eligible servers are chosen, and the others' shares go by weight
   CHECK(choices(balancer, ServerSet{0b110}, 6, none) == "bcbbcb");
   CHECK(choices(balancer, ServerSet{0b100}, 3, none) == "ccc");
   CHECK(choices(balancer, ServerSet{}, 2, none) == "--");
-  // One that comes back gets its share, not what it missed.
+  // A server that comes back gets its share, without a surplus for the time it was away.
   CHECK(choices(balancer, first(3), 8, none).find("aa") == std::string::npos);
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("least connections: the fewest under way for the weight, and level one
       {{1, 1, 1}, {0, 0, 0}, "abcabc"},
       {{1, 1, 1}, {1, 0, 0}, "bcbc"},
       {{1, 1, 1}, {3, 2, 1}, "cc"},
-      // 4 of weight 2 is 2, level with 2 of weight 1
+      // 4 of weight 2 is 2, equal to 2 of weight 1
       {{2, 1}, {4, 2}, "aba"},
       {{2, 1}, {5, 2}, "bb"},
       {{2, 1}, {3, 2}, "aa"},

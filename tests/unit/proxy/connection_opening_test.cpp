@@ -1,4 +1,4 @@
-// How a connection begins on a listener with a PROXY header or TLS.
+// The start of a connection on a listener with a PROXY header or TLS.
 #include "proxy/connection_opening.hpp"
 
 #include <csignal>
@@ -63,7 +63,7 @@ class Opened {
         connection(
             world.context, listener,
             Socket(world.io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0), ends[0])) {
-    std::signal(SIGPIPE, SIG_IGN);  // as the server does: OpenSSL writes without MSG_NOSIGNAL
+    std::signal(SIGPIPE, SIG_IGN);  // as in the server: OpenSSL writes without MSG_NOSIGNAL
     connection.stream.socket().non_blocking(true);
     world.context.log = [this](const std::string& text) { warnings.push_back(text); };
   }
@@ -77,13 +77,13 @@ class Opened {
 const ListenerOptions with_header{.proxy_protocol = true, .tls = nullptr};
 constexpr std::string_view header = "PROXY TCP4 198.51.100.7 192.0.2.1 1234 80\r\n";
 
-/// A server context, and the client that trusts it.
+/// A server context, and a client that trusts it.
 struct Secured : Opened {
   Secured() {
     start(
         {.proxy_protocol = false, .tls = tls::ServerContext::load({certificate.files()}).value()});
   }
-  /// The far end shakes hands as a client.
+  /// Performs the handshake as a client on the far end.
   error_code connect() {
     Stream client(Socket(world.io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0),
                          ::dup(far.native())));

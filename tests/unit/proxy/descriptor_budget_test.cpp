@@ -25,7 +25,7 @@ TEST_CASE("connections of clients and to upstreams share the descriptors") {
   shares.pop_back();
   CHECK_FALSE(budget.is_spent());
   DescriptorBudget::Share moved = std::move(shares.back());
-  shares.clear();  // the moved one still counts
+  shares.clear();  // the moved share still counts
   downstream = 31;
   CHECK(budget.is_spent());
   moved = DescriptorBudget::Share();

@@ -44,14 +44,14 @@ TEST_CASE("a trial is one request a second until it is decided") {
   server.chosen(110);
   CHECK(server.is_out(110));
   CHECK(server.is_out(119));
-  // Undecided: another one.
+  // The trial is undecided: another one is allowed.
   CHECK_FALSE(server.is_out(120));
   server.chosen(120);
   CHECK(server.is_out(121));
   server.succeeded();
   CHECK_FALSE(server.is_out(121));
   CHECK_FALSE(server.is_ejected());
-  // All is forgiven: three failures are needed again, and a second is the time again.
+  // Everything is reset: three failures are needed again, and the time starts at a second again.
   server.failed(121);
   server.failed(121);
   CHECK_FALSE(server.is_out(121));

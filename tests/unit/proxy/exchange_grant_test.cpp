@@ -1,5 +1,5 @@
-// The grant of an admitted request is settled exactly once, whatever ends the exchange. The store
-// is a fake one that counts; clients, upstreams and the coarse time are the test's.
+// The grant of an admitted request is settled exactly once, however the exchange ends. The store is
+// a fake that counts; the test controls clients, upstreams and coarse time.
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -17,7 +17,7 @@ namespace {
 
 thread_local bool next_allocation_fails = false;  // the log's thread allocates as well
 
-/// Admits as its rule says, at once; then the next allocation may fail.
+/// Admits at once, according to its policy; then the next allocation may fail.
 class CountingStore final : public store::Store {
  public:
   std::optional<store::Result> acquire(store::Acquisition& acquisition,
@@ -42,7 +42,7 @@ class CountingStore final : public store::Store {
   bool then_no_memory = false;
 };
 
-/// GET is answered by Weir, all else forwarded; two requests are admitted.
+/// Weir answers GET itself and forwards all other methods; two requests are admitted.
 Settings settings_for(std::uint16_t upstream_port) {
   Settings settings;
   settings.identities.push_back({.name = "client", .source = {identity::FromClientAddress{}}});
@@ -63,7 +63,7 @@ Settings settings_for(std::uint16_t upstream_port) {
   return settings;
 }
 
-/// One client connection, and a world for it.
+/// One client connection, with a world of its own.
 class Client {
  public:
   Client() {
@@ -94,7 +94,7 @@ class Client {
   void settled_once() const {
     CHECK(store.inner.questions == 1);
     CHECK(store.inner.settle_calls == 1);
-    CHECK(store.inner.settled.empty());  // today's algorithms hold nothing
+    CHECK(store.inner.settled.empty());  // the current algorithms hold nothing
   }
 
  private:
@@ -180,7 +180,7 @@ TEST_CASE("The grant is settled when an exception ends the exchange") {
   client.store.then_no_memory = true;
   client.client->send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
   client.world.run_until([&] { return client.connection_has_ended(); });
-  CHECK_FALSE(next_allocation_fails);  // it was the reason
+  CHECK_FALSE(next_allocation_fails);  // the failed allocation was the reason
   CHECK_FALSE(client.has_answer("HTTP"));
   client.settled_once();
 }

@@ -25,7 +25,7 @@ Route route_to(std::string_view path) {
   return route;
 }
 
-/// Applies a new policy, by `identity`, to a route.
+/// Applies a new policy, keyed by `identity`, to a route.
 limiter::Policy& limit(Settings& settings, Route& route, std::string name, std::size_t identity) {
   auto& limit = route.limits.emplace_back();
   limit.policy = settings.policies.size();
@@ -87,7 +87,7 @@ class Exchanged {
     spawn(world.io, note_end(refusal ? exchange.refuse(*refusal) : exchange.serve(), has_ended));
     world.poll();
   }
-  /// A whole request; returns its line in the access log.
+  /// Serves a whole request; returns its line in the access log.
   std::string ask(const std::string& request_line, const std::string& fields = "") {
     begin(request_line, fields);
     return finish();
@@ -101,7 +101,7 @@ class Exchanged {
   std::uint64_t counted(RouteIndex route, int status) const {
     return world.counters->routes[route]->by_status[static_cast<std::size_t>(status - 100)].value();
   }
-  /// Sums all routes and statuses.
+  /// The sum over all routes and statuses.
   std::uint64_t counted() const {
     std::uint64_t sum = 0;
     for (const auto& route : world.counters->routes) {
@@ -181,7 +181,7 @@ TEST_CASE("A limited request is decided, at once or later, and its grant settled
     exchanged.begin("GET /limited");
     CHECK_FALSE(exchanged.has_ended);
     CHECK(exchanged.client.watchdog.phase() == Phase::decide);
-    exchanged.world.tick(1min);  // the store bounds the time
+    exchanged.world.tick(1min);  // the store limits the time
     CHECK_FALSE(exchanged.client.watchdog.timed_out());
     exchanged.store.answer(store::test::epoch);
     exchanged.world.poll();
@@ -207,7 +207,7 @@ TEST_CASE("A denied request is answered with its policy and its retry time") {
   CHECK(holds(exchanged.response().limit_fields, "RateLimit: \"one\";r=0;t=3600"));
   CHECK(holds(exchanged.response().body, R"("violated-policies":["one"])"));
   CHECK(exchanged.counted(limited, 429) == 1);
-  CHECK(exchanged.store.settle_calls == 1);  // of the first request alone
+  CHECK(exchanged.store.settle_calls == 1);  // for the first request only
   CHECK(holds(line, R"("decision":"denied","policy":"one","cost":1,"remaining":0)"));
 }
 
@@ -310,7 +310,7 @@ TEST_CASE("A request that has passed through this process is answered 508") {
 
 namespace {
 
-/// A request to the upstream, which has received its head.
+/// A request whose head the upstream has received.
 struct AtUpstream : Exchanged {
   explicit AtUpstream(const std::string& request_line = "GET /up", const std::string& fields = "") {
     begin(request_line, fields);

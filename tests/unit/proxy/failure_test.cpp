@@ -1,4 +1,4 @@
-// Each failure is answered as docs/life-of-a-request.md lists it.
+// Each failure has the answer that docs/life-of-a-request.md lists.
 #include "proxy/failure.hpp"
 
 #include <cctype>
@@ -54,7 +54,7 @@ TEST_CASE("each failure has the answer of the table") {
       {"overloaded", overloaded},
       {"store_failed", store_failed},
   };
-  REQUIRE(failures.size() == static_cast<std::size_t>(store_failed));  // all but none
+  REQUIRE(failures.size() == static_cast<std::size_t>(store_failed));  // all except none
   const auto answers = documented();
   CHECK(answers.size() == failures.size());
   for (const auto& [name, failure] : failures) {

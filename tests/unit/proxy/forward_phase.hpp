@@ -1,5 +1,5 @@
 // The forward phase of one request: a scripted client, an inspected head, and an upstream whose
-// servers are in the test's hands.
+// servers the test controls.
 #pragma once
 
 #include <memory>
@@ -20,14 +20,14 @@ class ForwardPhase {
  public:
   using Change = void (*)(Settings&);
 
-  /// `change`: what the settings have beyond one upstream and a route to it.
+  /// `change` is applied to settings with one upstream and a route to it.
   explicit ForwardPhase(
       std::string its_head, std::size_t server_count = 1, Change change = [](Settings&) {})
       : servers(server_count), world(settings_for(change), store), head(std::move(its_head)) {
     look_up();
     begin_request();
   }
-  /// The same client sends another request, or the same one again.
+  /// Begins another request of the same client, or the same one again.
   void begin_request() {
     request.clear();
     request.peer = request.client = identity::IpAddress::v4({192, 0, 2, 1});
@@ -54,14 +54,14 @@ class ForwardPhase {
     world.run_until([&] { return (upstream = servers[index].accept()) != nullptr; });
     received.clear();
   }
-  /// Runs until the upstream has received `text` at the end.
+  /// Runs until the bytes received by the upstream end with `text`.
   void receive_until(std::string_view text) {
     world.run_until([&] {
       received += upstream->receive();
       return received.ends_with(text);
     });
   }
-  /// Accepts a connection, and reads a request without a body.
+  /// Accepts a connection and reads a request without a body.
   void receive_head(std::size_t index = 0) {
     accept(index);
     receive_until("\r\n\r\n");
@@ -89,7 +89,7 @@ class ForwardPhase {
   std::string received;              ///< on it
 
  private:
-  /// The resolver has a thread of its own; coarse time must not run ahead of it.
+  /// The resolver has a thread of its own, so coarse time must not advance before it is done.
   void look_up() {
     for (std::size_t i = 0; i < servers.size(); ++i) {
       std::optional<error_code> found;

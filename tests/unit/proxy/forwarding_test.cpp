@@ -1,4 +1,4 @@
-// Which server takes a request, whether it is repeated, and what is counted.
+// The server that takes a request, whether the request is repeated, and what is counted.
 #include "proxy/forwarding.hpp"
 
 #include <memory>

@@ -12,7 +12,7 @@ struct Named : HandshakeQueue::Entry {
   char name = '?';
 };
 
-/// Entries a to h, which leave in the end as sessions do.
+/// Entries a to h, which leave at the end, as handshakes do.
 struct Script {
   Script() {
     for (std::size_t i = 0; i < entries.size(); ++i)
@@ -31,7 +31,7 @@ struct Script {
     for (const char name : names)
       CHECK(queue.begin((*this)[name], most) == nullptr);
   }
-  /// The names of all that wait, in the order of their turns.
+  /// The names of all waiting entries, in the order of their turns.
   std::string turns() {
     std::string order;
     while (const auto* const next = static_cast<Named*>(queue.next()))
@@ -83,7 +83,7 @@ TEST_CASE("neither kind holds up the other by asking again and again") {
     if (next->name == 'a') script.queue.wait(*next);
   }
   CHECK(order == "abacad");
-  for (int turn = 0; turn < 3; ++turn) {  // and nothing is lost when only one kind is left
+  for (int turn = 0; turn < 3; ++turn) {  // no turn is lost when only one kind is left
     auto* const next = static_cast<Named*>(script.queue.next());
     REQUIRE(next != nullptr);
     CHECK(next->name == 'a');

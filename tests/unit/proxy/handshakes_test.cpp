@@ -20,7 +20,7 @@ namespace {
 using test::run;
 using test::StreamPair;
 
-/// What happens, in its order, on whichever thread.
+/// The events in their order, from any thread.
 class Log {
  public:
   Log& operator+=(const std::string& text) {
@@ -42,7 +42,7 @@ struct Worker {
   explicit Worker(std::size_t most = 100)
       : handshakes(io, most, counters, [this] { log += " displaced"; }) {}
 
-  /// Until no task has anything to do but to wait for its client.
+  /// Runs until each task only waits for its client.
   void run() {
     test::run(io);
     while (busy > 0) {
@@ -59,7 +59,7 @@ struct Worker {
   Handshakes handshakes;
 };
 
-/// Awaits a step, as a stream does.
+/// Awaits a step in the same way as a stream.
 template <class Work>
 Task<bool> take_step(Worker& worker, Handshake& handshake, Work work) {
   ++worker.busy;
@@ -68,7 +68,7 @@ Task<bool> take_step(Worker& worker, Handshake& handshake, Work work) {
   co_return has_stepped;
 }
 
-/// As a session: so many steps, then it ends.
+/// Takes a number of steps and then ends, as a connection does.
 Task<> shake(Worker& worker, Stream& stream, std::string name, int steps,
              Handshake** where = nullptr) {
   Handshake handshake(worker.handshakes, stream, false);
@@ -83,7 +83,7 @@ Task<> shake(Worker& worker, Stream& stream, std::string name, int steps,
   handshake.end(Handshake::Outcome::completed);
 }
 
-/// Takes one step and then waits for its client, as long as the connection is open.
+/// Takes one step and then waits for its client while the connection is open.
 Task<> stall(Worker& worker, Stream& stream, std::string name) {
   Handshake handshake(worker.handshakes, stream, false);
   const auto work = [&] { worker.log += " " + name; };
@@ -97,7 +97,7 @@ Task<> stall(Worker& worker, Stream& stream, std::string name) {
 struct Held {
   explicit Held(Worker& of) : worker(of) {}
 
-  /// A handshake whose steps cost much: its first one is held, then it waits for its client.
+  /// A handshake with expensive steps: its first one is held, then it waits for its client.
   static Task<> shake(Held& held, Stream& stream) {
     Handshake handshake(held.worker.handshakes, stream, true);
     held.handshake = &handshake;
@@ -113,7 +113,7 @@ struct Held {
     if (has_stepped) co_await stream.socket().async_wait(Socket::wait_read, into(ec));
     held.handshake = nullptr;
   }
-  /// Until the step is running.
+  /// Runs until the step is running.
   void begin(Stream& stream) {
     spawn(worker.io, shake(*this, stream));
     test::run(worker.io);
@@ -136,7 +136,7 @@ bool is_descriptor(int descriptor) {
   return ::fcntl(descriptor, F_GETFD) >= 0;
 }
 
-/// Other work of the worker: a handler a pass.
+/// Simulates other work of the worker: one handler per pass.
 void work(Worker& worker, int passes) {
   worker.log += " .";
   if (passes > 1) asio::post(worker.io, [&worker, passes] { work(worker, passes - 1); });

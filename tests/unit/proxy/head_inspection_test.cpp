@@ -1,4 +1,4 @@
-// From the bytes of a head to a request that can be routed: its parts, and the reasons to refuse
+// Turns the bytes of a head into a request that can be routed: its parts, and the reasons to refuse
 // it.
 #include "proxy/head_inspection.hpp"
 
@@ -67,7 +67,7 @@ TEST_CASE("a head is refused for the first of these reasons") {
       {400, line + host + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n"},
       {501, line + host + "Transfer-Encoding: gzip, chunked\r\n\r\n"},
       {413, line + host + "Content-Length: 101\r\n\r\n"},
-      // An identity's field must appear once, and under its own name.
+      // A field used as an identity must appear once, and under its own name.
       {400, line + host + "X-Key: 1\r\nX-Key: 1\r\n\r\n"},
       {400, line + host + "X_Key: 1\r\n\r\n"},
   };

@@ -154,7 +154,7 @@ TEST_CASE("a status line may have no reason") {
   REQUIRE(line.has_value());
   CHECK(line->status == 204);
   CHECK(line->reason.empty());
-  // Some servers leave the space out as well.
+  // Some servers also omit the space.
   const auto bare = parse_response_head("HTTP/1.1 200\r\nServer: s\r\n\r\n", fields);
   REQUIRE(bare.has_value());
   CHECK(bare->status == 200);

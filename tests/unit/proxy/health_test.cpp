@@ -18,11 +18,11 @@ TEST_CASE("what checks say of a server") {
       {2, 3, "-", "D"},
       {2, 3, "-+", "DD"},
       {2, 3, "-++", "DDU"},
-      // Three in a row put it down; a good one in between forgives.
+      // Three failures in a row mark it down; a success in between resets the count.
       {2, 3, "+--", "UUU"},
       {2, 3, "+---", "UUUD"},
       {2, 3, "+--+--+---", "UUUUUUUUUD"},
-      // Two in a row bring it back.
+      // Two successes in a row mark it up again.
       {2, 3, "-+-+-++", "DDDDDDU"},
       {1, 1, "+-+-", "UDUD"},
       {1, 2, "-+--+", "DUUDU"},

@@ -1,4 +1,4 @@
-// The client connection of HTTP/1 as its request body and its responder use it, over a pair of
+// An HTTP/1 client connection as used by its request body and its responder, over a pair of
 // sockets.
 #pragma once
 
@@ -18,7 +18,7 @@ class Http1Client {
  public:
   explicit Http1Client(Downstream limits = {}) : Http1Client(limits, socket_pair()) {}
 
-  /// A head arrives, with a part of its body or none, and is inspected.
+  /// Receives a head, with a part of its body or none, and inspects it.
   void receive(const std::string& head, std::string_view rest = {}) {
     connection.input.append(head + std::string(rest));
     request.clear();

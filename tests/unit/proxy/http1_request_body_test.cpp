@@ -1,5 +1,5 @@
-// A request body on a connection of HTTP/1: what arrived with the head, what arrives later, and
-// both again.
+// The body of a request on an HTTP/1 connection: bytes that arrived with the head, bytes that
+// arrive later, and both again after rewind().
 #include "proxy/http1_request_body.hpp"
 
 #include "catch.hpp"
@@ -14,7 +14,7 @@ const std::string counted = "PUT /path HTTP/1.1\r\nHost: a\r\nContent-Length: 9\
 const std::string chunked =
     "PUT /path HTTP/1.1\r\nHost: a\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-/// Everything that can be pulled now, its pieces separated by '|'; the state after it.
+/// Returns everything that can be pulled now, its pieces separated by '|', and the state after it.
 std::pair<std::string, BodyState> pull_all(RequestBody& body) {
   std::string all;
   std::string_view piece;
@@ -52,7 +52,7 @@ TEST_CASE("A body that arrives later is read into a buffer of its own") {
   CHECK_FALSE(client.run(client.body.fill()));
   CHECK(pull_all(client.body) == Pulled{"3|", BodyState::ended});
   CHECK(client.body.received() == 9);
-  CHECK(client.request.view.target == "/path");  // the views of the head are still there
+  CHECK(client.request.view.target == "/path");  // the views of the head are still valid
 }
 
 TEST_CASE("A chunked body is decoded, and its trailers are kept") {
@@ -216,7 +216,7 @@ TEST_CASE("The rest of a body is discarded up to max_drain, and the next request
           {counted, "", "one two 3NEXT", true},
           {chunked, "3\r\none\r\n", "0\r\n\r\nNEXT", true},
           {chunked, "9\r\none two 3\r\n0\r\n\r\nNEXT", "", true},
-          // Too large, or broken.
+          // Too large, or malformed.
           {chunked, "a\r\none two 30\r\n", "", false},
           {chunked, "6\r\none tw\r\n", "4\r\no 34\r\n", false},
           {chunked, "zz", "", false},

@@ -1,4 +1,4 @@
-// The responses of a connection of HTTP/1: heads, framing, and whether the connection is kept.
+// The responses of an HTTP/1 connection: heads, framing, and whether the connection is kept.
 #include "proxy/http1_responder.hpp"
 
 #include "catch.hpp"
@@ -43,7 +43,7 @@ class Answering : public Http1Client {
   ResponseHead head(Kind kind) const {
     return {.line = line_, .fields = fields_, .connection = options_, .body = {kind, 5}};
   }
-  /// Sends the text that was built, and returns it as the client receives it.
+  /// Sends the text built so far, and returns it as received by the client.
   std::string sent() {
     error_code ec;
     CHECK_FALSE(responder.send(ec));

@@ -24,7 +24,7 @@ TEST_CASE("a wait ends for the first of these reasons") {
       {nothing, sent, none},
       {nothing, waits_for_client, none},
       {nothing, waits_for_upstream, none},
-      // The client is gone, whatever else there is.
+      // The client has left, in any other state.
       {departure, sent, downstream_gone},
       {departure, waits_for_client, downstream_gone},
       {departure, malformed, downstream_gone},

@@ -1,4 +1,4 @@
-// What is received of a body, used up piece by piece and there again after rewind().
+// The received bytes of a body, used up piece by piece and restored by rewind().
 #include "proxy/kept_body.hpp"
 
 #include <cstring>
@@ -21,7 +21,7 @@ struct Received {
     head.consume(moved);
     kept->continue_in_buffer(moved, limit);
   }
-  /// Reads `data` as BodySource::fill() does, piece by piece; returns the room for the first one.
+  /// Reads `data` as BodySource::fill() does, piece by piece; returns the room for the first piece.
   std::size_t read(std::string_view data) {
     const std::size_t room = make_room();
     while (!data.empty()) {
@@ -68,7 +68,7 @@ TEST_CASE("everything read is there again, in the order in which it came") {
   }
   CHECK(got.kept->is_whole());
   CHECK(got.all_again() == "with head one two three");
-  // A further try reads on, and is repeated as well.
+  // A further try continues to read, and is repeated as well.
   got.head.consume(got.head.data().size());
   got.use_up();
   got.read(" four");

@@ -36,7 +36,7 @@ Endpoint on(const std::string& host, std::uint16_t port = 0) {
   return {.host = host, .port = port, .unix_path = {}};
 }
 
-/// A socket file on which nobody listens any more.
+/// Leaves a socket file without a listener.
 void leave_behind(const Endpoint& address) {
   sockaddr_un name{.sun_family = AF_UNIX, .sun_path = {}};
   address.unix_path.copy(name.sun_path, sizeof name.sun_path - 1);
@@ -45,7 +45,7 @@ void leave_behind(const Endpoint& address) {
   ::close(descriptor);
 }
 
-/// A client of 127.0.0.1.
+/// A client at 127.0.0.1.
 class Connection {
  public:
   explicit Connection(std::uint16_t port) : descriptor_(::socket(AF_INET, SOCK_STREAM, 0)) {

@@ -12,7 +12,7 @@ using Kind = http::Framing::Kind;
 
 TEST_CASE("a connection is kept if nothing speaks against it") {
   CHECK(is_kept({.client_wants = true, .draining = false, .request_will_be_read = true}));
-  // The client ends it, Weir stops, or the start of the next request is unknown.
+  // The client closes it, Weir stops, or the start of the next request is unknown.
   CHECK_FALSE(is_kept({.client_wants = false, .draining = false, .request_will_be_read = true}));
   CHECK_FALSE(is_kept({.client_wants = true, .draining = true, .request_will_be_read = true}));
   CHECK_FALSE(is_kept({.client_wants = true, .draining = false, .request_will_be_read = false}));

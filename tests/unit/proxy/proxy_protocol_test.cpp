@@ -52,7 +52,7 @@ TEST_CASE("PROXY headers of version 1") {
       {"PROXY TCP4 192.168.0.1 192.168.0.11 56324 443\r\n", "192.168.0.1"},
       {"PROXY TCP6 2001:db8::7 2001:db8::8 0 0\r\n", "2001:db8::7"},
       {"PROXY TCP6 ::ffff:192.0.2.1 ::1 1 2\r\n", "192.0.2.1"},
-      // Anything else is none.
+      // Anything else is malformed.
       {"PROXY TCP4 192.0.2.1 192.0.2.2 1 2\n", "malformed"},
       {"PROXY TCP4 192.0.2.1 192.0.2.2 1 2\rx", "malformed"},
       {"PROXY  TCP4 192.0.2.1 192.0.2.2 1 2\r\n", "malformed"},
@@ -100,7 +100,7 @@ TEST_CASE("PROXY headers of version 2") {
       {"two extensions", v2(0x21, 0x11, v4_addresses + "\x04\0\0\x01\0\2h1"s), "192.0.2.1"},
       {"a checksum", v2(0x21, 0x11, v4_addresses + "\x03\0\4\x92\xe6\xdb\x8f"s), "192.0.2.1"},
       {"as large as we read", v2(0x21, 0x00, std::string(4080, 'x')), "the peer"},
-      // Anything else is none.
+      // Anything else is malformed.
       {"version 1 in binary", v2(0x11, 0x11, v4_addresses), "malformed"},
       {"an unknown command", v2(0x22, 0x11, v4_addresses), "malformed"},
       {"an unknown family", v2(0x21, 0x41, v4_addresses), "malformed"},

@@ -25,7 +25,7 @@ Settings settings() {
   return settings;
 }
 
-/// The routes of one request after the other, as an exchange uses them.
+/// The routes of consecutive requests, as an exchange uses them.
 struct Found {
   std::optional<http::Refusal> find(const std::string& request_line,
                                     const std::string& fields = "Host: a\r\n") {
@@ -50,7 +50,7 @@ TEST_CASE("a request has the route that matches it, and evidence if it is limite
   REQUIRE(found.routes.route() == &found.config.routes[0]);
   REQUIRE(found.routes.evidence().size() >= 1);
   CHECK(found.routes.evidence()[0].limits.data() == found.config.routes[0].limits.data());
-  // Nothing of it is left to the next one.
+  // The next request starts without any of its data.
   CHECK_FALSE(found.find("GET /free HTTP/1.1"));
   CHECK(found.routes.route() == &found.config.routes[1]);
   CHECK(found.routes.evidence().empty());

@@ -53,23 +53,23 @@ TEST_CASE("a try is repeated where nothing was processed, or may be processed tw
       {false, upstream_broken, other_method, kept, silent, was_new, has_another},
       {false, upstream_broken, other_method, kept, silent, was_idle, has_another},
       {false, upstream_broken, other_method, kept, silent, was_idle, alone},
-      // A part of the body is gone.
+      // A part of the body is not kept.
       {false, upstream_broken, idempotent, outgrown, silent, was_new, has_another},
       {false, upstream_broken, idempotent, outgrown, silent, was_idle, has_another},
-      // The answer has begun.
+      // The response has begun.
       {false, upstream_broken, idempotent, kept, begun, was_new, has_another},
       {false, upstream_broken, idempotent, kept, begun, was_idle, has_another},
-      // The time is over, or the answer is wrong: another server would do no better.
+      // The time is over, or the response is invalid: another server would not help.
       {false, upstream_timed_out, idempotent, kept, silent, was_new, has_another},
       {false, upstream_invalid, idempotent, kept, silent, was_new, has_another},
       {false, upstream_unhealthy, idempotent, kept, silent, was_new, has_another},
-      // The client's failures, and ours.
+      // Failures caused by the client, and by Weir.
       {false, downstream_gone, idempotent, kept, silent, was_new, has_another},
       {false, body_malformed, idempotent, kept, silent, was_new, has_another},
       {false, body_too_large, idempotent, kept, silent, was_new, has_another},
       {false, body_timed_out, idempotent, kept, silent, was_new, has_another},
       {false, overloaded, idempotent, kept, silent, was_new, has_another},
-      // No retries left.
+      // No retries are left.
       {false, upstream_unreachable, idempotent, kept, silent, was_new, has_another, 0},
       {false, upstream_broken, idempotent, kept, silent, was_idle, has_another, 0},
       {true, upstream_broken, idempotent, kept, silent, was_idle, has_another, 10},
@@ -101,20 +101,20 @@ TEST_CASE("a failure counts towards ejecting the server if the server has caused
       // A server may close an idle connection at any time.
       {false, {.failure = upstream_broken, .was_idle = true}},
       {true, {.failure = upstream_timed_out, .was_idle = true}},
-      // It has sent something, so it is reachable.
+      // The server has sent something, so it is reachable.
       {false, {.failure = upstream_broken, .was_answered = true}},
       {false, {.failure = upstream_timed_out, .was_answered = true}},
-      // It has waited for the client.
+      // The server has waited for the client.
       {false, {.failure = upstream_broken, .client_was_awaited = true}},
       {false, {.failure = upstream_timed_out, .client_was_awaited = true}},
-      // Neither the method nor what is left to try changes whose fault it is.
+      // Neither the method nor the servers left to try change which side is at fault.
       {true,
        {.failure = upstream_broken,
         .is_idempotent = true,
         .body_is_kept = true,
         .has_another = true,
         .retries_left = 1}},
-      // Reachable, not tried, or not its doing.
+      // Reachable, not tried, or not at fault.
       {false, {.failure = none}},
       {false, {.failure = upstream_invalid}},
       {false, {.failure = upstream_unhealthy}},
@@ -143,9 +143,9 @@ TEST_CASE("a body is kept as far as retry_body goes, if the request may be repea
       {100, "PUT", 1, {Kind::length, 99}},
       {100, "PUT", 1, {Kind::length, 100}},
       {100, "PUT", 3, {Kind::chunked, 0}},
-      // It will not fit.
+      // The body will not fit.
       {0, "PUT", 1, {Kind::length, 101}},
-      // It will not be repeated.
+      // The request will not be repeated.
       {0, "POST", 1, {Kind::length, 99}},
       {0, "PUT", 0, {Kind::length, 99}},
       {0, "PUT", 1, {Kind::length, 99}, 0},

@@ -1,5 +1,6 @@
 // A client without sockets and without a protocol: the second implementation of RequestBody and
-// Responder. The test decides what arrives of the body and what the client takes of the response.
+// Responder. The test controls which bytes of the body arrive and which bytes of the response the
+// client accepts.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,7 @@
 
 namespace weir::proxy::test {
 
-/// Holds a task back until the test opens it. A cancellation without a task has no effect.
+/// Suspends a task until the test opens the gate. A cancellation without a task has no effect.
 class Gate final : public Cancellable {
  public:
   explicit Gate(asio::io_context& io) : timer_(io.get_executor(), Timer::time_point::max()) {}
@@ -51,7 +52,7 @@ class ScriptedBody final : public RequestBody {
  public:
   explicit ScriptedBody(asio::io_context& io) : gate(io) {}
 
-  // The test's side.
+  // Functions for the test.
   void begin(bool has_body) {
     has_body_ = has_body;
     has_ended_ = !has_body;
@@ -69,7 +70,7 @@ class ScriptedBody final : public RequestBody {
     is_broken_ = true;
     gate.open();
   }
-  /// Nothing has arrived, and the code under test waits for more.
+  /// True if nothing has arrived and the code under test waits for more.
   bool is_waited_for() const { return gate.is_waited_for(); }
   std::size_t pulled() const { return next_; }  ///< pieces
 
@@ -115,13 +116,13 @@ class ScriptedBody final : public RequestBody {
   }
 
   Gate gate;
-  std::size_t keeps = 0;  ///< what keep() asked for
+  std::size_t keeps = 0;  ///< the argument of keep()
   int rewinds = 0;
 
  private:
   struct Item {
     BodyState state;
-    std::string text;  ///< of the trailer field its name
+    std::string text;  ///< of a trailer field: its name
     std::string value{};
   };
   void add(Item item) {
@@ -142,7 +143,7 @@ struct ReceivedResponse {
   int status = 0;
   bool is_weirs_own = false;
   bool is_whole = false;
-  std::string fields;  ///< lines; of a response of Weir's own the added ones
+  std::string fields;  ///< field lines; for a response of Weir's own, the added ones
   std::string content_type;
   std::string body;
   std::string limit_fields;
@@ -153,7 +154,7 @@ class ScriptedResponder final : public Responder {
  public:
   ScriptedResponder(asio::io_context& io, Watchdog& watchdog) : gate(io), watchdog_(watchdog) {}
 
-  // The test's side.
+  // Functions for the test.
   void begin_request() {
     status_ = 0;
     has_begun_ = false;
@@ -235,9 +236,9 @@ class ScriptedResponder final : public Responder {
   }
   void reset() override { ++resets; }
 
-  Gate gate;  ///< a slow client takes what is sent when it opens, a tunnel ends
+  Gate gate;  ///< opens when a slow client accepts the bytes sent, or when a tunnel ends
   bool is_slow = false;
-  bool fails = false;  ///< to take anything
+  bool fails = false;  ///< every send fails
   Duration timeout = std::chrono::seconds(60);
 
   ReceivedResponse received;
@@ -286,7 +287,7 @@ class ScriptedClient final : public Cancellable {
   bool is_closed = false;
 };
 
-/// Runs a task of the code under test; `ended` when it is over.
+/// Runs a task of the code under test and sets `ended` when it is complete.
 inline Task<> note_end(Task<> task, bool& ended) {
   Task<> ends_first = std::move(task);
   co_await ends_first;

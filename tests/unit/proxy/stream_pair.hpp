@@ -1,4 +1,4 @@
-// A stream with its other end in the test's hands, and a loop that runs until nothing is ready.
+// A stream whose other end the test controls, and a loop that runs until nothing is ready.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class FarEnd {
     REQUIRE(::send(descriptor_, data.data(), data.size(), MSG_NOSIGNAL) ==
             static_cast<ssize_t>(data.size()));
   }
-  /// What has arrived, up to `most` bytes.
+  /// Receives the bytes that have arrived, up to `most`.
   std::string receive(std::size_t most = 1 << 30) {
     std::string all;
     std::array<char, 16384> piece{};
@@ -80,7 +80,7 @@ inline void run(asio::io_context& io) {
   } while (io.poll() > 0);
 }
 
-/// More than a socket takes at once, no two parts alike.
+/// Larger than the socket accepts at once, with no two parts alike.
 inline std::string large_text(std::size_t size = 3'000'000) {
   std::string text(size, '\0');
   for (std::size_t i = 0; i < size; ++i)

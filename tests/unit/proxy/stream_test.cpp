@@ -46,7 +46,7 @@ void start_flush(asio::io_context& io, Stream& stream, Outcome& outcome) {
   run(io);
 }
 
-/// Of more than the socket takes at once.
+/// Flushes more than the socket accepts at once.
 void start_flush_that_waits(asio::io_context& io, Stream& stream, Outcome& outcome) {
   error_code ec;
   stream.try_write(large_text(), ec);
@@ -73,7 +73,7 @@ TEST_CASE("what does not go at once is kept, in order, until it is flushed") {
   REQUIRE_FALSE(ec);
   REQUIRE(pair.stream.has_unsent());
   const std::string expected = text + "and more";
-  std::fill(text.begin(), text.end(), '-');  // a copy is kept
+  std::fill(text.begin(), text.end(), '-');  // the stream keeps a copy
   pair.stream.try_write("and more", ec);
   CHECK_FALSE(ec);
 
@@ -202,7 +202,7 @@ TEST_CASE("after the end of the sending half the other way is open") {
   CHECK(read.data == "still");
 }
 
-/// Two ends of a TCP connection, for what only TCP has.
+/// Both ends of a TCP connection, for tests of TCP-specific behaviour.
 std::array<int, 2> tcp_pair() {
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -236,10 +236,10 @@ TEST_CASE("a reset is no end") {
   CHECK(pair.far.error() == ECONNRESET);
 }
 
-/// Both ends are streams, for TLS needs two.
+/// Both ends are streams, because TLS needs two.
 struct SecurePair {
   explicit SecurePair(asio::io_context& loop) : io(loop) {
-    std::signal(SIGPIPE, SIG_IGN);  // as the server does: OpenSSL writes without MSG_NOSIGNAL
+    std::signal(SIGPIPE, SIG_IGN);  // as in the server: OpenSSL writes without MSG_NOSIGNAL
     const auto ends = test::socket_pair();
     const asio::generic::stream_protocol unix_stream(AF_UNIX, 0);
     server.emplace(Socket(io.get_executor(), unix_stream, ends[0]));
@@ -285,7 +285,7 @@ TEST_CASE("over TLS a part of a record is not quiet, and a whole one that carrie
     CAPTURE(size);
     SecurePair pair(io);
     pair.shake_hands();
-    // The server's session tickets have arrived.
+    // The session tickets of the server have arrived.
     REQUIRE(pair.client->is_quiet());
     REQUIRE(::send(pair.server->socket().native_handle(), record.data(), size, 0) ==
             static_cast<ssize_t>(size));
@@ -331,7 +331,7 @@ TEST_CASE("a flush is cancelled between two parts of it, too") {
   start_flush_that_waits(io, pair.stream, flushed);
   while (!pair.far.receive(100'000).empty()) {
   }
-  // The turn of the first part, which can go now, comes before the second post's.
+  // The turn of the first part, which can be sent now, comes before the second post's.
   asio::post(io, [&] { asio::post(io, [&] { pair.stream.cancel(); }); });
   run(io);
   CHECK(flushed.error == error_code(asio::error::operation_aborted));
@@ -396,7 +396,7 @@ TEST_CASE("a handshake that is cancelled ends") {
 }
 
 TEST_CASE("a client that has left after its hello gets no step of a handshake") {
-  std::signal(SIGPIPE, SIG_IGN);  // as the program does
+  std::signal(SIGPIPE, SIG_IGN);  // as in the program
   asio::io_context io;
   StreamPair pair(io), client(io);
   const tls::test::MadeCertificate certificate("one.test");

@@ -14,7 +14,7 @@
 namespace weir::proxy {
 namespace {
 
-/// Stands for whatever a task waits for.
+/// Stands for anything that a task waits for.
 struct Gate {
   class Wait {
    public:
@@ -34,7 +34,7 @@ struct Gate {
   Suspended waiting;
 };
 
-/// Writes its name when it goes.
+/// Writes its name when it is destroyed.
 struct Mourned {
   std::string& log;
   char name;
@@ -76,7 +76,7 @@ Task<std::size_t> sum_of(int count) {
 }
 
 Task<> store_sum(int count, Gate& gate, std::size_t& sum) {
-  // Once within whoever awaits, once resumed from the loop.
+  // Once within the awaiting coroutine, once resumed from the loop.
   const std::size_t first = co_await sum_of(count);
   co_await gate.pass();
   const std::size_t second = co_await sum_of(count);
@@ -226,7 +226,7 @@ TEST_CASE("a pass has an end: what else was ready comes between") {
   };
   for (int i = 0; i < 65; ++i)
     spawn(io, take(turns, log));
-  io.poll_one();  // the first takes its turn, and the pass is asked for
+  io.poll_one();  // the first takes its turn, and the pass is requested
   asio::post(io, [&] { log += 'x'; });
   io.poll();
   CHECK(log == std::string(64, 'a') + "xa");

@@ -1,5 +1,5 @@
-// A listening socket on the loopback interface in the test's hands: nothing is accepted, read or
-// sent unless the test does it.
+// A listening socket on the loopback interface that the test controls: it accepts, reads and sends
+// only when the test does.
 #pragma once
 
 #include <arpa/inet.h>
@@ -36,7 +36,7 @@ class TestServer {
   TestServer& operator=(const TestServer&) = delete;
 
   std::uint16_t port() const { return port_; }
-  /// The connection that has waited longest; nullptr if there is none.
+  /// Returns the connection that has waited longest; nullptr if there is none.
   std::unique_ptr<FarEnd> accept() const {
     const int accepted = ::accept4(descriptor_, nullptr, nullptr, SOCK_NONBLOCK);
     return accepted < 0 ? nullptr : std::make_unique<FarEnd>(accepted);
@@ -46,7 +46,7 @@ class TestServer {
     if (descriptor_ >= 0) ::close(descriptor_);
     descriptor_ = -1;
   }
-  /// Leaves connections that arrive from now on without an answer: the kernel's queue is full.
+  /// Fills the kernel's queue, so that connections from now on get no response.
   void fill_queue() {
     REQUIRE(::listen(descriptor_, 0) == 0);
     const sockaddr_in self = address(port_);

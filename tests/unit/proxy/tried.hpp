@@ -1,4 +1,4 @@
-// Attempts of one client, one after the other, on an upstream of one server.
+// Consecutive attempts of one client on an upstream with one server.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ inline const std::string long_post =
 inline const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 inline const std::string begun = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbegun";
 
-/// One attempt after the other, of one client.
+/// Consecutive attempts of one client.
 class Tried : public ForwardPhase {
  public:
   explicit Tried(
@@ -33,7 +33,7 @@ class Tried : public ForwardPhase {
     attempt.emplace(scope, server());
     spawn(world.io, note_result(attempt->run(may_reuse), result));
   }
-  /// Starts with a body that has arrived whole, of which the server receives nothing.
+  /// Starts with a body that has arrived whole and of which the server receives nothing.
   void start_with_long_body() {
     client.body.arrive(large_text(12'000'000));
     client.body.end();
@@ -41,7 +41,7 @@ class Tried : public ForwardPhase {
     accept();
     world.run_until([&] { return client.watchdog.phase() == Phase::body; });
   }
-  /// Starts, and the server receives the whole head.
+  /// Starts, and lets the server receive the whole head.
   void start_and_receive() {
     start();
     receive_head();
@@ -55,7 +55,7 @@ class Tried : public ForwardPhase {
     world.tick_until([&] { return has_ended(); });
     return *result;
   }
-  /// A response is relayed, after which the server keeps its connection.
+  /// Relays a response after which the server keeps its connection.
   void leave_idle_connection() {
     start_and_receive();
     upstream->send(ok);

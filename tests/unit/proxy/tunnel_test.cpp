@@ -13,7 +13,7 @@ using test::StreamPair;
 
 constexpr std::uint64_t idle_ticks = 10;
 
-/// A tunnel whose two far ends the test holds, and whose deadline does what a session's does.
+/// A tunnel whose two far ends the test holds, with a deadline as in a client connection.
 struct Tunnelled {
   struct Owner : Deadline {};
 
@@ -46,7 +46,7 @@ struct Tunnelled {
   DeadlineWheel wheel;
   Owner owner;
   std::optional<Tunnel> tunnel;
-  std::optional<bool> ended;  ///< set at the end: in order?
+  std::optional<bool> ended;  ///< set at the end: true if it ended in order
   bool fired = false;
 };
 
@@ -90,7 +90,7 @@ TEST_CASE("a tunnel holds back who sends more than the other side takes") {
   };
   while (send()) {
   }
-  CHECK(unsent.size() > text.size() / 3);  // nobody reads: it goes no further
+  CHECK(unsent.size() > text.size() / 3);  // the other side does not read, so no more is accepted
   CHECK(t.from_upstream.capacity() <= 64 * 1024);
   t.client.far.send("the other way is free");
   run(t.io);
@@ -141,7 +141,7 @@ TEST_CASE("the upstream may end first, too") {
 TEST_CASE("a side that is broken ends both, and not in order") {
   Tunnelled t;
   t.start();
-  t.upstream.far.close();  // what comes from the client can not be written
+  t.upstream.far.close();  // bytes from the client cannot be written
   run(t.io);
   CHECK_FALSE(t.ended);
   t.client.far.send("lost");

@@ -1,4 +1,4 @@
-// The body of a request on its way to an upstream, beside the response.
+// The body of a request on its way to an upstream, concurrent with the response.
 #include "proxy/upload.hpp"
 
 #include "catch.hpp"
@@ -80,7 +80,7 @@ TEST_CASE("The part of a body that has arrived is appended to the head") {
     CHECK(uploading.upload->state().failure == Failure::body_malformed);
     CHECK_FALSE(uploading.upload->is_sent());
   }
-  CHECK(uploading.has_finished());  // beside the response there is nothing yet
+  CHECK(uploading.has_finished());  // not started: nothing runs concurrently with the response yet
 }
 
 TEST_CASE("The rest of a body is sent piece by piece as it arrives") {
@@ -224,7 +224,7 @@ TEST_CASE("An upload is held back by a client that has been waited for for a sec
   uploading.start();
   uploading.world.tick(900ms);
   CHECK_FALSE(uploading.upload->is_held_back());
-  uploading.client.body.arrive("one");  // a byte now and then changes nothing
+  uploading.client.body.arrive("one");  // an occasional byte makes no difference
   uploading.world.tick(100ms);
   CHECK(uploading.upload->is_held_back());
   uploading.client.body.end();

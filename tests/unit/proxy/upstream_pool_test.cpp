@@ -1,5 +1,5 @@
-// Which server is chosen, by what happened to the servers. Connections stand only where a case is
-// about them.
+// The choice of a server, depending on earlier results. Real connections exist only in the cases
+// that test them.
 #include "proxy/upstream_pool.hpp"
 
 #include <array>
@@ -24,7 +24,7 @@ struct Pool {
     if (checked) settings.health_check = upstream::HealthCheck{.path = "/"};
     reload();
   }
-  /// A pool of these settings in place of the one there is.
+  /// Replaces the current pool by one with these settings.
   void reload(bool has_same_certificates = true,
               std::shared_ptr<const tls::ClientContext> tls = {}) {
     gauges.resize(settings.servers.size());
@@ -46,12 +46,12 @@ struct Pool {
     }
     before = std::exchange(pool, std::move(next));
   }
-  /// The index chosen, -1 for none.
+  /// Returns the index of the chosen server, -1 for none.
   int choose(std::uint64_t tick, unsigned tried = 0) {
     const UpstreamPool::Choice choice = pool->choose(tick, ServerSet(tried));
     return choice.server == nullptr ? -1 : static_cast<int>(choice.index);
   }
-  /// The server, which is its turn until it is found.
+  /// Chooses until this server has its turn, and returns it.
   UpstreamServer& server(std::size_t index, std::uint64_t tick = 0) {
     return *pool->choose(tick, ~ServerSet(1U << index)).server;
   }
@@ -59,7 +59,7 @@ struct Pool {
     for (int i = 0; i < Ejection::ejecting_failures; ++i)
       server(index, tick).failed(tick);
   }
-  /// An idle connection that leads to `address`.
+  /// Returns an idle connection that leads to `address`.
   template <class Pair>
   void give(Pair& pair, UpstreamServer& to, const std::string& address = "192.0.2.1") {
     auto connection = pair.connect(io, to);
@@ -83,10 +83,10 @@ struct Pool {
   std::vector<std::shared_ptr<Gauge>> gauges;
   std::unique_ptr<UpstreamPool> pool;
   std::unique_ptr<UpstreamPool> before;
-  std::string removed;  ///< hosts of servers that were left out and are gone
+  std::string removed;  ///< hosts of servers that were marked down and then removed
 };
 
-/// A connection that stands, to wherever; the other end is kept open here.
+/// An established connection to any address; the test keeps the other end open.
 struct Pair {
   std::unique_ptr<UpstreamConnection> connect(asio::io_context& io, UpstreamServer& server) {
     int ends[2];
@@ -280,7 +280,7 @@ TEST_CASE("with reuse: safe a client connection gets back what it gave, and nobo
 }
 
 TEST_CASE("many look at idle connections together, and take those on which nothing happened") {
-  constexpr std::size_t count = 20;  // more than one look
+  constexpr std::size_t count = 20;  // more than one call of poll(2) examines
   Pool pool({"192.0.2.1"});
   auto& server = pool.server(0);
   std::array<Pair, count> pairs;
@@ -298,7 +298,7 @@ TEST_CASE("many look at idle connections together, and take those on which nothi
     spawn(pool.io, take(pool, server, taken));
   pool.io.poll();
   CHECK(taken.size() == 8);
-  // What was looked at in that pass is looked at anew later.
+  // Connections examined in that pass are examined again later.
   pairs[10].other->close();
   while (auto connection = server.take_idle(1))
     taken.push_back(std::move(connection));
@@ -359,7 +359,7 @@ TEST_CASE("a name is looked up again while it is in use") {
   };
   CHECK(kept_after_lookup("192.0.2.9") == std::pair(false, true));
   CHECK(kept_after_lookup("127.0.0.1") == std::pair(true, false));
-  // Unused: nobody asks.
+  // An unused server is not looked up.
   pool.sweep(1000);
   pool.io.restart();
   CHECK(pool.io.run() == 0);

@@ -1,5 +1,5 @@
-// Everything that an exchange needs around it: a loop, a context with one generation, and coarse
-// time that the test advances.
+// The environment of an exchange: a loop, a context with one generation, and coarse time that the
+// test advances.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ inline upstream::Upstream upstream_at(const std::vector<std::uint16_t>& ports) {
   return upstream;
 }
 
-/// The lines of an access log, read by the test.
+/// An access log whose lines the test reads.
 class LogPipe {
  public:
   LogPipe() { REQUIRE(::pipe(ends_.data()) == 0); }
@@ -43,7 +43,7 @@ class LogPipe {
   LogPipe& operator=(const LogPipe&) = delete;
 
   std::string path() const { return "/dev/fd/" + std::to_string(ends_[1]); }
-  /// The next line; waits for the writer's thread.
+  /// Returns the next line; waits for the writer's thread.
   std::string line() {
     std::string text;
     char byte = 0;
@@ -80,14 +80,14 @@ class World {
     }
     REQUIRE(is_true);
   }
-  /// So much coarse time passes.
+  /// Advances coarse time by `duration`.
   void tick(Duration duration) {
     for (Duration passed{0}; passed < duration; passed += std::chrono::milliseconds(100)) {
       context.tick();
       poll();
     }
   }
-  /// Coarse time passes until `condition`.
+  /// Advances coarse time until `condition` is true.
   template <class Condition>
   void tick_until(Condition&& condition) {
     bool is_true = condition();
@@ -98,7 +98,7 @@ class World {
     }
     REQUIRE(is_true);
   }
-  /// The next line of the access log; there must be one.
+  /// Returns the next line of the access log; there must be one.
   std::string logged() {
     context.flush_logs();
     return log.line();
