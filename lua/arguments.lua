@@ -12,7 +12,7 @@
 -- Each call creates its functions again, which is a large part of its cost. So there are few of
 -- them, and a call with one claim does not create those for several.
 
--- The rules by number of their algorithm (rules::Algorithm), as in src/rules/rules.hpp:
+-- The rules by number of their algorithm (rules::Algorithm). src/rules/rules.hpp has the same:
 --   parse(policy, i)                takes further arguments from ARGV[i] on, returns the next i;
 --                                   optional
 --   read(policy)                    the key's present state

@@ -1,7 +1,7 @@
-// Reports that a file has changed, also by the exchange of a symbolic link in its path, as
-// Kubernetes updates a mounted ConfigMap.
+// Reports that a file has changed. This includes the exchange of a symbolic link in its path, by
+// which Kubernetes updates a mounted ConfigMap.
 //
-// inotify(7) on the directory of every step of the path: of each component and of each link's
+// Uses inotify(7). It watches the directory of each component of the path and of each link's
 // target. Problems are logged. Not thread-safe: one loop.
 #pragma once
 

@@ -18,7 +18,7 @@ void add_explain(CLI::App& root, Action& chosen);
 void add_health(CLI::App& root, Action& chosen);
 void add_version(CLI::App& root, Action& chosen);
 
-/// Commands that are not implemented yet and report that.
+/// Reserved names, such as replay: each reports that it is not supported and exits with a failure.
 void add_unsupported(CLI::App& root, Action& chosen);
 
 }  // namespace weir::cli

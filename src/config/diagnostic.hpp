@@ -1,4 +1,4 @@
-// A problem or a warning about a configuration: what is wrong, where, and how to fix it.
+// A problem or a warning about a configuration: the defect, its position, and the fix.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ struct Diagnostic {
   int line = 0;
   int column = 0;
   std::string key_path;  ///< `policies.per_client.rate`
-  std::string message;   ///< what is wrong and how to fix it; never contains a secret
+  std::string message;   ///< the defect and the fix; never contains a secret
   /// `LINE:COLUMN: policies.per_client.rate: message`, without absent parts
   std::string to_string() const;
   friend bool operator==(const Diagnostic&, const Diagnostic&) = default;

@@ -29,7 +29,7 @@ TEST_CASE("admin endpoints answer by path and method") {
       {"POST", "/v1/limits", 405, "GET, HEAD, DELETE"},
       {"GET,", "/healthz", 405, "GET, HEAD"},
       {"", "/healthz", 405, "GET, HEAD"},
-      // documented, not implemented yet
+      // reserved: 501, not 404
       {"GET", "/", 501, ""},
       {"GET", "/v1/config", 501, ""},
       {"GET", "/v1/limits", 501, ""},
