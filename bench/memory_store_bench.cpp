@@ -135,7 +135,7 @@ void measure_decide() {
   const auto decide = [&](std::uint64_t who, Instant now) {
     const auto bits = static_cast<std::uint32_t>(who);
     const auto byte = [&](int shift) { return static_cast<std::uint8_t>(bits >> shift); };
-    const auto client = identity::IpAddress::v4({byte(24), byte(16), byte(8), byte(0)});
+    const auto client = IpAddress::v4({byte(24), byte(16), byte(8), byte(0)});
     const limiter::RouteEvidence one{limits,
                                      {.request = request,
                                       .path = {},

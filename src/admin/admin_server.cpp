@@ -141,9 +141,9 @@ asio::awaitable<void> close_gently(Stream& stream) {
 
 class AdminServer::Listener {
  public:
-  Listener(asio::io_context& io, proxy::BoundAddress bound)
+  Listener(asio::io_context& io, loop::BoundAddress bound)
       : acceptor(io), endpoint(std::move(bound.endpoint)), file_(std::move(bound.file)) {
-    proxy::ListeningSocket& socket = bound.sockets.front();
+    loop::ListeningSocket& socket = bound.sockets.front();
     sockaddr_storage local{};
     socklen_t size = sizeof local;
     ::getsockname(socket.native(), reinterpret_cast<sockaddr*>(&local), &size);
@@ -173,7 +173,7 @@ class AdminServer::Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  void serve_at(std::optional<proxy::BoundAddress> bound);
+  void serve_at(std::optional<loop::BoundAddress> bound);
   void show(std::shared_ptr<const Instruments> instruments);
   void stop();
   bool is_serving() const { return listener_ != nullptr; }
@@ -199,7 +199,7 @@ class AdminServer::Loop {
   std::thread thread_;
 };
 
-void AdminServer::Loop::serve_at(std::optional<proxy::BoundAddress> bound) {
+void AdminServer::Loop::serve_at(std::optional<loop::BoundAddress> bound) {
   if (listener_) {
     std::promise<void> closed;
     asio::post(io_, [&] {
@@ -324,7 +324,7 @@ asio::awaitable<AdminAnswer> AdminServer::Loop::reloaded() {
 AdminServer::AdminServer(Reload reload) : loop_(std::make_unique<Loop>(std::move(reload))) {}
 AdminServer::~AdminServer() = default;
 
-void AdminServer::serve(std::optional<proxy::BoundAddress> bound) {
+void AdminServer::serve(std::optional<loop::BoundAddress> bound) {
   loop_->serve_at(std::move(bound));
 }
 void AdminServer::show(std::shared_ptr<const Instruments> instruments) {

@@ -14,7 +14,7 @@
 #include "admin/instruments.hpp"
 #include "admin/options.hpp"
 #include "admin/reload_report.hpp"
-#include "proxy/listening_socket.hpp"
+#include "loop/listening_socket.hpp"
 
 namespace weir::admin {
 
@@ -30,7 +30,7 @@ class AdminServer {
 
   /// Serves at `bound`, on its one socket, instead of the previous address; nullopt: nowhere. Open
   /// connections stay. Call show() before the first call.
-  void serve(std::optional<proxy::BoundAddress> bound);
+  void serve(std::optional<loop::BoundAddress> bound);
   /// Sets the instruments that requests are answered from.
   void show(std::shared_ptr<const Instruments> instruments);
   /// Closes every connection and joins the thread. Further calls have no effect.

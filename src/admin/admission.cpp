@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
+#include "base/ip_address.hpp"
 #include "http/authority.hpp"
 #include "http/request_view.hpp"
-#include "identity/ip_address.hpp"
 
 namespace weir::admin {
 namespace {
 
 bool is_address(std::string_view host) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  return identity::IpAddress::parse(host).has_value();
+  return IpAddress::parse(host).has_value();
 }
 
 bool is_own(std::string_view field, const Options& admin) {

@@ -12,9 +12,9 @@
 #include "admin/options.hpp"
 #include "admin/reload_report.hpp"
 #include "admin/store_health.hpp"
-#include "base/line_writer.hpp"
 #include "base/traffic_counters.hpp"
 #include "limiter/limiter.hpp"
+#include "log/line_writer.hpp"
 #include "proxy/settings.hpp"
 #include "redis/store.hpp"
 #include "store/chain_counters.hpp"
@@ -40,11 +40,11 @@ struct Instruments {
   std::vector<std::shared_ptr<const NamedCounters>> named{};
   /// One list a worker, in the order of the policies of `config`.
   std::vector<std::vector<std::shared_ptr<limiter::PolicyCounters>>> policies{};
-  std::shared_ptr<const LineWriter> access_log{};   ///< nullptr: no access log
-  std::vector<SharedStoreCounters> shared_store{};  ///< one a worker; memory: none
-  const StoreHealth* store_health = nullptr;        ///< nullptr: memory
-  std::string config_hash{};                        ///< 64 hexadecimal digits
-  std::int64_t config_loaded_at_s = 0;              ///< Unix time
+  std::shared_ptr<const log::LineWriter> access_log{};  ///< nullptr: no access log
+  std::vector<SharedStoreCounters> shared_store{};      ///< one a worker; memory: none
+  const StoreHealth* store_health = nullptr;            ///< nullptr: memory
+  std::string config_hash{};                            ///< 64 hexadecimal digits
+  std::int64_t config_loaded_at_s = 0;                  ///< Unix time
   const ReloadCounters* reloads = nullptr;
 };
 

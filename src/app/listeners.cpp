@@ -46,8 +46,8 @@ struct Addresses {
   }
 
   /// Opens `address` for `count` workers, and adds it to those that stay.
-  Result<proxy::BoundAddress> open(const Endpoint& address, std::size_t count) {
-    auto bound = proxy::listen_on(address, count, [this](const Endpoint& local) {
+  Result<loop::BoundAddress> open(const Endpoint& address, std::size_t count) {
+    auto bound = loop::listen_on(address, count, [this](const Endpoint& local) {
       return any(leaving, local) && !any(staying, local);
     });
     if (bound) staying.push_back(bound->local);
@@ -105,12 +105,12 @@ Listeners::Prepared Listeners::prepare(config::Config& next,
 void Listeners::start(Prepared& prepared, const config::Config& next,
                       std::vector<config::Diagnostic>& problems) {
   for (std::size_t i = 0; i < prepared.all.size(); ++i) {
-    auto started = proxy::start_listening(prepared.all[i].bound);
+    auto started = loop::start_listening(prepared.all[i].bound);
     if (!started)
       problems.push_back(next.positions.problem(address_path(i), started.error().message));
   }
   if (!prepared.admin.bound) return;
-  auto started = proxy::start_listening(*prepared.admin.bound);
+  auto started = loop::start_listening(*prepared.admin.bound);
   if (!started)
     problems.push_back(next.positions.problem("admin.address", started.error().message));
 }

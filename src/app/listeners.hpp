@@ -10,7 +10,7 @@
 
 #include "config/config.hpp"
 #include "config/diagnostic.hpp"
-#include "proxy/listening_socket.hpp"
+#include "loop/listening_socket.hpp"
 
 namespace weir::app {
 
@@ -20,7 +20,7 @@ class Listeners {
     std::uint64_t id = 0;
     Endpoint configured{};
     bool secure = false;
-    proxy::BoundAddress bound{};  ///< new: a socket for each worker, until handed over
+    loop::BoundAddress bound{};  ///< new: a socket for each worker, until handed over
     bool is_new() const { return !bound.sockets.empty(); }
   };
 
@@ -31,7 +31,7 @@ class Listeners {
       std::optional<Endpoint> configured{};
       std::optional<Endpoint> local{};
       bool has_changed = false;
-      std::optional<proxy::BoundAddress> bound{};  ///< if it has changed and is not off
+      std::optional<loop::BoundAddress> bound{};  ///< if it has changed and is not off
     } admin{};
   };
 

@@ -75,12 +75,13 @@ void RunningConfiguration::list_changes(Prepared& next) const {
   next.changed.resize(listed_changes);
 }
 
-Result<std::shared_ptr<LineWriter>> RunningConfiguration::open_log(const config::Config& next) {
+Result<std::shared_ptr<log::LineWriter>> RunningConfiguration::open_log(
+    const config::Config& next) {
   const std::string& path = next.access_log.path;
   if (config_ && config_->access_log.path == path) return log_writer_;
-  auto opened = LineWriter::open(path == "off" ? "/dev/null" : path);
+  auto opened = log::LineWriter::open(path == "off" ? "/dev/null" : path);
   if (!opened) return opened.error();
-  return std::shared_ptr<LineWriter>(std::move(*opened));
+  return std::shared_ptr<log::LineWriter>(std::move(*opened));
 }
 
 std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {

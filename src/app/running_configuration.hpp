@@ -16,8 +16,8 @@
 #include "app/policy_registry.hpp"
 #include "app/source.hpp"
 #include "app/worker.hpp"
-#include "base/line_writer.hpp"
 #include "config/config.hpp"
+#include "log/line_writer.hpp"
 #include "proxy/generation.hpp"
 
 namespace weir::app {
@@ -36,7 +36,7 @@ class RunningConfiguration {
     std::shared_ptr<const proxy::Blueprint> blueprint{};
     Certificates certificates{};
     Listeners::Prepared listeners{};
-    std::shared_ptr<LineWriter> log_writer{};
+    std::shared_ptr<log::LineWriter> log_writer{};
     std::vector<std::string> changed{};         ///< keys, the first ones if they are many
     std::size_t changed_omitted = 0;            ///< how many more there are
     std::vector<std::string> restart_needed{};  ///< keys that keep their running value
@@ -56,12 +56,12 @@ class RunningConfiguration {
   const std::shared_ptr<const config::Config>& config() const { return config_; }
   const std::string& hash() const { return loaded_.hash; }
   std::int64_t loaded_at_s() const { return loaded_at_s_; }  ///< Unix time
-  const std::shared_ptr<LineWriter>& log_writer() const { return log_writer_; }
+  const std::shared_ptr<log::LineWriter>& log_writer() const { return log_writer_; }
   const std::vector<WorkerCounters>& counters() const { return counters_; }  ///< one a worker
 
  private:
   void list_changes(Prepared& next) const;
-  Result<std::shared_ptr<LineWriter>> open_log(const config::Config& next);
+  Result<std::shared_ptr<log::LineWriter>> open_log(const config::Config& next);
 
   std::size_t descriptors_;
   LoadedConfig loaded_;
@@ -70,12 +70,12 @@ class RunningConfiguration {
   Certificates certificates_;
   Listeners listeners_;
   PolicyRegistry policies_;
-  std::shared_ptr<LineWriter> log_writer_;
+  std::shared_ptr<log::LineWriter> log_writer_;
   std::vector<WorkerCounters> counters_;
   std::int64_t loaded_at_s_ = 0;
   // Workers may still use these; they are freed by this thread and not by theirs.
   std::vector<std::shared_ptr<const proxy::Blueprint>> old_blueprints_;
-  std::vector<std::shared_ptr<LineWriter>> old_log_writers_;
+  std::vector<std::shared_ptr<log::LineWriter>> old_log_writers_;
 };
 
 }  // namespace weir::app

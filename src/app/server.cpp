@@ -6,7 +6,6 @@
 #include <deque>
 #include <functional>
 #include <optional>
-#include <random>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <string>
@@ -29,17 +28,13 @@
 #include "app/running_configuration.hpp"
 #include "app/signals.hpp"
 #include "app/worker.hpp"
+#include "base/random.hpp"
 #include "store/memory_store.hpp"
 
 namespace weir::app {
 namespace {
 
 namespace asio = boost::asio;
-
-std::uint64_t random_seed() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32 | device();
-}
 
 /// As many descriptors as the system lets us have.
 rlim_t raise_descriptor_limit() {
@@ -61,7 +56,7 @@ constexpr config::Patience reload_patience = std::chrono::seconds(1);
 /// The admin server's address after a reload.
 struct NextAdmin {
   bool has_changed = false;
-  std::optional<proxy::BoundAddress> bound{};  ///< none: the admin server is off
+  std::optional<loop::BoundAddress> bound{};  ///< none: the admin server is off
 };
 
 NextAdmin take_admin(RunningConfiguration::Prepared& prepared) {
@@ -131,7 +126,7 @@ class Server {
   ServerWatch server_watch_;
   std::atomic<std::size_t> open_connections_{0};
   std::atomic<std::size_t> open_refusals_{0};
-  proxy::DescriptorBudget budget_{0, open_connections_};
+  loop::DescriptorBudget budget_{0, open_connections_};
   std::atomic<admin::Readiness> readiness_{admin::Readiness::starting};
   std::atomic<std::size_t> listening_workers_ = 0;
   std::vector<std::unique_ptr<Worker>> workers_;

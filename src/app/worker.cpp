@@ -9,7 +9,7 @@
 
 #include <boost/asio/post.hpp>
 
-#include "proxy/ticks.hpp"
+#include "loop/ticks.hpp"
 
 namespace weir::app {
 namespace {
@@ -27,7 +27,7 @@ void log_server(const std::string& upstream, const std::string& server, const st
 }
 
 /// The same for every spelling of the server's URL.
-std::string unique_name(const std::string& upstream, const proxy::UpstreamServer& server) {
+std::string unique_name(const std::string& upstream, const upstream::PooledServer& server) {
   const upstream::Server& settings = server.settings();
   return upstream + (settings.secure ? " https " : " http ") + settings.authority();
 }
@@ -52,14 +52,14 @@ Worker::Worker(const WorkerDependencies& dependencies, std::size_t index, Genera
   context_.log = [](const std::string& what) { spdlog::warn("{}", what); };
   context_.when_server_changed = [&watch = dependencies.server_watch](
                                      const std::string& upstream,
-                                     const proxy::UpstreamServer& server, bool in_use) {
+                                     const upstream::PooledServer& server, bool in_use) {
     const std::string name = server.settings().authority();
     log_server(upstream, name, server.last_error(),
                watch.report(unique_name(upstream, server), in_use));
   };
   context_.when_server_removed = [&watch = dependencies.server_watch](
                                      const std::string& upstream,
-                                     const proxy::UpstreamServer& server) {
+                                     const upstream::PooledServer& server) {
     watch.remove(unique_name(upstream, server));
   };
   auto store = make_store(plan);
@@ -91,31 +91,31 @@ std::unique_ptr<limiter::Limiter> Worker::make_limiter(GenerationPlan& plan,
       is_shared ? store::Decider::redis : store::Decider::memory, std::move(plan.policies));
 }
 
-std::shared_ptr<proxy::AccessLog> Worker::access_log_of(const GenerationPlan& plan) const {
+std::shared_ptr<log::AccessLog> Worker::access_log_of(const GenerationPlan& plan) const {
   const bool is_same = context_.generation && plan.log_writer == log_writer_ &&
                        plan.config->access_log == log_options_;
   if (is_same) return context_.generation->access_log;
-  return {new proxy::AccessLog(plan.config->access_log, *plan.log_writer, seed_ + generations_),
-          [writer = plan.log_writer](proxy::AccessLog* log) { delete log; }};
+  return {new log::AccessLog(plan.config->access_log, *plan.log_writer, seed_ + generations_),
+          [writer = plan.log_writer](log::AccessLog* log) { delete log; }};
 }
 
-std::vector<std::unique_ptr<proxy::UpstreamPool>> Worker::make_pools(const GenerationPlan& plan) {
-  std::unordered_map<std::string_view, const proxy::UpstreamPool*> running;
+std::vector<std::unique_ptr<upstream::Pool>> Worker::make_pools(const GenerationPlan& plan) {
+  std::unordered_map<std::string_view, const upstream::Pool*> running;
   if (context_.generation) {
     for (const auto& pool : context_.generation->pools)
       running.emplace(pool->settings().name, pool.get());
   }
   const auto& upstreams = plan.config->upstreams;
-  std::vector<std::unique_ptr<proxy::UpstreamPool>> pools;
+  std::vector<std::unique_ptr<upstream::Pool>> pools;
   for (std::size_t i = 0; i < upstreams.size(); ++i) {
     const auto& certificates = plan.upstream_certificates[i];
-    pools.push_back(std::make_unique<proxy::UpstreamPool>(
+    pools.push_back(std::make_unique<upstream::Pool>(
         context_.upstream_needs(),
-        proxy::UpstreamParts{.settings = upstreams[i],
-                             .in_use = plan.counters->servers_in_use[i],
-                             .tls = certificates.context,
-                             .has_same_certificates = !certificates.has_changed},
-        running[upstreams[i].name], context_.next_random()));
+        upstream::PoolParts{.settings = upstreams[i],
+                            .in_use = plan.counters->servers_in_use[i],
+                            .tls = certificates.context,
+                            .has_same_certificates = !certificates.has_changed},
+        running[upstreams[i].name], context_.random.next()));
   }
   return pools;
 }
@@ -192,11 +192,11 @@ void Worker::use_listeners(std::vector<ListenerPlan>& plans, std::vector<Running
 void Worker::start(std::function<void()> listening) {
   when_listening_ = std::move(listening);
   if (store_) {
-    proxy::spawn(io_, open());
+    loop::spawn(io_, open());
   } else {
     start_listening();
   }
-  proxy::spawn(io_, tick());
+  loop::spawn(io_, tick());
   thread_ = std::thread([this] { io_.run(); });
 }
 
@@ -213,11 +213,11 @@ void Worker::join() {
 
 void Worker::apply(GenerationPlan plan, Applied applied) {
   boost::asio::post(io_, [this, plan = std::move(plan), applied = std::move(applied)]() mutable {
-    proxy::spawn(io_, replace(std::move(plan), std::move(applied)));
+    loop::spawn(io_, replace(std::move(plan), std::move(applied)));
   });
 }
 
-proxy::Task<> Worker::replace(GenerationPlan plan, Applied applied) {
+loop::Task<> Worker::replace(GenerationPlan plan, Applied applied) {
   std::string problem;
   std::shared_ptr<SharedStore> store;
   try {
@@ -234,8 +234,8 @@ proxy::Task<> Worker::replace(GenerationPlan plan, Applied applied) {
 
 /// Waits until the store is ready or an attempt has failed, so that the first requests are counted
 /// in Redis too.
-proxy::Task<> Worker::await_ready(SharedStore& store) {
-  proxy::error_code ec;
+loop::Task<> Worker::await_ready(SharedStore& store) {
+  error_code ec;
   bool is_known = false;
   opening_timer_.expires_after(store.options.connect_timeout);
   store.redis.watch([this, &is_known] {
@@ -243,11 +243,11 @@ proxy::Task<> Worker::await_ready(SharedStore& store) {
     opening_timer_.cancel();
   });
   store.redis.start();
-  if (!is_known && !draining_) co_await opening_timer_.async_wait(proxy::into(ec));
+  if (!is_known && !draining_) co_await opening_timer_.async_wait(loop::into(ec));
   store.redis.watch([this] { watch_store(); });
 }
 
-proxy::Task<> Worker::open() {
+loop::Task<> Worker::open() {
   co_await await_ready(*store_);
   if (draining_) co_return;
   watching_ = true;
@@ -255,14 +255,14 @@ proxy::Task<> Worker::open() {
   start_listening();
 }
 
-proxy::Task<> Worker::tick() {
-  proxy::error_code ec;
+loop::Task<> Worker::tick() {
+  error_code ec;
   auto next = std::chrono::steady_clock::now();
   // The flag is needed because a wait that has expired cannot be cancelled.
   while (!drained_) {
-    next += proxy::tick_interval;
+    next += loop::tick_interval;
     ticker_.expires_at(next);
-    co_await ticker_.async_wait(proxy::into(ec));
+    co_await ticker_.async_wait(loop::into(ec));
     context_.tick();
     sweep();
     if (store_) store_->chain.probe(context_.clock.now());

@@ -18,10 +18,10 @@
 #include "app/server_watch.hpp"
 #include "app/shared_store.hpp"
 #include "app/store_monitor.hpp"
-#include "base/line_writer.hpp"
 #include "base/traffic_counters.hpp"
 #include "config/config.hpp"
 #include "limiter/limiter.hpp"
+#include "log/line_writer.hpp"
 #include "proxy/context.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/listener.hpp"
@@ -34,7 +34,7 @@ struct WorkerDependencies {
   const MonotonicClock& clock;
   std::atomic<std::size_t>& open_connections;
   std::atomic<std::size_t>& open_refusals;
-  proxy::DescriptorBudget& descriptors;
+  loop::DescriptorBudget& descriptors;
   admin::StoreHealth& store_health;
   ServerWatch& server_watch;
 };
@@ -43,7 +43,7 @@ struct WorkerDependencies {
 struct ListenerPlan {
   std::uint64_t id = 0;  ///< the same as long as its address is configured
   proxy::ListenerOptions options{};
-  std::optional<proxy::ListeningSocket> socket{};  ///< none: the listener is already open
+  std::optional<loop::ListeningSocket> socket{};  ///< none: the listener is already open
 };
 
 /// The parts of a generation, for one worker.
@@ -53,7 +53,7 @@ struct GenerationPlan {
   std::vector<limiter::PolicyRecord> policies;        ///< with this worker's counters
   std::vector<std::string> policy_names;              ///< by id, of all policies since the start
   std::shared_ptr<const NamedCounters> counters;      ///< this worker's
-  std::shared_ptr<LineWriter> log_writer;
+  std::shared_ptr<log::LineWriter> log_writer;
   std::vector<UpstreamCertificates> upstream_certificates;
   std::vector<ListenerPlan> listeners;
 };
@@ -99,14 +99,14 @@ class Worker {
   void use(GenerationPlan plan, std::shared_ptr<SharedStore> store);
   void open_listeners(std::vector<ListenerPlan>& plans);
   void use_listeners(std::vector<ListenerPlan>& plans, std::vector<RunningListener> next);
-  std::vector<std::unique_ptr<proxy::UpstreamPool>> make_pools(const GenerationPlan& plan);
+  std::vector<std::unique_ptr<upstream::Pool>> make_pools(const GenerationPlan& plan);
   std::unique_ptr<limiter::Limiter> make_limiter(GenerationPlan& plan,
                                                  const std::shared_ptr<SharedStore>& store);
-  std::shared_ptr<proxy::AccessLog> access_log_of(const GenerationPlan& plan) const;
-  proxy::Task<> replace(GenerationPlan plan, Applied applied);
-  proxy::Task<> await_ready(SharedStore& store);
-  proxy::Task<> tick();
-  proxy::Task<> open();
+  std::shared_ptr<log::AccessLog> access_log_of(const GenerationPlan& plan) const;
+  loop::Task<> replace(GenerationPlan plan, Applied applied);
+  loop::Task<> await_ready(SharedStore& store);
+  loop::Task<> tick();
+  loop::Task<> open();
   void start_listening();
   void sweep();
   void end(std::shared_ptr<SharedStore> store);
@@ -123,15 +123,15 @@ class Worker {
   std::shared_ptr<SharedStore> store_;                 ///< none: the memory store decides
   std::vector<std::shared_ptr<SharedStore>> leaving_;  ///< until no generation uses them
   /// The running generation's access log.
-  std::shared_ptr<LineWriter> log_writer_;
-  proxy::AccessLogOptions log_options_;
+  std::shared_ptr<log::LineWriter> log_writer_;
+  log::AccessLogOptions log_options_;
   // Declared before the context, because its client connections are counted here.
   std::vector<RunningListener> listeners_;
   std::vector<RunningListener> opened_;  ///< not in use yet; kept if a replacement fails
   std::vector<std::unique_ptr<proxy::Listener>> removed_listeners_;  ///< until they have ended
   proxy::Context context_;
-  proxy::Timer ticker_;
-  proxy::Timer opening_timer_;  ///< limits the wait for a connection to Redis
+  loop::Timer ticker_;
+  loop::Timer opening_timer_;  ///< limits the wait for a connection to Redis
   // Used on the worker's thread only:
   std::function<void()> when_listening_;
   std::uint64_t generations_ = 0;

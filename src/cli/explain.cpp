@@ -26,7 +26,7 @@ int wrong_usage(const std::string& what) {
 }
 
 int run_explain(const ExplainOptions& options) {
-  const auto peer = identity::IpAddress::parse(options.peer);
+  const auto peer = IpAddress::parse(options.peer);
   if (!peer) return wrong_usage("--peer: expected an IP address, such as 192.0.2.7");
   const auto head = request_head(options.request);
   if (!head) return wrong_usage(head.error().message);

@@ -5,12 +5,12 @@
 
 #include "cli/route_summary.hpp"
 #include "config/key_path.hpp"
+#include "http/head_parser.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "identity/client_address.hpp"
 #include "limiter/limiter.hpp"
 #include "proxy/failure.hpp"
 #include "proxy/head_inspection.hpp"
-#include "proxy/head_parser.hpp"
 #include "proxy/request_routes.hpp"
 #include "proxy/store_answer.hpp"
 #include "routing/mismatch.hpp"
@@ -25,8 +25,7 @@ using MaybeRefusal = std::optional<http::Refusal>;
 /// Takes one request through the phases of docs/life-of-a-request.md, without a connection.
 class Explainer {
  public:
-  Explainer(const config::Config& config, const identity::IpAddress& peer)
-      : config_(config), rules_(config) {
+  Explainer(const config::Config& config, const IpAddress& peer) : config_(config), rules_(config) {
     request_.peer = request_.client = peer;
     request_.peer_is_trusted = identity::is_trusted(config.client_address, peer);
   }
@@ -47,7 +46,7 @@ class Explainer {
   MaybeRefusal read_head(std::string_view head) {
     const std::size_t most = config_.downstream.max_head;
     if (head.size() > most)
-      return proxy::answer_to(proxy::fault_of_large_head(head.substr(0, most)));
+      return proxy::answer_to(proxy::failure_of(http::fault_of_large_head(head.substr(0, most))));
     return proxy::inspect_head(rules_, config_, head, request_);
   }
 
@@ -285,15 +284,15 @@ class Explainer {
 
   const config::Config& config_;
   proxy::RequestRules rules_;
-  proxy::ReceivedRequest request_;
+  http::ReceivedRequest request_;
   proxy::RequestRoutes routes_;
   Explanation explanation_;
 };
 
 }  // namespace
 
-Explanation explain(const config::Config& config, const identity::IpAddress& peer,
-                    std::string_view head, Instant now) {
+Explanation explain(const config::Config& config, const IpAddress& peer, std::string_view head,
+                    Instant now) {
   return Explainer(config, peer).run(head, now);
 }
 

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ip_address.hpp"
 #include "base/siphash.hpp"
 #include "base/time.hpp"
 #include "cli/explained_request.hpp"
 #include "config/config.hpp"
-#include "identity/ip_address.hpp"
 #include "limiter/policy.hpp"
 #include "proxy/settings.hpp"
 #include "rules/decision.hpp"
@@ -75,8 +75,8 @@ struct Explanation {
 };
 
 /// Explains the request with this head, received from `peer` at `now`.
-Explanation explain(const config::Config& config, const identity::IpAddress& peer,
-                    std::string_view head, Instant now);
+Explanation explain(const config::Config& config, const IpAddress& peer, std::string_view head,
+                    Instant now);
 
 /// Returns one JSON object for scripts, described in docs/operations.md, without a line break at
 /// the end.

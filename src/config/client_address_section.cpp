@@ -21,7 +21,7 @@ void read_trusted_proxies(const Cursor& in, Settings& to) {
       in, "a list of prefixes, such as [10.0.0.0/8]", most_proxies, [&](const Cursor& item) {
         const auto text = item.text();
         if (!text) return;
-        if (auto prefix = identity::Prefix::parse(*text)) {
+        if (auto prefix = IpPrefix::parse(*text)) {
           to.trusted_proxies.push_back(*prefix);
         } else {
           item.error_showing(

@@ -15,7 +15,7 @@
 #include "config/diagnostic.hpp"
 #include "config/positions.hpp"
 #include "config/written.hpp"
-#include "proxy/access_log_options.hpp"
+#include "log/access_log_options.hpp"
 #include "proxy/settings.hpp"
 #include "redis/options.hpp"
 
@@ -45,7 +45,7 @@ struct Config : proxy::Settings {
   StoreType store_type = StoreType::memory;
   MemoryStore memory;
   RedisStore redis;
-  proxy::AccessLogOptions access_log;
+  log::AccessLogOptions access_log;
   Written written;                   ///< the texts shown for values from variables and files
   Positions positions;               ///< of addresses and files
   std::vector<Diagnostic> warnings;  ///< valid settings that are probably mistakes

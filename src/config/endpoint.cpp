@@ -1,7 +1,7 @@
 #include "config/endpoint.hpp"
 
+#include "base/ip_address.hpp"
 #include "config/host.hpp"
-#include "identity/ip_address.hpp"
 
 namespace weir::config {
 
@@ -11,9 +11,8 @@ namespace {
 constexpr std::size_t longest_unix_path = 107;
 
 /// A listener on :: accepts IPv4 as well.
-bool includes(const identity::IpAddress& one, const identity::IpAddress& other) {
-  return one == other || one == identity::IpAddress{} ||
-         (one == identity::IpAddress::v4({}) && other.is_v4());
+bool includes(const IpAddress& one, const IpAddress& other) {
+  return one == other || one == IpAddress{} || (one == IpAddress::v4({}) && other.is_v4());
 }
 
 }  // namespace
@@ -21,8 +20,8 @@ bool includes(const identity::IpAddress& one, const identity::IpAddress& other) 
 bool overlap(const Endpoint& one, const Endpoint& other) {
   if (one.is_unix() || other.is_unix()) return one.unix_path == other.unix_path;
   if (one.port != other.port || one.port == 0) return false;
-  const auto address = identity::IpAddress::parse(one.host);
-  const auto other_address = identity::IpAddress::parse(other.host);
+  const auto address = IpAddress::parse(one.host);
+  const auto other_address = IpAddress::parse(other.host);
   if (!address || !other_address) return one.host == other.host;
   return includes(*address, *other_address) || includes(*other_address, *address);
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ip_address.hpp"
 #include "http/characters.hpp"
-#include "identity/ip_address.hpp"
 
 namespace weir::config {
 
@@ -44,7 +44,7 @@ bool is_host_name(std::string_view text) {
   }
   // A name that ends in a number is an IPv4 address or invalid (WHATWG URL, "ends in a number").
   const bool numeric = std::all_of(label.begin(), label.end(), http::is_digit);
-  return !numeric || identity::IpAddress::parse(text).has_value();
+  return !numeric || IpAddress::parse(text).has_value();
 }
 
 std::string_view without_root_dot(std::string_view name) {
@@ -60,7 +60,7 @@ std::optional<HostAndPort> split_host_and_port(std::string_view text) {
     parts.host = text.substr(1, close - 1);
     rest = text.substr(close + 1);
     const bool is_v6 = parts.host.find(':') != std::string_view::npos;
-    if (!is_v6 || !identity::IpAddress::parse(parts.host)) return std::nullopt;
+    if (!is_v6 || !IpAddress::parse(parts.host)) return std::nullopt;
   } else {
     const std::size_t colon = std::min(text.find(':'), text.size());
     parts.host = text.substr(0, colon);

@@ -1,10 +1,10 @@
 // `listen` and `admin`: the addresses of Weir.
 #include <algorithm>
 
+#include "base/ip_address.hpp"
 #include "config/endpoint.hpp"
 #include "config/host.hpp"
 #include "config/sections.hpp"
-#include "identity/ip_address.hpp"
 
 namespace weir::config {
 
@@ -64,8 +64,8 @@ constexpr Key<admin::Options> admin_keys[] = {
 
 bool is_this_machine(const Endpoint& address) {
   if (address.is_unix() || address.host == "localhost" || address.host == "::1") return true;
-  return identity::Prefix::parse("127.0.0.0/8")
-      ->contains(identity::IpAddress::parse(address.host).value_or(identity::IpAddress{}));
+  return IpPrefix::parse("127.0.0.0/8")
+      ->contains(IpAddress::parse(address.host).value_or(IpAddress{}));
 }
 
 }  // namespace

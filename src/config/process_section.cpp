@@ -67,7 +67,7 @@ constexpr Key<proxy::Downstream> downstream_keys[] = {
          }},
 };
 
-void read_log_path(const Cursor& in, proxy::AccessLogOptions& to) {
+void read_log_path(const Cursor& in, log::AccessLogOptions& to) {
   const auto text = in.text();
   if (!text) return;
   if (*text == "-" || *text == "stdout") {
@@ -81,7 +81,7 @@ void read_log_path(const Cursor& in, proxy::AccessLogOptions& to) {
   }
 }
 
-void read_sample(const Cursor& in, proxy::AccessLogOptions& to) {
+void read_sample(const Cursor& in, log::AccessLogOptions& to) {
   const auto text = in.text();
   if (!text) return;
   const Result<double> share = parse_fraction(*text);
@@ -92,22 +92,22 @@ void read_sample(const Cursor& in, proxy::AccessLogOptions& to) {
   to.sample = *share;
 }
 
-constexpr Key<proxy::AccessLogOptions> access_log_keys[] = {
+constexpr Key<log::AccessLogOptions> access_log_keys[] = {
     {.name = "path", .read = read_log_path},
     {.name = "format",
      .read =
-         [](const Cursor& in, proxy::AccessLogOptions& to) {
+         [](const Cursor& in, log::AccessLogOptions& to) {
            read_choice(in, to.format,
-                       {{"json", proxy::AccessLogOptions::Format::json},
-                        {"text", proxy::AccessLogOptions::Format::text}});
+                       {{"json", log::AccessLogOptions::Format::json},
+                        {"text", log::AccessLogOptions::Format::text}});
          }},
     {.name = "sample", .read = read_sample},
     {.name = "only",
      .read =
-         [](const Cursor& in, proxy::AccessLogOptions& to) {
+         [](const Cursor& in, log::AccessLogOptions& to) {
            read_choice(in, to.only,
-                       {{"all", proxy::AccessLogOptions::Only::all},
-                        {"denied", proxy::AccessLogOptions::Only::denied}});
+                       {{"all", log::AccessLogOptions::Only::all},
+                        {"denied", log::AccessLogOptions::Only::denied}});
          }},
 };
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <span>
 
+#include "base/ip_address.hpp"
 #include "config/host.hpp"
 #include "config/sections.hpp"
-#include "identity/ip_address.hpp"
 #include "tls/context.hpp"
 #include "tls/material.hpp"
 #include "tls/parameters.hpp"
@@ -63,7 +63,7 @@ void read_server_name(const Cursor& in, std::string& to) {
   const auto text = in.text();
   if (!text) return;
   const bool is_name = is_host_name(*text) && !text->ends_with('.');
-  if (!is_name && !identity::IpAddress::parse(*text))
+  if (!is_name && !IpAddress::parse(*text))
     return in.error_showing(
         "expected the name in the server's certificate, such as api.example.com");
   to = *text;

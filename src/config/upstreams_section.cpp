@@ -50,7 +50,7 @@ void read_servers(const Cursor& in, upstream::Upstream& to) {
                 upstream::server_limit, [&](const Cursor& item) { read_server(item, to); });
 }
 
-void read_check_path(const Cursor& in, upstream::HealthCheck& to) {
+void read_check_path(const Cursor& in, upstream::HealthCheckOptions& to) {
   const auto text = in.text();
   if (!text) return;
   const bool is_path =
@@ -60,22 +60,22 @@ void read_check_path(const Cursor& in, upstream::HealthCheck& to) {
   to.path = *text;
 }
 
-constexpr Key<upstream::HealthCheck> health_check_keys[] = {
+constexpr Key<upstream::HealthCheckOptions> health_check_keys[] = {
     {.name = "path", .read = read_check_path, .required = true},
     {.name = "interval",
      .read = [](const Cursor& in,
-                upstream::HealthCheck& to) { read_duration(in, to.interval, check_range); }},
+                upstream::HealthCheckOptions& to) { read_duration(in, to.interval, check_range); }},
     {.name = "timeout",
      .read = [](const Cursor& in,
-                upstream::HealthCheck& to) { read_duration(in, to.timeout, check_range); }},
+                upstream::HealthCheckOptions& to) { read_duration(in, to.timeout, check_range); }},
     {.name = "rise",
      .read =
-         [](const Cursor& in, upstream::HealthCheck& to) {
+         [](const Cursor& in, upstream::HealthCheckOptions& to) {
            read_integer_into(in, to.rise, {1, 100});
          }},
     {.name = "fall",
      .read =
-         [](const Cursor& in, upstream::HealthCheck& to) {
+         [](const Cursor& in, upstream::HealthCheckOptions& to) {
            read_integer_into(in, to.fall, {1, 100});
          }},
 };

@@ -77,7 +77,7 @@ IpAddress client_address(const ClientAddressSettings& settings, const IpAddress&
 
 bool is_trusted(const ClientAddressSettings& settings, const IpAddress& peer) {
   return std::any_of(settings.trusted_proxies.begin(), settings.trusted_proxies.end(),
-                     [&](const Prefix& prefix) { return prefix.contains(peer); });
+                     [&](const IpPrefix& prefix) { return prefix.contains(peer); });
 }
 
 }  // namespace weir::identity

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "base/ip_address.hpp"
 #include "http/request_view.hpp"
-#include "identity/ip_address.hpp"
 
 namespace weir::identity {
 
 struct ClientAddressSettings {
   enum class Header : std::uint8_t { x_forwarded_for, forwarded, single };
-  std::vector<Prefix> trusted_proxies;  ///< empty: the peer is the client
+  std::vector<IpPrefix> trusted_proxies;  ///< empty: the peer is the client
   Header header = Header::x_forwarded_for;
   std::string header_name =
       "x-forwarded-for";  ///< for Header::single any field that holds one address

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "identity/ip_address.hpp"
+#include "base/ip_address.hpp"
 
 namespace weir::identity {
 

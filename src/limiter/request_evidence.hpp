@@ -21,7 +21,7 @@ class RequestEvidence {
  public:
   /// The client, the same for all routes; it must outlive the evidence.
   struct Client {
-    const identity::IpAddress& address;  ///< identity::client_address() of the request
+    const IpAddress& address;  ///< identity::client_address() of the request
     const identity::ClientAddressSettings& settings;
     const routing::PathVariants& path_variants;
   };

@@ -3,10 +3,11 @@
 #include <string>
 #include <utility>
 
+#include "http/head_parser.hpp"
+#include "http/trailers.hpp"
 #include "http/upgrade.hpp"
 #include "proxy/body_source.hpp"
-#include "proxy/head_parser.hpp"
-#include "proxy/trailers.hpp"
+#include "proxy/via_name.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -20,7 +21,7 @@ bool may_be_http(std::string_view data) {
   return start.starts_with(data.substr(0, start.size()));
 }
 
-std::uint8_t minor_version(const StatusLine& line) {
+std::uint8_t minor_version(const http::StatusLine& line) {
   return static_cast<std::uint8_t>(line.version % 10);
 }
 
@@ -28,12 +29,12 @@ std::uint8_t minor_version(const StatusLine& line) {
 
 /// The head of a response, and the properties that follow from it.
 struct Attempt::Response {
-  StatusLine line{};
+  http::StatusLine line{};
   http::ConnectionOptions connection{};
   http::Framing body{};
-  Trailers trailers{};
+  http::Trailers trailers{};
 
-  ResponseHead head(std::span<const http::FieldView> fields) const {
+  http::ResponseHead head(std::span<const http::FieldView> fields) const {
     return {.line = line,
             .fields = fields,
             .connection = connection,
@@ -42,7 +43,7 @@ struct Attempt::Response {
   }
 };
 
-Attempt::Attempt(const ForwardingScope& scope, UpstreamServer& server)
+Attempt::Attempt(const ForwardingScope& scope, upstream::PooledServer& server)
     : scope_(scope),
       watchdog_(*scope.client.watchdog),
       responder_(*scope.client.responder),
@@ -53,8 +54,8 @@ Attempt::~Attempt() {
   watchdog_.watch(nullptr);
 }
 
-Task<Failure> Attempt::run(bool may_reuse) {
-  const UnderWay under_way(server_);
+loop::Task<Failure> Attempt::run(bool may_reuse) {
+  const upstream::UnderWay under_way(server_);
   scope_.record.server = &server_.settings();
   if (may_reuse) hold(server_.take_idle(scope_.client.number));
   if (!connection_) {
@@ -81,7 +82,7 @@ Task<Failure> Attempt::run(bool may_reuse) {
   co_return failure;
 }
 
-void Attempt::hold(std::unique_ptr<UpstreamConnection> connection) {
+void Attempt::hold(std::unique_ptr<upstream::Connection> connection) {
   connection_ = std::move(connection);
   watchdog_.watch(connection_ ? &connection_->stream : nullptr);
 }
@@ -117,7 +118,7 @@ void Attempt::report(const FailedTry& failed) {
   server_.failed(context.wheel.now());
 }
 
-Task<Failure> Attempt::connect() {
+loop::Task<Failure> Attempt::connect() {
   hold(server_.make());
   const Duration timeout = scope_.upstream().connect_timeout;
   watchdog_.arm(Phase::connect, timeout);
@@ -136,20 +137,21 @@ Task<Failure> Attempt::connect() {
 Failure Attempt::append_request() {
   std::string& out = scope_.context.output;
   out.clear();
-  append_request_head(out, scope_.request,
-                      {.guard = scope_.generation.blueprint->field_guard,
-                       .server = server_.settings(),
-                       .trailer = upload_.announced_trailers()});
+  http::append_request_head(out, scope_.request,
+                            {.guard = scope_.generation.blueprint->field_guard,
+                             .via = via_name(),
+                             .authority = server_.authority(),
+                             .trailer = upload_.announced_trailers()});
   upload_.append_arrived(out);
   return upload_.state().failure;
 }
 
-Task<error_code> Attempt::flush() {
+loop::Task<error_code> Attempt::flush() {
   watchdog_.arm(Phase::body, scope_.body_timeout());
   return connection_->stream.flush();
 }
 
-Task<Failure> Attempt::read_response() {
+loop::Task<Failure> Attempt::read_response() {
   const Duration timeout = scope_.upstream().response_timeout;
   if (upload_.state().has_finished) watchdog_.arm(Phase::response, timeout);
   co_await scope_.context.turns.next();
@@ -160,7 +162,7 @@ Task<Failure> Attempt::read_response() {
     Response response;
     failure = take_head(head_size, response);
     if (failure != Failure::none) co_return failure;
-    const ResponseHead head = response.head(connection_->fields);
+    const http::ResponseHead head = response.head(connection_->fields);
     if (response.line.status >= 200) co_return co_await relay(response);
     if (response.line.status == switching_protocols) co_return co_await open_tunnel(head);
     if (co_await responder_.interim(head)) co_return Failure::downstream_gone;
@@ -172,14 +174,14 @@ Task<Failure> Attempt::read_response() {
 }
 
 /// Reads until a head has arrived whole, at the front of the connection's buffer.
-Task<Failure> Attempt::read_head(std::size_t& size) {
-  InputBuffer& input = connection_->input;
+loop::Task<Failure> Attempt::read_head(std::size_t& size) {
+  loop::InputBuffer& input = connection_->input;
   std::size_t scanned = 0;
   for (bool is_first = true;; is_first = false) {
-    const HeadEnd end = find_head_end(input.data(), scanned);
+    const http::HeadEnd end = http::find_head_end(input.data(), scanned);
     size = end.size;
-    if (end.state == HeadEnd::State::complete) co_return Failure::none;
-    if (end.state == HeadEnd::State::malformed || !may_be_http(input.data()) ||
+    if (end.state == http::HeadEnd::State::complete) co_return Failure::none;
+    if (end.state == http::HeadEnd::State::malformed || !may_be_http(input.data()) ||
         !input.make_room(most_response_head))
       co_return Failure::upstream_invalid;
     if (const Failure why = interruption(); why != Failure::none) co_return why;
@@ -195,12 +197,12 @@ Task<Failure> Attempt::read_head(std::size_t& size) {
 }
 
 Failure Attempt::take_head(std::size_t size, Response& response) {
-  InputBuffer& input = connection_->input;
+  loop::InputBuffer& input = connection_->input;
   auto& fields = connection_->fields;
   scope_.record.upstream_took = scope_.context.clock.now() - scope_.record.begun_at;
-  auto line = parse_response_head(input.data().substr(0, size), fields);
-  if (!line && move_space_behind_colons(input.writable(size)))
-    line = parse_response_head(input.data().substr(0, size), fields);
+  auto line = http::parse_response_head(input.data().substr(0, size), fields);
+  if (!line && http::move_space_behind_colons(input.writable(size)))
+    line = http::parse_response_head(input.data().substr(0, size), fields);
   // RFC 9110 section 15: other numbers are no status codes.
   if (!line || line->status < 100 || line->status > 599) return Failure::upstream_invalid;
   input.consume(size);  // the views are valid until the next read
@@ -211,7 +213,7 @@ Failure Attempt::take_head(std::size_t size, Response& response) {
   if (!body || response.connection.too_many) return Failure::upstream_invalid;
   response.body = *body;
   server_.answered();
-  if (body->kind == http::Framing::Kind::chunked && wants_trailers(scope_.request.view)) {
+  if (body->kind == http::Framing::Kind::chunked && http::wants_trailers(scope_.request.view)) {
     response.trailers.open(
         {.head = fields, .connection = response.connection, .only_announced = false});
   }
@@ -232,7 +234,7 @@ Failure Attempt::why_ended() const {
 
 /// Sends the head together with the part of the body that has arrived; then the rest, piece by
 /// piece.
-Task<Failure> Attempt::relay(Response& response) {
+loop::Task<Failure> Attempt::relay(Response& response) {
   connection_->reusable = response.body.kind != http::Framing::Kind::until_close &&
                           !http::wants_close(minor_version(response.line), response.connection);
   responder_.begin(
@@ -274,7 +276,7 @@ BodyState Attempt::gather(BodySource& source, std::string_view& large) {
 }
 
 /// After a 101 response bytes pass unchanged. The request is counted now and logged at the end.
-Task<Failure> Attempt::open_tunnel(const ResponseHead& head) {
+loop::Task<Failure> Attempt::open_tunnel(const http::ResponseHead& head) {
   const std::string& offer = scope_.request.upgrade;
   const bool was_offered =
       !offer.empty() && head.connection.upgrade && http::takes_offer(head.fields, offer);

@@ -12,20 +12,20 @@
 #include "proxy/forwarding_scope.hpp"
 #include "proxy/retry_rule.hpp"
 #include "proxy/upload.hpp"
-#include "proxy/upstream_server.hpp"
+#include "upstream/pooled_server.hpp"
 
 namespace weir::proxy {
 
 class Attempt {
  public:
-  Attempt(const ForwardingScope& scope, UpstreamServer& server);
+  Attempt(const ForwardingScope& scope, upstream::PooledServer& server);
   ~Attempt();
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
 
   /// `may_reuse`: an idle connection may be used. Failure::none: the whole response has been
   /// relayed.
-  Task<Failure> run(bool may_reuse);
+  loop::Task<Failure> run(bool may_reuse);
   /// Describes a failed try for the retry rules, except the part that depends on other servers.
   FailedTry failed(Failure failure) const;
   /// Reports a failed try to the log and to the server.
@@ -34,25 +34,25 @@ class Attempt {
  private:
   struct Response;
 
-  void hold(std::unique_ptr<UpstreamConnection> connection);
-  Task<Failure> connect();
+  void hold(std::unique_ptr<upstream::Connection> connection);
+  loop::Task<Failure> connect();
   Failure append_request();
-  Task<error_code> flush();
-  Task<Failure> read_response();
-  Task<Failure> read_head(std::size_t& size);
+  loop::Task<error_code> flush();
+  loop::Task<Failure> read_response();
+  loop::Task<Failure> read_head(std::size_t& size);
   Failure take_head(std::size_t size, Response& response);
   Failure interruption() const;
   Failure why_ended() const;
-  Task<Failure> relay(Response& response);
+  loop::Task<Failure> relay(Response& response);
   BodyState gather(BodySource& source, std::string_view& large);
-  Task<Failure> open_tunnel(const ResponseHead& head);
+  loop::Task<Failure> open_tunnel(const http::ResponseHead& head);
   void give_back();
 
   const ForwardingScope& scope_;
   Watchdog& watchdog_;
   Responder& responder_;
-  UpstreamServer& server_;
-  std::unique_ptr<UpstreamConnection> connection_;
+  upstream::PooledServer& server_;
+  std::unique_ptr<upstream::Connection> connection_;
   Upload upload_;
   bool was_answered_ = false;      ///< a byte was received
   bool answer_has_begun_ = false;  ///< a byte of the final response; interim responses do not count

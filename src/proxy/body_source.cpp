@@ -60,12 +60,12 @@ void BodySource::make_room() {
   if (last_was_full_) input_->grow(large_buffer);
 }
 
-Task<error_code> BodySource::fill() {
+loop::Task<error_code> BodySource::fill() {
   error_code ec;
   make_room();
   const std::size_t room = input_->free_size();
   const std::size_t n =
-      co_await stream_.async_read_some(asio::buffer(input_->free_begin(), room), into(ec));
+      co_await stream_.async_read_some(asio::buffer(input_->free_begin(), room), loop::into(ec));
   input_->commit(n);
   if (kept_ != nullptr) kept_->add(n);
   last_was_full_ = n == room;

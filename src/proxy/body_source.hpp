@@ -10,21 +10,21 @@
 
 #include "http/chunked.hpp"
 #include "http/framing.hpp"
+#include "http/trailers.hpp"
+#include "loop/input_buffer.hpp"
+#include "loop/stream.hpp"
 #include "proxy/body_state.hpp"
-#include "proxy/input_buffer.hpp"
 #include "proxy/kept_body.hpp"
-#include "proxy/stream.hpp"
-#include "proxy/trailers.hpp"
 
 namespace weir::proxy {
 
 class BodySource {
  public:
-  BodySource(Stream& stream, InputBuffer& input, http::Framing framing)
+  BodySource(loop::Stream& stream, loop::InputBuffer& input, http::Framing framing)
       : stream_(stream), input_(&input), framing_(framing) {}
 
   /// Stores trailer fields in `trailers`; without this call they are dropped.
-  void keep_trailers(Trailers& trailers) { trailers_ = &trailers; }
+  void keep_trailers(http::Trailers& trailers) { trailers_ = &trailers; }
   /// The lines of the stored trailer fields, once the body has ended.
   std::string_view trailer_lines() const {
     return trailers_ == nullptr ? std::string_view{} : trailers_->lines();
@@ -35,7 +35,7 @@ class BodySource {
   void keep(KeptBody& kept) { kept_ = &kept; }
   /// Reads from another buffer from now on. Moves the rest of an incomplete piece, such as a
   /// trailer line, there; returns its size.
-  std::size_t continue_in(InputBuffer& input) {
+  std::size_t continue_in(loop::InputBuffer& input) {
     const std::size_t moved = input_->data().size();
     input.append(input_->data());
     input_->consume(moved);
@@ -44,18 +44,18 @@ class BodySource {
   }
   /// Reads what the stream has. An end of stream ends a body that is delimited by it; otherwise it
   /// is an error.
-  Task<error_code> fill();
+  loop::Task<error_code> fill();
 
  private:
   BodyState pull_counted(std::string_view& payload);
   BodyState pull_chunked(std::string_view& payload);
   void make_room();
 
-  Stream& stream_;
-  InputBuffer* input_;
+  loop::Stream& stream_;
+  loop::InputBuffer* input_;
   http::Framing framing_;
   http::ChunkedDecoder decoder_;
-  Trailers* trailers_ = nullptr;
+  http::Trailers* trailers_ = nullptr;
   KeptBody* kept_ = nullptr;
   bool ended_ = false;
   bool last_was_full_ = false;

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <utility>
 
+#include "loop/input_buffer.hpp"
+#include "loop/stream.hpp"
 #include "proxy/context.hpp"
-#include "proxy/input_buffer.hpp"
-#include "proxy/stream.hpp"
 #include "proxy/watchdog.hpp"
 
 namespace weir::proxy {
@@ -18,7 +18,7 @@ struct ListenerConnections {
 };
 
 struct ClientConnection {
-  ClientConnection(Context& its_context, ListenerConnections& its_listener, Socket socket)
+  ClientConnection(Context& its_context, ListenerConnections& its_listener, loop::Socket socket)
       : context(its_context), listener(its_listener), stream(std::move(socket)) {}
 
   /// True if the connection ends after the request in progress.
@@ -26,10 +26,10 @@ struct ClientConnection {
 
   Context& context;
   ListenerConnections& listener;
-  Stream stream;
+  loop::Stream stream;
   Watchdog watchdog{context.wheel, stream};
   /// Holds heads, and what arrives with them; has no memory while a plain connection is idle.
-  InputBuffer input = InputBuffer::without_memory(first_head_buffer);
+  loop::InputBuffer input = loop::InputBuffer::without_memory(first_head_buffer);
 };
 
 }  // namespace weir::proxy

@@ -7,9 +7,9 @@
 #include <sys/socket.h>
 
 #include "http/characters.hpp"
+#include "http/proxy_protocol.hpp"
 #include "identity/client_address.hpp"
-#include "proxy/handshakes.hpp"
-#include "proxy/proxy_protocol.hpp"
+#include "loop/handshakes.hpp"
 #include "tls/client_hello.hpp"
 
 namespace weir::proxy {
@@ -24,7 +24,7 @@ struct Arrived {
 };
 
 /// Separate from the task, whose frame would hold the bytes for the lifetime of the connection.
-Arrived look_for_hello(Stream& stream, const tls::ServerContext& tls, error_code& ec) {
+Arrived look_for_hello(loop::Stream& stream, const tls::ServerContext& tls, error_code& ec) {
   std::array<char, tls::most_of_hello> bytes{};
   const std::size_t size = stream.peek(asio::buffer(bytes), ec);
   const std::string_view hello(bytes.data(), size);
@@ -37,36 +37,36 @@ Arrived look_for_hello(Stream& stream, const tls::ServerContext& tls, error_code
 
 }  // namespace
 
-Task<ConnectionOpening::Outcome> ConnectionOpening::run(const ListenerOptions& options) {
+loop::Task<ConnectionOpening::Outcome> ConnectionOpening::run(const ListenerOptions& options) {
   if (options.proxy_protocol && !co_await read_proxy_header()) co_return Outcome::closed;
   const Outcome outcome = options.tls ? co_await open_tls(options.tls) : Outcome::ready;
   co_return is_over() ? Outcome::closed : outcome;
 }
 
-Task<ConnectionOpening::Outcome> ConnectionOpening::open_tls(
+loop::Task<ConnectionOpening::Outcome> ConnectionOpening::open_tls(
     const std::shared_ptr<const tls::ServerContext>& tls) {
   const Hello hello = co_await await_hello(*tls);
   if (hello.outcome != Outcome::ready) co_return hello.outcome;
-  Stream& stream = connection_.stream;
-  Handshake handshake(connection_.context.handshakes, stream, hello.may_cost_much);
+  loop::Stream& stream = connection_.stream;
+  loop::Handshake handshake(connection_.context.handshakes, stream, hello.may_cost_much);
   const Watched watched(watchdog_, handshake);
   const error_code ec = co_await stream.accept_tls(tls, &handshake);
-  if (!ec) handshake.end(Handshake::Outcome::completed);
-  if (ec && watchdog_.timed_out()) handshake.end(Handshake::Outcome::timed_out);
+  if (!ec) handshake.end(loop::Handshake::Outcome::completed);
+  if (ec && watchdog_.timed_out()) handshake.end(loop::Handshake::Outcome::timed_out);
   co_return ec ? Outcome::closed : Outcome::ready;
 }
 
 /// Waits until the first step of the handshake has all the bytes it needs. Before that a connection
 /// does not count as a handshake, so a client must send a whole ClientHello to displace another
 /// handshake.
-Task<ConnectionOpening::Hello> ConnectionOpening::await_hello(const tls::ServerContext& tls) {
-  Stream& stream = connection_.stream;
+loop::Task<ConnectionOpening::Hello> ConnectionOpening::await_hello(const tls::ServerContext& tls) {
+  loop::Stream& stream = connection_.stream;
   error_code ec;
   std::size_t awaited = 1;
   bool may_cost_much = true;
   for (;;) {
     if (is_over()) co_return Hello{};
-    co_await stream.socket().async_wait(Socket::wait_read, into(ec));
+    co_await stream.socket().async_wait(loop::Socket::wait_read, loop::into(ec));
     if (ec || is_over()) co_return Hello{};
     const Arrived arrived = look_for_hello(stream, tls, ec);
     may_cost_much = arrived.may_cost_much;
@@ -89,19 +89,19 @@ Task<ConnectionOpening::Hello> ConnectionOpening::await_hello(const tls::ServerC
 
 /// Reads exactly the header from the socket: the bytes after it may be TLS, which OpenSSL reads
 /// itself. Until the header is complete, all bytes that have arrived belong to it.
-Task<bool> ConnectionOpening::read_proxy_header() {
+loop::Task<bool> ConnectionOpening::read_proxy_header() {
   if (!identity::is_trusted(connection_.context.generation->config.client_address, peer_)) {
     warn_of_peer(", who is no trusted proxy, where the PROXY protocol is required",
                  "untrusted PROXY");
     co_return false;
   }
-  Stream& stream = connection_.stream;
+  loop::Stream& stream = connection_.stream;
   std::array<char, 256> piece{};
   std::string arrived;
   error_code ec;
   for (;;) {
     if (is_over()) co_return false;
-    co_await stream.socket().async_wait(Socket::wait_read, into(ec));
+    co_await stream.socket().async_wait(loop::Socket::wait_read, loop::into(ec));
     if (ec || !stream.is_open()) co_return false;
     const int descriptor = stream.socket().native_handle();
     const ssize_t seen = ::recv(descriptor, piece.data(), piece.size(), MSG_PEEK | MSG_DONTWAIT);
@@ -109,12 +109,12 @@ Task<bool> ConnectionOpening::read_proxy_header() {
     if (seen <= 0) co_return false;
     const std::size_t before = arrived.size();
     arrived.append(piece.data(), static_cast<std::size_t>(seen));
-    const ProxyHeader header = parse_proxy_header(arrived);
-    if (header.state == ProxyHeader::State::malformed) {
+    const http::ProxyHeader header = http::parse_proxy_header(arrived);
+    if (header.state == http::ProxyHeader::State::malformed) {
       warn_of_peer(" without a valid PROXY header", "invalid PROXY header");
       co_return false;
     }
-    const bool is_complete = header.state == ProxyHeader::State::complete;
+    const bool is_complete = header.state == http::ProxyHeader::State::complete;
     const std::size_t taken = is_complete ? header.size - before : static_cast<std::size_t>(seen);
     if (::recv(descriptor, piece.data(), taken, MSG_DONTWAIT) != static_cast<ssize_t>(taken))
       co_return false;

@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "identity/ip_address.hpp"
+#include "base/ip_address.hpp"
 #include "proxy/client_connection.hpp"
 #include "tls/context.hpp"
 
@@ -31,11 +31,11 @@ class ConnectionOpening {
   };
 
   /// `peer` is replaced by the source address in a PROXY header.
-  ConnectionOpening(ClientConnection& connection, identity::IpAddress& peer)
+  ConnectionOpening(ClientConnection& connection, IpAddress& peer)
       : connection_(connection), watchdog_(connection.watchdog), peer_(peer) {}
 
   /// The caller arms Phase::open, which limits the time for all of it.
-  Task<Outcome> run(const ListenerOptions& options);
+  loop::Task<Outcome> run(const ListenerOptions& options);
 
  private:
   struct Hello {
@@ -44,14 +44,14 @@ class ConnectionOpening {
   };
 
   bool is_over() const { return watchdog_.timed_out() || watchdog_.aborted(); }
-  Task<Outcome> open_tls(const std::shared_ptr<const tls::ServerContext>& tls);
-  Task<Hello> await_hello(const tls::ServerContext& tls);
-  Task<bool> read_proxy_header();
+  loop::Task<Outcome> open_tls(const std::shared_ptr<const tls::ServerContext>& tls);
+  loop::Task<Hello> await_hello(const tls::ServerContext& tls);
+  loop::Task<bool> read_proxy_header();
   void warn_of_peer(std::string_view what, std::string_view about);
 
   ClientConnection& connection_;
   Watchdog& watchdog_;
-  identity::IpAddress& peer_;
+  IpAddress& peer_;
 };
 
 }  // namespace weir::proxy

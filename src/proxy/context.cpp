@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "http/ratelimit_fields.hpp"
+#include "loop/ticks.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/http1_connection.hpp"
-#include "proxy/ticks.hpp"
 
 namespace weir::proxy {
 
@@ -34,7 +34,7 @@ std::string_view DateText::at(Instant now) {
 
 Context::Context(const ContextDependencies& dependencies, std::uint64_t seed)
     : ContextDependencies(dependencies),
-      random(seed | 1),
+      random(seed),
       turns(io),
       handshakes(io, 0, counters.handshakes, [this] { warn(std::string(too_many_handshakes)); }) {
   spare_exchanges_.reserve(most_spare_exchanges);
@@ -44,7 +44,7 @@ Context::Context(const ContextDependencies& dependencies, std::uint64_t seed)
 
 Context::~Context() = default;
 
-UpstreamNeeds Context::upstream_needs() {
+upstream::PoolNeeds Context::upstream_needs() {
   return {.io = io, .turns = turns, .descriptors = descriptors, .give_up_idle = [this] {
             give_up_idle();
           }};
@@ -57,7 +57,7 @@ void Context::use(std::unique_ptr<Generation> next) {
   if (generation) {
     retired.reserve(retired.size() + 1);
     for (auto& pool : generation->pools) {
-      pool->retire(next->number, [&](const UpstreamServer& server) {
+      pool->retire(next->number, [&](const upstream::PooledServer& server) {
         if (when_server_removed) when_server_removed(pool->settings().name, server);
       });
     }
@@ -76,14 +76,6 @@ void Context::close_idle_of(std::uint64_t client) {
     pool->close_idle_of(client);
 }
 
-// xorshift64 (Marsaglia, 2003): spreads Retry-After; not for secrets.
-std::uint64_t Context::next_random() {
-  random ^= random << 13;
-  random ^= random >> 7;
-  random ^= random << 17;
-  return random;
-}
-
 std::unique_ptr<Exchange> Context::take_exchange() {
   if (spare_exchanges_.empty()) return std::make_unique<Exchange>(*this);
   auto exchange = std::move(spare_exchanges_.back());
@@ -97,14 +89,14 @@ void Context::give_back(std::unique_ptr<Exchange> exchange) {
     spare_exchanges_.push_back(std::move(exchange));
 }
 
-std::unique_ptr<InputBuffer> Context::take_body_buffer() {
-  if (spare_body_buffers_.empty()) return std::make_unique<InputBuffer>(body_buffer_size);
+std::unique_ptr<loop::InputBuffer> Context::take_body_buffer() {
+  if (spare_body_buffers_.empty()) return std::make_unique<loop::InputBuffer>(body_buffer_size);
   auto buffer = std::move(spare_body_buffers_.back());
   spare_body_buffers_.pop_back();
   return buffer;
 }
 
-void Context::give_back(std::unique_ptr<InputBuffer> buffer) {
+void Context::give_back(std::unique_ptr<loop::InputBuffer> buffer) {
   const bool is_large = buffer->capacity() > 4 * body_buffer_size;
   if (is_large || spare_body_buffers_.size() == most_spare_body_buffers) return;
   buffer->consume(buffer->data().size());
@@ -149,13 +141,13 @@ void Context::tick() {
   }
   std::erase_if(retired, [](const auto& one) { return !one->is_pinned(); });
   flush_logs();
-  constexpr std::uint64_t sweep_ticks = ticks_in(std::chrono::seconds(1));
+  constexpr std::uint64_t sweep_ticks = loop::ticks_in(std::chrono::seconds(1));
   if (wheel.now() % sweep_ticks != 0) return;
   warned_.clear();
   for (Http1Connection* connection : connections)
     connection->look_after_client();
   for (auto& pool : generation->pools) {
-    pool->sweep(wheel.now(), [&](const UpstreamServer& server, bool in_use) {
+    pool->sweep(wheel.now(), [&](const upstream::PooledServer& server, bool in_use) {
       if (when_server_changed) when_server_changed(pool->settings().name, server, in_use);
     });
   }

@@ -13,15 +13,16 @@
 
 #include "base/clock.hpp"
 #include "base/deadline_wheel.hpp"
+#include "base/random.hpp"
 #include "base/traffic_counters.hpp"
-#include "proxy/descriptor_budget.hpp"
+#include "loop/descriptor_budget.hpp"
+#include "loop/handshakes.hpp"
+#include "loop/input_buffer.hpp"
+#include "loop/io.hpp"
+#include "loop/turns.hpp"
 #include "proxy/generation.hpp"
-#include "proxy/handshakes.hpp"
-#include "proxy/input_buffer.hpp"
-#include "proxy/io.hpp"
 #include "proxy/request_rules.hpp"
 #include "proxy/settings.hpp"
-#include "proxy/turns.hpp"
 
 namespace weir::proxy {
 
@@ -48,7 +49,7 @@ struct ContextDependencies {
   const MonotonicClock& clock;                 ///< one for all workers
   std::atomic<std::size_t>& open_connections;  ///< of all workers
   std::atomic<std::size_t>& open_refusals;     ///< of all workers: 503 responses in progress
-  DescriptorBudget& descriptors;               ///< of all workers
+  loop::DescriptorBudget& descriptors;         ///< of all workers
 };
 
 struct Context : ContextDependencies {
@@ -61,7 +62,7 @@ struct Context : ContextDependencies {
   // Declared first: connections give buffers back until the last of them is destroyed.
   std::vector<std::string> warned_;  ///< since the last sweep
   std::vector<std::unique_ptr<Exchange>> spare_exchanges_;
-  std::vector<std::unique_ptr<InputBuffer>> spare_body_buffers_;
+  std::vector<std::unique_ptr<loop::InputBuffer>> spare_body_buffers_;
   std::vector<std::unique_ptr<char[]>> spare_head_buffers_;
 
  public:
@@ -69,21 +70,23 @@ struct Context : ContextDependencies {
   std::vector<std::unique_ptr<Generation>> retired;  ///< until their last exchange has ended
   DeadlineWheel wheel;
   DateText date;
-  std::string output;     ///< scratch: built here and sent before anything suspends
-  std::string fields;     ///< scratch: field lines of an answer of our own
-  std::string body;       ///< scratch: its body
-  std::uint64_t random;   ///< state of next_random()
+  std::string output;  ///< scratch: built here and sent before anything suspends
+  std::string fields;  ///< scratch: field lines of an answer of our own
+  std::string body;    ///< scratch: its body
+  Random random;
   bool draining = false;  ///< finish what is in flight, then close
   std::vector<Http1Connection*> connections;
   std::uint64_t connection_count = 0;  ///< since the start; gives the next connection its number
-  Turns turns;  ///< declared after the connections: tasks that wait here are destroyed before them
-  Handshakes handshakes;             ///< declared after the connections, likewise
+  loop::Turns
+      turns;  ///< declared after the connections: tasks that wait here are destroyed before them
+  loop::Handshakes handshakes;       ///< declared after the connections, likewise
   std::function<void()> when_empty;  ///< called when the last connection ends while draining
   /// A server of an upstream is marked down, or up again; checked once a second.
-  std::function<void(const std::string& upstream, const UpstreamServer& server, bool in_use)>
+  std::function<void(const std::string& upstream, const upstream::PooledServer& server,
+                     bool in_use)>
       when_server_changed;
   /// A server that was marked down is not configured any more.
-  std::function<void(const std::string& upstream, const UpstreamServer& server)>
+  std::function<void(const std::string& upstream, const upstream::PooledServer& server)>
       when_server_removed;
 
   std::function<void(const std::string&)> log;  ///< where warn() goes
@@ -93,8 +96,7 @@ struct Context : ContextDependencies {
   void warn(const std::string& what, std::string_view about = {});
   /// Logs that an exception ended `what`. Does nothing if there is no memory for the text.
   void warn_of(const std::exception& thrown, std::string_view what) noexcept;
-  std::uint64_t next_random();
-  UpstreamNeeds upstream_needs();
+  upstream::PoolNeeds upstream_needs();
   /// Requests that begin from now on use `next`; those in progress keep the generation they have
   /// pinned. Servers that are not in `next` lose their idle connections and their health checks.
   void use(std::unique_ptr<Generation> next);
@@ -102,8 +104,8 @@ struct Context : ContextDependencies {
   std::unique_ptr<Exchange> take_exchange();
   void give_back(std::unique_ptr<Exchange> exchange);
   /// Returns an empty buffer for a request body that is read after its head.
-  std::unique_ptr<InputBuffer> take_body_buffer();
-  void give_back(std::unique_ptr<InputBuffer> buffer);
+  std::unique_ptr<loop::InputBuffer> take_body_buffer();
+  void give_back(std::unique_ptr<loop::InputBuffer> buffer);
   /// Returns `first_head_buffer` bytes for the head of a request.
   std::unique_ptr<char[]> take_head_buffer();
   void give_back_head_buffer(std::unique_ptr<char[]> bytes);

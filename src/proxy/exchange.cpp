@@ -4,6 +4,7 @@
 
 #include "http/forwarding.hpp"
 #include "proxy/own_answers.hpp"
+#include "proxy/via_name.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -13,29 +14,29 @@ constexpr int client_closed_request = 499;
 
 constexpr http::Refusal loop_detected{508, "forwarding loop detected"};
 
-class Delay final : public Timer, public Cancellable {
+class Delay final : public loop::Timer, public loop::Cancellable {
  public:
-  using Timer::Timer;
-  void cancel() override { Timer::cancel(); }
-  void close() override { Timer::cancel(); }
+  using loop::Timer::Timer;
+  void cancel() override { loop::Timer::cancel(); }
+  void close() override { loop::Timer::cancel(); }
 };
 
-AccessDecision decision_of(const DecisionRecord& decision) {
+log::AccessDecision decision_of(const DecisionRecord& decision) {
   switch (decision.outcome) {
     case limiter::Outcome::unlimited:
-      return AccessDecision::none;
+      return log::AccessDecision::none;
     case limiter::Outcome::denied:
-      return AccessDecision::denied;
+      return log::AccessDecision::denied;
     case limiter::Outcome::identity_required:
     case limiter::Outcome::too_many_limits:
     case limiter::Outcome::identity_ambiguous:
     case limiter::Outcome::failed:
-      return AccessDecision::error;
+      return log::AccessDecision::error;
     case limiter::Outcome::allowed:
       break;
   }
-  if (decision.shadow_denied) return AccessDecision::shadow_denied;
-  return decision.delay > Duration{0} ? AccessDecision::delayed : AccessDecision::allowed;
+  if (decision.shadow_denied) return log::AccessDecision::shadow_denied;
+  return decision.delay > Duration{0} ? log::AccessDecision::delayed : log::AccessDecision::allowed;
 }
 
 std::string_view value_of(const http::FieldView* field) {
@@ -61,7 +62,7 @@ void Exchange::release() {
   generation_ = {};
 }
 
-Task<> Exchange::serve() {
+loop::Task<> Exchange::serve() {
   if (const auto refusal = find_route()) co_return co_await refuse(*refusal);
   if (!decide()) co_await await_store();
   if (decision_.outcome == limiter::Outcome::denied) co_return co_await answer_denied();
@@ -102,7 +103,7 @@ bool Exchange::decide() {
 
 /// The store completes within its timeout. The wait is not cut short if the client leaves or the
 /// worker stops, because the store writes into the exchange.
-Task<> Exchange::await_store() {
+loop::Task<> Exchange::await_store() {
   client_.watchdog->disarm(Phase::decide);
   const store::Result result = co_await store_answer_.arrival(context_.io);
   conclude(generation_->limiter->conclude(evaluation_, result));
@@ -123,22 +124,22 @@ void Exchange::conclude(const limiter::Verdict& verdict) {
 }
 
 /// Nothing is read meanwhile, so the departure of a client is detected afterwards.
-Task<> Exchange::wait_delay() {
+loop::Task<> Exchange::wait_delay() {
   error_code ec;
   Delay delay(context_.io.get_executor(), decision_.delay);
   client_.watchdog->disarm(Phase::delay);
   const Watched watched(*client_.watchdog, delay);
-  co_await delay.async_wait(into(ec));
+  co_await delay.async_wait(loop::into(ec));
 }
 
-Task<> Exchange::refuse(http::Refusal refusal) {
+loop::Task<> Exchange::refuse(http::Refusal refusal) {
   if (client_.watchdog->aborted() || refusal.status == 0) co_return;
   co_await client_.responder->answer(
       refusal_answer(refusal, routes_.route(), decision_, context_.body));
 }
 
 /// Answers a request that the limiter denies, or cannot decide.
-Task<> Exchange::answer_undecided() {
+loop::Task<> Exchange::answer_undecided() {
   switch (decision_.outcome) {
     case limiter::Outcome::identity_required:
       co_return co_await refuse(answer_to(Failure::identity_required));
@@ -153,8 +154,8 @@ Task<> Exchange::answer_undecided() {
   }
 }
 
-Task<> Exchange::answer_denied() {
-  const std::uint64_t random = decision_.retry_after ? context_.next_random() : 0;
+loop::Task<> Exchange::answer_denied() {
+  const std::uint64_t random = decision_.retry_after ? context_.random.next() : 0;
   return client_.responder->answer(denial_answer(decision_, settings().response_fields,
                                                  context_.clock.now(), random, context_.fields,
                                                  context_.body));
@@ -172,7 +173,8 @@ std::optional<OwnAnswer> Exchange::own_answer() {
   const auto left = http::max_forwards(request_.view);
   if (!left) return refusal_answer(left.error(), &route, decision_, context_.body);
   if (*left == std::uint64_t{0})
-    return OwnAnswer{.status = 204, .fields = allow_line, .limit_fields = decision_.limit_fields};
+    return OwnAnswer{
+        .status = 204, .fields = http::allow_line, .limit_fields = decision_.limit_fields};
   if (http::has_passed(request_.fields, via_name()))
     return refusal_answer(loop_detected, &route, decision_, context_.body);
   return std::nullopt;
@@ -192,7 +194,7 @@ ForwardingScope Exchange::forwarding_scope() {
           .count = count_};
 }
 
-Task<> Exchange::fail(Failure failure) {
+loop::Task<> Exchange::fail(Failure failure) {
   Responder& responder = *client_.responder;
   if (failure == Failure::downstream_gone && responder.status() == 0)
     unsent_status_ = client_closed_request;
@@ -209,26 +211,26 @@ void Exchange::finish() {
   const Instant now = context_.clock.now();
   count_.count(status(), now);
   grant_.settle(now);
-  AccessLog& log = *generation_->access_log;
+  log::AccessLog& log = *generation_->access_log;
   if (log.wants(decision_.outcome == limiter::Outcome::denied || decision_.shadow_denied))
     log.write(record(now - started_at_));
 }
 
-AccessRecord Exchange::record(Duration took) const {
+log::AccessRecord Exchange::record(Duration took) const {
   const Route* const route = routes_.route();
   const bool answers_a_question = route != nullptr && route->decide;
   const auto& request = answers_a_question ? routes_.routed().original.request : request_.view;
-  AccessRecord record{.time = started_at_,
-                      .method = request.method,
-                      .path = request.path,
-                      .status = status(),
-                      .bytes_in = client_.body->received(),
-                      .bytes_out = client_.responder->bytes_sent(),
-                      .duration = took,
-                      .client = request_.client,
-                      .request_id = value_of(request.find("x-request-id")),
-                      .user_agent = value_of(request.find(http::FieldId::user_agent)),
-                      .protocol = request.version_minor == 0 ? "HTTP/1.0" : "HTTP/1.1"};
+  log::AccessRecord record{.time = started_at_,
+                           .method = request.method,
+                           .path = request.path,
+                           .status = status(),
+                           .bytes_in = client_.body->received(),
+                           .bytes_out = client_.responder->bytes_sent(),
+                           .duration = took,
+                           .client = request_.client,
+                           .request_id = value_of(request.find("x-request-id")),
+                           .user_agent = value_of(request.find(http::FieldId::user_agent)),
+                           .protocol = request.version_minor == 0 ? "HTTP/1.0" : "HTTP/1.1"};
   if (route != nullptr) record.route = route->name;
   if (forwarded_.upstream != nullptr) {
     record.upstream = forwarded_.upstream->name;

@@ -9,16 +9,16 @@
 #include <optional>
 
 #include "base/time.hpp"
+#include "http/received_request.hpp"
 #include "http/refusal.hpp"
 #include "limiter/evaluation.hpp"
 #include "limiter/grant.hpp"
-#include "proxy/access_log.hpp"
+#include "log/access_log.hpp"
 #include "proxy/context.hpp"
 #include "proxy/decision_record.hpp"
 #include "proxy/failure.hpp"
 #include "proxy/forwarding.hpp"
 #include "proxy/generation.hpp"
-#include "proxy/received_request.hpp"
 #include "proxy/request_body.hpp"
 #include "proxy/request_routes.hpp"
 #include "proxy/responder.hpp"
@@ -39,14 +39,14 @@ class Exchange {
   void release();
 
   /// The request, which the connection fills in before it calls serve() or refuse().
-  ReceivedRequest& request() { return request_; }
+  http::ReceivedRequest& request() { return request_; }
   const Generation& generation() const { return *generation_; }
   const Settings& settings() const { return generation_->config; }
 
   /// All phases of an inspected request, except finish().
-  Task<> serve();
+  loop::Task<> serve();
   /// Answers a request that cannot be accepted.
-  Task<> refuse(http::Refusal refusal);
+  loop::Task<> refuse(http::Refusal refusal);
   /// Counts and logs the request, and settles its grant.
   void finish();
   /// True if an upstream connection was given back that only this client may reuse.
@@ -56,21 +56,21 @@ class Exchange {
   std::optional<http::Refusal> find_route();
   void take_route();
   bool decide();
-  Task<> await_store();
+  loop::Task<> await_store();
   void conclude(const limiter::Verdict& verdict);
-  Task<> wait_delay();
-  Task<> answer_undecided();
-  Task<> answer_denied();
+  loop::Task<> wait_delay();
+  loop::Task<> answer_undecided();
+  loop::Task<> answer_denied();
   std::optional<OwnAnswer> own_answer();
   ForwardingScope forwarding_scope();
-  Task<> fail(Failure failure);
+  loop::Task<> fail(Failure failure);
   int status() const;
-  AccessRecord record(Duration took) const;
+  log::AccessRecord record(Duration took) const;
 
   Context& context_;
   ClientSide client_;
   Pin generation_;  ///< the configuration at the start of the request, kept until its end
-  ReceivedRequest request_;
+  http::ReceivedRequest request_;
   RequestRoutes routes_;
   limiter::Evaluation evaluation_;  ///< the input of the store
   StoreAnswer store_answer_;

@@ -11,8 +11,8 @@ namespace {
 // In the order of the enumerators.
 constexpr std::array<http::Refusal, 23> answers{{
     {0, ""},
-    {400, "the request head is not valid HTTP/1.1"},
-    {431, "the request head is too large"},
+    http::head_malformed,
+    http::head_too_large,
     http::target_too_long,
     {501, "the request method is too long"},
     {408, "the request head did not arrive in time"},
@@ -37,6 +37,20 @@ constexpr std::array<http::Refusal, 23> answers{{
 static_assert(answers.size() == static_cast<std::size_t>(Failure::store_failed) + 1);
 
 }  // namespace
+
+Failure failure_of(http::HeadFault fault) {
+  switch (fault) {
+    case http::HeadFault::malformed:
+      return Failure::head_malformed;
+    case http::HeadFault::too_large:
+      return Failure::head_too_large;
+    case http::HeadFault::target_too_long:
+      return Failure::target_too_long;
+    case http::HeadFault::method_too_long:
+      return Failure::method_too_long;
+  }
+  return Failure::head_malformed;
+}
 
 const http::Refusal& answer_to(Failure failure) {
   return answers[static_cast<std::size_t>(failure)];

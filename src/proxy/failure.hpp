@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "http/head_parser.hpp"
 #include "http/refusal.hpp"
 
 namespace weir::proxy {
@@ -36,6 +37,8 @@ enum class Failure : std::uint8_t {
   overloaded,    ///< beyond downstream.max_connections, or no descriptor left for another one
   store_failed,  ///< the shared store did not decide, and a policy denies in that case
 };
+
+Failure failure_of(http::HeadFault fault);
 
 /// Returns the status and the text for the client, which reveals nothing internal. Status 0: close
 /// without a response.

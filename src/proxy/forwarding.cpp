@@ -4,16 +4,16 @@
 
 namespace weir::proxy {
 
-Task<Failure> Forwarding::run() {
+loop::Task<Failure> Forwarding::run() {
   scope_.record.upstream = &scope_.upstream();
   const int retries = scope_.upstream().retries;
   DeadlineWheel& wheel = scope_.context.wheel;
-  ServerSet tried;
+  upstream::ServerSet tried;
   Failure failure = Failure::none;
   // After one idle connection turned out to be closed, the next one is not trusted either.
   bool may_reuse = true;
   for (int attempts = 0; attempts <= retries; ++attempts) {
-    const UpstreamPool::Choice choice = scope_.pool.choose(wheel.now(), tried);
+    const upstream::Pool::Choice choice = scope_.pool.choose(wheel.now(), tried);
     if (choice.server == nullptr) {
       if (attempts == 0) failure = Failure::upstream_unhealthy;
       break;

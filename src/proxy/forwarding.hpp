@@ -14,7 +14,7 @@ class Forwarding {
   explicit Forwarding(const ForwardingScope& scope) : scope_(scope) {}
 
   /// Failure::none: the response has been relayed, or a tunnel has ended.
-  Task<Failure> run();
+  loop::Task<Failure> run();
 
  private:
   bool is_repeated(const FailedTry& failed) const;

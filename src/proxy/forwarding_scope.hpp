@@ -6,12 +6,12 @@
 
 #include "base/time.hpp"
 #include "base/traffic_counters.hpp"
+#include "http/received_request.hpp"
 #include "proxy/client_side.hpp"
 #include "proxy/context.hpp"
 #include "proxy/generation.hpp"
-#include "proxy/received_request.hpp"
 #include "proxy/request_count.hpp"
-#include "proxy/upstream_pool.hpp"
+#include "upstream/pool.hpp"
 
 namespace weir::proxy {
 
@@ -29,9 +29,9 @@ struct ForwardingScope {
   Context& context;
   const Generation& generation;
   const ClientSide& client;
-  const ReceivedRequest& request;
+  const http::ReceivedRequest& request;
   std::string_view limit_fields;  ///< field lines for the response
-  UpstreamPool& pool;
+  upstream::Pool& pool;
   UpstreamCounters& counters;
   ForwardingRecord& record;
   RequestCount& count;

@@ -15,10 +15,10 @@
 
 #include "base/traffic_counters.hpp"
 #include "limiter/limiter.hpp"
-#include "proxy/access_log.hpp"
+#include "log/access_log.hpp"
 #include "proxy/request_rules.hpp"
 #include "proxy/settings.hpp"
-#include "proxy/upstream_pool.hpp"
+#include "upstream/pool.hpp"
 
 namespace weir::proxy {
 
@@ -37,8 +37,9 @@ struct GenerationParts {
   std::shared_ptr<const void> store;  ///< kept alive for the limiter; null with the memory store
   std::unique_ptr<limiter::Limiter> limiter;  ///< destroyed before the store
   std::shared_ptr<const NamedCounters> counters;
-  std::shared_ptr<AccessLog> access_log;  ///< shared by generations with the same options
-  std::vector<std::unique_ptr<UpstreamPool>> pools;  ///< one per upstream, in the order of the file
+  std::shared_ptr<log::AccessLog> access_log;  ///< shared by generations with the same options
+  std::vector<std::unique_ptr<upstream::Pool>>
+      pools;  ///< one per upstream, in the order of the file
 };
 
 class Generation : public GenerationParts {

@@ -1,16 +1,16 @@
 #include "proxy/head_inspection.hpp"
 
+#include "http/head_parser.hpp"
 #include "http/upgrade.hpp"
 #include "identity/client_address.hpp"
 #include "proxy/failure.hpp"
-#include "proxy/head_parser.hpp"
 
 namespace weir::proxy {
 namespace {
 
 /// Stores the offered protocols (RFC 9110 section 7.8). The offer of a request with a body is
 /// ignored, as a server may do, because the tunnel would begin in the middle of a message.
-void note_upgrade(ReceivedRequest& request) {
+void note_upgrade(http::ReceivedRequest& request) {
   if (!request.connection.upgrade || request.view.version_minor == 0 || request.has_body()) return;
   http::append_upgrade_offer(request.upgrade, request.view.fields);
 }
@@ -26,9 +26,9 @@ bool is_too_large(const Downstream& downstream, std::uint64_t body_size) {
 }
 
 std::optional<http::Refusal> inspect_head(const RequestRules& rules, const Settings& config,
-                                          std::string_view head, ReceivedRequest& request) {
-  const auto line = parse_request_head(head, request.fields);
-  if (!line) return why_refused(head, request.fields);
+                                          std::string_view head, http::ReceivedRequest& request) {
+  const auto line = http::parse_request_head(head, request.fields);
+  if (!line) return http::why_refused(head, request.fields);
   rules.field_guard.drop_unusual(request.fields);
   auto& view = request.view;
   view.method = line->method;

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string_view>
 
+#include "http/received_request.hpp"
 #include "http/refusal.hpp"
 #include "http/request_target.hpp"
-#include "proxy/received_request.hpp"
 #include "proxy/request_rules.hpp"
 #include "proxy/settings.hpp"
 
@@ -23,6 +23,6 @@ bool is_too_large(const Downstream& downstream, std::uint64_t body_size);
 /// the request is refused. While request.keep_alive is false, the start of the next request is
 /// unknown.
 std::optional<http::Refusal> inspect_head(const RequestRules& rules, const Settings& config,
-                                          std::string_view head, ReceivedRequest& request);
+                                          std::string_view head, http::ReceivedRequest& request);
 
 }  // namespace weir::proxy

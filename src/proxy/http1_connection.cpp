@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "http/head_parser.hpp"
 #include "identity/client_address.hpp"
 #include "proxy/head_inspection.hpp"
-#include "proxy/head_parser.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -17,27 +17,28 @@ constexpr Duration drain_handshake = std::chrono::seconds(5);
 
 }  // namespace
 
-void Http1Connection::start(Context& context, ListenerConnections& listener, Socket socket,
-                            const identity::IpAddress& peer, const ListenerOptions& options) {
+void Http1Connection::start(Context& context, ListenerConnections& listener, loop::Socket socket,
+                            const IpAddress& peer, const ListenerOptions& options) {
   auto connection =
       std::make_unique<Http1Connection>(context, listener, std::move(socket), peer, false);
-  Task<> task = connection->run(options);
-  spawn(context.io, guard(std::move(connection), std::move(task)));
+  loop::Task<> task = connection->run(options);
+  loop::spawn(context.io, guard(std::move(connection), std::move(task)));
 }
 
-void Http1Connection::turn_away(Context& context, ListenerConnections& listener, Socket socket,
-                                const identity::IpAddress& peer) {
+void Http1Connection::turn_away(Context& context, ListenerConnections& listener,
+                                loop::Socket socket, const IpAddress& peer) {
   auto connection =
       std::make_unique<Http1Connection>(context, listener, std::move(socket), peer, true);
-  Task<> task = connection->turn_away();
-  spawn(context.io, guard(std::move(connection), std::move(task)));
+  loop::Task<> task = connection->turn_away();
+  loop::spawn(context.io, guard(std::move(connection), std::move(task)));
 }
 
 /// Errors are values. An exception, caused by lack of memory or by a defect, ends this connection
 /// only.
-Task<> Http1Connection::guard(std::unique_ptr<Http1Connection> connection, Task<> task) {
+loop::Task<> Http1Connection::guard(std::unique_ptr<Http1Connection> connection,
+                                    loop::Task<> task) {
   try {
-    Task<> ends_first = std::move(task);
+    loop::Task<> ends_first = std::move(task);
     co_await ends_first;
   } catch (const std::exception& thrown) {
     connection->give_up(thrown);
@@ -50,8 +51,8 @@ void Http1Connection::give_up(const std::exception& thrown) {
   client_.stream.reset();
 }
 
-Http1Connection::Http1Connection(Context& context, ListenerConnections& listener, Socket socket,
-                                 const identity::IpAddress& peer, bool is_refused)
+Http1Connection::Http1Connection(Context& context, ListenerConnections& listener,
+                                 loop::Socket socket, const IpAddress& peer, bool is_refused)
     : client_(context, listener, std::move(socket)),
       peer_(peer),
       is_refused_(is_refused),
@@ -82,7 +83,7 @@ std::atomic<std::size_t>& Http1Connection::count_of_kind() const {
   return is_refused_ ? context().open_refusals : context().open_connections;
 }
 
-Task<> Http1Connection::run(ListenerOptions options) {
+loop::Task<> Http1Connection::run(ListenerOptions options) {
   if (!options.begin_with_request()) {
     client_.watchdog.arm(Phase::open, context().generation->config.downstream.head_timeout);
     if (client_.is_draining()) drain();
@@ -110,7 +111,7 @@ Task<> Http1Connection::run(ListenerOptions options) {
   co_await linger();
 }
 
-Task<> Http1Connection::turn_away() {
+loop::Task<> Http1Connection::turn_away() {
   begin_exchange();
   co_await exchange_->refuse(answer_to(Failure::overloaded));
   finish();
@@ -119,10 +120,11 @@ Task<> Http1Connection::turn_away() {
 
 /// Answers a request in plain text where TLS is expected. Anything that is not a request is closed
 /// without an answer.
-Task<> Http1Connection::refuse_plain() {
+loop::Task<> Http1Connection::refuse_plain() {
   if (co_await read_head() != Failure::none) co_return;
-  ReceivedRequest& request = exchange_->request();
-  const auto line = parse_request_head(client_.input.data().substr(0, head_size_), request.fields);
+  http::ReceivedRequest& request = exchange_->request();
+  const auto line =
+      http::parse_request_head(client_.input.data().substr(0, head_size_), request.fields);
   if (!line) co_return;
   request.view.method = line->method;
   request.view.version_minor = static_cast<std::uint8_t>(line->version % 10);
@@ -134,12 +136,12 @@ Task<> Http1Connection::refuse_plain() {
   co_await linger();
 }
 
-Task<Failure> Http1Connection::read_head() {
+loop::Task<Failure> Http1Connection::read_head() {
   std::size_t scanned = 0;
   error_code ec;
   head_size_ = 0;
-  InputBuffer& input = client_.input;
-  Stream& stream = client_.stream;
+  loop::InputBuffer& input = client_.input;
+  loop::Stream& stream = client_.stream;
   Watchdog& watchdog = client_.watchdog;
   if (exchange_) context().give_back(std::move(exchange_));
   watchdog.arm(Phase::idle, context().generation->config.downstream.idle_timeout);
@@ -156,7 +158,8 @@ Task<Failure> Http1Connection::read_head() {
     if (watchdog.timed_out() || watchdog.aborted()) co_return why_no_head();
     // TLS may hold bytes that are not visible on the socket.
     const bool is_idle = input.empty() && !stream.is_secure();
-    if (is_idle && !is_there) co_await stream.socket().async_wait(Socket::wait_read, into(ec));
+    if (is_idle && !is_there)
+      co_await stream.socket().async_wait(loop::Socket::wait_read, loop::into(ec));
     if (ec) co_return why_no_head();
     if (!input.has_memory()) input.adopt(context().take_head_buffer());
     const auto room = asio::buffer(input.free_begin(), input.free_size());
@@ -187,7 +190,7 @@ void Http1Connection::release_input() {
 /// Sets head_size_ if a whole head has arrived; otherwise makes room for more.
 Failure Http1Connection::look_for_head(std::size_t& scanned) {
   const auto& limits = context().generation->config.downstream;
-  InputBuffer& input = client_.input;
+  loop::InputBuffer& input = client_.input;
   // RFC 9112 section 2.2: empty lines before a request line are ignored.
   while (scanned == 0 && input.data().starts_with("\r\n"))
     input.consume(2);
@@ -200,15 +203,15 @@ Failure Http1Connection::look_for_head(std::size_t& scanned) {
     begin_exchange();
     client_.watchdog.arm(Phase::head, limits.head_timeout);
   }
-  const HeadEnd end = find_head_end(input.data(), scanned);
-  if (end.state == HeadEnd::State::malformed) return Failure::head_malformed;
-  if (end.state == HeadEnd::State::complete && end.size <= limits.max_head) {
+  const http::HeadEnd end = http::find_head_end(input.data(), scanned);
+  if (end.state == http::HeadEnd::State::malformed) return Failure::head_malformed;
+  if (end.state == http::HeadEnd::State::complete && end.size <= limits.max_head) {
     head_size_ = end.size;
     return Failure::none;
   }
-  if (end.state == HeadEnd::State::incomplete && input.make_room(limits.max_head))
+  if (end.state == http::HeadEnd::State::incomplete && input.make_room(limits.max_head))
     return Failure::none;
-  return fault_of_large_head(input.data().substr(0, limits.max_head));
+  return failure_of(http::fault_of_large_head(input.data().substr(0, limits.max_head)));
 }
 
 /// An idle connection has no exchange.
@@ -221,7 +224,7 @@ void Http1Connection::begin_exchange() {
     peer_is_trusted_ = identity::is_trusted(generation.config.client_address, peer_);
     trusted_by_ = generation.number;
   }
-  ReceivedRequest& request = exchange_->request();
+  http::ReceivedRequest& request = exchange_->request();
   request.peer = request.client = peer_;
   request.peer_is_trusted = peer_is_trusted_;
   body_.begin(request);
@@ -230,7 +233,7 @@ void Http1Connection::begin_exchange() {
 
 /// A head that cannot be parsed stays in the input; the connection is closed after the response.
 std::optional<http::Refusal> Http1Connection::inspect_head() {
-  ReceivedRequest& request = exchange_->request();
+  http::ReceivedRequest& request = exchange_->request();
   request.scheme = client_.stream.is_secure() ? "https" : "http";
   const auto refusal =
       proxy::inspect_head(*exchange_->generation().blueprint, exchange_->settings(),
@@ -264,12 +267,12 @@ void Http1Connection::drain() {
 /// Lets the client read the response before the connection ends. A close with unread bytes resets
 /// the connection, and the reset may overtake the response (RFC 9112 section 9.6). So the client's
 /// remaining bytes are read and dropped for a short time.
-Task<> Http1Connection::linger() {
-  Stream& stream = client_.stream;
+loop::Task<> Http1Connection::linger() {
+  loop::Stream& stream = client_.stream;
   Watchdog& watchdog = client_.watchdog;
-  InputBuffer& input = client_.input;
+  loop::InputBuffer& input = client_.input;
   if (watchdog.aborted() || !stream.is_open()) co_return;
-  const ReceivedRequest& request = exchange_->request();
+  const http::ReceivedRequest& request = exchange_->request();
   // A client that sent `Connection: close` sends nothing after this request (RFC 9112 section 9.6),
   // except that some send an empty line after a body (section 2.2).
   const bool is_last = request.is_framed && request.framing.kind == http::Framing::Kind::none &&
@@ -284,7 +287,7 @@ Task<> Http1Connection::linger() {
   for (std::size_t dropped = 0; !ec && !watchdog.timed_out() && dropped < linger_limit;) {
     input.consume(input.data().size());
     dropped += co_await stream.async_read_some(asio::buffer(input.free_begin(), input.free_size()),
-                                               into(ec));
+                                               loop::into(ec));
   }
 }
 

@@ -10,8 +10,8 @@
 #include <memory>
 #include <optional>
 
+#include "base/ip_address.hpp"
 #include "http/refusal.hpp"
-#include "identity/ip_address.hpp"
 #include "proxy/client_connection.hpp"
 #include "proxy/connection_opening.hpp"
 #include "proxy/exchange.hpp"
@@ -23,13 +23,13 @@ namespace weir::proxy {
 
 class Http1Connection {
  public:
-  static void start(Context& context, ListenerConnections& listener, Socket socket,
-                    const identity::IpAddress& peer, const ListenerOptions& options);
+  static void start(Context& context, ListenerConnections& listener, loop::Socket socket,
+                    const IpAddress& peer, const ListenerOptions& options);
   /// Answers 503 to a connection beyond downstream.max_connections, and closes it.
-  static void turn_away(Context& context, ListenerConnections& listener, Socket socket,
-                        const identity::IpAddress& peer);
-  Http1Connection(Context& context, ListenerConnections& listener, Socket socket,
-                  const identity::IpAddress& peer, bool is_refused);
+  static void turn_away(Context& context, ListenerConnections& listener, loop::Socket socket,
+                        const IpAddress& peer);
+  Http1Connection(Context& context, ListenerConnections& listener, loop::Socket socket,
+                  const IpAddress& peer, bool is_refused);
   ~Http1Connection();
   Http1Connection(const Http1Connection&) = delete;
   Http1Connection& operator=(const Http1Connection&) = delete;
@@ -44,25 +44,25 @@ class Http1Connection {
   void abort() { client_.watchdog.abort(); }
 
  private:
-  static Task<> guard(std::unique_ptr<Http1Connection> connection, Task<> task);
+  static loop::Task<> guard(std::unique_ptr<Http1Connection> connection, loop::Task<> task);
   void give_up(const std::exception& thrown);
-  Task<> run(ListenerOptions options);
-  Task<> turn_away();
-  Task<> refuse_plain();
+  loop::Task<> run(ListenerOptions options);
+  loop::Task<> turn_away();
+  loop::Task<> refuse_plain();
 
   void begin_exchange();
-  Task<Failure> read_head();
+  loop::Task<Failure> read_head();
   Failure look_for_head(std::size_t& scanned);
   Failure why_no_head() const;
   void release_input();
   std::optional<http::Refusal> inspect_head();
   void finish();
-  Task<> linger();
+  loop::Task<> linger();
   std::atomic<std::size_t>& count_of_kind() const;
   Context& context() const { return client_.context; }
 
   ClientConnection client_;
-  identity::IpAddress peer_;
+  IpAddress peer_;
   bool peer_is_trusted_ = false;
   bool is_refused_;                 ///< it does not count towards max_connections
   bool has_own_upstreams_ = false;  ///< has idle upstream connections that only it may reuse

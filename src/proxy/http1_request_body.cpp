@@ -8,7 +8,7 @@ Http1RequestBody::~Http1RequestBody() {
   if (buffer_) connection_.context.give_back(std::move(buffer_));
 }
 
-void Http1RequestBody::begin(const ReceivedRequest& request) {
+void Http1RequestBody::begin(const http::ReceivedRequest& request) {
   received_ = 0;
   has_ended_ = !request.has_body();
   if (has_ended_ || !request.is_framed) return source_.reset();
@@ -23,7 +23,7 @@ void Http1RequestBody::restart() {
   reads_buffer_ = false;
 }
 
-void Http1RequestBody::keep_trailers(Trailers& trailers) {
+void Http1RequestBody::keep_trailers(http::Trailers& trailers) {
   if (source_) source_->keep_trailers(trailers);
 }
 
@@ -40,7 +40,7 @@ BodyState Http1RequestBody::pull(std::string_view& piece) {
   return state;
 }
 
-Task<error_code> Http1RequestBody::fill() {
+loop::Task<error_code> Http1RequestBody::fill() {
   if (!buffer_) {
     buffer_ = connection_.context.take_body_buffer();
     // The rest of an incomplete piece, such as a trailer line, is moved too.
@@ -59,7 +59,7 @@ void Http1RequestBody::rewind() {
   restart();
 }
 
-Task<bool> Http1RequestBody::discard(std::size_t most, Duration step_timeout) {
+loop::Task<bool> Http1RequestBody::discard(std::size_t most, Duration step_timeout) {
   if (buffer_) {
     connection_.input.append(buffer_->data());
     connection_.context.give_back(std::move(buffer_));

@@ -9,10 +9,10 @@
 #include <memory>
 #include <optional>
 
+#include "http/received_request.hpp"
 #include "proxy/body_source.hpp"
 #include "proxy/client_connection.hpp"
 #include "proxy/kept_body.hpp"
-#include "proxy/received_request.hpp"
 #include "proxy/request_body.hpp"
 
 namespace weir::proxy {
@@ -25,12 +25,12 @@ class Http1RequestBody final : public RequestBody {
   Http1RequestBody& operator=(const Http1RequestBody&) = delete;
 
   /// Begins the body of the request whose head has just been consumed from the connection's input.
-  void begin(const ReceivedRequest& request);
+  void begin(const http::ReceivedRequest& request);
 
   BodyState pull(std::string_view& piece) override;
-  Task<error_code> fill() override;
+  loop::Task<error_code> fill() override;
   void cancel() override { connection_.stream.cancel(); }
-  void keep_trailers(Trailers& trailers) override;
+  void keep_trailers(http::Trailers& trailers) override;
   void keep(std::size_t most) override { keep_most_ = most; }
   bool is_kept() const override { return kept_.is_whole(); }
   void rewind() override;
@@ -41,7 +41,7 @@ class Http1RequestBody final : public RequestBody {
   bool has_rest() const { return buffer_ != nullptr || !has_ended_; }
   /// Reads and drops the rest of an untouched body, at most `most` bytes; the connection's input
   /// then starts after the body. False if the rest is larger or does not arrive.
-  Task<bool> discard(std::size_t most, Duration step_timeout);
+  loop::Task<bool> discard(std::size_t most, Duration step_timeout);
   /// Counts the bytes of a tunnel as received.
   std::uint64_t& received_counter() { return received_; }
 
@@ -49,9 +49,9 @@ class Http1RequestBody final : public RequestBody {
   void restart();
 
   ClientConnection& connection_;
-  std::optional<BodySource> source_;     ///< none: there is no body
-  std::unique_ptr<InputBuffer> buffer_;  ///< for what arrives after the head
-  bool reads_buffer_ = false;            ///< else the head's
+  std::optional<BodySource> source_;           ///< none: there is no body
+  std::unique_ptr<loop::InputBuffer> buffer_;  ///< for what arrives after the head
+  bool reads_buffer_ = false;                  ///< else the head's
   http::Framing framing_;
   KeptBody kept_{{0, 0}};
   std::size_t keep_most_ = 0;

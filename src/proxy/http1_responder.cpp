@@ -2,9 +2,9 @@
 
 #include "base/appender.hpp"
 #include "http/chunked.hpp"
+#include "http/persistence.hpp"
 #include "http/problem.hpp"
-#include "proxy/persistence.hpp"
-#include "proxy/ticks.hpp"
+#include "loop/ticks.hpp"
 #include "proxy/tunnel.hpp"
 
 namespace weir::proxy {
@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t tunnel_input = 4 * 1024;
 
 /// Appends the text of a response that Weir generates itself.
-void append_own_answer(std::string& text, const OwnAnswer& answer, const ClientHop& client,
+void append_own_answer(std::string& text, const OwnAnswer& answer, const http::ClientHop& client,
                        std::string_view date, bool has_body) {
   Appender out(text);
   out.add("HTTP/1.1 ").number(answer.status).add(' ').add(http::reason_phrase(answer.status));
@@ -23,13 +23,13 @@ void append_own_answer(std::string& text, const OwnAnswer& answer, const ClientH
     out.add("\r\nContent-Length: ").number(answer.body.size()).add("\r\n");
   }
   out.add(client.limit_fields).add(answer.fields);
-  append_connection(out, client);
+  http::append_connection(out, client);
   if (has_body && answer.status != 204 && answer.status != 304) out.add(answer.body);
 }
 
 }  // namespace
 
-void Http1Responder::begin_request(const ReceivedRequest& request, const Settings& settings) {
+void Http1Responder::begin_request(const http::ReceivedRequest& request, const Settings& settings) {
   request_ = &request;
   limits_ = &settings.downstream;
   status_ = 0;
@@ -39,7 +39,7 @@ void Http1Responder::begin_request(const ReceivedRequest& request, const Setting
   is_building_ = false;
 }
 
-ClientHop Http1Responder::hop(std::string_view limit_fields) const {
+http::ClientHop Http1Responder::hop(std::string_view limit_fields) const {
   return {.version_minor = request_->view.version_minor,
           .keep_alive = keep_alive_,
           .limit_fields = limit_fields};
@@ -52,12 +52,13 @@ bool Http1Responder::asks_for_head() const {
   return method.empty() ? connection_.input.data().starts_with("HEAD ") : method == "HEAD";
 }
 
-Task<> Http1Responder::answer(OwnAnswer answer) {
+loop::Task<> Http1Responder::answer(OwnAnswer answer) {
   const bool will_be_read =
-      body_.has_ended() || (!body_.is_touched() && is_worth_reading(*request_, limits_->max_drain));
-  keep_alive_ = is_kept({.client_wants = request_->keep_alive,
-                         .draining = connection_.is_draining(),
-                         .request_will_be_read = will_be_read});
+      body_.has_ended() ||
+      (!body_.is_touched() && http::is_worth_reading(*request_, limits_->max_drain));
+  keep_alive_ = http::is_persistent({.client_wants = request_->keep_alive,
+                                     .draining = connection_.is_draining(),
+                                     .request_will_be_read = will_be_read});
   status_ = answer.status;
   Context& context = connection_.context;
   append_own_answer(scratch(), answer, hop(answer.limit_fields),
@@ -68,22 +69,22 @@ Task<> Http1Responder::answer(OwnAnswer answer) {
 }
 
 /// A client of HTTP/1.0 does not expect interim responses (RFC 9110 section 15.2).
-Task<error_code> Http1Responder::interim(const ResponseHead& head) {
+loop::Task<error_code> Http1Responder::interim(const http::ResponseHead& head) {
   if (request_->view.version_minor == 0) co_return error_code{};
-  append_interim_head(scratch(), head);
+  http::append_interim_head(scratch(), head);
   co_return co_await send_scratch();
 }
 
 void Http1Responder::begin(const ForwardedAnswer& answer) {
   const auto kind = answer.head.body.kind;
-  keep_alive_ = is_kept({.client_wants = request_->keep_alive,
-                         .draining = connection_.is_draining(),
-                         .request_will_be_read = body_.has_ended()}) &&
-                !ends_with_connection(request_->view.version_minor, kind);
+  keep_alive_ = http::is_persistent({.client_wants = request_->keep_alive,
+                                     .draining = connection_.is_draining(),
+                                     .request_will_be_read = body_.has_ended()}) &&
+                !http::ends_with_connection(request_->view.version_minor, kind);
   status_ = answer.head.line.status;
-  const ClientHop client = hop(answer.limit_fields);
-  is_chunked_ = is_chunked_for(client, kind);
-  append_response_head(scratch(), answer.head, client, answer.date);
+  const http::ClientHop client = hop(answer.limit_fields);
+  is_chunked_ = http::is_chunked_for(client, kind);
+  http::append_response_head(scratch(), answer.head, client, answer.date);
 }
 
 /// Cleared at the start of each response, because other connections have used it since.
@@ -115,19 +116,19 @@ bool Http1Responder::send(error_code& ec) {
   return connection_.stream.has_unsent();
 }
 
-Task<error_code> Http1Responder::flush() {
+loop::Task<error_code> Http1Responder::flush() {
   connection_.watchdog.arm(Phase::body, limits_->body_timeout);
   return connection_.stream.flush();
 }
 
-Task<error_code> Http1Responder::send_from_place(std::string_view piece) {
+loop::Task<error_code> Http1Responder::send_from_place(std::string_view piece) {
   bytes_sent_ += piece.size();
   connection_.watchdog.arm(Phase::body, limits_->body_timeout);
   return connection_.stream.write(piece);
 }
 
 /// Sends an interim head, or the head of a tunnel.
-Task<error_code> Http1Responder::send_scratch() {
+loop::Task<error_code> Http1Responder::send_scratch() {
   is_building_ = false;
   error_code ec;
   bytes_sent_ += connection_.context.output.size();
@@ -141,16 +142,16 @@ void Http1Responder::reset() {
   connection_.stream.reset();
 }
 
-Task<error_code> Http1Responder::switch_protocols(const ForwardedAnswer& answer) {
+loop::Task<error_code> Http1Responder::switch_protocols(const ForwardedAnswer& answer) {
   keep_alive_ = false;
   has_begun_ = true;
   status_ = answer.head.line.status;
-  append_switching_head(scratch(), answer.head, answer.limit_fields);
+  http::append_switching_head(scratch(), answer.head, answer.limit_fields);
   return send_scratch();
 }
 
-Task<bool> Http1Responder::tunnel(TunnelEnd upstream) {
-  InputBuffer input(tunnel_input);
+loop::Task<bool> Http1Responder::tunnel(TunnelEnd upstream) {
+  loop::InputBuffer input(tunnel_input);
   input.append(connection_.input.data());
   connection_.input.consume(connection_.input.data().size());
   connection_.watchdog.begin(Phase::tunnel);
@@ -159,7 +160,7 @@ Task<bool> Http1Responder::tunnel(TunnelEnd upstream) {
                 {.stream = upstream.stream, .input = upstream.input, .carried = bytes_sent_},
                 {.wheel = connection_.context.wheel,
                  .deadline = connection_.watchdog,
-                 .ticks = ticks_in(upstream.idle_timeout)});
+                 .ticks = loop::ticks_in(upstream.idle_timeout)});
   const bool ended_in_order = co_await tunnel.run();
   if (ended_in_order || connection_.watchdog.timed_out()) co_return true;
   reset();  // the client must be able to detect the cut

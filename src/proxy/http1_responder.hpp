@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "http/received_request.hpp"
 #include "proxy/client_connection.hpp"
 #include "proxy/http1_request_body.hpp"
-#include "proxy/received_request.hpp"
 #include "proxy/responder.hpp"
 #include "proxy/settings.hpp"
 
@@ -22,31 +22,31 @@ class Http1Responder final : public Responder {
 
   /// Begins the response to this request, whose head may not be inspected yet. Both outlive the
   /// response.
-  void begin_request(const ReceivedRequest& request, const Settings& settings);
+  void begin_request(const http::ReceivedRequest& request, const Settings& settings);
   /// True if the connection is kept after this response. False until one has been sent.
   bool keeps_connection() const { return has_begun_ && keep_alive_; }
 
-  Task<> answer(OwnAnswer answer) override;
-  Task<error_code> interim(const ResponseHead& head) override;
+  loop::Task<> answer(OwnAnswer answer) override;
+  loop::Task<error_code> interim(const http::ResponseHead& head) override;
   void begin(const ForwardedAnswer& answer) override;
   bool append(std::string_view piece) override;
   void end(std::string_view trailer_lines) override;
   bool send(error_code& ec) override;
-  Task<error_code> flush() override;
-  Task<error_code> send_from_place(std::string_view piece) override;
-  Task<error_code> switch_protocols(const ForwardedAnswer& answer) override;
-  Task<bool> tunnel(TunnelEnd upstream) override;
+  loop::Task<error_code> flush() override;
+  loop::Task<error_code> send_from_place(std::string_view piece) override;
+  loop::Task<error_code> switch_protocols(const ForwardedAnswer& answer) override;
+  loop::Task<bool> tunnel(TunnelEnd upstream) override;
   void reset() override;
 
  private:
-  ClientHop hop(std::string_view limit_fields) const;
+  http::ClientHop hop(std::string_view limit_fields) const;
   bool asks_for_head() const;
   std::string& scratch();
-  Task<error_code> send_scratch();
+  loop::Task<error_code> send_scratch();
 
   ClientConnection& connection_;
   Http1RequestBody& body_;
-  const ReceivedRequest* request_ = nullptr;
+  const http::ReceivedRequest* request_ = nullptr;
   const Downstream* limits_ = nullptr;
   bool keep_alive_ = false;
   bool is_chunked_ = false;   ///< the body of the response

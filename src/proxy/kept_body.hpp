@@ -6,14 +6,14 @@
 
 #include <cstddef>
 
-#include "proxy/input_buffer.hpp"
+#include "loop/input_buffer.hpp"
 
 namespace weir::proxy {
 
 class KeptBody {
  public:
   /// `with_head`: the body bytes that arrived with the head, in the head's buffer.
-  explicit KeptBody(InputBuffer::Mark with_head) : with_head_(with_head) {}
+  explicit KeptBody(loop::InputBuffer::Mark with_head) : with_head_(with_head) {}
 
   /// From now on the body is read into another buffer, whose first `moved` bytes came from the
   /// head's. `limit`: bytes of the whole body, chunk framing included; 0: nothing is kept.
@@ -24,16 +24,16 @@ class KeptBody {
 
   /// Makes room in the body's buffer after the kept bytes. False if the body is not kept (any
   /// more); the buffer may then be overwritten.
-  bool make_room(InputBuffer& buffer);
+  bool make_room(loop::InputBuffer& buffer);
   /// `count` bytes were read into the body's buffer.
   void add(std::size_t count);
 
   /// Restores both buffers to the state before the first byte of the body was used. Only if
   /// is_whole().
-  void rewind(InputBuffer& head_buffer, InputBuffer* body_buffer) const;
+  void rewind(loop::InputBuffer& head_buffer, loop::InputBuffer* body_buffer) const;
 
  private:
-  InputBuffer::Mark with_head_;
+  loop::InputBuffer::Mark with_head_;
   std::size_t limit_ = 0;  ///< of the body's buffer
   std::size_t size_ = 0;   ///< of the kept bytes at the front of the body's buffer
   bool is_whole_ = true;

@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <utility>
 
+#include "loop/ticks.hpp"
 #include "proxy/http1_connection.hpp"
-#include "proxy/ticks.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -15,26 +15,26 @@ namespace {
 /// Connections accepted in one pass of the loop, so that other events are not delayed longer.
 constexpr std::size_t accepts_at_once = 16;
 
-identity::IpAddress address_of(const asio::generic::stream_protocol::endpoint& peer) {
+IpAddress address_of(const asio::generic::stream_protocol::endpoint& peer) {
   const sockaddr* const address = peer.data();
   if (address->sa_family == AF_INET) {
     std::array<std::uint8_t, 4> bytes{};
     std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in*>(address)->sin_addr,
                 bytes.size());
-    return identity::IpAddress::v4(bytes);
+    return IpAddress::v4(bytes);
   }
   if (address->sa_family == AF_INET6) {
     std::array<std::uint8_t, 16> bytes{};
     std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr,
                 bytes.size());
-    return identity::IpAddress::v6(bytes);
+    return IpAddress::v6(bytes);
   }
-  return identity::IpAddress::v4({127, 0, 0, 1});  // a unix socket: the local host
+  return IpAddress::v4({127, 0, 0, 1});  // a unix socket: the local host
 }
 
 }  // namespace
 
-Listener::Listener(Context& context, ListeningSocket socket, ListenerOptions options)
+Listener::Listener(Context& context, loop::ListeningSocket socket, ListenerOptions options)
     : context_(context), acceptor_(context.io.get_executor()), options_(std::move(options)) {
   sockaddr_storage local{};
   socklen_t size = sizeof local;
@@ -46,15 +46,15 @@ Listener::Listener(Context& context, ListeningSocket socket, ListenerOptions opt
 
 void Listener::start() {
   is_accepting_ = true;
-  spawn(context_.io, accept_all());
+  loop::spawn(context_.io, accept_all());
 }
 
-Task<> Listener::accept_all() {
+loop::Task<> Listener::accept_all() {
   error_code ec;
   asio::generic::stream_protocol::endpoint peer;
   while (acceptor_.is_open()) {
-    Socket socket(context_.io.get_executor());
-    co_await acceptor_.async_accept(socket, peer, into(ec));
+    loop::Socket socket(context_.io.get_executor());
+    co_await acceptor_.async_accept(socket, peer, loop::into(ec));
     if (!ec) {
       welcome(std::move(socket), peer);
       accept_waiting(accepts_at_once - 1);
@@ -65,8 +65,8 @@ Task<> Listener::accept_all() {
       // kernel's queue.
       context_.give_up_idle();
       context_.warn("connections cannot be accepted for the moment: " + ec.message());
-      Timer pause(context_.io.get_executor(), tick_interval);
-      co_await pause.async_wait(into(ec));
+      loop::Timer pause(context_.io.get_executor(), loop::tick_interval);
+      co_await pause.async_wait(loop::into(ec));
     }
   }
   is_accepting_ = false;
@@ -77,7 +77,7 @@ void Listener::accept_waiting(std::size_t most) {
   error_code ec;
   asio::generic::stream_protocol::endpoint peer;
   for (std::size_t i = 0; i < most; ++i) {
-    Socket socket(context_.io.get_executor());
+    loop::Socket socket(context_.io.get_executor());
     acceptor_.accept(socket, peer, ec);
     if (ec) return;
     welcome(std::move(socket), peer);
@@ -94,7 +94,7 @@ bool Listener::has_room() {
   return false;
 }
 
-void Listener::welcome(Socket socket, const asio::generic::stream_protocol::endpoint& peer) {
+void Listener::welcome(loop::Socket socket, const asio::generic::stream_protocol::endpoint& peer) {
   error_code ec;
   socket.non_blocking(true, ec);
   try {

@@ -5,10 +5,10 @@
 
 #include <boost/asio/basic_socket_acceptor.hpp>
 
+#include "loop/listening_socket.hpp"
 #include "proxy/client_connection.hpp"
 #include "proxy/connection_opening.hpp"
 #include "proxy/context.hpp"
-#include "proxy/listening_socket.hpp"
 #include "proxy/settings.hpp"
 
 namespace weir::proxy {
@@ -19,7 +19,7 @@ inline constexpr std::size_t refusals_at_once = 64;
 /// Accepts connections for one worker until stopped. Used from the worker's thread.
 class Listener {
  public:
-  Listener(Context& context, ListeningSocket socket, ListenerOptions options);
+  Listener(Context& context, loop::ListeningSocket socket, ListenerOptions options);
   void start();
   /// Applies to connections accepted from now on.
   void use(ListenerOptions options) { options_ = std::move(options); }
@@ -33,11 +33,11 @@ class Listener {
   bool has_ended() const { return !is_accepting_ && connections_.count == 0; }
 
  private:
-  using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol, Executor>;
-  Task<> accept_all();
+  using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol, loop::Executor>;
+  loop::Task<> accept_all();
   void accept_waiting(std::size_t most);
   bool has_room();
-  void welcome(Socket socket, const asio::generic::stream_protocol::endpoint& peer);
+  void welcome(loop::Socket socket, const asio::generic::stream_protocol::endpoint& peer);
 
   Context& context_;
   Acceptor acceptor_;

@@ -16,7 +16,7 @@ OwnAnswer refusal_answer(const http::Refusal& refusal, const Route* route,
   body.clear();
   http::append_problem(body, refusal.status, refusal.detail);
   std::string_view fields;
-  if (refusal.status == 405) fields = allow_line;
+  if (refusal.status == 405) fields = http::allow_line;
   if (refusal.status == 401) fields = route->challenge;
   return {.status = refusal.status,
           .content_type = problem_json,

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "http/trailers.hpp"
+#include "loop/io.hpp"
 #include "proxy/body_state.hpp"
-#include "proxy/io.hpp"
-#include "proxy/trailers.hpp"
 
 namespace weir::proxy {
 
@@ -22,12 +22,12 @@ class RequestBody {
   /// Returns the next piece of the bytes that have already arrived. No I/O.
   virtual BodyState pull(std::string_view& piece) = 0;
   /// Reads at least one more byte. An error is the client's fault.
-  virtual Task<error_code> fill() = 0;
+  virtual loop::Task<error_code> fill() = 0;
   /// Ends a fill() that is waiting.
   virtual void cancel() = 0;
 
   /// Stores trailer fields in `trailers`; without this call they are dropped.
-  virtual void keep_trailers(Trailers& trailers) = 0;
+  virtual void keep_trailers(http::Trailers& trailers) = 0;
   /// Keeps the bytes that arrive from now on for rewind(), if the whole body has at most `most`
   /// bytes as received. 0: nothing is kept.
   virtual void keep(std::size_t most) = 0;

@@ -6,7 +6,7 @@
 namespace weir::proxy {
 
 std::optional<http::Refusal> RequestRoutes::find(const RequestRules& rules, const Settings& config,
-                                                 const ReceivedRequest& request) {
+                                                 const http::ReceivedRequest& request) {
   const routing::PeerRules peer{.is_trusted = request.peer_is_trusted,
                                 .raw = raw_bytes(config.downstream),
                                 .max_target = config.downstream.max_target};

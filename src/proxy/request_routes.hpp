@@ -6,9 +6,9 @@
 #include <optional>
 #include <span>
 
+#include "http/received_request.hpp"
 #include "http/refusal.hpp"
 #include "limiter/request_evidence.hpp"
-#include "proxy/received_request.hpp"
 #include "proxy/request_rules.hpp"
 #include "proxy/settings.hpp"
 #include "routing/find_routes.hpp"
@@ -19,7 +19,7 @@ class RequestRoutes {
  public:
   /// Returns the refusal, if the request is refused. Views `config` and `request` from then on.
   std::optional<http::Refusal> find(const RequestRules& rules, const Settings& config,
-                                    const ReceivedRequest& request);
+                                    const http::ReceivedRequest& request);
 
   /// Assigns the request to this candidate.
   void choose(const Settings& config, std::size_t candidate) {

@@ -11,10 +11,10 @@
 #include <string_view>
 
 #include "base/time.hpp"
-#include "proxy/forwarded_head.hpp"
-#include "proxy/input_buffer.hpp"
-#include "proxy/io.hpp"
-#include "proxy/stream.hpp"
+#include "http/forwarded_head.hpp"
+#include "loop/input_buffer.hpp"
+#include "loop/io.hpp"
+#include "loop/stream.hpp"
 
 namespace weir::proxy {
 
@@ -32,24 +32,24 @@ struct OwnAnswer {
 
 /// The upstream's final response, without its body.
 struct ForwardedAnswer {
-  const ResponseHead& head;
+  const http::ResponseHead& head;
   std::string_view limit_fields;
   std::string_view date;  ///< for a response without a Date
 };
 
 /// The upstream side of a tunnel.
 struct TunnelEnd {
-  Stream& stream;
-  InputBuffer& input;     ///< the bytes that it sent after the head of its response
-  Duration idle_timeout;  ///< the longest time without a byte in either direction
+  loop::Stream& stream;
+  loop::InputBuffer& input;  ///< the bytes that it sent after the head of its response
+  Duration idle_timeout;     ///< the longest time without a byte in either direction
 };
 
 class Responder {
  public:
   virtual ~Responder() = default;
 
-  virtual Task<> answer(OwnAnswer answer) = 0;
-  virtual Task<error_code> interim(const ResponseHead& head) = 0;
+  virtual loop::Task<> answer(OwnAnswer answer) = 0;
+  virtual loop::Task<error_code> interim(const http::ResponseHead& head) = 0;
 
   /// Begins a response. Nothing is sent before send(); until then another response can replace it.
   virtual void begin(const ForwardedAnswer& answer) = 0;
@@ -58,13 +58,13 @@ class Responder {
   virtual void end(std::string_view trailer_lines) = 0;
   /// Sends the bytes built so far. True: some of them are left, and flush() sends them.
   virtual bool send(error_code& ec) = 0;
-  virtual Task<error_code> flush() = 0;
+  virtual loop::Task<error_code> flush() = 0;
   /// Sends a piece, which must stay in place meanwhile.
-  virtual Task<error_code> send_from_place(std::string_view piece) = 0;
+  virtual loop::Task<error_code> send_from_place(std::string_view piece) = 0;
 
-  virtual Task<error_code> switch_protocols(const ForwardedAnswer& answer) = 0;
+  virtual loop::Task<error_code> switch_protocols(const ForwardedAnswer& answer) = 0;
   /// Passes bytes in both directions until both sides have ended. False: one side was cut off.
-  virtual Task<bool> tunnel(TunnelEnd upstream) = 0;
+  virtual loop::Task<bool> tunnel(TunnelEnd upstream) = 0;
 
   /// Cuts the response so that the client can detect that it is incomplete.
   virtual void reset() = 0;

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "http/received_request.hpp"
 #include "proxy/failure.hpp"
-#include "proxy/received_request.hpp"
 #include "upstream/upstream.hpp"
 
 namespace weir::proxy {
@@ -42,6 +42,7 @@ bool may_repeat(const FailedTry& failed);
 bool is_servers_fault(const FailedTry& failed);
 
 /// Returns how many bytes of a request body to keep for another try; 0: there will be none.
-std::size_t kept_body_limit(const upstream::Upstream& settings, const ReceivedRequest& request);
+std::size_t kept_body_limit(const upstream::Upstream& settings,
+                            const http::ReceivedRequest& request);
 
 }  // namespace weir::proxy

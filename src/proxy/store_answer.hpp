@@ -8,7 +8,7 @@
 
 #include <boost/asio/post.hpp>
 
-#include "proxy/io.hpp"
+#include "loop/io.hpp"
 #include "store/store.hpp"
 
 namespace weir::proxy {
@@ -28,7 +28,7 @@ class StoreAnswer final : public store::Completion {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> task) {
-      answer_.waiting_ = Suspended(task);
+      answer_.waiting_ = loop::Suspended(task);
     }
     const store::Result& await_resume() const noexcept { return answer_.result_; }
 
@@ -41,7 +41,7 @@ class StoreAnswer final : public store::Completion {
 
  private:
   asio::io_context* io_ = nullptr;
-  Suspended waiting_;
+  loop::Suspended waiting_;
   store::Result result_;
 };
 

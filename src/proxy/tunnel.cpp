@@ -15,31 +15,31 @@ Tunnel::Tunnel(asio::io_context& io, Side client, Side upstream, TunnelIdle idle
       client_(client),
       upstream_(upstream),
       idle_(idle),
-      other_way_(io.get_executor(), Timer::time_point::max()) {}
+      other_way_(io.get_executor(), loop::Timer::time_point::max()) {}
 
-Task<bool> Tunnel::run() {
+loop::Task<bool> Tunnel::run() {
   error_code ec;
   idle_.wheel.arm(idle_.deadline, idle_.ticks);
   // Creates both before either begins, because one direction alone would outlive the objects it
   // uses.
-  Task<> up = carry(client_, upstream_);
-  Task<> down = carry(upstream_, client_);
-  spawn(io_, carry_down(std::move(down)));
+  loop::Task<> up = carry(client_, upstream_);
+  loop::Task<> down = carry(upstream_, client_);
+  loop::spawn(io_, carry_down(std::move(down)));
   co_await up;
   while (both_run_)
-    co_await other_way_.async_wait(into(ec));
+    co_await other_way_.async_wait(loop::into(ec));
   if (thrown_) std::rethrow_exception(thrown_);
   co_return !stopped_;
 }
 
-Task<> Tunnel::carry_down(Task<> task) {
+loop::Task<> Tunnel::carry_down(loop::Task<> task) {
   co_await task;
   both_run_ = false;
   other_way_.cancel();
 }
 
 /// Neither direction ends without the other: an exception in one is kept until both have ended.
-Task<> Tunnel::carry(Side& from, Side& to) {
+loop::Task<> Tunnel::carry(Side& from, Side& to) {
   bool ended = false;
   try {
     ended = co_await carry_to_end(from, to);
@@ -52,13 +52,13 @@ Task<> Tunnel::carry(Side& from, Side& to) {
 }
 
 /// Returns false if this direction cannot continue.
-Task<bool> Tunnel::carry_to_end(Side& from, Side& to) {
+loop::Task<bool> Tunnel::carry_to_end(Side& from, Side& to) {
   error_code ec;
   while (!stopped_) {
     if (from.input.empty()) {
       const std::size_t room = from.input.free_size();
       const std::size_t n = co_await from.stream.async_read_some(
-          asio::buffer(from.input.free_begin(), room), into(ec));
+          asio::buffer(from.input.free_begin(), room), loop::into(ec));
       if (ec == asio::error::eof) {
         to.stream.shutdown_send();
         co_return true;

@@ -9,9 +9,9 @@
 #include <exception>
 
 #include "base/deadline_wheel.hpp"
-#include "proxy/input_buffer.hpp"
-#include "proxy/io.hpp"
-#include "proxy/stream.hpp"
+#include "loop/input_buffer.hpp"
+#include "loop/io.hpp"
+#include "loop/stream.hpp"
 
 namespace weir::proxy {
 
@@ -26,28 +26,28 @@ struct TunnelIdle {
 class Tunnel {
  public:
   struct Side {
-    Stream& stream;
-    InputBuffer& input;      ///< bytes that arrived from this side and were not passed on yet
-    std::uint64_t& carried;  ///< incremented by the bytes from this side
+    loop::Stream& stream;
+    loop::InputBuffer& input;  ///< bytes that arrived from this side and were not passed on yet
+    std::uint64_t& carried;    ///< incremented by the bytes from this side
   };
 
   Tunnel(asio::io_context& io, Side client, Side upstream, TunnelIdle idle);
 
   /// Runs until both sides have ended, or one is broken or cancelled. True if both ended in order;
   /// the end of each has then been passed on to the other.
-  Task<bool> run();
+  loop::Task<bool> run();
 
  private:
-  Task<> carry_down(Task<> task);
-  Task<> carry(Side& from, Side& to);
-  Task<bool> carry_to_end(Side& from, Side& to);
+  loop::Task<> carry_down(loop::Task<> task);
+  loop::Task<> carry(Side& from, Side& to);
+  loop::Task<bool> carry_to_end(Side& from, Side& to);
   void stop();
 
   asio::io_context& io_;
   Side client_;
   Side upstream_;
   TunnelIdle idle_;
-  Timer other_way_;
+  loop::Timer other_way_;
   bool both_run_ = true;
   bool stopped_ = false;
   std::exception_ptr thrown_;

@@ -1,9 +1,9 @@
 #include "proxy/upload.hpp"
 
 #include "http/chunked.hpp"
+#include "loop/ticks.hpp"
 #include "proxy/head_inspection.hpp"
 #include "proxy/retry_rule.hpp"
-#include "proxy/ticks.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -45,17 +45,17 @@ BodyState Upload::append_body(std::string& out, std::size_t most) {
   return state;
 }
 
-void Upload::start(Stream& upstream) {
+void Upload::start(loop::Stream& upstream) {
   state_.has_finished = false;
   upstream_ = &upstream;
   began_at_ = scope_.context.wheel.now();
-  ended_.emplace(scope_.context.io.get_executor(), Timer::time_point::max());
+  ended_.emplace(scope_.context.io.get_executor(), loop::Timer::time_point::max());
   body_.keep(kept_body_limit(scope_.upstream(), scope_.request));
-  spawn(scope_.context.io, run(upstream));
+  loop::spawn(scope_.context.io, run(upstream));
 }
 
 /// The task that runs concurrently with the response.
-Task<> Upload::run(Stream& upstream) {
+loop::Task<> Upload::run(loop::Stream& upstream) {
   try {
     co_await send_rest(upstream);
   } catch (...) {
@@ -68,7 +68,7 @@ Task<> Upload::run(Stream& upstream) {
   ended_->cancel();
 }
 
-Task<> Upload::send_rest(Stream& upstream) {
+loop::Task<> Upload::send_rest(loop::Stream& upstream) {
   error_code ec;
   while (!is_sent_ && !is_unwanted_ && state_.failure == Failure::none && !ec) {
     std::string& out = scope_.context.output;
@@ -98,18 +98,18 @@ Task<> Upload::send_rest(Stream& upstream) {
 /// A client that occasionally sends a byte holds the body back as much as one that sends nothing.
 /// Without the minimum of a second, a server that closes every connection would never be ejected.
 bool Upload::is_held_back() const {
-  constexpr std::uint64_t patience = ticks_in(std::chrono::seconds(1));
+  constexpr std::uint64_t patience = loop::ticks_in(std::chrono::seconds(1));
   return !state_.has_finished && !state_.waits_for_upstream &&
          scope_.context.wheel.now() - began_at_ >= patience;
 }
 
-Task<> Upload::end() {
+loop::Task<> Upload::end() {
   is_unwanted_ = true;
   body_.cancel();
   upstream_->cancel();
   while (!state_.has_finished) {
     error_code ec;
-    co_await ended_->async_wait(into(ec));
+    co_await ended_->async_wait(loop::into(ec));
   }
 }
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <string_view>
 
+#include "http/trailers.hpp"
+#include "loop/stream.hpp"
 #include "proxy/forwarding_scope.hpp"
 #include "proxy/interruption.hpp"
-#include "proxy/stream.hpp"
-#include "proxy/trailers.hpp"
 
 namespace weir::proxy {
 
@@ -29,11 +29,11 @@ class Upload {
   /// Appends the part of the body that has arrived, in the form in which it is sent.
   void append_arrived(std::string& out);
   /// Starts sending the rest; a failure cancels the wait on `upstream`.
-  void start(Stream& upstream);
+  void start(loop::Stream& upstream);
   /// True if the server has waited for the client's body for at least a second.
   bool is_held_back() const;
   /// Ends the upload, because the response is complete or there will be none, and waits for that.
-  Task<> end();
+  loop::Task<> end();
   /// Keeps the exception being handled until the upload has ended.
   void keep_exception() { thrown_ = std::current_exception(); }
   bool has_thrown() const { return thrown_ != nullptr; }
@@ -47,21 +47,21 @@ class Upload {
 
  private:
   BodyState append_body(std::string& out, std::size_t most);
-  Task<> run(Stream& upstream);
-  Task<> send_rest(Stream& upstream);
+  loop::Task<> run(loop::Stream& upstream);
+  loop::Task<> send_rest(loop::Stream& upstream);
 
   const ForwardingScope& scope_;
   RequestBody& body_;
   Watchdog& watchdog_;
   const bool is_chunked_;
-  Trailers trailers_;
+  http::Trailers trailers_;
   UploadState state_;
   bool is_sent_ = false;
   bool is_unwanted_ = false;    ///< stop: the rest is not wanted any more
   std::uint64_t began_at_ = 0;  ///< tick of the first wait for the client
   std::exception_ptr thrown_;
-  Stream* upstream_ = nullptr;
-  std::optional<Timer> ended_;
+  loop::Stream* upstream_ = nullptr;
+  std::optional<loop::Timer> ended_;
 };
 
 }  // namespace weir::proxy

@@ -1,12 +1,12 @@
 #include "proxy/watchdog.hpp"
 
-#include "proxy/ticks.hpp"
+#include "loop/ticks.hpp"
 
 namespace weir::proxy {
 
 void Watchdog::arm(Phase phase, Duration timeout) {
   begin(phase);
-  wheel_.arm(*this, ticks_in(timeout));
+  wheel_.arm(*this, loop::ticks_in(timeout));
 }
 
 void Watchdog::disarm(Phase phase) {

@@ -10,7 +10,7 @@
 
 #include "base/deadline_wheel.hpp"
 #include "base/time.hpp"
-#include "proxy/cancellable.hpp"
+#include "loop/cancellable.hpp"
 
 namespace weir::proxy {
 
@@ -38,7 +38,7 @@ struct Interruptions {
 class Watchdog final : public Deadline {
  public:
   /// `client` and `wheel` outlive the watchdog.
-  Watchdog(DeadlineWheel& wheel, Cancellable& client) : wheel_(wheel), client_(client) {}
+  Watchdog(DeadlineWheel& wheel, loop::Cancellable& client) : wheel_(wheel), client_(client) {}
 
   Phase phase() const { return phase_; }
   /// Begins a phase that lasts for at most `timeout`, rounded up to ticks.
@@ -55,7 +55,7 @@ class Watchdog final : public Deadline {
   void forget_timeout() { interruptions_.timed_out = false; }
 
   /// Sets the operation that is awaited in addition to the client; nullptr: none.
-  void watch(Cancellable* other) { other_ = other; }
+  void watch(loop::Cancellable* other) { other_ = other; }
 
   /// Called by the wheel: the deadline has passed.
   void on_deadline();
@@ -64,8 +64,8 @@ class Watchdog final : public Deadline {
 
  private:
   DeadlineWheel& wheel_;
-  Cancellable& client_;
-  Cancellable* other_ = nullptr;  ///< an upstream connection, a handshake or a delay
+  loop::Cancellable& client_;
+  loop::Cancellable* other_ = nullptr;  ///< an upstream connection, a handshake or a delay
   Phase phase_ = Phase::idle;
   Interruptions interruptions_;
 };
@@ -73,7 +73,9 @@ class Watchdog final : public Deadline {
 /// Watches an operation for as long as this object lives.
 class Watched {
  public:
-  Watched(Watchdog& watchdog, Cancellable& other) : watchdog_(watchdog) { watchdog.watch(&other); }
+  Watched(Watchdog& watchdog, loop::Cancellable& other) : watchdog_(watchdog) {
+    watchdog.watch(&other);
+  }
   ~Watched() { watchdog_.watch(nullptr); }
   Watched(const Watched&) = delete;
   Watched& operator=(const Watched&) = delete;

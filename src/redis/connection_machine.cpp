@@ -53,7 +53,7 @@ ConnectionMachine::ConnectionMachine(const Options& options,
       scripts_(scripts),
       place_(place_of(options)),
       needs_resolving_(is_name(options)),
-      random_(static_cast<std::minstd_rand::result_type>(seed ^ (seed >> 32))),
+      random_(seed),
       shas_(scripts.size()) {}
 
 ConnectionMachine::Actions ConnectionMachine::start(Time now) {
@@ -210,7 +210,7 @@ ConnectionMachine::Actions ConnectionMachine::fail(std::string_view why, Time no
   last_error_ = place_ + ": " + std::string(why);
   state_ = State::waiting;
   commands_.clear();
-  wake_at_ = now + retry_after(failures_, random_());
+  wake_at_ = now + retry_after(failures_, random_.next());
   return {.close = true, .wake_at = wake_at_, .report = Report::failed};
 }
 

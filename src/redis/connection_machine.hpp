@@ -16,12 +16,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/random.hpp"
 #include "redis/handshake.hpp"
 #include "redis/options.hpp"
 #include "store/error.hpp"
@@ -133,7 +133,7 @@ class ConnectionMachine {
   const std::vector<std::string>& scripts_;
   const std::string place_;  ///< the server, in last_error()
   const bool needs_resolving_;
-  std::minstd_rand random_;
+  Random random_;
 
   State state_ = State::stopped;
   std::optional<Time> wake_at_;

@@ -29,13 +29,13 @@ inline constexpr std::size_t server_limit = 256;
 enum class Balance : std::uint8_t { round_robin, least_connections };
 
 /// A GET that each worker sends each server from time to time.
-struct HealthCheck {
+struct HealthCheckOptions {
   std::string path;
   Duration interval = std::chrono::seconds(5);
   Duration timeout = std::chrono::seconds(1);  ///< until its answer's head
   int rise = 2;                                ///< answers in a row until a server is used again
   int fall = 3;                                ///< failures in a row until it is not used
-  friend bool operator==(const HealthCheck&, const HealthCheck&) = default;
+  friend bool operator==(const HealthCheckOptions&, const HealthCheckOptions&) = default;
 };
 
 /// Which idle connections a request may be sent on.
@@ -56,7 +56,7 @@ struct Upstream {
   int retries = 1;
   std::size_t retry_body = 16 * 1024;  ///< bytes of a request body kept for another try; 0: none
   Reuse reuse = Reuse::always;
-  std::optional<HealthCheck> health_check;
+  std::optional<HealthCheckOptions> health_check;
   friend bool operator==(const Upstream&, const Upstream&) = default;
 };
 

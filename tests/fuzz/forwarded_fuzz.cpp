@@ -14,7 +14,6 @@ namespace {
 
 using namespace weir;
 using identity::ClientAddressSettings;
-using identity::IpAddress;
 using Header = ClientAddressSettings::Header;
 
 void require(bool holds) {
@@ -22,7 +21,7 @@ void require(bool holds) {
 }
 
 IpAddress client(Header header, std::string_view name, std::string_view value) {
-  static const identity::Prefix trusted = identity::Prefix::parse("10.0.0.0/8").value();
+  static const IpPrefix trusted = IpPrefix::parse("10.0.0.0/8").value();
   const ClientAddressSettings settings{
       .trusted_proxies = {trusted}, .header = header, .header_name = std::string{name}};
   const http::FieldView field{.id = http::FieldId::unknown, .name = name, .value = value};

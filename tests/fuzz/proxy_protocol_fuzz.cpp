@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/proxy_protocol.hpp"
+#include "http/proxy_protocol.hpp"
 
-using weir::proxy::parse_proxy_header;
-using State = weir::proxy::ProxyHeader::State;
+using http::parse_proxy_header;
+using State = http::ProxyHeader::State;
 
 namespace {
 
@@ -21,15 +21,15 @@ void require(bool holds) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input{reinterpret_cast<const char*>(data), size};
-  const auto found = parse_proxy_header(input);
-  if (found.state == State::incomplete) require(size < weir::proxy::longest_proxy_header);
+  const auto found = http::parse_proxy_header(input);
+  if (found.state == State::incomplete) require(size < http::longest_proxy_header);
   if (found.state != State::complete) return 0;
-  require(found.size <= size && found.size <= weir::proxy::longest_proxy_header);
-  const auto alone = parse_proxy_header(input.substr(0, found.size));
+  require(found.size <= size && found.size <= http::longest_proxy_header);
+  const auto alone = http::parse_proxy_header(input.substr(0, found.size));
   require(alone.state == State::complete && alone.size == found.size &&
           alone.source == found.source);
-  require(parse_proxy_header(std::string(input) + "x").source == found.source);
+  require(http::parse_proxy_header(std::string(input) + "x").source == found.source);
   for (const std::size_t less : {std::size_t{0}, found.size / 2, found.size - 1})
-    require(parse_proxy_header(input.substr(0, less)).state == State::incomplete);
+    require(http::parse_proxy_header(input.substr(0, less)).state == State::incomplete);
   return 0;
 }

@@ -14,14 +14,14 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
-#include "proxy/forwarded_head.hpp"
+#include "http/forwarded_head.hpp"
+#include "http/head_parser.hpp"
 #include "proxy/head_inspection.hpp"
-#include "proxy/head_parser.hpp"
 
 namespace {
 
 using namespace weir;
-using proxy::HeadEnd;
+using http::HeadEnd;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -32,9 +32,9 @@ std::optional<std::size_t> head_size(std::string_view text, std::size_t step) {
   std::size_t scanned = 0;
   for (std::size_t arrived = 0; arrived < text.size();) {
     arrived = std::min(text.size(), arrived + step);
-    const HeadEnd end = proxy::find_head_end(text.substr(0, arrived), scanned);
-    if (end.state == HeadEnd::State::complete) return end.size;
-    if (end.state == HeadEnd::State::malformed) return std::nullopt;
+    const http::HeadEnd end = http::find_head_end(text.substr(0, arrived), scanned);
+    if (end.state == http::HeadEnd::State::complete) return end.size;
+    if (end.state == http::HeadEnd::State::malformed) return std::nullopt;
   }
   return std::nullopt;
 }
@@ -44,7 +44,7 @@ struct Configuration {
   explicit Configuration(const proxy::Downstream& downstream)
       : settings(one_upstream(downstream)) {}
 
-  bool accepts(std::string_view head, proxy::ReceivedRequest& request) const {
+  bool accepts(std::string_view head, http::ReceivedRequest& request) const {
     return !proxy::inspect_head(rules, settings, head, request);
   }
 
@@ -103,7 +103,7 @@ class Beast : public boost::beast::http::basic_parser<true> {
   void on_finish_impl(Ec&) override {}
 };
 
-void require_that_beast_agrees(std::string_view head, const proxy::ReceivedRequest& read) {
+void require_that_beast_agrees(std::string_view head, const http::ReceivedRequest& read) {
   Beast beast;
   const auto ec = beast.read(head);
   require(beast.method == read.view.method);
@@ -117,7 +117,7 @@ void require_that_beast_agrees(std::string_view head, const proxy::ReceivedReque
   if (ec == boost::beast::http::error::bad_value && names_options) return;
   require(!ec);
   std::vector<http::FieldView> fields;  // of the request, the inspection may have dropped some
-  require(proxy::parse_request_head(head, fields).has_value());
+  require(http::parse_request_head(head, fields).has_value());
   require(beast.fields.size() == fields.size());
   for (std::size_t i = 0; i < beast.fields.size(); ++i) {
     require(beast.fields[i].first == fields[i].name);
@@ -140,21 +140,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const Configuration other(
       {.unusual_field_names = proxy::UnusualNames::drop, .raw_target_bytes = true});
   const Configuration& configuration = size / 2 % 2 == 0 ? usual : other;
-  proxy::ReceivedRequest received;
-  received.peer = identity::IpAddress::v4({192, 0, 2, 1});
+  http::ReceivedRequest received;
+  received.peer = IpAddress::v4({192, 0, 2, 1});
   received.peer_is_trusted = size % 2 == 0;
   const std::string head = text.substr(0, *whole);
   if (!configuration.accepts(head, received)) return 0;
   require_that_beast_agrees(head, received);
   constexpr std::size_t most_added = 8;  // with them it may be too many for the next recipient
-  if (received.fields.size() + most_added > proxy::most_fields) return 0;
+  if (received.fields.size() + most_added > http::most_fields) return 0;
   std::string sent;
-  proxy::append_request_head(sent, received,
-                             {.guard = configuration.rules.field_guard,
-                              .server = configuration.settings.upstreams.front().servers.front()});
+  http::append_request_head(
+      sent, received,
+      {.guard = configuration.rules.field_guard, .via = "weir-fuzz", .authority = "127.0.0.1:1"});
 
   require(head_size(sent, sent.size()) == sent.size());
-  proxy::ReceivedRequest forwarded;
+  http::ReceivedRequest forwarded;
   forwarded.peer = received.peer;
   require(configuration.accepts(sent, forwarded));
   require(forwarded.view.method == received.view.method);

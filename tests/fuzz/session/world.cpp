@@ -6,12 +6,12 @@
 #include <string>
 #include <sys/socket.h>
 
-#include "base/line_writer.hpp"
 #include "config/load.hpp"
+#include "http/proxy_protocol.hpp"
 #include "judge.hpp"
+#include "log/line_writer.hpp"
+#include "loop/ticks.hpp"
 #include "proxy/http1_connection.hpp"
-#include "proxy/proxy_protocol.hpp"
-#include "proxy/ticks.hpp"
 
 /// Of AddressSanitizer. gcc has the function, but not clang's header
 /// <sanitizer/allocator_interface.h>.
@@ -90,9 +90,9 @@ std::shared_ptr<const NamedCounters> make_counters(const config::Config& config)
 
 /// Log lines are written, so that a sanitizer sees everything they read. The writer's thread takes
 /// them from time to time.
-std::shared_ptr<proxy::AccessLog> access_log() {
-  static const auto writer = LineWriter::open("/dev/null");
-  static const auto log = std::make_shared<proxy::AccessLog>(proxy::AccessLogOptions{}, **writer);
+std::shared_ptr<log::AccessLog> access_log() {
+  static const auto writer = log::LineWriter::open("/dev/null");
+  static const auto log = std::make_shared<log::AccessLog>(log::AccessLogOptions{}, **writer);
   return log;
 }
 
@@ -103,9 +103,8 @@ void append_chunk(std::string& out, std::size_t size) {
   out.append(digits.data(), end).append("\r\n").append(size, 'a').append("\r\n");
 }
 
-identity::IpAddress peer_of(const Setup& setup) {
-  return setup.trusted_peer ? identity::IpAddress::v4({10, 0, 0, 1})
-                            : identity::IpAddress::v4({192, 0, 2, 99});
+IpAddress peer_of(const Setup& setup) {
+  return setup.trusted_peer ? IpAddress::v4({10, 0, 0, 1}) : IpAddress::v4({192, 0, 2, 99});
 }
 
 }  // namespace
@@ -121,7 +120,7 @@ struct World::Prepared {
   std::shared_ptr<const config::Config> config;
   std::shared_ptr<const proxy::Blueprint> blueprint;
   std::shared_ptr<const NamedCounters> counters;
-  std::shared_ptr<proxy::AccessLog> log;
+  std::shared_ptr<log::AccessLog> log;
 };
 
 const World::Prepared& World::prepared(std::size_t configuration) {
@@ -154,14 +153,13 @@ std::unique_ptr<proxy::Generation> World::make_generation() {
   const config::Config& config = *prepared_->config;
   most_retries_ = std::max(most_retries_, config.upstreams[0].retries);
   const auto& counters = *prepared_->counters;
-  std::vector<std::unique_ptr<proxy::UpstreamPool>> pools;
+  std::vector<std::unique_ptr<upstream::Pool>> pools;
   for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
-    const proxy::UpstreamParts parts{
+    const upstream::PoolParts parts{
         .settings = config.upstreams[i], .in_use = counters.servers_in_use[i], .tls = nullptr};
     const auto* const before =
         context_->generation ? context_->generation->pools[i].get() : nullptr;
-    pools.push_back(
-        std::make_unique<proxy::UpstreamPool>(context_->upstream_needs(), parts, before, 1));
+    pools.push_back(std::make_unique<upstream::Pool>(context_->upstream_needs(), parts, before, 1));
   }
   return std::make_unique<proxy::Generation>(
       proxy::GenerationParts{.blueprint = prepared_->blueprint,
@@ -176,8 +174,7 @@ std::unique_ptr<proxy::Generation> World::make_generation() {
 void World::start_connection() {
   int other = -1;
   client_ = Network::get().make_client(other);
-  proxy::Socket socket(io_.get_executor(), proxy::asio::generic::stream_protocol(AF_UNIX, 0),
-                       other);
+  loop::Socket socket(io_.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0), other);
   socket.non_blocking(true);
   if (setup_.full) {
     proxy::Http1Connection::turn_away(*context_, connections_, std::move(socket), peer_of(setup_));
@@ -336,7 +333,7 @@ void World::settle() {
 
 void World::tick() {
   ++ticks_;
-  Network::get().advance(proxy::tick_interval);
+  Network::get().advance(loop::tick_interval);
   context_->tick();
   settle();
 }
@@ -382,7 +379,7 @@ void World::finish() {
   }
   std::size_t before_http = 0;
   if (setup_.proxy_protocol && !setup_.full)
-    before_http = proxy::parse_proxy_header(client_->sent()).size;
+    before_http = http::parse_proxy_header(client_->sent()).size;
   Judge({.client = *client_,
          .upstreams = upstreams,
          .before_http = before_http,

@@ -7,10 +7,10 @@
 #include <memory>
 
 #include "base/clock.hpp"
+#include "loop/descriptor_budget.hpp"
 #include "network.hpp"
 #include "proxy/client_connection.hpp"
 #include "proxy/context.hpp"
-#include "proxy/descriptor_budget.hpp"
 #include "script.hpp"
 #include "store/memory_store.hpp"
 
@@ -43,13 +43,13 @@ class World {
   Setup setup_;
   const Prepared* prepared_;  ///< of the running configuration
   std::size_t memory_before_;
-  proxy::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
+  asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   store::MemoryStore store_;
   TrafficCounters counters_;
   MonotonicClock clock_;
   std::atomic<std::size_t> open_connections_{0};
   std::atomic<std::size_t> open_refusals_{0};
-  proxy::DescriptorBudget descriptors_;
+  loop::DescriptorBudget descriptors_;
   proxy::ListenerConnections connections_;
   std::uint64_t generations_ = 0;
   int most_retries_ = 0;  ///< of all configurations that ran

@@ -31,8 +31,8 @@ Endpoint any_port() {
   return {.host = "127.0.0.1", .port = 0, .unix_path = {}};
 }
 
-proxy::BoundAddress bound(const Endpoint& address) {
-  auto opened = proxy::listen_on(address, 1);
+loop::BoundAddress bound(const Endpoint& address) {
+  auto opened = loop::listen_on(address, 1);
   REQUIRE(opened.has_value());
   return std::move(*opened);
 }
@@ -245,7 +245,7 @@ TEST_CASE("AdminServer stops with connections open, and frees its port") {
   const auto address = running.server.address();
   running.server.stop();
   running.server.stop();
-  CHECK(proxy::listen_on(address, 1).has_value());
+  CHECK(loop::listen_on(address, 1).has_value());
 }
 
 TEST_CASE("AdminServer removes the file of its unix socket") {

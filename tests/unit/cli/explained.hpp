@@ -74,7 +74,7 @@ struct Sent {
 inline Explanation explained(const config::Config& configuration, const Sent& sent) {
   const auto head = request_head(sent.arguments);
   REQUIRE(head.has_value());
-  const auto peer = identity::IpAddress::parse(sent.peer);
+  const auto peer = IpAddress::parse(sent.peer);
   REQUIRE(peer.has_value());
   return explain(configuration, *peer, *head, instant_from_us(1'000'000'000'000'000));
 }

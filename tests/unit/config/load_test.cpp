@@ -25,7 +25,7 @@ TEST_CASE("the smallest file has every default") {
   CHECK(config->response_fields.retry_after == http::RetryAfterForm::seconds);
   CHECK_FALSE(config->response_fields.partition_key);
   CHECK(config->access_log.path == "-");
-  CHECK(config->access_log.format == proxy::AccessLogOptions::Format::json);
+  CHECK(config->access_log.format == log::AccessLogOptions::Format::json);
   CHECK(config->memory.max_keys == 1'000'000);
   REQUIRE(config->identities.size() == 1);
   CHECK(config->identities[0].name == "client");
@@ -82,8 +82,8 @@ routes: [{respond: {}}]
   CHECK(config->response_fields.retry_after_jitter == 5s);
   CHECK(config->access_log.path == "/etc/weir/logs/access.log");
   CHECK(config->access_log.sample == 0.25);
-  CHECK(config->access_log.only == proxy::AccessLogOptions::Only::denied);
-  CHECK(config->access_log.format == proxy::AccessLogOptions::Format::text);
+  CHECK(config->access_log.only == log::AccessLogOptions::Only::denied);
+  CHECK(config->access_log.format == log::AccessLogOptions::Format::text);
   CHECK(config->memory.max_keys == 1000);
 }
 

@@ -159,7 +159,7 @@ TEST_CASE("the reference's values are the defaults") {
   CHECK(written.upstreams[0].retry_body == upstream.retry_body);
   CHECK(written.upstreams[0].reuse == upstream.reuse);
   CHECK(written.upstreams[0].balance == upstream.balance);
-  const upstream::HealthCheck check;
+  const upstream::HealthCheckOptions check;
   REQUIRE(written.upstreams[0].health_check.has_value());
   CHECK(written.upstreams[0].health_check->interval == check.interval);
   CHECK(written.upstreams[0].health_check->timeout == check.timeout);

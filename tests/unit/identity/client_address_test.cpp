@@ -15,8 +15,8 @@ using Header = ClientAddressSettings::Header;
 using Lines = std::vector<std::string_view>;
 
 ClientAddressSettings settings_for(Header header, std::string name = "x-forwarded-for") {
-  return {.trusted_proxies = {Prefix::parse("10.0.0.0/8").value(),
-                              Prefix::parse("2001:db8:1::/48").value()},
+  return {.trusted_proxies = {IpPrefix::parse("10.0.0.0/8").value(),
+                              IpPrefix::parse("2001:db8:1::/48").value()},
           .header = header,
           .header_name = std::move(name)};
 }

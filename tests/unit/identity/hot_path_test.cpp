@@ -17,7 +17,7 @@ TEST_CASE("resolving identities of the usual size allocates nothing") {
   request.view.query = "a=b&key=%61-key-that-is-longer-than-any-short-string";
   request.view.path = "/users/7";
   ClientAddressSettings settings;
-  settings.trusted_proxies = {Prefix::parse("10.0.0.0/8").value()};
+  settings.trusted_proxies = {IpPrefix::parse("10.0.0.0/8").value()};
   const IpAddress peer = IpAddress::v4({10, 0, 0, 1});
   const PathParameter parameters[] = {{"id", "7"}};
   const Source all{AllOf{{{FromClientAddress{}}, {FromHeader{"x-api-key"}}, {FromPath{"id"}}}}};

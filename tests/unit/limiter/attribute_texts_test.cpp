@@ -55,7 +55,7 @@ TEST_CASE("A value that may be secret is kept as its keyed hash") {
 
 TEST_CASE("The texts of all limits of a request hold together") {
   Fixture fixture;
-  fixture.client = identity::IpAddress::parse("2001:db8:1111:2222:3333:4444:5555:6666").value();
+  fixture.client = IpAddress::parse("2001:db8:1111:2222:3333:4444:5555:6666").value();
   fixture.config.policies.resize(1);
   fixture.config.policies[0].attributes.assign(
       attribute_limit, attribute(Kind::client_address, "", {identity::FromClientAddress{}}));

@@ -175,7 +175,7 @@ TEST_CASE("Requests that wait at the same time do not disturb each other") {
   std::vector<std::string> addresses;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     fixture.fields[0].value = keys[i];
-    fixture.client = identity::IpAddress::v4({192, 0, 2, static_cast<std::uint8_t>(i)});
+    fixture.client = IpAddress::v4({192, 0, 2, static_cast<std::uint8_t>(i)});
     addresses.emplace_back(std::string_view(fixture.client.text()));
     REQUIRE(fixture.limiter->decide(evaluations[i], fixture.routes(), received[i], epoch) ==
             nullptr);

@@ -35,7 +35,7 @@ struct Gathered {
   std::vector<LimitedRoute> routes;
   routing::PathVariants variants{.letter_case = false};
   identity::ClientAddressSettings settings;
-  identity::IpAddress client;
+  IpAddress client;
   routing::RoutedRequest routed;
   RequestEvidence evidence;
 };

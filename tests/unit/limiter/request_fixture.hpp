@@ -91,7 +91,7 @@ struct Fixture {
   std::vector<proxy::Route> other_routes;
   std::vector<http::FieldView> fields;
   http::RequestView request;
-  identity::IpAddress client = identity::IpAddress::v4({192, 0, 2, 1});
+  IpAddress client = IpAddress::v4({192, 0, 2, 1});
   store::MemoryStore store{{.max_keys = 1'000, .seed = 3}};
   std::unique_ptr<Limiter> limiter;
   Evaluation evaluation;

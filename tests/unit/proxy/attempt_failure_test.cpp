@@ -123,7 +123,7 @@ TEST_CASE("A connection that ends before the response is complete is broken") {
 TEST_CASE("A server that refuses connections is reported until it is marked down") {
   Tried tried(post);
   tried.servers[0].close();
-  for (int i = 0; i < Ejection::ejecting_failures; ++i) {
+  for (int i = 0; i < upstream::Ejection::ejecting_failures; ++i) {
     CHECK_FALSE(tried.server().is_out(tried.world.context.wheel.now()));
     tried.start();
     CHECK(tried.finish() == Failure::upstream_unreachable);

@@ -14,7 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using Outcome = ConnectionOpening::Outcome;
-using identity::IpAddress;
 
 /// A connection from a trusted proxy.
 class Opened {
@@ -29,7 +28,7 @@ class Opened {
     options = its_options;
     is_running = true;
     connection.watchdog.arm(Phase::open, 5s);
-    spawn(world.io, note_result(opening.run(options), outcome));
+    loop::spawn(world.io, note_result(opening.run(options), outcome));
     world.poll();
   }
   Outcome finish() {
@@ -60,16 +59,16 @@ class Opened {
   explicit Opened(std::array<int, 2> ends)
       : world(settings(), store),
         far(ends[1]),
-        connection(
-            world.context, listener,
-            Socket(world.io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0), ends[0])) {
+        connection(world.context, listener,
+                   loop::Socket(world.io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0),
+                                ends[0])) {
     std::signal(SIGPIPE, SIG_IGN);  // as in the server: OpenSSL writes without MSG_NOSIGNAL
     connection.stream.socket().non_blocking(true);
     world.context.log = [this](const std::string& text) { warnings.push_back(text); };
   }
   static Settings settings() {
     Settings settings;
-    settings.client_address.trusted_proxies = {identity::Prefix::parse("192.0.2.0/24").value()};
+    settings.client_address.trusted_proxies = {IpPrefix::parse("192.0.2.0/24").value()};
     return settings;
   }
 };
@@ -85,15 +84,15 @@ struct Secured : Opened {
   }
   /// Performs the handshake as a client on the far end.
   error_code connect() {
-    Stream client(Socket(world.io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0),
-                         ::dup(far.native())));
+    loop::Stream client(loop::Socket(
+        world.io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0), ::dup(far.native())));
     client.socket().non_blocking(true);
     std::optional<error_code> result;
     const auto context =
         tls::ClientContext::load(
             {.ca = certificate.files().certificate, .own = {}, .server_name = {}, .verify = true})
             .value();
-    spawn(world.io, note_result(client.connect_tls(context, "one.test"), result));
+    loop::spawn(world.io, note_result(client.connect_tls(context, "one.test"), result));
     world.run_until([&] { return result.has_value() && outcome.has_value(); });
     return *result;
   }

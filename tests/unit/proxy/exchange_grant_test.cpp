@@ -7,7 +7,7 @@
 
 #include "catch.hpp"
 #include "proxy/http1_connection.hpp"
-#include "unit/proxy/stream_pair.hpp"
+#include "unit/loop/stream_pair.hpp"
 #include "unit/proxy/test_server.hpp"
 #include "unit/proxy/world.hpp"
 #include "unit/store/fake_store.hpp"
@@ -70,10 +70,11 @@ class Client {
     store.inner.at_once = true;
     const auto ends = socket_pair();
     client.emplace(ends[0]);
-    Socket socket(world.io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0), ends[1]);
+    loop::Socket socket(world.io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0),
+                        ends[1]);
     socket.non_blocking(true);
     Http1Connection::start(world.context, connections_, std::move(socket),
-                           identity::IpAddress::v4({192, 0, 2, 1}), {});
+                           IpAddress::v4({192, 0, 2, 1}), {});
   }
   ~Client() { next_allocation_fails = false; }
 

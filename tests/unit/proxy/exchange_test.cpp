@@ -4,6 +4,7 @@
 
 #include "catch.hpp"
 #include "proxy/head_inspection.hpp"
+#include "proxy/via_name.hpp"
 #include "unit/proxy/scripted_client.hpp"
 #include "unit/proxy/test_server.hpp"
 #include "unit/proxy/world.hpp"
@@ -80,11 +81,12 @@ class Exchanged {
     client.responder.begin_request();
     exchange.begin(client.side);
     auto& request = exchange.request();
-    request.peer = request.client = identity::IpAddress::v4({192, 0, 2, 1});
+    request.peer = request.client = IpAddress::v4({192, 0, 2, 1});
     const auto refusal =
         inspect_head(*exchange.generation().blueprint, exchange.settings(), head, request);
     client.body.begin(request.is_framed && request.has_body());
-    spawn(world.io, note_end(refusal ? exchange.refuse(*refusal) : exchange.serve(), has_ended));
+    loop::spawn(world.io,
+                note_end(refusal ? exchange.refuse(*refusal) : exchange.serve(), has_ended));
     world.poll();
   }
   /// Serves a whole request; returns its line in the access log.
@@ -140,7 +142,7 @@ TEST_CASE("A request that no route matches is answered 404") {
 
 TEST_CASE("A request that is not acceptable is refused before it has a route") {
   const auto [line, status, field] = GENERATE(table<std::string, int, std::string>({
-      {"TRACE /fixed", 405, std::string(allow_line)},
+      {"TRACE /fixed", 405, std::string(http::allow_line)},
       {"GET /fixed\\x", 400, ""},
       {"GET /a%2Fb", 400, ""},  // by the route phase
   }));
@@ -296,13 +298,13 @@ TEST_CASE("OPTIONS with Max-Forwards is answered by Weir when it has come to its
   exchanged.ask("OPTIONS /up", "Max-Forwards: " + value + "\r\n");
   CHECK(exchanged.response().status == status);
   CHECK(exchanged.response().is_weirs_own);
-  CHECK(exchanged.response().fields == (status == 204 ? allow_line : ""));
+  CHECK(exchanged.response().fields == (status == 204 ? http::allow_line : ""));
   CHECK(exchanged.upstream.accept() == nullptr);
 }
 
 TEST_CASE("A request that has passed through this process is answered 508") {
   Exchanged exchanged;
-  exchanged.ask("GET /up", "Via: 1.1 " + std::string(via_name()) + "\r\n");
+  exchanged.ask("GET /up", "Via: 1.1 " + std::string(proxy::via_name()) + "\r\n");
   CHECK(exchanged.response().status == 508);
   CHECK(holds(exchanged.response().body, "forwarding loop detected"));
   CHECK(exchanged.upstream.accept() == nullptr);

@@ -30,7 +30,7 @@ class ForwardPhase {
   /// Begins another request of the same client, or the same one again.
   void begin_request() {
     request.clear();
-    request.peer = request.client = identity::IpAddress::v4({192, 0, 2, 1});
+    request.peer = request.client = IpAddress::v4({192, 0, 2, 1});
     REQUIRE_FALSE(inspect_head(*scope.generation.blueprint, *world.settings, head, request));
     client.body.begin(request.has_body());
     client.responder.begin_request();
@@ -39,9 +39,9 @@ class ForwardPhase {
     count.begin(*world.counters->routes[0], record.begun_at);
   }
 
-  UpstreamPool& pool() { return scope.pool; }
-  UpstreamServer& server(std::size_t index = 0) {
-    ServerSet others;
+  upstream::Pool& pool() { return scope.pool; }
+  upstream::PooledServer& server(std::size_t index = 0) {
+    upstream::ServerSet others;
     others.set();
     others.reset(index);
     return *pool().choose(world.context.wheel.now(), others).server;
@@ -73,7 +73,7 @@ class ForwardPhase {
   World world;
   ScriptedClient client{world.io, world.context.wheel};
   std::string head;
-  ReceivedRequest request;
+  http::ReceivedRequest request;
   ForwardingRecord record;
   RequestCount count;
   const ForwardingScope scope{.context = world.context,
@@ -94,7 +94,7 @@ class ForwardPhase {
     for (std::size_t i = 0; i < servers.size(); ++i) {
       std::optional<error_code> found;
       const std::uint64_t tick = world.context.wheel.now();
-      spawn(world.io, note_result(server(i).resolve(tick, std::chrono::seconds(60)), found));
+      loop::spawn(world.io, note_result(server(i).resolve(tick, std::chrono::seconds(60)), found));
       world.run_until([&] { return found.has_value(); });
       REQUIRE_FALSE(*found);
     }

@@ -31,7 +31,7 @@ class Forwarded : public ForwardPhase {
   void start() {
     result.reset();
     forwarding.emplace(scope);
-    spawn(world.io, note_result(forwarding->run(), result));
+    loop::spawn(world.io, note_result(forwarding->run(), result));
   }
   void start_and_receive() {
     start();
@@ -154,7 +154,7 @@ TEST_CASE("After an idle connection that had ended no other idle one is trusted"
   for (int i = 0; i < 2; ++i) {
     Attempt attempt(forwarded.scope, forwarded.server());
     std::optional<Failure> failure;
-    spawn(forwarded.world.io, note_result(attempt.run(false), failure));
+    loop::spawn(forwarded.world.io, note_result(attempt.run(false), failure));
     forwarded.receive_head();
     forwarded.upstream->send(ok);
     forwarded.world.run_until([&] { return failure.has_value(); });

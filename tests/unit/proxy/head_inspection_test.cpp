@@ -11,7 +11,7 @@ namespace {
 Settings settings() {
   Settings settings;
   settings.identities.push_back({.name = "key", .source = {identity::FromHeader{"x-key"}}});
-  settings.client_address.trusted_proxies = {identity::Prefix::parse("192.0.2.9").value()};
+  settings.client_address.trusted_proxies = {IpPrefix::parse("192.0.2.9").value()};
   settings.downstream.max_body = 100;
   settings.downstream.max_target = 20;
   return settings;
@@ -20,13 +20,13 @@ Settings settings() {
 struct Inspected {
   explicit Inspected(std::string its_head, const Settings& config = settings())
       : head(std::move(its_head)) {
-    request.peer = request.client = identity::IpAddress::v4({192, 0, 2, 9});
+    request.peer = request.client = IpAddress::v4({192, 0, 2, 9});
     refusal = inspect_head(RequestRules(config), config, head, request);
   }
   int status() const { return refusal ? refusal->status : 0; }
 
   std::string head;
-  ReceivedRequest request;
+  http::ReceivedRequest request;
   std::optional<http::Refusal> refusal;
 };
 
@@ -36,7 +36,7 @@ TEST_CASE("an acceptable head becomes a request") {
   const Inspected found("POST /a?b HTTP/1.1\r\n" + host +
                         "X-Forwarded-For: 198.51.100.7\r\nContent-Length: 7\r\n\r\n");
   REQUIRE_FALSE(found.refusal);
-  const ReceivedRequest& request = found.request;
+  const http::ReceivedRequest& request = found.request;
   CHECK(request.view.method == "POST");
   CHECK(request.view.path == "/a");
   CHECK(request.view.query == "b");
@@ -46,7 +46,7 @@ TEST_CASE("an acceptable head becomes a request") {
   CHECK(request.is_framed);
   CHECK(request.framing == http::Framing{http::Framing::Kind::length, 7});
   CHECK(request.keep_alive);
-  CHECK(request.client == identity::IpAddress::v4({198, 51, 100, 7}));
+  CHECK(request.client == IpAddress::v4({198, 51, 100, 7}));
 }
 
 TEST_CASE("a head is refused for the first of these reasons") {

@@ -31,15 +31,15 @@ class Http1Client {
   }
   /// Runs a task to its end.
   template <class T>
-  T run(Task<T> task) {
+  T run(loop::Task<T> task) {
     std::optional<T> result;
-    spawn(world.io, note_result(std::move(task), result));
+    loop::spawn(world.io, note_result(std::move(task), result));
     world.run_until([&] { return result.has_value(); });
     return std::move(*result);
   }
-  void run(Task<> task) {
+  void run(loop::Task<> task) {
     bool has_ended = false;
-    spawn(world.io, note_end(std::move(task), has_ended));
+    loop::spawn(world.io, note_end(std::move(task), has_ended));
     world.run_until([&] { return has_ended; });
   }
 
@@ -48,7 +48,7 @@ class Http1Client {
   FarEnd far;
   ListenerConnections listener;
   ClientConnection connection;
-  ReceivedRequest request;
+  http::ReceivedRequest request;
   Http1RequestBody body{connection};
   Http1Responder responder{connection, body};
 
@@ -56,9 +56,9 @@ class Http1Client {
   Http1Client(const Downstream& limits, std::array<int, 2> ends)
       : world(settings_for(limits), store),
         far(ends[1]),
-        connection(
-            world.context, listener,
-            Socket(world.io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0), ends[0])) {
+        connection(world.context, listener,
+                   loop::Socket(world.io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0),
+                                ends[0])) {
     connection.stream.socket().non_blocking(true);
   }
   static Settings settings_for(const Downstream& limits) {

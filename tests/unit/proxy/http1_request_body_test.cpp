@@ -58,7 +58,7 @@ TEST_CASE("A body that arrives later is read into a buffer of its own") {
 TEST_CASE("A chunked body is decoded, and its trailers are kept") {
   Http1Client client;
   client.receive(chunked, "3\r\none\r\n4\r");
-  Trailers trailers;
+  http::Trailers trailers;
   trailers.open({.head = client.request.fields, .connection = client.request.connection});
   client.body.keep_trailers(trailers);
   CHECK(pull_all(client.body) == Pulled{"one|", BodyState::exhausted});
@@ -93,7 +93,7 @@ TEST_CASE("A request without a body has ended") {
 
 TEST_CASE("The body of a request whose framing is unknown has a rest") {
   Http1Client client;
-  const ReceivedRequest unread;
+  const http::ReceivedRequest unread;
   client.body.begin(unread);
   CHECK_FALSE(client.body.has_ended());
   CHECK(client.body.has_rest());
@@ -104,7 +104,7 @@ TEST_CASE("An error or a cancellation ends a read") {
   Http1Client client;
   client.receive(counted);
   std::optional<error_code> result;
-  spawn(client.world.io, note_result(client.body.fill(), result));
+  loop::spawn(client.world.io, note_result(client.body.fill(), result));
   client.world.poll();
   REQUIRE_FALSE(result);
   SECTION("the client closes") {
@@ -233,7 +233,7 @@ TEST_CASE("A body is not discarded if the rest does not come") {
   Http1Client client;
   client.receive(counted, "one ");
   std::optional<bool> result;
-  spawn(client.world.io, note_result(client.body.discard(100, 1s), result));
+  loop::spawn(client.world.io, note_result(client.body.discard(100, 1s), result));
   client.world.poll();
   CHECK(client.connection.watchdog.phase() == Phase::linger);
   SECTION("in time; each byte begins a new time") {

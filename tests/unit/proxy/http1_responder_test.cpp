@@ -40,7 +40,7 @@ class Answering : public Http1Client {
           {.id = http::FieldId::content_length, .name = "Content-Length", .value = "5"});
     responder.begin({.head = head(kind), .limit_fields = "RateLimit: l\r\n", .date = date});
   }
-  ResponseHead head(Kind kind) const {
+  http::ResponseHead head(Kind kind) const {
     return {.line = line_, .fields = fields_, .connection = options_, .body = {kind, 5}};
   }
   /// Sends the text built so far, and returns it as received by the client.
@@ -56,7 +56,7 @@ class Answering : public Http1Client {
   }
 
  private:
-  StatusLine line_;
+  http::StatusLine line_;
   std::vector<http::FieldView> fields_;
   http::ConnectionOptions options_;
 };
@@ -104,8 +104,8 @@ TEST_CASE("A response of Weir's own has no body where HTTP allows none") {
   }
   SECTION("204") {
     client.receive(get);
-    CHECK(client.answer({.status = 204, .fields = allow_line, .body = "ok"}) ==
-          "HTTP/1.1 204 No Content\r\n" + std::string(allow_line) + "\r\n");
+    CHECK(client.answer({.status = 204, .fields = http::allow_line, .body = "ok"}) ==
+          "HTTP/1.1 204 No Content\r\n" + std::string(http::allow_line) + "\r\n");
   }
   SECTION("304") {
     client.receive(get);
@@ -260,7 +260,7 @@ TEST_CASE("A client that takes nothing is waited for, for body_timeout") {
   error_code ec;
   CHECK(client.responder.send(ec));
   std::optional<error_code> result;
-  spawn(client.world.io, note_result(client.responder.flush(), result));
+  loop::spawn(client.world.io, note_result(client.responder.flush(), result));
   client.world.poll();
   CHECK_FALSE(result);
   CHECK(client.connection.watchdog.phase() == Phase::body);
@@ -305,13 +305,13 @@ TEST_CASE("After a 101 bytes pass both ways, from those that came with the heads
   const std::string head = client.far.receive();
   CHECK(head == "HTTP/1.1 101 Fine\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n");
   StreamPair upstream(client.world.io);
-  InputBuffer input(64);
+  loop::InputBuffer input(64);
   input.append("first ");
   std::optional<bool> result;
-  spawn(client.world.io,
-        note_result(client.responder.tunnel(
-                        {.stream = upstream.stream, .input = input, .idle_timeout = 5s}),
-                    result));
+  loop::spawn(client.world.io,
+              note_result(client.responder.tunnel(
+                              {.stream = upstream.stream, .input = input, .idle_timeout = 5s}),
+                          result));
   client.far.send("up");
   upstream.far.send("down");
   std::string up, down;

@@ -43,14 +43,14 @@ struct Received {
     return std::string(head.data()) + std::string(body.data());
   }
 
-  InputBuffer head{64};
-  InputBuffer body{16};
-  InputBuffer::Mark mark{};
+  loop::InputBuffer head{64};
+  loop::InputBuffer body{16};
+  loop::InputBuffer::Mark mark{};
   std::optional<KeptBody> kept;
 };
 
 TEST_CASE("what has not left the head's buffer is there again") {
-  InputBuffer head(64);
+  loop::InputBuffer head(64);
   head.append("HEADbody");
   head.consume(4);
   const KeptBody kept(head.mark());

@@ -19,7 +19,7 @@ TEST_CASE("a refusal is a problem of its status, with the fields that the status
       {400, ""},
       {404, ""},
       {502, ""},
-      {405, std::string(allow_line)},
+      {405, std::string(http::allow_line)},
       {401, "WWW-Authenticate: Bearer\r\n"},
   }));
   CAPTURE(status);

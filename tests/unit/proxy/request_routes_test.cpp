@@ -39,7 +39,7 @@ struct Found {
   const Settings config = settings();
   const RequestRules rules{config};
   std::string head;
-  ReceivedRequest request;
+  http::ReceivedRequest request;
   RequestRoutes routes;
 };
 

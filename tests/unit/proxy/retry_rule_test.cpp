@@ -156,7 +156,7 @@ TEST_CASE("a body is kept as far as retry_body goes, if the request may be repea
     upstream::Upstream upstream;
     upstream.retries = rows[i].retries;
     upstream.retry_body = rows[i].retry_body;
-    ReceivedRequest request;
+    http::ReceivedRequest request;
     request.view.method = rows[i].method;
     request.framing = rows[i].framing;
     request.is_framed = true;

@@ -9,22 +9,22 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "loop/io.hpp"
 #include "proxy/client_side.hpp"
-#include "proxy/io.hpp"
 
 namespace weir::proxy::test {
 
 /// Suspends a task until the test opens the gate. A cancellation without a task has no effect.
-class Gate final : public Cancellable {
+class Gate final : public loop::Cancellable {
  public:
-  explicit Gate(asio::io_context& io) : timer_(io.get_executor(), Timer::time_point::max()) {}
+  explicit Gate(asio::io_context& io) : timer_(io.get_executor(), loop::Timer::time_point::max()) {}
 
-  Task<error_code> wait() {
+  loop::Task<error_code> wait() {
     if (is_closed_) co_return asio::error::operation_aborted;
     is_opened_ = false;
     is_waited_for_ = true;
     error_code ec;
-    co_await timer_.async_wait(into(ec));
+    co_await timer_.async_wait(loop::into(ec));
     co_return is_opened_ ? error_code{} : error_code(asio::error::operation_aborted);
   }
   bool is_waited_for() const { return is_waited_for_; }
@@ -42,7 +42,7 @@ class Gate final : public Cancellable {
   }
 
  private:
-  Timer timer_;
+  loop::Timer timer_;
   bool is_opened_ = false;
   bool is_closed_ = false;
   bool is_waited_for_ = false;
@@ -90,7 +90,7 @@ class ScriptedBody final : public RequestBody {
     }
     return item.state;
   }
-  Task<error_code> fill() override {
+  loop::Task<error_code> fill() override {
     while (next_ == items_.size()) {
       if (is_broken_) co_return asio::error::connection_reset;
       if (const error_code ec = co_await gate.wait()) co_return ec;
@@ -99,7 +99,7 @@ class ScriptedBody final : public RequestBody {
     co_return error_code{};
   }
   void cancel() override { gate.cancel(); }
-  void keep_trailers(Trailers& trailers) override { trailers_ = &trailers; }
+  void keep_trailers(http::Trailers& trailers) override { trailers_ = &trailers; }
   void keep(std::size_t most) override { keeps = most; }
   bool is_kept() const override {
     std::size_t size = 0;
@@ -135,7 +135,7 @@ class ScriptedBody final : public RequestBody {
   bool was_filled_ = false;
   std::vector<Item> items_;
   std::size_t next_ = 0;
-  Trailers* trailers_ = nullptr;
+  http::Trailers* trailers_ = nullptr;
 };
 
 /// The part of the final response that the client has received.
@@ -163,7 +163,7 @@ class ScriptedResponder final : public Responder {
     interims.clear();
   }
 
-  Task<> answer(OwnAnswer answer) override {
+  loop::Task<> answer(OwnAnswer answer) override {
     CHECK_FALSE(has_begun_);
     begin_with(answer.status);
     built_.is_weirs_own = true;
@@ -175,7 +175,7 @@ class ScriptedResponder final : public Responder {
     error_code ec;
     if (send(ec)) ec = co_await flush();
   }
-  Task<error_code> interim(const ResponseHead& head) override {
+  loop::Task<error_code> interim(const http::ResponseHead& head) override {
     CHECK_FALSE(has_begun_);
     interims.push_back(head.line.status);
     if (is_slow) co_return co_await gate.wait();
@@ -206,13 +206,13 @@ class ScriptedResponder final : public Responder {
     if (!ec) take();
     return false;
   }
-  Task<error_code> flush() override {
+  loop::Task<error_code> flush() override {
     watchdog_.arm(Phase::body, timeout);
     const error_code ec = co_await gate.wait();
     if (!ec) take();
     co_return ec;
   }
-  Task<error_code> send_from_place(std::string_view piece) override {
+  loop::Task<error_code> send_from_place(std::string_view piece) override {
     ++large_pieces;
     watchdog_.arm(Phase::body, timeout);
     if (is_slow) {
@@ -222,13 +222,13 @@ class ScriptedResponder final : public Responder {
     take();
     co_return error_code{};
   }
-  Task<error_code> switch_protocols(const ForwardedAnswer& answer) override {
+  loop::Task<error_code> switch_protocols(const ForwardedAnswer& answer) override {
     begin(answer);
     error_code ec;
     send(ec);
     co_return ec;
   }
-  Task<bool> tunnel(TunnelEnd upstream) override {
+  loop::Task<bool> tunnel(TunnelEnd upstream) override {
     has_tunnel = true;
     tunnel_began_with = upstream.input.data();
     tunnel_timeout = upstream.idle_timeout;
@@ -265,7 +265,7 @@ class ScriptedResponder final : public Responder {
   ReceivedResponse built_;
 };
 
-class ScriptedClient final : public Cancellable {
+class ScriptedClient final : public loop::Cancellable {
  public:
   ScriptedClient(asio::io_context& io, DeadlineWheel& wheel)
       : watchdog(wheel, *this), body(io), responder(io, watchdog) {}
@@ -288,14 +288,14 @@ class ScriptedClient final : public Cancellable {
 };
 
 /// Runs a task of the code under test and sets `ended` when it is complete.
-inline Task<> note_end(Task<> task, bool& ended) {
-  Task<> ends_first = std::move(task);
+inline loop::Task<> note_end(loop::Task<> task, bool& ended) {
+  loop::Task<> ends_first = std::move(task);
   co_await ends_first;
   ended = true;
 }
 template <class T>
-Task<> note_result(Task<T> task, std::optional<T>& result) {
-  Task<T> ends_first = std::move(task);
+loop::Task<> note_result(loop::Task<T> task, std::optional<T>& result) {
+  loop::Task<T> ends_first = std::move(task);
   result = co_await ends_first;
 }
 

@@ -12,9 +12,15 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "unit/proxy/stream_pair.hpp"
+#include "unit/loop/stream_pair.hpp"
 
 namespace weir::proxy::test {
+
+using loop::test::FarEnd;
+using loop::test::large_text;
+using loop::test::run;
+using loop::test::socket_pair;
+using loop::test::StreamPair;
 
 class TestServer {
  public:

@@ -31,7 +31,7 @@ class Tried : public ForwardPhase {
   void start(bool may_reuse = true) {
     result.reset();
     attempt.emplace(scope, server());
-    spawn(world.io, note_result(attempt->run(may_reuse), result));
+    loop::spawn(world.io, note_result(attempt->run(may_reuse), result));
   }
   /// Starts with a body that has arrived whole and of which the server receives nothing.
   void start_with_long_body() {

@@ -2,14 +2,14 @@
 
 #include <optional>
 
-#include "unit/proxy/stream_pair.hpp"
+#include "unit/loop/stream_pair.hpp"
 
 namespace weir::proxy {
 namespace {
 
-using test::large_text;
-using test::run;
-using test::StreamPair;
+using loop::test::large_text;
+using loop::test::run;
+using loop::test::StreamPair;
 
 constexpr std::uint64_t idle_ticks = 10;
 
@@ -21,11 +21,11 @@ struct Tunnelled {
     tunnel.emplace(io, Tunnel::Side{client.stream, from_client, up},
                    Tunnel::Side{upstream.stream, from_upstream, down},
                    TunnelIdle{.wheel = wheel, .deadline = owner, .ticks = idle_ticks});
-    const auto carry = [](Tunnel& through, std::optional<bool>& how) -> Task<> {
+    const auto carry = [](Tunnel& through, std::optional<bool>& how) -> loop::Task<> {
       const bool in_order = co_await through.run();
       how = in_order;
     };
-    spawn(io, carry(*tunnel, ended));
+    loop::spawn(io, carry(*tunnel, ended));
     run(io);
   }
   void tick(std::uint64_t count = 1) {
@@ -41,7 +41,7 @@ struct Tunnelled {
 
   asio::io_context io;
   StreamPair client{io}, upstream{io};
-  InputBuffer from_client{4096}, from_upstream{16384};
+  loop::InputBuffer from_client{4096}, from_upstream{16384};
   std::uint64_t up = 0, down = 0;
   DeadlineWheel wheel;
   Owner owner;

@@ -30,7 +30,7 @@ class Uploading : public ForwardPhase {
   void end() {
     if (!has_started || upload->state().has_finished) return;
     bool has_ended = false;
-    spawn(world.io, note_end(upload->end(), has_ended));
+    loop::spawn(world.io, note_end(upload->end(), has_ended));
     world.run_until([&] { return has_ended; });
   }
   std::string sent() {

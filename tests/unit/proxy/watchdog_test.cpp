@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct Waiting final : Cancellable {
+struct Waiting final : loop::Cancellable {
   void cancel() override { ++cancels; }
   void close() override { ++closes; }
   int cancels = 0;

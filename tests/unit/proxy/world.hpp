@@ -10,14 +10,20 @@
 #include <utility>
 #include <vector>
 
-#include "base/line_writer.hpp"
 #include "catch.hpp"
 #include "limiter/limiter.hpp"
+#include "log/line_writer.hpp"
+#include "loop/descriptor_budget.hpp"
 #include "proxy/context.hpp"
-#include "proxy/descriptor_budget.hpp"
-#include "unit/proxy/stream_pair.hpp"
+#include "unit/loop/stream_pair.hpp"
 
 namespace weir::proxy::test {
+
+using loop::test::FarEnd;
+using loop::test::large_text;
+using loop::test::run;
+using loop::test::socket_pair;
+using loop::test::StreamPair;
 
 /// An upstream with one server for each of `ports`.
 inline upstream::Upstream upstream_at(const std::vector<std::uint16_t>& ports) {
@@ -109,11 +115,12 @@ class World {
   const MonotonicClock clock;
   std::atomic<std::size_t> open_connections{0};
   std::atomic<std::size_t> open_refusals{0};
-  DescriptorBudget descriptors{64, open_connections};
+  loop::DescriptorBudget descriptors{64, open_connections};
   TrafficCounters traffic;
   const std::shared_ptr<NamedCounters> counters = std::make_shared<NamedCounters>();
   LogPipe log;
-  const std::unique_ptr<LineWriter> writer = std::move(LineWriter::open(log.path()).value());
+  const std::unique_ptr<log::LineWriter> writer =
+      std::move(log::LineWriter::open(log.path()).value());
   Context context{{.io = io,
                    .counters = traffic,
                    .clock = clock,
@@ -126,7 +133,7 @@ class World {
   std::unique_ptr<Generation> generation(store::Store& store, store::Decider decider) {
     for (std::size_t i = 0; i <= settings->routes.size(); ++i)
       counters->routes.push_back(std::make_shared<RouteCounters>());
-    std::vector<std::unique_ptr<UpstreamPool>> pools;
+    std::vector<std::unique_ptr<upstream::Pool>> pools;
     for (const auto& upstream : settings->upstreams) {
       counters->upstreams.push_back(std::make_shared<UpstreamCounters>());
       auto& in_use = counters->servers_in_use.emplace_back();
@@ -134,20 +141,21 @@ class World {
         in_use.push_back(std::make_shared<Gauge>());
     }
     for (std::size_t i = 0; i < settings->upstreams.size(); ++i) {
-      pools.push_back(
-          std::make_unique<UpstreamPool>(context.upstream_needs(),
-                                         UpstreamParts{.settings = settings->upstreams[i],
-                                                       .in_use = counters->servers_in_use[i],
-                                                       .tls = nullptr},
-                                         nullptr, 1));
+      pools.push_back(std::make_unique<upstream::Pool>(
+          context.upstream_needs(),
+          upstream::PoolParts{.settings = settings->upstreams[i],
+                              .in_use = counters->servers_in_use[i],
+                              .tls = nullptr},
+          nullptr, 1));
     }
     return std::make_unique<Generation>(
-        GenerationParts{.blueprint = std::make_shared<Blueprint>(settings),
-                        .store = nullptr,
-                        .limiter = std::make_unique<limiter::Limiter>(*settings, store, decider),
-                        .counters = counters,
-                        .access_log = std::make_shared<AccessLog>(AccessLogOptions{}, *writer),
-                        .pools = std::move(pools)},
+        GenerationParts{
+            .blueprint = std::make_shared<Blueprint>(settings),
+            .store = nullptr,
+            .limiter = std::make_unique<limiter::Limiter>(*settings, store, decider),
+            .counters = counters,
+            .access_log = std::make_shared<log::AccessLog>(log::AccessLogOptions{}, *writer),
+            .pools = std::move(pools)},
         1);
   }
 };

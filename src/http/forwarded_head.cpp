@@ -1,0 +1,187 @@
+#include "http/forwarded_head.hpp"
+
+#include "base/appender.hpp"
+#include "http/append_number.hpp"
+#include "http/forwarding.hpp"
+#include "http/hop_by_hop.hpp"
+#include "http/trailers.hpp"
+
+namespace weir::http {
+namespace {
+
+void append_line(Appender& out, std::string_view name, std::string_view value) {
+  out.add(name).add(": ").add(value).add("\r\n");
+}
+
+void append_status_line(Appender& out, const StatusLine& line) {
+  out.add("HTTP/1.1 ").number(line.status).add(' ').add(line.reason).add("\r\n");
+}
+
+/// True for fields that are not forwarded: hop-by-hop fields; Trailer, which is written again
+/// because some trailer fields are dropped; and HTTP2-Settings, because h2c is never offered.
+bool stays_here(const FieldView& field, const ConnectionOptions& connection) {
+  return field.id == FieldId::trailer || field.id == FieldId::http2_settings ||
+         is_hop_by_hop(field, connection);
+}
+
+bool is_forwarding_field(const FieldView& field) {
+  return iequals(field.name, "x-forwarded-for") || iequals(field.name, "x-forwarded-proto") ||
+         iequals(field.name, "x-forwarded-host");
+}
+
+/// Weir's RateLimit fields replace the upstream's fields of the same name, so that a client never
+/// receives two different limits.
+bool is_replaced(const FieldView& field, std::string_view limit_fields) {
+  if (field.id != FieldId::unknown) return false;
+  for (std::size_t at = 0; at < limit_fields.size(); at = limit_fields.find('\n', at) + 1) {
+    const auto line = limit_fields.substr(at);
+    if (iequals(field.name, line.substr(0, line.find(':')))) return true;
+  }
+  return false;
+}
+
+/// Returns the Host value for an HTTP/1.0 request without a Host field.
+std::string_view host_for(const RequestView& request, std::string_view server) {
+  return request.authority.empty() ? server : request.authority;
+}
+
+/// Appends all X-Forwarded-For lines of a trusted peer's request as one list, then the peer.
+void append_forwarded_for(Appender& out, const ReceivedRequest& request) {
+  out.add("X-Forwarded-For: ");
+  if (request.peer_is_trusted) {
+    for (const auto& field : request.view.fields) {
+      if (iequals(field.name, "x-forwarded-for") && !field.value.empty())
+        out.add(field.value).add(", ");
+    }
+  }
+  out.add(request.peer.text());
+  out.add("\r\n");
+}
+
+void append_forwarding_fields(Appender& out, const ReceivedRequest& request) {
+  append_forwarded_for(out, request);
+  const bool is_trusted = request.peer_is_trusted;
+  const auto* const proto = is_trusted ? request.view.find("x-forwarded-proto") : nullptr;
+  append_line(out, "X-Forwarded-Proto", proto == nullptr ? request.scheme : proto->value);
+  const auto* const host = is_trusted ? request.view.find("x-forwarded-host") : nullptr;
+  const auto* const own_host = request.view.find(FieldId::host);
+  if (host != nullptr) {
+    append_line(out, "X-Forwarded-Host", host->value);
+  } else if (own_host != nullptr) {
+    append_line(out, "X-Forwarded-Host", own_host->value);
+  }
+}
+
+/// Appends Max-Forwards, the only field whose value Weir changes (RFC 9110 section 7.6.2).
+bool append_max_forwards(Appender& out, const RequestView& request) {
+  const auto left = max_forwards(request);
+  if (!left || !left->has_value() || **left == 0) return false;
+  out.add("Max-Forwards: ").number(**left - 1).add("\r\n");
+  return true;
+}
+
+/// True for a field that Weir writes itself, that is useless to the next hop, or that the peer is
+/// not allowed to send.
+bool is_not_forwarded(const FieldView& field, const ReceivedRequest& request,
+                      const FieldGuard& guard) {
+  switch (field.id) {
+    case FieldId::unknown:
+      return guard.is_removed(field, request.peer_is_trusted) || is_forwarding_field(field);
+    case FieldId::expect:
+      return request.view.version_minor == 0 || guard.is_removed(field, request.peer_is_trusted);
+    default:
+      return guard.is_removed(field, request.peer_is_trusted);
+  }
+}
+
+/// The hop-by-hop fields that Weir sends.
+void append_hop_fields(Appender& out, const ReceivedRequest& request, std::string_view trailer) {
+  const bool has_te = request.connection.name("te") && wants_trailers(request.view);
+  const bool upgrades = !request.upgrade.empty();
+  if (has_te) out.add("TE: trailers\r\n");
+  if (has_te || upgrades)
+    append_line(out, "Connection", !upgrades ? "TE" : has_te ? "TE, upgrade" : "upgrade");
+  if (upgrades) append_line(out, "Upgrade", request.upgrade);
+  if (!trailer.empty()) append_line(out, "Trailer", trailer);
+  if (request.framing.kind == Framing::Kind::chunked)
+    append_line(out, "Transfer-Encoding", "chunked");
+}
+
+}  // namespace
+
+void append_request_head(std::string& text, const ReceivedRequest& request,
+                         const ForwardedHop& hop) {
+  Appender out(text);
+  const auto& view = request.view;
+  out.add(view.method).add(" ").add(view.target).add(" HTTP/1.1\r\n");
+  if (view.find(FieldId::host) == nullptr) append_line(out, "Host", host_for(view, hop.authority));
+  for (const auto& field : view.fields) {
+    if (stays_here(field, request.connection) || is_not_forwarded(field, request, hop.guard))
+      continue;
+    if (field.id == FieldId::max_forwards && append_max_forwards(out, view)) continue;
+    append_line(out, field.name, field.value);
+  }
+  out.add(view.version_minor == 0 ? "Via: 1.0 " : "Via: 1.1 ").add(hop.via).add("\r\n");
+  append_forwarding_fields(out, request);
+  append_hop_fields(out, request, hop.trailer);
+  out.add("\r\n");
+}
+
+bool is_chunked_for(const ClientHop& client, Framing::Kind body) {
+  return client.version_minor == 1 &&
+         (body == Framing::Kind::chunked || body == Framing::Kind::until_close);
+}
+
+void append_response_head(std::string& text, const ResponseHead& head, const ClientHop& client,
+                          std::string_view date) {
+  Appender out(text);
+  append_status_line(out, head.line);
+  bool has_date = false;
+  const bool bodiless_status = head.line.status == 204;
+  for (const auto& field : head.fields) {
+    if (stays_here(field, head.connection)) continue;
+    if (field.id == FieldId::content_length && bodiless_status) continue;
+    if (is_replaced(field, client.limit_fields)) continue;
+    has_date |= field.id == FieldId::date;
+    append_line(out, field.name, field.value);
+  }
+  if (!has_date) append_line(out, "Date", date);
+  out.add(client.limit_fields);
+  const bool chunk = is_chunked_for(client, head.body.kind);
+  if (chunk && !head.trailer.empty()) append_line(out, "Trailer", head.trailer);
+  if (chunk) append_line(out, "Transfer-Encoding", "chunked");
+  append_connection(out, client);
+}
+
+void append_interim_head(std::string& text, const ResponseHead& head) {
+  Appender out(text);
+  append_status_line(out, head.line);
+  for (const auto& field : head.fields) {
+    if (!is_hop_by_hop(field, head.connection) && field.id != FieldId::content_length)
+      append_line(out, field.name, field.value);
+  }
+  out.add("\r\n");
+}
+
+void append_switching_head(std::string& text, const ResponseHead& head,
+                           std::string_view limit_fields) {
+  Appender out(text);
+  out.add("HTTP/1.1 101 ").add(head.line.reason).add("\r\n");
+  for (const auto& field : head.fields) {
+    const bool stays = is_hop_by_hop(field, head.connection) && field.id != FieldId::upgrade;
+    if (is_replaced(field, limit_fields)) continue;
+    if (!stays && field.id != FieldId::content_length) append_line(out, field.name, field.value);
+  }
+  out.add(limit_fields).add("Connection: upgrade\r\n\r\n");
+}
+
+void append_connection(Appender& out, const ClientHop& client) {
+  if (!client.keep_alive) {
+    out.add("Connection: close\r\n");
+  } else if (client.version_minor == 0) {
+    out.add("Connection: keep-alive\r\n");
+  }
+  out.add("\r\n");
+}
+
+}  // namespace weir::http

@@ -1,0 +1,70 @@
+// The heads that Weir forwards: a request to the upstream, a response to the client. Pure: text is
+// appended to a flat buffer.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/appender.hpp"
+#include "http/field_guard.hpp"
+#include "http/framing.hpp"
+#include "http/head_parser.hpp"
+#include "http/hop_by_hop.hpp"
+#include "http/received_request.hpp"
+
+namespace weir::http {
+
+/// The methods that every route forwards, as a field line.
+inline constexpr std::string_view allow_line =
+    "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n";
+
+struct ForwardedHop {
+  const FieldGuard& guard;
+  std::string_view via;        ///< the name of this process in Via
+  std::string_view authority;  ///< of the server: the value of Host if the client sent none
+  std::string_view trailer{};  ///< the value of Trailer; empty: no such field
+};
+
+/// Appends the request line and the end-to-end fields in their order, then Via and X-Forwarded-For,
+/// -Proto and -Host. Fields that hop.guard removes are left out. The X-Forwarded-For of a trusted
+/// peer is kept and the peer's address appended. Max-Forwards of OPTIONS is decremented. "TE:
+/// trailers" is sent if the client named TE in Connection.
+void append_request_head(std::string& text, const ReceivedRequest& request,
+                         const ForwardedHop& hop);
+
+struct ResponseHead {
+  const StatusLine& line;
+  std::span<const FieldView> fields;
+  const ConnectionOptions& connection;
+  Framing body;                ///< as received from the upstream
+  std::string_view trailer{};  ///< the value of Trailer; empty: no such field
+};
+
+/// The client of a response, and what Weir adds for it.
+struct ClientHop {
+  std::uint8_t version_minor = 1;   ///< of HTTP/1
+  bool keep_alive = false;          ///< the connection is kept after this response
+  std::string_view limit_fields{};  ///< field lines
+};
+
+/// True if the body is sent to the client in chunks.
+bool is_chunked_for(const ClientHop& client, Framing::Kind body);
+
+/// Appends the status line, end-to-end fields, RateLimit fields, framing and Connection in the form
+/// that the client's HTTP version requires. `date`: for a response without a Date.
+void append_response_head(std::string& text, const ResponseHead& head, const ClientHop& client,
+                          std::string_view date);
+
+/// Appends a 1xx response (RFC 9110 section 15.2).
+void append_interim_head(std::string& text, const ResponseHead& head);
+
+/// Appends a 101 response, after which the connection uses the protocol in its Upgrade field.
+void append_switching_head(std::string& text, const ResponseHead& head,
+                           std::string_view limit_fields);
+
+/// Appends the lines that end a head: Connection, unless it is the default of the version, and the
+/// empty line.
+void append_connection(Appender& out, const ClientHop& client);
+
+}  // namespace weir::http

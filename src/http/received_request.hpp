@@ -1,0 +1,40 @@
+// A request whose head has been read: what inspect_head() finds in it.
+//
+// The views point into the head, which stays in place until the exchange has ended.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ip_address.hpp"
+#include "http/framing.hpp"
+#include "http/hop_by_hop.hpp"
+#include "http/request_view.hpp"
+
+namespace weir::http {
+
+struct ReceivedRequest {
+  RequestView view;               ///< its method is empty until the head has been parsed
+  std::vector<FieldView> fields;  ///< of the view
+  std::string target_storage;     ///< of the target, if it is not a part of the head
+  ConnectionOptions connection;
+  Framing framing;         ///< of the body
+  bool is_framed = false;  ///< the framing has been found
+  std::string upgrade;     ///< the protocols that the client offers, comma-separated
+  std::string_view scheme = "http";
+  IpAddress peer;
+  bool peer_is_trusted = false;
+  IpAddress client;         ///< the peer until the head has been inspected
+  bool keep_alive = false;  ///< requested by the client; false until the head has been inspected
+
+  /// True also if that is unknown.
+  bool has_body() const {
+    if (!is_framed) return true;
+    return framing.kind != Framing::Kind::none && framing != Framing{Framing::Kind::length, 0};
+  }
+  /// Prepares for the next request; keeps the memory of its strings.
+  void clear();
+};
+
+}  // namespace weir::http

@@ -1,0 +1,89 @@
+// The access log: one line for each request, either a JSON object or in the Combined Log Format
+// (docs/operations.md).
+//
+// An AccessRecord consists of views and numbers and is read at once. An AccessLog belongs to one
+// worker; its lines go through the LineWriter that all workers share. Every JSON line has every
+// field, in the same order; fields that do not apply are null. The query of the target is never
+// logged, because it may hold an identity.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/ip_address.hpp"
+#include "base/random.hpp"
+#include "base/siphash.hpp"
+#include "base/time.hpp"
+#include "log/access_log_options.hpp"
+#include "log/line_writer.hpp"
+
+namespace weir::log {
+
+enum class AccessDecision : std::uint8_t {
+  none,  ///< no limit applied; null in the line
+  allowed,
+  denied,
+  shadow_denied,  ///< allowed, but a shadow policy would have denied it
+  delayed,        ///< allowed after a wait
+  error,          ///< no decision could be made
+};
+
+/// Empty texts and absent numbers are null in the line.
+struct AccessRecord {
+  Instant time{};  ///< when the request began
+  std::string_view method{};
+  std::string_view path{};  ///< as received, without the query
+  std::string_view route{};
+  int status = 0;  ///< 0 (null): the client went away before an answer
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+  Duration duration{0};
+  std::string_view upstream{};
+  std::optional<Duration> upstream_took{};
+  AccessDecision decision = AccessDecision::none;
+  std::string_view policy{};  ///< the policy that decided
+  std::optional<std::int64_t> cost{};
+  std::optional<std::int64_t> remaining{};
+  std::optional<Duration> delay{};
+  std::optional<Duration> decision_took{};
+  std::string_view store{};
+  std::optional<IpAddress> client{};
+  std::optional<Hash128> identity{};
+  std::string_view request_id{};
+  std::string_view user_agent{};
+  std::string_view protocol{};  ///< "HTTP/1.1"
+};
+
+/// Appends the line with its '\n'.
+void append_json_line(std::string& text, const AccessRecord& record);
+void append_text_line(std::string& text, const AccessRecord& record);
+
+class AccessLog {
+ public:
+  /// `seed` makes the sampling of the workers independent of each other.
+  AccessLog(const AccessLogOptions& options, LineWriter& writer, std::uint64_t seed = 0);
+
+  /// True if the line of this request is to be written. Called once per request, before a record is
+  /// made. `denied` includes requests that a shadow policy would have denied, if the caller counts
+  /// them.
+  bool wants(bool denied);
+  void write(const AccessRecord& record) {
+    buffer_.add([&](std::string& out) { append_line_(out, record); });
+  }
+  /// Passes on the lines collected so far; called on the worker's tick.
+  void flush() { buffer_.flush(); }
+
+ private:
+  bool is_sampled();
+
+  LineBuffer buffer_;
+  bool all_;
+  bool denied_;
+  void (*append_line_)(std::string&, const AccessRecord&);
+  std::uint64_t threshold_;  ///< of 2^32: the fraction of lines written
+  Random random_;
+};
+
+}  // namespace weir::log

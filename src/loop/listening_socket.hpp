@@ -1,0 +1,55 @@
+// Sockets that listen on a configured address, TCP or unix, for the workers and for the admin
+// server.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "base/endpoint.hpp"
+#include "base/result.hpp"
+#include "base/socket_file.hpp"
+
+namespace weir::loop {
+
+/// A bound descriptor that listens, or will; closed when dropped. Non-blocking.
+class ListeningSocket {
+ public:
+  explicit ListeningSocket(int descriptor) : descriptor_(descriptor) {}
+  ListeningSocket(ListeningSocket&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  ListeningSocket& operator=(ListeningSocket&&) = delete;
+  ~ListeningSocket();
+  int release() { return std::exchange(descriptor_, -1); }
+  int native() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+/// An address with the sockets that listen on it. Its destructor closes them and removes the file
+/// of a unix socket.
+struct BoundAddress {
+  Endpoint endpoint{};  ///< as configured, with the port that the system chose for port 0
+  Endpoint local{};     ///< the same, with the IP address in place of a name
+  SocketFile file{};    ///< none for TCP
+  std::vector<ListeningSocket> sockets{};
+  bool is_listening = true;  ///< false: the sockets are bound but do not accept connections yet
+};
+
+/// True if this process listens on an address that overlaps `local`, and will close it soon.
+using IsLeaving = std::function<bool(const Endpoint& local)>;
+
+/// Opens `count` sockets on one address: with SO_REUSEPORT for TCP, so that the kernel distributes
+/// connections; duplicates of one descriptor for a unix socket. An address on which another socket
+/// already listens is an error, unless `is_leaving` returns true: then the new sockets are only
+/// bound, and accept connections after start_listening(). The file of a unix socket without a
+/// listener is replaced.
+Result<BoundAddress> listen_on(const Endpoint& endpoint, std::size_t count,
+                               const IsLeaving& is_leaving = {});
+
+/// Starts sockets that are only bound; does nothing for those that already listen.
+Result<void> start_listening(BoundAddress& bound);
+
+}  // namespace weir::loop

@@ -1,0 +1,203 @@
+#include "loop/stream.hpp"
+
+#include <cerrno>
+#include <functional>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "loop/handshakes.hpp"
+
+namespace weir::loop {
+namespace {
+
+using State = tls::Channel::State;
+using HandshakeStep = std::function<State()>;
+
+/// Peeks at one byte: 0 is the end, negative nothing (or an error in errno).
+ssize_t peek_byte(Socket& socket) {
+  char byte = 0;
+  return ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+}
+
+bool would_block() {
+  return errno == EAGAIN || errno == EWOULDBLOCK;
+}
+
+}  // namespace
+
+Stream::~Stream() {
+  // Sends close_notify, which keeps the TLS session resumable; not after reset() or close().
+  if (channel_ && socket_.is_open()) channel_->end();
+}
+
+Task<error_code> Stream::accept_tls(std::shared_ptr<const tls::ServerContext> context,
+                                    Handshake* handshake) {
+  HandshakeStep step = [this, context = std::move(context)] {
+    if (!channel_) {
+      // The first step is the most expensive, and its response would not be received.
+      if (has_left()) return State::ended;
+      channel_ = std::make_unique<tls::Channel>(context, socket_.native_handle());
+    }
+    return channel_->handshake();
+  };
+  return shake_hands(handshake, std::move(step));
+}
+
+Task<error_code> Stream::connect_tls(std::shared_ptr<const tls::ClientContext> context,
+                                     const std::string& host) {
+  channel_ = std::make_unique<tls::Channel>(std::move(context), socket_.native_handle(), host);
+  return shake_hands(nullptr, HandshakeStep([this] { return channel_->handshake(); }));
+}
+
+template <class Step>
+Task<error_code> Stream::shake_hands(Handshake* handshake, Step step) {
+  error_code ec;
+  State state = State::broken;
+  auto work = [&] { state = step(); };
+  for (;;) {
+    if (!socket_.is_open()) co_return error_code(asio::error::operation_aborted);
+    if (handshake == nullptr) {
+      work();
+    } else if (!co_await handshake->step(work) || !socket_.is_open()) {
+      co_return error_code(asio::error::operation_aborted);
+    }
+    if (state == State::done) co_return error_code{};
+    if (state == State::ended || state == State::broken)
+      co_return error_code(asio::error::connection_aborted);
+    co_await socket_.async_wait(wanted_by(state), into(ec));
+    if (ec) co_return error_code(asio::error::operation_aborted);
+  }
+}
+
+std::string_view Stream::last_error() const {
+  return channel_ ? std::string_view(channel_->last_error()) : std::string_view{};
+}
+
+Socket::wait_type Stream::wanted_by(State state) const {
+  return state == State::wants_write ? Socket::wait_write : Socket::wait_read;
+}
+
+std::size_t Stream::try_read(asio::mutable_buffer to, error_code& ec) {
+  if (!channel_) return socket_.read_some(to, ec);
+  ec = asio::error::would_block;  // the waiting operation handles what is left
+  return 0;
+}
+
+/// Sends without waiting. would_block if bytes are left; possibly none was sent.
+std::size_t Stream::write_some(std::string_view data, error_code& ec) {
+  if (!channel_) {
+    const std::size_t sent = socket_.write_some(bytes_of(data), ec);
+    return ec ? 0 : sent;
+  }
+  if (!socket_.is_open()) {  // another connection may use its descriptor by now
+    ec = asio::error::bad_descriptor;
+    return 0;
+  }
+  const auto step = channel_->write(data);
+  if (step.state == State::ended || step.state == State::broken) {
+    ec = asio::error::broken_pipe;
+  } else if (step.state != State::done) {
+    write_waits_for_ = wanted_by(step.state);
+    ec = asio::error::would_block;
+  }
+  return step.bytes;
+}
+
+void Stream::try_write(std::string_view data, error_code& ec) {
+  ec = {};
+  if (!unsent_.empty()) return void(unsent_.append(data));
+  const std::size_t sent = write_some(data, ec);
+  if (ec && ec != asio::error::would_block) return;
+  ec = {};
+  if (sent < data.size()) unsent_.assign(data.substr(sent));
+}
+
+Task<error_code> Stream::flush() {
+  const error_code ec = co_await write(unsent_);
+  unsent_ = {};  // rarely needed, and up to 64 KiB
+  co_return ec;
+}
+
+/// Waits for room and then sends. An operation that sends part after part cannot be cancelled
+/// between two parts.
+Task<error_code> Stream::write(std::string_view data) {
+  error_code ec;
+  for (;;) {
+    if (!socket_.is_open()) co_return error_code(asio::error::operation_aborted);
+    data.remove_prefix(write_some(data, ec));
+    if (ec && ec != asio::error::would_block) co_return ec;
+    if (data.empty()) co_return error_code{};
+    co_await socket_.async_wait(write_waits_for_, into(ec));
+    if (ec) co_return ec;
+  }
+}
+
+std::size_t Stream::peek(asio::mutable_buffer to, error_code& ec) {
+  const ssize_t got =
+      ::recv(socket_.native_handle(), to.data(), to.size(), MSG_PEEK | MSG_DONTWAIT);
+  ec = {};
+  if (got == 0) ec = asio::error::eof;
+  if (got < 0) ec = error_code(errno, boost::system::system_category());
+  return got < 0 ? 0 : static_cast<std::size_t>(got);
+}
+
+void Stream::wait_for_bytes(std::size_t count) {
+  error_code ec;
+  socket_.set_option(asio::socket_base::receive_low_watermark(static_cast<int>(count)), ec);
+}
+
+bool Stream::has_left() {
+  pollfd look{socket_.native_handle(), POLLRDHUP, 0};
+  return ::poll(&look, 1, 0) > 0;
+}
+
+bool Stream::is_quiet() {
+  if (channel_) return channel_->is_quiet();
+  return peek_byte(socket_) < 0 && would_block();
+}
+
+bool Stream::has_ended() {
+  if (!socket_.is_open()) return true;
+  if (channel_) {
+    const State state = channel_->look();
+    return state == State::ended || state == State::broken;
+  }
+  const ssize_t got = peek_byte(socket_);
+  return got == 0 || (got < 0 && !would_block());
+}
+
+bool Stream::has_unread() {
+  return (channel_ && channel_->holds_unread()) || peek_byte(socket_) > 0;
+}
+
+void Stream::cancel() {
+  ++cancels_;
+  error_code ec;
+  socket_.cancel(ec);
+}
+
+void Stream::shutdown_send() {
+  if (!socket_.is_open()) return;
+  if (channel_) channel_->end();
+  error_code ec;
+  socket_.shutdown(Socket::shutdown_send, ec);
+}
+
+void Stream::reset() {
+  error_code ec;
+  socket_.set_option(asio::socket_base::linger(true, 0), ec);
+  close();
+}
+
+void Stream::take_back() {
+  is_lent_ = false;
+  if (is_closing_) close();
+}
+
+void Stream::close() {
+  if (is_lent_) return void(is_closing_ = true);
+  error_code ec;
+  socket_.close(ec);
+}
+
+}  // namespace weir::loop

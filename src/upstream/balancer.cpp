@@ -1,0 +1,50 @@
+#include "upstream/balancer.hpp"
+
+namespace weir::upstream {
+
+Balancer::Balancer(Balance balance, const std::vector<Server>& servers) : balance_(balance) {
+  for (const auto& server : servers)
+    shares_.push_back({.weight = server.weight});
+}
+
+std::optional<std::size_t> Balancer::choose(const ServerSet& eligible,
+                                            std::span<const std::uint32_t> active) {
+  if (balance_ == Balance::round_robin) return next_in_turn(eligible);
+  return next_in_turn(least_busy(eligible, active));
+}
+
+ServerSet Balancer::least_busy(const ServerSet& eligible,
+                               std::span<const std::uint32_t> active) const {
+  ServerSet level;
+  std::size_t best = 0;
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    if (!eligible[i]) continue;
+    // active / weight, compared without dividing
+    const std::int64_t mine = active[i] * shares_[best].weight;
+    const std::int64_t its = active[best] * shares_[i].weight;
+    if (level.none() || mine < its) {
+      level.reset();
+      best = i;
+    } else if (mine > its) {
+      continue;
+    }
+    level.set(i);
+  }
+  return level;
+}
+
+std::optional<std::size_t> Balancer::next_in_turn(const ServerSet& eligible) {
+  std::optional<std::size_t> richest;
+  std::int64_t credited = 0;
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    if (!eligible[i]) continue;
+    Share& share = shares_[i];
+    share.credit += share.weight;
+    credited += share.weight;
+    if (!richest || share.credit > shares_[*richest].credit) richest = i;
+  }
+  if (richest) shares_[*richest].credit -= credited;
+  return richest;
+}
+
+}  // namespace weir::upstream

@@ -1,0 +1,211 @@
+#include "http/forwarded_head.hpp"
+
+#include "catch.hpp"
+#include "http/head_parser.hpp"
+
+using namespace weir::http;
+using weir::IpAddress;
+
+namespace {
+
+const FieldGuard guard{{.client_field = "cf-connecting-ip"}};
+
+/// A request whose head is `text`, ready to be forwarded.
+struct Forwarded {
+  explicit Forwarded(std::string text) : head(std::move(text)) {
+    const auto line = parse_request_head(head, request.fields);
+    REQUIRE(line.has_value());
+    request.view.method = line->method;
+    request.view.target = line->target;
+    request.view.version_minor = static_cast<std::uint8_t>(line->version % 10);
+    request.view.fields = request.fields;
+    request.connection = connection_options(request.fields);
+    client.keep_alive = !wants_close(request.view.version_minor, request.connection);
+    client.version_minor = request.view.version_minor;
+    const auto framing = request_framing(request.view);
+    REQUIRE(framing.has_value());
+    request.framing = *framing;
+    request.is_framed = true;
+    request.peer = IpAddress::v4({192, 0, 2, 7});
+  }
+  std::string to_upstream(bool trusted = false) {
+    std::string out;
+    request.peer_is_trusted = trusted;
+    append_request_head(out, request, {.guard = guard, .via = "weir-1", .authority = "up.example"});
+    return out;
+  }
+  std::string to_client(const std::string& response, bool& chunk) {
+    std::vector<FieldView> fields;
+    const auto line = parse_response_head(response, fields);
+    REQUIRE(line.has_value());
+    const auto connection = connection_options(fields);
+    const auto body = response_framing(request.view.method, line->status,
+                                       static_cast<std::uint8_t>(line->version % 10), fields);
+    REQUIRE(body.has_value());
+    std::string out;
+    append_response_head(out,
+                         {.line = *line, .fields = fields, .connection = connection, .body = *body},
+                         client, "Sun, 06 Nov 1994 08:49:37 GMT");
+    chunk = is_chunked_for(client, body->kind);
+    return out;
+  }
+
+  std::string head;
+  ReceivedRequest request;
+  ClientHop client;
+};
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("H1 H3: fields of this hop stay here, all others go on in their order") {
+  Forwarded request(
+      "POST /a//b/../c?%41=%zz HTTP/1.1\r\nHost: api.example:81\r\nConnection: X-A, close\r\nX-A: "
+      "1\r\nX-B: 2\r\n"
+      "Keep-Alive: 5\r\nProxy-Connection: x\r\nTE: trailers\r\nUpgrade: h2c\r\nX-B: "
+      "3\r\nContent-Length: 4\r\n\r\n");
+  CHECK(request.to_upstream() ==
+        "POST /a//b/../c?%41=%zz HTTP/1.1\r\nHost: api.example:81\r\nX-B: 2\r\nX-B: "
+        "3\r\nContent-Length: 4\r\n"
+        "Via: 1.1 weir-1\r\nX-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: "
+        "http\r\nX-Forwarded-Host: api.example:81\r\n\r\n");
+}
+
+TEST_CASE("forwarding fields of an untrusted peer are dropped, those of a trusted one are kept") {
+  Forwarded request(
+      "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 10.0.0.1\r\nx-forwarded-for: "
+      "10.0.0.2\r\nX-Forwarded-Proto: https\r\n"
+      "X-Forwarded-Host: public.example\r\nForwarded: for=10.0.0.1\r\n\r\n");
+  const std::string untrusted = request.to_upstream(false);
+  CHECK(contains(untrusted, "X-Forwarded-For: 192.0.2.7\r\n"));
+  CHECK(contains(untrusted, "X-Forwarded-Proto: http\r\n"));
+  CHECK(contains(untrusted, "X-Forwarded-Host: a\r\n"));
+  CHECK_FALSE(contains(untrusted, "10.0.0."));
+  const std::string trusted = request.to_upstream(true);
+  CHECK(contains(trusted, "X-Forwarded-For: 10.0.0.1, 10.0.0.2, 192.0.2.7\r\n"));
+  CHECK(contains(trusted, "X-Forwarded-Proto: https\r\n"));
+  CHECK(contains(trusted, "X-Forwarded-Host: public.example\r\n"));
+  CHECK(contains(trusted, "Forwarded: for=10.0.0.1\r\n"));
+}
+
+TEST_CASE(
+    "what only a trusted peer may say about another request or client is dropped if another says "
+    "it") {
+  for (const char* name :
+       {"X-Forwarded-Port", "x-forwarded-uri", "X-Forwarded-Method", "X-Forwarded-Prefix",
+        "X-Original-URI", "X-ORIGINAL-METHOD", "X-Real-IP", "CF-Connecting-IP"}) {
+    INFO(name);
+    const std::string line = std::string(name) + ": said\r\n";
+    Forwarded request("GET / HTTP/1.1\r\nHost: a\r\n" + line + "\r\n");
+    CHECK_FALSE(contains(request.to_upstream(false), "said"));
+    CHECK(contains(request.to_upstream(true), line));
+  }
+  Forwarded others(
+      "GET / HTTP/1.1\r\nHost: a\r\nX-Forwardeds: 1\r\nX-Originals: 2\r\nX-Real: 3\r\n\r\n");
+  CHECK(contains(others.to_upstream(false), "X-Forwardeds: 1\r\nX-Originals: 2\r\nX-Real: 3\r\n"));
+}
+
+TEST_CASE("H8 H16: Via names the version received, our own version goes out") {
+  Forwarded request("GET / HTTP/1.0\r\nVia: 1.0 other\r\n\r\n");
+  const std::string head = request.to_upstream();
+  CHECK(contains(head, "GET / HTTP/1.1\r\nHost: up.example\r\n"));
+  CHECK(contains(head, "Via: 1.0 other\r\nVia: 1.0 weir-1\r\n"));
+}
+
+TEST_CASE("a chunked request goes on chunked") {
+  Forwarded request("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+  const std::string head = request.to_upstream();
+  CHECK(contains(head, "Transfer-Encoding: chunked\r\n\r\n"));
+  CHECK(head.find("Transfer-Encoding") == head.rfind("Transfer-Encoding"));
+}
+
+TEST_CASE("H18: Max-Forwards of OPTIONS is one less") {
+  const auto line = [](const std::string& method, const std::string& value) {
+    const std::string head =
+        Forwarded(method + " / HTTP/1.1\r\nHost: a\r\nMax-Forwards: " + value + "\r\n\r\n")
+            .to_upstream();
+    const auto at = head.find("Max-Forwards: ");
+    return head.substr(at, head.find('\r', at) - at);
+  };
+  CHECK(line("OPTIONS", "3") == "Max-Forwards: 2");
+  CHECK(line("GET", "3") == "Max-Forwards: 3");
+}
+
+TEST_CASE("P7: TE is said anew if it was said to us") {
+  const std::string both = "GET / HTTP/1.1\r\nHost: a\r\nTE: gzip, trailers\r\nConnection: te\r\n";
+  CHECK(contains(Forwarded(both + "\r\n").to_upstream(), "TE: trailers\r\nConnection: TE\r\n"));
+  CHECK_FALSE(contains(Forwarded("GET / HTTP/1.1\r\nHost: a\r\nTE: trailers\r\n\r\n").to_upstream(),
+                       "TE:"));
+}
+
+TEST_CASE("E1: an expectation of HTTP/1.0 is not passed on") {
+  CHECK_FALSE(
+      contains(Forwarded("PUT / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n")
+                   .to_upstream(),
+               "Expect"));
+  CHECK(contains(
+      Forwarded("PUT / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n")
+          .to_upstream(),
+      "Expect"));
+}
+
+TEST_CASE("H2 H6 H15: an answer keeps its lines, loses its hop and gains a Date and the limits") {
+  Forwarded request("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  request.client.limit_fields = "RateLimit: \"p\";r=1\r\n";
+  bool chunk = true;
+  CHECK(request.to_client("HTTP/1.0 200 Fine\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nConnection: "
+                          "x-h\r\nX-H: 1\r\nContent-Length: 3\r\n\r\n",
+                          chunk) ==
+        "HTTP/1.1 200 Fine\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nContent-Length: 3\r\nDate: Sun, 06 "
+        "Nov 1994 08:49:37 GMT\r\n"
+        "RateLimit: \"p\";r=1\r\n\r\n");
+  CHECK_FALSE(chunk);
+}
+
+TEST_CASE("the limits that are told take the place of the upstream's of the same name") {
+  const std::string response =
+      "HTTP/1.1 200 OK\r\nDate: d\r\nRATELIMIT: \"up\";r=9\r\nRateLimit-Limit: 9\r\n"
+      "X-RateLimit-Limit: 8\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n";
+  Forwarded request("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  bool chunk = false;
+  CHECK(request.to_client(response, chunk) ==
+        "HTTP/1.1 200 OK\r\nDate: d\r\nRATELIMIT: \"up\";r=9\r\nRateLimit-Limit: 9\r\n"
+        "X-RateLimit-Limit: 8\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n");
+  request.client.limit_fields = "RateLimit: \"p\";r=1\r\nRateLimit-Limit: 2\r\n";
+  CHECK(request.to_client(response, chunk) ==
+        "HTTP/1.1 200 OK\r\nDate: d\r\nX-RateLimit-Limit: 8\r\nRetry-After: 7\r\n"
+        "Content-Length: 0\r\nRateLimit: \"p\";r=1\r\nRateLimit-Limit: 2\r\n\r\n");
+}
+
+TEST_CASE(
+    "P5: a body without length is chunked for HTTP/1.1 and ends with the connection for HTTP/1.0") {
+  const std::string until_close = "HTTP/1.1 200 OK\r\nDate: d\r\n\r\n";
+  const std::string chunked = "HTTP/1.1 200 OK\r\nDate: d\r\nTransfer-Encoding: chunked\r\n\r\n";
+  bool chunk = false;
+  for (const auto& response : {until_close, chunked}) {
+    Forwarded current("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    CHECK(current.to_client(response, chunk) ==
+          "HTTP/1.1 200 OK\r\nDate: d\r\nTransfer-Encoding: chunked\r\n\r\n");
+    CHECK(chunk);
+    Forwarded old("GET / HTTP/1.0\r\n\r\n");
+    CHECK(old.to_client(response, chunk) ==
+          "HTTP/1.1 200 OK\r\nDate: d\r\nConnection: close\r\n\r\n");
+    CHECK_FALSE(chunk);
+  }
+}
+
+TEST_CASE("P1: lengths of answers without a body") {
+  bool chunk = true;
+  Forwarded head("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
+  CHECK(contains(head.to_client("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", chunk),
+                 "Content-Length: 5\r\n"));
+  CHECK_FALSE(chunk);
+  Forwarded get("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  CHECK(contains(get.to_client("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", chunk),
+                 "Content-Length: 5\r\n"));
+  CHECK_FALSE(contains(get.to_client("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", chunk),
+                       "Content-Length"));
+}
