@@ -12,35 +12,22 @@
 #include <cstdint>
 #include <limits>
 
+#include <boost/intrusive/list.hpp>
+
 namespace weir {
 
 /// Base class of objects that have a deadline. Leaves its wheel when destroyed.
-class Deadline {
+class Deadline : public boost::intrusive::list_base_hook<
+                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
   Deadline() = default;
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;
-  ~Deadline() { unlink(); }
 
  private:
   friend class DeadlineWheel;
   static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-  bool linked() const { return next_ != this; }
-  void unlink() {
-    prev_->next_ = next_;
-    next_->prev_ = prev_;
-    prev_ = next_ = this;
-  }
-  void link_before(Deadline& position) {
-    prev_ = position.prev_;
-    next_ = &position;
-    prev_->next_ = this;
-    position.prev_ = this;
-  }
-
-  Deadline* prev_ = this;
-  Deadline* next_ = this;
   std::uint64_t due_ = never;  ///< the tick at which it fires
   std::uint64_t hung_at_ = 0;  ///< the tick whose slot it is in
 };
@@ -53,7 +40,7 @@ class DeadlineWheel {
   /// deadline.
   void arm(Deadline& deadline, std::uint64_t ticks) {
     deadline.due_ = now_ + ticks + 1;
-    if (!deadline.linked() || deadline.due_ < deadline.hung_at_) hang(deadline);
+    if (!deadline.is_linked() || deadline.due_ < deadline.hung_at_) hang(deadline);
   }
   void disarm(Deadline& deadline) { deadline.due_ = Deadline::never; }
 
@@ -63,11 +50,11 @@ class DeadlineWheel {
   void advance(std::uint64_t to, Fire&& fire) {
     while (now_ < to) {
       ++now_;
-      Deadline passed;
-      splice(slot(now_), passed);
-      while (passed.linked()) {
-        Deadline& first = *passed.next_;
-        first.unlink();
+      Slot passed;
+      passed.swap(slot(now_));
+      while (!passed.empty()) {
+        Deadline& first = passed.front();
+        passed.pop_front();
         if (first.due_ <= now_) {
           first.due_ = Deadline::never;
           fire(first);
@@ -80,21 +67,17 @@ class DeadlineWheel {
 
  private:
   static constexpr std::size_t slot_count = 1024;
+  using Slot = boost::intrusive::list<Deadline, boost::intrusive::constant_time_size<false>>;
 
-  Deadline& slot(std::uint64_t tick) { return slots_[tick % slot_count]; }
+  Slot& slot(std::uint64_t tick) { return slots_[tick % slot_count]; }
   void hang(Deadline& deadline) {
     const std::uint64_t horizon = now_ + slot_count - 1;
     deadline.unlink();
     deadline.hung_at_ = deadline.due_ < horizon ? deadline.due_ : horizon;
-    deadline.link_before(slot(deadline.hung_at_));
-  }
-  static void splice(Deadline& from, Deadline& to) {
-    if (!from.linked()) return;
-    to.link_before(from);
-    from.unlink();
+    slot(deadline.hung_at_).push_back(deadline);
   }
 
-  std::array<Deadline, slot_count> slots_;
+  std::array<Slot, slot_count> slots_;
   std::uint64_t now_ = 0;
 };
 
