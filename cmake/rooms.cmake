@@ -11,8 +11,10 @@ function(weir_precompile target set)
 endfunction()
 
 # weir_room(NAME USES room... [LIBRARIES target...]): src/NAME as the static library weir_NAME.
-# A room without sources yet is an interface library, so that the graph above stays whole.
+# A room without sources yet is an interface library, so that the graph above stays whole. The global property
+# weir_rooms lists all rooms in their order.
 function(weir_room name)
+  set_property(GLOBAL APPEND PROPERTY weir_rooms ${name})
   cmake_parse_arguments(ROOM "" "" "USES;LIBRARIES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   list(TRANSFORM ROOM_USES PREPEND weir_)
