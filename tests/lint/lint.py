@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Checks of the sources as text: python3 tests/lint/lint.py [CHECK...]
 
-layers   a room includes the rooms that its weir_room() line in CMakeLists.txt names and no others;
-         the pure rooms include neither I/O nor logging nor a clock
-lengths  no source file is longer than 450 lines
-paths    no file names a path of one person's machine
+layers      a room includes the rooms that its weir_room() line in CMakeLists.txt names and no others;
+            the pure rooms include neither I/O nor logging nor a clock
+lengths     no source file is longer than 450 lines
+paths       no file names a path of one person's machine
+documents   lists in the documents (decisions, rooms, failures, metrics, recipes) agree with the tree
 
 All of them by default. Prints FILE:LINE: message, and exits 1 if there is anything to print.
 """
@@ -14,7 +15,9 @@ import re
 import subprocess
 import sys
 
+import documents
 import layers
+from tree import Tree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LONGEST = 450
@@ -61,7 +64,16 @@ def check_paths():
                 yield f"{name}:{number}: names the path {found.group(1)} of one machine"
 
 
-CHECKS = {"layers": check_layers, "lengths": check_lengths, "paths": check_paths}
+def tree():
+    paths = {name: path for path, name in tracked_files()}
+    return Tree(paths, lambda name: paths[name].read_text(encoding="utf-8", errors="replace"))
+
+
+def check_documents():
+    yield from documents.check(tree())
+
+
+CHECKS = {"layers": check_layers, "lengths": check_lengths, "paths": check_paths, "documents": check_documents}
 
 
 def main(names):

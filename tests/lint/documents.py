@@ -1,0 +1,367 @@
+"""Lists in the documents that repeat a part of the tree: the index of decisions, the table of rooms, the tables of
+failures and timeouts, the metrics, the fields of the access log, and the recipes of CONTRIBUTING.md. Each is compared
+with the tree, and so are the places in the tree that list the rooms."""
+
+import re
+
+import layers
+from tree import line_of
+
+CONTRIBUTING = "CONTRIBUTING.md"
+LIFE = "docs/life-of-a-request.md"
+OPERATIONS = "docs/operations.md"
+DECISIONS = "docs/adr/README.md"
+
+CODE_SPAN = re.compile(r"`([^`]+)`")
+
+
+# Markdown
+
+def rows(text, *header):
+    """The rows of each table whose header begins with these cells: (line number, cells)."""
+    inside = False
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.startswith("|"):
+            inside = False
+            continue
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if cells[:len(header)] == list(header):
+            inside = True
+        elif inside and not set(cells[0]) <= set("-:"):
+            yield number, cells
+
+
+def spans(cell):
+    """The texts in backticks."""
+    return CODE_SPAN.findall(cell)
+
+
+def difference(found, expected):
+    """One sentence on how a list differs from the expected one; empty if it does not."""
+    missing = [name for name in expected if name not in found]
+    unknown = [name for name in found if name not in expected]
+    twice = sorted({name for name in found if found.count(name) > 1})
+    if missing:
+        return f"{', '.join(missing)} missing"
+    if unknown:
+        return f"{', '.join(unknown)} not in the tree"
+    if twice:
+        return f"{', '.join(twice)} listed twice"
+    if found != expected:
+        return f"the order is {', '.join(found)}; write {', '.join(expected)}"
+    return ""
+
+
+# docs/adr
+
+PAGE = re.compile(r"docs/adr/((\d{4})-[\w-]+\.md)")
+INDEX_ROW = re.compile(r"^\| \[(\d+)\]\(([^)]+)\) \| (.*?) \|$", re.MULTILINE)
+
+
+def check_decisions(tree):
+    pages = [match for match in map(PAGE.fullmatch, tree.below("docs/adr")) if match]
+    expected = []
+    for position, match in enumerate(pages, start=1):
+        name, (file, number) = match.group(0), match.groups()
+        heading = tree.text(name).splitlines()[0]
+        title = heading.removeprefix(f"# {number}: ")
+        if title == heading:
+            yield f"{name}:1: the first line is not '# {number}: TITLE'"
+        if int(number) != position:
+            yield f"{name}:1: has the number {number}; write {position:04}, so that there are no gaps"
+        expected.append((number, file, title))
+    index = tree.text(DECISIONS)
+    found = []
+    for match in INDEX_ROW.finditer(index):
+        found.append(match.groups())
+        if match.groups() not in expected:
+            number, file, title = match.groups()
+            yield (f"{DECISIONS}:{line_of(index, match.start())}: no page of docs/adr has the number {number}, "
+                   f"the file {file} and the title '{title}'")
+    for number, file, title in expected:
+        if (number, file, title) not in found:
+            yield f"{DECISIONS}:1: the line '| [{number}]({file}) | {title} |' is missing"
+    if sorted(set(found)) != found:
+        yield f"{DECISIONS}:1: the lines are not in the order of their numbers, each once"
+
+
+# Rooms
+
+def reachable(room, edges):
+    """The room, and all rooms that it uses directly or through others."""
+    return {room}.union(*(reachable(other, edges) for other in edges.get(room, set()) - {room}))
+
+
+def nearest(room, edges):
+    """The rooms that a room uses, without those that it also uses through another one."""
+    used = edges[room] - {room}
+    return {other for other in used if not any(other in reachable(between, edges) for between in used - {other})}
+
+
+def check_room_table(tree):
+    edges = layers.edges(tree.text("CMakeLists.txt"))
+    table = list(rows(tree.text(CONTRIBUTING), "room", "content", "uses"))
+    listed = [room for _, cells in table for room in spans(cells[0])]
+    differs = difference(listed, list(edges))
+    if differs:
+        yield f"{CONTRIBUTING}:{table[0][0] if table else 1}: table of rooms: {differs} (see CMakeLists.txt)"
+    for number, cells in table:
+        for room in spans(cells[0]):
+            expected = nearest(room, edges) if room in edges else set()
+            if set(spans(cells[2])) != expected:
+                yield (f"{CONTRIBUTING}:{number}: the nearest rooms that {room} uses are "
+                       f"{', '.join(sorted(expected)) or 'none'}")
+
+
+# Sentences that name the pure rooms.
+PURE_LISTS = (
+    (CONTRIBUTING, re.compile(r"((?:`\w+`(?:,| and)\s+)*`\w+`) are pure")),
+    ("docs/glossary.md", re.compile(r"\*\*pure room\*\* \|[^|]*?((?:`\w+`, )*`\w+`)")),
+)
+
+
+def check_pure_rooms(tree, pure=layers.PURE_ROOMS):
+    edges = layers.edges(tree.text("CMakeLists.txt"))
+    for room in pure:
+        if room not in edges:
+            yield f"tests/lint/layers.py:1: the pure room {room} has no weir_room() line in CMakeLists.txt"
+    for name, pattern in PURE_LISTS:
+        found = pattern.search(tree.text(name))
+        if not found:
+            yield f"{name}:1: does not list the pure rooms ({', '.join(pure)})"
+        elif set(spans(found.group(1))) != set(pure):
+            line = line_of(tree.text(name), found.start())
+            yield f"{name}:{line}: the pure rooms are {', '.join(pure)} (PURE_ROOMS of tests/lint/layers.py)"
+
+
+def check_room_tests(tree):
+    """tests/unit mirrors src."""
+    edges = layers.edges(tree.text("CMakeLists.txt"))
+    for room in sorted({name.split("/")[2] for name in tree.below("tests/unit") if name.count("/") > 2}):
+        if room not in edges:
+            yield f"tests/unit/{room}:1: is not a room, so its tests are not built"
+
+
+# Failures and phases
+
+# A word in the comment above a group of failures, and the party in the table.
+FAULTS = (("client", "client"), ("upstream", "upstream"), ("our", "Weir"))
+
+
+def enumeration(tree, name):
+    """(file, body) of an enumeration below src; ("", "") if there is none."""
+    pattern = re.compile(r"enum\s+class\s+%s\b[^{;]*\{(.*?)\};" % name, re.DOTALL)
+    for file in tree.below("src", ".hpp"):
+        found = pattern.search(tree.text(file))
+        if found:
+            return file, found.group(1)
+    return "", ""
+
+
+def enumerators(body):
+    """{name: the last comment that has a line of its own before it}."""
+    names, group = {}, ""
+    for line in body.splitlines():
+        code, _, comment = line.partition("//")
+        if comment and not code.strip():
+            group = comment.strip()
+        for part in code.split(","):
+            name = part.partition("=")[0].strip()
+            if name:
+                names[name] = group
+    return names
+
+
+def statuses(tree, source):
+    """The statuses in the array of answers, in order. An entry is {STATUS, "text"} or the name of a Refusal."""
+    body = re.search(r"answers\s*\{\{(.*?)\}\};", source, re.DOTALL)
+    found = []
+    for status, name in re.findall(r'\{(\d+),|^\s*((?:\w+::)*\w+),', body.group(1) if body else "", re.MULTILINE):
+        if name:
+            constant = re.compile(r"\bRefusal\s+%s\s*\{(\d+)" % name.rpartition("::")[2])
+            defined = [constant.search(tree.text(file)) for file in tree.below("src", ".hpp", ".cpp")]
+            status = next((match.group(1) for match in defined if match), name)
+        found.append(status)
+    return found
+
+
+def check_failures(tree):
+    file, body = enumeration(tree, "Failure")
+    groups = enumerators(body)
+    source = file.replace(".hpp", ".cpp")
+    answers = statuses(tree, tree.text(source)) if tree.has(source) else []
+    if not groups or len(answers) != len(groups):
+        yield (f"{source or 'src'}:1: cannot compare failures: {len(groups)} enumerators of Failure, "
+               f"{len(answers)} entries of 'answers' in the .cpp beside it")
+        return
+    table = list(rows(tree.text(LIFE), "`Failure`", "fault", "answer"))
+    differs = difference([name for _, cells in table for name in spans(cells[0])],
+                         [name for name in groups if name != "none"])
+    if differs:
+        yield f"{LIFE}:{table[0][0] if table else 1}: table of failures: {differs} (see {file})"
+    status_of = dict(zip(groups, answers))
+    for number, cells in table:
+        name = spans(cells[0])[0]
+        if name not in groups:
+            continue
+        fault = next((party for word, party in FAULTS if word in groups[name]), groups[name])
+        if cells[1] != fault:
+            yield f"{LIFE}:{number}: {file} lists {name} as a failure of '{fault}'"
+        expected = "none" if status_of[name] == "0" else status_of[name]
+        if not re.match(rf"{expected}\b", cells[2]):
+            yield f"{LIFE}:{number}: {source} answers {name} with {expected}"
+
+
+def check_phases(tree):
+    file, body = enumeration(tree, "Phase")
+    table = list(rows(tree.text(LIFE), "phase", "`Phase`"))
+    listed = {name for _, cells in table for name in spans(cells[1])}
+    differs = difference(sorted(listed), sorted(enumerators(body)))
+    if differs:
+        yield f"{LIFE}:{table[0][0] if table else 1}: table of timeouts: {differs} (see {file or 'enum class Phase'})"
+
+
+# What operators read
+
+def metrics(tree):
+    """{name: type} of the metrics that src/admin writes."""
+    found = {}
+    for file in tree.below("src/admin", ".cpp"):
+        text = tree.text(file)
+        found.update(re.findall(r'\bfamily\(\s*"(\w+)",\s*"(\w+)"', text))
+        found.update((name, "counter") for name in re.findall(r'\bcounter\(\s*"(\w+)"', text))
+    return found
+
+
+def check_metrics(tree):
+    written = metrics(tree)
+    listed = {}
+    for number, cells in rows(tree.text(OPERATIONS), "name", "type"):
+        listed.update((name, (number, cells[1])) for name in spans(cells[0]))
+    differs = difference(sorted(listed), sorted(written))
+    if differs:
+        yield f"{OPERATIONS}:1: table of metrics: {differs} (see src/admin)"
+    for name in sorted(listed.keys() & written.keys()):
+        number, kind = listed[name]
+        if kind != written[name]:
+            yield f"{OPERATIONS}:{number}: {name} is a {written[name]}"
+
+
+def check_error_kinds(tree):
+    """The kinds of a metric are the errors of store::Error."""
+    file, body = enumeration(tree, "Error")
+    kinds = [name for name in enumerators(body) if name != "none"]
+    for number, cells in rows(tree.text(OPERATIONS), "name", "type"):
+        if "`weir_store_errors_total`" in cells[0]:
+            differs = difference(spans(cells[3].partition("Kinds:")[2]), kinds)
+            if differs:
+                yield f"{OPERATIONS}:{number}: kinds: {differs} (see {file or 'enum class Error'})"
+
+
+def check_access_log(tree):
+    file = next((name for name in tree.below("src", "/access_log.cpp")), "")
+    written = re.findall(r'[{,]"(\w+)":\)"', tree.text(file)) if file else []
+    text = tree.text(OPERATIONS)
+    position = text.find("## Access log")
+    table = [cells for number, cells in rows(text, "field") if number > line_of(text, position)]
+    differs = difference([name for cells in table for name in spans(cells[0])], written)
+    if differs or not written:
+        yield (f"{OPERATIONS}:{line_of(text, position)}: table of access log fields: {differs or 'no fields found'} "
+               f"(see {file or 'access_log.cpp'})")
+
+
+# Recipes
+
+def camel(name):
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
+def algorithms(tree):
+    """The algorithms, each with its spellings."""
+    return [(name, camel(name)) for name in enumerators(enumeration(tree, "Algorithm")[1])]
+
+
+def identities(tree):
+    """The alternatives of identity::Source, each with its spellings: header, FromHeader."""
+    for file in tree.below("src/identity", ".hpp"):
+        found = re.search(r"struct Source \{\s*std::variant<([^>]*)>", tree.text(file))
+        if found:
+            types = [part.strip() for part in found.group(1).split(",")]
+            return [(re.sub(r"(?<!^)(?=[A-Z])", "_", name.removeprefix("From")).lower(), name) for name in types]
+    return []
+
+
+RECIPES = {"Adding an algorithm": algorithms, "Adding an identity source": identities}
+STEP = re.compile(r"^\d+\. (.*?)(?=^\d+\. |^#|^$|\Z)", re.MULTILINE | re.DOTALL)
+# The files at the start of a step, up to a colon.
+PLACES = re.compile(r"((?:`[\w./*-]+`(?:,| and)\s+)*`[\w./*-]+`):\s")
+
+
+def section(text, heading):
+    """(position, text) of a section with a heading of the second level."""
+    found = re.search(rf"^## {re.escape(heading)}$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    return (found.start(1), found.group(1)) if found else (0, "")
+
+
+def places(recipe):
+    """(position, file) for every file that a step of the recipe begins with: what is added must be there."""
+    for step in STEP.finditer(recipe):
+        leading = PLACES.match(step.group(1))
+        for name in spans(leading.group(1)) if leading else ():
+            yield step.start(), name
+
+
+def check_recipe(tree, heading, kinds):
+    text = tree.text(CONTRIBUTING)
+    start, recipe = section(text, heading)
+    found = list(places(recipe))
+    if not found or not kinds:
+        yield (f"{CONTRIBUTING}:{line_of(text, start)}: '{heading}': {len(found)} places and {len(kinds)} names to "
+               "compare")
+    for position, place in found:
+        where = f"{CONTRIBUTING}:{line_of(text, start + position)}: '{heading}' names {place}"
+        files = {spellings: place.replace("NAME", spellings[0]) for spellings in kinds}
+        for file in dict.fromkeys(files.values()):
+            if not tree.has(file):
+                yield f"{where}: {file} does not exist"
+        for spellings, file in files.items():
+            if file == place and tree.has(file) and not mentions(tree.text(file), spellings):
+                yield f"{where}, which does not mention {spellings[0]}"
+
+
+def mentions(text, spellings):
+    """A name as a word, or as the first part of one: GcraState."""
+    return re.search(rf"(?<![A-Za-z_])(?:{'|'.join(spellings)})(?![a-z_])", text) is not None
+
+
+def check_recipes(tree):
+    for heading, kinds in RECIPES.items():
+        yield from check_recipe(tree, heading, kinds(tree))
+
+
+# Lists of files
+
+def check_index(tree):
+    """docs/README.md links to every document."""
+    index = tree.text("docs/README.md")
+    for name in tree.below("docs", ".md"):
+        if name.count("/") == 1 and name != "docs/README.md" and f"]({name.removeprefix('docs/')})" not in index:
+            yield f"docs/README.md:1: does not link to {name}"
+
+
+def check_fuzz_targets(tree):
+    files = tree.below("tests/fuzz", "_fuzz.cpp")
+    targets = [name.removeprefix("tests/fuzz/").removesuffix("_fuzz.cpp") for name in files]
+    table = list(rows(tree.text("docs/fuzzing.md"), "target", "input"))
+    differs = difference(sorted(name for _, cells in table for name in spans(cells[0])), sorted(targets))
+    if differs:
+        yield f"docs/fuzzing.md:{table[0][0] if table else 1}: table of targets: {differs} (see tests/fuzz)"
+
+
+CHECKS = (check_decisions, check_room_table, check_pure_rooms, check_room_tests, check_failures, check_phases,
+          check_metrics, check_error_kinds, check_access_log, check_recipes, check_index, check_fuzz_targets)
+
+
+def check(tree):
+    for one in CHECKS:
+        yield from one(tree)
