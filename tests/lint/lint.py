@@ -6,6 +6,7 @@ layers      a room includes the rooms that its weir_room() line in CMakeLists.tx
 lengths     no source file is longer than 450 lines
 paths       no file names a path of one person's machine
 documents   lists in the documents (decisions, rooms, failures, metrics, recipes) agree with the tree
+references  paths, names and links in the documents, and paths in comments, refer to something that exists
 
 All of them by default. Prints FILE:LINE: message, and exits 1 if there is anything to print.
 """
@@ -17,6 +18,7 @@ import sys
 
 import documents
 import layers
+import references
 from tree import Tree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -73,7 +75,12 @@ def check_documents():
     yield from documents.check(tree())
 
 
-CHECKS = {"layers": check_layers, "lengths": check_lengths, "paths": check_paths, "documents": check_documents}
+def check_references():
+    yield from references.check(tree())
+
+
+CHECKS = {"layers": check_layers, "lengths": check_lengths, "paths": check_paths, "documents": check_documents,
+          "references": check_references}
 
 
 def main(names):
