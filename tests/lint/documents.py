@@ -117,6 +117,8 @@ def check_room_table(tree):
 PURE_LISTS = (
     (CONTRIBUTING, re.compile(r"((?:`\w+`(?:,| and)\s+)*`\w+`) are pure")),
     ("docs/glossary.md", re.compile(r"\*\*pure room\*\* \|[^|]*?((?:`\w+`, )*`\w+`)")),
+    ("docs/adr/0001-the-store-owns-the-clock.md",
+     re.compile(r"((?:`\w+`(?:,| and)\s+)*`\w+`) must not read a clock")),
 )
 
 
@@ -339,6 +341,18 @@ def check_recipes(tree):
         yield from check_recipe(tree, heading, kinds(tree))
 
 
+NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+COUNT = re.compile(rf"\b({'|'.join(NUMBERS)}) algorithms\b", re.IGNORECASE)
+
+
+def check_number_of_algorithms(tree):
+    number = len(algorithms(tree))
+    for name in ("README.md", *tree.below("docs", ".md")):
+        for found in COUNT.finditer(tree.text(name)):
+            if NUMBERS.index(found.group(1).lower()) + 1 != number:
+                yield f"{name}:{line_of(tree.text(name), found.start())}: there are {number} algorithms"
+
+
 # Lists of files
 
 def check_index(tree):
@@ -359,7 +373,8 @@ def check_fuzz_targets(tree):
 
 
 CHECKS = (check_decisions, check_room_table, check_pure_rooms, check_room_tests, check_failures, check_phases,
-          check_metrics, check_error_kinds, check_access_log, check_recipes, check_index, check_fuzz_targets)
+          check_metrics, check_error_kinds, check_access_log, check_recipes, check_number_of_algorithms, check_index,
+          check_fuzz_targets)
 
 
 def check(tree):

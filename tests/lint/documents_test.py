@@ -71,10 +71,12 @@ FILES = {
     "CONTRIBUTING.md": CONTRIBUTING,
     "docs/README.md": "[a](algorithms.md) [b](fuzzing.md) [c](glossary.md) [d](life-of-a-request.md) "
                       "[e](operations.md)",
-    "docs/adr/0001-a.md": "# 0001: One\n",
+    "README.md": "Two algorithms.",
+    "docs/adr/0001-the-store-owns-the-clock.md": "# 0001: One\n`base` and\n`rules` must not read a clock.",
     "docs/adr/0002-b.md": "# 0002: Two\n",
-    "docs/adr/README.md": "| | |\n|---|---|\n| [0001](0001-a.md) | One |\n| [0002](0002-b.md) | Two |\n",
-    "docs/algorithms.md": "`gcra`, `leaky_bucket`",
+    "docs/adr/README.md": "| | |\n|---|---|\n| [0001](0001-the-store-owns-the-clock.md) | One |\n"
+                          "| [0002](0002-b.md) | Two |\n",
+    "docs/algorithms.md": "The two algorithms: `gcra`, `leaky_bucket`",
     "docs/fuzzing.md": "| target | input |\n|---|---|\n| `head` | bytes |\n",
     "docs/glossary.md": "| **pure room** | one without I/O: `base`, `rules` | layers.py |\n",
     "docs/life-of-a-request.md": LIFE,
@@ -174,13 +176,13 @@ class Decisions(DocumentsCase):
                           "title 'Two'", docs_adr_0002_b_md=None)
 
     def test_another_title(self):
-        found = complaints(documents.check_decisions, docs_adr_0001_a_md="# 0001: Uno\n")
+        found = complaints(documents.check_decisions, docs_adr_0001_the_store_owns_the_clock_md="# 0001: Uno\n")
         self.assertEqual(len(found), 2)
-        self.assertIn("| [0001](0001-a.md) | Uno |", found[1])
+        self.assertIn("| [0001](0001-the-store-owns-the-clock.md) | Uno |", found[1])
 
     def test_a_heading_without_its_number(self):
-        found = complaints(documents.check_decisions, docs_adr_0001_a_md="# One\n")
-        self.assertEqual(found[0], "docs/adr/0001-a.md:1: the first line is not '# 0001: TITLE'")
+        found = complaints(documents.check_decisions, docs_adr_0001_the_store_owns_the_clock_md="# One\n")
+        self.assertEqual(found[0], "docs/adr/0001-the-store-owns-the-clock.md:1: the first line is not '# 0001: TITLE'")
 
     def test_a_gap(self):
         files = dict(FILES, **{"docs/adr/0004-d.md": "# 0004: Four\n",
@@ -340,6 +342,15 @@ class Recipes(DocumentsCase):
         self.assert_found(documents.check_recipes,
                           "CONTRIBUTING.md:12: 'Adding an algorithm': 4 places and 0 names to compare",
                           src_rules_policy_hpp="")
+
+
+class NumberOfAlgorithms(DocumentsCase):
+    def test_is_the_same_everywhere(self):
+        self.assert_found(documents.check_number_of_algorithms, "README.md:2: there are 2 algorithms",
+                          README_md="One of\nthree algorithms.")
+        self.assert_found(documents.check_number_of_algorithms, "README.md:1: there are 1 algorithms",
+                          "docs/algorithms.md:1: there are 1 algorithms",
+                          src_rules_policy_hpp="enum class Algorithm { gcra };")
 
 
 class Lists(DocumentsCase):
