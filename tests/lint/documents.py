@@ -5,52 +5,14 @@ with the tree, and so are the places in the tree that list the rooms."""
 import re
 
 import layers
+from enumerations import enumeration, enumerators
+from markdown import difference, rows, spans
+from recipes import CONTRIBUTING, check_number_of_algorithms, check_recipes
 from tree import line_of
 
-CONTRIBUTING = "CONTRIBUTING.md"
 LIFE = "docs/life-of-a-request.md"
 OPERATIONS = "docs/operations.md"
 DECISIONS = "docs/adr/README.md"
-
-CODE_SPAN = re.compile(r"`([^`]+)`")
-
-
-# Markdown
-
-def rows(text, *header):
-    """The rows of each table whose header begins with these cells: (line number, cells)."""
-    inside = False
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.startswith("|"):
-            inside = False
-            continue
-        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-        if cells[:len(header)] == list(header):
-            inside = True
-        elif inside and not set(cells[0]) <= set("-:"):
-            yield number, cells
-
-
-def spans(cell):
-    """The texts in backticks."""
-    return CODE_SPAN.findall(cell)
-
-
-def difference(found, expected):
-    """One sentence on how a list differs from the expected one; empty if it does not."""
-    missing = [name for name in expected if name not in found]
-    unknown = [name for name in found if name not in expected]
-    twice = sorted({name for name in found if found.count(name) > 1})
-    if missing:
-        return f"{', '.join(missing)} missing"
-    if unknown:
-        return f"{', '.join(unknown)} not in the tree"
-    if twice:
-        return f"{', '.join(twice)} listed twice"
-    if found != expected:
-        return f"the order is {', '.join(found)}; write {', '.join(expected)}"
-    return ""
-
 
 # docs/adr
 
@@ -150,30 +112,6 @@ def check_room_tests(tree):
 FAULTS = (("client", "client"), ("upstream", "upstream"), ("our", "Weir"))
 
 
-def enumeration(tree, name):
-    """(file, body) of an enumeration below src; ("", "") if there is none."""
-    pattern = re.compile(r"enum\s+class\s+%s\b[^{;]*\{(.*?)\};" % name, re.DOTALL)
-    for file in tree.below("src", ".hpp"):
-        found = pattern.search(tree.text(file))
-        if found:
-            return file, found.group(1)
-    return "", ""
-
-
-def enumerators(body):
-    """{name: the last comment that has a line of its own before it}."""
-    names, group = {}, ""
-    for line in body.splitlines():
-        code, _, comment = line.partition("//")
-        if comment and not code.strip():
-            group = comment.strip()
-        for part in code.split(","):
-            name = part.partition("=")[0].strip()
-            if name:
-                names[name] = group
-    return names
-
-
 def statuses(tree, source):
     """The statuses in the array of answers, in order. An entry is {STATUS, "text"} or the name of a Refusal."""
     body = re.search(r"answers\s*\{\{(.*?)\}\};", source, re.DOTALL)
@@ -260,6 +198,25 @@ def check_error_kinds(tree):
                 yield f"{OPERATIONS}:{number}: kinds: {differs} (see {file or 'enum class Error'})"
 
 
+OUTCOMES = re.compile(r'outcomes\{\{((?:(?!\}\};).)*)\}\};\s*out\.family\(\s*"(\w+)"', re.DOTALL)
+
+
+def check_outcomes(tree):
+    """Each value of the label `outcome`, and each word in two fields of the access log, is in the row that has it."""
+    deciders = enumerators(enumeration(tree, "Decider")[1])
+    expected = {"decision": enumerators(enumeration(tree, "AccessDecision")[1]), "store": deciders,
+                "weir_decision_duration_seconds": deciders}
+    for file in tree.below("src/admin", ".cpp"):
+        for values, metric in OUTCOMES.findall(tree.text(file)):
+            expected[metric] = re.findall(r'\{"(\w+)"', values)
+    text = tree.text(OPERATIONS)
+    for number, cells in [*rows(text, "name", "type"), *rows(text, "field")]:
+        for name in spans(cells[0]):
+            missing = [value for value in expected.get(name, ()) if value not in (*spans(cells[-1]), "none")]
+            if missing:
+                yield f"{OPERATIONS}:{number}: {name} can be {', '.join(missing)}"
+
+
 def check_access_log(tree):
     file = next((name for name in tree.below("src", "/access_log.cpp")), "")
     written = re.findall(r'[{,]"(\w+)":\)"', tree.text(file)) if file else []
@@ -270,87 +227,6 @@ def check_access_log(tree):
     if differs or not written:
         yield (f"{OPERATIONS}:{line_of(text, position)}: table of access log fields: {differs or 'no fields found'} "
                f"(see {file or 'access_log.cpp'})")
-
-
-# Recipes
-
-def camel(name):
-    return "".join(word.capitalize() for word in name.split("_"))
-
-
-def algorithms(tree):
-    """The algorithms, each with its spellings."""
-    return [(name, camel(name)) for name in enumerators(enumeration(tree, "Algorithm")[1])]
-
-
-def identities(tree):
-    """The alternatives of identity::Source, each with its spellings: header, FromHeader."""
-    for file in tree.below("src/identity", ".hpp"):
-        found = re.search(r"struct Source \{\s*std::variant<([^>]*)>", tree.text(file))
-        if found:
-            types = [part.strip() for part in found.group(1).split(",")]
-            return [(re.sub(r"(?<!^)(?=[A-Z])", "_", name.removeprefix("From")).lower(), name) for name in types]
-    return []
-
-
-RECIPES = {"Adding an algorithm": algorithms, "Adding an identity source": identities}
-STEP = re.compile(r"^\d+\. (.*?)(?=^\d+\. |^#|^$|\Z)", re.MULTILINE | re.DOTALL)
-# The files at the start of a step, up to a colon.
-PLACES = re.compile(r"((?:`[\w./*-]+`(?:,| and)\s+)*`[\w./*-]+`):\s")
-
-
-def section(text, heading):
-    """(position, text) of a section with a heading of the second level."""
-    found = re.search(rf"^## {re.escape(heading)}$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
-    return (found.start(1), found.group(1)) if found else (0, "")
-
-
-def places(recipe):
-    """(position, file) for every file that a step of the recipe begins with: what is added must be there."""
-    for step in STEP.finditer(recipe):
-        leading = PLACES.match(step.group(1))
-        for name in spans(leading.group(1)) if leading else ():
-            yield step.start(), name
-
-
-def check_recipe(tree, heading, kinds):
-    text = tree.text(CONTRIBUTING)
-    start, recipe = section(text, heading)
-    found = list(places(recipe))
-    if not found or not kinds:
-        yield (f"{CONTRIBUTING}:{line_of(text, start)}: '{heading}': {len(found)} places and {len(kinds)} names to "
-               "compare")
-    for position, place in found:
-        where = f"{CONTRIBUTING}:{line_of(text, start + position)}: '{heading}' names {place}"
-        files = {spellings: place.replace("NAME", spellings[0]) for spellings in kinds}
-        for file in dict.fromkeys(files.values()):
-            if not tree.has(file):
-                yield f"{where}: {file} does not exist"
-        for spellings, file in files.items():
-            if file == place and tree.has(file) and not mentions(tree.text(file), spellings):
-                yield f"{where}, which does not mention {spellings[0]}"
-
-
-def mentions(text, spellings):
-    """A name as a word, or as the first part of one: GcraState."""
-    return re.search(rf"(?<![A-Za-z_])(?:{'|'.join(spellings)})(?![a-z_])", text) is not None
-
-
-def check_recipes(tree):
-    for heading, kinds in RECIPES.items():
-        yield from check_recipe(tree, heading, kinds(tree))
-
-
-NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-COUNT = re.compile(rf"\b({'|'.join(NUMBERS)}) algorithms\b", re.IGNORECASE)
-
-
-def check_number_of_algorithms(tree):
-    number = len(algorithms(tree))
-    for name in ("README.md", *tree.below("docs", ".md")):
-        for found in COUNT.finditer(tree.text(name)):
-            if NUMBERS.index(found.group(1).lower()) + 1 != number:
-                yield f"{name}:{line_of(tree.text(name), found.start())}: there are {number} algorithms"
 
 
 # Lists of files
@@ -373,8 +249,8 @@ def check_fuzz_targets(tree):
 
 
 CHECKS = (check_decisions, check_room_table, check_pure_rooms, check_room_tests, check_failures, check_phases,
-          check_metrics, check_error_kinds, check_access_log, check_recipes, check_number_of_algorithms, check_index,
-          check_fuzz_targets)
+          check_metrics, check_error_kinds, check_outcomes, check_access_log, check_recipes,
+          check_number_of_algorithms, check_index, check_fuzz_targets)
 
 
 def check(tree):

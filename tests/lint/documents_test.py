@@ -55,7 +55,7 @@ LIFE = """
 OPERATIONS = """
 | name | type | labels | |
 |---|---|---|---|
-| `weir_requests_total` | counter | | requests |
+| `weir_requests_total` | counter | `outcome` | `answered`, or `broken` |
 | `weir_connections` | gauge | | open |
 | `weir_store_errors_total` | counter | `kind` | Kinds: `timeout`, `other` |
 
@@ -64,6 +64,7 @@ OPERATIONS = """
 |---|---|
 | `time` | start |
 | `status`, `route` | of the response |
+| `decision` | `allowed` (at once), null |
 """
 
 FILES = {
@@ -82,7 +83,8 @@ FILES = {
     "docs/life-of-a-request.md": LIFE,
     "docs/operations.md": OPERATIONS,
     "lua/parts.lua": "gcra LeakyBucketState",
-    "src/admin/metrics.cpp": 'out.family("weir_requests_total", "counter", "Requests.");\n'
+    "src/admin/metrics.cpp": 'outcomes{{\n  {"answered", &C::a},\n  {"broken", &C::b},\n}};\n'
+                             'out.family("weir_requests_total", "counter", "Requests.");\n'
                              'out.family(\n    "weir_connections",\n "gauge", "Open.");\n'
                              'counter("weir_store_errors_total", "Errors.", [] {});\n',
     "src/http/failure.hpp": """
@@ -111,7 +113,9 @@ constexpr std::array<Refusal, 6> answers{{
     "src/http/target.hpp": 'inline constexpr Refusal target_too_long{414, "too long"};\n',
     "src/identity/identity.cpp": "FromHeader any_of",
     "src/identity/identity.hpp": "struct Source {\n  std::variant<FromHeader, AnyOf> from;\n};\n",
-    "src/log/access_log.cpp": 'Line(text).time(R"({"time":)", a).number(R"(,"status":)", b).text(R"(,"route":)", c);\n',
+    "src/log/access_log.cpp": 'Line(text).time(R"({"time":)", a).number(R"(,"status":)", b).text(R"(,"route":)", c)'
+                              '.word(R"(,"decision":)", d);\n',
+    "src/log/access_log.hpp": "enum class AccessDecision : std::uint8_t { none, allowed };\n",
     "src/loop/watchdog.hpp": "enum class Phase : std::uint8_t { idle, head };\n",
     "src/rules/gcra.cpp": "",
     "src/rules/gcra.hpp": "",
@@ -155,7 +159,7 @@ class Everything(DocumentsCase):
 
     def test_is_called(self):
         named = {function for name, function in vars(documents).items() if name.startswith("check_")}
-        self.assertEqual(named - {documents.check_recipe}, set(documents.CHECKS))
+        self.assertEqual(named, set(documents.CHECKS))
         files = dict(FILES, **{"docs/README.md": "", "docs/fuzzing.md": ""})
         found = list(documents.check(Tree(files, files.get)))
         self.assertIn("docs/README.md:1: does not link to docs/algorithms.md", found)
@@ -295,6 +299,12 @@ class Operations(DocumentsCase):
                           "docs/operations.md:6: kinds: loading missing (see src/store/error.hpp)",
                           src_store_error_hpp="enum class Error { none, timeout, loading, other };\n")
 
+    def test_outcomes(self):
+        self.assert_found(documents.check_outcomes, "docs/operations.md:4: weir_requests_total can be broken",
+                          docs_operations_md=OPERATIONS.replace("`broken`", "broken"))
+        self.assert_found(documents.check_outcomes, "docs/operations.md:13: decision can be denied, error",
+                          src_log_access_log_hpp="enum class AccessDecision { none, allowed, denied, error };\n")
+
     def test_fields_of_the_access_log_in_their_order(self):
         text = FILES["src/log/access_log.cpp"]
         prefix = "docs/operations.md:8: table of access log fields: "
@@ -302,10 +312,10 @@ class Operations(DocumentsCase):
                           src_log_access_log_cpp=text + 'R"(,"cost":)"')
         swapped = text.replace("status", "x").replace("route", "status").replace("x", "route")
         self.assert_found(documents.check_access_log,
-                          prefix + "the order is time, status, route; write time, route, status (see "
-                          "src/log/access_log.cpp)", src_log_access_log_cpp=swapped)
+                          prefix + "the order is time, status, route, decision; write time, route, status, "
+                          "decision (see src/log/access_log.cpp)", src_log_access_log_cpp=swapped)
         self.assert_found(documents.check_access_log,
-                          prefix + "time, status, route not in the tree (see access_log.cpp)",
+                          prefix + "time, status, route, decision not in the tree (see access_log.cpp)",
                           src_log_access_log_cpp=None)
 
 

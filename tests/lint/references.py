@@ -3,10 +3,10 @@
 import posixpath
 import re
 
+from markdown import CODE_SPAN
 from tree import line_of
 
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
-CODE_SPAN = re.compile(r"`([^`]+)`")
 # A file of the tree, or a placeholder such as NAME in it.
 PATH = re.compile(r"[\w.*-]+(?:/[A-Za-z_.*-][\w.*-]*)+/?|[\w-]+\.(?:hpp|cpp|lua|py|\*)")
 PLACEHOLDER = re.compile(r"[A-Z]{2,}|\*")
