@@ -46,8 +46,8 @@ class Complaints(unittest.TestCase):
             ("rules", '// unlike "store/claim.hpp", no steady_clock::now() here'),
             ("rules", "#include <boost/beast/http/field.hpp>"),
             ("rules", "const auto w = next_time(0);"),
-            ("store", "now = std::chrono::steady_clock::now();"),
-            ("store", "#include <boost/asio.hpp>"),
+            ("base", "now = std::chrono::steady_clock::now();"),
+            ("base", "#include <boost/asio.hpp>"),
             ("rules", "beast::store::Policy policy; log(\"store::\");"),
         ):
             with self.subTest(line=line):
