@@ -2,10 +2,10 @@
 
 #include <cerrno>
 #include <functional>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include "loop/handshakes.hpp"
+#include "loop/socket_probe.hpp"
 
 namespace weir::loop {
 namespace {
@@ -35,7 +35,7 @@ Task<error_code> Stream::accept_tls(std::shared_ptr<const tls::ServerContext> co
   HandshakeStep step = [this, context = std::move(context)] {
     if (!channel_) {
       // The first step is the most expensive, and its response would not be received.
-      if (has_left()) return State::ended;
+      if (has_left(socket_)) return State::ended;
       channel_ = std::make_unique<tls::Channel>(context, socket_.native_handle());
     }
     return channel_->handshake();
@@ -130,25 +130,6 @@ Task<error_code> Stream::write(std::string_view data) {
     co_await socket_.async_wait(write_waits_for_, into(ec));
     if (ec) co_return ec;
   }
-}
-
-std::size_t Stream::peek(asio::mutable_buffer to, error_code& ec) {
-  const ssize_t got =
-      ::recv(socket_.native_handle(), to.data(), to.size(), MSG_PEEK | MSG_DONTWAIT);
-  ec = {};
-  if (got == 0) ec = asio::error::eof;
-  if (got < 0) ec = error_code(errno, boost::system::system_category());
-  return got < 0 ? 0 : static_cast<std::size_t>(got);
-}
-
-void Stream::wait_for_bytes(std::size_t count) {
-  error_code ec;
-  socket_.set_option(asio::socket_base::receive_low_watermark(static_cast<int>(count)), ec);
-}
-
-bool Stream::has_left() {
-  pollfd look{socket_.native_handle(), POLLRDHUP, 0};
-  return ::poll(&look, 1, 0) > 0;
 }
 
 bool Stream::is_quiet() {

@@ -75,15 +75,6 @@ class Stream final : public Cancellable {
   /// Sends all of `data`, which must stay in place meanwhile.
   Task<error_code> write(std::string_view data);
 
-  /// Copies the bytes that have arrived and leaves them unread; plain streams only. The error is
-  /// would_block if nothing has arrived yet, or eof.
-  std::size_t peek(asio::mutable_buffer to, error_code& ec);
-  /// The socket counts as readable when at least so many bytes have arrived, or no more can
-  /// arrive. 1 is the default. Without effect on unix sockets.
-  void wait_for_bytes(std::size_t count);
-  /// True if the other side has closed the connection or its sending half, even if bytes from it
-  /// are unread.
-  bool has_left();
   /// True if nothing has arrived, not even a part of a TLS record, and the other side has not
   /// closed.
   bool is_quiet();

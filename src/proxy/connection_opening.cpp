@@ -10,6 +10,7 @@
 #include "http/proxy_protocol.hpp"
 #include "identity/client_address.hpp"
 #include "loop/handshakes.hpp"
+#include "loop/socket_probe.hpp"
 #include "tls/client_hello.hpp"
 
 namespace weir::proxy {
@@ -26,7 +27,7 @@ struct Arrived {
 /// Separate from the task, whose frame would hold the bytes for the lifetime of the connection.
 Arrived look_for_hello(loop::Stream& stream, const tls::ServerContext& tls, error_code& ec) {
   std::array<char, tls::most_of_hello> bytes{};
-  const std::size_t size = stream.peek(asio::buffer(bytes), ec);
+  const std::size_t size = loop::peek(stream.socket(), asio::buffer(bytes), ec);
   const std::string_view hello(bytes.data(), size);
   const std::size_t needed = tls::needed_for_hello(hello);
   return {.needed = needed,
@@ -77,13 +78,13 @@ loop::Task<ConnectionOpening::Hello> ConnectionOpening::await_hello(const tls::S
     if (http::is_alpha(arrived.first)) co_return Hello{.outcome = Outcome::plain};
     if (arrived.needed == 0) break;
     if (arrived.size < awaited) {  // The rest cannot come, or the kernel has no room for it.
-      if (stream.has_left()) co_return Hello{};
+      if (loop::has_left(stream.socket())) co_return Hello{};
       break;
     }
     awaited = arrived.needed;
-    stream.wait_for_bytes(awaited);
+    loop::wait_for_bytes(stream.socket(), awaited);
   }
-  if (awaited > 1) stream.wait_for_bytes(1);
+  if (awaited > 1) loop::wait_for_bytes(stream.socket(), 1);
   co_return Hello{.outcome = Outcome::ready, .may_cost_much = may_cost_much};
 }
 

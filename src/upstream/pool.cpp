@@ -71,7 +71,7 @@ void Pool::retire(std::uint64_t generation,
   for (Member& member : members_) {
     if (member.check && member.check->generation() != generation) member.check->stop();
     if (member.server->generation() == generation) continue;
-    if (!member.server->was_in_use()) removed(*member.server);
+    if (!member.server->availability().was_in_use()) removed(*member.server);
     member.server->retire();
   }
 }
@@ -79,20 +79,20 @@ void Pool::retire(std::uint64_t generation,
 ServerSet Pool::up() const {
   ServerSet set;
   for (std::size_t i = 0; i < members_.size(); ++i)
-    set[i] = members_[i].server->is_up();
+    set[i] = members_[i].server->availability().is_up();
   return set;
 }
 
 Pool::Choice Pool::choose(std::uint64_t tick, const ServerSet& tried) {
   if (members_.size() == 1) {
     PooledServer* const only = members_[0].server.get();
-    return {.server = only->is_up() ? only : nullptr};
+    return {.server = only->availability().is_up() ? only : nullptr};
   }
   ServerSet eligible = up();
   if ((eligible & ~tried).any()) eligible &= ~tried;
   ServerSet preferred = eligible;
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    if (members_[i].server->is_out(tick)) preferred.reset(i);
+    if (members_[i].server->availability().is_out(tick)) preferred.reset(i);
     active_[i] = members_[i].server->active();
   }
   const auto index = balancer_.choose(preferred.any() ? preferred : eligible, active_);
@@ -124,7 +124,8 @@ void Pool::sweep(std::uint64_t tick,
                  const std::function<void(const PooledServer&, bool)>& changed) {
   for (Member& member : members_) {
     member.server->sweep(tick);
-    if (member.server->has_changed()) changed(*member.server, member.server->is_in_use());
+    if (member.server->has_changed())
+      changed(*member.server, member.server->availability().is_in_use());
   }
 }
 

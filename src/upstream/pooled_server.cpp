@@ -1,11 +1,7 @@
 #include "upstream/pooled_server.hpp"
 
-#include <algorithm>
-#include <array>
-#include <iterator>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <string>
 #include <sys/socket.h>
 #include <utility>
@@ -14,8 +10,6 @@
 
 namespace weir::upstream {
 namespace {
-
-constexpr std::size_t most_idle = 512;  ///< across all servers of an upstream
 
 /// True for errors caused by this host, not by the server.
 bool is_shortage(const error_code& ec) {
@@ -31,23 +25,23 @@ PooledServer::PooledServer(std::shared_ptr<PoolState> state, Server settings,
       settings_(std::move(settings)),
       authority_(settings_.authority()),
       in_use_(std::move(in_use)),
+      idle_(state_->turns, state_->idle),
       addresses_(settings_.host, settings_.port) {
   in_use_->set(1);
 }
 
 bool PooledServer::has_changed() {
-  if (is_in_use() == was_in_use_) return false;
-  was_in_use_ = is_in_use();
-  in_use_->set(was_in_use_ ? 1 : 0);
+  if (!availability_.has_changed()) return false;
+  in_use_->set(availability_.is_in_use() ? 1 : 0);
   return true;
 }
 
 void PooledServer::begin(std::uint64_t generation, const std::optional<HealthCheckOptions>& check) {
   generation_ = generation;
   if (check) {
-    health_.set(check->rise, check->fall);
+    availability_.set_thresholds(check->rise, check->fall);
   } else {
-    health_ = Health(1, 1);
+    availability_.forget_checks();
   }
 }
 
@@ -57,100 +51,24 @@ void PooledServer::retire() {
 }
 
 std::unique_ptr<Connection> PooledServer::take_idle(std::uint64_t client) {
-  if (state_->reuse == Reuse::safe) return take_own(client);
-  const bool many = state_->turns.are_many();
-  if (!many || quiet_in_ != state_->turns.pass()) put_back_quiet();
-  if (many && quiet_.empty()) look_at_idle();
-  auto& from = quiet_.empty() ? idle_ : quiet_;
-  while (!from.empty()) {
-    auto connection = std::move(from.back().connection);
-    from.pop_back();
-    --state_->idle;
-    // A byte or an end of stream here would be read as the next response.
-    if (&from == &quiet_ || connection->stream.is_quiet()) return connection;
-  }
-  return nullptr;
-}
-
-/// Returns the newest one; a retry on a new connection may leave an older one idle.
-std::unique_ptr<Connection> PooledServer::take_own(std::uint64_t client) {
-  const auto own = std::find_if(idle_.rbegin(), idle_.rend(),
-                                [client](const Idle& idle) { return idle.client == client; });
-  if (own == idle_.rend()) return nullptr;
-  auto connection = std::move(own->connection);
-  idle_.erase(std::next(own).base());
-  --state_->idle;
-  if (!connection->stream.is_quiet()) return nullptr;
-  return connection;
-}
-
-/// Uses one system call for all takers in this pass, instead of one for each.
-void PooledServer::look_at_idle() {
-  std::array<pollfd, 16> looks{};
-  const std::size_t count = std::min(looks.size(), idle_.size());
-  quiet_.reserve(count);
-  const auto latest = idle_.end() - static_cast<std::ptrdiff_t>(count);
-  std::transform(latest, idle_.end(), looks.begin(), [](const Idle& idle) {
-    return pollfd{idle.connection->stream.socket().native_handle(), POLLIN | POLLRDHUP, 0};
-  });
-  if (::poll(looks.data(), count, 0) < 0) return;
-  for (std::size_t i = 0; i < count; ++i) {
-    Idle& idle = latest[static_cast<std::ptrdiff_t>(i)];
-    loop::Stream& stream = idle.connection->stream;
-    // poll(2) reports nothing for a closed descriptor and not enough for TLS.
-    const bool is_plain = stream.is_open() && !stream.is_secure();
-    if ((is_plain && looks[i].revents == 0) || stream.is_quiet()) {
-      quiet_.push_back(std::move(idle));
-    } else {
-      --state_->idle;
-    }
-  }
-  idle_.erase(latest, idle_.end());
-  quiet_in_ = state_->turns.pass();
-}
-
-void PooledServer::put_back_quiet() {
-  idle_.reserve(idle_.size() + quiet_.size());
-  std::move(quiet_.begin(), quiet_.end(), std::back_inserter(idle_));
-  quiet_.clear();
+  return state_->reuse == Reuse::safe ? idle_.take_own(client) : idle_.take();
 }
 
 void PooledServer::give_back(std::unique_ptr<Connection> connection, std::uint64_t tick,
                              std::uint64_t client) {
-  if (is_retired_ || !connection->input.empty() || !is_in_use() || state_->descriptors.is_short())
+  if (is_retired_ || !connection->input.empty() || !availability_.is_in_use() ||
+      state_->descriptors.is_short())
     return;
-  if (state_->idle >= most_idle) {
-    put_back_quiet();
-    if (idle_.empty()) return;
-    idle_.erase(idle_.begin());
-    --state_->idle;
-  }
   connection->reused = true;
   connection->reusable = false;  // until the next response sets it
   connection->idle_since = tick;
   connection->input.shrink();
-  idle_.push_back({std::move(connection), client});
-  ++state_->idle;
-}
-
-template <class Condition>
-void PooledServer::close_if(Condition&& condition) {
-  put_back_quiet();
-  state_->idle -= std::erase_if(idle_, std::forward<Condition>(condition));
-}
-
-void PooledServer::close_idle() {
-  close_if([](const Idle&) { return true; });
-}
-
-void PooledServer::close_idle_of(std::uint64_t client) {
-  close_if([client](const Idle& idle) { return idle.client == client; });
+  idle_.give_back(std::move(connection), client);
 }
 
 void PooledServer::sweep(std::uint64_t tick) {
   const std::uint64_t idle_ticks = loop::ticks_in(state_->idle_timeout);
-  close_if([&](const Idle& idle) {
-    Connection& connection = *idle.connection;
+  idle_.close_if([&](Connection& connection) {
     return connection.idle_since + idle_ticks <= tick || !addresses_.has(connection.endpoint) ||
            !connection.stream.is_quiet();
   });
@@ -163,16 +81,11 @@ void PooledServer::sweep(std::uint64_t tick) {
 }
 
 void PooledServer::failed(std::uint64_t tick) {
-  if (ejection_.failed(tick)) close_idle();
+  if (availability_.failed(tick)) close_idle();
 }
 
 void PooledServer::checked(bool good) {
-  if (!health_.observe(good)) return;
-  if (good) {
-    ejection_.succeeded();
-  } else {
-    close_idle();
-  }
+  if (availability_.checked(good)) close_idle();
 }
 
 loop::Task<error_code> PooledServer::resolve(std::uint64_t tick, Duration timeout) {

@@ -15,34 +15,15 @@
 #include <boost/asio/ip/tcp.hpp>
 
 #include "base/counters.hpp"
-#include "http/request_view.hpp"
 #include "loop/descriptor_budget.hpp"
-#include "loop/input_buffer.hpp"
-#include "loop/stream.hpp"
 #include "loop/turns.hpp"
 #include "upstream/addresses.hpp"
-#include "upstream/ejection.hpp"
-#include "upstream/health.hpp"
+#include "upstream/availability.hpp"
+#include "upstream/connection.hpp"
+#include "upstream/idle_connections.hpp"
 #include "upstream/upstream.hpp"
 
 namespace weir::upstream {
-
-class PooledServer;
-
-struct Connection {
-  Connection(asio::io_context& io, PooledServer& to) : server(to), stream(io) {}
-
-  PooledServer& server;
-  loop::DescriptorBudget::Share descriptor;  ///< from connect() on, until the stream is closed
-  loop::Stream stream;
-  Addresses::Endpoint endpoint;
-  loop::InputBuffer input{16 * 1024};
-  std::vector<http::FieldView> fields;  ///< of the response being read; views into input
-  bool reusable = false;  ///< its response is delimited and the upstream keeps the connection
-  bool reused = false;    ///< was idle before, so the upstream may have closed it meanwhile
-  bool is_check = false;  ///< its descriptor is reserved
-  std::uint64_t idle_since = 0;  ///< tick
-};
 
 /// The objects of a worker that its upstreams use.
 struct PoolNeeds {
@@ -90,27 +71,22 @@ class PooledServer : public std::enable_shared_from_this<PooledServer> {
   /// something, or that lead to an address that the name no longer has. Looks up the name of a
   /// server in use again.
   void sweep(std::uint64_t tick);
-  /// True if is_in_use() has changed since the last call; publishes it.
+  /// True if availability().is_in_use() has changed since the last call; publishes it.
   bool has_changed();
-  /// The last published value.
-  bool was_in_use() const { return was_in_use_; }
   /// Assigns the server to this generation.
   void begin(std::uint64_t generation, const std::optional<HealthCheckOptions>& check);
   /// The generation to which it belongs.
   std::uint64_t generation() const { return generation_; }
   /// Called when no new generation contains the server: it keeps no connection idle any more.
   void retire();
-  void close_idle();
+  void close_idle() { idle_.close_all(); }
   /// Called when this client connection has ended: closes the idle connections that it gave back.
-  void close_idle_of(std::uint64_t client);
+  void close_idle_of(std::uint64_t client) { idle_.close_of(client); }
 
-  // Whether it is in use.
-  bool is_up() const { return health_.is_up(); }
-  bool is_out(std::uint64_t tick) const { return ejection_.is_out(tick); }
-  bool is_in_use() const { return is_up() && !ejection_.is_ejected(); }
-  void chosen(std::uint64_t tick) { ejection_.chosen(tick); }
+  const Availability& availability() const { return availability_; }
+  void chosen(std::uint64_t tick) { availability_.chosen(tick); }
   /// Called when it has sent the head of a response.
-  void answered() { ejection_.succeeded(); }
+  void answered() { availability_.answered(); }
   /// Called when it could not be reached, or did not respond on a new connection.
   void failed(std::uint64_t tick);
   /// Stores the error of a connection: the TLS error, or else this text.
@@ -121,18 +97,8 @@ class PooledServer : public std::enable_shared_from_this<PooledServer> {
   void checked(bool good);
 
  private:
-  struct Idle {
-    std::unique_ptr<Connection> connection;
-    std::uint64_t client;
-  };
-
-  std::unique_ptr<Connection> take_own(std::uint64_t client);
-  void look_at_idle();
-  void put_back_quiet();
   loop::Task<> look_up(std::shared_ptr<PooledServer> self, std::uint64_t tick);
   bool has_descriptor(Connection& connection);
-  template <class Condition>
-  void close_if(Condition&& condition);
 
   friend class UnderWay;
 
@@ -140,16 +106,12 @@ class PooledServer : public std::enable_shared_from_this<PooledServer> {
   const Server settings_;
   const std::string authority_;
   std::shared_ptr<Gauge> in_use_;
-  bool was_in_use_ = true;
   std::uint64_t generation_ = 0;
   bool is_retired_ = false;
   std::uint32_t active_ = 0;
-  std::vector<Idle> idle_;      ///< ordered by the time of give_back(), newest last
-  std::vector<Idle> quiet_;     ///< idle, and found quiet in a pass
-  std::uint64_t quiet_in_ = 0;  ///< the number of that pass
+  IdleConnections idle_;
   Addresses addresses_;
-  Ejection ejection_;
-  Health health_{1, 1};
+  Availability availability_;
   error_code lookup_error_;
   std::string last_error_;
   bool looking_up_ = false;

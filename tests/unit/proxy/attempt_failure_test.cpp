@@ -124,14 +124,14 @@ TEST_CASE("A server that refuses connections is reported until it is marked down
   Tried tried(post);
   tried.servers[0].close();
   for (int i = 0; i < upstream::Ejection::ejecting_failures; ++i) {
-    CHECK_FALSE(tried.server().is_out(tried.world.context.wheel.now()));
+    CHECK_FALSE(tried.server().availability().is_out(tried.world.context.wheel.now()));
     tried.start();
     CHECK(tried.finish() == Failure::upstream_unreachable);
     const FailedTry failed = tried.attempt->failed(*tried.result);
     CHECK_FALSE(failed.is_idempotent);
     tried.attempt->report(failed);
   }
-  CHECK(tried.server().is_out(tried.world.context.wheel.now()));
+  CHECK(tried.server().availability().is_out(tried.world.context.wheel.now()));
   CHECK(tried.server().last_error() == "Connection refused");
 }
 

@@ -383,7 +383,7 @@ TEST_CASE(
     pool.reload();
     CHECK(&pool.server(1) == &kept);
     CHECK(&pool.server(2) == &ejected);
-    CHECK(pool.server(2).is_out(10));
+    CHECK(pool.server(2).availability().is_out(10));
     CHECK(pool.pool->state().idle == 1);
     CHECK(kept.take_idle(1) != nullptr);
     CHECK(pool.removed.empty());
@@ -406,7 +406,7 @@ TEST_CASE(
     pool.settings.servers = servers;
     pool.reload();
     CHECK(&pool.server(0) == &kept);
-    CHECK_FALSE(pool.server(1, 10).is_out(10));
+    CHECK_FALSE(pool.server(1, 10).availability().is_out(10));
   }
   SECTION("with other certificates nothing goes on") {
     pool.reload(false);

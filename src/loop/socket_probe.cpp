@@ -1,0 +1,27 @@
+#include "loop/socket_probe.hpp"
+
+#include <cerrno>
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace weir::loop {
+
+std::size_t peek(Socket& socket, asio::mutable_buffer to, error_code& ec) {
+  const ssize_t got = ::recv(socket.native_handle(), to.data(), to.size(), MSG_PEEK | MSG_DONTWAIT);
+  ec = {};
+  if (got == 0) ec = asio::error::eof;
+  if (got < 0) ec = error_code(errno, boost::system::system_category());
+  return got < 0 ? 0 : static_cast<std::size_t>(got);
+}
+
+void wait_for_bytes(Socket& socket, std::size_t count) {
+  error_code ec;
+  socket.set_option(asio::socket_base::receive_low_watermark(static_cast<int>(count)), ec);
+}
+
+bool has_left(Socket& socket) {
+  pollfd look{socket.native_handle(), POLLRDHUP, 0};
+  return ::poll(&look, 1, 0) > 0;
+}
+
+}  // namespace weir::loop
