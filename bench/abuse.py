@@ -14,12 +14,12 @@ import signal
 import socket
 import ssl
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
 import measure
+import peers
 import report
 
 PROGRAM = pathlib.Path(__file__).resolve().parents[1] / "build" / "release" / "weir"
@@ -260,16 +260,9 @@ def under_attack(which, port, core):
             process.join()
 
 
-def make_certificate(directory, key):
-    """Self-signed; `key` as in `openssl req -newkey`."""
-    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"] if key == "P-256" else ["-newkey", key]
-    subprocess.run(["openssl", "req", "-x509", *kind, "-nodes", "-days", "2", "-subj", "/CN=bench",
-                    "-keyout", directory / "key.pem", "-out", directory / "crt.pem"], check=True, capture_output=True)
-
-
 def measured(which, options, cores, directory):
     upstream_port, port, tls_port = (measure.free_port() for _ in range(3))
-    make_certificate(directory, options.key)
+    peers.make_certificate(directory, options.key)
     (directory / "upstream.conf").write_text(UPSTREAM.format(directory=directory, port=upstream_port, body="x" * 100))
     with (directory / "large").open("wb") as large:
         large.truncate(LARGE)

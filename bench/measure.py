@@ -97,11 +97,17 @@ def memory_mb(pid):
     return kilobytes / 1024
 
 
-def load(peer, core, seconds, connections, row, first=0):
-    """One run of the load, from the first-th key on; its numbers by name."""
-    command = ["taskset", "-c", str(core), LOAD, peer.port, peer.upstream_port, seconds, connections, row.keys, first,
-               "close" if row.closes else "keep"]
-    ran = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+def load_arguments(peer, seconds, connections, row, first=0):
+    """The arguments of bench_load for one run, from the first-th request on."""
+    return [f"port={peer.port}", f"upstream_port={peer.upstream_port}", f"seconds={seconds}",
+            f"connections={row.connections or connections}", f"keys={row.keys}", f"routes={row.routes}",
+            f"first={first}", f"mode={row.mode}", f"tls={int(row.tls)}"]
+
+
+def load(core, arguments):
+    """One run of bench_load; its numbers by name."""
+    ran = subprocess.run(["taskset", "-c", str(core), str(LOAD), *arguments], capture_output=True, text=True,
+                         check=False)
     if ran.returncode:
         raise RuntimeError(ran.stderr.strip())
     return {name: int(value) for name, value in (pair.split("=") for pair in ran.stdout.split())}
@@ -122,13 +128,14 @@ def warm_up(peer, core, seconds, connections, row):
     """Fills connection pools, and the table of keys with all of them."""
     sent = 0
     while sent < row.keys:
-        sent += load(peer, core, seconds, connections, row, first=sent)["requests"]
+        sent += load(core, load_arguments(peer, seconds, connections, row, first=sent))["requests"]
 
 
 def sample(name, row, peer, core, seconds, connections):
     pids = (peer.pid, peer.redis_pid)
+    first = random.randrange(max(row.keys, row.routes))
     before = [cpu_seconds(pid) if pid else 0 for pid in pids]
-    counts = load(peer, core, seconds, connections, row, first=random.randrange(row.keys))
+    counts = load(core, load_arguments(peer, seconds, connections, row, first))
     spent, spent_in_store = (cpu_seconds(pid) - start if pid else 0 for pid, start in zip(pids, before))
     check(name, row, counts)
     return Sample(cpu_us=spent * 1e6 / counts["requests"],

@@ -17,25 +17,44 @@ COLUMNS = (  # field, heading, format
 )
 
 
+def ratio(field, samples, reference):
+    """The median of the ratios of the same rounds."""
+    return statistics.median(getattr(one, field) / getattr(other, field) if getattr(other, field) else float("nan")
+                             for one, other in zip(samples, reference))
+
+
 def cell(field, form, samples, reference):
-    """Median, and the median of the ratios of the same rounds."""
-    own = [getattr(sample, field) for sample in samples]
-    other = [getattr(sample, field) for sample in reference]
-    ratio = statistics.median(a / b if b else float("nan") for a, b in zip(own, other))
-    return f"{form.format(statistics.median(own))} ({ratio:.2f})"
+    median = statistics.median(getattr(sample, field) for sample in samples)
+    return f"{form.format(median)} ({ratio(field, samples, reference):.2f})"
 
 
-def table(results):
-    """results: {row title: {peer: [Sample of each round]}}"""
+def table(rows, results):
+    """rows: {name: Row}; results: {row name: {peer: [Sample of each round]}}"""
     used = [column for column in COLUMNS
             if any(getattr(sample, column[0]) for peers in results.values() for one in peers.values() for sample in one)]
     lines = ["| work | proxy | " + " | ".join(heading for _, heading, _ in used) + " |",
              "|---|---|" + "---:|" * len(used)]
-    for title, peers in results.items():
+    for row, peers in results.items():
         reference = next(iter(peers.values()))
         for name, samples in peers.items():
             cells = (cell(field, form, samples, reference) for field, _, form in used)
-            lines.append(f"| {title} | {name} | " + " | ".join(cells) + " |")
+            lines.append(f"| {rows[row].title} | {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def comparisons(rows, results):
+    """The CPU time per request of each row that is compared with another one, as its ratio for each peer; empty if there
+    is none."""
+    compared = [row for row in rows.values() if row.beside in results]
+    if not compared:
+        return ""
+    names = list(next(iter(results.values())))
+    lines = ["| CPU time per request of | beside | " + " | ".join(names) + " |",
+             "|---|---|" + "---:|" * len(names)]
+    for row in compared:
+        own, other = results[row.name], results[row.beside]
+        cells = (f"{ratio('cpu_us', own[name], other[name]):.2f}" for name in names)
+        lines.append(f"| {row.title} | {rows[row.beside].title} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
@@ -52,10 +71,12 @@ def processor():
     return model.group(1) if model else platform.machine()
 
 
-def circumstances(versions, options):
+def circumstances(versions, options, load_averages):
     programs = ", ".join(f"{name} {number}" for name, number in versions.items())
+    before, after = load_averages
     return (f"{programs}; {processor()}, {os.cpu_count()} cores, Linux {platform.release()}. "
             f"One worker on one core, load and upstream (100 bytes), one process, on another; "
             f"{options.connections} connections, access log {options.log or 'off'}; "
+            f"load average {before:.1f} before and {after:.1f} after; "
             f"medians of {options.rounds} interleaved rounds of {options.seconds} s, in brackets the ratio to "
             f"{next(iter(versions))}.")
