@@ -10,7 +10,6 @@
 #include <utility>
 
 #include <boost/asio/async_result.hpp>
-#include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/dispatch.hpp>
@@ -28,9 +27,6 @@ using boost::system::error_code;
 namespace loop {
 
 using Executor = asio::io_context::executor_type;
-/// A stream socket of any family. TCP and unix sockets share one type, so connection code is
-/// written once.
-using Socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
 using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
                                          asio::wait_traits<std::chrono::steady_clock>, Executor>;
 

@@ -14,9 +14,13 @@ using State = tls::Channel::State;
 using HandshakeStep = std::function<State()>;
 
 /// Peeks at one byte: 0 is the end, negative nothing (or an error in errno).
-ssize_t peek_byte(Socket& socket) {
+ssize_t peek_byte(const Socket& socket) {
   char byte = 0;
-  return ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return ::recv(socket.native(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+}
+
+Direction direction_of(State state) {
+  return state == State::wants_write ? Direction::write : Direction::read;
 }
 
 bool would_block() {
@@ -36,7 +40,7 @@ Task<error_code> Stream::accept_tls(std::shared_ptr<const tls::ServerContext> co
     if (!channel_) {
       // The first step is the most expensive, and its response would not be received.
       if (has_left(socket_)) return State::ended;
-      channel_ = std::make_unique<tls::Channel>(context, socket_.native_handle());
+      channel_ = std::make_unique<tls::Channel>(context, socket_.native());
     }
     return channel_->handshake();
   };
@@ -45,7 +49,7 @@ Task<error_code> Stream::accept_tls(std::shared_ptr<const tls::ServerContext> co
 
 Task<error_code> Stream::connect_tls(std::shared_ptr<const tls::ClientContext> context,
                                      const std::string& host) {
-  channel_ = std::make_unique<tls::Channel>(std::move(context), socket_.native_handle(), host);
+  channel_ = std::make_unique<tls::Channel>(std::move(context), socket_.native(), host);
   return shake_hands(nullptr, HandshakeStep([this] { return channel_->handshake(); }));
 }
 
@@ -56,6 +60,9 @@ Task<error_code> Stream::shake_hands(Handshake* handshake, Step step) {
   auto work = [&] { state = step(); };
   for (;;) {
     if (!socket_.is_open()) co_return error_code(asio::error::operation_aborted);
+    // An event from now on, while another thread runs the step, is for the next step.
+    socket_.emptied();
+    socket_.exhausted(Direction::write);
     if (handshake == nullptr) {
       work();
     } else if (!co_await handshake->step(work) || !socket_.is_open()) {
@@ -64,7 +71,7 @@ Task<error_code> Stream::shake_hands(Handshake* handshake, Step step) {
     if (state == State::done) co_return error_code{};
     if (state == State::ended || state == State::broken)
       co_return error_code(asio::error::connection_aborted);
-    co_await socket_.async_wait(wanted_by(state), into(ec));
+    co_await socket_.wait(direction_of(state), ec);
     if (ec) co_return error_code(asio::error::operation_aborted);
   }
 }
@@ -73,31 +80,49 @@ std::string_view Stream::last_error() const {
   return channel_ ? std::string_view(channel_->last_error()) : std::string_view{};
 }
 
-Socket::wait_type Stream::wanted_by(State state) const {
-  return state == State::wants_write ? Socket::wait_write : Socket::wait_read;
+/// What OpenSSL waits for: its last read or write of the descriptor would have blocked.
+Direction Stream::wanted_by(State state) {
+  socket_.exhausted(direction_of(state));
+  return direction_of(state);
 }
 
 std::size_t Stream::try_read(asio::mutable_buffer to, error_code& ec) {
-  if (!channel_) return socket_.read_some(to, ec);
-  ec = asio::error::would_block;  // the waiting operation handles what is left
-  return 0;
+  if (!socket_.is_open()) {  // another connection may use its descriptor by now
+    ec = asio::error::operation_aborted;
+    return 0;
+  }
+  if (!channel_) return socket_.receive(to, ec);
+  const auto step = channel_->read(static_cast<char*>(to.data()), to.size());
+  switch (step.state) {
+    case State::done:
+      ec = {};
+      break;
+    case State::ended:
+      ec = asio::error::eof;
+      break;
+    case State::broken:
+      ec = asio::error::connection_aborted;
+      break;
+    case State::wants_read:
+    case State::wants_write:
+      read_awaits_ = wanted_by(step.state);
+      ec = asio::error::would_block;
+  }
+  return step.bytes;
 }
 
 /// Sends without waiting. would_block if bytes are left; possibly none was sent.
 std::size_t Stream::write_some(std::string_view data, error_code& ec) {
-  if (!channel_) {
-    const std::size_t sent = socket_.write_some(bytes_of(data), ec);
-    return ec ? 0 : sent;
-  }
-  if (!socket_.is_open()) {  // another connection may use its descriptor by now
+  if (!socket_.is_open()) {
     ec = asio::error::bad_descriptor;
     return 0;
   }
+  if (!channel_) return socket_.send(data, ec);
   const auto step = channel_->write(data);
   if (step.state == State::ended || step.state == State::broken) {
     ec = asio::error::broken_pipe;
   } else if (step.state != State::done) {
-    write_waits_for_ = wanted_by(step.state);
+    write_awaits_ = wanted_by(step.state);
     ec = asio::error::would_block;
   }
   return step.bytes;
@@ -127,14 +152,14 @@ Task<error_code> Stream::write(std::string_view data) {
     data.remove_prefix(write_some(data, ec));
     if (ec && ec != asio::error::would_block) co_return ec;
     if (data.empty()) co_return error_code{};
-    co_await socket_.async_wait(write_waits_for_, into(ec));
+    co_await socket_.wait(write_awaits_, ec);
     if (ec) co_return ec;
   }
 }
 
 bool Stream::is_quiet() {
   if (channel_) return channel_->is_quiet();
-  return peek_byte(socket_) < 0 && would_block();
+  return socket_.is_quiet() || (peek_byte(socket_) < 0 && would_block());
 }
 
 bool Stream::has_ended() {
@@ -152,21 +177,18 @@ bool Stream::has_unread() {
 }
 
 void Stream::cancel() {
-  ++cancels_;
-  error_code ec;
-  socket_.cancel(ec);
+  socket_.cancel();
 }
 
 void Stream::shutdown_send() {
   if (!socket_.is_open()) return;
   if (channel_) channel_->end();
-  error_code ec;
-  socket_.shutdown(Socket::shutdown_send, ec);
+  ::shutdown(socket_.native(), SHUT_WR);
 }
 
 void Stream::reset() {
-  error_code ec;
-  socket_.set_option(asio::socket_base::linger(true, 0), ec);
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(socket_.native(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   close();
 }
 
@@ -177,8 +199,7 @@ void Stream::take_back() {
 
 void Stream::close() {
   if (is_lent_) return void(is_closing_ = true);
-  error_code ec;
-  socket_.close(ec);
+  socket_.close();
 }
 
 }  // namespace weir::loop

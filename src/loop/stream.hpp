@@ -9,10 +9,9 @@
 #include <string_view>
 #include <utility>
 
-#include <boost/asio/compose.hpp>
-
 #include "loop/cancellable.hpp"
 #include "loop/io.hpp"
+#include "loop/socket.hpp"
 #include "tls/channel.hpp"
 
 namespace weir::loop {
@@ -21,8 +20,9 @@ class Handshake;
 
 class Stream final : public Cancellable {
  public:
-  explicit Stream(asio::io_context& io) : socket_(io.get_executor()) {}
-  explicit Stream(Socket socket) : socket_(std::move(socket)) {}
+  explicit Stream(asio::io_context& io) : socket_(io) {}
+  /// `descriptor`: of a connected, non-blocking socket.
+  Stream(asio::io_context& io, Descriptor descriptor) : socket_(io, std::move(descriptor)) {}
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -44,27 +44,12 @@ class Stream final : public Cancellable {
   /// The reason why TLS failed, for the log; empty if it did not.
   std::string_view last_error() const;
 
-  /// Reads at least one byte of the data that has arrived. The end is asio::error::eof; a TLS
-  /// connection that ends without close_notify is connection_aborted.
-  template <class Token>
-  auto async_read_some(asio::mutable_buffer to, Token&& token) {
-    return asio::async_initiate<Token, void(error_code, std::size_t)>(
-        [](auto&& handler, Stream* self, asio::mutable_buffer buffer) {
-          if (self->channel_ == nullptr) [[likely]] {
-            self->socket_.async_read_some(buffer, std::forward<decltype(handler)>(handler));
-          } else {
-            asio::async_compose<std::decay_t<decltype(handler)>, void(error_code, std::size_t)>(
-                SecureRead{*self, buffer}, handler, self->socket_);
-          }
-        },
-        token, this, to);
-  }
-
-  /// Same as async_read_some(), awaited by a task, with the error in `ec`. Data that has probably
-  /// arrived is read at once, without an operation.
-  auto read(asio::mutable_buffer to, error_code& ec, bool is_probably_there);
-
-  /// Reads without waiting: would_block if nothing has arrived, and always over TLS.
+  class Reading;
+  /// Awaitable: reads at least one byte of the data that has arrived. The end is asio::error::eof;
+  /// a TLS connection that ends without close_notify is connection_aborted. Other tasks run before
+  /// this one continues, unless `at_once`.
+  Reading read(asio::mutable_buffer to, error_code& ec, bool at_once = false);
+  /// Reads without waiting: would_block if nothing has arrived.
   std::size_t try_read(asio::mutable_buffer to, error_code& ec);
 
   /// Sends as much as possible without waiting, which is nearly always all. A copy of the rest is
@@ -99,87 +84,58 @@ class Stream final : public Cancellable {
   void take_back();
 
  private:
-  template <class Waiting>
-  class Reading;
-  struct SecureRead {
-    Stream& stream;
-    asio::mutable_buffer to;
-    unsigned cancels = stream.cancels_;
-    bool posted = false;  ///< the first turn runs inside the call, where completion is not allowed
-    template <class Self>
-    void operator()(Self& self, error_code ec = {});
-  };
-
   template <class Step>
   Task<error_code> shake_hands(Handshake* handshake, Step step);
   std::size_t write_some(std::string_view data, error_code& ec);
-  Socket::wait_type wanted_by(tls::Channel::State state) const;
+  Direction wanted_by(tls::Channel::State state);
 
   Socket socket_;
   std::unique_ptr<tls::Channel> channel_;  ///< none: plain
   std::string unsent_;
-  Socket::wait_type write_waits_for_ = Socket::wait_write;
+  Direction read_awaits_ = Direction::read;  ///< TLS may have to write first
+  Direction write_awaits_ = Direction::write;
   bool is_lent_ = false;
   bool is_closing_ = false;  ///< close when taken back
-  unsigned cancels_ = 0;  ///< for a read that waits for its turn while the socket has no operation
 };
 
-template <class Self>
-void Stream::SecureRead::operator()(Self& self, error_code ec) {
-  using State = tls::Channel::State;
-  if (!posted) {
-    posted = true;
-    return asio::post(stream.socket_.get_executor(), std::move(self));
-  }
-  if (ec || !stream.is_open() || cancels != stream.cancels_)
-    return self.complete(error_code(asio::error::operation_aborted), std::size_t{0});
-  const auto step = stream.channel_->read(static_cast<char*>(to.data()), to.size());
-  switch (step.state) {
-    case State::done:
-      return self.complete(error_code{}, step.bytes);
-    case State::ended:
-      return self.complete(error_code(asio::error::eof), std::size_t{0});
-    case State::broken:
-      return self.complete(error_code(asio::error::connection_aborted), std::size_t{0});
-    case State::wants_read:
-    case State::wants_write:
-      break;
-  }
-  stream.socket_.async_wait(stream.wanted_by(step.state), std::move(self));
-}
-
-/// `Waiting`: the operation used if nothing has arrived.
-template <class Waiting>
-class Stream::Reading {
+class Stream::Reading final : private PendingOperation {
  public:
-  template <class Begin>
-  Reading(Stream& stream, asio::mutable_buffer to, error_code& ec, bool tries, Begin begin)
-      : stream_(stream), to_(to), ec_(ec), tries_(tries), waiting_(begin()) {}
+  Reading(Stream& stream, asio::mutable_buffer to, error_code& ec, bool at_once)
+      : PendingOperation(ec), stream_(stream), to_(to), at_once_(at_once) {}
 
   bool await_ready() {
-    if (!tries_) return false;
-    read_ = stream_.try_read(to_, ec_);
-    tries_ = ec_ != asio::error::would_block;
-    return tries_;
+    awaited_ = perform();
+    return !awaited_ && at_once_;
   }
   template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> task) noexcept {
-    waiting_.await_suspend(task);
+  void await_suspend(std::coroutine_handle<Promise> task) {
+    if (awaited_) {
+      stream_.socket_.start(Direction::read, *awaited_, *this, Suspended(task));
+    } else {
+      stream_.socket_.resume_later(*this, Suspended(task));
+    }
   }
-  std::size_t await_resume() { return tries_ ? read_ : waiting_.await_resume(); }
+  std::size_t await_resume() const {
+    rethrow();
+    return read_;
+  }
 
  private:
+  std::optional<Direction> perform() override {
+    read_ = stream_.try_read(to_, ec_);
+    if (ec_ != asio::error::would_block) return {};
+    return stream_.read_awaits_;
+  }
+
   Stream& stream_;
   asio::mutable_buffer to_;
-  error_code& ec_;
-  bool tries_;  ///< after that: true if it has read
+  bool at_once_;
+  std::optional<Direction> awaited_;
   std::size_t read_ = 0;
-  Waiting waiting_;
 };
 
-inline auto Stream::read(asio::mutable_buffer to, error_code& ec, bool is_probably_there) {
-  const auto begin = [&] { return async_read_some(to, into(ec)); };
-  return Reading<decltype(begin())>(*this, to, ec, is_probably_there, begin);
+inline Stream::Reading Stream::read(asio::mutable_buffer to, error_code& ec, bool at_once) {
+  return {*this, to, ec, at_once};
 }
 
 }  // namespace weir::loop

@@ -1,10 +1,8 @@
-// Lets everything else that is ready on a worker's loop run first. Used before a read, this saves a
-// system call that would find nothing, because the data often arrives meanwhile.
+// Lets everything else that is ready on a worker's loop run first.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <iterator>
 #include <vector>
 
@@ -35,14 +33,7 @@ class Turns {
   /// Awaitable: the task continues at the end of this pass of the loop.
   Turn next() { return Turn(*this); }
 
-  /// True if so many tasks continue in this pass that the data each one waits for has probably
-  /// arrived.
-  bool are_many() const { return running_.size() >= many; }
-  /// The number of the current pass; the same for all tasks that continue in it.
-  std::uint64_t pass() const { return pass_; }
-
  private:
-  static constexpr std::size_t many = 4;
   static constexpr std::size_t most =
       64;  ///< in a pass, so that events and timers are not delayed longer
 
@@ -52,7 +43,6 @@ class Turns {
   }
 
   void run() {
-    ++pass_;
     const auto end =
         waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), most));
     std::move(waiting_.begin(), end, std::back_inserter(running_));
@@ -66,7 +56,6 @@ class Turns {
   asio::io_context& io_;
   std::vector<Suspended> waiting_;
   std::vector<Suspended> running_;
-  std::uint64_t pass_ = 0;
 };
 
 }  // namespace weir::loop

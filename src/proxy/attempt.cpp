@@ -154,7 +154,6 @@ loop::Task<error_code> Attempt::flush() {
 loop::Task<Failure> Attempt::read_response() {
   const Duration timeout = scope_.upstream().response_timeout;
   if (upload_.state().has_finished) watchdog_.arm(Phase::response, timeout);
-  co_await scope_.context.turns.next();
   for (;;) {
     std::size_t head_size = 0;
     Failure failure = co_await read_head(head_size);
@@ -177,7 +176,7 @@ loop::Task<Failure> Attempt::read_response() {
 loop::Task<Failure> Attempt::read_head(std::size_t& size) {
   loop::InputBuffer& input = connection_->input;
   std::size_t scanned = 0;
-  for (bool is_first = true;; is_first = false) {
+  for (;;) {
     const http::HeadEnd end = http::find_head_end(input.data(), scanned);
     size = end.size;
     if (end.state == http::HeadEnd::State::complete) co_return Failure::none;
@@ -187,8 +186,7 @@ loop::Task<Failure> Attempt::read_head(std::size_t& size) {
     if (const Failure why = interruption(); why != Failure::none) co_return why;
     const auto room = asio::buffer(input.free_begin(), input.free_size());
     error_code ec;
-    const bool is_probably_there = is_first && scope_.context.turns.are_many();
-    const std::size_t n = co_await connection_->stream.read(room, ec, is_probably_there);
+    const std::size_t n = co_await connection_->stream.read(room, ec);
     input.commit(n);
     was_answered_ |= n > 0;
     answer_has_begun_ |= n > 0;

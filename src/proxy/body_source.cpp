@@ -64,8 +64,7 @@ loop::Task<error_code> BodySource::fill() {
   error_code ec;
   make_room();
   const std::size_t room = input_->free_size();
-  const std::size_t n =
-      co_await stream_.async_read_some(asio::buffer(input_->free_begin(), room), loop::into(ec));
+  const std::size_t n = co_await stream_.read(asio::buffer(input_->free_begin(), room), ec);
   input_->commit(n);
   if (kept_ != nullptr) kept_->add(n);
   last_was_full_ = n == room;

@@ -18,8 +18,8 @@ struct ListenerConnections {
 };
 
 struct ClientConnection {
-  ClientConnection(Context& its_context, ListenerConnections& its_listener, loop::Socket socket)
-      : context(its_context), listener(its_listener), stream(std::move(socket)) {}
+  ClientConnection(Context& its_context, ListenerConnections& its_listener, loop::Descriptor socket)
+      : context(its_context), listener(its_listener), stream(its_context.io, std::move(socket)) {}
 
   /// True if the connection ends after the request in progress.
   bool is_draining() const { return context.draining || listener.draining; }

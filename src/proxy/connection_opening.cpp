@@ -67,11 +67,14 @@ loop::Task<ConnectionOpening::Hello> ConnectionOpening::await_hello(const tls::S
   bool may_cost_much = true;
   for (;;) {
     if (is_over()) co_return Hello{};
-    co_await stream.socket().async_wait(loop::Socket::wait_read, loop::into(ec));
+    co_await stream.socket().wait(loop::Direction::read, ec);
     if (ec || is_over()) co_return Hello{};
     const Arrived arrived = look_for_hello(stream, tls, ec);
     may_cost_much = arrived.may_cost_much;
-    if (ec == asio::error::would_block) continue;
+    if (ec == asio::error::would_block) {
+      stream.socket().emptied();
+      continue;
+    }
     if (ec) co_return Hello{};
     // Neither a TLS record nor a hello of an older version begins with a letter (RFC 8446 section
     // 5.1).
@@ -83,6 +86,7 @@ loop::Task<ConnectionOpening::Hello> ConnectionOpening::await_hello(const tls::S
     }
     awaited = arrived.needed;
     loop::wait_for_bytes(stream.socket(), awaited);
+    stream.socket().emptied();
   }
   if (awaited > 1) loop::wait_for_bytes(stream.socket(), 1);
   co_return Hello{.outcome = Outcome::ready, .may_cost_much = may_cost_much};
@@ -102,11 +106,14 @@ loop::Task<bool> ConnectionOpening::read_proxy_header() {
   error_code ec;
   for (;;) {
     if (is_over()) co_return false;
-    co_await stream.socket().async_wait(loop::Socket::wait_read, loop::into(ec));
+    co_await stream.socket().wait(loop::Direction::read, ec);
     if (ec || !stream.is_open()) co_return false;
-    const int descriptor = stream.socket().native_handle();
+    const int descriptor = stream.socket().native();
     const ssize_t seen = ::recv(descriptor, piece.data(), piece.size(), MSG_PEEK | MSG_DONTWAIT);
-    if (seen < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) continue;
+    if (seen < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      stream.socket().emptied();
+      continue;
+    }
     if (seen <= 0) co_return false;
     const std::size_t before = arrived.size();
     arrived.append(piece.data(), static_cast<std::size_t>(seen));
@@ -119,7 +126,10 @@ loop::Task<bool> ConnectionOpening::read_proxy_header() {
     const std::size_t taken = is_complete ? header.size - before : static_cast<std::size_t>(seen);
     if (::recv(descriptor, piece.data(), taken, MSG_DONTWAIT) != static_cast<ssize_t>(taken))
       co_return false;
-    if (!is_complete) continue;
+    if (!is_complete) {
+      if (taken < piece.size()) stream.socket().emptied();
+      continue;
+    }
     if (header.source) peer_ = *header.source;
     co_return true;
   }

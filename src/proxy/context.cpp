@@ -45,9 +45,7 @@ Context::Context(const ContextDependencies& dependencies, std::uint64_t seed)
 Context::~Context() = default;
 
 upstream::PoolNeeds Context::upstream_needs() {
-  return {.io = io, .turns = turns, .descriptors = descriptors, .give_up_idle = [this] {
-            give_up_idle();
-          }};
+  return {.io = io, .descriptors = descriptors, .give_up_idle = [this] { give_up_idle(); }};
 }
 
 void Context::use(std::unique_ptr<Generation> next) {

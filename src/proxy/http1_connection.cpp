@@ -17,8 +17,9 @@ constexpr Duration drain_handshake = std::chrono::seconds(5);
 
 }  // namespace
 
-void Http1Connection::start(Context& context, ListenerConnections& listener, loop::Socket socket,
-                            const IpAddress& peer, const ListenerOptions& options) {
+void Http1Connection::start(Context& context, ListenerConnections& listener,
+                            loop::Descriptor socket, const IpAddress& peer,
+                            const ListenerOptions& options) {
   auto connection =
       std::make_unique<Http1Connection>(context, listener, std::move(socket), peer, false);
   loop::Task<> task = connection->run(options);
@@ -26,7 +27,7 @@ void Http1Connection::start(Context& context, ListenerConnections& listener, loo
 }
 
 void Http1Connection::turn_away(Context& context, ListenerConnections& listener,
-                                loop::Socket socket, const IpAddress& peer) {
+                                loop::Descriptor socket, const IpAddress& peer) {
   auto connection =
       std::make_unique<Http1Connection>(context, listener, std::move(socket), peer, true);
   loop::Task<> task = connection->turn_away();
@@ -52,7 +53,7 @@ void Http1Connection::give_up(const std::exception& thrown) {
 }
 
 Http1Connection::Http1Connection(Context& context, ListenerConnections& listener,
-                                 loop::Socket socket, const IpAddress& peer, bool is_refused)
+                                 loop::Descriptor socket, const IpAddress& peer, bool is_refused)
     : client_(context, listener, std::move(socket)),
       peer_(peer),
       is_refused_(is_refused),
@@ -143,14 +144,17 @@ loop::Task<Failure> Http1Connection::read_head() {
   loop::InputBuffer& input = client_.input;
   loop::Stream& stream = client_.stream;
   Watchdog& watchdog = client_.watchdog;
-  if (exchange_) context().give_back(std::move(exchange_));
+  const bool has_served = exchange_ != nullptr;
+  if (has_served) context().give_back(std::move(exchange_));
   watchdog.arm(Phase::idle, context().generation->config.downstream.idle_timeout);
   if (client_.is_draining()) drain();
   if (input.empty()) {
     release_input();
-    co_await context().turns.next();
+    // A client that sends without a pause must not keep the loop.
+    if (has_served && stream.socket().is_ready(loop::Direction::read))
+      co_await context().turns.next();
   }
-  for (bool is_there = context().turns.are_many();; is_there = false) {
+  for (;;) {
     if (const Failure failure = look_for_head(scanned); failure != Failure::none) co_return failure;
     if (head_size_ != 0) co_return Failure::none;
     // Checked before each wait as well, because a deadline without a read in progress has no
@@ -158,13 +162,11 @@ loop::Task<Failure> Http1Connection::read_head() {
     if (watchdog.timed_out() || watchdog.aborted()) co_return why_no_head();
     // TLS may hold bytes that are not visible on the socket.
     const bool is_idle = input.empty() && !stream.is_secure();
-    if (is_idle && !is_there)
-      co_await stream.socket().async_wait(loop::Socket::wait_read, loop::into(ec));
+    if (is_idle) co_await stream.socket().wait(loop::Direction::read, ec);
     if (ec) co_return why_no_head();
     if (!input.has_memory()) input.adopt(context().take_head_buffer());
     const auto room = asio::buffer(input.free_begin(), input.free_size());
-    const std::size_t n =
-        is_idle ? stream.try_read(room, ec) : co_await stream.read(room, ec, is_there);
+    const std::size_t n = is_idle ? stream.try_read(room, ec) : co_await stream.read(room, ec);
     if (is_idle && ec == asio::error::would_block) {
       ec = {};
       release_input();
@@ -286,8 +288,7 @@ loop::Task<> Http1Connection::linger() {
   if (!input.has_memory()) input.adopt(context().take_head_buffer());
   for (std::size_t dropped = 0; !ec && !watchdog.timed_out() && dropped < linger_limit;) {
     input.consume(input.data().size());
-    dropped += co_await stream.async_read_some(asio::buffer(input.free_begin(), input.free_size()),
-                                               loop::into(ec));
+    dropped += co_await stream.read(asio::buffer(input.free_begin(), input.free_size()), ec);
   }
 }
 

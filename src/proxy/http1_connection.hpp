@@ -23,12 +23,12 @@ namespace weir::proxy {
 
 class Http1Connection {
  public:
-  static void start(Context& context, ListenerConnections& listener, loop::Socket socket,
+  static void start(Context& context, ListenerConnections& listener, loop::Descriptor socket,
                     const IpAddress& peer, const ListenerOptions& options);
   /// Answers 503 to a connection beyond downstream.max_connections, and closes it.
-  static void turn_away(Context& context, ListenerConnections& listener, loop::Socket socket,
+  static void turn_away(Context& context, ListenerConnections& listener, loop::Descriptor socket,
                         const IpAddress& peer);
-  Http1Connection(Context& context, ListenerConnections& listener, loop::Socket socket,
+  Http1Connection(Context& context, ListenerConnections& listener, loop::Descriptor socket,
                   const IpAddress& peer, bool is_refused);
   ~Http1Connection();
   Http1Connection(const Http1Connection&) = delete;

@@ -15,18 +15,15 @@ namespace {
 /// Connections accepted in one pass of the loop, so that other events are not delayed longer.
 constexpr std::size_t accepts_at_once = 16;
 
-IpAddress address_of(const asio::generic::stream_protocol::endpoint& peer) {
-  const sockaddr* const address = peer.data();
-  if (address->sa_family == AF_INET) {
+IpAddress address_of(const sockaddr_storage& peer) {
+  if (peer.ss_family == AF_INET) {
     std::array<std::uint8_t, 4> bytes{};
-    std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in*>(address)->sin_addr,
-                bytes.size());
+    std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in&>(peer).sin_addr, bytes.size());
     return IpAddress::v4(bytes);
   }
-  if (address->sa_family == AF_INET6) {
+  if (peer.ss_family == AF_INET6) {
     std::array<std::uint8_t, 16> bytes{};
-    std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr,
-                bytes.size());
+    std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr, bytes.size());
     return IpAddress::v6(bytes);
   }
   return IpAddress::v4({127, 0, 0, 1});  // a unix socket: the local host
@@ -35,14 +32,9 @@ IpAddress address_of(const asio::generic::stream_protocol::endpoint& peer) {
 }  // namespace
 
 Listener::Listener(Context& context, loop::ListeningSocket socket, ListenerOptions options)
-    : context_(context), acceptor_(context.io.get_executor()), options_(std::move(options)) {
-  sockaddr_storage local{};
-  socklen_t size = sizeof local;
-  ::getsockname(socket.native(), reinterpret_cast<sockaddr*>(&local), &size);
-  acceptor_.assign({local.ss_family, local.ss_family == AF_UNIX ? 0 : IPPROTO_TCP},
-                   socket.release());
-  acceptor_.non_blocking(true);
-}
+    : context_(context),
+      socket_(context.io, loop::Descriptor(socket.release())),
+      options_(std::move(options)) {}
 
 void Listener::start() {
   is_accepting_ = true;
@@ -51,16 +43,13 @@ void Listener::start() {
 
 loop::Task<> Listener::accept_all() {
   error_code ec;
-  asio::generic::stream_protocol::endpoint peer;
-  while (acceptor_.is_open()) {
-    loop::Socket socket(context_.io.get_executor());
-    co_await acceptor_.async_accept(socket, peer, loop::into(ec));
+  while (socket_.is_open()) {
+    co_await socket_.wait(loop::Direction::read, ec);
+    if (ec) break;  // stopped
+    accept_waiting(accepts_at_once, ec);
     if (!ec) {
-      welcome(std::move(socket), peer);
-      accept_waiting(accepts_at_once - 1);
-    } else if (ec == asio::error::operation_aborted) {
-      break;
-    } else if (ec != asio::error::connection_aborted) {
+      co_await context_.turns.next();
+    } else if (ec != asio::error::would_block) {
       // Out of descriptors or memory. An immediate retry would spin; new connections wait in the
       // kernel's queue.
       context_.give_up_idle();
@@ -72,15 +61,15 @@ loop::Task<> Listener::accept_all() {
   is_accepting_ = false;
 }
 
-/// Accepts connections from the kernel's queue. Connections of one pass share system calls (Turns).
-void Listener::accept_waiting(std::size_t most) {
-  error_code ec;
-  asio::generic::stream_protocol::endpoint peer;
+/// Accepts connections from the kernel's queue. The error is would_block if there are no more.
+void Listener::accept_waiting(std::size_t most, error_code& ec) {
+  ec = {};
   for (std::size_t i = 0; i < most; ++i) {
-    loop::Socket socket(context_.io.get_executor());
-    acceptor_.accept(socket, peer, ec);
+    sockaddr_storage peer{};
+    loop::Descriptor accepted = socket_.accept(peer, ec);
+    if (ec == asio::error::connection_aborted) continue;
     if (ec) return;
-    welcome(std::move(socket), peer);
+    welcome(std::move(accepted), address_of(peer));
   }
 }
 
@@ -94,9 +83,7 @@ bool Listener::has_room() {
   return false;
 }
 
-void Listener::welcome(loop::Socket socket, const asio::generic::stream_protocol::endpoint& peer) {
-  error_code ec;
-  socket.non_blocking(true, ec);
+void Listener::welcome(loop::Descriptor socket, const IpAddress& peer) {
   try {
     const bool accepted = has_room();
     (accepted ? context_.counters.accepted : context_.counters.refused).add();
@@ -105,9 +92,9 @@ void Listener::welcome(loop::Socket socket, const asio::generic::stream_protocol
     const bool is_answered =
         !options_.tls && context_.open_refusals.load(std::memory_order_relaxed) < refusals_at_once;
     if (accepted) {
-      Http1Connection::start(context_, connections_, std::move(socket), address_of(peer), options_);
+      Http1Connection::start(context_, connections_, std::move(socket), peer, options_);
     } else if (is_answered) {
-      Http1Connection::turn_away(context_, connections_, std::move(socket), address_of(peer));
+      Http1Connection::turn_away(context_, connections_, std::move(socket), peer);
     }
   } catch (const std::exception& thrown) {
     context_.warn_of(thrown, "a connection could not be taken");
@@ -115,9 +102,9 @@ void Listener::welcome(loop::Socket socket, const asio::generic::stream_protocol
 }
 
 void Listener::stop() {
-  accept_waiting(std::numeric_limits<std::size_t>::max());
   error_code ec;
-  acceptor_.close(ec);
+  accept_waiting(std::numeric_limits<std::size_t>::max(), ec);
+  socket_.close();
 }
 
 void Listener::remove() {

@@ -33,14 +33,13 @@ class Listener {
   bool has_ended() const { return !is_accepting_ && connections_.count == 0; }
 
  private:
-  using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol, loop::Executor>;
   loop::Task<> accept_all();
-  void accept_waiting(std::size_t most);
+  void accept_waiting(std::size_t most, error_code& ec);
   bool has_room();
-  void welcome(loop::Socket socket, const asio::generic::stream_protocol::endpoint& peer);
+  void welcome(loop::Descriptor socket, const IpAddress& peer);
 
   Context& context_;
-  Acceptor acceptor_;
+  loop::Socket socket_;
   ListenerOptions options_;
   ListenerConnections connections_;
   bool is_accepting_ = false;

@@ -57,8 +57,8 @@ loop::Task<bool> Tunnel::carry_to_end(Side& from, Side& to) {
   while (!stopped_) {
     if (from.input.empty()) {
       const std::size_t room = from.input.free_size();
-      const std::size_t n = co_await from.stream.async_read_some(
-          asio::buffer(from.input.free_begin(), room), loop::into(ec));
+      const std::size_t n =
+          co_await from.stream.read(asio::buffer(from.input.free_begin(), room), ec);
       if (ec == asio::error::eof) {
         to.stream.shutdown_send();
         co_return true;

@@ -9,7 +9,7 @@
 
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
-#include "redis/handler_memory.hpp"
+#include "loop/handler_memory.hpp"
 #include "redis/loop_io.hpp"
 
 struct redisAsyncContext;
@@ -58,9 +58,9 @@ class HiredisAdapter {
   bool waiting_to_write_ = false;
   bool write_posted_ = false;
   // An exception must not pass through hiredis, which calls what adds these handlers.
-  HandlerMemory read_handler_;
-  HandlerMemory write_handler_;
-  HandlerMemory posted_write_;
+  loop::HandlerMemory read_handler_;
+  loop::HandlerMemory write_handler_;
+  loop::HandlerMemory posted_write_;
   bool in_write_ = false;
   Presence presence_;
 };

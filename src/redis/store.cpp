@@ -6,9 +6,9 @@
 
 #include <boost/asio/post.hpp>
 
+#include "loop/handler_memory.hpp"
 #include "redis/connection.hpp"
 #include "redis/error_reply.hpp"
-#include "redis/handler_memory.hpp"
 #include "redis/handshake.hpp"
 #include "redis/loop_io.hpp"
 #include "redis/pending_questions.hpp"
@@ -122,7 +122,7 @@ class Store::Implementation final : public Connection::Owner {
   PendingQuestions<Pending> pending_;
   PendingLink failed_;  ///< to be completed in the next pass of the loop
   bool failing_posted_ = false;
-  HandlerMemory failing_handler_;
+  loop::HandlerMemory failing_handler_;
   Timer timer_;
   bool armed_ = false;
   bool leaving_ = false;      ///< the server is a replica; reconnects after the replies at hand

@@ -100,8 +100,8 @@ loop::Task<bool> HealthCheck::is_answered_well() {
       continue;
     }
     if (was_cut_ || !input.make_room(most_answer)) co_return false;
-    const std::size_t n = co_await connection_->stream.async_read_some(
-        asio::buffer(input.free_begin(), input.free_size()), loop::into(ec));
+    const std::size_t n =
+        co_await connection_->stream.read(asio::buffer(input.free_begin(), input.free_size()), ec);
     input.commit(n);
     if (ec) co_return false;
   }

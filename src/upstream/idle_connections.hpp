@@ -10,19 +10,18 @@
 #include <memory>
 #include <vector>
 
-#include "loop/turns.hpp"
 #include "upstream/connection.hpp"
 
 namespace weir::upstream {
 
 class IdleConnections {
  public:
-  IdleConnections(const loop::Turns& turns, std::size_t& total) : turns_(turns), total_(total) {}
+  explicit IdleConnections(std::size_t& total) : total_(total) {}
   ~IdleConnections() { close_all(); }
   IdleConnections(const IdleConnections&) = delete;
   IdleConnections& operator=(const IdleConnections&) = delete;
 
-  bool empty() const { return idle_.empty() && quiet_.empty(); }
+  bool empty() const { return idle_.empty(); }
 
   /// Returns the newest connection that the server has neither closed nor sent anything on; nullptr
   /// if there is none. Connections that are not quiet are closed.
@@ -46,14 +45,8 @@ class IdleConnections {
     std::uint64_t client;
   };
 
-  void look();
-  void put_back_quiet();
-
-  const loop::Turns& turns_;
   std::size_t& total_;
-  std::vector<Idle> idle_;      ///< ordered by the time of give_back(), newest last
-  std::vector<Idle> quiet_;     ///< idle, and found quiet in a pass
-  std::uint64_t quiet_in_ = 0;  ///< the number of that pass
+  std::vector<Idle> idle_;  ///< ordered by the time of give_back(), newest last
 };
 
 }  // namespace weir::upstream

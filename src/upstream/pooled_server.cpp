@@ -25,7 +25,7 @@ PooledServer::PooledServer(std::shared_ptr<PoolState> state, Server settings,
       settings_(std::move(settings)),
       authority_(settings_.authority()),
       in_use_(std::move(in_use)),
-      idle_(state_->turns, state_->idle),
+      idle_(state_->idle),
       addresses_(settings_.host, settings_.port) {
   in_use_->set(1);
 }
@@ -132,21 +132,18 @@ loop::Task<error_code> PooledServer::connect(Connection& connection) {
   const auto endpoints = addresses_.list();
   for (const auto& endpoint : endpoints) {
     loop::Socket& socket = connection.stream.socket();
-    socket = loop::Socket(state_->io.get_executor());
     connection.endpoint = endpoint;
-    socket.open(endpoint.protocol(), ec);
+    socket.open(endpoint.protocol().family(), ec);
     if (is_shortage(ec)) {
       state_->give_up_idle();
-      socket.open(endpoint.protocol(), ec);
+      socket.open(endpoint.protocol().family(), ec);
     }
     if (is_shortage(ec)) co_return asio::error::no_descriptors;
     if (ec) continue;
-    co_await socket.async_connect(asio::generic::stream_protocol::endpoint(endpoint),
-                                  loop::into(ec));
+    ec = co_await socket.connect(asio::generic::stream_protocol::endpoint(endpoint));
     if (!ec) {
-      socket.non_blocking(true, ec);
       const int on = 1;
-      ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+      ::setsockopt(socket.native(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
       if (settings_.secure)
         ec = co_await connection.stream.connect_tls(state_->tls, settings_.host);
       break;

@@ -16,7 +16,6 @@
 
 #include "base/counters.hpp"
 #include "loop/descriptor_budget.hpp"
-#include "loop/turns.hpp"
 #include "upstream/addresses.hpp"
 #include "upstream/availability.hpp"
 #include "upstream/connection.hpp"
@@ -28,7 +27,6 @@ namespace weir::upstream {
 /// The objects of a worker that its upstreams use.
 struct PoolNeeds {
   asio::io_context& io;
-  const loop::Turns& turns;
   loop::DescriptorBudget& descriptors;
   std::function<void()> give_up_idle;  ///< closes the idle connections of all upstreams
 };

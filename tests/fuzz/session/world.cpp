@@ -174,8 +174,7 @@ std::unique_ptr<proxy::Generation> World::make_generation() {
 void World::start_connection() {
   int other = -1;
   client_ = Network::get().make_client(other);
-  loop::Socket socket(io_.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0), other);
-  socket.non_blocking(true);
+  loop::Descriptor socket(other);
   if (setup_.full) {
     proxy::Http1Connection::turn_away(*context_, connections_, std::move(socket), peer_of(setup_));
   } else {

@@ -89,7 +89,8 @@ Task<> stall(Worker& worker, Stream& stream, std::string name) {
   const auto work = [&] { worker.log += " " + name; };
   if (!co_await take_step(worker, handshake, work)) co_return void(worker.log += " !" + name);
   error_code ec;
-  co_await stream.socket().async_wait(Socket::wait_read, into(ec));
+  stream.socket().emptied();
+  co_await stream.socket().wait(Direction::read, ec);
   worker.log += ec ? " -" + name : " +" + name;
 }
 
@@ -110,7 +111,8 @@ struct Held {
     const bool has_stepped = co_await take_step(held.worker, handshake, work);
     held.worker.log += has_stepped ? " stepped" : " !held";
     error_code ec;
-    if (has_stepped) co_await stream.socket().async_wait(Socket::wait_read, into(ec));
+    stream.socket().emptied();
+    if (has_stepped) co_await stream.socket().wait(Direction::read, ec);
     held.handshake = nullptr;
   }
   /// Runs until the step is running.
@@ -204,7 +206,7 @@ TEST_CASE("a step whose time is over ends, and its handshake with it") {
   StreamPair pair(worker.io);
   Held held(worker);
   held.begin(pair.stream);
-  const int descriptor = pair.stream.socket().native_handle();
+  const int descriptor = pair.stream.socket().native();
   for (int ticks = 0; ticks < 3; ++ticks) {
     held.handshake->end(Handshake::Outcome::timed_out);
     held.handshake->give_up();
@@ -226,7 +228,7 @@ TEST_CASE("a stream that is closed during a step keeps its descriptor to the end
   StreamPair pair(worker.io);
   Held held(worker);
   held.begin(pair.stream);
-  const int descriptor = pair.stream.socket().native_handle();
+  const int descriptor = pair.stream.socket().native();
   const bool resets = GENERATE(false, true);
   held.handshake->give_up();
   if (resets) pair.stream.reset();

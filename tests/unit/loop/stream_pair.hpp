@@ -65,10 +65,7 @@ inline std::array<int, 2> socket_pair() {
 struct StreamPair {
   explicit StreamPair(asio::io_context& io) : StreamPair(io, socket_pair()) {}
   StreamPair(asio::io_context& io, std::array<int, 2> ends)
-      : stream(Socket(io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0), ends[0])),
-        far(ends[1]) {
-    stream.socket().non_blocking(true);
-  }
+      : stream(io, Descriptor(ends[0])), far(ends[1]) {}
 
   Stream stream;
   FarEnd far;

@@ -24,8 +24,7 @@ void spawn_read(asio::io_context& io, Stream& stream, Outcome& outcome) {
   const auto read = [](Stream& from, Outcome& to) -> Task<> {
     std::array<char, 100> piece{};
     error_code ec;
-    const std::size_t n =
-        co_await from.async_read_some(asio::buffer(piece.data(), piece.size()), into(ec));
+    const std::size_t n = co_await from.read(asio::buffer(piece.data(), piece.size()), ec);
     to.data.assign(piece.data(), n);
     to.error = ec;
   };
@@ -241,11 +240,8 @@ struct SecurePair {
   explicit SecurePair(asio::io_context& loop) : io(loop) {
     std::signal(SIGPIPE, SIG_IGN);  // as in the server: OpenSSL writes without MSG_NOSIGNAL
     const auto ends = test::socket_pair();
-    const asio::generic::stream_protocol unix_stream(AF_UNIX, 0);
-    server.emplace(Socket(io.get_executor(), unix_stream, ends[0]));
-    client.emplace(Socket(io.get_executor(), unix_stream, ends[1]));
-    server->socket().non_blocking(true);
-    client->socket().non_blocking(true);
+    server.emplace(io, Descriptor(ends[0]));
+    client.emplace(io, Descriptor(ends[1]));
   }
 
   void shake_hands(const std::string& host = "one.test") {
@@ -287,7 +283,7 @@ TEST_CASE("over TLS a part of a record is not quiet, and a whole one that carrie
     pair.shake_hands();
     // The session tickets of the server have arrived.
     REQUIRE(pair.client->is_quiet());
-    REQUIRE(::send(pair.server->socket().native_handle(), record.data(), size, 0) ==
+    REQUIRE(::send(pair.server->socket().native(), record.data(), size, 0) ==
             static_cast<ssize_t>(size));
     CHECK(pair.client->is_quiet() == (size == 0));
     CHECK(pair.client->is_quiet() == (size == 0));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 
 #include "catch.hpp"
@@ -177,11 +178,11 @@ TEST_CASE("the error and the result of an operation") {
   asio::io_context io;
   int ends[2];
   REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
-  const asio::generic::stream_protocol protocol(AF_UNIX, 0);
-  Socket near(io.get_executor(), protocol, ends[0]);
-  Socket far(io.get_executor(), protocol, ends[1]);
+  using UnixSocket = asio::local::stream_protocol::socket;
+  UnixSocket near(io, asio::local::stream_protocol(), ends[0]);
+  UnixSocket far(io, asio::local::stream_protocol(), ends[1]);
   std::string log;
-  auto read = [](Socket& from, std::string& to) -> Task<> {
+  auto read = [](UnixSocket& from, std::string& to) -> Task<> {
     char room[8];
     for (error_code ec; !ec;) {
       const std::size_t n = co_await from.async_read_some(asio::buffer(room), into(ec));
@@ -230,28 +231,6 @@ TEST_CASE("a pass has an end: what else was ready comes between") {
   asio::post(io, [&] { log += 'x'; });
   io.poll();
   CHECK(log == std::string(64, 'a') + "xa");
-  CHECK(turns.pass() == 2);
-}
-
-TEST_CASE("a pass in which many go on knows it, and every pass has its number") {
-  asio::io_context io;
-  Turns turns(io);
-  std::vector<std::pair<bool, std::uint64_t>> seen;
-  auto look = [](Turns& of, std::vector<std::pair<bool, std::uint64_t>>& to) -> Task<> {
-    co_await of.next();
-    to.emplace_back(of.are_many(), of.pass());
-  };
-  spawn(io, look(turns, seen));
-  io.poll();
-  for (int i = 0; i < 4; ++i)
-    spawn(io, look(turns, seen));
-  io.restart();
-  io.poll();
-  REQUIRE(seen.size() == 5);
-  CHECK(seen[0] == std::pair{false, std::uint64_t{1}});
-  for (std::size_t i = 1; i < seen.size(); ++i)
-    CHECK(seen[i] == std::pair{true, std::uint64_t{2}});
-  CHECK_FALSE(turns.are_many());
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ class Opened {
   /// Reads the bytes that the opening has left on the socket.
   std::string unread() {
     std::array<char, 64> bytes{};
-    const ssize_t size = ::recv(connection.stream.socket().native_handle(), bytes.data(),
-                                bytes.size(), MSG_DONTWAIT);
+    const ssize_t size =
+        ::recv(connection.stream.socket().native(), bytes.data(), bytes.size(), MSG_DONTWAIT);
     return {bytes.data(), size < 0 ? 0 : static_cast<std::size_t>(size)};
   }
 
@@ -59,11 +59,8 @@ class Opened {
   explicit Opened(std::array<int, 2> ends)
       : world(settings(), store),
         far(ends[1]),
-        connection(world.context, listener,
-                   loop::Socket(world.io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0),
-                                ends[0])) {
+        connection(world.context, listener, loop::Descriptor(ends[0])) {
     std::signal(SIGPIPE, SIG_IGN);  // as in the server: OpenSSL writes without MSG_NOSIGNAL
-    connection.stream.socket().non_blocking(true);
     world.context.log = [this](const std::string& text) { warnings.push_back(text); };
   }
   static Settings settings() {
@@ -84,9 +81,7 @@ struct Secured : Opened {
   }
   /// Performs the handshake as a client on the far end.
   error_code connect() {
-    loop::Stream client(loop::Socket(
-        world.io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0), ::dup(far.native())));
-    client.socket().non_blocking(true);
+    loop::Stream client(world.io, loop::Descriptor(::dup(far.native())));
     std::optional<error_code> result;
     const auto context =
         tls::ClientContext::load(

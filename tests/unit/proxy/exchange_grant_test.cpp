@@ -70,10 +70,7 @@ class Client {
     store.inner.at_once = true;
     const auto ends = socket_pair();
     client.emplace(ends[0]);
-    loop::Socket socket(world.io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0),
-                        ends[1]);
-    socket.non_blocking(true);
-    Http1Connection::start(world.context, connections_, std::move(socket),
+    Http1Connection::start(world.context, connections_, loop::Descriptor(ends[1]),
                            IpAddress::v4({192, 0, 2, 1}), {});
   }
   ~Client() { next_allocation_fails = false; }

@@ -56,11 +56,7 @@ class Http1Client {
   Http1Client(const Downstream& limits, std::array<int, 2> ends)
       : world(settings_for(limits), store),
         far(ends[1]),
-        connection(world.context, listener,
-                   loop::Socket(world.io.get_executor(), asio::generic::stream_protocol(AF_UNIX, 0),
-                                ends[0])) {
-    connection.stream.socket().non_blocking(true);
-  }
+        connection(world.context, listener, loop::Descriptor(ends[0])) {}
   static Settings settings_for(const Downstream& limits) {
     Settings settings;
     settings.downstream = limits;

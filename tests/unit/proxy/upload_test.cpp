@@ -178,8 +178,10 @@ TEST_CASE("A failure of the client ends the upload, and what is waited for on th
   Uploading uploading(chunked, [](Settings& settings) { settings.downstream.body_timeout = 2s; });
   error_code read_error;
   std::array<char, 16> room{};
-  uploading.to_upstream.stream.async_read_some(
-      asio::buffer(room), [&](error_code ec, std::size_t) { read_error = ec; });
+  const auto read = [](loop::Stream& from, asio::mutable_buffer to,
+                       error_code& ec) -> loop::Task<> { co_await from.read(to, ec); };
+  loop::spawn(uploading.world.io,
+              read(uploading.to_upstream.stream, asio::buffer(room), read_error));
   uploading.start();
   Failure expected = Failure::none;
   SECTION("malformed") {

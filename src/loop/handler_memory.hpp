@@ -12,7 +12,7 @@
 
 #include <boost/asio/bind_allocator.hpp>
 
-namespace weir::redis {
+namespace weir::loop {
 
 class HandlerMemory {
  public:
@@ -76,4 +76,4 @@ class HandlerMemory {
   Block* block_ = new Block;
 };
 
-}  // namespace weir::redis
+}  // namespace weir::loop

@@ -1,0 +1,140 @@
+// Reports when the sockets of a loop are ready: epoll(7), edge-triggered.
+//
+// Asio reads once before each wait, because it does not know whether a read has taken all bytes,
+// and changes its registration for each wait without a read. Here a read that returns less than was
+// asked for proves that the socket is empty, unless the other side has closed (EPOLLRDHUP), and a
+// socket is registered once. This saves a system call for each message.
+//
+// One for each io_context, found with asio::use_service. Its descriptor is one of Asio's loop, so
+// sockets, timers and posted functions share one thread. Waiting allocates no memory. Not
+// thread-safe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <sys/epoll.h>
+
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+#include <boost/intrusive/list.hpp>
+
+#include "loop/descriptor.hpp"
+#include "loop/handler_memory.hpp"
+#include "loop/io.hpp"
+
+namespace weir::loop {
+
+class Poller;
+
+enum class Direction : std::uint8_t { read, write };
+
+/// A read or a write that waits until its socket is ready. Its task is resumed when it is complete.
+class PendingOperation : public boost::intrusive::list_base_hook<
+                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+ public:
+  explicit PendingOperation(error_code& ec) : ec_(ec) {}
+  PendingOperation(const PendingOperation&) = delete;
+  PendingOperation& operator=(const PendingOperation&) = delete;
+
+ protected:
+  ~PendingOperation() = default;
+  /// Tries again, because the socket is ready. Returns what to wait for, or nothing if the
+  /// operation is complete.
+  virtual std::optional<Direction> perform() = 0;
+  void rethrow() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+  error_code& ec_;
+
+ private:
+  friend class Poller;
+  friend class PolledSocket;
+
+  Suspended task_;
+  std::exception_ptr thrown_;  ///< by perform()
+  Direction awaits_ = Direction::read;
+};
+
+/// A socket as the poller sees it. It stays in place while it is registered.
+class PolledSocket {
+ public:
+  explicit PolledSocket(Poller& poller) : poller_(poller) {}
+  PolledSocket(const PolledSocket&) = delete;
+  PolledSocket& operator=(const PolledSocket&) = delete;
+
+  /// False: a read or a write would block, and an event will report when that changes.
+  bool is_ready(Direction direction) const { return is_ready_[index(direction)]; }
+  /// A system call has shown that a read or a write would block.
+  void exhausted(Direction direction) { is_ready_[index(direction)] = false; }
+  /// Everything that had arrived has been read or seen, so a read would block, unless the other
+  /// side has closed.
+  void emptied() { is_ready_[index(Direction::read)] = has_hung_up_; }
+
+  /// True if nothing had arrived, and the other side had not closed, when the events of this pass
+  /// were read. False also if that is not known.
+  bool is_quiet() const;
+
+  /// Keeps the task until the operation is complete: until the socket is ready for `awaited`, and
+  /// then perform() returns nothing. At most one reader and one writer wait (`role`).
+  void start(int descriptor, Direction role, Direction awaited, PendingOperation& operation,
+             Suspended task);
+  /// Resumes the task of an operation that is complete, after everything that is ready has run.
+  void resume_later(PendingOperation& operation, Suspended task);
+  /// Ends the operations that wait with operation_aborted; their tasks are resumed later.
+  void cancel();
+  /// Called before the descriptor is closed.
+  void forget();
+
+ private:
+  friend Poller;
+  static std::size_t index(Direction direction) { return static_cast<std::size_t>(direction); }
+  error_code register_for(Direction awaited);
+  void note(std::uint32_t events);
+  void fail(PendingOperation& operation, const error_code& ec);
+
+  Poller& poller_;
+  int descriptor_ = -1;  ///< registered
+  std::array<PendingOperation*, 2> waiting_{};
+  std::uint32_t events_ = 0;                    ///< registered for; 0: not registered
+  std::array<bool, 2> is_ready_{{true, true}};  ///< or not known
+  bool has_hung_up_ = false;                    ///< an event has reported the end or an error
+};
+
+class Poller : public asio::execution_context::service {
+ public:
+  using key_type = Poller;
+  static asio::execution_context::id id;
+
+  explicit Poller(asio::execution_context& io);
+
+ private:
+  friend PolledSocket;
+  using Operations =
+      boost::intrusive::list<PendingOperation, boost::intrusive::constant_time_size<false>>;
+
+  void shutdown() override;
+  void drop_events_of(const PolledSocket& socket);
+  void arm();
+  void resume_later(PendingOperation& operation);
+  void resume_ended();
+  void dispatch();
+  void advance(PolledSocket& socket, Direction role);
+
+  asio::io_context& io_;
+  asio::posix::basic_stream_descriptor<Executor> epoll_;
+  // Both lists end their tasks with the loop.
+  Operations operations_;  ///< all that wait
+  Operations ended_;       ///< their tasks are resumed in the next pass
+  HandlerMemory wait_handler_;
+  HandlerMemory resume_handler_;
+  std::array<epoll_event, 64> events_{};
+  int event_count_ = 0;  ///< of the batch that is being reported
+  bool is_armed_ = false;
+  bool is_reporting_ = false;
+};
+
+}  // namespace weir::loop

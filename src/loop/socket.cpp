@@ -1,0 +1,86 @@
+#include "loop/socket.hpp"
+
+#include <cerrno>
+#include <utility>
+
+namespace weir::loop {
+namespace {
+
+error_code last_error() {
+  if (errno == EAGAIN) return asio::error::would_block;
+  return {errno, boost::system::system_category()};
+}
+
+}  // namespace
+
+void Socket::open(int family, error_code& ec) {
+  close();
+  descriptor_ = Descriptor(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  ec = is_open() ? error_code{} : last_error();
+}
+
+void Socket::assign(Descriptor descriptor) {
+  close();
+  descriptor_ = std::move(descriptor);
+}
+
+void Socket::close() {
+  polled_.forget();
+  descriptor_ = {};
+}
+
+std::size_t Socket::receive(asio::mutable_buffer to, error_code& ec) {
+  ec = asio::error::would_block;
+  if (!is_ready(Direction::read)) return 0;
+  ssize_t got = 0;
+  do {
+    got = ::recv(native(), to.data(), to.size(), 0);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) {
+    ec = last_error();
+    if (ec == asio::error::would_block) exhausted(Direction::read);
+    return 0;
+  }
+  ec = {};
+  const auto size = static_cast<std::size_t>(got);
+  if (size == 0 && to.size() > 0) ec = asio::error::eof;
+  if (size < to.size()) polled_.emptied();
+  return size;
+}
+
+std::size_t Socket::send(std::string_view data, error_code& ec) {
+  ssize_t sent = 0;
+  do {
+    sent = ::send(native(), data.data(), data.size(), MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  ec = {};
+  if (sent >= 0) return static_cast<std::size_t>(sent);
+  ec = last_error();
+  if (ec == asio::error::would_block) exhausted(Direction::write);
+  return 0;
+}
+
+Descriptor Socket::accept(sockaddr_storage& peer, error_code& ec) {
+  socklen_t size = sizeof peer;
+  Descriptor accepted(
+      ::accept4(native(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  ec = accepted.is_open() ? error_code{} : last_error();
+  if (ec == asio::error::would_block) exhausted(Direction::read);
+  return accepted;
+}
+
+Task<error_code> Socket::connect(asio::generic::stream_protocol::endpoint to) {
+  error_code ec;
+  if (::connect(native(), to.data(), static_cast<socklen_t>(to.size())) == 0) co_return ec;
+  if (errno != EINPROGRESS && errno != EINTR) co_return last_error();
+  exhausted(Direction::read);
+  exhausted(Direction::write);
+  co_await wait(Direction::write, ec);
+  if (ec) co_return ec;
+  int failure = 0;
+  socklen_t size = sizeof failure;
+  ::getsockopt(native(), SOL_SOCKET, SO_ERROR, &failure, &size);
+  co_return error_code(failure, boost::system::system_category());
+}
+
+}  // namespace weir::loop

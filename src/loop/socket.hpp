@@ -1,0 +1,97 @@
+// A stream socket of any family (TCP or unix) that never blocks.
+//
+// One read and one write may wait at the same time. Not thread-safe: one loop.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <sys/socket.h>
+
+#include "loop/descriptor.hpp"
+#include "loop/io.hpp"
+#include "loop/poller.hpp"
+
+namespace weir::loop {
+
+class Socket {
+ public:
+  explicit Socket(asio::io_context& io) : polled_(asio::use_service<Poller>(io)) {}
+  /// `descriptor`: of a non-blocking socket.
+  Socket(asio::io_context& io, Descriptor descriptor) : Socket(io) {
+    descriptor_ = std::move(descriptor);
+  }
+  ~Socket() { close(); }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+
+  bool is_open() const { return descriptor_.is_open(); }
+  int native() const { return descriptor_.native(); }
+  /// Opens a new socket of this family; an earlier one is closed.
+  void open(int family, error_code& ec);
+  /// Uses this socket from now on; an earlier one is closed.
+  void assign(Descriptor descriptor);
+  /// Operations that wait end with operation_aborted.
+  void close();
+  void cancel() { polled_.cancel(); }
+
+  /// Reads what has arrived. The error is would_block if that is nothing, or eof at the end.
+  std::size_t receive(asio::mutable_buffer to, error_code& ec);
+  /// Sends what fits. The error is would_block if that is nothing.
+  std::size_t send(std::string_view data, error_code& ec);
+  /// Accepts a connection at a listening socket; it does not block. The error is would_block if
+  /// none waits.
+  Descriptor accept(sockaddr_storage& peer, error_code& ec);
+  /// A read or a write that others made on the descriptor would have blocked.
+  void exhausted(Direction direction) { polled_.exhausted(direction); }
+  /// Others have read or seen all that had arrived: wait() is for what arrives from now on.
+  void emptied() { polled_.emptied(); }
+  bool is_ready(Direction direction) const { return polled_.is_ready(direction); }
+  bool is_quiet() const { return polled_.is_quiet(); }
+
+  class Wait;
+  /// Awaitable: until the socket is ready, as far as is known.
+  Wait wait(Direction direction, error_code& ec);
+  /// Awaitable: an operation that waits.
+  void start(Direction role, Direction awaited, PendingOperation& operation, Suspended task) {
+    polled_.start(native(), role, awaited, operation, std::move(task));
+  }
+
+  /// Resumes the task of an operation that is complete, after everything that is ready has run.
+  void resume_later(PendingOperation& operation, Suspended task) {
+    polled_.resume_later(operation, std::move(task));
+  }
+
+  Task<error_code> connect(asio::generic::stream_protocol::endpoint to);
+
+ private:
+  Descriptor descriptor_;
+  PolledSocket polled_;
+};
+
+class Socket::Wait final : private PendingOperation {
+ public:
+  Wait(Socket& socket, Direction direction, error_code& ec)
+      : PendingOperation(ec), socket_(socket), direction_(direction) {
+    ec = {};
+  }
+
+  bool await_ready() const noexcept { return socket_.is_ready(direction_); }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> task) noexcept {
+    socket_.start(direction_, direction_, *this, Suspended(task));
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  std::optional<Direction> perform() override { return {}; }
+
+  Socket& socket_;
+  Direction direction_;
+};
+
+inline Socket::Wait Socket::wait(Direction direction, error_code& ec) {
+  return {*this, direction, ec};
+}
+
+}  // namespace weir::loop
