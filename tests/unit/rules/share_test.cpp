@@ -77,6 +77,35 @@ TEST_CASE("a share is the quota divided, rounded down") {
        2,
        {{5, seconds(1)}},
        5},
+      // 11 at once: 10 that wait and one in service
+      {{.algorithm = Algorithm::leaky_bucket,
+        .rates = {{10, seconds(1)}},
+        .queue = 100,
+        .max_delay = seconds(1)},
+       11,
+       {{10, seconds(11)}},
+       1},
+      // the whole queue of one waits 0.1 s; max_delay would allow two
+      {{.algorithm = Algorithm::leaky_bucket,
+        .rates = {{10, seconds(1)}},
+        .queue = 1,
+        .max_delay = milliseconds(250)},
+       2,
+       {{5, seconds(1)}},
+       1},
+      // one instance keeps the queue that max_delay does not let it use
+      {{.algorithm = Algorithm::leaky_bucket,
+        .rates = {{10, seconds(1)}},
+        .queue = 100,
+        .max_delay = seconds(1)},
+       1,
+       {{10, seconds(1)}},
+       101},
+      // 16,385 times 2^50 us is 2^50 us in 64 bits that overflow
+      {{.algorithm = Algorithm::gcra, .rates = {{16'386, Duration{1LL << 50}}}},
+       16'385,
+       {{1, Duration{1LL << 50}}},
+       1},
   };
   for (const ShareCase& row : rows) {
     const Policy whole = policy_of(row.whole);
@@ -99,6 +128,12 @@ TEST_CASE("a share keeps how the policy counts") {
   REQUIRE(share.has_value());
   CHECK(share->anchor == Anchor::clock);
   CHECK(share->count_rejected);
+  CHECK(share_of(policy_of({.algorithm = Algorithm::attributed_window,
+                            .rates = {{10, seconds(1)}},
+                            .anchor = Anchor::clock}),
+                 2)
+            .value()
+            .anchor == Anchor::clock);
 }
 
 TEST_CASE("a share of nothing is a problem") {
@@ -118,6 +153,35 @@ TEST_CASE("a share of nothing is a problem") {
     REQUIRE(share.has_error());
     CHECK(share.error().message == "one of 4 instances cannot have a share of 3 units");
   }
+}
+
+TEST_CASE("a queue is not usable by the part of a microsecond that max_delay is too short for") {
+  // Each of the second units would wait 333,333 1/3 us or 1 s.
+  const std::vector<Definition> definitions = {
+      {.algorithm = Algorithm::leaky_bucket,
+       .rates = {{3, seconds(1)}},
+       .queue = 1,
+       .max_delay = Duration{333'333}},
+      {.algorithm = Algorithm::leaky_bucket,
+       .rates = {{1, seconds(1)}},
+       .queue = 5,
+       .max_delay = Duration{999'999}},
+  };
+  for (const Definition& definition : definitions) {
+    CAPTURE(definition.rates[0].count);
+    const Result<Policy, Fault> share = share_of(policy_of(definition), 2);
+    REQUIRE(share.has_error());
+    CHECK(share.error().message == "one of 2 instances cannot have a share of 1 unit");
+  }
+}
+
+TEST_CASE("a rate that divides neither by its count nor by its duration has no share") {
+  const Policy whole =
+      policy_of({.algorithm = Algorithm::gcra, .rates = {{3, days(7'000)}}, .burst = 8});
+  const Result<Policy, Fault> share = share_of(whole, 4);
+  REQUIRE(share.has_error());
+  CHECK(share.error().setting == Setting::rate);
+  CHECK(share.error().message == "one of 4 instances cannot count its share of the rate exactly");
 }
 
 /// The most units that the policy's definition admits in a stretch of this length, its ends

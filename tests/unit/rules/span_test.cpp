@@ -42,6 +42,33 @@ Rate extreme_rate(Random& random) {
 
 }  // namespace
 
+TEST_CASE("span: up to the limit and the next number, a double skips no whole number") {
+  CHECK(exact_limit == 9'007'199'254'740'991);
+  CHECK(static_cast<double>(exact_limit) < static_cast<double>(exact_limit + 1));
+  CHECK(static_cast<double>(exact_limit + 1) == static_cast<double>(exact_limit + 2));
+}
+
+TEST_CASE("span: quotients are rounded down and up, on both sides of zero") {
+  struct Row {
+    std::int64_t dividend, floor, ceil;
+  };
+  for (const Row& row :
+       {Row{7, 2, 3}, {6, 2, 2}, {1, 0, 1}, {0, 0, 0}, {-1, -1, 0}, {-6, -2, -2}, {-7, -3, -2}}) {
+    CAPTURE(row.dividend);
+    CHECK(floor_div(row.dividend, 3) == row.floor);
+    CHECK(ceil_div(row.dividend, 3) == row.ceil);
+  }
+}
+
+TEST_CASE("span: fractions are carried and borrowed") {
+  CHECK(add({5, 1}, {6, 1}, 3) == Span{11, 2});
+  CHECK(add({5, 1}, {6, 2}, 3) == Span{12, 0});
+  CHECK(subtract({6, 2}, {5, 2}, 3) == Span{1, 0});
+  CHECK(subtract({6, 1}, {5, 2}, 3) == Span{0, 2});
+  CHECK(ceil_us({5, 0}) == Duration{5});
+  CHECK(ceil_us({5, 1}) == Duration{6});
+}
+
 TEST_CASE("span: units and times are exact, and no step on the way reaches 2^53") {
   const std::uint64_t seed = std::random_device{}();
   INFO("seed " << seed);
