@@ -91,7 +91,8 @@ TEST_CASE("B8: lines end in CRLF, and so does the data") {
 TEST_CASE("B8: extensions are read and dropped") {
   for (const char* extension :
        {";a", ";a=b", ";a=\"b;\\\"c\\\\\"", ";a;b=c;d", " ; a = b", "\t;\ta\t=\t\"x\" ; b",
-        ";a=\"\"", ";a=\"caf\xc3\xa9\t\"", ";a =b", ";a= b"}) {
+        ";a=\"\"", ";a=\"caf\xc3\xa9\t\"", ";a =b", ";a= b", " \t;a", ";\t  a", ";a \t =b",
+        ";a= \t b", ";a \t ;b", ";a=b \t ;c", ";a=\"b\" \t ;c"}) {
     INFO(extension);
     const std::string size_line = std::string{"5"} + extension + "\r\n";
     CHECK(decode(size_line + "hello\r\n0" + extension + "\r\n\r\n") ==
@@ -101,11 +102,13 @@ TEST_CASE("B8: extensions are read and dropped") {
 
 TEST_CASE("B8: malformed extensions are refused") {
   for (const char* extension :
-       {";",      ";;a",         ";a;",      ";=b",    ";a=",      ";a=b=c",  ";bad[=x",
-        ";a=\"b", ";a=\"b\"c",   ";a b",     ";a=b c", ";a ",      ";a=b ",   ";a=\"b\" ",
-        " a",     ";a=\"\x01\"", ";a=\"b\\", "; ",     ";a\xc3=b", ";a=\x7f", ";a=\"\n\""}) {
+       {";",      ";;a",         ";a;",      ";=b",     ";a=",        ";a=b=c",  ";bad[=x",
+        ";a=\"b", ";a=\"b\"c",   ";a b",     ";a=b c",  ";a ",        ";a=b ",   ";a=\"b\" ",
+        " a",     ";a=\"\x01\"", ";a=\"b\\", "; ",      ";a\xc3=b",   ";a=\x7f", ";a=\"\n\"",
+        " \t",    ";a \t",       ";a= ",     ";a=b\t ", ";a=\"b\"\t "}) {
     INFO(extension);
     CHECK(decode(std::string{"5"} + extension + "\r\nhello\r\n0\r\n\r\n").end == Event::malformed);
+    CHECK(decode(std::string{"5\r\nhello\r\n0"} + extension + "\r\n\r\n").end == Event::malformed);
   }
   CHECK(decode("5;a=\"\0\"\r\nhello\r\n0\r\n\r\n"sv).end == Event::malformed);
 }
@@ -114,6 +117,13 @@ TEST_CASE("B8: extensions are bounded by an allowance and by the payload they co
   const std::string name(ChunkedDecoder::extension_allowance - 1, 'a');
   CHECK(decode("1;" + name + "\r\nx\r\n0\r\n\r\n").end == Event::done);
   CHECK(decode("1;" + name + "a\r\nx\r\n0\r\n\r\n").end == Event::malformed);
+  // white space and quoted text count, too
+  const std::string blanks(ChunkedDecoder::extension_allowance - 2, ' ');
+  CHECK(decode("1" + blanks + ";a\r\nx\r\n0\r\n\r\n").end == Event::done);
+  CHECK(decode("1 " + blanks + ";a\r\nx\r\n0\r\n\r\n").end == Event::malformed);
+  const std::string quoted = ";a=\"" + std::string(ChunkedDecoder::extension_allowance - 7, 'b');
+  CHECK(decode("1" + quoted + "\\\"\"\r\nx\r\n0\r\n\r\n").end == Event::done);
+  CHECK(decode("1" + quoted + "b\\\"\"\r\nx\r\n0\r\n\r\n").end == Event::malformed);
   // many small chunks, each with an extension as large as itself, are no more than a chatty client
   const std::string paired = "4;abc\r\nwxyz\r\n";
   const std::string greedy = "4;abcd\r\nwxyz\r\n";

@@ -57,13 +57,5 @@ TEST_CASE("other problems") {
       R"({"type":"about:blank","title":"Not Found","status":404,"detail":"no route for \"/x\""})");
 }
 
-TEST_CASE("reason phrases") {
-  CHECK(reason_phrase(200) == "OK");
-  CHECK(reason_phrase(429) == "Too Many Requests");
-  CHECK(reason_phrase(511) == "Network Authentication Required");
-  for (const int status : {0, 99, 299, 418, 600, -1})
-    CHECK(reason_phrase(status) == "Unknown");
-}
-
 }  // namespace
 }  // namespace weir::http
