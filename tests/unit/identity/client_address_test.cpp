@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "identity/node.hpp"
 #include "unit/http/request_of.hpp"
 
 namespace weir::identity {
@@ -147,37 +146,6 @@ TEST_CASE("a field other than the configured one is not read") {
         "10.0.0.1");
   CHECK(client(settings_for(Header::forwarded), "10.0.0.1", "X-Forwarded-For", {"1.1.1.1"}) ==
         "10.0.0.1");
-}
-
-TEST_CASE("nodes") {
-  for (const char* text : {"192.0.2.1", "192.0.2.1:1", "192.0.2.1:65535", "192.0.2.1:_a.b",
-                           "[::ffff:192.0.2.1]", "[::ffff:192.0.2.1]:0", "::ffff:192.0.2.1"}) {
-    INFO(text);
-    CHECK(parse_node(text) == IpAddress::v4({192, 0, 2, 1}));
-  }
-  for (const char* text : {"",
-                           "unknown",
-                           "_hidden",
-                           "192.0.2.1:",
-                           "192.0.2.1:65536",
-                           "192.0.2.1:8a",
-                           "192.0.2.1:_",
-                           "[192.0.2.1]",
-                           "[::1",
-                           "::1]",
-                           "[::1]:",
-                           "[::1]x",
-                           "[::1]:_",
-                           "[]",
-                           "[",
-                           "[::1]:80:80",
-                           "192.0.2.1 ",
-                           "host:80",
-                           "\"192.0.2.1\"",
-                           ":80"}) {
-    INFO(text);
-    CHECK_FALSE(parse_node(text));
-  }
 }
 
 TEST_CASE("the entry of the proxy is found after any text of the client") {

@@ -195,15 +195,4 @@ TEST_CASE("long values are hashed whole") {
         resolved(header("a"), {.fields = {{"a", value}}}));
 }
 
-TEST_CASE("identities are described by where they come from") {
-  CHECK(describe(client_source) == "client_address");
-  CHECK(describe(header("x-api-key")) == "header x-api-key");
-  CHECK(describe(query("k")) == "query k");
-  CHECK(describe(from_cookie("sid")) == "cookie sid");
-  CHECK(describe(path()) == "path");
-  CHECK(describe(path("id")) == "path id");
-  CHECK(describe(any_of({header("a"), all_of({query("b"), client_source})})) ==
-        "any of (header a, all of (query b, client_address))");
-}
-
 }  // namespace weir::identity::test
