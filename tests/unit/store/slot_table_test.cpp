@@ -107,21 +107,14 @@ TEST_CASE("A slot table is full at nine tenths and loses nothing when it grows")
   }
 }
 
-TEST_CASE("Key hashes depend on identity, policy and seed") {
-  const Hash128 identity{.low = 1, .high = 2};
-  const KeyHash hash(1);
-  CHECK(hash(identity, 0) == KeyHash(1)(identity, 0));
-  CHECK(hash(identity, 0) != hash(identity, 1));
-  CHECK(hash(identity, 0) != hash({.low = 2, .high = 1}, 0));
-  CHECK(hash(identity, 0) != KeyHash(2)(identity, 0));
-}
-
-TEST_CASE("Seconds of a slot are rounded and bounded") {
-  CHECK(ceil_s(instant_from_us(1)) == 1);
-  CHECK(ceil_s(instant_from_us(1'000'000)) == 1);
-  CHECK(floor_s(instant_from_us(1'999'999)) == 1);
-  CHECK(floor_s(instant_from_us(-1)) == 0);
-  CHECK(ceil_s(Instant::max()) == std::numeric_limits<std::uint32_t>::max());
+TEST_CASE("A slot table uses its pages of 4096 bytes fully, and no page more than it needs") {
+  struct Row {
+    std::size_t wanted, capacity;
+  };
+  for (const Row& row : {Row{1, 62}, {62, 62}, {63, 164}, {472, 472}, {473, 574}, {4'056, 4'056}}) {
+    CAPTURE(row.wanted);
+    CHECK(SlotTable(row.wanted).capacity() == row.capacity);
+  }
 }
 
 }  // namespace weir::store
