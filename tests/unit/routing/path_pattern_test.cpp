@@ -118,6 +118,24 @@ TEST_CASE("an invalid pattern is refused with its text and the reason") {
   CHECK(PathPattern::parse("/{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}").has_value());
 }
 
+TEST_CASE("an unreserved character is not escaped in a pattern, and every other one may be") {
+  constexpr std::string_view digits = "0123456789abcdef";
+  constexpr std::string_view unreserved =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";  // RFC 3986 section 2.3
+  for (unsigned c = 0x20; c < 0x100; ++c) {
+    if (c == '/' || c == '\\' || c == 0x7f) continue;  // refused in any spelling
+    const std::string pattern = std::string("/a%") + digits[c >> 4] + digits[c & 15] + "b";
+    CAPTURE(pattern);
+    const auto parsed = PathPattern::parse(pattern);
+    const bool is_unreserved = unreserved.find(static_cast<char>(c)) != std::string_view::npos;
+    CHECK(parsed.has_value() != is_unreserved);
+    if (is_unreserved) {
+      const std::string normal = std::string("\"/a") + static_cast<char>(c) + "b\"";
+      CHECK(parsed.error().message.find("in the form " + normal) != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("an encoding that the route tolerates is matched as requests have it") {
   const PathEncodings tolerated{.slashes = true, .doubled = true};
   const PathPattern slash = PathPattern::parse("/a%2fb/{id}", tolerated).value();
