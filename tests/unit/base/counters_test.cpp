@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/traffic_counters.hpp"
 #include "catch.hpp"
 
 namespace weir {
@@ -41,18 +40,6 @@ TEST_CASE("bounds ascend, and the sum is of all observations") {
   histogram.observe(Duration{7});
   histogram.observe(Duration{100'000'000});
   CHECK(histogram.sum_us() == 100'000'007);
-}
-
-TEST_CASE("a route counts by status, and ignores invalid ones") {
-  RouteCounters route;
-  route.count(200, Duration{1});
-  route.count(429, Duration{1});
-  route.count(429, Duration{1});
-  route.count(99, Duration{1});
-  route.count(600, Duration{1});
-  CHECK(route.by_status[100].value() == 1);
-  CHECK(route.by_status[329].value() == 2);
-  CHECK(route.duration.bucket(0) == 5);
 }
 
 }  // namespace
