@@ -1,5 +1,6 @@
 #include "rules/fixed_window.hpp"
 
+#include "rules/span.hpp"
 #include "sequence.hpp"
 
 namespace weir::rules::test {
@@ -79,6 +80,18 @@ TEST_CASE("fixed_window: rejected requests are free, or count if one asks for it
                             {seconds(0), 0, true, 0, seconds(1), passed},
                             {seconds(1), 1, true, 1, seconds(1), passed},
                         });
+}
+
+TEST_CASE("fixed_window: units that are counted beyond the quota stop at the exact limit") {
+  const Policy policy = fixed_window({10, seconds(1)});
+  FixedWindowState state;
+  charge(policy, state, epoch, 4);
+  charge(policy, state, epoch, 100);
+  CHECK(state.used == 104);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    charge(policy, state, epoch, huge);
+    CHECK(state.used == exact_limit);
+  }
 }
 
 TEST_CASE("fixed_window: overdraft drains the window") {

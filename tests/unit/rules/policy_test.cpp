@@ -72,6 +72,7 @@ TEST_CASE("policy: a value out of range is named, with what would be right") {
     CHECK(contains(problem, what));
     CHECK(contains(problem, "must be"));
   };
+  at_least({.rates = {Rate{}}}, "count is 0");
   at_least({.rates = {{0, seconds(1)}}}, "count is 0");
   at_least({.rates = {{-5, seconds(1)}}}, "count is -5");
   at_least({.rates = {{1, Duration{0}}}}, "duration is 0us");
