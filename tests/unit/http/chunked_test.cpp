@@ -68,6 +68,49 @@ TEST_CASE("B8: a chunk size is hexadecimal digits and nothing else") {
   }
 }
 
+TEST_CASE("B8: a line without a size is not the last chunk") {
+  for (const char* line : {"", ";a", " ", " ;a", "\t"}) {
+    INFO(line);
+    CHECK(decode(std::string{line} + "\r\n\r\n").end == Event::malformed);
+    CHECK(decode("1\r\nx\r\n" + std::string{line} + "\r\n\r\n").end == Event::malformed);
+  }
+}
+
+TEST_CASE("a malformed body has a fault that says what is wrong") {
+  struct Row {
+    std::string body;
+    std::string_view fault;
+  };
+  const std::string long_name(ChunkedDecoder::extension_allowance, 'a');
+  const Row rows[] = {
+      {"x", "a chunk size does not start with a hexadecimal digit"},
+      {"5x", "a chunk size has characters other than hexadecimal digits"},
+      {"8000000000000000", "a chunk size is too large"},
+      {"00000000000000001", "a chunk size is too large"},
+      {"5 \r", "a chunk extension is malformed"},
+      {"5;a=\"\x01", "a chunk extension has a control character"},
+      {"5;" + long_name, "too many bytes of chunk extensions"},
+      {"1\rx", "a carriage return without a line feed"},
+      {"1\r\nxy", "chunk data is not followed by CRLF"},
+      {"1\r\nx\ry", "a carriage return without a line feed"},
+      {"0\r\na: b\nc", "a line of the trailer section does not end in CRLF"},
+      {"0\r\na b: c\r\n", "a trailer field is malformed"},
+      {"0\r\na: " + long_name, "the trailer section is too long"},
+  };
+  for (const auto& [body, fault] : rows) {
+    INFO(body);
+    ChunkedDecoder decoder;
+    std::string_view rest = body;
+    ChunkedDecoder::Step step;
+    do {
+      step = decoder.next(rest);
+      rest.remove_prefix(step.consumed);
+    } while (step.event == Event::payload);
+    CHECK(step.event == Event::malformed);
+    CHECK(decoder.fault() == fault);
+  }
+}
+
 TEST_CASE("B8: a chunk size does not wrap") {
   CHECK(decode("7fffffffffffffff\r\nx").end == Event::need_more);
   for (const char* size : {"8000000000000000", "ffffffffffffffff", "10000000000000005",
