@@ -83,6 +83,7 @@ TEST_CASE("other names of a query that services read as this one are reported") 
   CHECK(in_query("a=1;k=2") == "0   divided");
   CHECK(in_query("a=1;k=2", "l") == "0  ");
   CHECK(in_query("k=1;2") == "1 1;2 1;2 divided");
+  CHECK(in_query("&a&[=1", "[") == "1 1 1");  // no name at all is not read as this one
 }
 
 TEST_CASE("more than 1000 parameters are a crowd, whatever their names") {
