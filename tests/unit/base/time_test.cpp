@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "base/clock.hpp"
 #include "catch.hpp"
 
 namespace weir {
@@ -26,18 +25,6 @@ TEST_CASE("instants count microseconds since the epoch") {
   CHECK(instant_from_us(5) - instant_from_us(3) == Duration{2});
   CHECK(instant_from_us(0) == Instant{});
   CHECK(to_us(Duration{std::chrono::seconds{2}}) == 2'000'000);
-}
-
-TEST_CASE("the clock starts at wall time and does not step back") {
-  const MonotonicClock clock;
-  const Instant first = clock.now();
-  CHECK(std::chrono::abs(first - std::chrono::system_clock::now()) < std::chrono::minutes{1});
-  Instant last = first;
-  for (int i = 0; i < 1000; ++i) {
-    const Instant now = clock.now();
-    REQUIRE(now >= last);
-    last = now;
-  }
 }
 
 }  // namespace
