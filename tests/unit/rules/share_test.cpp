@@ -85,11 +85,11 @@ TEST_CASE("a share is the quota divided, rounded down") {
        11,
        {{10, seconds(11)}},
        1},
-      // the whole queue of one waits 0.1 s; max_delay would allow two
+      // the whole queue of two waits 0.2 s; max_delay would let three wait
       {{.algorithm = Algorithm::leaky_bucket,
         .rates = {{10, seconds(1)}},
-        .queue = 1,
-        .max_delay = milliseconds(250)},
+        .queue = 2,
+        .max_delay = milliseconds(350)},
        2,
        {{5, seconds(1)}},
        1},
