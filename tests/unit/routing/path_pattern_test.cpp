@@ -203,6 +203,16 @@ TEST_CASE("a pattern has a literal segment, or matches most paths") {
     CHECK_FALSE(PathPattern::parse(pattern).value().has_literal());
 }
 
+TEST_CASE("a pattern has upper case if a literal has a letter of it") {
+  for (char c = '!'; c < 0x7f; ++c) {
+    if (std::string_view("#%*/?\\{}").find(c) != std::string_view::npos) continue;
+    const std::string pattern = std::string("/a") + c + "/{B}/**";
+    CAPTURE(pattern);
+    CHECK(PathPattern::parse(pattern).value().has_upper_case() == (c >= 'A' && c <= 'Z'));
+  }
+  CHECK(PathPattern::parse("/a%20%c3%89").value().has_upper_case() == false);
+}
+
 TEST_CASE("a capture keeps its case in a reading that ignores case") {
   Captures captures;
   const PathReading reading{.text = "/USERS/Anna", .ignores_case = true};
