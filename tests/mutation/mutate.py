@@ -20,7 +20,6 @@ import os
 import pathlib
 import re
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -36,7 +35,7 @@ BUILD = ROOT / "build/mutate/debug"
 COPIED = ("CMakeLists.txt", "cmake", "config", "lua", "src", "tests", "bench")
 QUICK_ROOMS = ("base", "rules", "http", "identity", "routing", "store")
 DEFAULT_TARGETS = ("rules", "store", "http", "identity")
-TEST_TIMEOUT_S = 120
+TEST_TIMEOUT_S = 900  # of a test that waits; one that loops reaches its CPU time first
 TEST_MEMORY = 4 << 30
 NOTICED, SURVIVED, INVALID = "noticed", "survived", "does not compile"
 
@@ -74,14 +73,24 @@ def build(room, jobs, environment):
     return "" if built.returncode == 0 else built.stdout
 
 
-def failing_case(room, unit=None):
+def check_unchanged(room, jobs):
+    """Stops if the unit tests of the room do not pass without a mutant. Returns the CPU time of a run in seconds."""
+    problem = build(room, jobs, {})
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    if problem := problem or failing_case(room, TEST_TIMEOUT_S):
+        sys.exit(f"script/mutate: without a mutant, the unit tests of {room} must pass:\n{problem}")
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def failing_case(room, cpu_s, unit=None):
     """The first test case of the room that fails, or nothing. The cases named after the unit run first."""
-    return (unit and failing_among(room, f"[#{unit}_test]")) or failing_among(room)
+    return (unit and failing_among(room, cpu_s, f"[#{unit}_test]")) or failing_among(room, cpu_s)
 
 
-def failing_among(room, *cases):
-    def limit_memory():
+def failing_among(room, cpu_s, *cases):
+    def set_limits():
         resource.setrlimit(resource.RLIMIT_AS, (TEST_MEMORY, TEST_MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     with tempfile.TemporaryDirectory() as folder:
@@ -89,10 +98,11 @@ def failing_among(room, *cases):
         try:
             code = subprocess.run([BUILD / "tests" / f"unit_{room}", "--abort", "-#", "-r", "xml", "-o", report,
                                    *cases], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder,
-                                  check=False, timeout=TEST_TIMEOUT_S, preexec_fn=limit_memory).returncode
+                                  check=False, timeout=TEST_TIMEOUT_S, preexec_fn=set_limits).returncode
             how = "" if code >= 0 else f" ({signal.Signals(-code).name})"
         except subprocess.TimeoutExpired:
-            code, how = 1, " (does not end)"
+            code, how = 1, " (SIGXCPU)"
+        how = how.replace("SIGXCPU", "does not end")
         if code == 0:
             return ""
         text = report.read_text(errors="replace") if report.exists() else ""
@@ -107,7 +117,7 @@ def rooms_to_test(path, edges):
     return [room] + (users if path.endswith(".hpp") else [])
 
 
-def outcome(mutant, source, edges, jobs):
+def outcome(mutant, source, edges, jobs, cpu_s):
     """(NOTICED, test case), (SURVIVED, "") or (INVALID, "")"""
     copy = TREE / mutant.path
     copy.write_text(mutant.applied(source), encoding="utf-8")
@@ -115,7 +125,7 @@ def outcome(mutant, source, edges, jobs):
         for room in rooms_to_test(mutant.path, edges):
             if build(room, jobs, {"CCACHE_READONLY": "1"}):  # nobody needs a mutant's object again
                 return INVALID, ""
-            if case := failing_case(room, pathlib.Path(mutant.path).stem):
+            if case := failing_case(room, cpu_s[room], pathlib.Path(mutant.path).stem):
                 return NOTICED, case
         return SURVIVED, ""
     finally:
@@ -135,7 +145,7 @@ def one_line(text):
     return " ".join(text.split()) or "nothing"
 
 
-def run_target(target, count, options, edges, results):
+def run_target(target, count, options, edges, cpu_s, results):
     """Runs mutants until `count` of them have compiled."""
     sources = sources_of(target)
     valid = 0
@@ -143,7 +153,7 @@ def run_target(target, count, options, edges, results):
         if count and valid == count:
             return
         source = sources[mutant.path]
-        result, case = (SURVIVED, "") if options.list else outcome(mutant, source, edges, options.jobs)
+        result, case = (SURVIVED, "") if options.list else outcome(mutant, source, edges, options.jobs, cpu_s)
         valid += result != INVALID
         results[result] += 1
         shown = "" if options.list else f"{result}{': ' if case else ''}{case}"
@@ -165,18 +175,18 @@ def main():
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the copy is restored on the way
     edges = layers.edges((ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
+    cpu_s = {}  # that a run of a room's tests may take
     if not options.list:
         update_copy()
         configure()
         for room in sorted({room for target in options.targets for path in sources_of(target)
                             for room in rooms_to_test(path, edges)}):
-            if problem := build(room, options.jobs, {}) or failing_case(room):
-                sys.exit(f"script/mutate: without a mutant, the unit tests of {room} must pass:\n{problem}")
+            cpu_s[room] = 5 + int(4 * check_unchanged(room, options.jobs))
     results = collections.Counter()
     for index, target in enumerate(options.targets):
         share = options.count // len(options.targets) + (index < options.count % len(options.targets))
         if share or options.count == 0:
-            run_target(target, share, options, edges, results)
+            run_target(target, share, options, edges, cpu_s, results)
     if not options.list:
         print(f"{results[NOTICED]} of {results[NOTICED] + results[SURVIVED]} mutants were noticed, "
               f"{results[INVALID]} did not compile (seed {options.seed})")
