@@ -208,6 +208,10 @@ TEST_CASE("the trailer section is bounded, a line and altogether") {
   while (lines.size() + 102 <= ChunkedDecoder::trailer_limit)
     lines += line_of(100) + "\r\n";
   CHECK(decode("0\r\n" + lines + "\r\n").end == Event::done);
+  const std::string longest = line_of(ChunkedDecoder::trailer_line_limit) + "\r\n";
+  const std::size_t rest = ChunkedDecoder::trailer_limit - longest.size() - 2;  // CRLF
+  CHECK(decode("0\r\n" + longest + line_of(rest) + "\r\n\r\n").end == Event::done);
+  CHECK(decode("0\r\n" + longest + line_of(rest + 1) + "\r\n\r\n").end == Event::malformed);
   CHECK(decode("0\r\n" + lines + line_of(100) + "\r\n\r\n").end == Event::malformed);
 }
 
