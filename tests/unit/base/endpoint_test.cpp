@@ -1,14 +1,19 @@
 #include "base/endpoint.hpp"
 
+#include <utility>
+
 #include "catch.hpp"
 
 namespace weir {
 
 TEST_CASE("an endpoint is written as in the configuration") {
-  CHECK(Endpoint{.host = "example.com", .port = 80}.to_string() == "example.com:80");
-  CHECK(Endpoint{.host = "192.0.2.1"}.to_string() == "192.0.2.1:0");
-  CHECK(Endpoint{.host = "2001:db8::1", .port = 65535}.to_string() == "[2001:db8::1]:65535");
-  CHECK(Endpoint{.unix_path = "/run/a b.sock"}.to_string() == "unix:/run/a b.sock");
+  const auto written = [](std::string host, std::uint16_t port) {
+    return Endpoint{.host = std::move(host), .port = port, .unix_path = {}}.to_string();
+  };
+  CHECK(written("example.com", 80) == "example.com:80");
+  CHECK(written("192.0.2.1", 0) == "192.0.2.1:0");
+  CHECK(written("2001:db8::1", 65535) == "[2001:db8::1]:65535");
+  CHECK(Endpoint{.host = {}, .unix_path = "/run/a b.sock"}.to_string() == "unix:/run/a b.sock");
 }
 
 }  // namespace weir

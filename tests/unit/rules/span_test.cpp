@@ -49,11 +49,16 @@ TEST_CASE("span: up to the limit and the next number, a double skips no whole nu
 }
 
 TEST_CASE("span: quotients are rounded down and up, on both sides of zero") {
-  struct Row {
+  struct Quotients {
     std::int64_t dividend, floor, ceil;
   };
-  for (const Row& row :
-       {Row{7, 2, 3}, {6, 2, 2}, {1, 0, 1}, {0, 0, 0}, {-1, -1, 0}, {-6, -2, -2}, {-7, -3, -2}}) {
+  for (const Quotients& row : {Quotients{7, 2, 3},
+                               {6, 2, 2},
+                               {1, 0, 1},
+                               {0, 0, 0},
+                               {-1, -1, 0},
+                               {-6, -2, -2},
+                               {-7, -3, -2}}) {
     CAPTURE(row.dividend);
     CHECK(floor_div(row.dividend, 3) == row.floor);
     CHECK(ceil_div(row.dividend, 3) == row.ceil);

@@ -9,9 +9,14 @@ namespace weir::store {
 TEST_CASE("Looks are the same claims with cost 0 and without overdraft") {
   const rules::Policy policy;
   const std::array<std::string_view, 1> attributes{"curl"};
-  const std::array<Claim, 2> claims{
-      Claim{.policy = &policy, .policy_id = 3, .demand = {.cost = 5, .overdraft = true}},
-      Claim{.policy = &policy, .policy_id = 4, .shadow = true, .attributes = attributes}};
+  std::array<Claim, 2> claims;
+  claims[0].policy = &policy;
+  claims[0].policy_id = 3;
+  claims[0].demand = {.cost = 5, .overdraft = true};
+  claims[1].policy = &policy;
+  claims[1].policy_id = 4;
+  claims[1].shadow = true;
+  claims[1].attributes = attributes;
   const Looks looks = looks_of(claims);
   REQUIRE(looks.size() == 2);
   for (std::size_t i = 0; i < looks.size(); ++i) {
