@@ -58,6 +58,17 @@ TEST_CASE("local: this instance's share, by the memory store") {
   CHECK(fixture.counters.alone.value() == 2);
 }
 
+TEST_CASE("local: every claim has the decision of its own place") {
+  Fixture fixture;
+  Request request({fixture.with(OnFailure::allow), fixture.with(OnFailure::local, 1),
+                   fixture.with(OnFailure::allow, 2), fixture.with(OnFailure::local, 3)});
+  fixture.fail(request);
+  CHECK(request.result == Result{.admitted = true, .decider = Decider::local, .decided = 0b1010});
+  CHECK(request.decisions[1].limit == 1);
+  CHECK(request.decisions[3].limit == 1);
+  CHECK(request.decisions[0].limit == 0);
+}
+
 TEST_CASE("allow: the policy does not limit, the others do") {
   Fixture fixture;
   SECTION("alone") {
