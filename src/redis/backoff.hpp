@@ -1,9 +1,11 @@
-// The pause before the next attempt to connect. Pure.
+// The pause before the next attempt to connect. Pure; Backoff is not thread-safe.
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 
+#include "base/random.hpp"
 #include "base/time.hpp"
 
 namespace weir::redis {
@@ -23,5 +25,33 @@ constexpr Duration retry_after(int failures, std::uint64_t random) {
   const auto jitter = static_cast<std::uint64_t>(whole.count() / 2 + 1);
   return whole - Duration{static_cast<std::int64_t>(random % jitter)};
 }
+
+/// Counts consecutive failures.
+class Backoff {
+ public:
+  /// `seed`: of the jitter.
+  explicit Backoff(std::uint64_t seed) : random_(seed) {}
+
+  /// The connection that has failed now was ready for this long. One that lasts a moment counts as
+  /// another failure, so that pauses keep growing.
+  void on_ready_for(std::chrono::steady_clock::duration duration) {
+    if (duration >= longest_retry_after) failures_ = 0;
+  }
+  /// The pause after another failure.
+  Duration next() {
+    failures_ = std::min(failures_, failures_at_longest) + 1;
+    return retry_after(failures_, random_.next());
+  }
+  /// As next(), after a failure that an attempt soon after cannot correct, such as a wrong
+  /// password.
+  Duration next_longest() {
+    failures_ = failures_at_longest;
+    return next();
+  }
+
+ private:
+  Random random_;
+  int failures_ = 0;
+};
 
 }  // namespace weir::redis

@@ -27,11 +27,13 @@ HandshakeReply read_handshake(const redisReply& reply) {
 }  // namespace
 
 Connection::Connection(asio::io_context& io, const Options& options,
-                       const std::vector<std::string>& scripts, std::uint64_t seed, Owner& owner)
+                       const std::vector<std::string>& scripts, ScriptShas& shas,
+                       std::uint64_t seed, Owner& owner)
     : io_(io),
       options_(options),
       owner_(owner),
-      machine_(options, scripts, seed),
+      machine_(options, scripts, shas, seed),
+      silence_(options.connect_timeout),
       resolver_(io.get_executor()),
       timer_(io.get_executor()) {
   // The machine requests a lookup for a name only.
@@ -153,7 +155,7 @@ void Connection::on_command_end(redisAsyncContext* context, void* reply, void* r
     return its_recipient.on_loss(
         context->err == REDIS_ERR_PROTOCOL ? store::Error::other : store::Error::connection_lost);
   }
-  static_cast<Connection*>(context->data)->machine_.on_heard(SteadyClock::now());
+  static_cast<Connection*>(context->data)->silence_.on_reply(SteadyClock::now());
   // hiredis frees the context after this callback, without calling another.
   if (has_stray_reply(*context)) redisAsyncFree(context);
   its_recipient.on_reply(*static_cast<const redisReply*>(reply));

@@ -17,6 +17,8 @@
 #include "redis/hiredis_adapter.hpp"
 #include "redis/loop_io.hpp"
 #include "redis/options.hpp"
+#include "redis/script_shas.hpp"
+#include "redis/silence.hpp"
 #include "store/error.hpp"
 
 struct redisAsyncContext;
@@ -47,9 +49,10 @@ class Connection final : public HiredisAdapter::Owner {
     ~Owner() = default;
   };
 
-  /// `options` and `scripts` must outlive this. `seed`: of the pauses between attempts.
+  /// `options`, `scripts` and `shas` must outlive this. `shas` receives the SHAs of the scripts.
+  /// `seed`: of the pauses between attempts.
   Connection(asio::io_context& io, const Options& options, const std::vector<std::string>& scripts,
-             std::uint64_t seed, Owner& owner);
+             ScriptShas& shas, std::uint64_t seed, Owner& owner);
   ~Connection();
 
   void start();
@@ -60,11 +63,7 @@ class Connection final : public HiredisAdapter::Owner {
 
   bool is_ready() const { return machine_.is_ready(); }
   /// No reply of any kind arrived for connect_timeout.
-  bool is_silent() const { return machine_.is_silent(SteadyClock::now()); }
-  /// By position in `scripts`, which may grow; empty until the script has been loaded.
-  std::string_view sha(std::size_t script) const { return machine_.sha(script); }
-  /// Redis has loaded the script, outside a handshake.
-  void set_sha(std::size_t script, std::string_view sha) { machine_.set_sha(script, sha); }
+  bool is_silent() const { return silence_.is_over_limit(SteadyClock::now()); }
   /// The reason of the last failure; empty while ready. Never contains the password.
   const std::string& last_error() const { return machine_.last_error(); }
 
@@ -77,8 +76,8 @@ class Connection final : public HiredisAdapter::Owner {
   using Actions = ConnectionMachine::Actions;
 
   /// Receives the replies to the handshake; Redis replies in the order of the commands.
-  struct Handshake final : Recipient {
-    explicit Handshake(Connection& its_connection) : connection(its_connection) {}
+  struct HandshakeRecipient final : Recipient {
+    explicit HandshakeRecipient(Connection& its_connection) : connection(its_connection) {}
     void on_reply(const redisReply& reply) override { connection.on_handshake(reply); }
     void on_loss(store::Error) override {}
     Connection& connection;
@@ -101,6 +100,7 @@ class Connection final : public HiredisAdapter::Owner {
   const Options& options_;
   Owner& owner_;
   ConnectionMachine machine_;
+  Silence silence_;
 
   asio::ip::basic_resolver<asio::ip::tcp, Executor> resolver_;
   std::uint64_t lookup_ = 0;  ///< the latest lookup; answers to earlier ones are ignored
@@ -110,7 +110,7 @@ class Connection final : public HiredisAdapter::Owner {
 
   redisAsyncContext* context_ = nullptr;
   std::unique_ptr<HiredisAdapter> adapter_;
-  Handshake handshake_{*this};
+  HandshakeRecipient handshake_{*this};
   Presence presence_;
 };
 

@@ -16,23 +16,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/random.hpp"
+#include "redis/backoff.hpp"
+#include "redis/connect_attempt.hpp"
 #include "redis/handshake.hpp"
 #include "redis/options.hpp"
+#include "redis/script_shas.hpp"
 #include "store/error.hpp"
 
 namespace weir::redis {
-
-/// One reply to a command of the handshake.
-struct HandshakeReply {
-  enum class Kind : std::uint8_t { status, string, error, other } kind;
-  std::string_view text;  ///< empty for `other`
-};
 
 class ConnectionMachine {
  public:
@@ -69,13 +64,14 @@ class ConnectionMachine {
     /// Start TLS on the socket: on_tls_started() or on_open_failed() follows.
     bool start_tls = false;
     /// Send these: on_reply() follows for each. Valid until the next event.
-    std::span<const HandshakeCommand> send = {};
+    Handshake::Commands send = {};
     Report report = Report::none;
   };
 
-  /// `options` and `scripts` must outlive this. `seed`: of the jitter.
+  /// `options`, `scripts` and `shas` must outlive this. `shas` receives the SHAs of the scripts.
+  /// `seed`: of the jitter.
   ConnectionMachine(const Options& options, const std::vector<std::string>& scripts,
-                    std::uint64_t seed);
+                    ScriptShas& shas, std::uint64_t seed);
 
   [[nodiscard]] Actions start(Time now);
   [[nodiscard]] Actions stop();
@@ -97,62 +93,34 @@ class ConnectionMachine {
   [[nodiscard]] Actions on_closed(std::string_view why, Time now);
   /// The server sent data that answers no command.
   [[nodiscard]] Actions on_unsolicited(Time now);
-  /// A reply of any kind arrived.
-  void on_heard(Time now) { heard_at_ = now; }
 
   State state() const { return state_; }
   bool is_ready() const { return state_ == State::ready; }
-  /// No reply arrived for connect_timeout.
-  bool is_silent(Time now) const { return now - heard_at_ >= options_.connect_timeout; }
   /// The reason of the last failure, with the server's address; empty while ready. Never contains
   /// the password.
   const std::string& last_error() const { return last_error_; }
-  /// By position in `scripts`, which may grow; empty until the script has been loaded.
-  std::string_view sha(std::size_t script) const {
-    return script < shas_.size() ? std::string_view(shas_[script]) : std::string_view{};
-  }
-  /// Redis has loaded the script, outside a handshake.
-  void set_sha(std::size_t script, std::string_view sha) {
-    if (script >= shas_.size()) shas_.resize(script + 1);
-    shas_[script] = sha;
-  }
 
  private:
   Actions unchanged() const { return {.wake_at = wake_at_}; }
   Actions attempt(Time now);
   Actions connect_next(Time now);
   Actions introduce();
-  Actions send_up_to(std::size_t end);
   Actions become_ready(Time now);
+  Actions on_late(Time now);
   Actions address_failed(std::string_view why, Time now);
   Actions fail(std::string_view why, Time now, store::Error error = store::Error::other);
-  bool is_connecting() const { return state_ >= State::opening && state_ < State::ready; }
-  std::string late() const;
 
   const Options& options_;
-  const std::vector<std::string>& scripts_;
-  const std::string place_;  ///< the server, in last_error()
-  const bool needs_resolving_;
-  Random random_;
+  const std::string server_;  ///< for last_error()
+  const bool needs_lookup_;
+  Backoff backoff_;
+  ConnectAttempt attempt_;
+  Handshake handshake_;
 
   State state_ = State::stopped;
   std::optional<Time> wake_at_;
-  int failures_ = 0;  ///< consecutive
-  std::string last_error_;
-
-  Time attempt_until_;
-  std::size_t addresses_ = 0;     ///< of this attempt
-  std::size_t next_address_ = 0;  ///< the first one not tried
-
-  std::vector<HandshakeCommand> commands_;  ///< only during a handshake: contains the password
-  std::size_t sent_ = 0;
-  std::size_t answered_ = 0;
-  std::size_t scripts_loaded_ = 0;
-  std::string optional_error_;  ///< the reply to a step that the server may refuse
-  std::vector<std::string> shas_;
-
   Time ready_at_;
-  Time heard_at_;
+  std::string last_error_;
 };
 
 }  // namespace weir::redis

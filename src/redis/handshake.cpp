@@ -1,74 +1,62 @@
 #include "redis/handshake.hpp"
 
-#include <algorithm>
-#include <array>
-
-#include "redis/resp.hpp"
+#include "redis/error_reply.hpp"
 
 namespace weir::redis {
 namespace {
 
 using Step = HandshakeCommand::Step;
+using Kind = HandshakeReply::Kind;
+
+/// Whether this is what Redis replies when the step succeeds.
+bool is_success(Step step, const HandshakeReply& reply) {
+  if (step == Step::load_script) return reply.kind == Kind::string && is_sha(reply.text);
+  return reply.kind == Kind::status;
+}
+
+/// Whether a handshake goes on after this error: an ACL may forbid CLIENT SETNAME, which nothing
+/// depends on. NOAUTH is the exception, because every later step would get it too.
+bool is_harmless(Step step, std::string_view error) {
+  return step == Step::set_name && !error.starts_with("NOAUTH");
+}
+
+std::string described(Step step, std::string_view text, const Secret& password) {
+  if (step == Step::authenticate) text = unquoted(text);
+  return std::string(to_string(step)) + ": " + printable(text, password.reveal());
+}
 
 }  // namespace
 
-std::string command_of(std::span<const std::string_view> words) {
-  std::string out;
-  append_array_header(out, words.size());
-  for (const auto word : words)
-    append_bulk(out, word);
-  return out;
+Handshake::Commands Handshake::begin() {
+  commands_ = handshake_of(options_, scripts_);
+  sent_ = answered_ = scripts_loaded_ = 0;
+  optional_error_.clear();
+  return send_up_to(commands_.size() - scripts_.size());
 }
 
-std::string_view to_string(Step step) {
-  switch (step) {
-    case Step::authenticate:
-      return "AUTH";
-    case Step::set_name:
-      return "CLIENT SETNAME";
-    case Step::select:
-      return "SELECT";
-    case Step::load_script:
-      break;
-  }
-  return "SCRIPT LOAD";
-}
-
-std::vector<HandshakeCommand> handshake_of(const Options& options,
-                                           std::span<const std::string> scripts) {
-  std::vector<HandshakeCommand> commands;
-  const auto add = [&commands](Step step, std::initializer_list<std::string_view> words) {
-    commands.push_back({.step = step, .text = command_of(words)});
-  };
-  if (!options.user.empty())
-    add(Step::authenticate, {"AUTH", options.user, options.password.reveal()});
-  else if (!options.password.empty())
-    add(Step::authenticate, {"AUTH", options.password.reveal()});
-  add(Step::set_name, {"CLIENT", "SETNAME", "weir"});
-  if (options.database != 0) add(Step::select, {"SELECT", std::to_string(options.database)});
-  for (const auto& script : scripts)
-    commands.push_back({.step = Step::load_script, .text = load_command(script)});
+Handshake::Commands Handshake::send_up_to(std::size_t end) {
+  const auto commands = std::span(commands_).subspan(sent_, end - sent_);
+  sent_ = end;
   return commands;
 }
 
-std::string load_command(std::string_view script) {
-  return command_of(std::array<std::string_view, 3>{"SCRIPT", "LOAD", script});
-}
-
-bool is_sha(std::string_view text) {
-  return text.size() == 40 && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
-
-std::string as_eval(std::string_view evalsha, std::string_view script) {
-  constexpr std::string_view by_sha = "$7\r\nEVALSHA\r\n$40\r\n";
-  const auto named_at = evalsha.find(by_sha);
-  std::string out(evalsha.substr(0, named_at));
-  append_bulk(out, "EVAL");
-  append_bulk(out, script);
-  out += evalsha.substr(named_at + by_sha.size() + 40 + 2);
-  return out;
+Handshake::Outcome Handshake::on_reply(const HandshakeReply& reply) {
+  const Step step = commands_[answered_].step;
+  const auto failed = [&](std::string_view text, store::Error error) {
+    return Outcome{.kind = Outcome::Kind::failed,
+                   .failure = described(step, text, options_.password),
+                   .error = error};
+  };
+  if (reply.kind == Kind::error) {
+    if (!is_harmless(step, reply.text)) return failed(reply.text, error_of(reply.text));
+    optional_error_ = described(step, reply.text, options_.password);
+  } else if (!is_success(step, reply)) {
+    return failed("not a reply of Redis", store::Error::other);
+  }
+  if (step == Step::load_script) shas_.set(scripts_loaded_++, reply.text);
+  if (++answered_ < sent_) return {};
+  if (sent_ == commands_.size()) return {.kind = Outcome::Kind::complete};
+  return {.kind = Outcome::Kind::send_scripts, .commands = send_up_to(commands_.size())};
 }
 
 }  // namespace weir::redis

@@ -1,38 +1,72 @@
-// The commands that a new connection sends before it is used: AUTH, CLIENT SETNAME and SELECT in
-// one write, and after their replies the scripts in another. Pure.
+// The progress of a handshake: which commands to send, and whether each reply is the expected one.
+//
+// Pure: replies go in, the outcome comes out. May be repeated, once for each connection. Not
+// thread-safe.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "redis/handshake_commands.hpp"
 #include "redis/options.hpp"
+#include "redis/script_shas.hpp"
+#include "store/error.hpp"
 
 namespace weir::redis {
 
-/// A command in RESP.
-std::string command_of(std::span<const std::string_view> words);
-
-struct HandshakeCommand {
-  enum class Step : std::uint8_t { authenticate, set_name, select, load_script } step;
-  std::string text;  ///< in RESP; contains the password if the step is `authenticate`
+/// One reply to a command of the handshake.
+struct HandshakeReply {
+  enum class Kind : std::uint8_t { status, string, error, other } kind;
+  std::string_view text;  ///< empty for `other`
 };
 
-/// The command's name for error texts: `AUTH`.
-std::string_view to_string(HandshakeCommand::Step step);
+class Handshake {
+ public:
+  using Commands = std::span<const HandshakeCommand>;
 
-/// All commands of the handshake. The scripts come last, in their order.
-std::vector<HandshakeCommand> handshake_of(const Options& options,
-                                           std::span<const std::string> scripts);
+  struct Outcome {
+    enum class Kind : std::uint8_t {
+      pending,       ///< more replies are expected
+      send_scripts,  ///< everything before the scripts has succeeded: send `commands`
+      complete,
+      failed,
+    } kind = Kind::pending;
+    Commands commands = {};  ///< valid until the next call
+    /// Why it failed: `AUTH: WRONGPASS invalid password`. Never contains the password.
+    std::string failure = {};
+    store::Error error = store::Error::none;  ///< the kind of a failure
+  };
 
-/// SCRIPT LOAD for one script, outside the handshake.
-std::string load_command(std::string_view script);
+  /// All of them must outlive this. `shas` receives the SHAs of `scripts`.
+  Handshake(const Options& options, const std::vector<std::string>& scripts, ScriptShas& shas)
+      : options_(options), scripts_(scripts), shas_(shas) {}
 
-/// Whether the text is a reply to SCRIPT LOAD: 40 hex digits.
-bool is_sha(std::string_view text);
+  /// Starts a handshake. Returns the commands to send first: all but the scripts, because Redis
+  /// limits the query size of unauthenticated clients. Valid until the next call.
+  Commands begin();
+  /// The reply to the first command without one.
+  Outcome on_reply(const HandshakeReply& reply);
+  /// Discards the commands, which contain the password.
+  void end() { commands_.clear(); }
 
-/// Turns an EVALSHA command of append_question() into EVAL with the text of the script.
-std::string as_eval(std::string_view evalsha, std::string_view script);
+  /// The error reply to a step that the server may refuse, as Outcome::failure; empty if none.
+  const std::string& optional_error() const { return optional_error_; }
+
+ private:
+  Commands send_up_to(std::size_t end);
+
+  const Options& options_;
+  const std::vector<std::string>& scripts_;
+  ScriptShas& shas_;
+  std::vector<HandshakeCommand> commands_;  ///< only during a handshake
+  std::size_t sent_ = 0;
+  std::size_t answered_ = 0;
+  std::size_t scripts_loaded_ = 0;
+  std::string optional_error_;
+};
 
 }  // namespace weir::redis

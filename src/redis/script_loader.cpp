@@ -3,7 +3,7 @@
 #include <hiredis/hiredis.h>
 
 #include "redis/error_reply.hpp"
-#include "redis/handshake.hpp"
+#include "redis/handshake_commands.hpp"
 
 namespace weir::redis {
 
@@ -18,7 +18,7 @@ void ScriptLoader::load(std::size_t script) {
 void ScriptLoader::on_loaded(Load& load, const redisReply& reply) {
   load.is_in_flight = false;
   if (reply.type == REDIS_REPLY_STRING && is_sha(text_of(reply)))
-    connection_.set_sha(load.script, text_of(reply));
+    shas_.set(load.script, text_of(reply));
 }
 
 }  // namespace weir::redis

@@ -7,19 +7,20 @@
 
 #include "redis/connection.hpp"
 #include "redis/script_set.hpp"
+#include "redis/script_shas.hpp"
 
 namespace weir::redis {
 
 class ScriptLoader {
  public:
-  /// The constructor uses neither.
-  ScriptLoader(Connection& connection, const ScriptSet& scripts)
-      : connection_(connection), scripts_(scripts) {}
+  /// The constructor uses none of them.
+  ScriptLoader(Connection& connection, const ScriptSet& scripts, ScriptShas& shas)
+      : connection_(connection), scripts_(scripts), shas_(shas) {}
   ScriptLoader(const ScriptLoader&) = delete;
   ScriptLoader& operator=(const ScriptLoader&) = delete;
 
-  /// Sends SCRIPT LOAD for the script with this index in the set. When it has succeeded, the
-  /// connection has the script's SHA.
+  /// Sends SCRIPT LOAD for the script with this index in the set. When it has succeeded, `shas`
+  /// has the script's SHA.
   void load(std::size_t script);
 
  private:
@@ -37,6 +38,7 @@ class ScriptLoader {
 
   Connection& connection_;
   const ScriptSet& scripts_;
+  ScriptShas& shas_;
   std::deque<Load> loads_;  ///< by index of the script
 };
 

@@ -9,13 +9,15 @@
 #include "loop/handler_memory.hpp"
 #include "redis/connection.hpp"
 #include "redis/error_reply.hpp"
-#include "redis/handshake.hpp"
+#include "loop/handler_memory.hpp"
+#include "redis/handshake_commands.hpp"
 #include "redis/loop_io.hpp"
 #include "redis/pending_questions.hpp"
 #include "redis/probe.hpp"
 #include "redis/question_command.hpp"
 #include "redis/script_loader.hpp"
 #include "redis/script_set.hpp"
+#include "redis/script_shas.hpp"
 #include "store/looks.hpp"
 
 namespace weir::redis {
@@ -32,7 +34,7 @@ class Store::Implementation final : public Connection::Owner {
         counters_(counters),
         timer_(io.get_executor()),
         probe_(setup.algorithm_sets, no_policy),
-        connection_(io, options_, scripts_.texts(), setup.seed, *this) {}
+        connection_(io, options_, scripts_.texts(), shas_, setup.seed, *this) {}
 
   void extend(std::vector<std::string> policy_names, const std::vector<AlgorithmSet>& sets);
   void start() { connection_.start(); }
@@ -115,6 +117,7 @@ class Store::Implementation final : public Connection::Owner {
   // These grow when the configuration changes; an element keeps its index.
   std::vector<std::string> policy_names_;
   ScriptSet scripts_;
+  ScriptShas shas_;
   const MonotonicClock& clock_;
   StoreCounters& counters_;
   std::function<void()> changed_;
@@ -129,7 +132,7 @@ class Store::Implementation final : public Connection::Owner {
   std::string last_error_;    ///< of the last answer
   bool has_decided_ = false;  ///< the last result of this connection was a decision
   std::array<std::string, store::error_count> last_replies_;  ///< by kind of error
-  ScriptLoader loader_{connection_, scripts_};
+  ScriptLoader loader_{connection_, scripts_, shas_};
   Probe probe_;
   Presence presence_;
   Connection connection_;  ///< last: its destructor calls recipients
@@ -183,7 +186,7 @@ void Store::Implementation::ask(Pending& pending, std::span<const store::Claim> 
   pending.script = *script;
   for (std::size_t i = 0; i < claims.size(); ++i)
     acquisition.decisions[i].limit = claims[i].policy->capacity;
-  const std::string_view sha = connection_.sha(pending.script);
+  const std::string_view sha = shas_.sha(pending.script);
   // The script goes with this command as text. Later ones use its SHA.
   if (sha.empty()) loader_.load(pending.script);
   const ScriptName name = sha.empty()

@@ -38,3 +38,39 @@ TEST_CASE("the pause is somewhere in its upper half") {
   CHECK(least == 25ms);
   CHECK(most == 50ms);
 }
+
+namespace {
+
+/// Whether the pause is in the upper half of `longest`.
+bool is_of(Duration longest, Duration pause) {
+  return pause >= longest / 2 && pause <= longest;
+}
+
+}  // namespace
+
+TEST_CASE("pauses grow until a connection was ready for as long as the longest of them") {
+  redis::Backoff backoff(1);
+  for (const auto longest : {50ms, 100ms, 200ms, 400ms, 800ms, 1000ms, 1000ms, 1000ms})
+    CHECK(is_of(longest, backoff.next()));
+  backoff.on_ready_for(1s - 1us);
+  CHECK(is_of(1s, backoff.next()));
+  backoff.on_ready_for(1s);
+  CHECK(is_of(50ms, backoff.next()));
+  CHECK(is_of(100ms, backoff.next()));
+}
+
+TEST_CASE("the longest pause is taken at once, and later ones are as long") {
+  redis::Backoff backoff(1);
+  CHECK(is_of(1s, backoff.next_longest()));
+  CHECK(is_of(1s, backoff.next()));
+  CHECK(is_of(1s, backoff.next_longest()));
+}
+
+TEST_CASE("pauses depend on the seed only") {
+  redis::Backoff one(1);
+  redis::Backoff same(1);
+  redis::Backoff other(std::uint64_t{1} << 40);
+  const Duration pause = one.next();
+  CHECK(same.next() == pause);
+  CHECK(other.next() != pause);
+}

@@ -136,20 +136,3 @@ TEST_CASE("instances that lost the same server reconnect at different times") {
   CHECK(pause_of(1) != pause_of(2));
   CHECK(pause_of(1) != pause_of(std::uint64_t{1} << 40));
 }
-
-TEST_CASE("a server is silent when no reply arrived for connect_timeout") {
-  MachineFixture fixture;
-  CHECK(fixture.machine.is_silent(fixture.now));
-  fixture.pass(2s);
-  fixture.succeed();
-  CHECK_FALSE(fixture.machine.is_silent(fixture.now));
-  fixture.pass(500ms - 1us);
-  CHECK_FALSE(fixture.machine.is_silent(fixture.now));
-  fixture.pass(1us);
-  CHECK(fixture.machine.is_silent(fixture.now));
-  CHECK(fixture.machine.is_ready());  // the caller decides whether to give it up
-  fixture.machine.on_heard(fixture.now);
-  CHECK_FALSE(fixture.machine.is_silent(fixture.now));
-  fixture.pass(500ms);
-  CHECK(fixture.machine.is_silent(fixture.now));
-}

@@ -187,7 +187,6 @@ class History {
       case 19:
         return fixture_.unsolicited();
       case 20:
-        fixture_.machine.on_heard(fixture_.now);
         return fixture_.deadline();
       default:
         // mostly too early

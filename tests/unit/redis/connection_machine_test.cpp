@@ -316,8 +316,8 @@ TEST_CASE("the SHAs are those of the last handshake, in the order of the scripts
     CHECK_FALSE(fixture.machine.is_ready());
     fixture.reply({.kind = Kind::string, .text = swapped ? a : b});
     REQUIRE(fixture.machine.is_ready());
-    CHECK(fixture.machine.sha(0) == (swapped ? b : a));
-    CHECK(fixture.machine.sha(1) == (swapped ? a : b));
+    CHECK(fixture.shas.sha(0) == (swapped ? b : a));
+    CHECK(fixture.shas.sha(1) == (swapped ? a : b));
     fixture.closed("reset by peer");
   }
 }

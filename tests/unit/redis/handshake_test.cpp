@@ -7,43 +7,112 @@ using namespace weir::redis;
 
 namespace {
 
-std::string said(const redis::Options& options, const std::vector<std::string>& scripts = {}) {
-  std::string out;
-  for (const auto& command : handshake_of(options, scripts))
-    out += command.text;
-  return out;
+using Kind = HandshakeReply::Kind;
+using Progress = Handshake::Outcome::Kind;
+
+const std::string sha_a(40, 'a');
+const std::string sha_b(40, 'b');
+constexpr HandshakeReply ok{.kind = Kind::status, .text = "OK"};
+
+HandshakeReply loaded(std::string_view sha) {
+  return {.kind = Kind::string, .text = sha};
+}
+HandshakeReply error(std::string_view text) {
+  return {.kind = Kind::error, .text = text};
 }
 
-const std::string set_name = "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$4\r\nweir\r\n";
+struct HandshakeFixture {
+  explicit HandshakeFixture(std::vector<std::string> its_scripts = {"return 1", "return 2"})
+      : scripts(std::move(its_scripts)), handshake(options, scripts, shas) {
+    options.password = Secret("s3cret");
+    options.database = 3;
+  }
+  HandshakeFixture(const HandshakeFixture&) = delete;
+  HandshakeFixture& operator=(const HandshakeFixture&) = delete;
+
+  static std::string steps(Handshake::Commands commands) {
+    std::string out;
+    for (const auto& command : commands)
+      out.append(out.empty() ? "" : ", ").append(to_string(command.step));
+    return out;
+  }
+
+  redis::Options options;
+  std::vector<std::string> scripts;
+  ScriptShas shas;
+  Handshake handshake;
+};
 
 }  // namespace
 
-TEST_CASE("a handshake sends the user, the database and the scripts") {
-  redis::Options options;
-  CHECK(said(options) == set_name);
-
-  options.password = Secret("pa ss\r\n");
-  CHECK(said(options) == "*2\r\n$4\r\nAUTH\r\n$7\r\npa ss\r\n\r\n" + set_name);
-
-  options.user = "limits";
-  options.database = 12;
-  CHECK(said(options, {"return 1", "return 2"}) ==
-        "*3\r\n$4\r\nAUTH\r\n$6\r\nlimits\r\n$7\r\npa ss\r\n\r\n" + set_name +
-            "*2\r\n$6\r\nSELECT\r\n$2\r\n12\r\n"
-            "*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n$8\r\nreturn 1\r\n"
-            "*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n$8\r\nreturn 2\r\n");
+TEST_CASE("a handshake sends the scripts when everything before them has succeeded") {
+  HandshakeFixture fixture;
+  // The second handshake is that of the next connection.
+  for (const bool is_second : {false, true}) {
+    CAPTURE(is_second);
+    CHECK(fixture.steps(fixture.handshake.begin()) == "AUTH, CLIENT SETNAME, SELECT");
+    CHECK(fixture.handshake.on_reply(ok).kind == Progress::pending);
+    CHECK(fixture.handshake.on_reply(ok).kind == Progress::pending);
+    const auto sending = fixture.handshake.on_reply(ok);
+    CHECK(sending.kind == Progress::send_scripts);
+    CHECK(fixture.steps(sending.commands) == "SCRIPT LOAD, SCRIPT LOAD");
+    CHECK(fixture.handshake.on_reply(loaded(is_second ? sha_b : sha_a)).kind == Progress::pending);
+    CHECK(fixture.handshake.on_reply(loaded(is_second ? sha_a : sha_b)).kind == Progress::complete);
+    CHECK(fixture.shas.sha(0) == (is_second ? sha_b : sha_a));
+    CHECK(fixture.shas.sha(1) == (is_second ? sha_a : sha_b));
+    fixture.handshake.end();
+  }
 }
 
-TEST_CASE("a question by SHA becomes the same question by text") {
-  const std::string sha(40, 'a');
-  const std::string rest = "$1\r\n1\r\n$3\r\nkey\r\n$2\r\n\r\n\r\n";
-  CHECK(as_eval("*5\r\n$7\r\nEVALSHA\r\n$40\r\n" + sha + "\r\n" + rest, "return 1") ==
-        "*5\r\n$4\r\nEVAL\r\n$8\r\nreturn 1\r\n" + rest);
+TEST_CASE("a handshake without scripts is complete after its first commands") {
+  HandshakeFixture fixture(std::vector<std::string>{});
+  fixture.handshake.begin();
+  CHECK(fixture.handshake.on_reply(ok).kind == Progress::pending);
+  CHECK(fixture.handshake.on_reply(ok).kind == Progress::pending);
+  CHECK(fixture.handshake.on_reply(ok).kind == Progress::complete);
 }
 
-TEST_CASE("a SHA is 40 hex digits") {
-  CHECK(is_sha(std::string(39, '0') + "f"));
-  CHECK_FALSE(is_sha(std::string(39, '0')));
-  CHECK_FALSE(is_sha(std::string(39, '0') + "F"));
-  CHECK_FALSE(is_sha(""));
+TEST_CASE("an unexpected reply ends a handshake; its text names the step, never the password") {
+  struct Row {
+    int answered;
+    HandshakeReply reply;
+    const char* failure;
+    store::Error error;
+  };
+  const auto row = GENERATE(values<Row>(
+      {{0, error("WRONGPASS invalid password"), "AUTH: WRONGPASS invalid password",
+        store::Error::refused},
+       // A server without AUTH quotes its arguments.
+       {0, error("ERR unknown command `AUTH`, with args beginning with: `s3cret`"),
+        "AUTH: ERR unknown command ", store::Error::other},
+       {1, error("NOAUTH Authentication required."),
+        "CLIENT SETNAME: NOAUTH Authentication required.", store::Error::refused},
+       {2, error("ERR unknown: s3cret"), "SELECT: an error whose text quotes the password",
+        store::Error::other},
+       {2, {.kind = Kind::other, .text = {}}, "SELECT: not a reply of Redis", store::Error::other},
+       {2, loaded(sha_a), "SELECT: not a reply of Redis", store::Error::other},
+       {3, error("LOADING Redis is loading"), "SCRIPT LOAD: LOADING Redis is loading",
+        store::Error::loading},
+       {3, ok, "SCRIPT LOAD: not a reply of Redis", store::Error::other},
+       {4, loaded("a"), "SCRIPT LOAD: not a reply of Redis", store::Error::other}}));
+  CAPTURE(row.failure);
+  HandshakeFixture fixture;
+  fixture.handshake.begin();
+  for (int i = 0; i < row.answered; ++i)
+    fixture.handshake.on_reply(i < 3 ? ok : loaded(sha_a));
+  const auto outcome = fixture.handshake.on_reply(row.reply);
+  CHECK(outcome.kind == Progress::failed);
+  CHECK(outcome.failure == row.failure);
+  CHECK(outcome.error == row.error);
+}
+
+TEST_CASE("a handshake continues without CLIENT SETNAME, and keeps the error until the next one") {
+  HandshakeFixture fixture;
+  fixture.handshake.begin();
+  fixture.handshake.on_reply(ok);
+  CHECK(fixture.handshake.on_reply(error("NOPERM no setname")).kind == Progress::pending);
+  CHECK(fixture.handshake.optional_error() == "CLIENT SETNAME: NOPERM no setname");
+  CHECK(fixture.handshake.on_reply(ok).kind == Progress::send_scripts);
+  fixture.handshake.begin();
+  CHECK(fixture.handshake.optional_error().empty());
 }

@@ -63,7 +63,7 @@ struct MachineFixture {
                           std::uint64_t seed = 1)
       : options(std::move(its_options)),
         scripts(std::move(its_scripts)),
-        machine(options, scripts, seed) {}
+        machine(options, scripts, shas, seed) {}
   MachineFixture(const MachineFixture&) = delete;
   MachineFixture& operator=(const MachineFixture&) = delete;
 
@@ -142,6 +142,7 @@ struct MachineFixture {
 
   redis::Options options;
   std::vector<std::string> scripts;
+  ScriptShas shas;
   ConnectionMachine machine;
   Time now = epoch;
   std::optional<Time> wake_at;
