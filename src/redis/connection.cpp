@@ -4,6 +4,8 @@
 #include <hiredis/hiredis.h>
 #include <utility>
 
+#include <boost/asio/post.hpp>
+
 #include "redis/error_reply.hpp"
 #include "redis/tls.hpp"
 
@@ -58,6 +60,13 @@ void Connection::abandon(const std::string& why) {
   perform(machine_.give_up(why, SteadyClock::now()));
 }
 
+void Connection::abandon_later(std::string why) {
+  if (std::exchange(is_leaving_, true)) return;
+  asio::post(io_, [this, watch = presence_.watch(), why = std::move(why)] {
+    if (!watch.expired() && is_leaving_) abandon(why);
+  });
+}
+
 bool Connection::send(std::string_view command, Recipient& recipient) {
   if (!is_ready()) return false;
   return append(command, recipient);
@@ -87,6 +96,7 @@ void Connection::perform(const Actions& actions) {
 /// the loop runs again.
 void Connection::close() {
   ++lookup_;
+  is_leaving_ = false;
   resolver_.cancel();
   if (context_ != nullptr) redisAsyncFree(std::exchange(context_, nullptr));
 }

@@ -60,8 +60,12 @@ class Connection final : public HiredisAdapter::Owner {
   void stop();
   /// Ends the connection if it is ready, and makes another after a pause.
   void abandon(const std::string& why);
+  /// The same in the next pass of the loop, after the replies that have arrived.
+  void abandon_later(std::string why);
 
   bool is_ready() const { return machine_.is_ready(); }
+  /// Ready, but abandon_later() was called.
+  bool is_leaving() const { return is_leaving_; }
   /// No reply of any kind arrived for connect_timeout.
   bool is_silent() const { return silence_.is_over_limit(SteadyClock::now()); }
   /// The reason of the last failure; empty while ready. Never contains the password.
@@ -108,6 +112,7 @@ class Connection final : public HiredisAdapter::Owner {
   Timer timer_;
   std::optional<SteadyClock::time_point> wake_at_;  ///< the expiry of timer_, if it is armed
 
+  bool is_leaving_ = false;
   redisAsyncContext* context_ = nullptr;
   std::unique_ptr<HiredisAdapter> adapter_;
   HandshakeRecipient handshake_{*this};

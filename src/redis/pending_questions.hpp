@@ -1,72 +1,124 @@
-// The questions without an answer, in order of their deadlines, so that one timer suffices. Nearly
-// all have the same timeout, so a new one goes to the end.
+// The questions to Redis that are not completed, and the timer of their deadlines. Completes each
+// question exactly once: with its result, or as failed when its deadline has passed or its
+// connection has ended.
 //
-// An entry stays in use after its timeout, until its reply arrives or the connection ends. Entries
-// and their buffers are used again: in the steady state nothing is allocated. Not thread-safe.
+// A question stays in use after its timeout, until its reply arrives or the connection ends. In the
+// steady state nothing is allocated. Used on the loop only. No completion is called from within
+// take(), await_reply() or fail_later(); a completion may call all of them. Handlers that wait in
+// the loop do nothing once this is destroyed.
 #pragma once
 
-#include <deque>
+#include <cstddef>
+#include <string>
+
+#include "base/clock.hpp"
+#include "redis/connection.hpp"
+#include "redis/deadline_queue.hpp"
+#include "loop/handler_memory.hpp"
+#include "redis/loop_io.hpp"
+#include "redis/outcomes.hpp"
+#include "store/store.hpp"
 
 namespace weir::redis {
 
-/// Makes an entry a member of a list, of one at a time.
-struct PendingLink {
-  PendingLink() = default;
-  PendingLink(const PendingLink&) = delete;
-  PendingLink& operator=(const PendingLink&) = delete;
+class PendingQuestions;
 
-  bool is_linked() const { return next != this; }
-  void unlink() {
-    previous->next = next;
-    next->previous = previous;
-    previous = next = this;
-  }
-  void link_before(PendingLink& position) {
-    previous = position.previous;
-    next = &position;
-    previous->next = this;
-    position.previous = this;
-  }
+/// A command to Redis that a call of the store waits for.
+struct Question final : DeadlineLink, Recipient {
+  explicit Question(PendingQuestions& its_list) : list(its_list) {}
+  void on_reply(const redisReply& reply) override;
+  void on_loss(store::Error why) override;
 
-  PendingLink* previous = this;
-  PendingLink* next = this;
+  PendingQuestions& list;
+  store::Completion* completion = nullptr;    ///< nullptr: completed, its reply is late
+  store::Acquisition* acquisition = nullptr;  ///< nullptr: a key to forget
+  std::size_t script = 0;
+  bool repeated = false;  ///< as EVAL, because the server had lost the script
+  bool is_due = false;    ///< its deadline has passed, and it is about to be completed
+  bool is_lost = false;   ///< while due, its connection has ended: no reply will arrive
+  store::Error error = store::Error::none;
+  SteadyClock::time_point deadline;
+  std::string command;
 };
 
-/// `Entry` derives from PendingLink and has a member `deadline`.
-template <class Entry>
 class PendingQuestions {
  public:
-  /// Returns an unused entry. `arguments` go to its constructor if it is new.
-  template <class... Arguments>
-  Entry& take(Arguments&... arguments) {
-    Entry* const used = first_of(free_);
-    if (used == nullptr) return entries_.emplace_back(arguments...);
-    used->unlink();
-    return *used;
-  }
-  void give_back(Entry& entry) {
-    entry.unlink();
-    entry.link_before(*free_.next);  // its buffers are in the cache
-  }
+  class Owner {
+   public:
+    /// A reply in time: completes the question, or sends it again.
+    virtual void on_reply(Question& question, const redisReply& reply) = 0;
+    /// Deadlines have passed: reads replies that have arrived and were not read yet.
+    virtual void read_arrived() = 0;
 
-  void push(Entry& entry) {
-    PendingLink* position = &waiting_;
-    while (position->previous != &waiting_ &&
-           entry.deadline < static_cast<Entry*>(position->previous)->deadline)
-      position = position->previous;
-    entry.link_before(*position);
-  }
-  /// The question with the earliest deadline; nullptr if there is none.
-  Entry* first() { return first_of(waiting_); }
+   protected:
+    ~Owner() = default;
+  };
+
+  /// `clock` is read for the `now` of completions. `outcomes` records every result.
+  PendingQuestions(asio::io_context& io, const MonotonicClock& clock, Outcomes& outcomes,
+                   Owner& owner);
+  PendingQuestions(const PendingQuestions&) = delete;
+  PendingQuestions& operator=(const PendingQuestions&) = delete;
+
+  /// Passes an unused question to `ask`. If that throws, the question is unused again, and is not
+  /// completed. `acquisition`: nullptr for a key to forget.
+  template <class Ask>
+  void take(store::Completion& completion, store::Acquisition* acquisition, Ask&& ask);
+  /// The question fails after `timeout`. Throws if the timer cannot be armed, so it comes before
+  /// the question is sent; await_reply() follows.
+  void set_timeout(Question& question, Duration timeout);
+  /// The question was sent.
+  void await_reply(Question& question) { queue_.push(question); }
+  /// Completes the question in the next pass of the loop.
+  void fail_later(Question& question, store::Error error);
+  void complete(Question& question, const store::Result& result);
+  /// Disarms the timer. Questions fail when their connection ends, as before.
+  void stop() { timer_.cancel(); }
 
  private:
-  static Entry* first_of(PendingLink& chain) {
-    return chain.is_linked() ? static_cast<Entry*>(chain.next) : nullptr;
-  }
+  friend struct Question;
+  void on_reply(Question& question, const redisReply& reply);
+  void on_loss(Question& question, store::Error why);
+  void complete_failed();
+  void complete_due(DeadlineLink& due);
+  void arm(SteadyClock::time_point deadline);
+  void on_deadline();
 
-  std::deque<Entry> entries_;
-  PendingLink free_;
-  PendingLink waiting_;
+  asio::io_context& io_;
+  const MonotonicClock& clock_;
+  Outcomes& outcomes_;
+  Owner& owner_;
+  DeadlineQueue<Question> queue_;
+  DeadlineLink failed_;  ///< to be completed in the next pass of the loop
+  bool failing_posted_ = false;
+  HandlerMemory failing_handler_;
+  Timer timer_;
+  bool armed_ = false;
+  Presence presence_;
 };
+
+template <class Ask>
+void PendingQuestions::take(store::Completion& completion, store::Acquisition* acquisition,
+                            Ask&& ask) {
+  Question& question = queue_.take(*this);
+  question.completion = &completion;
+  question.acquisition = acquisition;
+  question.repeated = question.is_due = question.is_lost = false;
+  question.command.clear();
+  try {
+    ask(question);
+  } catch (...) {
+    queue_.give_back(question);
+    throw;
+  }
+}
+
+inline void Question::on_reply(const redisReply& reply) {
+  list.on_reply(*this, reply);
+}
+
+inline void Question::on_loss(store::Error why) {
+  list.on_loss(*this, why);
+}
 
 }  // namespace weir::redis

@@ -1,11 +1,13 @@
-// Loads scripts over a ready connection: those that the server has lost since the handshake, and
-// those that a reload added. Each is loaded once at a time. Used on the loop only.
+// Names scripts in commands, and loads them over a ready connection: those that the server has lost
+// since the handshake, and those that a reload added. Each is loaded once at a time. Used on the
+// loop only.
 #pragma once
 
 #include <cstddef>
 #include <deque>
 
 #include "redis/connection.hpp"
+#include "redis/question_command.hpp"
 #include "redis/script_set.hpp"
 #include "redis/script_shas.hpp"
 
@@ -19,6 +21,9 @@ class ScriptLoader {
   ScriptLoader(const ScriptLoader&) = delete;
   ScriptLoader& operator=(const ScriptLoader&) = delete;
 
+  /// The script with this index in the set, for a command that is sent now: by its SHA, or, until
+  /// the SHA is known, by its text. In the second case also loads it, for later commands.
+  ScriptName name_of(std::size_t script);
   /// Sends SCRIPT LOAD for the script with this index in the set. When it has succeeded, `shas`
   /// has the script's SHA.
   void load(std::size_t script);

@@ -22,22 +22,13 @@
 #include <boost/asio/io_context.hpp>
 
 #include "base/clock.hpp"
-#include "base/counters.hpp"
 #include "redis/options.hpp"
 #include "redis/script.hpp"
+#include "redis/store_counters.hpp"
 #include "store/error.hpp"
 #include "store/remote_store.hpp"
 
 namespace weir::redis {
-
-/// Read by a scrape; written by the worker.
-struct StoreCounters {
-  Counter questions;                   ///< sent, those repeated after NOSCRIPT not included
-  Counter errors[store::error_count];  ///< by store::Error
-  Counter connects;                    ///< handshakes that succeeded
-  Counter late_answers;                ///< arrived after their deadline
-  Counter settlements_lost;            ///< of holds that Redis does not have
-};
 
 /// The policies and scripts of a store.
 struct StoreSetup {

@@ -1,0 +1,47 @@
+// How the questions of one store ended: whether Redis decides, the last errors, and the counters.
+// For /readyz, the metrics and the log. Used on the loop only.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "redis/store_counters.hpp"
+#include "store/error.hpp"
+#include "store/store.hpp"
+
+namespace weir::redis {
+
+class Outcomes {
+ public:
+  explicit Outcomes(StoreCounters& counters) : counters_(counters) {}
+
+  /// A connection has become ready: nothing was decided on it.
+  void on_ready();
+  /// A reply in time that was an error. The text may have any length and content.
+  void on_error_reply(store::Error error, std::string_view text);
+  /// A reply in time that was no error.
+  void on_reply() {
+    if (!last_error_.empty()) last_error_.clear();
+  }
+  void on_late_reply() { counters_.late_answers.add(); }
+  /// A question is about to be completed with this result.
+  void on_result(const store::Result& result);
+
+  /// Whether the last result of this connection was a decision.
+  bool has_decided() const { return has_decided_; }
+  /// The text of the last reply in time; empty if it was no error, or if this connection had none.
+  const std::string& last_error() const { return last_error_; }
+  /// The text of the last error reply of this kind; empty if there was none.
+  const std::string& last_reply(store::Error error) const {
+    return last_replies_[static_cast<std::size_t>(error)];
+  }
+
+ private:
+  StoreCounters& counters_;
+  bool has_decided_ = false;
+  std::string last_error_;
+  std::array<std::string, store::error_count> last_replies_;  ///< by kind of error
+};
+
+}  // namespace weir::redis

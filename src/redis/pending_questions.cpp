@@ -1,0 +1,116 @@
+#include "redis/pending_questions.hpp"
+
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "redis/result.hpp"
+
+namespace weir::redis {
+
+PendingQuestions::PendingQuestions(asio::io_context& io, const MonotonicClock& clock,
+                                   Outcomes& outcomes, Owner& owner)
+    : io_(io), clock_(clock), outcomes_(outcomes), owner_(owner), timer_(io.get_executor()) {}
+
+void PendingQuestions::set_timeout(Question& question, Duration timeout) {
+  question.deadline = SteadyClock::now() + timeout;
+  if (!armed_ || question.deadline < timer_.expiry()) arm(question.deadline);
+}
+
+void PendingQuestions::on_reply(Question& question, const redisReply& reply) {
+  if (question.completion != nullptr) return owner_.on_reply(question, reply);
+  outcomes_.on_late_reply();
+  queue_.give_back(question);
+}
+
+void PendingQuestions::complete(Question& question, const store::Result& result) {
+  store::Completion& completion = *std::exchange(question.completion, nullptr);
+  queue_.give_back(question);
+  outcomes_.on_result(result);
+  completion.complete(result, clock_.now());
+}
+
+// ---- failures ----
+
+void PendingQuestions::on_loss(Question& question, store::Error why) {
+  if (question.completion == nullptr) return queue_.give_back(question);
+  if (question.is_due) return void(question.is_lost = true);
+  question.unlink();
+  fail_later(question, why);
+}
+
+void PendingQuestions::fail_later(Question& question, store::Error error) {
+  question.error = error;
+  question.link_before(failed_);
+  if (std::exchange(failing_posted_, true)) return;
+  asio::post(io_, failing_handler_([this, watch = presence_.watch()] {
+               if (!watch.expired()) complete_failed();
+             }));
+}
+
+void PendingQuestions::complete_failed() {
+  failing_posted_ = false;
+  // Questions that fail while these are completed are left for the next pass.
+  DeadlineLink now;
+  now.link_before(failed_);
+  failed_.unlink();
+  while (now.is_linked()) {
+    auto& question = static_cast<Question&>(*now.next);
+    complete(question, failed(question.error));
+  }
+}
+
+// ---- deadlines ----
+
+void PendingQuestions::arm(SteadyClock::time_point deadline) {
+  armed_ = false;  // and stays so if the wait cannot be added
+  timer_.expires_at(deadline);
+  timer_.async_wait([this, watch = presence_.watch()](error_code ec) {
+    // Cancelled: the timer was armed for an earlier deadline, or stopped.
+    if (watch.expired() || ec) return;
+    on_deadline();
+  });
+  armed_ = true;
+}
+
+/// An answer does not cancel the timer. It expires at the earliest deadline or before, and is armed
+/// again for the earliest that is left.
+void PendingQuestions::on_deadline() {
+  armed_ = true;  // calls meanwhile do not arm it; the end of this function does
+  const auto now = SteadyClock::now();
+  const auto is_due = [now](const Question* one) { return one != nullptr && one->deadline <= now; };
+  Question* first = queue_.first();
+  // A busy loop may have answers that have arrived and were not read yet.
+  const auto watch = presence_.watch();
+  for (const Question* before = nullptr; is_due(first) && first != before;) {
+    before = first;
+    owner_.read_arrived();
+    if (watch.expired()) return;
+    first = queue_.first();
+  }
+  // Collected first, because a completion may close the connection.
+  DeadlineLink due;
+  for (; is_due(first); first = queue_.first()) {
+    first->unlink();
+    first->link_before(due);
+    first->is_due = true;
+  }
+  complete_due(due);
+  armed_ = false;
+  first = queue_.first();
+  if (first != nullptr) arm(first->deadline);
+}
+
+void PendingQuestions::complete_due(DeadlineLink& due) {
+  const store::Result timeout = failed(store::Error::timeout);
+  while (due.is_linked()) {
+    auto& question = static_cast<Question&>(*due.next);
+    question.unlink();
+    store::Completion& completion = *std::exchange(question.completion, nullptr);
+    if (question.is_lost) queue_.give_back(question);
+    outcomes_.on_result(timeout);
+    completion.complete(timeout, clock_.now());
+  }
+}
+
+}  // namespace weir::redis
