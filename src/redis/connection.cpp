@@ -2,6 +2,7 @@
 
 #include <hiredis/async.h>
 #include <hiredis/hiredis.h>
+#include <new>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -48,23 +49,28 @@ Connection::~Connection() {
   stop();
 }
 
-void Connection::start() {
-  perform(machine_.start(SteadyClock::now()));
+void Connection::start() noexcept {
+  handle([this](Time now) { return machine_.start(now); });
 }
 
 void Connection::stop() {
   perform(machine_.stop());
 }
 
-void Connection::abandon(const std::string& why) {
-  perform(machine_.give_up(why, SteadyClock::now()));
+void Connection::abandon(std::string_view why) noexcept {
+  handle([this, why](Time now) { return machine_.give_up(why, now); });
 }
 
-void Connection::abandon_later(std::string why) {
-  if (std::exchange(is_leaving_, true)) return;
-  asio::post(io_, [this, watch = presence_.watch(), why = std::move(why)] {
-    if (!watch.expired() && is_leaving_) abandon(why);
-  });
+void Connection::abandon_later(std::string_view why) noexcept {
+  if (is_leaving_) return;
+  try {
+    asio::post(io_, [this, watch = presence_.watch(), reason = std::string(why)] {
+      if (!watch.expired() && is_leaving_) abandon(reason);
+    });
+    is_leaving_ = true;
+  } catch (const std::bad_alloc&) {
+    // The next reply of a replica is another occasion.
+  }
 }
 
 bool Connection::send(std::string_view command, Recipient& recipient) {
@@ -78,6 +84,39 @@ void Connection::read_arrived() {
 
 // ---- actions ----
 
+/// Carries out what the machine returns for an event. Nothing passes through hiredis or the loop.
+template <class Event>
+void Connection::handle(Event&& event) noexcept {
+  try {
+    perform(event(SteadyClock::now()));
+  } catch (const std::bad_alloc&) {
+    recover("out of memory");
+  } catch (const std::exception& thrown) {
+    recover(thrown.what());
+  }
+}
+
+/// Closing undoes what was carried out in part. The wait for the next attempt is added in the next
+/// pass of the loop, because handlers that are cancelled here have left their memory then.
+void Connection::recover(std::string_view why) noexcept {
+  static_cast<void>(machine_.on_exception(why, SteadyClock::now()));
+  if (machine_.state() == ConnectionMachine::State::stopped) return;
+  close();
+  timer_.cancel();
+  wake_at_.reset();
+  if (std::exchange(recovery_posted_, true)) return;
+  asio::post(io_, recovery_handler_([this, watch = presence_.watch()] {
+               if (watch.expired()) return;
+               recovery_posted_ = false;
+               handle([this](Time now) { return machine_.on_deadline(now); });
+               try {
+                 owner_.on_failure();
+               } catch (const std::exception&) {
+                 // The owner can also read last_error() later.
+               }
+             }));
+}
+
 void Connection::perform(const Actions& actions) {
   if (actions.close) close();
   arm(actions.wake_at);
@@ -85,7 +124,7 @@ void Connection::perform(const Actions& actions) {
   if (actions.connect) open(*actions.connect);
   if (actions.start_tls) start_tls();
   for (const auto& command : actions.send)
-    append(command.text, handshake_);
+    if (!append(command.text, handshake_)) throw std::bad_alloc();
   // The report is last, because the owner may stop or use this connection.
   if (actions.report == ConnectionMachine::Report::ready) owner_.on_ready();
   if (actions.report == ConnectionMachine::Report::failed) owner_.on_failure();
@@ -97,23 +136,28 @@ void Connection::perform(const Actions& actions) {
 void Connection::close() {
   ++lookup_;
   is_leaving_ = false;
-  resolver_.cancel();
+  try {
+    resolver_.cancel();
+  } catch (const std::bad_alloc&) {
+    // The lookup continues, and its answer is ignored.
+  }
   if (context_ != nullptr) redisAsyncFree(std::exchange(context_, nullptr));
 }
 
 void Connection::arm(std::optional<SteadyClock::time_point> wake_at) {
   if (wake_at == wake_at_) return;
-  wake_at_ = wake_at;
+  wake_at_.reset();
   if (!wake_at) {
     timer_.cancel();
     return;
   }
   timer_.expires_at(*wake_at);
-  timer_.async_wait([this, watch = presence_.watch()](error_code ec) {
+  timer_.async_wait(timer_handler_([this, watch = presence_.watch()](error_code ec) {
     if (watch.expired() || ec) return;
     wake_at_.reset();
-    perform(machine_.on_deadline(SteadyClock::now()));
-  });
+    handle([this](Time now) { return machine_.on_deadline(now); });
+  }));
+  wake_at_ = wake_at;
 }
 
 void Connection::resolve() {
@@ -121,12 +165,13 @@ void Connection::resolve() {
       options_.host, std::to_string(options_.port),
       [this, watch = presence_.watch(), lookup = ++lookup_](error_code ec, const auto& found) {
         if (watch.expired() || lookup != lookup_) return;
-        const auto now = SteadyClock::now();
-        if (ec) return perform(machine_.on_resolve_failed(ec.message(), now));
-        addresses_.clear();
-        for (const auto& entry : found)
-          addresses_.push_back(entry.endpoint());
-        perform(machine_.on_resolved(addresses_.size(), now));
+        handle([&](Time now) {
+          if (ec) return machine_.on_resolve_failed(ec.message(), now);
+          addresses_.clear();
+          for (const auto& entry : found)
+            addresses_.push_back(entry.endpoint());
+          return machine_.on_resolved(addresses_.size(), now);
+        });
       });
 }
 
@@ -159,7 +204,7 @@ bool Connection::append(std::string_view command, Recipient& recipient) {
 
 // ---- events ----
 
-void Connection::on_command_end(redisAsyncContext* context, void* reply, void* recipient) {
+void Connection::on_command_end(redisAsyncContext* context, void* reply, void* recipient) noexcept {
   auto& its_recipient = *static_cast<Recipient*>(recipient);
   if (reply == nullptr) {
     return its_recipient.on_loss(
@@ -171,19 +216,22 @@ void Connection::on_command_end(redisAsyncContext* context, void* reply, void* r
   its_recipient.on_reply(*static_cast<const redisReply*>(reply));
 }
 
-void Connection::on_handshake(const redisReply& reply) {
-  perform(machine_.on_reply(read_handshake(reply), SteadyClock::now()));
+void Connection::on_handshake(const redisReply& reply) noexcept {
+  handle([&](Time now) { return machine_.on_reply(read_handshake(reply), now); });
 }
 
-void Connection::on_context_end(std::string_view why) {
+void Connection::on_context_end(std::string_view why) noexcept {
   adapter_.reset();
-  const std::string tls_error = options_.secure ? take_tls_error() : std::string();
+  const char* const tls_error = options_.secure ? take_tls_error() : nullptr;
   if (std::exchange(context_, nullptr) == nullptr) return;  // close() ended it
-  perform(machine_.on_closed(tls_error.empty() ? why : tls_error, SteadyClock::now()));
+  handle([&](Time now) {
+    if (tls_error == nullptr) return machine_.on_closed(why, now);
+    return machine_.on_closed(std::string("TLS: ") + tls_error, now);
+  });
 }
 
-void Connection::on_stray_bytes() {
-  perform(machine_.on_unsolicited(SteadyClock::now()));
+void Connection::on_stray_bytes() noexcept {
+  handle([this](Time now) { return machine_.on_unsolicited(now); });
 }
 
 }  // namespace weir::redis

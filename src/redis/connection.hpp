@@ -2,7 +2,8 @@
 //
 // Reconnects by itself whenever the connection ends. Used on the loop only. Sends nothing twice and
 // keeps nothing for later: commands that were sent when the connection ends are lost, and their
-// recipients get on_loss().
+// recipients get on_loss(). If there is no memory to handle an event, the attempt or the connection
+// has failed, with that as its last_error(): nothing is thrown into hiredis or the loop.
 #pragma once
 
 #include <memory>
@@ -14,6 +15,7 @@
 #include <boost/asio/ip/tcp.hpp>
 
 #include "redis/connection_machine.hpp"
+#include "redis/handler_memory.hpp"
 #include "redis/hiredis_adapter.hpp"
 #include "redis/loop_io.hpp"
 #include "redis/options.hpp"
@@ -26,12 +28,13 @@ struct redisReply;
 
 namespace weir::redis {
 
-/// Receives the outcome of one command, once, from the loop.
+/// Receives the outcome of one command, once, from the loop. hiredis calls it, through which no
+/// exception can pass.
 class Recipient {
  public:
-  virtual void on_reply(const redisReply& reply) = 0;
+  virtual void on_reply(const redisReply& reply) noexcept = 0;
   /// The connection ended first. Must not use this connection, directly or through others.
-  virtual void on_loss(store::Error why) = 0;
+  virtual void on_loss(store::Error why) noexcept = 0;
 
  protected:
   ~Recipient() = default;
@@ -55,13 +58,14 @@ class Connection final : public HiredisAdapter::Owner {
              ScriptShas& shas, std::uint64_t seed, Owner& owner);
   ~Connection();
 
-  void start();
+  void start() noexcept;
   /// Leaves nothing in the loop.
   void stop();
   /// Ends the connection if it is ready, and makes another after a pause.
-  void abandon(const std::string& why);
-  /// The same in the next pass of the loop, after the replies that have arrived.
-  void abandon_later(std::string why);
+  void abandon(std::string_view why) noexcept;
+  /// The same in the next pass of the loop, after the replies that have arrived. Without memory for
+  /// it nothing is done.
+  void abandon_later(std::string_view why) noexcept;
 
   bool is_ready() const { return machine_.is_ready(); }
   /// Ready, but abandon_later() was called.
@@ -78,20 +82,24 @@ class Connection final : public HiredisAdapter::Owner {
 
  private:
   using Actions = ConnectionMachine::Actions;
+  using Time = ConnectionMachine::Time;
 
   /// Receives the replies to the handshake; Redis replies in the order of the commands.
   struct HandshakeRecipient final : Recipient {
     explicit HandshakeRecipient(Connection& its_connection) : connection(its_connection) {}
-    void on_reply(const redisReply& reply) override { connection.on_handshake(reply); }
-    void on_loss(store::Error) override {}
+    void on_reply(const redisReply& reply) noexcept override { connection.on_handshake(reply); }
+    void on_loss(store::Error) noexcept override {}
     Connection& connection;
   };
 
-  static void on_command_end(redisAsyncContext* context, void* reply, void* recipient);
-  void on_context_end(std::string_view why) override;
-  void on_stray_bytes() override;
-  void on_handshake(const redisReply& reply);
+  static void on_command_end(redisAsyncContext* context, void* reply, void* recipient) noexcept;
+  void on_context_end(std::string_view why) noexcept override;
+  void on_stray_bytes() noexcept override;
+  void on_handshake(const redisReply& reply) noexcept;
 
+  template <class Event>
+  void handle(Event&& event) noexcept;
+  void recover(std::string_view why) noexcept;
   void perform(const Actions& actions);
   void close();
   void arm(std::optional<SteadyClock::time_point> wake_at);
@@ -110,7 +118,10 @@ class Connection final : public HiredisAdapter::Owner {
   std::uint64_t lookup_ = 0;  ///< the latest lookup; answers to earlier ones are ignored
   std::vector<asio::ip::tcp::endpoint> addresses_;
   Timer timer_;
+  HandlerMemory timer_handler_;
   std::optional<SteadyClock::time_point> wake_at_;  ///< the expiry of timer_, if it is armed
+  bool recovery_posted_ = false;
+  HandlerMemory recovery_handler_;
 
   bool is_leaving_ = false;
   redisAsyncContext* context_ = nullptr;

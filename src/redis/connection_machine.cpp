@@ -6,15 +6,21 @@
 namespace weir::redis {
 namespace {
 
+constexpr std::string_view separator = ": ";
 constexpr std::string_view unsolicited = "unsolicited reply";
+
+/// Bytes of a reason for which there is always room.
+constexpr std::size_t reserved_reason = 64;
 
 bool has_socket(ConnectionMachine::State state) {
   return state >= ConnectionMachine::State::opening;
 }
 
-std::string late(std::string_view what, Duration limit) {
+std::string late_text(ConnectionMachine::State state, Duration limit) {
+  const bool is_resolving = state == ConnectionMachine::State::resolving;
   const auto rounded = std::chrono::ceil<std::chrono::milliseconds>(limit);
-  return std::string(what) + " within " + std::to_string(rounded.count()) + " ms";
+  return std::string(is_resolving ? "name not resolved" : "not ready") + " within " +
+         std::to_string(rounded.count()) + " ms";
 }
 
 }  // namespace
@@ -26,7 +32,9 @@ ConnectionMachine::ConnectionMachine(const Options& options,
       server_(server_text(options)),
       needs_lookup_(redis::needs_lookup(options)),
       backoff_(seed),
-      handshake_(options, scripts, shas) {}
+      handshake_(options, scripts, shas) {
+  last_error_.reserve(server_.size() + separator.size() + reserved_reason);
+}
 
 ConnectionMachine::Actions ConnectionMachine::start(Time now) {
   if (state_ != State::stopped) return unchanged();
@@ -60,7 +68,7 @@ ConnectionMachine::Actions ConnectionMachine::attempt(Time now) {
 ConnectionMachine::Actions ConnectionMachine::on_resolved(std::size_t addresses, Time now) {
   if (state_ != State::resolving) return unchanged();
   if (addresses == 0) return fail("the name has no address", now);
-  if (attempt_.is_over(now)) return on_late(now);
+  if (attempt_.is_over(now)) return fail(late_text(state_, options_.connect_timeout), now);
   attempt_.set_addresses(addresses);
   return connect_next(now);
 }
@@ -145,13 +153,8 @@ ConnectionMachine::Actions ConnectionMachine::on_unsolicited(Time now) {
 ConnectionMachine::Actions ConnectionMachine::on_deadline(Time now) {
   if (!wake_at_ || now < *wake_at_) return unchanged();
   if (state_ == State::waiting) return attempt(now);
-  return on_late(now);
-}
-
-ConnectionMachine::Actions ConnectionMachine::on_late(Time now) {
-  if (state_ == State::resolving)
-    return fail(late("name not resolved", options_.connect_timeout), now);
-  return address_failed(late("not ready", options_.connect_timeout), now);
+  const std::string why = late_text(state_, options_.connect_timeout);
+  return state_ == State::resolving ? fail(why, now) : address_failed(why, now);
 }
 
 ConnectionMachine::Actions ConnectionMachine::address_failed(std::string_view why, Time now) {
@@ -163,12 +166,23 @@ ConnectionMachine::Actions ConnectionMachine::address_failed(std::string_view wh
 
 ConnectionMachine::Actions ConnectionMachine::fail(std::string_view why, Time now,
                                                    store::Error error) {
+  // In place, so that the reserved memory is kept.
+  last_error_.assign(server_).append(separator).append(why);
+  return pause(error == store::Error::refused, now);
+}
+
+ConnectionMachine::Actions ConnectionMachine::on_exception(std::string_view why,
+                                                           Time now) noexcept {
+  if (state_ <= State::waiting) return unchanged();
+  last_error_.assign(server_).append(separator).append(why.substr(0, reserved_reason));
+  return pause(false, now);
+}
+
+ConnectionMachine::Actions ConnectionMachine::pause(bool is_longest, Time now) {
   if (state_ == State::ready) backoff_.on_ready_for(now - ready_at_);
-  const bool is_refused = error == store::Error::refused;
-  last_error_ = server_ + ": " + std::string(why);
   state_ = State::waiting;
   handshake_.end();
-  wake_at_ = now + (is_refused ? backoff_.next_longest() : backoff_.next());
+  wake_at_ = now + (is_longest ? backoff_.next_longest() : backoff_.next());
   return {.close = true, .wake_at = wake_at_, .report = Report::failed};
 }
 

@@ -94,6 +94,10 @@ class ConnectionMachine {
   /// The server sent data that answers no command.
   [[nodiscard]] Actions on_unsolicited(Time now);
 
+  /// The caller cannot handle an event or carry out an action, for lack of memory: the attempt or
+  /// the connection has failed, if there is one. Allocates nothing, so a long `why` is cut.
+  [[nodiscard]] Actions on_exception(std::string_view why, Time now) noexcept;
+
   State state() const { return state_; }
   bool is_ready() const { return state_ == State::ready; }
   /// The reason of the last failure, with the server's address; empty while ready. Never contains
@@ -106,9 +110,9 @@ class ConnectionMachine {
   Actions connect_next(Time now);
   Actions introduce();
   Actions become_ready(Time now);
-  Actions on_late(Time now);
   Actions address_failed(std::string_view why, Time now);
   Actions fail(std::string_view why, Time now, store::Error error = store::Error::other);
+  Actions pause(bool is_longest, Time now);
 
   const Options& options_;
   const std::string server_;  ///< for last_error()

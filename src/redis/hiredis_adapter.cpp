@@ -16,12 +16,16 @@ HiredisAdapter::HiredisAdapter(asio::io_context& io, redisAsyncContext& context,
       descriptor_(io.get_executor(), context.c.fd) {
   // hiredis may repeat these calls.
   context.ev.data = this;
-  context.ev.addRead = [](void* self) { static_cast<HiredisAdapter*>(self)->wait_to_read(); };
-  context.ev.addWrite = [](void* self) { static_cast<HiredisAdapter*>(self)->ask_to_write(); };
+  context.ev.addRead = [](void* self) noexcept {
+    static_cast<HiredisAdapter*>(self)->wait_to_read();
+  };
+  context.ev.addWrite = [](void* self) noexcept {
+    static_cast<HiredisAdapter*>(self)->ask_to_write();
+  };
   // An unneeded wait is harmless, and cancelling it is a system call.
-  context.ev.delRead = [](void*) {};
-  context.ev.delWrite = [](void*) {};
-  context.ev.cleanup = [](void* self) { static_cast<HiredisAdapter*>(self)->clean_up(); };
+  context.ev.delRead = [](void*) noexcept {};
+  context.ev.delWrite = [](void*) noexcept {};
+  context.ev.cleanup = [](void* self) noexcept { static_cast<HiredisAdapter*>(self)->clean_up(); };
 }
 
 void HiredisAdapter::ask_to_write() {

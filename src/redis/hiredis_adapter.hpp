@@ -22,10 +22,10 @@ class HiredisAdapter {
    public:
     /// The context is being freed, after the callbacks of all its commands were called. The adapter
     /// may be destroyed in it.
-    virtual void on_context_end(std::string_view why) = 0;
+    virtual void on_context_end(std::string_view why) noexcept = 0;
     /// The server sent bytes that answer no command. hiredis must not read them: it aborts the
     /// process. The owner frees the context.
-    virtual void on_stray_bytes() = 0;
+    virtual void on_stray_bytes() noexcept = 0;
 
    protected:
     ~Owner() = default;

@@ -1,5 +1,7 @@
 #include "redis/outcomes.hpp"
 
+#include <new>
+
 #include "redis/error_reply.hpp"
 
 namespace weir::redis {
@@ -10,9 +12,16 @@ void Outcomes::on_ready() {
   counters_.connects.add();
 }
 
-void Outcomes::on_error_reply(store::Error error, std::string_view text) {
-  last_error_ = printable(text);
-  last_replies_[static_cast<std::size_t>(error)] = last_error_;
+void Outcomes::on_error_reply(store::Error error, std::string_view text) noexcept {
+  std::string& last_reply = last_replies_[static_cast<std::size_t>(error)];
+  try {
+    last_error_ = printable(text);
+    last_reply = last_error_;
+  } catch (const std::bad_alloc&) {
+    // A text of this size is in the string itself.
+    last_error_ = printable(text.substr(0, std::string().capacity()));
+    last_reply = last_error_;
+  }
 }
 
 /// A key that was forgotten is a result without an error and without a decision.

@@ -1,5 +1,6 @@
 #include "redis/pending_questions.hpp"
 
+#include <new>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -17,13 +18,13 @@ void PendingQuestions::set_timeout(Question& question, Duration timeout) {
   if (!armed_ || question.deadline < timer_.expiry()) arm(question.deadline);
 }
 
-void PendingQuestions::on_reply(Question& question, const redisReply& reply) {
+void PendingQuestions::on_reply(Question& question, const redisReply& reply) noexcept {
   if (question.completion != nullptr) return owner_.on_reply(question, reply);
   outcomes_.on_late_reply();
   queue_.give_back(question);
 }
 
-void PendingQuestions::complete(Question& question, const store::Result& result) {
+void PendingQuestions::complete(Question& question, const store::Result& result) noexcept {
   store::Completion& completion = *std::exchange(question.completion, nullptr);
   queue_.give_back(question);
   outcomes_.on_result(result);
@@ -32,24 +33,30 @@ void PendingQuestions::complete(Question& question, const store::Result& result)
 
 // ---- failures ----
 
-void PendingQuestions::on_loss(Question& question, store::Error why) {
+void PendingQuestions::on_loss(Question& question, store::Error why) noexcept {
   if (question.completion == nullptr) return queue_.give_back(question);
   if (question.is_due) return void(question.is_lost = true);
   question.unlink();
   fail_later(question, why);
 }
 
-void PendingQuestions::fail_later(Question& question, store::Error error) {
+void PendingQuestions::fail_later(Question& question, store::Error error) noexcept {
   question.error = error;
   question.link_before(failed_);
-  if (std::exchange(failing_posted_, true)) return;
-  asio::post(io_, failing_handler_([this, watch = presence_.watch()] {
-               if (!watch.expired()) complete_failed();
+  post_pass();
+}
+
+void PendingQuestions::post_pass() noexcept {
+  if (std::exchange(pass_posted_, true)) return;
+  asio::post(io_, pass_handler_([this, watch = presence_.watch()] {
+               if (watch.expired()) return;
+               pass_posted_ = false;
+               complete_failed();
+               if (!armed_) arm_first();
              }));
 }
 
-void PendingQuestions::complete_failed() {
-  failing_posted_ = false;
+void PendingQuestions::complete_failed() noexcept {
   // Questions that fail while these are completed are left for the next pass.
   DeadlineLink now;
   now.link_before(failed_);
@@ -65,17 +72,28 @@ void PendingQuestions::complete_failed() {
 void PendingQuestions::arm(SteadyClock::time_point deadline) {
   armed_ = false;  // and stays so if the wait cannot be added
   timer_.expires_at(deadline);
-  timer_.async_wait([this, watch = presence_.watch()](error_code ec) {
+  timer_.async_wait(timer_handler_([this, watch = presence_.watch()](error_code ec) {
     // Cancelled: the timer was armed for an earlier deadline, or stopped.
     if (watch.expired() || ec) return;
     on_deadline();
-  });
+  }));
   armed_ = true;
+}
+
+/// For questions that were sent: without memory for the timer it is armed in the next pass.
+void PendingQuestions::arm_first() noexcept {
+  Question* const first = queue_.first();
+  if (first == nullptr) return;
+  try {
+    arm(first->deadline);
+  } catch (const std::bad_alloc&) {
+    post_pass();
+  }
 }
 
 /// An answer does not cancel the timer. It expires at the earliest deadline or before, and is armed
 /// again for the earliest that is left.
-void PendingQuestions::on_deadline() {
+void PendingQuestions::on_deadline() noexcept {
   armed_ = true;  // calls meanwhile do not arm it; the end of this function does
   const auto now = SteadyClock::now();
   const auto is_due = [now](const Question* one) { return one != nullptr && one->deadline <= now; };
@@ -97,11 +115,10 @@ void PendingQuestions::on_deadline() {
   }
   complete_due(due);
   armed_ = false;
-  first = queue_.first();
-  if (first != nullptr) arm(first->deadline);
+  arm_first();
 }
 
-void PendingQuestions::complete_due(DeadlineLink& due) {
+void PendingQuestions::complete_due(DeadlineLink& due) noexcept {
   const store::Result timeout = failed(store::Error::timeout);
   while (due.is_linked()) {
     auto& question = static_cast<Question&>(*due.next);

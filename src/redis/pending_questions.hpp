@@ -3,9 +3,10 @@
 // connection has ended.
 //
 // A question stays in use after its timeout, until its reply arrives or the connection ends. In the
-// steady state nothing is allocated. Used on the loop only. No completion is called from within
-// take(), await_reply() or fail_later(); a completion may call all of them. Handlers that wait in
-// the loop do nothing once this is destroyed.
+// steady state nothing is allocated, and only take() and set_timeout() can throw std::bad_alloc.
+// Used on the loop only. No completion is called from within take(), await_reply() or fail_later();
+// a completion may call all of them. Handlers that wait in the loop do nothing once this is
+// destroyed.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +27,8 @@ class PendingQuestions;
 /// A command to Redis that a call of the store waits for.
 struct Question final : DeadlineLink, Recipient {
   explicit Question(PendingQuestions& its_list) : list(its_list) {}
-  void on_reply(const redisReply& reply) override;
-  void on_loss(store::Error why) override;
+  void on_reply(const redisReply& reply) noexcept override;
+  void on_loss(store::Error why) noexcept override;
 
   PendingQuestions& list;
   store::Completion* completion = nullptr;    ///< nullptr: completed, its reply is late
@@ -46,9 +47,9 @@ class PendingQuestions {
   class Owner {
    public:
     /// A reply in time: completes the question, or sends it again.
-    virtual void on_reply(Question& question, const redisReply& reply) = 0;
+    virtual void on_reply(Question& question, const redisReply& reply) noexcept = 0;
     /// Deadlines have passed: reads replies that have arrived and were not read yet.
-    virtual void read_arrived() = 0;
+    virtual void read_arrived() noexcept = 0;
 
    protected:
     ~Owner() = default;
@@ -70,19 +71,21 @@ class PendingQuestions {
   /// The question was sent.
   void await_reply(Question& question) { queue_.push(question); }
   /// Completes the question in the next pass of the loop.
-  void fail_later(Question& question, store::Error error);
-  void complete(Question& question, const store::Result& result);
+  void fail_later(Question& question, store::Error error) noexcept;
+  void complete(Question& question, const store::Result& result) noexcept;
   /// Disarms the timer. Questions fail when their connection ends, as before.
   void stop() { timer_.cancel(); }
 
  private:
   friend struct Question;
-  void on_reply(Question& question, const redisReply& reply);
-  void on_loss(Question& question, store::Error why);
-  void complete_failed();
-  void complete_due(DeadlineLink& due);
+  void on_reply(Question& question, const redisReply& reply) noexcept;
+  void on_loss(Question& question, store::Error why) noexcept;
+  void post_pass() noexcept;
+  void complete_failed() noexcept;
+  void complete_due(DeadlineLink& due) noexcept;
   void arm(SteadyClock::time_point deadline);
-  void on_deadline();
+  void arm_first() noexcept;
+  void on_deadline() noexcept;
 
   asio::io_context& io_;
   const MonotonicClock& clock_;
@@ -90,9 +93,10 @@ class PendingQuestions {
   Owner& owner_;
   DeadlineQueue<Question> queue_;
   DeadlineLink failed_;  ///< to be completed in the next pass of the loop
-  bool failing_posted_ = false;
-  HandlerMemory failing_handler_;
+  bool pass_posted_ = false;
+  HandlerMemory pass_handler_;
   Timer timer_;
+  HandlerMemory timer_handler_;
   bool armed_ = false;
   Presence presence_;
 };
@@ -113,11 +117,11 @@ void PendingQuestions::take(store::Completion& completion, store::Acquisition* a
   }
 }
 
-inline void Question::on_reply(const redisReply& reply) {
+inline void Question::on_reply(const redisReply& reply) noexcept {
   list.on_reply(*this, reply);
 }
 
-inline void Question::on_loss(store::Error why) {
+inline void Question::on_loss(store::Error why) noexcept {
   list.on_loss(*this, why);
 }
 

@@ -1,6 +1,7 @@
 #include "redis/script_loader.hpp"
 
 #include <hiredis/hiredis.h>
+#include <new>
 
 #include "redis/error_reply.hpp"
 #include "redis/handshake_commands.hpp"
@@ -22,10 +23,14 @@ void ScriptLoader::load(std::size_t script) {
   load.is_in_flight = connection_.send(load_command(scripts_.texts()[script]), load);
 }
 
-void ScriptLoader::on_loaded(Load& load, const redisReply& reply) {
+void ScriptLoader::on_loaded(Load& load, const redisReply& reply) noexcept {
   load.is_in_flight = false;
-  if (reply.type == REDIS_REPLY_STRING && is_sha(text_of(reply)))
+  if (reply.type != REDIS_REPLY_STRING || !is_sha(text_of(reply))) return;
+  try {
     shas_.set(load.script, text_of(reply));
+  } catch (const std::bad_alloc&) {
+    // The next command that needs the script loads it again.
+  }
 }
 
 }  // namespace weir::redis

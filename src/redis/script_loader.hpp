@@ -32,14 +32,14 @@ class ScriptLoader {
   struct Load final : Recipient {
     Load(ScriptLoader& its_loader, std::size_t its_script)
         : loader(its_loader), script(its_script) {}
-    void on_reply(const redisReply& reply) override { loader.on_loaded(*this, reply); }
-    void on_loss(store::Error) override { is_in_flight = false; }
+    void on_reply(const redisReply& reply) noexcept override { loader.on_loaded(*this, reply); }
+    void on_loss(store::Error) noexcept override { is_in_flight = false; }
 
     ScriptLoader& loader;
     std::size_t script;
     bool is_in_flight = false;
   };
-  void on_loaded(Load& load, const redisReply& reply);
+  void on_loaded(Load& load, const redisReply& reply) noexcept;
 
   Connection& connection_;
   const ScriptSet& scripts_;

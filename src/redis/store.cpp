@@ -1,6 +1,7 @@
 #include "redis/store.hpp"
 
 #include <hiredis/hiredis.h>
+#include <new>
 #include <utility>
 
 #include "redis/connection.hpp"
@@ -24,6 +25,7 @@ class Store::Implementation final : public Connection::Owner, public PendingQues
   Implementation(asio::io_context& io, const Options& options, StoreSetup setup,
                  const MonotonicClock& clock, StoreCounters& counters)
       : options_(options),
+        timeout_text_("no answer within " + std::to_string(to_us(options.timeout)) + " us"),
         policy_names_(std::move(setup.policy_names)),
         keys_{.prefix = options_.key_prefix, .policy_names = policy_names_},
         scripts_(setup.algorithm_sets, setup.script_clock),
@@ -55,7 +57,7 @@ class Store::Implementation final : public Connection::Owner, public PendingQues
   void settle(std::span<const store::Settlement> settlements) {
     counters_.settlements_lost.add(settlements.size());
   }
-  void reconnect();
+  void reconnect() { connection_.abandon(timeout_text_); }
   bool is_silent() const { return connection_.is_silent(); }
   std::string_view last_error() const {
     return connection_.is_ready() ? outcomes_.last_error() : connection_.last_error();
@@ -66,16 +68,17 @@ class Store::Implementation final : public Connection::Owner, public PendingQues
  private:
   void on_ready() override;
   void on_failure() override;
-  void on_reply(Question& question, const redisReply& reply) override;
-  void read_arrived() override { connection_.read_arrived(); }
+  void on_reply(Question& question, const redisReply& reply) noexcept override;
+  void read_arrived() noexcept override { connection_.read_arrived(); }
 
   void ask(store::Acquisition& acquisition, std::span<const store::Claim> claims,
            store::Completion& completion, Instant now);
   void send(Question& question, Duration waited /* of the timeout */);
-  void on_error(Question& question, const redisReply& reply);
-  bool repeat(Question& question);
+  void on_error(Question& question, const redisReply& reply) noexcept;
+  bool repeat(Question& question) noexcept;
 
   const Options options_;
+  const std::string timeout_text_;  ///< composed in advance: reconnect() is called without memory
   // These grow when the configuration changes; an element keeps its index.
   std::vector<std::string> policy_names_;
   KeySpace keys_;
@@ -138,13 +141,13 @@ void Store::Implementation::send(Question& question, Duration waited) {
 
 // ---- answers ----
 
-void Store::Implementation::on_reply(Question& question, const redisReply& reply) {
+void Store::Implementation::on_reply(Question& question, const redisReply& reply) noexcept {
   if (reply.type == REDIS_REPLY_ERROR) return on_error(question, reply);
   outcomes_.on_reply();
   questions_.complete(question, result_of(reply, question.acquisition));
 }
 
-void Store::Implementation::on_error(Question& question, const redisReply& reply) {
+void Store::Implementation::on_error(Question& question, const redisReply& reply) noexcept {
   const auto text = text_of(reply);
   const auto error = error_of(text);
   if (error == store::Error::script_missing && repeat(question)) return;
@@ -155,12 +158,16 @@ void Store::Implementation::on_error(Question& question, const redisReply& reply
 }
 
 /// Sends a question again after NOSCRIPT, the only error that proves that nothing ran. It keeps its
-/// place and its deadline.
-bool Store::Implementation::repeat(Question& question) {
+/// place and its deadline. Returns false if it cannot be sent, also for lack of memory.
+bool Store::Implementation::repeat(Question& question) noexcept {
   if (question.repeated || question.acquisition == nullptr) return false;
   question.repeated = true;
-  loader_.load(question.script);
-  return connection_.send(as_eval(question.command, scripts_.texts()[question.script]), question);
+  try {
+    loader_.load(question.script);
+    return connection_.send(as_eval(question.command, scripts_.texts()[question.script]), question);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 // ---- the connection ----
@@ -172,10 +179,6 @@ void Store::Implementation::on_ready() {
 
 void Store::Implementation::on_failure() {
   if (changed_) changed_();
-}
-
-void Store::Implementation::reconnect() {
-  connection_.abandon("no answer within " + std::to_string(to_us(options_.timeout)) + " us");
 }
 
 Store::Store(boost::asio::io_context& io, const Options& options, StoreSetup setup,

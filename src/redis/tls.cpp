@@ -24,10 +24,10 @@ std::optional<Problem> start_tls(redisContext& context, const tls::ClientFiles& 
   return std::nullopt;
 }
 
-std::string take_tls_error() {
+const char* take_tls_error() noexcept {
   const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
   ERR_clear_error();  // or it would be reported for another connection
-  return reason != nullptr ? std::string("TLS: ") + reason : std::string();
+  return reason;
 }
 
 }  // namespace weir::redis
@@ -40,8 +40,8 @@ std::optional<Problem> start_tls(redisContext&, const tls::ClientFiles&, const s
   return Problem{"TLS: this build's hiredis has none"};
 }
 
-std::string take_tls_error() {
-  return {};
+const char* take_tls_error() noexcept {
+  return nullptr;
 }
 
 }  // namespace weir::redis

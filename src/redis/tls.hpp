@@ -18,8 +18,8 @@ namespace weir::redis {
 std::optional<Problem> start_tls(redisContext& context, const tls::ClientFiles& files,
                                  const std::string& host);
 
-/// Returns and clears the error of this thread's last handshake, which hiredis does not pass on;
-/// empty if there is none.
-std::string take_tls_error();
+/// Returns and clears the reason of this thread's last error of TLS, which hiredis does not pass
+/// on; nullptr if there is none. Lives as long as the process.
+const char* take_tls_error() noexcept;
 
 }  // namespace weir::redis

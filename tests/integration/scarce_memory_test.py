@@ -133,7 +133,7 @@ class NoMemory(Case):
 
 @unittest.skipIf(SCALE > 1, "a sanitizer's runtime wants to be the first library")
 class NoMemoryForRedis(RedisCase):
-    """16 limits make a command of more bytes than there are."""
+    """16 limits make a command of more bytes than there are, and so does the text of a script."""
 
     def setUp(self):
         super().setUp()
@@ -144,6 +144,7 @@ class NoMemoryForRedis(RedisCase):
         many = answering("/many/**", "many-0")
         many["limits"] = [{"policy": f"many-{i}", "key": "client"} for i in range(16)]
         redis = self.redis(start=False)
+        self.server = redis
         self.weir = self.start(
             sharing(redis.url, policies, routes=[answering("/one/**", "one"), many],
                     redis={"timeout": "5s"}, workers=1, admin={"address": "127.0.0.1:0"},
@@ -171,3 +172,29 @@ class NoMemoryForRedis(RedisCase):
         self.assertEqual(self.gauge(self.weir, "weir_store_fallbacks_total"),
                          self.fallbacks + 1)
         self.assertEqual(self.gauge(self.weir, "weir_store_connects_total"), 1)
+
+    def test_a_script_for_which_there_is_no_room_when_redis_has_lost_it(self):
+        self.assertEqual(self.decided_by("/one/"), "redis")
+        self.server("SCRIPT", "FLUSH")
+        with self.memory.at_most(1_500):
+            self.assertEqual(self.decided_by("/one/"), "local")
+        self.assertEqual(self.decided_by("/one/"), "redis")
+        self.assertEqual(self.gauge(self.weir, "weir_store_fallbacks_total"),
+                         self.fallbacks + 1)
+        self.assertEqual(self.gauge(self.weir, "weir_store_connects_total"), 1)
+
+    def degraded(self):
+        with self.connect_admin(self.weir) as client:
+            return str(client.get("/readyz").json().get("degraded"))
+
+    def test_a_connection_for_which_there_is_no_room(self):
+        self.assertEqual(self.decided_by("/one/"), "redis")
+        with self.memory.at_most(1_500, "others"):  # the main thread serves /readyz
+            self.server.stop()
+            self.server.start()
+            eventually(lambda: "out of memory" in self.degraded(), "the reason in /readyz")
+            self.assertEqual(self.decided_by("/one/"), "local")
+        self.await_redis(self.weir)
+        self.assertEqual(self.decided_by("/one/"), "redis")
+        # The failed attempts are not logged, only the end of the connection.
+        self.assertEqual(self.weir.stderr.count("deciding by on_failure"), 2)  # with that of the start

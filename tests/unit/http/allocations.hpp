@@ -10,6 +10,8 @@ namespace weir {
 
 inline thread_local std::size_t allocation_count = 0;
 inline thread_local bool is_out_of_memory = false;
+/// Counted down by each allocation; the one that makes it 0 fails.
+inline thread_local std::size_t allocation_to_fail = 0;
 
 /// How often `run` allocates.
 template <class Run>
@@ -29,19 +31,35 @@ void without_memory(Run&& run) {
   run();
 }
 
+/// Runs `run`, whose allocation with this number, from 1, fails. Returns whether there was one.
+/// What it throws is passed on.
+template <class Run>
+bool is_failed_allocation(std::size_t number, Run&& run) {
+  struct Restored {
+    ~Restored() { allocation_to_fail = 0; }
+  } restored;
+  allocation_to_fail = number;
+  run();
+  return allocation_to_fail == 0;
+}
+
+/// Whether this allocation is to fail.
+inline bool fails_allocation() {
+  ++allocation_count;
+  return (allocation_to_fail > 0 && --allocation_to_fail == 0) || is_out_of_memory;
+}
+
 }  // namespace weir
 
 // Not inlined, or the compiler sees malloc() beside delete and warns.
 [[gnu::noinline]] void* operator new(std::size_t size) {
-  ++weir::allocation_count;
-  void* const memory = weir::is_out_of_memory ? nullptr : std::malloc(size);
+  void* const memory = weir::fails_allocation() ? nullptr : std::malloc(size);
   if (memory != nullptr) return memory;
   throw std::bad_alloc{};
 }
 // Also this one, or a sanitizer's own would answer it and the delete below not fit.
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  ++weir::allocation_count;
-  return weir::is_out_of_memory ? nullptr : std::malloc(size);
+  return weir::fails_allocation() ? nullptr : std::malloc(size);
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
@@ -51,8 +69,7 @@ void without_memory(Run&& run) {
 }
 // Asio allocates handlers with it outside a run of their loop.
 extern "C" void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
-  ++weir::allocation_count;
   void* memory = nullptr;
-  const bool is_there = !weir::is_out_of_memory && posix_memalign(&memory, alignment, size) == 0;
+  const bool is_there = !weir::fails_allocation() && posix_memalign(&memory, alignment, size) == 0;
   return is_there ? memory : nullptr;
 }

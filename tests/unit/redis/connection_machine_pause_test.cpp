@@ -1,4 +1,4 @@
-// The pauses between the attempts to connect, and when a server counts as silent.
+// The pauses between the attempts to connect.
 #include <functional>
 
 #include "catch.hpp"
@@ -135,4 +135,29 @@ TEST_CASE("instances that lost the same server reconnect at different times") {
   CHECK(pause_of(1) == pause_of(1));
   CHECK(pause_of(1) != pause_of(2));
   CHECK(pause_of(1) != pause_of(std::uint64_t{1} << 40));
+}
+
+TEST_CASE("without memory an attempt or a connection fails, and the next attempt follows a pause") {
+  const State state = GENERATE(from_range(states));
+  CAPTURE(name_of(state));
+  MachineFixture fixture;
+  if (state != State::stopped) fixture.succeed(state);
+  const auto actions = fixture.exception("out of memory");
+  if (state <= State::waiting) {
+    CHECK(fixture.text(actions) == (state == State::waiting ? "wake 0" : ""));
+    CHECK(fixture.machine.state() == state);
+    return;
+  }
+  CHECK(fixture.text(actions) == failed);
+  CHECK(fixture.machine.state() == State::waiting);
+  CHECK(fixture.machine.last_error() == "redis.example:6379: out of memory");
+  fixture.deadline();
+  CHECK(fixture.machine.state() == State::resolving);
+}
+
+TEST_CASE("a long reason of an exception is cut") {
+  MachineFixture fixture;
+  fixture.succeed();
+  fixture.exception(std::string(100, 'x'));
+  CHECK(fixture.machine.last_error() == "redis.example:6379: " + std::string(64, 'x'));
 }

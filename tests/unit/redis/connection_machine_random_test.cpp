@@ -187,7 +187,7 @@ class History {
       case 19:
         return fixture_.unsolicited();
       case 20:
-        return fixture_.deadline();
+        return once_in(4) ? fixture_.exception("out of memory") : fixture_.deadline();
       default:
         // mostly too early
         return fixture_.machine.on_deadline(fixture_.now);

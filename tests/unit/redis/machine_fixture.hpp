@@ -79,6 +79,7 @@ struct MachineFixture {
   Actions tls() { return done(machine.on_tls_started()); }
   Actions reply(const HandshakeReply& reply) { return done(machine.on_reply(reply, now)); }
   Actions closed(std::string_view why) { return done(machine.on_closed(why, now)); }
+  Actions exception(std::string_view why) { return done(machine.on_exception(why, now)); }
   Actions unsolicited() { return done(machine.on_unsolicited(now)); }
   /// Advances the clock to wake_at, unless that has passed.
   Actions deadline() {

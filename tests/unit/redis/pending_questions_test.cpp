@@ -58,10 +58,10 @@ class PendingFixture final : public PendingQuestions::Owner {
     return counters.errors[static_cast<std::size_t>(error)].value();
   }
 
-  void on_reply(Question& question, const redisReply& reply) override {
+  void on_reply(Question& question, const redisReply& reply) noexcept override {
     pending->complete(question, result_of(reply, nullptr));
   }
-  void read_arrived() override {
+  void read_arrived() noexcept override {
     ++reads;
     if (arrived) arrived();
   }

@@ -70,3 +70,153 @@ TEST_CASE("a request too long for the memory throws, and the next one is decided
   CHECK(large.times == 1);
   CHECK(large.error == store::Error::none);
 }
+
+// Each of the following cases lets one allocation fail, then the next one, until a run needs no
+// more. hiredis allocates with malloc(), which does not fail here.
+
+namespace {
+
+/// `run` returns whether an allocation has failed in it.
+template <class Run>
+void with_each_allocation_failing(Run&& run) {
+  std::size_t number = 1;
+  while (run(number))
+    ++number;
+  CAPTURE(number);
+  CHECK(number > 1);
+}
+
+}  // namespace
+
+TEST_CASE("a connection for which an allocation fails is made in a later attempt") {
+  RedisProcess redis;
+  with_each_allocation_failing([&](std::size_t number) {
+    StoreFixture fixture(redis);
+    bool is_ready = false;
+    const bool has_failed = is_failed_allocation(number, [&] { is_ready = fixture.start(); });
+    CAPTURE(number, std::string(fixture.store->last_error()));
+    REQUIRE(is_ready);
+    REQUIRE(fixture.outcome() == store::Error::none);
+    return has_failed;
+  });
+}
+
+TEST_CASE("a lookup for which an allocation fails is made in a later attempt") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  options.host = "localhost";
+  options.connect_timeout = 200ms;
+  with_each_allocation_failing([&](std::size_t number) {
+    StoreFixture fixture(options);
+    const bool has_failed = is_failed_allocation(number, [&] {
+      try {
+        fixture.start();
+      } catch (const std::bad_alloc&) {
+        // Asio allocates the list of addresses before it calls the handler, and loses the lookup.
+      }
+    });
+    CAPTURE(number);
+    REQUIRE(fixture.run_until_ready());
+    REQUIRE(fixture.outcome() == store::Error::none);
+    return has_failed;
+  });
+}
+
+TEST_CASE("without memory no attempt to connect succeeds, and each is reported as failed") {
+  RedisProcess redis;
+  StoreFixture fixture(redis);
+  int reports = 0;
+  fixture.store->watch([&] { ++reports; });
+  without_memory([&] {
+    fixture.store->start();
+    fixture.run_until([&] { return reports >= 3; });
+  });
+  CHECK(reports >= 3);
+  CHECK_FALSE(fixture.store->is_ready());
+  CHECK(fixture.store->last_error() ==
+        "127.0.0.1:" + std::to_string(redis.port()) + ": out of memory");
+  CHECK(fixture.run_until_ready());
+  CHECK(fixture.outcome() == store::Error::none);
+}
+
+TEST_CASE("a connection that ends while an allocation fails is made again") {
+  RedisProcess redis;
+  RedisCli cli(redis);
+  with_each_allocation_failing([&](std::size_t number) {
+    StoreFixture fixture(redis);
+    REQUIRE(fixture.start());
+    cli({"CLIENT", "KILL", "TYPE", "normal"});
+    const bool has_failed = is_failed_allocation(number, [&] {
+      fixture.run_until([&] { return !fixture.store->is_ready(); });
+      fixture.run_until_ready();
+    });
+    CAPTURE(number);
+    REQUIRE(fixture.store->is_ready());
+    REQUIRE(fixture.outcome() == store::Error::none);
+    return has_failed;
+  });
+}
+
+TEST_CASE("a request whose error reply finds no memory is completed once, as that error") {
+  struct Row {
+    std::vector<std::string> failure;
+    std::vector<std::string> repair;
+    store::Error error;
+    std::string code;
+  };
+  const auto row = GENERATE(
+      values<Row>({{{"CONFIG", "SET", "maxmemory", "1"},
+                    {"CONFIG", "SET", "maxmemory", "0"},
+                    store::Error::out_of_memory,
+                    "OOM"},
+                   {{"REPLICAOF", "127.0.0.1", "1"},
+                    {"REPLICAOF", "NO", "ONE"},
+                    store::Error::read_only,
+                    "READONLY"},
+                   {{"SCRIPT", "FLUSH"}, {"PING"}, store::Error::script_missing, "NOSCRIPT"}}));
+  RedisProcess redis;
+  RedisCli cli(redis);
+  CAPTURE(to_string(row.error));
+  with_each_allocation_failing([&](std::size_t number) {
+    StoreFixture fixture(redis);
+    REQUIRE(fixture.start());
+    cli(row.failure);
+    Asked asked(fixture.gcra, 1, 1);
+    fixture.send(asked);
+    const bool has_failed =
+        is_failed_allocation(number, [&] { fixture.run_until([&] { return asked.times > 0; }); });
+    CAPTURE(number);
+    REQUIRE(asked.times == 1);
+    // The question is sent again if there is memory for it.
+    const bool is_repeatable = row.error == store::Error::script_missing;
+    REQUIRE((asked.error == row.error || (is_repeatable && asked.error == store::Error::none)));
+    if (asked.error == row.error)
+      REQUIRE(fixture.store->last_reply(row.error).starts_with(row.code));
+    cli(row.repair);
+    REQUIRE(fixture.run_until([&] { return fixture.outcome() == store::Error::none; }));
+    CHECK(asked.times == 1);
+    return has_failed;
+  });
+}
+
+TEST_CASE("without memory a request that Redis does not answer fails after its timeout") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  options.timeout = 20ms;
+  StoreFixture fixture(options);
+  REQUIRE(fixture.start());
+  REQUIRE(fixture.outcome() == store::Error::none);
+  redis.pause();
+  Asked first(fixture.gcra, 1, 1);
+  Asked second(fixture.gcra, 1, 1);
+  fixture.send(first);
+  fixture.send(second, -20ms);  // the timer is armed again for it
+  without_memory([&] {
+    fixture.run_until([&] { return first.times + second.times == 2; });
+    fixture.store->reconnect();
+  });
+  CHECK(first.error == store::Error::timeout);
+  CHECK(second.error == store::Error::timeout);
+  redis.resume();
+  CHECK(fixture.run_until_ready());
+}
