@@ -24,14 +24,4 @@ void Outcomes::on_error_reply(store::Error error, std::string_view text) noexcep
   }
 }
 
-/// A key that was forgotten is a result without an error and without a decision.
-void Outcomes::on_result(const store::Result& result) {
-  if (result.error != store::Error::none) {
-    has_decided_ = false;
-    counters_.errors[static_cast<std::size_t>(result.error)].add();
-  } else if (result.decided != 0) {
-    has_decided_ = true;
-  }
-}
-
 }  // namespace weir::redis

@@ -26,8 +26,16 @@ class Outcomes {
     if (!last_error_.empty()) last_error_.clear();
   }
   void on_late_reply() { counters_.late_answers.add(); }
-  /// A question is about to be completed with this result.
-  void on_result(const store::Result& result);
+  /// A question is about to be completed with this result. That of a key that was forgotten has
+  /// neither an error nor a decision.
+  void on_result(const store::Result& result) {
+    if (result.error != store::Error::none) {
+      has_decided_ = false;
+      counters_.errors[static_cast<std::size_t>(result.error)].add();
+    } else if (result.decided != 0) {
+      has_decided_ = true;
+    }
+  }
 
   /// Whether the last result of this connection was a decision.
   bool has_decided() const { return has_decided_; }

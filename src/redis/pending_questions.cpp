@@ -13,24 +13,6 @@ PendingQuestions::PendingQuestions(asio::io_context& io, const MonotonicClock& c
                                    Outcomes& outcomes, Owner& owner)
     : io_(io), clock_(clock), outcomes_(outcomes), owner_(owner), timer_(io.get_executor()) {}
 
-void PendingQuestions::set_timeout(Question& question, Duration timeout) {
-  question.deadline = SteadyClock::now() + timeout;
-  if (!armed_ || question.deadline < timer_.expiry()) arm(question.deadline);
-}
-
-void PendingQuestions::on_reply(Question& question, const redisReply& reply) noexcept {
-  if (question.completion != nullptr) return owner_.on_reply(question, reply);
-  outcomes_.on_late_reply();
-  queue_.give_back(question);
-}
-
-void PendingQuestions::complete(Question& question, const store::Result& result) noexcept {
-  store::Completion& completion = *std::exchange(question.completion, nullptr);
-  queue_.give_back(question);
-  outcomes_.on_result(result);
-  completion.complete(result, clock_.now());
-}
-
 // ---- failures ----
 
 void PendingQuestions::on_loss(Question& question, store::Error why) noexcept {

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "redis/connection.hpp"
@@ -115,6 +116,26 @@ void PendingQuestions::take(store::Completion& completion, store::Acquisition* a
     queue_.give_back(question);
     throw;
   }
+}
+
+// In the header because each request calls them.
+
+inline void PendingQuestions::set_timeout(Question& question, Duration timeout) {
+  question.deadline = SteadyClock::now() + timeout;
+  if (!armed_ || question.deadline < timer_.expiry()) arm(question.deadline);
+}
+
+inline void PendingQuestions::on_reply(Question& question, const redisReply& reply) noexcept {
+  if (question.completion != nullptr) return owner_.on_reply(question, reply);
+  outcomes_.on_late_reply();
+  queue_.give_back(question);
+}
+
+inline void PendingQuestions::complete(Question& question, const store::Result& result) noexcept {
+  store::Completion& completion = *std::exchange(question.completion, nullptr);
+  queue_.give_back(question);
+  outcomes_.on_result(result);
+  completion.complete(result, clock_.now());
 }
 
 inline void Question::on_reply(const redisReply& reply) noexcept {

@@ -8,13 +8,6 @@
 
 namespace weir::redis {
 
-ScriptName ScriptLoader::name_of(std::size_t script) {
-  const std::string_view sha = shas_.sha(script);
-  if (!sha.empty()) return {ScriptName::By::sha, sha};
-  load(script);
-  return {ScriptName::By::text, scripts_.texts()[script]};
-}
-
 void ScriptLoader::load(std::size_t script) {
   while (loads_.size() <= script)
     loads_.emplace_back(*this, loads_.size());

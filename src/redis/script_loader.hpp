@@ -23,7 +23,12 @@ class ScriptLoader {
 
   /// The script with this index in the set, for a command that is sent now: by its SHA, or, until
   /// the SHA is known, by its text. In the second case also loads it, for later commands.
-  ScriptName name_of(std::size_t script);
+  ScriptName name_of(std::size_t script) {
+    const std::string_view sha = shas_.sha(script);
+    if (!sha.empty()) return {ScriptName::By::sha, sha};
+    load(script);
+    return {ScriptName::By::text, scripts_.texts()[script]};
+  }
   /// Sends SCRIPT LOAD for the script with this index in the set. When it has succeeded, `shas`
   /// has the script's SHA.
   void load(std::size_t script);
