@@ -1,5 +1,4 @@
-// The SHA-1 of each script that Redis has loaded, as SCRIPT LOAD returned it. Pure; not
-// thread-safe.
+// The SHA-1 that SCRIPT LOAD returned for each script. Pure; not thread-safe.
 #pragma once
 
 #include <cstddef>
