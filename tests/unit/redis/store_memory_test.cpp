@@ -220,3 +220,53 @@ TEST_CASE("without memory a request that Redis does not answer fails after its t
   redis.resume();
   CHECK(fixture.run_until_ready());
 }
+
+namespace {
+
+/// Adds as many timers to a loop without others as its list has room for, and ends the memory.
+struct TimersFilled final : store::Completion {
+  explicit TimersFilled(boost::asio::io_context& its_io) : io(its_io) { timers.reserve(size); }
+  void complete(const store::Result& result, Instant) noexcept override {
+    error = result.error;
+    while (timers.size() < size)
+      timers.emplace_back(io, 1h).async_wait([](auto) {});
+    is_out_of_memory = true;
+  }
+
+  static constexpr std::size_t size = 64;  ///< a power of two, by which the list grows
+  boost::asio::io_context& io;
+  std::vector<boost::asio::basic_waitable_timer<SteadyClock, boost::asio::wait_traits<SteadyClock>,
+                                                boost::asio::io_context::executor_type>>
+      timers;
+  std::optional<store::Error> error;
+};
+
+}  // namespace
+
+TEST_CASE("deadlines for which the timer finds no memory are kept until there is some") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  options.timeout = 20ms;
+  StoreFixture fixture(options);
+  REQUIRE(fixture.start());
+  REQUIRE(fixture.outcome() == store::Error::none);
+  redis.pause();
+  Asked overdue(fixture.gcra, 1, 1);
+  Asked later(fixture.gcra, 1, 1);
+  TimersFilled filled(fixture.io);
+  fixture.send(overdue, filled);
+  fixture.send(later, -300ms);
+  struct Restored {
+    ~Restored() { is_out_of_memory = false; }
+  } restored;
+  REQUIRE(fixture.run_until([&] { return filled.error.has_value(); }));
+  REQUIRE(is_out_of_memory);
+  for (int i = 0; i < 5; ++i)
+    fixture.io.run_one();  // the store tries again in each pass
+  is_out_of_memory = false;
+  REQUIRE(fixture.run_until([&] { return later.times > 0; }));
+  CHECK(later.error == store::Error::timeout);
+  CHECK(filled.error == store::Error::timeout);
+  filled.timers.clear();
+  redis.resume();
+}
