@@ -3,6 +3,7 @@
 
 layers      a room includes the rooms that its weir_room() line in CMakeLists.txt names and no others;
             the pure rooms include neither I/O nor logging nor a clock
+classes     no class has more than 25 member functions
 lengths     no source file is longer than 450 lines
 paths       no file names a path of one person's machine
 documents   lists in the documents (decisions, rooms, failures, metrics, recipes) agree with the tree
@@ -16,6 +17,7 @@ import re
 import subprocess
 import sys
 
+import classes
 import documents
 import layers
 import references
@@ -71,6 +73,10 @@ def tree():
     return Tree(paths, lambda name: paths[name].read_text(encoding="utf-8", errors="replace"))
 
 
+def check_classes():
+    yield from classes.check(tree())
+
+
 def check_documents():
     yield from documents.check(tree())
 
@@ -79,8 +85,8 @@ def check_references():
     yield from references.check(tree())
 
 
-CHECKS = {"layers": check_layers, "lengths": check_lengths, "paths": check_paths, "documents": check_documents,
-          "references": check_references}
+CHECKS = {"layers": check_layers, "classes": check_classes, "lengths": check_lengths, "paths": check_paths,
+          "documents": check_documents, "references": check_references}
 
 
 def main(names):
