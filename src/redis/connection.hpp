@@ -15,7 +15,7 @@
 #include <boost/asio/ip/tcp.hpp>
 
 #include "redis/connection_machine.hpp"
-#include "redis/handler_memory.hpp"
+#include "loop/handler_memory.hpp"
 #include "redis/hiredis_adapter.hpp"
 #include "redis/loop_io.hpp"
 #include "redis/options.hpp"
@@ -118,10 +118,10 @@ class Connection final : public HiredisAdapter::Owner {
   std::uint64_t lookup_ = 0;  ///< the latest lookup; answers to earlier ones are ignored
   std::vector<asio::ip::tcp::endpoint> addresses_;
   Timer timer_;
-  HandlerMemory timer_handler_;
+  loop::HandlerMemory timer_handler_;
   std::optional<SteadyClock::time_point> wake_at_;  ///< the expiry of timer_, if it is armed
   bool recovery_posted_ = false;
-  HandlerMemory recovery_handler_;
+  loop::HandlerMemory recovery_handler_;
 
   bool is_leaving_ = false;
   redisAsyncContext* context_ = nullptr;

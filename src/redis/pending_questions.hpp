@@ -95,9 +95,9 @@ class PendingQuestions {
   DeadlineQueue<Question> queue_;
   DeadlineLink failed_;  ///< to be completed in the next pass of the loop
   bool pass_posted_ = false;
-  HandlerMemory pass_handler_;
+  loop::HandlerMemory pass_handler_;
   Timer timer_;
-  HandlerMemory timer_handler_;
+  loop::HandlerMemory timer_handler_;
   bool armed_ = false;
   Presence presence_;
 };
