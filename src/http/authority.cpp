@@ -12,11 +12,12 @@
 namespace weir::http {
 namespace {
 
-constexpr auto name_characters = alphanumeric_or("-._~!$&'()*+,;=");
+constexpr auto name_characters = alphanumeric_or("-._");
 
-/// True for a reg-name of RFC 3986 section 3.2.2 without pct-encoded: no DNS host has a percent
-/// sign, and two spellings of one host would match different routes. It includes IPv4 addresses. No
-/// label is empty except that of the root, written as one dot at the end (RFC 1034 section 3.1).
+/// True for a name of DNS characters, IPv4 addresses included. RFC 3986 section 3.2.2 also allows
+/// sub-delims, "~" and pct-encoded, but no DNS host has them, and services split a host at "," and
+/// ";" or decode "%": they would read another host than the one that selects the route. No label is
+/// empty except that of the root, written as one dot at the end (RFC 1034 section 3.1).
 bool is_name(std::string_view text) {
   if (text.empty() || text.front() == '.' || text.find("..") != std::string_view::npos)
     return false;

@@ -20,7 +20,8 @@ struct Authority {
 };
 
 /// Parses uri-host [ ":" port ] of RFC 3986 section 3.2 without userinfo; returns nothing for other
-/// text. A name may end in one dot; other empty labels (".", "a..b", ".a") are refused.
+/// text. A name has letters, digits, "-", "_" and dots only, fewer characters than section 3.2.2
+/// allows. It may end in one dot; other empty labels (".", "a..b", ".a") are refused.
 std::optional<Authority> parse_authority(std::string_view text);
 
 /// Parses the Host field. HTTP/1.0 may omit it (then the host is empty). Refuses with 400: none in

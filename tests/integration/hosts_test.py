@@ -6,6 +6,9 @@ from harness.wire import HOST, WireCase, get
 
 LIMIT = [{"policy": "p", "key": "client"}]
 POLICIES = {"p": {"algorithm": "fixed_window", "rate": "1/1h"}}
+SPLIT = ("api.test,x", "api.test,", "x,api.test", "api.test,x:80", "api.test;x", "api.test;",
+         "api.test&x", "api.test=x", "api.test+x", "!api.test", "(api.test)", "'api.test'", "*.test",
+         "api$test", "~.test")
 EMPTY_LABELS = (".", "..", "..x", ".example.com", "a..b", "a.b..", "x..", ".:80", "a..b:80")
 
 
@@ -76,11 +79,27 @@ class Hosts(Case):
                 self.assert_problem(self.ask(target.replace(b"1.1\r", b"1.0\r") + b"\r\n"), 400)
         self.assertEqual(self.up.requests, [])
 
-    def test_an_original_host_with_an_empty_label_is_none(self):
+    def test_a_host_that_services_split_is_none(self):
+        """Express and werkzeug take one element of a list in X-Forwarded-Host, so a route of
+        api.test would be avoided by "api.test,x"."""
+        self.begin({"match": {"host": "api.test"}, "upstream": "main", "limits": LIMIT},
+                   {"match": {"path": "/**"}, "upstream": "main"})
+        for host in SPLIT:
+            with self.subTest(host=host):
+                field = f"Host: {host}\r\n".encode()
+                self.assert_problem(self.ask(b"GET / HTTP/1.1\r\n" + field + b"\r\n"), 400, "Host")
+                target = f"GET http://{host}/ HTTP/1.1\r\n".encode()
+                self.assert_problem(self.ask(target + field + b"\r\n"), 400)
+                self.assert_problem(self.ask(target.replace(b"1.1\r", b"1.0\r") + b"\r\n"), 400)
+        self.assertEqual(self.up.requests, [])
+        for host in ("api-1.a_b.test:80", "192.0.2.1", "[2001:db8::1]:80", "localhost"):
+            self.assertEqual(self.client.get("/", {"Host": host}).status, 200)
+
+    def test_an_original_host_is_judged_alike(self):
         self.begin({"match": {"path": "/**"}, "decide": True}, **DECIDING)
-        for host in EMPTY_LABELS:
+        for host in (*EMPTY_LABELS, *SPLIT, "api.test, other.test"):
             answer = self.client.get("/", {"X-Original-URI": "/", "X-Forwarded-Host": host})
-            self.assert_problem(answer, 400)
+            self.assert_problem(answer, 400, "original host")
 
     def test_one_dot_at_the_end_is_the_same_host(self):
         for name in ("api.example.com", "api.example.com."):

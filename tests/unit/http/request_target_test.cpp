@@ -6,6 +6,95 @@
 namespace weir::http {
 namespace {
 
+TEST_CASE("an authority is a host and perhaps a port") {
+  struct Row {
+    const char* text;
+    const char* host;
+    const char* port;
+  };
+  for (const Row& row :
+       {Row{"example.com", "example.com", ""}, Row{"EXAMPLE.com:8080", "EXAMPLE.com", "8080"},
+        Row{"192.0.2.1:80", "192.0.2.1", "80"}, Row{"[2001:db8::1]", "[2001:db8::1]", ""},
+        Row{"[::ffff:192.0.2.1]:65535", "[::ffff:192.0.2.1]", "65535"}, Row{"a_b", "a_b", ""},
+        Row{"example.com:", "example.com", ""}, Row{"example.com.:1", "example.com.", "1"}}) {
+    INFO(row.text);
+    const auto authority = parse_authority(row.text);
+    REQUIRE(authority);
+    CHECK(authority->host == row.host);
+    CHECK(authority->port == row.port);
+  }
+  for (const char* text : {"",
+                           ":80",
+                           "user@host",
+                           "host/path",
+                           "host name",
+                           "a, b",
+                           "a,b",
+                           "a,",
+                           ",a",
+                           "a,b:80",
+                           "a;b",
+                           "a!b",
+                           "a$b",
+                           "a&b",
+                           "a'b",
+                           "(a)",
+                           "*.a",
+                           "a+b",
+                           "a=b",
+                           "a~b",
+                           "host:65536",
+                           "host:8a",
+                           "host:-1",
+                           "host:80:80",
+                           "::1",
+                           "2001:db8::1",
+                           "[::1",
+                           "::1]",
+                           "[::1]80",
+                           "[]",
+                           "[v1.x]",
+                           "[fe80::1%25e]",
+                           "[127.0.0.1]",
+                           "host?",
+                           "host#",
+                           "a%2eb",
+                           "h\xc3\xb6st",
+                           "host\t",
+                           "host\\",
+                           "host:+80",
+                           ".",
+                           "..",
+                           ".example.com",
+                           "..x",
+                           "a..b",
+                           "example.com..",
+                           ".:80",
+                           "[0000:0000:0000:0000:0000:0000:0000:0000:0000:0000]"}) {
+    INFO(text);
+    CHECK_FALSE(parse_authority(text));
+  }
+  CHECK_FALSE(parse_authority(std::string_view{"[::1\0]", 6}));
+}
+
+int host_status(std::initializer_list<NameValue> fields, std::uint8_t version_minor = 1) {
+  const RequestOf request{fields, "GET", version_minor};
+  const auto host = host_field(request.view);
+  return host ? 0 : host.error().status;
+}
+
+TEST_CASE("R1: exactly one valid Host") {
+  CHECK(host_status({{"Host", "a"}}) == 0);
+  CHECK(host_status({}) == 400);
+  CHECK(host_status({{"Host", ""}}) == 400);
+  CHECK(host_status({{"Host", "a"}, {"host", "a"}}) == 400);
+  CHECK(host_status({{"Host", "a"}, {"Host", "b"}}) == 400);
+  CHECK(host_status({{"Host", "user@a"}}) == 400);
+  CHECK(host_status({}, 0) == 0);
+  CHECK(host_status({{"Host", "a"}, {"Host", "a"}}, 0) == 400);
+  CHECK(host_status({{"Host", "a b"}}, 0) == 400);
+}
+
 struct Outcome {
   int status = 0;
   std::string target{}, path{}, query{}, host{};
