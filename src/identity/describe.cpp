@@ -45,6 +45,9 @@ const char* reason(Ambiguity::Kind kind, bool in_query) {
       return "has a \" before or in it that does not end in the same cookie; write %22";
     case Ambiguity::Kind::encoding:
       return "has credentials that are not canonical Base64 (RFC 4648 section 4)";
+    case Ambiguity::Kind::words:
+      return "has credentials that services read in different ways; expected a scheme and one word "
+             "of ASCII characters, or a scheme and parameters (RFC 9110 section 11.4)";
   }
   return "appears more than once";
 }

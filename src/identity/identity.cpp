@@ -8,7 +8,7 @@
 #include <boost/container/small_vector.hpp>
 
 #include "http/characters.hpp"
-#include "identity/basic_credentials.hpp"
+#include "identity/credentials.hpp"
 #include "identity/parameters.hpp"
 
 namespace weir::identity {
@@ -63,19 +63,18 @@ class Serialisation {
     write_count(start, bytes_.size() - begin);
     return bytes_.size() != begin;
   }
-  /// The scheme of credentials is case-insensitive, and any number of spaces may follow it (RFC
-  /// 9110 section 11.4): all spellings are hashed as "Bearer abc".
+  /// Appends credentials without their scheme, which many services ignore, and without the blanks
+  /// after commas between parameters.
   void part_credentials(std::string_view text) {
-    const std::size_t space = text.find_first_of(" \t");
-    if (space == std::string_view::npos) return part(text);
+    const std::size_t scheme_end = text.find_first_of(" \t");
+    if (scheme_end != std::string_view::npos) text = http::trimmed(text.substr(scheme_end));
     const std::size_t start = bytes_.size();
-    part(text.substr(0, space));
-    const std::size_t begin = start + count_size;
-    for (std::size_t at = begin; at < bytes_.size(); ++at)
-      bytes_[at] = at == begin ? http::to_upper(bytes_[at]) : http::to_lower(bytes_[at]);
-    bytes_.push_back(' ');
-    append(without_blanks(text.substr(space)));
-    write_count(start, bytes_.size() - begin);
+    count(0);
+    for (char last = ' '; const char c : text) {
+      if (last == ',' && http::is_white_space(c)) continue;
+      bytes_.push_back(last = c);
+    }
+    write_count(start, bytes_.size() - start - count_size);
   }
   std::size_t size() const { return bytes_.size(); }
   void cut_to(std::size_t size) { bytes_.resize(size); }
@@ -115,10 +114,7 @@ class Reader {
     if (value.empty()) return false;
     const bool has_scheme = field->id == http::FieldId::authorization ||
                             field->id == http::FieldId::proxy_authorization;
-    if (has_scheme && !is_clear_if_basic(field->value)) {
-      note(Ambiguity::Kind::encoding);
-      return false;
-    }
+    if (has_scheme && !are_clear(field->value)) return false;
     out_.tag(Tag::header);
     out_.part_in_lower_case(from.name);
     has_scheme ? out_.part_credentials(value) : out_.part(value);
@@ -194,6 +190,20 @@ class Reader {
   }
 
  private:
+  bool are_clear(std::string_view credentials) {
+    switch (judge_credentials(credentials)) {
+      case Credentials::clear:
+        return true;
+      case Credentials::base64:
+        note(Ambiguity::Kind::encoding);
+        break;
+      case Credentials::words:
+        note(Ambiguity::Kind::words);
+        break;
+    }
+    return false;
+  }
+
   void path() {
     std::string_view text = evidence_.path;
     if (evidence_.path_ignores_trailing_slash && text.size() > 1 && text.back() == '/')

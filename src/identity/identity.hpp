@@ -32,7 +32,8 @@ struct FromHeader {
   std::string name;
   friend bool operator==(const FromHeader&, const FromHeader&) = default;
 };  ///< the field of that name, of which a request has one at most (a second one is answered 400
-    ///< before); absent or empty: no identity. The scheme in Authorization may be in any case
+    ///< before); absent or empty: no identity. In Authorization and Proxy-Authorization the
+    ///< credentials count, and the scheme does not
 struct FromQuery {
   std::string name;
   Repeated repeated = Repeated::refuse;
@@ -104,6 +105,7 @@ struct Ambiguity {
     blank,       ///< some services split a Cookie line at blanks, and find the name there
     quotes,      ///< some services read a cookie as part of another's quoted value, or cut its own
     encoding,  ///< Basic credentials that are not canonical Base64, which many spellings decode to
+    words,     ///< credentials of several words, of which services take different ones
   };
   Kind kind = Kind::repeated;
   const Source* source = nullptr;  ///< FromHeader, FromQuery or FromCookie; outlives this

@@ -283,9 +283,28 @@ class Spellings(LookAlikes):
     def test_schemes_of_credentials(self):
         self.behind(web_services.Gunicorn, **limited_by({"header": "authorization"}))
         self.assert_served(fields={"Authorization": "Bearer abc"})
-        for value in ("bearer abc", "BEARER abc", "Bearer   abc", "bEaReR \t abc"):
+        for value in ("bearer abc", "BEARER abc", "Bearer   abc", "bEaReR \t abc", "Token abc",
+                      "x abc", "abc"):
             self.assertEqual(self.send(fields={"Authorization": value}).status, 429, value)
         self.assert_served(fields={"Authorization": "Bearer ABC"})
+
+    def test_credentials_of_several_words(self):
+        """A service that takes one of the words would serve them all with one key."""
+        service = self.behind(web_services.Gunicorn, **limited_by({"header": "authorization"}))
+        values = ("Bearer mine x1", "Bearer\xa0mine", "Bearer\x85mine", "Bearer mine\xa0x",
+                  "Bearer mine\tx")
+        for value in values:
+            seen = service.read(fields={"Authorization": value})["fields"]["HTTP_AUTHORIZATION"]
+            self.assertEqual(seen.split()[1], "mine", value)
+        for value in (*values, "Bearer mine,x", "Bearer mine;x", 'Bearer "mine"', "Token mine x",
+                      "Bearer token=mine", "Token mine, x=1"):
+            self.assert_refused('the header "authorization", which identifies the client, has '
+                                "credentials that services read in different ways",
+                                fields={"Authorization": value})
+        for value in ("Bearer mine", 'Digest username="a b", realm="c", nc=00000001',
+                      "AWS4-HMAC-SHA256 Credential=a/b, SignedHeaders=c;d, Signature=e",
+                      "Bearer 1|aBc==", "SharedKey a:b="):
+            self.assert_served(fields={"Authorization": value})
 
     def test_basic_credentials(self):
         self.behind(web_services.Gunicorn, **limited_by({"header": "authorization"}))

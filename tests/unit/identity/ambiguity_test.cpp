@@ -140,6 +140,43 @@ TEST_CASE("Basic credentials that are not canonical Base64 are ambiguous") {
   CHECK(ambiguity(header("x-key"), {.fields = {{"X-Key", "Basic YR=="}}}) == "clear");
 }
 
+TEST_CASE("credentials of several words are ambiguous") {
+  const auto of = [](std::string_view value, std::string name = "authorization") {
+    return ambiguity(header(name), {.fields = {{name, value}}});
+  };
+  for (const char* value :
+       {"Bearer mine x1",      "Bearer mine\tx",    "bearer a  b",
+        "Bearer\xa0mine",      "Bearer\x85mine",    "Bearer mine\xa0x",
+        "Bearer mine\xa0",     "\xa0mine",          "m\xc3\xbcller",
+        "Bearer mine,x",       "Bearer mine;x",     "Bearer \"mine\"",
+        "Bearer mi\\ne",       "Bearer token=mine", "Bearer a=b=",
+        "Token mine x",        "Token mine,x",      "Token mine, x=1",
+        "Token mine;x",        "Token \"mine\"",    "Token a=b c",
+        "Token a=b, c",        "Token a=\"b",       "Token a=\"b\\\"",
+        "Token a=1,",          "Token ,a=1",        "Digest a=\"Bearer mine,x\"",
+        "Digest xbearer mine", "x Bearer mine"}) {
+    INFO(value);
+    CHECK(of(value) ==
+          "the header \"authorization\", which identifies the client, has credentials that "
+          "services read in different ways; expected a scheme and one word of ASCII characters, or "
+          "a scheme and parameters (RFC 9110 section 11.4)");
+  }
+  for (const char* value :
+       {"Bearer eyJh.eyJz-_.x~+/==", "Bearer 1|aBc", "Bearer sk:a%20!@#$&*()", "token ghp_1",
+        "mine", "key=AAA:APA91-b", "SharedKey account:c2ln==", "AWS AKIA:c2ln=", "Negotiate YII=",
+        "AWS4-HMAC-SHA256 Credential=a/b/s3/aws4_request, SignedHeaders=host;range, Signature=0f",
+        "AWS4-HMAC-SHA256 Credential=a/b,SignedHeaders=host;range,Signature=0f",
+        "Digest username=\"Mufasa x\", realm=\"a, b \\\" c\", nc=00000001, qop=auth",
+        "Signature keyId=\"k\",headers=\"(request-target) host date\",signature=\"c2l=\"",
+        "Token token=\"abc\", nonce=\"def\"", "SharedAccessSignature sr=a&sig=b%3D&se=1",
+        "OAuth realm=\"\", oauth_version=\"1.0\"", "Bearer", "Bearer "}) {
+    INFO(value);
+    CHECK(of(value) == "clear");
+  }
+  CHECK(of("Bearer mine x", "proxy-authorization") != "clear");
+  CHECK(of("mine x", "x-api-key") == "clear");
+}
+
 TEST_CASE("a repeated cookie is ambiguous, unless the first or the last counts") {
   const std::string expected =
       "the cookie \"sid\", which identifies the client, appears more than once";

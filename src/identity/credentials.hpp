@@ -1,0 +1,30 @@
+// The credentials of an Authorization field: a scheme, and one word or a list of parameters (RFC
+// 9110 section 11.4). Pure.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace weir::identity {
+
+/// Whether all services read the same credentials from the value of a field.
+enum class Credentials : std::uint8_t {
+  clear,
+  base64,  ///< scheme Basic (RFC 7617 section 2) without canonical Base64: characters of RFC 4648
+           ///< section 4 only, padded to a multiple of four, bits after the last byte zero (section
+           ///< 3.5). Services decode many other spellings to the same value
+  words,   ///< several words where services take the first, the last or all of them; or a byte that
+           ///< some of them take for a blank
+};
+
+/// Judges the value of a field.
+///
+/// A word after a scheme has no blank, comma, semicolon, quote or backslash, where services cut it;
+/// other visible characters are accepted in addition to those of token68, because tokens in use
+/// have them ("1|abc" of Laravel, "key:signature" of Azure). Bearer (RFC 6750 section 2.1) has one
+/// word, in which "=" may only be at the end. Other schemes may have parameters instead, each
+/// beginning with a name and "=", separated by commas; blanks may follow a comma and appear in
+/// quoted strings. A value without a blank has no scheme and is one word.
+Credentials judge_credentials(std::string_view field_value);
+
+}  // namespace weir::identity
