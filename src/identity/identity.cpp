@@ -8,6 +8,7 @@
 #include <boost/container/small_vector.hpp>
 
 #include "http/characters.hpp"
+#include "identity/blanks.hpp"
 #include "identity/credentials.hpp"
 #include "identity/parameters.hpp"
 
@@ -24,10 +25,6 @@ enum class Tag : char {
   path = 6,
   all_of = 7
 };
-
-constexpr bool is_trimmed(char c) {
-  return c == ' ' || c == '\0' || (c >= '\t' && c <= '\r');
-}
 
 /// The input of the hash: tags, and parts with their length, so that two identities never have the
 /// same bytes.
@@ -48,20 +45,20 @@ class Serialisation {
                    bytes_.end() - static_cast<std::ptrdiff_t>(text.size()), http::to_lower);
   }
   /// Appends a value without blanks at its ends; returns false if nothing is left. Values that
-  /// differ only in such blanks are equal, because some services remove them; NUL is a blank here,
-  /// as for trim() of PHP.
+  /// differ only in such blanks are equal, because some services remove them.
   bool part_decoded_and_trimmed(std::string_view text) {
     const std::size_t start = bytes_.size();
     count(0);
     const std::size_t begin = bytes_.size();
-    for (PercentDecoder decoder{text}; !decoder.at_end();) {
-      const char c = decoder.next();
-      if (bytes_.size() != begin || !is_trimmed(c)) bytes_.push_back(c);
-    }
-    while (bytes_.size() != begin && is_trimmed(bytes_.back()))
-      bytes_.pop_back();
-    write_count(start, bytes_.size() - begin);
-    return bytes_.size() != begin;
+    for (PercentDecoder decoder{text}; !decoder.at_end();)
+      bytes_.push_back(decoder.next());
+    const std::string_view value = without_unicode_blanks(view().substr(begin));
+    const std::size_t size = value.size();
+    bytes_.erase(bytes_.begin() + static_cast<std::ptrdiff_t>(begin),
+                 bytes_.begin() + (value.data() - bytes_.data()));
+    cut_to(begin + size);
+    write_count(start, size);
+    return size > 0;
   }
   /// Appends credentials without their scheme, which many services ignore, and without the blanks
   /// after commas between parameters.

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "http/characters.hpp"
+#include "identity/blanks.hpp"
 
 namespace weir::identity {
 namespace {
@@ -22,11 +23,6 @@ bool decodes_to(std::string_view encoded, std::string_view name) {
     if (decoder.at_end() || decoder.next() != c) return false;
   }
   return decoder.at_end();
-}
-
-/// White space of ASCII and, because Python strips it, of Latin-1: NEL and NBSP.
-constexpr bool is_blank(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r') || c == '\x85' || c == '\xa0';
 }
 
 /// PHP keeps the first max_input_vars parameters, 1000 by default, and so do others.
@@ -134,14 +130,6 @@ void add_cookie(Occurrences& to, std::string_view value) {
 }
 
 }  // namespace
-
-std::string_view without_blanks(std::string_view text) {
-  while (!text.empty() && is_blank(text.front()))
-    text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back()))
-    text.remove_suffix(1);
-  return text;
-}
 
 char PercentDecoder::next() {
   const char c = text_.front();

@@ -32,9 +32,6 @@ struct Occurrences {
   bool quoted = false;     ///< cookies: quotes begin or end in its value, or enclose it and others
 };
 
-/// Returns the text without white space at its ends, that of Latin-1 included.
-std::string_view without_blanks(std::string_view text);
-
 /// Finds the parameters whose decoded name is `name`; their values are still encoded.
 ///
 /// Other names that are read as `name`: PHP removes leading blanks, stops at NUL, turns ".", " "

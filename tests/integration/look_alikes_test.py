@@ -280,6 +280,22 @@ class Spellings(LookAlikes):
         for value in ("%61bc", "+abc", "abc%20%20", "%09abc%00"):
             self.assertEqual(self.send(target=f"/?key={value}").status, 429, value)
 
+    def test_blanks_that_services_strip(self):
+        spellings = ("abc%C2%A0", "%C2%A0abc", "abc%C2%85", "abc%1c", "%1Fabc", "abc%E1%9A%80",
+                     "abc%E2%80%83", "abc%E2%80%A8", "abc%E2%80%AF", "abc%E2%81%9F", "abc%E3%80%80")
+        for kind, more in ((web_services.Gunicorn, ()), (web_services.Node, ("abc%EF%BB%BF",))):
+            service = self.behind(kind, **limited_by({"query": "key"}))
+            self.assert_served(target="/?key=abc")
+            for value in (*spellings, *more):
+                seen = service.read(target=f"/?key={value}")["query"]["key"][0]
+                self.assertEqual(seen.strip().strip("\ufeff"), "abc")
+                self.assertEqual(self.send(target=f"/?key={value}").status, 429, value)
+        self.behind(web_services.Php, **limited_by({"cookie": "sid"}))
+        self.assert_served(fields={"Cookie": "sid=abc"})
+        for value in spellings:
+            self.assertEqual(self.send(fields={"Cookie": f"sid={value}"}).status, 429, value)
+        self.assert_served(target="/", fields={"Cookie": "sid=abc%E2%80%8B"})
+
     def test_schemes_of_credentials(self):
         self.behind(web_services.Gunicorn, **limited_by({"header": "authorization"}))
         self.assert_served(fields={"Authorization": "Bearer abc"})

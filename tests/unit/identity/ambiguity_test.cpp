@@ -38,6 +38,7 @@ TEST_CASE("white space at the ends of a value makes no other client, that of Lat
     CHECK(resolved(from_cookie("a"), {.fields = {{"Cookie", line}}}) ==
           resolved(from_cookie("a"), {.fields = {{"Cookie", "a=v"}}}));
   }
+  CHECK(resolved(header("a"), {.fields = {{"a", "v\xc2\xa0"}}}) == plain);
   CHECK(resolved(header("a"), {.fields = {{"a", "\xa0"}}}) == std::nullopt);
 }
 

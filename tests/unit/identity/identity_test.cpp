@@ -76,11 +76,23 @@ TEST_CASE("spellings of one cookie are one client, as for services that decode i
 TEST_CASE("blanks at the ends of a query parameter do not make another client") {
   const auto expected = resolved(query("k"), {.query = "k=a b"});
   REQUIRE(expected);
-  for (const char* text : {"k=+a+b", "k=a%20b%20%20", "k=%09%0a%0d%0b%00a+b%00"}) {
+  for (const char* text :
+       {"k=+a+b", "k=a%20b%20%20", "k=%09%0a%0d%0b%00a+b%00", "k=a+b%1c%1d", "k=%1E%1fa+b",
+        "k=a+b%C2%A0", "k=%c2%a0a+b", "k=%C2%85a+b", "k=a+b%E1%9A%80", "k=%E2%80%80a+b%E2%80%8A",
+        "k=a+b%E2%80%A8+%E2%80%A9", "k=%E2%80%AFa+b%E2%81%9F", "k=a+b%E3%80%80",
+        "k=%EF%BB%BFa+b%EF%BB%BF"}) {
     INFO(text);
+    CHECK(resolved(from_cookie("k"), {.fields = {{"Cookie", text}}}) ==
+          resolved(from_cookie("k"), {.fields = {{"Cookie", "k=a+b"}}}));
+  }
+  for (const char* text : {"k=a+b%A0", "k=a+b%85", "k=a+b%C2", "k=a+b%C3%A0", "k=a+b%E2%80%8B",
+                           "k=a+b%E2%80", "k=%80%80a+b"}) {
+    INFO(text);
+    CHECK(resolved(query("k"), {.query = text}) != expected);
     CHECK(resolved(query("k"), {.query = text}) == expected);
   }
   CHECK(resolved(query("k"), {.query = "k=ab"}) != expected);
+  CHECK(resolved(query("k"), {.query = "k=%C2%A0+%E3%80%80"}) == std::nullopt);
   CHECK(resolved(query("k"), {.query = "k=+%20"}) == std::nullopt);
 }
 
