@@ -84,6 +84,15 @@ void read_repeated(const Cursor& in, Source& to) {
   }
 }
 
+/// Allowed with cookie, which the table reads first.
+void read_malformed(const Cursor& in, Source& to) {
+  auto malformed = identity::Malformed::refuse;
+  read_choice(in, malformed,
+              {{"refuse", identity::Malformed::refuse}, {"accept", identity::Malformed::accept}});
+  if (auto* const cookie = std::get_if<identity::FromCookie>(&to.from))
+    cookie->malformed = malformed;
+}
+
 std::vector<Source> read_sources(const Cursor& in) {
   std::vector<Source> sources;
   for_each_item(in, "a list of sources, such as [{header: x-api-key}, {query: api_key}]",
@@ -98,6 +107,7 @@ constexpr Key<Source> source_keys[] = {
     {.name = "query", .read = read_query},
     {.name = "cookie", .read = read_cookie},
     {.name = "repeated", .read = read_repeated},
+    {.name = "malformed", .read = read_malformed},
     {.name = "path", .read = read_path},
     {.name = "any_of",
      .read = [](const Cursor& in, Source& to) { to.from = identity::AnyOf{read_sources(in)}; }},
@@ -110,10 +120,13 @@ void read_source(const Cursor& in, Source& to) {
   read_table(in, source_keys, to);
   if (in.node().kind != Node::Kind::map) return;
   const bool has_repeated = in.has("repeated");
-  if (in.node().entries.size() != (has_repeated ? 2 : 1)) {
+  const bool has_malformed = in.has("malformed");
+  if (in.node().entries.size() != 1U + (has_repeated ? 1 : 0) + (has_malformed ? 1 : 0)) {
     in.error("expected exactly one source (several: any_of or all_of)");
   } else if (has_repeated && !may_be_repeated(to)) {
     in.at_key("repeated").error("only with query or cookie; a repeated header is always refused");
+  } else if (has_malformed && !std::holds_alternative<identity::FromCookie>(to.from)) {
+    in.at_key("malformed").error("only with cookie");
   }
 }
 

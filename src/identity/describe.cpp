@@ -38,7 +38,15 @@ const char* reason(Ambiguity::Kind kind, bool in_query) {
     case Ambiguity::Kind::escape:
       return "has a backslash, which some services take for an escape; write %5C";
     case Ambiguity::Kind::crowd:
-      return "is one of more than 1000 parameters, of which some services read only the first";
+      return in_query
+                 ? "is one of more than 1000 parameters, of which some services read only the first"
+                 : "is one of more than 1000 cookies, of which some services read only the first";
+    case Ambiguity::Kind::lines:
+      return "is in one of several Cookie fields, which services join in different ways; send one "
+             "(RFC 6265 section 5.4)";
+    case Ambiguity::Kind::malformed:
+      return "is in a Cookie field with a part that is not NAME=VALUE, of which some services read "
+             "no cookie";
     case Ambiguity::Kind::blank:
       return "has a blank before or in it, which some services take for a separator; write %20";
     case Ambiguity::Kind::quotes:

@@ -128,7 +128,9 @@ class Reader {
   }
 
   bool operator()(const FromCookie& from) {
-    const std::string_view value = only_value(cookies(evidence_.request, from.name), from.repeated);
+    Occurrences found = cookies(evidence_.request, from.name);
+    found.malformed &= from.malformed == Malformed::refuse;
+    const std::string_view value = only_value(found, from.repeated);
     if (value.empty()) return false;
     // Python and others read escapes in quotes, which are not valid in a cookie value (RFC 6265
     // section 4.1.1).
@@ -216,6 +218,8 @@ class Reader {
     if (found.quoted) return note(Ambiguity::Kind::quotes);
     if (found.spaced) return note(Ambiguity::Kind::blank);
     if (found.count > 1 && repeated == Repeated::refuse) return note(Ambiguity::Kind::repeated);
+    if (found.scattered) return note(Ambiguity::Kind::lines);
+    if (found.malformed) return note(Ambiguity::Kind::malformed);
     return repeated == Repeated::last ? found.last : found.first;
   }
   std::string_view note(Ambiguity::Kind kind) {

@@ -25,6 +25,9 @@ struct Source;
 /// The value that counts if a query parameter or a cookie appears more than once.
 enum class Repeated : std::uint8_t { refuse, first, last };
 
+/// Whether a cookie counts on a line with a part that is not NAME=VALUE.
+enum class Malformed : std::uint8_t { refuse, accept };
+
 struct FromClientAddress {
   friend bool operator==(const FromClientAddress&, const FromClientAddress&) = default;
 };
@@ -42,6 +45,7 @@ struct FromQuery {
 struct FromCookie {
   std::string name;
   Repeated repeated = Repeated::refuse;
+  Malformed malformed = Malformed::refuse;
   friend bool operator==(const FromCookie&, const FromCookie&) = default;
 };  ///< RFC 6265 cookie-pair, quotes removed, then as a query parameter: PHP and Node.js decode it
 struct FromPath {
@@ -101,11 +105,13 @@ struct Ambiguity {
     look_alike,  ///< some services read another name as this one
     separator,   ///< some services split the list at another character, and find the name there
     escape,      ///< a cookie's value has a backslash, which some services read as an escape
-    crowd,       ///< some services read no more than the first 1000 parameters of a query
+    crowd,       ///< some services read no more than the first 1000 parameters or cookies
     blank,       ///< some services split a Cookie line at blanks, and find the name there
     quotes,      ///< some services read a cookie as part of another's quoted value, or cut its own
-    encoding,  ///< Basic credentials that are not canonical Base64, which many spellings decode to
-    words,     ///< credentials of several words, of which services take different ones
+    encoding,   ///< Basic credentials that are not canonical Base64, which many spellings decode to
+    lines,      ///< several Cookie lines, which some services join with a comma
+    malformed,  ///< a part of the Cookie line is not NAME=VALUE, so some services read none of it
+    words,      ///< credentials of several words, of which services take different ones
   };
   Kind kind = Kind::repeated;
   const Source* source = nullptr;  ///< FromHeader, FromQuery or FromCookie; outlives this

@@ -118,6 +118,14 @@ bool leaves_quotes_open(std::string_view pair) {
   return false;
 }
 
+/// True if `pair` is a cookie with a name and "=". A semicolon at the end of the line, after which
+/// `rest` is empty, ends the last cookie.
+bool is_cookie_pair(std::string_view pair, std::string_view rest) {
+  if (pair.empty()) return rest.empty();
+  const std::size_t equals = pair.find('=');
+  return equals != 0 && equals != std::string_view::npos;
+}
+
 /// The value of the cookie itself, without the quotes around it.
 void add_cookie(Occurrences& to, std::string_view value) {
   if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
@@ -168,12 +176,17 @@ Occurrences query_parameters(std::string_view query, std::string_view name) {
 Occurrences cookies(const http::RequestView& request, std::string_view name) {
   Occurrences found;
   bool is_quoted = false;  // by a quote in an earlier pair
+  std::size_t lines = 0;
+  std::size_t count = 0;
   for (const http::FieldView& field : request.fields) {
     if (field.id != http::FieldId::cookie) continue;
+    found.scattered = ++lines > 1;
     const bool is_divided = field.value.find(',') != std::string_view::npos;
     const bool has_quotes = field.value.find('"') != std::string_view::npos;
     for (std::string_view pairs = field.value; !pairs.empty();) {
       const std::string_view pair = http::trimmed(take_until(pairs, ';'));
+      found.crowded = ++count > most_parameters;
+      found.malformed |= !is_cookie_pair(pair, pairs);
       std::string_view value = pair;
       const std::string_view written = http::trimmed(take_until(value, '='));
       if (written == name) {
@@ -188,6 +201,8 @@ Occurrences cookies(const http::RequestView& request, std::string_view name) {
       is_quoted |= has_quotes && leaves_quotes_open(pair);
     }
   }
+  // All services agree on the absence of a cookie, however they read the others.
+  if (found.count == 0) found.crowded = found.scattered = found.malformed = false;
   return found;
 }
 

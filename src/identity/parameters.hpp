@@ -28,8 +28,10 @@ struct Occurrences {
   bool imitated = false;   ///< another name in it is read as this one by some services
   bool divided = false;    ///< so is the name after, or its value is cut at, another separator
   bool spaced = false;     ///< cookies: that separator is a blank
-  bool crowded = false;    ///< queries: more parameters than some services read
+  bool crowded = false;    ///< more parameters or cookies than some services read
   bool quoted = false;     ///< cookies: quotes begin or end in its value, or enclose it and others
+  bool malformed = false;  ///< cookies: a part is empty, or has no name and "="
+  bool scattered = false;  ///< cookies: on several Cookie lines
 };
 
 /// Finds the parameters whose decoded name is `name`; their values are still encoded.
@@ -41,11 +43,12 @@ struct Occurrences {
 Occurrences query_parameters(std::string_view query, std::string_view name);
 
 /// Finds the cookies of that name in all Cookie lines; values are without the double quotes around
-/// them.
+/// them. Without a cookie of that name, crowded, malformed and scattered are false.
 ///
 /// The names of cookies are read in the same ways, but case counts; old PHP and Rack decode them.
 /// Perl splits at "," too. Python splits at blanks, and a value in quotes may contain ";" there.
-/// Node.js removes the last character of a value that begins with a quote.
+/// Node.js removes the last character of a value that begins with a quote. Python reads no cookie
+/// of a line with a malformed part; PHP and gunicorn join several lines with a comma.
 Occurrences cookies(const http::RequestView& request, std::string_view name);
 
 }  // namespace weir::identity

@@ -133,5 +133,22 @@ routes: [{respond: {}}]
   CHECK(std::get<identity::FromCookie>(any[1].from).repeated == identity::Repeated::refuse);
 }
 
+TEST_CASE("a malformed Cookie field is refused unless another choice is written") {
+  const auto config = must_load(R"(
+identities:
+  a: {cookie: k}
+  b: {malformed: accept, cookie: k, repeated: last}
+  c: {cookie: k, malformed: refuse}
+routes: [{respond: {}}]
+)");
+  const auto of = [&](std::size_t i) {
+    return std::get<identity::FromCookie>(config->identities[i].source.from);
+  };
+  CHECK(of(1).malformed == identity::Malformed::refuse);
+  CHECK(of(2).malformed == identity::Malformed::accept);
+  CHECK(of(2).repeated == identity::Repeated::last);
+  CHECK(of(3).malformed == identity::Malformed::refuse);
+}
+
 }  // namespace
 }  // namespace weir::config

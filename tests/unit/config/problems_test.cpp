@@ -220,6 +220,12 @@ TEST_CASE("upstreams and identities") {
           {"identities: {u: {repeated: first}}", "1:17: identities.u: expected exactly one source"},
           {"identities: {u: {query: a, repeated: none}}",
            "1:38: identities.u.repeated: expected refuse, first or last (here \"none\")"},
+          {"identities: {u: {malformed: accept}}",
+           "1:17: identities.u: expected exactly one source"},
+          {"identities: {u: {cookie: a, malformed: x}}",
+           "1:40: identities.u.malformed: expected refuse or accept (here \"x\")"},
+          {"identities: {u: {query: a, malformed: accept}}",
+           "1:39: identities.u.malformed: only with cookie"},
           {"identities: {u: {header: a, repeated: last}}",
            "1:39: identities.u.repeated: only with query or cookie; a repeated header is always "
            "refused"},

@@ -187,10 +187,57 @@ TEST_CASE("a repeated cookie is ambiguous, unless the first or the last counts")
   }
   const Given lines{.fields = {{"Cookie", "sid=a; x=y"}, {"Cookie", "sid=b"}}};
   CHECK(ambiguity(from_cookie("sid"), lines) == expected);
-  CHECK(resolved(from_cookie("sid", Repeated::first), lines) ==
+  const Given line{.fields = {{"Cookie", "sid=a; x=y; sid=b"}}};
+  CHECK(resolved(from_cookie("sid", Repeated::first), line) ==
         resolved(from_cookie("sid"), {.fields = {{"Cookie", "sid=a"}}}));
-  CHECK(resolved(from_cookie("sid", Repeated::last), lines) ==
+  CHECK(resolved(from_cookie("sid", Repeated::last), line) ==
         resolved(from_cookie("sid"), {.fields = {{"Cookie", "sid=b"}}}));
+}
+
+TEST_CASE("a cookie on one of several Cookie lines is ambiguous") {
+  const std::string expected =
+      "the cookie \"sid\", which identifies the client, is in one of several Cookie fields, which "
+      "services join in different ways; send one (RFC 6265 section 5.4)";
+  for (const auto& given :
+       {Given{.fields = {{"Cookie", "x=1"}, {"Cookie", "sid=a"}}},
+        Given{.fields = {{"Cookie", "sid=a"}, {"cookie", "y"}}},
+        Given{.fields = {{"Cookie", "sid=a"}, {"Host", "a"}, {"Cookie", ""}}}}) {
+    CHECK(ambiguity(from_cookie("sid"), given) == expected);
+    CHECK(ambiguity(from_cookie("sid", Repeated::first), given) == expected);
+    CHECK(resolution(from_cookie("id"), given).state == Resolution::State::absent);
+  }
+}
+
+TEST_CASE("a cookie on a malformed Cookie line is ambiguous") {
+  const std::string expected =
+      "the cookie \"sid\", which identifies the client, is in a Cookie field with a part that is "
+      "not NAME=VALUE, of which some services read no cookie";
+  for (const char* line : {"sid=r1;x", ";;sid=A", "%;sid=A", "; sid=A", "sid=A; ;a=b", "sid=A; =b",
+                           "sid=A; =", "x; sid=A"}) {
+    INFO(line);
+    const Given given{.fields = {{"Cookie", line}}};
+    CHECK(ambiguity(from_cookie("sid"), given) == expected);
+    CHECK(ambiguity(from_cookie("sid", Repeated::last), given) == expected);
+    CHECK(ambiguity({FromCookie{.name = "sid", .malformed = Malformed::accept}}, given) == "clear");
+    CHECK(resolution(from_cookie("id"), given).state == Resolution::State::absent);
+  }
+  for (const char* line : {"sid=A;", "sid=A; ", "a=; sid=A", "a=b=c; sid=A", " sid=A;a=b ;"}) {
+    INFO(line);
+    CHECK(ambiguity(from_cookie("sid"), {.fields = {{"Cookie", line}}}) == "clear");
+  }
+}
+
+TEST_CASE("a cookie among more than services read is ambiguous") {
+  std::string line;
+  for (int i = 0; i < 999; ++i)
+    line += "a=1;";
+  CHECK(ambiguity(from_cookie("k"), {.fields = {{"Cookie", line + "k=v"}}}) == "clear");
+  line += "a=1;";
+  CHECK(ambiguity(from_cookie("k"), {.fields = {{"Cookie", line + "k=v"}}}) ==
+        "the cookie \"k\", which identifies the client, is one of more than 1000 cookies, of which "
+        "some services read only the first");
+  CHECK(resolution(from_cookie("b"), {.fields = {{"Cookie", line + "k=v"}}}).state ==
+        Resolution::State::absent);
 }
 
 TEST_CASE("a cookie under a name that services read as another is ambiguous") {
@@ -231,8 +278,8 @@ TEST_CASE("a cookie beside a blank is ambiguous") {
         "the cookie \"sid\", which identifies the client, has a blank before or in it, which some "
         "services take for a separator; write %20");
   }
-  for (const char* line : {"a=1; b=\"x y\"; sid=7", "a=b c; sid=7; d=e f", "a = b ; sid = 7 ; c",
-                           "sid=\"x y\"; a=b", "a=xsid sids", "a=b c"}) {
+  for (const char* line : {"a=1; b=\"x y\"; sid=7", "a=b c; sid=7; d=e f",
+                           "a = b ; sid = 7 ; c=", "sid=\"x y\"; a=b", "a=xsid sids", "a=b c"}) {
     INFO(line);
     CHECK(of(line) == "clear");
   }

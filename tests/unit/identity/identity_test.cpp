@@ -37,15 +37,14 @@ TEST_CASE("a query parameter: decoded, so that another spelling is not another c
   CHECK(resolved(query("k"), {.query = "k=%00"}) != resolved(query("k"), {.query = "k=0"}));
 }
 
-TEST_CASE("a cookie: the only one of its name over all lines, without quotes") {
+TEST_CASE("a cookie: the only one of its name, without quotes") {
   const auto expected = resolved(from_cookie("sid"), {.fields = {{"Cookie", "sid=abc"}}});
   REQUIRE(expected);
   CHECK(resolved(from_cookie("sid"), {.fields = {{"Cookie", "a=b; sid=abc; other=sid"}}}) ==
         expected);
-  CHECK(resolved(from_cookie("sid"), {.fields = {{"Cookie", "a=b"}, {"cookie", "sid=\"abc\""}}}) ==
-        expected);
-  CHECK(resolved(from_cookie("sid"), {.fields = {{"Cookie", "xsid=1;sid=abc;c"}}}) == expected);
-  CHECK(resolved(from_cookie("sid"), {.fields = {{"Cookie", "a; sid = abc "}}}) == expected);
+  CHECK(resolved(from_cookie("sid"), {.fields = {{"cookie", "a=b; sid=\"abc\""}}}) == expected);
+  CHECK(resolved(from_cookie("sid"), {.fields = {{"Cookie", "xsid=1;sid=abc;c="}}}) == expected);
+  CHECK(resolved(from_cookie("sid"), {.fields = {{"Cookie", "a=; sid = abc "}}}) == expected);
   CHECK(resolved(from_cookie("sid"), {.fields = {{"Cookie", "sid=a=b"}}}) !=
         resolved(from_cookie("sid"), {.fields = {{"Cookie", "sid=a"}}}));
   for (const char* line : {"", "sid", "sid=", "sid=\"\"", "SID=abc", "a=sid=abc", "a=b", ";;"}) {
@@ -82,6 +81,7 @@ TEST_CASE("blanks at the ends of a query parameter do not make another client") 
         "k=a+b%E2%80%A8+%E2%80%A9", "k=%E2%80%AFa+b%E2%81%9F", "k=a+b%E3%80%80",
         "k=%EF%BB%BFa+b%EF%BB%BF"}) {
     INFO(text);
+    CHECK(resolved(query("k"), {.query = text}) == expected);
     CHECK(resolved(from_cookie("k"), {.fields = {{"Cookie", text}}}) ==
           resolved(from_cookie("k"), {.fields = {{"Cookie", "k=a+b"}}}));
   }
@@ -89,11 +89,10 @@ TEST_CASE("blanks at the ends of a query parameter do not make another client") 
                            "k=a+b%E2%80", "k=%80%80a+b"}) {
     INFO(text);
     CHECK(resolved(query("k"), {.query = text}) != expected);
-    CHECK(resolved(query("k"), {.query = text}) == expected);
   }
   CHECK(resolved(query("k"), {.query = "k=ab"}) != expected);
-  CHECK(resolved(query("k"), {.query = "k=%C2%A0+%E3%80%80"}) == std::nullopt);
   CHECK(resolved(query("k"), {.query = "k=+%20"}) == std::nullopt);
+  CHECK(resolved(query("k"), {.query = "k=%C2%A0+%E3%80%80"}) == std::nullopt);
 }
 
 TEST_CASE("the scheme of credentials does not count") {
