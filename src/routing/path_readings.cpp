@@ -117,6 +117,15 @@ std::string_view after_authority(std::string_view path) {
   return end == std::string_view::npos ? "/" : path.substr(end);
 }
 
+/// Returns the path up to its first semicolon, where Fastify 4 begins the query; nothing if this is
+/// the same as the path without parameters.
+std::optional<std::string_view> before_semicolon(std::string_view path) {
+  const std::size_t end = path.find(';');
+  if (end == std::string_view::npos) return std::nullopt;
+  if (path.find_first_of("/\\%", end) == std::string_view::npos) return std::nullopt;
+  return path.substr(0, end);
+}
+
 /// True if the decoded segment is "." or "..", with or without parameters.
 bool is_dot_segment(std::string_view decoded) {
   const auto name = decoded.substr(0, decoded.find(';'));
@@ -260,16 +269,19 @@ std::optional<Refusal> PathReadings::read(std::string_view path, const ReadingNe
   // A segment that has only parameters leaves an empty segment.
   const bool repeats = splits || (shape.after_slash & (slash | semicolon)) != 0;
   const bool dots = splits || (shape.after_slash & dot) != 0;
-  return add_forms(
-      path,
-      {.splits_encoded_slashes = splits,
-       .strips_parameters = variants.parameters && (shape.all & semicolon) != 0,
-       .cuts_encoded_delimiters = variants.encoded_delimiters && has_encoded_delimiters_,
-       .drops_authority = variants.repeated_slashes && path.starts_with("//"),
-       .keeps_repeated_slashes = variants.repeated_slashes && repeats,
-       .keeps_dot_segments = variants.dot_segments && dots,
-       .merges_last = variants.repeated_slashes && repeats && dots},
-      needs);
+  Form possible{.splits_encoded_slashes = splits,
+                .strips_parameters = variants.parameters && (shape.all & semicolon) != 0,
+                .cuts_encoded_delimiters = variants.encoded_delimiters && has_encoded_delimiters_,
+                .drops_authority = variants.repeated_slashes && path.starts_with("//"),
+                .keeps_repeated_slashes = variants.repeated_slashes && repeats,
+                .keeps_dot_segments = variants.dot_segments && dots,
+                .merges_last = variants.repeated_slashes && repeats && dots};
+  text_count_ = 0;
+  if (const auto refusal = add_forms(path, possible, needs)) return refusal;
+  if (!possible.strips_parameters) return std::nullopt;
+  possible.strips_parameters = false;
+  const auto cut = before_semicolon(path);
+  return cut ? add_forms(*cut, possible, needs) : std::nullopt;
 }
 
 bool PathReadings::is_within(const Form& form, const Form& possible) {
@@ -282,11 +294,10 @@ bool PathReadings::is_within(const Form& form, const Form& possible) {
          (possible.merges_last || !form.merges_last);
 }
 
-/// Adds the texts of all combinations of the differences in `possible`, each once, the normal form
-/// first.
+/// Adds the texts of all combinations of the differences in `possible` that are not known yet, the
+/// normal form first.
 std::optional<Refusal> PathReadings::add_forms(std::string_view path, const Form& possible,
                                                const ReadingNeeds& needs) {
-  text_count_ = 0;
   for (unsigned bits = 0; bits < 128; ++bits) {
     const Form form{.splits_encoded_slashes = (bits & 1U) != 0,
                     .strips_parameters = (bits & 2U) != 0,

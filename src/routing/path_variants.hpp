@@ -11,7 +11,7 @@ struct PathVariants {
   bool trailing_slash = true;      ///< /login/ and /login
   bool repeated_slashes = true;    ///< //login, //host/login and /login
   bool dot_segments = true;        ///< /a/../login and /login
-  bool parameters = true;          ///< /login;v=1 and /login
+  bool parameters = true;          ///< /login;v=1 and /login, and /login;/x
   bool encoded_delimiters = true;  ///< /login%3Fx, /login%23x, /login%3Bx and /login
   friend bool operator==(const PathVariants&, const PathVariants&) = default;
 };

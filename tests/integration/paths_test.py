@@ -91,6 +91,21 @@ class Spellings(Case):
         for target in ["/login", "/Login", "/login/", "//login", "/login;x"]:
             self.assert_problem(self.client.get(target), 429)
 
+    def test_a_semicolon_may_begin_the_query(self):
+        service = web_services.Fastify()
+        self.addCleanup(service.stop)
+        self.client = self.connect(self.start(configuration(
+            service.url, policies={"login": {"algorithm": "fixed_window", "rate": "1/1h"}},
+            routes=[{"match": {"path": "/login"}, "upstream": "main",
+                     "limits": [{"policy": "login"}]}, {"upstream": "main"}])))
+        self.assertEqual(self.client.get("/login").status, 200)
+        for target in ["/login;x", "/login;/x", "/login;x/y", "/login;a=1/../b", "/login;/..",
+                       "/%6cogin;/x", "//login;/x;y", "/a/../login;/x/", "/LOGIN;/X"]:
+            self.assertIn(service.read(target=target)["decoded_path"].lower(),
+                          ("/login", "//login", "/a/../login"))
+            self.assert_problem(self.client.get(target), 429)
+        self.assertEqual(self.client.get("/other;/login").status, 200)
+
     def test_an_identity_in_the_path_is_charged_in_both_readings(self):
         self.client = self.connect(self.start(configuration(
             identities={"id": {"path": "id"}},
@@ -247,7 +262,7 @@ class RealServices(Case):
 
     def test_random_spellings(self):
         seed = int(os.environ.get("WEIR_TEST_SEED") or random.randrange(2**32))
-        for kind in web_services.ALL:
+        for kind in (*web_services.ALL, web_services.Fastify):
             with self.subTest(kind.__name__, seed=seed):
                 self.try_service(kind, random.Random(seed))
 

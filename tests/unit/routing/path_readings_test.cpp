@@ -82,14 +82,19 @@ TEST_CASE("a path is read with and without each of its differences") {
       {"/a//..//b", {"/b", "/a//b", "/a/b", "/a/../b", "/a//..//b"}},
       // parameters
       {"/login;v=1", {"/login;v=1", "/login"}},
-      {"/a;x/b;y", {"/a;x/b;y", "/a/b"}},
-      {"/a/..;/b", {"/a/..;/b", "/b", "/a/../b"}},
-      {"/;x/a", {"/;x/a", "/a", "//a"}},
+      {"/a;x/b;y", {"/a;x/b;y", "/a/b", "/a"}},
+      {"/a/..;/b", {"/a/..;/b", "/b", "/a/../b", "/", "/a/.."}},
+      {"/;x/a", {"/;x/a", "/a", "//a", "/"}},
+      {"/login;/x", {"/login;/x", "/login/x", "/login"}},
+      {"/login;x=1/../b", {"/b", "/login;x=1/../b", "/login/../b", "/login"}},
+      {"/login;/..", {"/", "/login;/..", "/login/..", "/login"}},
+      {"/Login;/x",
+       {"/Login;/x", "/Login;/x case", "/Login/x", "/Login/x case", "/Login", "/Login case"}},
       // encoded delimiters
       {"/login%3Fx", {"/login?x", "/login"}},
       {"/login%23x/y", {"/login#x/y", "/login"}},
       {"/a%3Bx/b", {"/a;x/b", "/a/b"}},
-      {"/a;x%3Bx/b", {"/a;x;x/b", "/a/b", "/a;x/b"}},
+      {"/a;x%3Bx/b", {"/a;x;x/b", "/a/b", "/a;x/b", "/a"}},
       // backslashes, where they may pass
       {"/a\\b", {"/a\\b", "/a/b"}},
   };
