@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/names_as_written.hpp"
 #include "cli/route_summary.hpp"
 #include "config/key_path.hpp"
 #include "http/head_parser.hpp"
@@ -146,7 +147,9 @@ class Explainer {
 
   void refuse(const http::Refusal& refusal) { refuse(refusal.status, refusal.detail); }
   void refuse(int status, std::string_view detail) {
-    explanation_.verdict = {.outcome = "refused", .status = status, .detail = std::string(detail)};
+    explanation_.verdict = {.outcome = "refused",
+                            .status = status,
+                            .detail = with_names_as_written(config_, std::string(detail))};
   }
 
   /// True if a decision of this kind follows from a number that is not shown.

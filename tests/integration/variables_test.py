@@ -28,6 +28,18 @@ VARIABLES = TEXTS | NUMBERS
 MARKERS = set(TEXTS.values()) | {re.match(r"\d+", value)[0] for value in NUMBERS.values()
                                  if len(value) > 2} | set(COMPUTED)
 
+NAMED = """\
+client_address: {trusted_proxies: [192.0.2.1], header: "${CLN}", untrusted_fields: ["${OWN}"]}
+identities:
+  all: {any_of: [{header: "${HDR}"}, {query: "${QRY}"}, {cookie: "${CKE}"}]}
+policies:
+  p: {algorithm: fixed_window, rate: 1/1h}
+  w: {algorithm: attributed_window, rate: 1/1h, attributes: ["${ATT}"]}
+routes:
+  - {match: {path: /a}, respond: {}, limits: [{policy: w}]}
+  - {respond: {}, limits: [{policy: p, key: all}]}
+"""
+
 COMMON = """\
 admin: {address: "127.0.0.1:0", hosts: ["${ADMIN_HOST}"]}
 listen: [{address: "127.0.0.1:0"}]
@@ -151,6 +163,26 @@ class Commands(Shown):
             self.assertEqual(checked.returncode, 2)
             self.assertIn(expected, checked.stdout)
             self.assertNotIn("48612", checked.stdout)
+
+    def test_refusals_do_not_show_names(self):
+        """A response names what it is about; explain shows the text of the file."""
+        names = {"HDR": "mk-hdr-7f3a", "QRY": "mk_qry_7f3a", "CKE": "mk_cke_7f3a",
+                 "CLN": "mk-cln-7f3a", "ATT": "query:mk_att_7f3a", "OWN": "mk-own-7f3a"}
+        file = self.directory / "weir.yaml"
+        file.write_text(NAMED)
+        cases = {"HDR": ["-H", "mk.hdr-7f3a: 1", "/"], "QRY": ["/?mk.qry_7f3a=1"],
+                 "CKE": ["-H", "Cookie: mk.cke_7f3a=1", "/"], "OWN": ["-H", "mk_own-7f3a: 1", "/"],
+                 "CLN": ["-H", "mk_cln-7f3a: 1", "/"], "ATT": ["/a?mk_att_7f3a=1&mk_att_7f3a=2"]}
+        for name, (*options, target) in cases.items():
+            for form in ([], ["--json"]):
+                with self.subTest(name=name, form=form):
+                    done = run("explain", "-c", str(file), *form, *options,
+                               f"http://x{target}", env={**os.environ, **names})
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    verdict = done.stdout[done.stdout.index("verdict"):]
+                    self.assertIn("refused", verdict)
+                    self.assertIn("${%s}" % name, verdict)
+                    self.assertNotIn(names[name].partition(":")[2] or names[name], verdict)
 
     def test_a_warning_about_a_cost_does_not_show_it(self):
         file = self.directory / "weir.yaml"
