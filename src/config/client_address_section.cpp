@@ -14,6 +14,14 @@ using Settings = identity::ClientAddressSettings;
 constexpr std::size_t most_proxies = 1024;
 constexpr std::size_t most_untrusted_fields = 256;
 
+/// True for ::ffff:0:0/96 and the NAT64 prefix 64:ff9b::/96, whose addresses are read as IPv4.
+bool is_all_of_ipv4(const IpPrefix& prefix, std::string_view text) {
+  const auto holds = [&](const char* address) {
+    return prefix.contains(IpAddress::parse(address).value());
+  };
+  return text.find(':') != std::string_view::npos && holds("0.0.0.0") && holds("255.255.255.255");
+}
+
 void read_trusted_proxies(const Cursor& in, Settings& to) {
   // An empty list is the explicit default.
   if (in.node().kind == Node::Kind::sequence && in.node().items.empty()) return;
@@ -23,6 +31,10 @@ void read_trusted_proxies(const Cursor& in, Settings& to) {
         if (!text) return;
         if (auto prefix = IpPrefix::parse(*text)) {
           to.trusted_proxies.push_back(*prefix);
+          if (is_all_of_ipv4(*prefix, *text))
+            item.warn(
+                "this prefix means every IPv4 address, so each client could choose the address "
+                "that it is counted for; list the IPv4 addresses of the proxies instead");
         } else {
           item.error_showing(
               "expected an address or a prefix whose host bits are zero, such as 10.0.0.0/8 or "

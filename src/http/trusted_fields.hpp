@@ -15,7 +15,7 @@ inline constexpr std::array<std::string_view, 4> origin_fields{"forwarded", "x-f
 /// The same under the names of single products, and fields that give a service another path, method
 /// or client certificate than that of the request. Forwarded from an untrusted peer only with
 /// client_address.remove_untrusted_fields: false.
-inline constexpr std::array<std::string_view, 31> removable_fields{
+inline constexpr std::array<std::string_view, 39> removable_fields{
     "script-name",               // gunicorn: cuts it off the path
     "x-script-name",             // WSGI applications: the same
     "x-rewrite-url",             // IIS, Symfony and Zend: another path
@@ -41,12 +41,20 @@ inline constexpr std::array<std::string_view, 31> removable_fields{
     "x-client-ip",               // Apache mod_remoteip's example, Azure
     "x-cluster-client-ip",       // Rackspace, Riverbed
     "client-ip",                 // read by PHP applications
+    "x-true-client-ip",          // read by applications
+    "fly-client-ip",             // Fly.io
+    "x-azure-clientip",          // Azure Front Door
+    "x-azure-socketip",          // the same
+    "x-appengine-user-ip",       // Google App Engine
     "front-end-https",           // Microsoft: the client used TLS
     "x-url-scheme",              // the same
     "remote-user",               // the user that a proxy has authenticated
+    "x-remote-user",             // the same
     "ssl-client-*",              // the client's certificate, verified by the proxy
     "x-ssl-client-*",            // the same
     "x-client-verify",           // the same
+    "x-client-cert",             // the same
+    "x-arr-clientcert",          // Azure App Service
 };
 
 /// Never forwarded: CGI makes it the variable HTTP_PROXY, which programs use as the proxy for

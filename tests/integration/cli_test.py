@@ -36,6 +36,14 @@ class FileCase(Case):
 
 
 class Check(FileCase):
+    def test_a_prefix_that_means_all_of_ipv4_is_warned_of(self):
+        for prefix in ("64:ff9b::/96", "::ffff:0:0/96"):
+            text = 'client_address: {trusted_proxies: ["%s"]}\n%s' % (prefix, GOOD)
+            checked = run("check", self.file(text))
+            self.assertEqual(checked.returncode, 0, checked.stderr)
+            self.assertIn("1:36: warning: client_address.trusted_proxies[0]: this prefix means "
+                          "every IPv4 address", checked.stderr)
+
     def test_a_good_file(self):
         file = self.file(GOOD)
         result = run("check", file)

@@ -208,7 +208,9 @@ class TrustedFields(LookAlikes):
     NEW = ("X-Rewrite-URL", "X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override",
            "X-Forwarded", "True-Client-IP", "CF-Connecting-IP", "X-Client-IP",
            "X-Cluster-Client-IP", "Client-IP", "Front-End-Https", "X-SSL-Client-Cert",
-           "X-SSL-Client-Verify")
+           "X-SSL-Client-Verify", "X-True-Client-IP", "Fly-Client-IP", "X-Azure-ClientIP",
+           "X-Azure-SocketIP", "X-Appengine-User-IP", "X-Remote-User", "X-Client-Cert",
+           "X-ARR-ClientCert")
     OLD = ("Forwarded", "X-Forwarded-User", "X-Original-URL", "X-Real-IP")
 
     def seen(self, names):

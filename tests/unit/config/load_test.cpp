@@ -239,6 +239,28 @@ routes:
         "11:5: routes[1]: never reached: the route before it takes every request\n");
 }
 
+TEST_CASE("a trusted prefix that means all of IPv4 is worth a warning") {
+  const auto warnings = [](const std::string& prefix) {
+    return must_load("client_address: {trusted_proxies: [10.0.0.0/8, \"" + prefix + "\"]}\n" +
+                     test::route_tail)
+        ->warnings;
+  };
+  for (const char* prefix : {"64:ff9b::/96", "::ffff:0:0/96", "64:ff9b::0.0.0.0/96"}) {
+    INFO(prefix);
+    const auto found = warnings(prefix);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].to_string() ==
+          "1:48: client_address.trusted_proxies[1]: this prefix means every IPv4 address, so each "
+          "client could choose the address that it is counted for; list the IPv4 addresses of the "
+          "proxies instead");
+  }
+  for (const char* prefix :
+       {"64:ff9b::a00:0/104", "::/0", "2001:db8::/32", "0.0.0.0/0", "::ffff:10.0.0.1"}) {
+    INFO(prefix);
+    CHECK(warnings(prefix).empty());
+  }
+}
+
 TEST_CASE("admin.hosts has no effect with a token") {
   const auto warnings = [](const std::string& admin) {
     return must_load("admin: {" + admin + "}\n" + test::route_tail)->warnings;
