@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/probe_echo.hpp"
 #include "config/host.hpp"
 #include "http/characters.hpp"
 #include "http/request_view.hpp"
@@ -103,6 +104,12 @@ class Prober {
     return a.status == b.status && (!report_.is_steady || a.body == b.body);
   }
   bool is_plain(const ProbeAnswer& answer) const { return same(answer, report_.plain); }
+  /// The same, apart from the path of the request in its answer.
+  bool is_plain_but_for_path(const ProbeAnswer& answer, const std::string& target) const {
+    return is_plain(answer) ||
+           (answer.status == report_.plain.status &&
+            without_echo(answer.body, target) == without_echo(report_.plain.body, target_.path));
+  }
 
   /// Sends the request. Adds a finding with the reason if there is no answer to compare.
   std::optional<ProbeAnswer> answer_to(const std::string& form, const ProbeRequest& request);
@@ -145,15 +152,18 @@ void Prober::compare(std::string_view name, const ProbeRequest& request, std::st
   const std::string form = form_text(name, request);
   const auto answer = answer_to(form, request);
   if (!answer) return;
-  const bool is_alike = is_plain(*answer);
-  add(form, is_alike ? alike : apart, is_alike ? if_alike : if_apart);
+  if (is_plain_but_for_path(*answer, request.target)) return add(form, alike, if_alike);
+  if (answer->status != report_.plain.status) return add(form, apart, if_apart);
+  add(form, unknown,
+      "it answered " + std::to_string(answer->status) +
+          " with another body; unless that is another resource, " + std::string(if_alike));
 }
 
 void Prober::ask_paths() {
   const ProbeRequest elsewhere{.target = with_query(target_.path + "-weir-probe-none")};
   const auto none = answer_to(form_text("another path", elsewhere), elsewhere);
   if (!none) return;
-  if (is_plain(*none)) {
+  if (is_plain_but_for_path(*none, elsewhere.target)) {
     return add("paths", unknown,
                "GET " + target_.path +
                    "-weir-probe-none is answered alike, so answers do not show which path the "

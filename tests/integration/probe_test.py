@@ -27,6 +27,14 @@ require('http').createServer((request, response) => {
 }).listen(Number(process.argv[2]), '127.0.0.1');
 '''
 
+ECHO = '''
+require('http').createServer((request, response) => {
+  const known = request.url.split(/[?;]/)[0] === '/api/items';
+  response.statusCode = known ? 200 : 404;
+  response.end(known ? JSON.stringify({url: request.url}) : 'none');
+}).listen(Number(process.argv[2]), '127.0.0.1');
+'''
+
 PHP = '''<?php
 $path = preg_replace("#/+#", "/", explode("?", rawurldecode(rawurldecode($_SERVER["REQUEST_URI"])))[0]);
 if ($path !== "/api/items" || $_SERVER["REQUEST_METHOD"] !== "GET") { http_response_code(404); exit("none"); }
@@ -40,6 +48,10 @@ class RoutedGunicorn(Gunicorn):
 
 class RoutedNode(Node):
     source = NODE
+
+
+class EchoingNode(Node):
+    source = ECHO
 
 
 class RoutedPhp(Php):
@@ -95,6 +107,13 @@ class Probes(Case):
             "letter case": "tells them apart",
             "look-alike header name: GET /api/items with X_Api_Key": "reads both alike",
             "repeated query parameter: id": "reads the last"})
+
+    def test_a_service_that_echoes_the_url(self):
+        findings = self.probe(EchoingNode)
+        self.assert_readings(findings, {"parameters": "reads both alike",
+                                        "letter case": "tells them apart"})
+        self.assertTrue(any(line.endswith("; keep parameters in paths.also_match")
+                            for line in findings), findings)
 
     def test_only_get_requests_and_few(self):
         up = self.upstream()

@@ -69,6 +69,13 @@ std::string reading_of(const ProbeReport& report, const std::string& form) {
   return "no such form";
 }
 
+std::string advice_for(const ProbeReport& report, const std::string& form) {
+  for (const ProbeFinding& finding : report.findings) {
+    if (finding.form.starts_with(form)) return finding.advice;
+  }
+  return "no such form";
+}
+
 TEST_CASE("each form of the path differs by one thing") {
   Service service{.bodies = {{"GET /api/items", "x"}}};
   const ProbeReport report = service.probed(target_of("http://a/api/items"));
@@ -117,13 +124,38 @@ TEST_CASE("alike is the same status and body") {
   Service service{.bodies = {{"GET /a/b", "x"},
                              {"GET /a%2Fb", "x"},
                              {"GET /A/B", "y"},
+                             {"GET /a/b;weir=probe", "x"},
                              {"GET /a/b/", "limited"},
                              {"GET /a//b", "gone"}}};
   const ProbeReport report = service.probed(target_of("http://a/a/b"));
   CHECK(reading_of(report, "encoded slash") == "reads both alike");
-  CHECK(reading_of(report, "letter case") == "tells them apart");
+  CHECK(reading_of(report, "parameters") == "reads both alike");
+  CHECK(reading_of(report, "dot segments") == "tells them apart");
+  CHECK(reading_of(report, "letter case") == "not found out");
+  CHECK(advice_for(report, "letter case") ==
+        "it answered 200 with another body; unless that is another resource, keep letter_case in "
+        "paths.also_match");
   CHECK(reading_of(report, "trailing slash") == "not found out");
   CHECK(reading_of(report, "repeated slashes") == "not found out");
+}
+
+TEST_CASE("the path of the request in a body makes no difference") {
+  Service service{.bodies = {{"GET /a/b?q", R"({"url":"/a/b?q","path":"\/a\/b"})"},
+                             {"GET /a//b?q", R"({"url":"/a//b?q","path":"\/a\/\/b"})"},
+                             {"GET /a%2Fb?q", R"({"url":"/a%2Fb?q","path":"\/a\/b"})"},
+                             {"GET /a/%2562?q", R"({"url":"/a/%2562?q","path":"\/a\/b"})"},
+                             {"GET /a/b;weir=probe?q", R"({"url":"/a/b;weir=probe?q","path":"/"})"},
+                             {"GET /a/b/?q", R"({"url":"/a/b/?q","path":"\/a\/b\/"})"}}};
+  const ProbeReport report = service.probed(target_of("http://a/a/b?q"));
+  for (const char* form :
+       {"repeated slashes", "encoded slash", "double encoding", "trailing slash"}) {
+    CAPTURE(form);
+    CHECK(reading_of(report, form) == "reads both alike");
+  }
+  CHECK(reading_of(report, "parameters") == "not found out");
+  service.bodies["GET /a/b-weir-probe-none?q"] =
+      R"({"url":"/a/b-weir-probe-none?q","path":"\/a\/b-weir-probe-none"})";
+  CHECK(reading_of(service.probed(target_of("http://a/a/b?q")), "paths") == "not found out");
 }
 
 TEST_CASE("a service that answers any path alike shows nothing of paths") {
