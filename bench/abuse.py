@@ -25,6 +25,7 @@ import report
 PROGRAM = pathlib.Path(__file__).resolve().parents[1] / "build" / "release" / "weir"
 LARGE = 256 << 20
 CONNECTIONS = 64  # of the well-behaved client
+MOST_SLOWDOWN = 2  # of the p99 under a flood of handshakes: --judge
 
 UPSTREAM = """
 daemon off; worker_processes 1; pid {directory}/upstream.pid; error_log {directory}/upstream.log;
@@ -260,6 +261,26 @@ def under_attack(which, port, core):
             process.join()
 
 
+@dataclasses.dataclass(frozen=True)
+class Figures:
+    """Of one measurement; times in milliseconds, memory in megabytes."""
+
+    attack: Attack
+    p50: float
+    p99: float
+    longest: float
+    unsent: int
+    before: float
+    during: float
+
+    def row(self):
+        # The others come and go, and more of them than at one time are on their way out.
+        a_connection = (f"{(self.during - self.before) * 1024 / self.attack.connections:.1f}"
+                        if self.attack.work is hold else "")
+        return (f"| {self.attack.title} | {self.attack.connections or ''} | {self.p50:.2f} | {self.p99:.2f} | "
+                f"{self.longest:.1f} | {self.unsent} | {self.before:.1f} | {self.during:.1f} | {a_connection} |")
+
+
 def measured(which, options, cores, directory):
     upstream_port, port, tls_port = (measure.free_port() for _ in range(3))
     peers.make_certificate(directory, options.key)
@@ -286,11 +307,41 @@ def measured(which, options, cores, directory):
             if not all(one.is_alive() for one in attackers):
                 raise RuntimeError(f"{which.title}: an attacker has ended")
     quantiles = statistics.quantiles(took, n=1000)
-    # The others come and go, and more of them than at one time are on their way out.
-    a_connection = f"{(during - before) * 1024 / which.connections:.1f}" if which.work is hold else ""
-    return (f"| {which.title} | {which.connections or ''} | {quantiles[499] * 1000:.2f} | {quantiles[989] * 1000:.2f} | "
-            f"{max(took) * 1000:.1f} | {unsent} | {before:.1f} | {during:.1f} | "
-            f"{a_connection} |")
+    return Figures(which, p50=quantiles[499] * 1000, p99=quantiles[989] * 1000, longest=max(took) * 1000, unsent=unsent,
+                   before=before, during=during)
+
+
+def measured_once(which, options, cores):
+    with tempfile.TemporaryDirectory(prefix="weir-bench-") as directory:
+        return measured(which, options, cores, pathlib.Path(directory))
+
+
+def judged(usual, under):
+    """Whether the median of the p99s under a flood is within twice the median without; both are lists of one p99 for
+    each round."""
+    return statistics.median(under) <= MOST_SLOWDOWN * statistics.median(usual)
+
+
+def judge(options, cores):
+    """Measures without an attack and under each flood of handshakes, in rounds, so that a change of the machine's speed
+    reaches all of them. Returns the exit code."""
+    calm = attacks(0)["none"]
+    floods = [which for which in options.attacks if which.tls]
+    p99s = {which.title: [] for which in (calm, *floods)}
+    for number in range(options.judge):
+        for which in (calm, *floods):
+            p99s[which.title].append(measured_once(which, options, cores).p99)
+        print(f"round {number + 1} of {options.judge}: " +
+              ", ".join(f"{title} {p99[-1]:.2f}" for title, p99 in p99s.items()), file=sys.stderr, flush=True)
+    print_setting(options)
+    print("| attack | p99 ms, median | lowest | highest | times that without | |")
+    print("|---|---:|---:|---:|---:|---|")
+    usual = p99s[calm.title]
+    for title, p99 in p99s.items():
+        slowdown = statistics.median(p99) / statistics.median(usual)
+        print(f"| {title} | {statistics.median(p99):.2f} | {min(p99):.2f} | {max(p99):.2f} | {slowdown:.2f} | "
+              f"{'' if judged(usual, p99) else f'above {MOST_SLOWDOWN}'} |")
+    return 0 if all(judged(usual, p99) for p99 in p99s.values()) else 1
 
 
 def options_of(arguments):
@@ -302,6 +353,9 @@ def options_of(arguments):
     parser.add_argument("--attacks", metavar="NAME,...", help=f"{', '.join(attacks(0))}; default all")
     parser.add_argument("--key", default="P-256", help="of the certificate: P-256, rsa:2048 or rsa:4096; default P-256")
     parser.add_argument("--idle", type=int, default=14_000, help="idle connections, default 14,000")
+    parser.add_argument("--judge", type=int, nargs="?", const=5, metavar="ROUNDS",
+                        help="measure only the floods of TLS handshakes, and without an attack, in turn in so many rounds "
+                             "(5); exit 1 if the median of the p99s under a flood is above twice that without")
     parser.add_argument("--program", type=pathlib.Path, default=PROGRAM, help="the weir to measure")
     options = parser.parse_args(arguments)
     known = attacks(options.idle)
@@ -309,7 +363,16 @@ def options_of(arguments):
     if unknown := [name for name in names if name not in known]:
         parser.error(f"no {unknown[0]!r}; there are {', '.join(known)}")
     options.attacks = [known[name] for name in names]
+    if options.judge is not None and (options.judge < 1 or not any(one.tls for one in options.attacks)):
+        parser.error("--judge needs at least one round and one flood of handshakes")
     return options
+
+
+def print_setting(options):
+    print(f"weir {report.version([str(options.program), 'version'])}; {report.processor()}, {os.cpu_count()} cores, "
+          f"load average {os.getloadavg()[0]:.1f}, {resource.getrlimit(resource.RLIMIT_NOFILE)[1]} open files a process. "
+          f"Weir, one worker, on one core; client, upstream (nginx) and attackers on another; {options.rate} requests/s on "
+          f"{CONNECTIONS} connections for {options.seconds} s.\n")
 
 
 def main(arguments):
@@ -319,22 +382,22 @@ def main(arguments):
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is stopped
 
+    if options.judge is not None:
+        return judge(options, cores)
     rows = []
     for which in options.attacks:
-        with tempfile.TemporaryDirectory(prefix="weir-bench-") as directory:
-            rows.append(measured(which, options, cores, pathlib.Path(directory)))
+        rows.append(measured_once(which, options, cores).row())
         print(rows[-1], file=sys.stderr, flush=True)
-    print(f"weir {report.version([str(options.program), 'version'])}; {report.processor()}, {os.cpu_count()} cores, "
-          f"load average {os.getloadavg()[0]:.1f}, {most} open files a process. Weir, one worker, on one core; client, "
-          f"upstream (nginx) and attackers on another; {options.rate} requests/s on {CONNECTIONS} connections for {options.seconds} s.\n")
+    print_setting(options)
     print("| attack | connections | p50 ms | p99 ms | longest ms | not sent | MB before | MB during | KiB a connection |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     print("\n".join(rows))
+    return 0
 
 
 if __name__ == "__main__":
     try:
-        main(sys.argv[1:])
+        sys.exit(main(sys.argv[1:]))
     except RuntimeError as error:
         sys.exit(f"script/bench: {error}")
     except KeyboardInterrupt:
