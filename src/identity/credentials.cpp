@@ -81,18 +81,61 @@ bool has_bearer(std::string_view text) {
   return false;
 }
 
+/// A value without a blank has an empty rest.
+struct Parts {
+  std::string_view scheme;
+  std::string_view rest;
+};
+
+Parts parts_of(std::string_view value) {
+  const std::size_t end = std::min(value.find_first_of(" \t"), value.size());
+  return {.scheme = value.substr(0, end), .rest = http::trimmed(value.substr(end))};
+}
+
+bool is_token_scheme(std::string_view scheme) {
+  return http::iequals(scheme, "token");
+}
+
+constexpr std::string_view token_parameter = "token=";
+
+/// The token in credentials of the scheme Token: `abc`, `token=abc` or `token="abc", nonce="1"`.
+std::string_view token_in(std::string_view rest) {
+  std::string_view token = rest.substr(0, rest.find(','));
+  if (token.starts_with(token_parameter)) token.remove_prefix(token_parameter.size());
+  if (token.size() >= 2 && token.starts_with('"') && token.ends_with('"'))
+    token = token.substr(1, token.size() - 2);
+  return token;
+}
+
+/// True if Rails, which splits at commas and semicolons and takes the last parameter of a name,
+/// reads token_in().
+bool has_clear_token(std::string_view rest) {
+  if (!is_bearer_token(token_in(rest))) return false;
+  const bool is_named = rest.starts_with(token_parameter);
+  const std::size_t comma = rest.find(',');
+  if (comma == std::string_view::npos) return is_named || is_word(rest);
+  const std::string_view others = http::trimmed(rest.substr(comma + 1));
+  return is_named && is_parameter_list(others) && others.find("token") == std::string_view::npos;
+}
+
 }  // namespace
+
+std::string_view counted_credentials(std::string_view field_value) {
+  const std::string_view value = http::trimmed(field_value);
+  const auto [scheme, rest] = parts_of(value);
+  if (rest.empty()) return value;
+  return is_token_scheme(scheme) ? token_in(rest) : rest;
+}
 
 Credentials judge_credentials(std::string_view field_value) {
   using enum Credentials;
   const std::string_view value = http::trimmed(field_value);
-  const std::size_t end = std::min(value.find_first_of(" \t"), value.size());
-  const std::string_view scheme = value.substr(0, end);
-  const std::string_view rest = http::trimmed(value.substr(end));
+  const auto [scheme, rest] = parts_of(value);
   if (http::iequals(scheme, "basic")) return is_canonical_base64(rest) ? clear : base64;
   if (!std::all_of(value.begin(), value.end(), is_ascii)) return words;
   if (rest.empty()) return clear;
   if (http::iequals(scheme, "bearer")) return is_bearer_token(rest) ? clear : words;
+  if (is_token_scheme(scheme)) return has_clear_token(rest) ? clear : words;
   if (has_bearer(value)) return words;
   return is_word(rest) || is_parameter_list(rest) ? clear : words;
 }

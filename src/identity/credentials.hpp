@@ -24,7 +24,13 @@ enum class Credentials : std::uint8_t {
 /// have them ("1|abc" of Laravel, "key:signature" of Azure). Bearer (RFC 6750 section 2.1) has one
 /// word, in which "=" may only be at the end. Other schemes may have parameters instead, each
 /// beginning with a name and "=", separated by commas; blanks may follow a comma and appear in
-/// quoted strings. A value without a blank has no scheme and is one word.
+/// quoted strings. The scheme Token of Rails has a word as Bearer, or the parameter `token` first
+/// and once. A value without a blank has no scheme and is one word.
 Credentials judge_credentials(std::string_view field_value);
+
+/// Returns the part of clear credentials that identifies the client: without the scheme, which many
+/// services ignore. With the scheme Token only the token counts, because Rails reads the same one
+/// from `abc`, `token="abc"` and `token=abc, nonce=1`.
+std::string_view counted_credentials(std::string_view field_value);
 
 }  // namespace weir::identity

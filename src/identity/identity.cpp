@@ -60,11 +60,9 @@ class Serialisation {
     write_count(start, size);
     return size > 0;
   }
-  /// Appends credentials without their scheme, which many services ignore, and without the blanks
-  /// after commas between parameters.
+  /// Appends counted_credentials() without the blanks after commas between parameters.
   void part_credentials(std::string_view text) {
-    const std::size_t scheme_end = text.find_first_of(" \t");
-    if (scheme_end != std::string_view::npos) text = http::trimmed(text.substr(scheme_end));
+    text = counted_credentials(text);
     const std::size_t start = bytes_.size();
     count(0);
     for (char last = ' '; const char c : text) {

@@ -41,7 +41,7 @@ class Spellings(LookAlikes):
         self.behind(web_services.Gunicorn, **limited_by({"header": "authorization"}))
         self.assert_served(fields={"Authorization": "Bearer abc"})
         for value in ("bearer abc", "BEARER abc", "Bearer   abc", "bEaReR \t abc", "Token abc",
-                      "x abc", "abc"):
+                      "x abc", "abc", 'Token token="abc", nonce="1"', "Token token=abc"):
             self.assertEqual(self.send(fields={"Authorization": value}).status, 429, value)
         self.assert_served(fields={"Authorization": "Bearer ABC"})
 

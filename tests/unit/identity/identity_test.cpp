@@ -101,7 +101,9 @@ TEST_CASE("the scheme of credentials does not count") {
   };
   const auto expected = of("Authorization", "Bearer aBc");
   REQUIRE(expected);
-  for (const char* value : {"bearer aBc", "BEARER   aBc", "bEARER \t aBc", "Token aBc", "aBc"}) {
+  for (const char* value :
+       {"bearer aBc", "BEARER   aBc", "bEARER \t aBc", "Token aBc", "aBc", "Token token=aBc",
+        "token  token=\"aBc\"", "Token token=\"aBc\", nonce=\"1\""}) {
     INFO(value);
     CHECK(of("authorization", value) == expected);
   }
