@@ -14,8 +14,8 @@
 
 #include <boost/asio/ip/tcp.hpp>
 
-#include "redis/connection_machine.hpp"
 #include "loop/handler_memory.hpp"
+#include "redis/connection_machine.hpp"
 #include "redis/hiredis_adapter.hpp"
 #include "redis/loop_io.hpp"
 #include "redis/options.hpp"

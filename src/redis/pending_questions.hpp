@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "loop/handler_memory.hpp"
 #include "redis/connection.hpp"
 #include "redis/deadline_queue.hpp"
-#include "loop/handler_memory.hpp"
 #include "redis/loop_io.hpp"
 #include "redis/outcomes.hpp"
 #include "store/store.hpp"

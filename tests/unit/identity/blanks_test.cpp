@@ -26,6 +26,9 @@ TEST_CASE("blanks at the ends of a value, in the middle they stay") {
   CHECK(without_blanks("\xa0v\x85 ") == "v");
   CHECK(without_blanks("\xc2\xa0v\xe3\x80\x80") == "v");
   CHECK(without_blanks("a\xa0z") == "a\xa0z");
+  CHECK(without_blanks(" \t\n\v\f\r\x85\xa0 a\xa0 b\xa0\x85 \r") == "a\xa0 b");
+  CHECK(without_blanks("\x08 a \x0e") == "\x08 a \x0e");
+  CHECK(without_blanks(" \t").empty());
 }
 
 }  // namespace weir::identity

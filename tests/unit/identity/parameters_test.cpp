@@ -56,13 +56,6 @@ TEST_CASE("an escape is decoded, \"+\" is a space, and an incomplete escape stan
   CHECK(decoded("%%41") == "%A");
 }
 
-TEST_CASE("blanks at both ends are cut off, those of Latin-1 included") {
-  CHECK(without_blanks("a b") == "a b");
-  CHECK(without_blanks(" \t\n\v\f\r\x85\xa0 a\xa0 b\xa0\x85 \r") == "a\xa0 b");
-  CHECK(without_blanks("\x08 a \x0e") == "\x08 a \x0e");
-  CHECK(without_blanks(" \t").empty());
-}
-
 TEST_CASE("the parameters of a name are counted, with the first and the last value") {
   CHECK(in_query("") == "0  ");
   CHECK(in_query("a=1&b=2") == "0  ");

@@ -22,7 +22,7 @@ struct Fixture {
   }
 
   Settings settings;
-  identity::IpAddress client = identity::IpAddress::v4({192, 0, 2, 1});
+  IpAddress client = IpAddress::v4({192, 0, 2, 1});
   identity::ClientAddressSettings client_settings;
   ResolvedIdentities identities{settings};
 };
