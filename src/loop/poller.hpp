@@ -28,6 +28,7 @@
 namespace weir::loop {
 
 class Poller;
+class PolledSocket;
 
 enum class Direction : std::uint8_t { read, write };
 
@@ -55,8 +56,11 @@ class PendingOperation : public boost::intrusive::list_base_hook<
   friend class PolledSocket;
 
   Suspended task_;
-  std::exception_ptr thrown_;  ///< by perform()
+  std::exception_ptr thrown_;       ///< by perform()
+  PolledSocket* socket_ = nullptr;  ///< while it waits there
+  Direction role_ = Direction::read;
   Direction awaits_ = Direction::read;
+  bool is_retried_ = false;  ///< performs again in the next pass, without an event
 };
 
 /// A socket as the poller sees it. It stays in place while it is registered.
@@ -84,16 +88,22 @@ class PolledSocket {
              Suspended task);
   /// Resumes the task of an operation that is complete, after everything that is ready has run.
   void resume_later(PendingOperation& operation, Suspended task);
+  /// The reader that waits tries again in the next pass, without an event: others have read bytes
+  /// that are meant for it.
+  void retry_reader();
   /// Ends the operations that wait with operation_aborted; their tasks are resumed later.
   void cancel();
-  /// Called before the descriptor is closed.
-  void forget();
+  /// Called before the descriptor is closed. `is_shared`: another descriptor of the same open file
+  /// stays open, so closing this one does not end the registration.
+  void forget(bool is_shared);
 
  private:
   friend Poller;
   static std::size_t index(Direction direction) { return static_cast<std::size_t>(direction); }
   error_code register_for(Direction awaited);
   void note(std::uint32_t events);
+  PendingOperation* ready_operation(Direction role) const;
+  void detach(PendingOperation& operation);
   void fail(PendingOperation& operation, const error_code& ec);
 
   Poller& poller_;
@@ -122,7 +132,8 @@ class Poller : public asio::execution_context::service {
   void resume_later(PendingOperation& operation);
   void resume_ended();
   void dispatch();
-  void advance(PolledSocket& socket, Direction role);
+  void report(const epoll_event& event);
+  void advance(PendingOperation& operation);
 
   asio::io_context& io_;
   asio::posix::basic_stream_descriptor<Executor> epoll_;
@@ -135,6 +146,7 @@ class Poller : public asio::execution_context::service {
   int event_count_ = 0;  ///< of the batch that is being reported
   bool is_armed_ = false;
   bool is_reporting_ = false;
+  bool is_shut_down_ = false;
 };
 
 }  // namespace weir::loop

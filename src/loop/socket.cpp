@@ -25,7 +25,7 @@ void Socket::assign(Descriptor descriptor) {
 }
 
 void Socket::close() {
-  polled_.forget();
+  polled_.forget(accepts_);
   descriptor_ = {};
 }
 
@@ -61,6 +61,7 @@ std::size_t Socket::send(std::string_view data, error_code& ec) {
 }
 
 Descriptor Socket::accept(sockaddr_storage& peer, error_code& ec) {
+  accepts_ = true;
   socklen_t size = sizeof peer;
   Descriptor accepted(
       ::accept4(native(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));

@@ -48,10 +48,13 @@ class Socket {
   void emptied() { polled_.emptied(); }
   bool is_ready(Direction direction) const { return polled_.is_ready(direction); }
   bool is_quiet() const { return polled_.is_quiet(); }
+  void retry_reader() { polled_.retry_reader(); }
 
   class Wait;
-  /// Awaitable: until the socket is ready, as far as is known.
+  /// Awaitable: until the socket is ready, as far as is known. `role`: TLS may have to read in
+  /// order to write, beside a reader.
   Wait wait(Direction direction, error_code& ec);
+  Wait wait(Direction role, Direction awaited, error_code& ec);
   /// Awaitable: an operation that waits.
   void start(Direction role, Direction awaited, PendingOperation& operation, Suspended task) {
     polled_.start(native(), role, awaited, operation, std::move(task));
@@ -67,19 +70,20 @@ class Socket {
  private:
   Descriptor descriptor_;
   PolledSocket polled_;
+  bool accepts_ = false;  ///< a listening socket, which workers may share
 };
 
 class Socket::Wait final : private PendingOperation {
  public:
-  Wait(Socket& socket, Direction direction, error_code& ec)
-      : PendingOperation(ec), socket_(socket), direction_(direction) {
+  Wait(Socket& socket, Direction role, Direction awaited, error_code& ec)
+      : PendingOperation(ec), socket_(socket), role_(role), awaited_(awaited) {
     ec = {};
   }
 
-  bool await_ready() const noexcept { return socket_.is_ready(direction_); }
+  bool await_ready() const noexcept { return socket_.is_ready(awaited_); }
   template <class Promise>
   void await_suspend(std::coroutine_handle<Promise> task) noexcept {
-    socket_.start(direction_, direction_, *this, Suspended(task));
+    socket_.start(role_, awaited_, *this, Suspended(task));
   }
   void await_resume() const noexcept {}
 
@@ -87,11 +91,16 @@ class Socket::Wait final : private PendingOperation {
   std::optional<Direction> perform() override { return {}; }
 
   Socket& socket_;
-  Direction direction_;
+  Direction role_;
+  Direction awaited_;
 };
 
 inline Socket::Wait Socket::wait(Direction direction, error_code& ec) {
-  return {*this, direction, ec};
+  return {*this, direction, direction, ec};
+}
+
+inline Socket::Wait Socket::wait(Direction role, Direction awaited, error_code& ec) {
+  return {*this, role, awaited, ec};
 }
 
 }  // namespace weir::loop

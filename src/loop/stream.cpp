@@ -60,9 +60,6 @@ Task<error_code> Stream::shake_hands(Handshake* handshake, Step step) {
   auto work = [&] { state = step(); };
   for (;;) {
     if (!socket_.is_open()) co_return error_code(asio::error::operation_aborted);
-    // An event from now on, while another thread runs the step, is for the next step.
-    socket_.emptied();
-    socket_.exhausted(Direction::write);
     if (handshake == nullptr) {
       work();
     } else if (!co_await handshake->step(work) || !socket_.is_open()) {
@@ -71,6 +68,7 @@ Task<error_code> Stream::shake_hands(Handshake* handshake, Step step) {
     if (state == State::done) co_return error_code{};
     if (state == State::ended || state == State::broken)
       co_return error_code(asio::error::connection_aborted);
+    if (!std::exchange(was_lent_, false)) socket_.exhausted(direction_of(state));
     co_await socket_.wait(direction_of(state), ec);
     if (ec) co_return error_code(asio::error::operation_aborted);
   }
@@ -119,6 +117,8 @@ std::size_t Stream::write_some(std::string_view data, error_code& ec) {
   }
   if (!channel_) return socket_.send(data, ec);
   const auto step = channel_->write(data);
+  // OpenSSL may have read data while it looked for a message that it needs.
+  if (channel_->holds_unread()) socket_.retry_reader();
   if (step.state == State::ended || step.state == State::broken) {
     ec = asio::error::broken_pipe;
   } else if (step.state != State::done) {
@@ -152,7 +152,7 @@ Task<error_code> Stream::write(std::string_view data) {
     data.remove_prefix(write_some(data, ec));
     if (ec && ec != asio::error::would_block) co_return ec;
     if (data.empty()) co_return error_code{};
-    co_await socket_.wait(write_awaits_, ec);
+    co_await socket_.wait(Direction::write, write_awaits_, ec);
     if (ec) co_return ec;
   }
 }
@@ -190,6 +190,13 @@ void Stream::reset() {
   const linger at_once{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(socket_.native(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   close();
+}
+
+/// An event from now on is for the next step.
+void Stream::lend() {
+  is_lent_ = was_lent_ = true;
+  socket_.emptied();
+  socket_.exhausted(Direction::write);
 }
 
 void Stream::take_back() {

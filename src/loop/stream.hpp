@@ -80,7 +80,7 @@ class Stream final : public Cancellable {
 
   /// Lends the stream to another thread until take_back(): its descriptor stays open, and only
   /// close() and cancel() may be called on the loop.
-  void lend() { is_lent_ = true; }
+  void lend();
   void take_back();
 
  private:
@@ -95,6 +95,7 @@ class Stream final : public Cancellable {
   Direction read_awaits_ = Direction::read;  ///< TLS may have to write first
   Direction write_awaits_ = Direction::write;
   bool is_lent_ = false;
+  bool was_lent_ = false;    ///< for the last step of the handshake
   bool is_closing_ = false;  ///< close when taken back
 };
 

@@ -1,5 +1,6 @@
 #include "proxy/listener.hpp"
 
+#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <netinet/in.h>
@@ -29,6 +30,24 @@ IpAddress address_of(const sockaddr_storage& peer) {
   return IpAddress::v4({127, 0, 0, 1});  // a unix socket: the local host
 }
 
+/// True for errors of one connection that accept(2) passes on; others can be accepted.
+bool is_of_the_connection(const error_code& ec) {
+  switch (ec.value()) {
+    case ECONNABORTED:
+    case EPROTO:
+    case ENETDOWN:
+    case ENOPROTOOPT:
+    case EHOSTDOWN:
+    case ENONET:
+    case EHOSTUNREACH:
+    case EOPNOTSUPP:
+    case ENETUNREACH:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 Listener::Listener(Context& context, loop::ListeningSocket socket, ListenerOptions options)
@@ -45,8 +64,8 @@ loop::Task<> Listener::accept_all() {
   error_code ec;
   while (socket_.is_open()) {
     co_await socket_.wait(loop::Direction::read, ec);
-    if (ec) break;  // stopped
-    accept_waiting(accepts_at_once, ec);
+    if (ec == asio::error::operation_aborted) break;
+    if (!ec) accept_waiting(accepts_at_once, ec);
     if (!ec) {
       co_await context_.turns.next();
     } else if (ec != asio::error::would_block) {
@@ -67,7 +86,10 @@ void Listener::accept_waiting(std::size_t most, error_code& ec) {
   for (std::size_t i = 0; i < most; ++i) {
     sockaddr_storage peer{};
     loop::Descriptor accepted = socket_.accept(peer, ec);
-    if (ec == asio::error::connection_aborted) continue;
+    if (is_of_the_connection(ec)) {
+      ec = {};
+      continue;
+    }
     if (ec) return;
     welcome(std::move(accepted), address_of(peer));
   }

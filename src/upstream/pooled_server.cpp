@@ -14,7 +14,8 @@ namespace {
 /// True for errors caused by this host, not by the server.
 bool is_shortage(const error_code& ec) {
   return ec == asio::error::no_descriptors || ec == asio::error::no_buffer_space ||
-         ec == asio::error::no_memory || ec == boost::system::errc::too_many_files_open_in_system;
+         ec == asio::error::no_memory || ec == boost::system::errc::no_space_on_device ||
+         ec == boost::system::errc::too_many_files_open_in_system;
 }
 
 }  // namespace
@@ -141,6 +142,7 @@ loop::Task<error_code> PooledServer::connect(Connection& connection) {
     if (is_shortage(ec)) co_return asio::error::no_descriptors;
     if (ec) continue;
     ec = co_await socket.connect(asio::generic::stream_protocol::endpoint(endpoint));
+    if (is_shortage(ec)) co_return asio::error::no_descriptors;
     if (!ec) {
       const int on = 1;
       ::setsockopt(socket.native(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

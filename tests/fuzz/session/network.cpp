@@ -91,7 +91,8 @@ Network::Known& Network::known(int descriptor) {
 
 std::unique_ptr<End> Network::make_pair() {
   int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return nullptr;
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
+    return nullptr;
   for (const int end : ends) {
     if (small_buffers_)
       ::setsockopt(end, SOL_SOCKET, SO_SNDBUF, &small_buffer, sizeof small_buffer);

@@ -1,9 +1,11 @@
 #include "loop/poller.hpp"
 
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <sys/un.h>
 #include <vector>
 
 #include "catch.hpp"
@@ -199,6 +201,138 @@ TEST_CASE("tasks that wait end with the loop") {
     CHECK_FALSE(has_ended);
   }
   CHECK(has_ended);
+}
+
+TEST_CASE("a socket may outlive the loop's end of the task that waits for it") {
+  auto asio_waits = [](asio::io_context& io, std::unique_ptr<StreamPair> pair,
+                       std::string& log) -> Task<> {
+    spawn(io, read_all(pair->stream, log));
+    error_code ec;
+    Timer never(io.get_executor(), Timer::time_point::max());
+    co_await never.async_wait(into(ec));
+  };
+  std::string log;
+  {
+    asio::io_context io;
+    spawn(io, asio_waits(io, std::make_unique<StreamPair>(io), log));
+    run(io);
+  }
+  CHECK(log.empty());
+}
+
+TEST_CASE("a writer that waits for data does not displace the reader") {
+  asio::io_context io;
+  StreamPair pair(io);
+  std::string log;
+  auto write = [](Stream& to, std::string& into) -> Task<> {
+    error_code ec;
+    to.socket().emptied();
+    co_await to.socket().wait(Direction::write, Direction::read, ec);
+    into += ec ? "w-" : "w";
+  };
+  spawn(io, read_all(pair.stream, log));
+  run(io);
+  spawn(io, write(pair.stream, log));
+  run(io);
+  SECTION("data resumes both") {
+    pair.far.send("a");
+    run(io);
+    CHECK(log == "[a]w");
+    pair.far.close();
+    run(io);
+    CHECK(log == "[a]w.");
+  }
+  SECTION("cancel() ends both") {
+    pair.stream.cancel();
+    io.restart();
+    io.run();
+    CHECK(log == "-w-");
+  }
+}
+
+TEST_CASE("a reader tries again if others have read for it") {
+  asio::io_context io;
+  StreamPair pair(io);
+  std::string log;
+  spawn(io, read_all(pair.stream, log));
+  run(io);
+  SECTION("there is nothing") {
+    pair.stream.socket().retry_reader();
+    pair.stream.socket().retry_reader();
+    run(io);
+    CHECK(log.empty());
+    pair.far.send("a");
+    run(io);
+    CHECK(log == "[a]");
+  }
+  SECTION("it is cancelled first") {
+    pair.stream.socket().retry_reader();
+    pair.stream.cancel();
+    io.restart();
+    io.run();
+    CHECK(log == "-");
+  }
+}
+
+TEST_CASE("a listening socket that another descriptor keeps open has no events once it is closed") {
+  asio::io_context io;
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("weir-poller-" + std::to_string(::getpid())))
+          .string();
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  const Descriptor other(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0));
+  REQUIRE(::bind(other.native(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+  REQUIRE(::listen(other.native(), 4) == 0);
+  auto wait = [](Socket& socket, std::string& to) -> Task<> {
+    error_code ec;
+    sockaddr_storage peer{};
+    socket.accept(peer, ec);
+    co_await socket.wait(Direction::read, ec);
+    to += ec ? "-" : "+";
+  };
+  std::string log;
+  StreamPair pair(io);
+  spawn(io, read_all(pair.stream, log));
+  {
+    Socket listening(io, Descriptor(::dup(other.native())));
+    spawn(io, wait(listening, log));
+    run(io);
+  }
+  run(io);
+  CHECK(log == "-");
+  const Descriptor client(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0));
+  CHECK(::connect(client.native(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+  run(io);  // a sanitizer reports an event for the socket that is gone
+  pair.far.send("a");
+  run(io);
+  CHECK(log == "-[a]");
+  std::filesystem::remove(path);
+}
+
+TEST_CASE("nothing is known of a socket if there may be more events than a pass reads") {
+  asio::io_context io;
+  StreamPair idle(io);
+  std::string log;
+  spawn(io, read_all(idle.stream, log));
+  std::vector<std::unique_ptr<StreamPair>> busy;
+  int quiet = 0;
+  auto ask = [](Stream& at, Stream& about, int& count) -> Task<> {
+    std::array<char, 4> room{};
+    error_code ec;
+    co_await at.read(asio::buffer(room), ec);
+    count += about.socket().is_quiet() ? 1 : 0;
+  };
+  for (int i = 0; i < 64; ++i) {
+    busy.push_back(std::make_unique<StreamPair>(io));
+    spawn(io, ask(busy.back()->stream, idle.stream, quiet));
+  }
+  run(io);
+  for (auto& pair : busy)
+    pair->far.send("a");
+  run(io);
+  CHECK(quiet == 0);
 }
 
 TEST_CASE("a socket is quiet as far as the events of the pass tell") {
