@@ -15,6 +15,7 @@ using HandshakeStep = std::function<State()>;
 
 /// Peeks at one byte: 0 is the end, negative nothing (or an error in errno).
 ssize_t peek_byte(const Socket& socket) {
+  if (!socket.is_open()) return 0;
   char byte = 0;
   return ::recv(socket.native(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 }
@@ -187,6 +188,7 @@ void Stream::shutdown_send() {
 }
 
 void Stream::reset() {
+  if (!socket_.is_open()) return;
   const linger at_once{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(socket_.native(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   close();

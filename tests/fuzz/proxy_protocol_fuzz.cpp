@@ -8,7 +8,7 @@
 
 #include "http/proxy_protocol.hpp"
 
-using http::parse_proxy_header;
+namespace http = weir::http;
 using State = http::ProxyHeader::State;
 
 namespace {
