@@ -51,7 +51,7 @@ struct StatusLine {
 /// unsupported version of HTTP (RFC 9112 section 2.3), else 400.
 Refusal why_refused(std::string_view head, std::span<const FieldView> fields);
 
-/// What is wrong with a head that is longer than allowed.
+/// The fault of a head that is longer than allowed.
 enum class HeadFault : std::uint8_t { malformed, too_large, target_too_long, method_too_long };
 
 /// Returns why a head that does not end within `begin`, its first bytes, is refused, depending on

@@ -1,4 +1,4 @@
-// What has arrived at a socket, without reading it.
+// Functions that look at a socket without reading from it.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@ namespace {
 
 using namespace weir::fuzz;
 
-/// What is said in HTTP often enough to be tried; each a step.
+/// Messages that are frequent in HTTP; each is a step.
 constexpr std::array<std::string_view, 47> sayings{
     "cGET / HTTP/1.1\r\nHost: a\r\n\r\n",
     "cHEAD /few/1 HTTP/1.1\r\nHost: a\r\n\r\n",

@@ -295,7 +295,8 @@ void World::answer(std::size_t body_size) {
     append_chunk(body, body_size - body_size / 2);
     body.append("0\r\n\r\n");
   }
-  // What it says of another request than the one it has read last is no answer to that.
+  // An answer with the mark of another request than the last one that it has read is not an answer
+  // to that one.
   const auto sent_with_head = end.sent().size() + head.size();
   const bool knows_all = !end.is_stalled() && !end.has_waiting();
   end.send(head);

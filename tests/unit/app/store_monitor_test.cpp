@@ -1,4 +1,4 @@
-// What a worker reports about Redis, from readings made by the test.
+// Reports of a worker about Redis, from readings made by the test.
 #include "app/store_monitor.hpp"
 
 #include "catch.hpp"
@@ -14,7 +14,7 @@ const Instant start = instant_from_us(1'700'000'000'000'000);
 constexpr auto second = std::chrono::seconds(1);
 
 const StoreReading good{.is_ready = true, .has_decided = true, .is_breaker_closed = true};
-/// Connected anew: no decision yet.
+/// Connected again: no decision yet.
 const StoreReading connected{.is_ready = true, .is_breaker_closed = true};
 const StoreReading unreachable{.is_breaker_closed = true, .redis_error = "connection refused"};
 

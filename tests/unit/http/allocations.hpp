@@ -21,7 +21,7 @@ std::size_t allocations_in(Run&& run) {
   return allocation_count - before;
 }
 
-/// Runs `run` with an operator new that throws. What it throws is passed on.
+/// Runs `run` with an operator new that throws, and passes its exception on.
 template <class Run>
 void without_memory(Run&& run) {
   struct Restored {
@@ -31,8 +31,8 @@ void without_memory(Run&& run) {
   run();
 }
 
-/// Runs `run`, whose allocation with this number, from 1, fails. Returns whether there was one.
-/// What it throws is passed on.
+/// Runs `run`, whose allocation with this number, from 1, fails. Returns whether there was one,
+/// and passes an exception on.
 template <class Run>
 bool is_failed_allocation(std::size_t number, Run&& run) {
   struct Restored {

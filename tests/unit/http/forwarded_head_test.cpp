@@ -134,7 +134,7 @@ TEST_CASE("H18: Max-Forwards of OPTIONS is one less") {
   CHECK(line("GET", "3") == "Max-Forwards: 3");
 }
 
-TEST_CASE("P7: TE is said anew if it was said to us") {
+TEST_CASE("P7: TE is sent if the client sent it for this hop") {
   const std::string both = "GET / HTTP/1.1\r\nHost: a\r\nTE: gzip, trailers\r\nConnection: te\r\n";
   CHECK(contains(Forwarded(both + "\r\n").to_upstream(), "TE: trailers\r\nConnection: TE\r\n"));
   CHECK_FALSE(contains(Forwarded("GET / HTTP/1.1\r\nHost: a\r\nTE: trailers\r\n\r\n").to_upstream(),
@@ -165,7 +165,7 @@ TEST_CASE("H2 H6 H15: an answer keeps its lines, loses its hop and gains a Date 
   CHECK_FALSE(chunk);
 }
 
-TEST_CASE("the limits that are told take the place of the upstream's of the same name") {
+TEST_CASE("Weir's limit fields replace the upstream's of the same name") {
   const std::string response =
       "HTTP/1.1 200 OK\r\nDate: d\r\nRATELIMIT: \"up\";r=9\r\nRateLimit-Limit: 9\r\n"
       "X-RateLimit-Limit: 8\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n";

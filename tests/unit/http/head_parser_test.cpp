@@ -101,7 +101,7 @@ TEST_CASE("more fields than a head may have are refused") {
   CHECK_FALSE(request_is_valid(head + "X: y\r\n\r\n"));
 }
 
-TEST_CASE("R10: a head of another version is told apart from a malformed one") {
+TEST_CASE("R10: a head of another version is not the same as a malformed one") {
   const auto status = [](const std::string& head) {
     std::vector<FieldView> fields;
     REQUIRE_FALSE(parse_request_head(head, fields).has_value());
@@ -184,7 +184,7 @@ TEST_CASE("every control character ends a value wherever it stands, HTAB and obs
   }
 }
 
-TEST_CASE("what is no whole head is not parsed") {
+TEST_CASE("an incomplete head is not parsed") {
   std::vector<FieldView> fields;
   for (const char* text : {"", "\r\n", "\r\n\r\n", "GET / HTTP/1.1", "GET / HTTP/1.1\r\n",
                            "GET / HTTP/1.1\r\nHost: a\r\n", "GET / HTTP/1.1\r\n\r\nX: y\r\n\r\n"}) {

@@ -17,7 +17,7 @@ std::string decoded(std::string_view text) {
   return out;
 }
 
-/// What was found, in a few characters: the count, the first and the last value, and a letter for
+/// The result in a few characters: the count, the first and the last value, and a letter for
 /// each flag.
 std::string shown(const Occurrences& found) {
   std::string text = std::to_string(found.count);

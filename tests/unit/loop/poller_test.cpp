@@ -134,7 +134,7 @@ TEST_CASE("a task may close a socket whose event is still to be reported") {
   asio::io_context io;
   std::vector<std::unique_ptr<StreamPair>> pairs;
   std::string log;
-  // Whichever is reported first closes and destroys the other one.
+  // The one that is reported first closes the other one.
   auto close_other = [](std::vector<std::unique_ptr<StreamPair>>& all, std::size_t own,
                         std::string& to) -> Task<> {
     std::array<char, 4> room{};
@@ -335,7 +335,7 @@ TEST_CASE("nothing is known of a socket if there may be more events than a pass 
   CHECK(quiet == 0);
 }
 
-TEST_CASE("a socket is quiet as far as the events of the pass tell") {
+TEST_CASE("a socket is quiet if no event of the pass is about it") {
   asio::io_context io;
   StreamPair asking(io);
   StreamPair idle(io);

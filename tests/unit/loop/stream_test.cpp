@@ -53,7 +53,7 @@ void start_flush_that_waits(asio::io_context& io, Stream& stream, Outcome& outco
   REQUIRE_FALSE(outcome.error);
 }
 
-TEST_CASE("what goes at once is sent at once") {
+TEST_CASE("data that fits is sent at once") {
   asio::io_context io;
   StreamPair pair(io);
   error_code ec = asio::error::fault;

@@ -126,7 +126,7 @@ TEST_CASE("a loop that goes away ends the tasks whose operations it drops") {
   CHECK(log == "t");
 }
 
-TEST_CASE("what a task throws reaches whoever awaits it, at once or after a wait") {
+TEST_CASE("an exception of a task reaches its awaiter, at once or after a wait") {
   asio::io_context io;
   Gate gate;
   std::string log;

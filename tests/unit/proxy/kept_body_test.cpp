@@ -49,7 +49,7 @@ struct Received {
   std::optional<KeptBody> kept;
 };
 
-TEST_CASE("what has not left the head's buffer is there again") {
+TEST_CASE("bytes that have not left the head's buffer are there again") {
   loop::InputBuffer head(64);
   head.append("HEADbody");
   head.consume(4);
@@ -131,7 +131,7 @@ TEST_CASE("a body above the limit is not kept, and its buffer is used from the f
     CHECK(got.read("5") == 16);
     CHECK(got.body.data() == "5");
   }
-  SECTION("what came with the head counts") {
+  SECTION("bytes that came with the head count") {
     Received got("0123456789", 0, 14);
     got.read("abcd");
     CHECK(got.kept->is_whole());

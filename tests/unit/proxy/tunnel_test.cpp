@@ -149,7 +149,7 @@ TEST_CASE("a side that is broken ends both, and not in order") {
   CHECK(t.ended == false);
 }
 
-TEST_CASE("a tunnel through which nothing passes is told so, however long it was busy") {
+TEST_CASE("a tunnel through which nothing passes ends, however long it was busy") {
   Tunnelled t;
   t.start();
   for (int i = 0; i < 5; ++i) {
@@ -166,7 +166,7 @@ TEST_CASE("a tunnel through which nothing passes is told so, however long it was
   CHECK(t.ended == false);
 }
 
-TEST_CASE("a tunnel whose other half has ended is told so, too") {
+TEST_CASE("a tunnel whose other half has ended ends, too") {
   Tunnelled t;
   t.start();
   t.client.far.end_sending();

@@ -154,7 +154,7 @@ TEST_CASE("a server whose checks fail is not chosen at all") {
   CHECK(pool.choose(0) == 0);
 }
 
-TEST_CASE("what changes is told once, and the gauge follows") {
+TEST_CASE("a change is reported once, and the gauge follows") {
   World pool({"192.0.2.1", "192.0.2.2"});
   CHECK(pool.sweep(10).empty());
   pool.put_out(1, 10);
