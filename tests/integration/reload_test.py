@@ -63,6 +63,7 @@ class Answer(ReloadCase):
             with open(pipe, "w", encoding="utf-8") as configuration_file:  # it is being read now
                 weir.send_signal(signal.SIGHUP)
                 configuration_file.write("listen: [{address: '127.0.0.1:0'}]\n"
+                                         "admin: {address: '127.0.0.1:0'}\n"
                                          "routes: [{respond: {status: 200}}]\n")
             for line in weir.stderr:  # the reload finds the pipe without a writer
                 if "the running one stays as it is" in line:

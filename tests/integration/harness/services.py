@@ -1,6 +1,7 @@
 """Ordinary web servers as upstreams: nginx, gunicorn and python3 -m http.server, each on its own port."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -36,9 +37,17 @@ http {{
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port on which nothing listens, for a server that opens it later. It is below the range of which the kernel
+    takes the ports of outgoing connections, so no connection of another test occupies it meanwhile."""
+    lowest = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="ascii").split()[0])
+    candidates = range(10000, lowest) if lowest > 12000 else [0]
+    while True:
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", random.choice(candidates)))
+            except OSError:
+                continue
+            return probe.getsockname()[1]
 
 
 def is_listening(port):

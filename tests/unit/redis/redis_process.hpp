@@ -22,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.hpp"
+
 namespace weir::redis::test {
 
 class RedisProcess {
@@ -71,16 +73,20 @@ class RedisProcess {
     if (!mkdtemp(path.data())) throw std::runtime_error("mkdtemp failed");
     return path;
   }
+  /// Below the usual range of the ports of outgoing connections, so none of them occupies it before
+  /// the server listens.
   static std::uint16_t free_port() {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    bind(fd, reinterpret_cast<sockaddr*>(&address), size);
-    getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-    close(fd);
-    return ntohs(address.sin_port);
+    Random random(random_seed());
+    for (;;) {
+      const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      sockaddr_in address{};
+      address.sin_family = AF_INET;
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      address.sin_port = htons(static_cast<std::uint16_t>(10'000 + random.next() % 20'000));
+      const bool is_free = bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+      close(fd);
+      if (is_free) return ntohs(address.sin_port);
+    }
   }
   std::vector<std::string> command_line() const {
     std::vector<std::string> words{"redis-server",
