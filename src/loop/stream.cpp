@@ -48,9 +48,9 @@ Task<error_code> Stream::accept_tls(std::shared_ptr<const tls::ServerContext> co
   return shake_hands(handshake, std::move(step));
 }
 
-Task<error_code> Stream::connect_tls(std::shared_ptr<const tls::ClientContext> context,
+Task<error_code> Stream::connect_tls(const std::shared_ptr<const tls::ClientContext>& context,
                                      const std::string& host) {
-  channel_ = std::make_unique<tls::Channel>(std::move(context), socket_.native(), host);
+  channel_ = std::make_unique<tls::Channel>(context, socket_.native(), host);
   return shake_hands(nullptr, HandshakeStep([this] { return channel_->handshake(); }));
 }
 

@@ -39,7 +39,7 @@ class Stream final : public Cancellable {
   Task<error_code> accept_tls(std::shared_ptr<const tls::ServerContext> context,
                               Handshake* handshake = nullptr);
   /// Starts TLS as a client of `host`.
-  Task<error_code> connect_tls(std::shared_ptr<const tls::ClientContext> context,
+  Task<error_code> connect_tls(const std::shared_ptr<const tls::ClientContext>& context,
                                const std::string& host);
   /// The reason why TLS failed, for the log; empty if it did not.
   std::string_view last_error() const;
