@@ -4,8 +4,8 @@
 // Each form of the request differs from the plain one by something that some services ignore. A
 // service that answers both with the same status and body, apart from the path of the request in
 // the body, reads both alike; then a limit on the plain form must also hold for the other one.
-// Another status tells them apart. Another body with the same status leaves it open. All but the
-// sending is pure.
+// Another status means that it reads them differently. Another body with the same status leaves it
+// open. All but the sending is pure.
 #pragma once
 
 #include <cstddef>

@@ -23,14 +23,14 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
 }  // namespace
 
 std::string without_echo(std::string body, std::string_view target) {
-  constexpr std::string_view placeholder = "{path}";
+  constexpr std::string_view mark = "{path}";
   std::string spelling(target.substr(0, target.find('?')));
   for (int round = 0; round < 3; ++round) {
     std::string escaped = spelling;
     replace_all(escaped, "/", "\\/");
     if (spelling.size() > 1) {
-      replace_all(body, spelling, placeholder);
-      replace_all(body, escaped, placeholder);
+      replace_all(body, spelling, mark);
+      replace_all(body, escaped, mark);
     }
     spelling = decoded(spelling);
   }

@@ -6,7 +6,7 @@
 
 namespace weir::cli {
 
-/// Replaces the path of `target` in the body by a placeholder, so that the bodies of two spellings
+/// Replaces the path of `target` in the body by a mark, so that the bodies of two spellings
 /// of one path compare as equal: as sent, percent-decoded once or twice, and each with slashes as
 /// JSON escapes them. The path "/" stays, because a slash is rarely an echo.
 std::string without_echo(std::string body, std::string_view target);

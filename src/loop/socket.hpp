@@ -42,9 +42,9 @@ class Socket {
   /// Accepts a connection at a listening socket; it does not block. The error is would_block if
   /// none waits.
   Descriptor accept(sockaddr_storage& peer, error_code& ec);
-  /// A read or a write that others made on the descriptor would have blocked.
+  /// Records that a call on the descriptor, such as one of OpenSSL, would have blocked.
   void exhausted(Direction direction) { polled_.exhausted(direction); }
-  /// Others have read or seen all that had arrived: wait() is for what arrives from now on.
+  /// Records that all data that had arrived was read or seen, so wait() waits for more.
   void emptied() { polled_.emptied(); }
   bool is_ready(Direction direction) const { return polled_.is_ready(direction); }
   bool is_quiet() const { return polled_.is_quiet(); }

@@ -7,7 +7,7 @@ from markdown import CODE_SPAN
 from tree import line_of
 
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
-# A file of the tree, or a placeholder such as NAME in it.
+# A file of the tree; a part of it may stand for any name, such as NAME.
 PATH = re.compile(r"[\w.*-]+(?:/[A-Za-z_.*-][\w.*-]*)+/?|[\w-]+\.(?:hpp|cpp|lua|py|\*)")
 PLACEHOLDER = re.compile(r"[A-Z]{2,}|\*")
 SOURCE_FILE = re.compile(r"\.(?:hpp|cpp|lua|py|md|cmake|\*)$")
