@@ -143,7 +143,7 @@ class AdminServer::Listener {
  public:
   Listener(asio::io_context& io, loop::BoundAddress bound)
       : acceptor(io), endpoint(std::move(bound.endpoint)), file_(std::move(bound.file)) {
-    loop::ListeningSocket& socket = bound.sockets.front();
+    loop::Descriptor& socket = bound.sockets.front();
     sockaddr_storage local{};
     socklen_t size = sizeof local;
     ::getsockname(socket.native(), reinterpret_cast<sockaddr*>(&local), &size);

@@ -43,7 +43,7 @@ struct WorkerDependencies {
 struct ListenerPlan {
   std::uint64_t id = 0;  ///< the same as long as its address is configured
   proxy::ListenerOptions options{};
-  std::optional<loop::ListeningSocket> socket{};  ///< none: the listener is already open
+  std::optional<loop::Descriptor> socket{};  ///< none: the listener is already open
 };
 
 /// The parts of a generation, for one worker.

@@ -88,10 +88,6 @@ inline void spawn(asio::io_context& io, Task<> task) {
   asio::dispatch(io, [start = RootTask::of(std::move(task)).begin()]() mutable { start.resume(); });
 }
 
-inline asio::const_buffer bytes_of(std::string_view text) {
-  return {text.data(), text.size()};
-}
-
 }  // namespace loop
 }  // namespace weir
 

@@ -150,10 +150,6 @@ Result<BoundAddress> listen_on_tcp(const Endpoint& endpoint, std::size_t count,
 
 }  // namespace
 
-ListeningSocket::~ListeningSocket() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 Result<BoundAddress> listen_on(const Endpoint& endpoint, std::size_t count,
                                const IsLeaving& is_leaving) {
   return endpoint.is_unix() ? listen_on_unix(endpoint, count)
@@ -162,7 +158,7 @@ Result<BoundAddress> listen_on(const Endpoint& endpoint, std::size_t count,
 
 Result<void> start_listening(BoundAddress& bound) {
   if (std::exchange(bound.is_listening, true)) return {};
-  for (const ListeningSocket& socket : bound.sockets) {
+  for (const Descriptor& socket : bound.sockets) {
     if (::listen(socket.native(), SOMAXCONN) != 0) return problem_of(bound.endpoint, errno);
   }
   return {};

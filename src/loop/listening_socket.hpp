@@ -10,23 +10,9 @@
 #include "base/endpoint.hpp"
 #include "base/result.hpp"
 #include "base/socket_file.hpp"
+#include "loop/descriptor.hpp"
 
 namespace weir::loop {
-
-/// A bound descriptor that listens, or will; closed when dropped. Non-blocking.
-class ListeningSocket {
- public:
-  explicit ListeningSocket(int descriptor) : descriptor_(descriptor) {}
-  ListeningSocket(ListeningSocket&& other) noexcept
-      : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  ListeningSocket& operator=(ListeningSocket&&) = delete;
-  ~ListeningSocket();
-  int release() { return std::exchange(descriptor_, -1); }
-  int native() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
 
 /// An address with the sockets that listen on it. Its destructor closes them and removes the file
 /// of a unix socket.
@@ -34,7 +20,7 @@ struct BoundAddress {
   Endpoint endpoint{};  ///< as configured, with the port that the system chose for port 0
   Endpoint local{};     ///< the same, with the IP address in place of a name
   SocketFile file{};    ///< none for TCP
-  std::vector<ListeningSocket> sockets{};
+  std::vector<Descriptor> sockets{};  ///< non-blocking; they listen, or will
   bool is_listening = true;  ///< false: the sockets are bound but do not accept connections yet
 };
 

@@ -47,8 +47,8 @@ class Stream final : public Cancellable {
   class Reading;
   /// Awaitable: reads at least one byte of the data that has arrived. The end is asio::error::eof;
   /// a TLS connection that ends without close_notify is connection_aborted. Other tasks run before
-  /// this one continues, unless `at_once`.
-  Reading read(asio::mutable_buffer to, error_code& ec, bool at_once = false);
+  /// this one continues.
+  Reading read(asio::mutable_buffer to, error_code& ec);
   /// Reads without waiting: would_block if nothing has arrived.
   std::size_t try_read(asio::mutable_buffer to, error_code& ec);
 
@@ -101,12 +101,12 @@ class Stream final : public Cancellable {
 
 class Stream::Reading final : private PendingOperation {
  public:
-  Reading(Stream& stream, asio::mutable_buffer to, error_code& ec, bool at_once)
-      : PendingOperation(ec), stream_(stream), to_(to), at_once_(at_once) {}
+  Reading(Stream& stream, asio::mutable_buffer to, error_code& ec)
+      : PendingOperation(ec), stream_(stream), to_(to) {}
 
   bool await_ready() {
     awaited_ = perform();
-    return !awaited_ && at_once_;
+    return false;
   }
   template <class Promise>
   void await_suspend(std::coroutine_handle<Promise> task) {
@@ -130,13 +130,12 @@ class Stream::Reading final : private PendingOperation {
 
   Stream& stream_;
   asio::mutable_buffer to_;
-  bool at_once_;
   std::optional<Direction> awaited_;
   std::size_t read_ = 0;
 };
 
-inline Stream::Reading Stream::read(asio::mutable_buffer to, error_code& ec, bool at_once) {
-  return {*this, to, ec, at_once};
+inline Stream::Reading Stream::read(asio::mutable_buffer to, error_code& ec) {
+  return {*this, to, ec};
 }
 
 }  // namespace weir::loop

@@ -50,10 +50,8 @@ bool is_of_the_connection(const error_code& ec) {
 
 }  // namespace
 
-Listener::Listener(Context& context, loop::ListeningSocket socket, ListenerOptions options)
-    : context_(context),
-      socket_(context.io, loop::Descriptor(socket.release())),
-      options_(std::move(options)) {}
+Listener::Listener(Context& context, loop::Descriptor socket, ListenerOptions options)
+    : context_(context), socket_(context.io, std::move(socket)), options_(std::move(options)) {}
 
 void Listener::start() {
   is_accepting_ = true;

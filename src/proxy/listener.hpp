@@ -19,7 +19,7 @@ inline constexpr std::size_t refusals_at_once = 64;
 /// Accepts connections for one worker until stopped. Used from the worker's thread.
 class Listener {
  public:
-  Listener(Context& context, loop::ListeningSocket socket, ListenerOptions options);
+  Listener(Context& context, loop::Descriptor socket, ListenerOptions options);
   void start();
   /// Applies to connections accepted from now on.
   void use(ListenerOptions options) { options_ = std::move(options); }

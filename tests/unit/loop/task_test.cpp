@@ -192,7 +192,7 @@ TEST_CASE("the error and the result of an operation") {
   };
   spawn(io, read(near, log));
   io.poll();
-  far.write_some(bytes_of("ab"));
+  far.write_some(asio::buffer("ab", 2));
   io.poll();
   CHECK(log == "ab");
   far.close();
