@@ -78,6 +78,9 @@ class PolledSocket {
   /// side has closed.
   void emptied() { is_ready_[index(Direction::read)] = has_hung_up_; }
 
+  /// Data may have arrived whose event has not been reported yet, so a read is tried.
+  void look_again() { is_ready_[index(Direction::read)] = true; }
+
   /// True if nothing had arrived, and the other side had not closed, when the events of this pass
   /// were read. False also if that is not known.
   bool is_quiet() const;

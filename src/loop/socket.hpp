@@ -46,6 +46,8 @@ class Socket {
   void exhausted(Direction direction) { polled_.exhausted(direction); }
   /// Records that all data that had arrived was read or seen, so wait() waits for more.
   void emptied() { polled_.emptied(); }
+  /// Data may have arrived that the loop has not seen yet: the next receive() makes a system call.
+  void look_again() { polled_.look_again(); }
   bool is_ready(Direction direction) const { return polled_.is_ready(direction); }
   bool is_quiet() const { return polled_.is_quiet(); }
   void retry_reader() { polled_.retry_reader(); }

@@ -159,22 +159,30 @@ loop::Task<Failure> Http1Connection::read_head() {
     if (head_size_ != 0) co_return Failure::none;
     // Checked before each wait as well, because a deadline without a read in progress has no
     // effect.
-    if (watchdog.timed_out() || watchdog.aborted()) co_return why_no_head();
+    if (watchdog.aborted() || (watchdog.timed_out() && (!is_late() || ec))) co_return why_no_head();
     // TLS may hold bytes that are not visible on the socket.
     const bool is_idle = input.empty() && !stream.is_secure();
     if (is_idle) co_await stream.socket().wait(loop::Direction::read, ec);
-    if (ec) co_return why_no_head();
+    if (ec && !is_late()) co_return why_no_head();
+    if (ec) stream.socket().look_again();
     if (!input.has_memory()) input.adopt(context().take_head_buffer());
     const auto room = asio::buffer(input.free_begin(), input.free_size());
-    const std::size_t n = is_idle ? stream.try_read(room, ec) : co_await stream.read(room, ec);
+    std::size_t n = is_idle ? stream.try_read(room, ec) : co_await stream.read(room, ec);
+    if (ec == asio::error::operation_aborted && is_late()) n = stream.try_read(room, ec);
     if (is_idle && ec == asio::error::would_block) {
-      ec = {};
       release_input();
       continue;
     }
     if (ec || n == 0) co_return why_no_head();
     input.commit(n);
   }
+}
+
+/// The deadline of an idle connection has passed. If the loop was delayed, a request may have
+/// arrived before the deadline, so the connection is read once more before it is closed.
+bool Http1Connection::is_late() const {
+  const Watchdog& watchdog = client_.watchdog;
+  return watchdog.timed_out() && watchdog.phase() == Phase::idle && !watchdog.aborted();
 }
 
 Failure Http1Connection::why_no_head() const {

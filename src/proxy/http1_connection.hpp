@@ -53,6 +53,7 @@ class Http1Connection {
   void begin_exchange();
   loop::Task<Failure> read_head();
   Failure look_for_head(std::size_t& scanned);
+  bool is_late() const;
   Failure why_no_head() const;
   void release_input();
   std::optional<http::Refusal> inspect_head();

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness.case import Case, configuration
 from harness.client import Truncated, request_bytes
+from harness.services import is_listening
 from harness.upstream import answer
 from harness.waiting import eventually
 from harness.weir import run
@@ -174,17 +175,10 @@ class Draining(Case):
         weir.signal(signal.SIGTERM)
         eventually(lambda: "draining" in weir.stderr, "the server drains")
 
-    def is_refused(self, weir):
-        try:
-            self.connect(weir).close()
-        except ConnectionRefusedError:
-            return True
-        return False
-
     def test_a_request_in_flight_is_answered_and_told_to_close(self):
         weir, client = self.stuck(shutdown_timeout="10m")
         self.drain(weir)
-        eventually(lambda: self.is_refused(weir), "the workers drain")
+        eventually(lambda: not is_listening(weir.address), "the workers drain")
         self.may_answer.set()
         response = client.read()
         self.assertEqual((response.status, response.body), (200, b"late but whole"))
@@ -208,12 +202,7 @@ class Draining(Case):
     def test_new_connections_are_refused_while_it_drains(self):
         weir, client = self.stuck(shutdown_timeout="10m")
         self.drain(weir)
-
-        def is_refused():
-            with socket.socket() as probe:
-                return probe.connect_ex(weir.address) != 0
-
-        eventually(is_refused, "new connections are refused")
+        eventually(lambda: not is_listening(weir.address), "new connections are refused")
         self.may_answer.set()
         self.assertEqual(client.read().status, 200)
 

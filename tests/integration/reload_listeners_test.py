@@ -1,6 +1,5 @@
 """Listeners over reloads: kept, added, removed."""
 
-import socket
 import tempfile
 from pathlib import Path
 
@@ -8,7 +7,7 @@ from harness.case import configuration, scaled
 from harness.checked_load import Load
 from harness.client import Connection, request_bytes
 from harness.reload_case import ReloadCase, copied
-from harness.services import free_port
+from harness.services import free_port, is_listening
 from harness.upstream import answer
 from harness.waiting import eventually
 from harness.weir import host_and_port
@@ -30,11 +29,6 @@ class Listeners(ReloadCase):
         for _ in range(8):  # by every worker
             with self.connect_to(address) as client:
                 self.assertEqual(client.get("/").body, b"fine")
-
-    def is_refused(self, address):
-        family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
-        with socket.socket(family) as probe:
-            return probe.connect_ex(address) != 0
 
     def test_a_port_that_was_picked_is_kept(self):
         self.open("127.0.0.1:0", "127.0.0.1:0")
@@ -63,7 +57,7 @@ class Listeners(ReloadCase):
         idle, silent = self.connect_to(address), self.connect_to(address)
         idle.get("/")
         self.reload(self.listen("127.0.0.1:0"), ["listen"])
-        eventually(lambda: self.is_refused(address), "new connections are refused")
+        eventually(lambda: not is_listening(address), "new connections are refused")
         self.assertIn("info no longer listening on http://%s:%d\n" % address, self.weir.stderr)
         self.assertTrue(idle.is_ended())
         self.assertTrue(silent.is_gone())
@@ -100,7 +94,7 @@ class Listeners(ReloadCase):
         problem, = self.reload_fails(self.listen("%s:%d" % free, f"127.0.0.1:{taken}"))
         self.assertEqual(problem["path"], "listen[1].address")
         self.assertIn("in use", problem["message"])
-        self.assertTrue(self.is_refused(free))
+        self.assertFalse(is_listening(free))
         self.assert_served(self.weir.address)
 
     def test_one_address_takes_the_place_of_another_of_the_same_port(self):

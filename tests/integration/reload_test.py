@@ -12,7 +12,7 @@ from harness.case import configuration, limited
 from harness.client import request_bytes
 from harness.exposition import labelled
 from harness.reload_case import ADMIN, ReloadCase, copied
-from harness.services import free_port
+from harness.services import free_port, is_listening
 from harness.upstream import answer
 from harness.waiting import eventually
 from harness.weir import binary
@@ -330,22 +330,15 @@ class Applied(ReloadCase):
             self.assertEqual(admin.get("/healthz").status, 200)
             self.weir.admin_address = ("127.0.0.1", second)
             self.assertEqual(self.reloads(), 1)
-            eventually(lambda: not self.is_open(first), "nobody listens there any more")
+            eventually(lambda: not is_listening(first), "nobody listens there any more")
         self.weir.write(fixed("x", admin="off"))
         self.assertEqual(self.post().status, 200)
-        eventually(lambda: not self.is_open(second), "nobody listens there any more")
+        eventually(lambda: not is_listening(second), "nobody listens there any more")
         self.weir.write(fixed("x", admin={"address": f"127.0.0.1:{first}"}))
         self.weir.signal(signal.SIGHUP)
-        eventually(lambda: self.is_open(first), "it is back")
+        eventually(lambda: is_listening(first), "it is back")
         self.weir.admin_address = ("127.0.0.1", first)
         self.await_reloads(3)
-
-    def is_open(self, port):
-        try:
-            self.connect_to(("127.0.0.1", port)).close()
-        except ConnectionRefusedError:
-            return False
-        return True
 
     def test_an_admin_address_in_use_is_a_problem(self):
         self.serve(fixed("old"))

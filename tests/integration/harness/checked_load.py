@@ -2,12 +2,15 @@
 
 import hashlib
 import threading
+import time
+import traceback
 
 from .client import request_bytes
 from .message import Truncated
 from .payload import payload
 from .waiting import eventually
 
+GRACE = 1  # seconds for which an idle connection of a removed listener stays open
 UPGRADE = {"Connection": "Upgrade", "Upgrade": "websocket"}
 SWITCH = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
 
@@ -55,7 +58,9 @@ class Load:
                 self.rounds[name] += 1
             turns.close()
         except (AssertionError, OSError, Truncated, StopIteration) as fault:
-            self.faults.append((name, self.rounds[name], repr(fault)))
+            where = traceback.extract_tb(fault.__traceback__)
+            lines = [f"{frame.name}:{frame.lineno}" for frame in where[1:]]
+            self.faults.append((name, self.rounds[name], repr(fault), lines))
 
     def await_rounds(self, count):
         """Each thread has done so many more."""
@@ -120,25 +125,37 @@ class Load:
 
     def comes_and_goes(self, name):
         """On a listener that is there at times. Once it has answered on a connection, it answers every request until it
-        announces the end."""
+        announces the end, unless the next request takes longer than the grace period."""
         for turn in range(1 << 30):
+            target = f"/{name}/{turn}"
             try:
                 client = self.connect()
-            except ConnectionRefusedError:
+            except (ConnectionRefusedError, ConnectionResetError):  # reset: closed before connect() returned
                 yield
                 continue
             with client:
                 try:
-                    response = client.get(f"/{name}/{turn}")
+                    response = client.get(target)
                 except (OSError, Truncated):
                     yield  # closed before it was accepted
                     continue
+                answered = time.monotonic()
                 while not response.fields.has_token("Connection", "close"):
-                    self._check(response, f"/{name}/{turn}")
+                    self._check(response, target)
                     yield
-                    response = client.get(f"/{name}/{turn}")
-                self._check(response, f"/{name}/{turn}")
-                self.ends[name] = self.ends.get(name, 0) + 1
+                    sent = None
+                    try:
+                        client.send(request_bytes("GET", target))
+                        sent = time.monotonic()
+                        response = client.read()
+                    except (OSError, Truncated):
+                        if (sent or time.monotonic()) - answered < GRACE:
+                            raise
+                        break
+                    answered = time.monotonic()
+                else:
+                    self._check(response, target)
+                    self.ends[name] = self.ends.get(name, 0) + 1
             yield
 
     def _get(self, client, target):

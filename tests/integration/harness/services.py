@@ -50,9 +50,13 @@ def free_port():
             return probe.getsockname()[1]
 
 
-def is_listening(port):
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+def is_listening(address):
+    """Whether a connection can be opened to a host and port, a port of this host, or the path of a unix socket. A
+    listener that is being closed may also reset a connection before connect() returns."""
+    if isinstance(address, int):
+        address = ("127.0.0.1", address)
+    with socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET) as probe:
+        return probe.connect_ex(address) == 0
 
 
 class FileServer:

@@ -1,0 +1,141 @@
+// How long a connection of HTTP/1 is kept, and what it answers at its end.
+#include "proxy/http1_connection.hpp"
+
+#include <csignal>
+
+#include "catch.hpp"
+#include "unit/proxy/scripted_client.hpp"
+#include "unit/proxy/world.hpp"
+#include "unit/store/fake_store.hpp"
+#include "unit/tls/made_certificate.hpp"
+
+namespace weir::proxy::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+/// Begins connections to a world without a route, which answers 404.
+class Server {
+ public:
+  Server() : world({}, store) {
+    std::signal(SIGPIPE, SIG_IGN);  // as in the server: OpenSSL writes without MSG_NOSIGNAL
+  }
+  ~Server() {
+    world.context.abort();
+    world.run_until([this] { return listener.count == 0; });
+  }
+
+  /// Returns the client's end of a new connection.
+  loop::Descriptor connect(const ListenerOptions& options) {
+    const auto ends = socket_pair();
+    Http1Connection::start(world.context, listener, loop::Descriptor(ends[0]),
+                           IpAddress::v4({192, 0, 2, 1}), options);
+    world.poll();
+    return loop::Descriptor(ends[1]);
+  }
+  /// Time passes, but the loop does not run: it is delayed.
+  void pass_without_loop(Duration duration) {
+    for (Duration passed{0}; passed < duration; passed += 100ms)
+      world.context.tick();
+  }
+
+  store::test::FakeStore store;
+  World world;
+  ListenerConnections listener;
+};
+
+bool is_answer(const std::string& text) {
+  return text.starts_with("HTTP/1.1 404 ");
+}
+
+bool announces_end(const std::string& text) {
+  return text.find("Connection: close\r\n") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("An idle connection is closed at its deadline") {
+  Server server;
+  FarEnd far(server.connect({}).release());
+  server.world.tick(74s);
+  far.send(get);
+  server.world.poll();
+  CHECK(is_answer(far.receive()));
+  server.world.tick(74s);
+  CHECK_FALSE(far.has_ended());
+  server.world.tick(2s);
+  CHECK(far.has_ended());
+}
+
+TEST_CASE("A request that arrived before the deadline is answered by a loop that was delayed") {
+  Server server;
+  FarEnd far(server.connect({}).release());
+  SECTION("the first request") {}
+  SECTION("a later one") {
+    far.send(get);
+    server.world.poll();
+    CHECK(is_answer(far.receive()));
+  }
+  SECTION("the connection is drained") {
+    server.world.context.draining = true;
+    server.world.context.connections.front()->drain();
+  }
+  const bool is_drained = server.world.context.draining;
+  far.send(get);
+  server.pass_without_loop(77s);
+  server.world.poll();
+  const std::string answer = far.receive();
+  CHECK(is_answer(answer));
+  CHECK(announces_end(answer) == is_drained);
+  CHECK(far.has_ended() == is_drained);
+}
+
+TEST_CASE("An idle TLS connection is read once more at its deadline as well") {
+  Server server;
+  const tls::test::MadeCertificate certificate{"one.test"};
+  loop::Stream client(
+      server.world.io,
+      server.connect({.proxy_protocol = false,
+                      .tls = tls::ServerContext::load({certificate.files()}).value()}));
+  std::optional<error_code> connected;
+  loop::spawn(server.world.io,
+              note_result(client.connect_tls(
+                              tls::ClientContext::load({.ca = certificate.files().certificate,
+                                                        .own = {},
+                                                        .server_name = {},
+                                                        .verify = true})
+                                  .value(),
+                              "one.test"),
+                          connected));
+  server.world.run_until([&] { return connected.has_value(); });
+  REQUIRE_FALSE(*connected);
+  server.world.poll();
+  error_code ec;
+  std::string answer(1000, '\0');
+  SECTION("a request has arrived") {
+    client.try_write(get, ec);
+    server.pass_without_loop(77s);
+    server.world.poll();
+    answer.resize(client.try_read(asio::buffer(answer), ec));
+    CHECK(is_answer(answer));
+  }
+  SECTION("nothing has arrived") {
+    server.world.tick(77s);
+    client.try_read(asio::buffer(answer), ec);
+    CHECK(ec == asio::error::eof);
+  }
+}
+
+TEST_CASE("Half a head that arrived in time is not the reason to wait longer") {
+  Server server;
+  FarEnd far(server.connect({}).release());
+  far.send("GET / HT");
+  server.world.tick(9s);
+  CHECK_FALSE(far.has_ended());
+  server.world.tick(2s);
+  CHECK(far.receive().starts_with("HTTP/1.1 408 "));
+}
+
+}  // namespace weir::proxy::test
