@@ -146,10 +146,10 @@ Refusal why_refused(std::string_view head, std::span<const FieldView> fields) {
 HeadFault fault_of_large_head(std::string_view begin) {
   if (begin.find("\r\n") != std::string_view::npos) return HeadFault::too_large;
   const auto* const method_end = std::find_if_not(begin.begin(), begin.end(), is_token_character);
-  if (method_end == begin.end()) return HeadFault::method_too_long;
+  if (method_end == begin.end()) return HeadFault::long_method;
   if (method_end == begin.begin() || *method_end != ' ') return HeadFault::malformed;
   const bool target_has_ended = std::find(method_end + 1, begin.end(), ' ') != begin.end();
-  return target_has_ended ? HeadFault::malformed : HeadFault::target_too_long;
+  return target_has_ended ? HeadFault::malformed : HeadFault::long_target;
 }
 
 bool move_space_behind_colons(std::span<char> head) {

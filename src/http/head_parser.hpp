@@ -52,7 +52,7 @@ struct StatusLine {
 Refusal why_refused(std::string_view head, std::span<const FieldView> fields);
 
 /// The fault of a head that is longer than allowed.
-enum class HeadFault : std::uint8_t { malformed, too_large, target_too_long, method_too_long };
+enum class HeadFault : std::uint8_t { malformed, too_large, long_target, long_method };
 
 /// Returns why a head that does not end within `begin`, its first bytes, is refused, depending on
 /// the part that is too long. RFC 9112 section 3: a method longer than any that is implemented is

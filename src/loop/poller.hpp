@@ -41,7 +41,7 @@ class PendingOperation : public boost::intrusive::list_base_hook<
   PendingOperation& operator=(const PendingOperation&) = delete;
 
  protected:
-  ~PendingOperation() = default;
+  virtual ~PendingOperation() = default;
   /// Tries again, because the socket is ready. Returns what to wait for, or nothing if the
   /// operation is complete.
   virtual std::optional<Direction> perform() = 0;

@@ -44,9 +44,9 @@ Failure failure_of(http::HeadFault fault) {
       return Failure::head_malformed;
     case http::HeadFault::too_large:
       return Failure::head_too_large;
-    case http::HeadFault::target_too_long:
+    case http::HeadFault::long_target:
       return Failure::target_too_long;
-    case http::HeadFault::method_too_long:
+    case http::HeadFault::long_method:
       return Failure::method_too_long;
   }
   return Failure::head_malformed;

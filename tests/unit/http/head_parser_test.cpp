@@ -123,11 +123,11 @@ TEST_CASE("R4: the part of a head that is too large names the answer") {
     HeadFault fault;
   };
   for (const Row& row :
-       {Row{"MMMM", HeadFault::method_too_long}, Row{"GET /aaaa", HeadFault::target_too_long},
-        Row{"GET ", HeadFault::target_too_long}, Row{"GET / HTTP", HeadFault::malformed},
+       {Row{"MMMM", HeadFault::long_method}, Row{"GET /aaaa", HeadFault::long_target},
+        Row{"GET ", HeadFault::long_target}, Row{"GET / HTTP", HeadFault::malformed},
         Row{"GET  ", HeadFault::malformed}, Row{"{}{}", HeadFault::malformed},
         Row{" GET", HeadFault::malformed}, Row{"MM\x01MM", HeadFault::malformed},
-        Row{"", HeadFault::method_too_long}, Row{"GET / HTTP/1.1\r\nX: aaaa", HeadFault::too_large},
+        Row{"", HeadFault::long_method}, Row{"GET / HTTP/1.1\r\nX: aaaa", HeadFault::too_large},
         Row{"{\r\n", HeadFault::too_large}}) {
     CAPTURE(row.begin);
     CHECK(fault_of_large_head(row.begin) == row.fault);

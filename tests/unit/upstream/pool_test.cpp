@@ -87,7 +87,7 @@ struct World {
 
 /// An established connection to any address; the test keeps the other end open.
 struct Pair {
-  std::unique_ptr<Connection> connect(asio::io_context& io, PooledServer& server) {
+  std::unique_ptr<Connection> connect(asio::io_context&, PooledServer& server) {
     int ends[2];
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
     auto connection = server.make();
