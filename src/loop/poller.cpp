@@ -12,6 +12,10 @@ namespace {
 constexpr std::uint32_t hang_up_events = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 constexpr std::uint32_t usual_events = EPOLLIN | EPOLLRDHUP | EPOLLET;
 
+constexpr std::size_t index(Priority priority) {
+  return static_cast<std::size_t>(priority);
+}
+
 }  // namespace
 
 void PolledSocket::start(int descriptor, Direction role, Direction awaited,
@@ -48,23 +52,22 @@ void PolledSocket::note(std::uint32_t events) {
   has_hung_up_ |= has_hung_up;
   if (has_hung_up || (events & EPOLLIN) != 0) is_ready_[index(Direction::read)] = true;
   if (has_hung_up || (events & EPOLLOUT) != 0) is_ready_[index(Direction::write)] = true;
+  for (PendingOperation* const operation : waiting_) {
+    if (operation != nullptr && is_ready(operation->awaits_)) poller_.queue(*operation);
+  }
 }
 
 /// More events than one call returns may be due: then nothing is known about the others.
 bool PolledSocket::is_quiet() const {
   return events_ != 0 && !is_ready(Direction::read) && poller_.is_reporting_ &&
-         poller_.event_count_ < static_cast<int>(poller_.events_.size());
-}
-
-PendingOperation* PolledSocket::ready_operation(Direction role) const {
-  PendingOperation* const operation = waiting_[index(role)];
-  return operation != nullptr && is_ready(operation->awaits_) ? operation : nullptr;
+         poller_.has_all_events_;
 }
 
 /// The operation does not wait any more.
 void PolledSocket::detach(PendingOperation& operation) {
   waiting_[index(operation.role_)] = nullptr;
   operation.socket_ = nullptr;
+  operation.is_queued_ = false;
   operation.unlink();
 }
 
@@ -80,8 +83,8 @@ void PolledSocket::resume_later(PendingOperation& operation, Suspended task) {
 
 void PolledSocket::retry_reader() {
   PendingOperation* const reader = waiting_[index(Direction::read)];
-  if (reader == nullptr || reader->is_retried_) return;
-  reader->is_retried_ = true;
+  if (reader == nullptr || reader->is_queued_) return;
+  reader->is_queued_ = true;
   reader->unlink();
   poller_.resume_later(*reader);
 }
@@ -90,7 +93,6 @@ void PolledSocket::cancel() {
   for (PendingOperation* const operation : waiting_) {
     if (operation == nullptr) continue;
     detach(*operation);
-    operation->is_retried_ = false;
     fail(*operation, asio::error::operation_aborted);
   }
   poller_.arm();
@@ -98,7 +100,6 @@ void PolledSocket::cancel() {
 
 void PolledSocket::forget(bool is_shared) {
   cancel();
-  if (events_ != 0) poller_.drop_events_of(*this);
   if (events_ != 0 && is_shared && !poller_.is_shut_down_)
     ::epoll_ctl(poller_.epoll_.native_handle(), EPOLL_CTL_DEL, descriptor_, nullptr);
   events_ = 0;
@@ -117,7 +118,7 @@ Poller::Poller(asio::execution_context& io)
 /// something else.
 void Poller::shutdown() {
   is_shut_down_ = true;
-  for (Operations* const all : {&operations_, &ended_}) {
+  for (Operations* const all : {&operations_, &ready_[0], &ready_[1], &ended_}) {
     while (!all->empty()) {
       PendingOperation& operation = all->front();
       if (operation.socket_ != nullptr) {
@@ -132,14 +133,6 @@ void Poller::shutdown() {
   epoll_.close(ec);
 }
 
-/// A task that is resumed may close a socket whose event is still to be reported.
-void Poller::drop_events_of(const PolledSocket& socket) {
-  for (int i = 0; i < event_count_; ++i) {
-    epoll_event& event = events_[static_cast<std::size_t>(i)];
-    if (event.data.ptr == &socket) event.data.ptr = nullptr;
-  }
-}
-
 /// The loop has work while an operation waits, and no longer.
 void Poller::arm() {
   if (is_reporting_ || is_shut_down_) return;
@@ -148,14 +141,24 @@ void Poller::arm() {
     if (operations_.empty()) epoll_.cancel(ec);
     return;
   }
+  if (!ready_[index(Priority::normal)].empty()) {
+    if (!std::exchange(is_posted_, true)) asio::post(io_, pass_handler_([this] { dispatch(); }));
+    return;
+  }
   if (operations_.empty()) return;
   is_armed_ = true;
   epoll_.async_wait(asio::posix::descriptor_base::wait_read,
                     wait_handler_([this](const error_code& ec) {
                       is_armed_ = false;
-                      if (!ec) dispatch();
+                      if (!ec) return dispatch();
                       arm();
                     }));
+}
+
+void Poller::queue(PendingOperation& operation) {
+  if (std::exchange(operation.is_queued_, true)) return;
+  operation.unlink();
+  ready_[index(operation.socket_->priority_)].push_back(operation);
 }
 
 void Poller::resume_later(PendingOperation& operation) {
@@ -170,12 +173,11 @@ void Poller::resume_ended() {
   now.swap(ended_);
   while (!now.empty()) {
     PendingOperation& operation = now.front();
-    now.pop_front();
-    if (std::exchange(operation.is_retried_, false)) {
-      operations_.push_back(operation);
+    if (operation.socket_ != nullptr) {  // it tries again
       advance(operation);
       continue;
     }
+    now.pop_front();
     Suspended task = std::move(operation.task_);
     task.resume();
   }
@@ -183,34 +185,42 @@ void Poller::resume_ended() {
 }
 
 void Poller::dispatch() {
-  event_count_ =
-      ::epoll_wait(epoll_.native_handle(), events_.data(), static_cast<int>(events_.size()), 0);
+  is_posted_ = false;
+  read_events();
   is_reporting_ = true;
-  for (int i = 0; i < event_count_; ++i) {
+  perform_ready();
+  is_reporting_ = false;
+  arm();
+}
+
+/// Reader and writer of a socket may both wait for data (TLS), so both are queued before one of
+/// them reads.
+void Poller::read_events() {
+  const int count =
+      ::epoll_wait(epoll_.native_handle(), events_.data(), static_cast<int>(events_.size()), 0);
+  has_all_events_ = count < static_cast<int>(events_.size());
+  for (int i = 0; i < count; ++i) {
     const epoll_event& event = events_[static_cast<std::size_t>(i)];
     static_cast<PolledSocket*>(event.data.ptr)->note(event.events);
   }
-  for (int i = 0; i < event_count_; ++i)
-    report(events_[static_cast<std::size_t>(i)]);
-  event_count_ = 0;
-  is_reporting_ = false;
 }
 
-/// Reader and writer may both wait for data (TLS), so what each finds is decided before one of them
-/// reads. A task that was resumed may have closed the socket (drop_events_of()).
-void Poller::report(const epoll_event& event) {
-  if (event.data.ptr == nullptr) return;
-  auto& socket = *static_cast<PolledSocket*>(event.data.ptr);
-  PendingOperation* const reader = socket.ready_operation(Direction::read);
-  PendingOperation* const writer = socket.ready_operation(Direction::write);
-  if (reader != nullptr) advance(*reader);
-  const bool still_waits = event.data.ptr != nullptr && writer != nullptr &&
-                           socket.waiting_[PolledSocket::index(Direction::write)] == writer;
-  if (still_waits) advance(*writer);
+/// What has begun is finished before more is begun: then fewer requests are in progress at a time,
+/// and their connections stay in the caches.
+void Poller::perform_ready() {
+  Operations& high = ready_[index(Priority::high)];
+  while (!high.empty())
+    advance(high.front());
+  Operations& normal = ready_[index(Priority::normal)];
+  for (std::size_t i = 0; i < normal_at_once && !normal.empty(); ++i)
+    advance(normal.front());
 }
 
 void Poller::advance(PendingOperation& operation) {
   PolledSocket& socket = *operation.socket_;
+  operation.is_queued_ = false;
+  operation.unlink();
+  operations_.push_back(operation);
   try {
     if (const auto awaited = operation.perform()) {
       operation.awaits_ = *awaited;

@@ -32,6 +32,10 @@ class PolledSocket;
 
 enum class Direction : std::uint8_t { read, write };
 
+/// Of sockets that are ready in the same pass, those of high priority are served first. Of the
+/// others, a pass serves a bounded number.
+enum class Priority : std::uint8_t { high, normal };
+
 /// A read or a write that waits until its socket is ready. Its task is resumed when it is complete.
 class PendingOperation : public boost::intrusive::list_base_hook<
                              boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
@@ -60,7 +64,7 @@ class PendingOperation : public boost::intrusive::list_base_hook<
   PolledSocket* socket_ = nullptr;  ///< while it waits there
   Direction role_ = Direction::read;
   Direction awaits_ = Direction::read;
-  bool is_retried_ = false;  ///< performs again in the next pass, without an event
+  bool is_queued_ = false;  ///< is to be performed again: its socket is ready, or may be
 };
 
 /// A socket as the poller sees it. It stays in place while it is registered.
@@ -69,6 +73,8 @@ class PolledSocket {
   explicit PolledSocket(Poller& poller) : poller_(poller) {}
   PolledSocket(const PolledSocket&) = delete;
   PolledSocket& operator=(const PolledSocket&) = delete;
+
+  void set_priority(Priority priority) { priority_ = priority; }
 
   /// False: a read or a write would block, and an event will report when that changes.
   bool is_ready(Direction direction) const { return is_ready_[index(direction)]; }
@@ -105,7 +111,6 @@ class PolledSocket {
   static std::size_t index(Direction direction) { return static_cast<std::size_t>(direction); }
   error_code register_for(Direction awaited);
   void note(std::uint32_t events);
-  PendingOperation* ready_operation(Direction role) const;
   void detach(PendingOperation& operation);
   void fail(PendingOperation& operation, const error_code& ec);
 
@@ -115,6 +120,7 @@ class PolledSocket {
   std::uint32_t events_ = 0;                    ///< registered for; 0: not registered
   std::array<bool, 2> is_ready_{{true, true}};  ///< or not known
   bool has_hung_up_ = false;                    ///< an event has reported the end or an error
+  Priority priority_ = Priority::normal;
 };
 
 class Poller : public asio::execution_context::service {
@@ -124,30 +130,39 @@ class Poller : public asio::execution_context::service {
 
   explicit Poller(asio::execution_context& io);
 
+  /// Events read in a pass of the loop, at most.
+  static constexpr std::size_t events_at_once = 1024;
+  /// Operations of normal priority that a pass performs, at most.
+  static constexpr std::size_t normal_at_once = 32;
+
  private:
   friend PolledSocket;
   using Operations =
       boost::intrusive::list<PendingOperation, boost::intrusive::constant_time_size<false>>;
 
   void shutdown() override;
-  void drop_events_of(const PolledSocket& socket);
   void arm();
+  void queue(PendingOperation& operation);
   void resume_later(PendingOperation& operation);
   void resume_ended();
   void dispatch();
-  void report(const epoll_event& event);
+  void read_events();
+  void perform_ready();
   void advance(PendingOperation& operation);
 
   asio::io_context& io_;
   asio::posix::basic_stream_descriptor<Executor> epoll_;
-  // Both lists end their tasks with the loop.
-  Operations operations_;  ///< all that wait
-  Operations ended_;       ///< their tasks are resumed in the next pass
+  // These lists end their tasks with the loop.
+  Operations operations_;            ///< wait for an event
+  std::array<Operations, 2> ready_;  ///< by priority: are performed in this pass or the next ones
+  Operations ended_;                 ///< their tasks are resumed in the next pass
   HandlerMemory wait_handler_;
+  HandlerMemory pass_handler_;
   HandlerMemory resume_handler_;
-  std::array<epoll_event, 64> events_{};
-  int event_count_ = 0;  ///< of the batch that is being reported
+  std::array<epoll_event, events_at_once> events_{};
+  bool has_all_events_ = false;  ///< no event was due that the pass has not read
   bool is_armed_ = false;
+  bool is_posted_ = false;  ///< the next pass
   bool is_reporting_ = false;
   bool is_shut_down_ = false;
 };

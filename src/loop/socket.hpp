@@ -35,6 +35,8 @@ class Socket {
   void close();
   void cancel() { polled_.cancel(); }
 
+  void set_priority(Priority priority) { polled_.set_priority(priority); }
+
   /// Reads what has arrived. The error is would_block if that is nothing, or eof at the end.
   std::size_t receive(asio::mutable_buffer to, error_code& ec);
   /// Sends what fits. The error is would_block if that is nothing.

@@ -16,7 +16,10 @@ class PooledServer;
 
 /// Belongs to its holder and is closed when dropped. Not thread-safe.
 struct Connection {
-  Connection(asio::io_context& io, PooledServer& to) : server(to), stream(io) {}
+  /// Responses are relayed before new requests are read.
+  Connection(asio::io_context& io, PooledServer& to) : server(to), stream(io) {
+    stream.socket().set_priority(loop::Priority::high);
+  }
 
   PooledServer& server;
   loop::DescriptorBudget::Share descriptor;  ///< from connect() on, until the stream is closed
