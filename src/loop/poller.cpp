@@ -171,6 +171,7 @@ void Poller::resume_later(PendingOperation& operation) {
 void Poller::resume_ended() {
   Operations now;
   now.swap(ended_);
+  begin_pass();
   while (!now.empty()) {
     PendingOperation& operation = now.front();
     if (operation.socket_ != nullptr) {  // it tries again
@@ -181,15 +182,22 @@ void Poller::resume_ended() {
     Suspended task = std::move(operation.task_);
     task.resume();
   }
+  is_in_pass_ = false;
   arm();
+}
+
+void Poller::begin_pass() {
+  ++pass_;
+  is_in_pass_ = true;
 }
 
 void Poller::dispatch() {
   is_posted_ = false;
+  begin_pass();
   read_events();
   is_reporting_ = true;
   perform_ready();
-  is_reporting_ = false;
+  is_reporting_ = is_in_pass_ = false;
   arm();
 }
 

@@ -130,6 +130,10 @@ class Poller : public asio::execution_context::service {
 
   explicit Poller(asio::execution_context& io);
 
+  /// The number of the pass that resumes tasks at the moment; 0: none does, but a timer or another
+  /// function of the loop may run.
+  std::uint64_t pass() const { return is_in_pass_ ? pass_ : 0; }
+
   /// Events read in a pass of the loop, at most.
   static constexpr std::size_t events_at_once = 1024;
   /// Operations of normal priority that a pass performs, at most.
@@ -146,6 +150,7 @@ class Poller : public asio::execution_context::service {
   void resume_later(PendingOperation& operation);
   void resume_ended();
   void dispatch();
+  void begin_pass();
   void read_events();
   void perform_ready();
   void advance(PendingOperation& operation);
@@ -160,6 +165,8 @@ class Poller : public asio::execution_context::service {
   HandlerMemory pass_handler_;
   HandlerMemory resume_handler_;
   std::array<epoll_event, events_at_once> events_{};
+  std::uint64_t pass_ = 0;
+  bool is_in_pass_ = false;
   bool has_all_events_ = false;  ///< no event was due that the pass has not read
   bool is_armed_ = false;
   bool is_posted_ = false;  ///< the next pass

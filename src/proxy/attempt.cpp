@@ -197,7 +197,7 @@ loop::Task<Failure> Attempt::read_head(std::size_t& size) {
 Failure Attempt::take_head(std::size_t size, Response& response) {
   loop::InputBuffer& input = connection_->input;
   auto& fields = connection_->fields;
-  scope_.record.upstream_took = scope_.context.clock.now() - scope_.record.begun_at;
+  scope_.record.upstream_took = scope_.context.pass_clock.now() - scope_.record.begun_at;
   auto line = http::parse_response_head(input.data().substr(0, size), fields);
   if (!line && http::move_space_behind_colons(input.writable(size)))
     line = http::parse_response_head(input.data().substr(0, size), fields);
@@ -280,7 +280,7 @@ loop::Task<Failure> Attempt::open_tunnel(const http::ResponseHead& head) {
       !offer.empty() && head.connection.upgrade && http::takes_offer(head.fields, offer);
   if (!was_offered || watchdog_.aborted()) co_return Failure::upstream_invalid;
   connection_->reusable = false;
-  scope_.count.count(head.line.status, scope_.context.clock.now());
+  scope_.count.count(head.line.status, scope_.context.pass_clock.now());
   const error_code ec = co_await responder_.switch_protocols(
       {.head = head, .limit_fields = scope_.limit_fields, .date = {}});
   if (ec) co_return Failure::downstream_gone;

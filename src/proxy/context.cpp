@@ -34,6 +34,7 @@ std::string_view DateText::at(Instant now) {
 
 Context::Context(const ContextDependencies& dependencies, std::uint64_t seed)
     : ContextDependencies(dependencies),
+      pass_clock(io, clock),
       random(seed),
       turns(io),
       handshakes(io, 0, counters.handshakes, [this] { warn(std::string(too_many_handshakes)); }) {

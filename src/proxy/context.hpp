@@ -19,6 +19,7 @@
 #include "loop/handshakes.hpp"
 #include "loop/input_buffer.hpp"
 #include "loop/io.hpp"
+#include "loop/pass_clock.hpp"
 #include "loop/turns.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/request_rules.hpp"
@@ -69,6 +70,7 @@ struct Context : ContextDependencies {
   std::unique_ptr<Generation> generation;  ///< the running one; set before the first connection
   std::vector<std::unique_ptr<Generation>> retired;  ///< until their last exchange has ended
   DeadlineWheel wheel;
+  loop::PassClock pass_clock;
   DateText date;
   std::string output;  ///< scratch: built here and sent before anything suspends
   std::string fields;  ///< scratch: field lines of an answer of our own

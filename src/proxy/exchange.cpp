@@ -52,7 +52,7 @@ void Exchange::begin(const ClientSide& client) {
   routes_.clear();
   decision_.clear();
   forwarded_ = {};
-  started_at_ = context_.clock.now();
+  started_at_ = context_.pass_clock.now();
   unsent_status_ = 0;
   count_.begin(*generation_->counters->routes.back(), started_at_);
 }
@@ -94,7 +94,7 @@ void Exchange::take_route() {
 bool Exchange::decide() {
   decided_at_ = started_at_;
   if (routes_.evidence().empty()) return true;
-  asked_at_ = context_.clock.now();
+  asked_at_ = context_.pass_clock.read();
   const limiter::Verdict* const verdict =
       generation_->limiter->decide(evaluation_, routes_.evidence(), store_answer_, asked_at_);
   if (verdict != nullptr) conclude(*verdict);
@@ -117,7 +117,7 @@ void Exchange::conclude(const limiter::Verdict& verdict) {
     routes_.choose(settings(), *verdict.route);
     take_route();
   }
-  decided_at_ = context_.clock.now();
+  decided_at_ = context_.pass_clock.read();
   decision_.took = decided_at_ - asked_at_;
   context_.counters.decision_duration[static_cast<std::size_t>(verdict.decider)].observe(
       decision_.took);
@@ -157,7 +157,7 @@ loop::Task<> Exchange::answer_undecided() {
 loop::Task<> Exchange::answer_denied() {
   const std::uint64_t random = decision_.retry_after ? context_.random.next() : 0;
   return client_.responder->answer(denial_answer(decision_, settings().response_fields,
-                                                 context_.clock.now(), random, context_.fields,
+                                                 context_.pass_clock.now(), random, context_.fields,
                                                  context_.body));
 }
 
@@ -181,7 +181,7 @@ std::optional<OwnAnswer> Exchange::own_answer() {
 }
 
 ForwardingScope Exchange::forwarding_scope() {
-  forwarded_.begun_at = decision_.delay > Duration{0} ? context_.clock.now() : decided_at_;
+  forwarded_.begun_at = decision_.delay > Duration{0} ? context_.pass_clock.now() : decided_at_;
   const std::size_t upstream = *routes_.route()->upstream;
   return {.context = context_,
           .generation = *generation_,
@@ -208,7 +208,7 @@ int Exchange::status() const {
 }
 
 void Exchange::finish() {
-  const Instant now = context_.clock.now();
+  const Instant now = context_.pass_clock.now();
   count_.count(status(), now);
   grant_.settle(now);
   log::AccessLog& log = *generation_->access_log;

@@ -62,7 +62,7 @@ loop::Task<> Http1Responder::answer(OwnAnswer answer) {
   status_ = answer.status;
   Context& context = connection_.context;
   append_own_answer(scratch(), answer, hop(answer.limit_fields),
-                    context.date.at(context.clock.now()), !asks_for_head());
+                    context.date.at(context.pass_clock.now()), !asks_for_head());
   error_code ec;
   if (send(ec)) ec = co_await flush();
   if (ec) keep_alive_ = false;
