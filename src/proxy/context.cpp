@@ -4,8 +4,8 @@
 
 #include "http/ratelimit_fields.hpp"
 #include "loop/ticks.hpp"
-#include "proxy/exchange.hpp"
 #include "proxy/http1_connection.hpp"
+#include "proxy/http1_exchange.hpp"
 
 namespace weir::proxy {
 
@@ -75,14 +75,14 @@ void Context::close_idle_of(std::uint64_t client) {
     pool->close_idle_of(client);
 }
 
-std::unique_ptr<Exchange> Context::take_exchange() {
-  if (spare_exchanges_.empty()) return std::make_unique<Exchange>(*this);
+std::unique_ptr<Http1Exchange> Context::take_exchange() {
+  if (spare_exchanges_.empty()) return std::make_unique<Http1Exchange>(*this);
   auto exchange = std::move(spare_exchanges_.back());
   spare_exchanges_.pop_back();
   return exchange;
 }
 
-void Context::give_back(std::unique_ptr<Exchange> exchange) {
+void Context::give_back(std::unique_ptr<Http1Exchange> exchange) {
   exchange->release();
   if (spare_exchanges_.size() < most_spare_exchanges)
     spare_exchanges_.push_back(std::move(exchange));

@@ -27,8 +27,8 @@
 
 namespace weir::proxy {
 
-class Exchange;
 class Http1Connection;
+struct Http1Exchange;
 
 /// The bytes first read of a request; the buffer grows if the head is longer.
 inline constexpr std::size_t first_head_buffer = 2048;
@@ -62,7 +62,7 @@ struct Context : ContextDependencies {
  private:
   // Declared first: connections give buffers back until the last of them is destroyed.
   std::vector<std::string> warned_;  ///< since the last sweep
-  std::vector<std::unique_ptr<Exchange>> spare_exchanges_;
+  std::vector<std::unique_ptr<Http1Exchange>> spare_exchanges_;
   std::vector<std::unique_ptr<loop::InputBuffer>> spare_body_buffers_;
   std::vector<std::unique_ptr<char[]>> spare_head_buffers_;
 
@@ -103,8 +103,8 @@ struct Context : ContextDependencies {
   /// pinned. Servers that are not in `next` lose their idle connections and their health checks.
   void use(std::unique_ptr<Generation> next);
   /// Returns an exchange that has not begun; its buffers keep their memory between requests.
-  std::unique_ptr<Exchange> take_exchange();
-  void give_back(std::unique_ptr<Exchange> exchange);
+  std::unique_ptr<Http1Exchange> take_exchange();
+  void give_back(std::unique_ptr<Http1Exchange> exchange);
   /// Returns an empty buffer for a request body that is read after its head.
   std::unique_ptr<loop::InputBuffer> take_body_buffer();
   void give_back(std::unique_ptr<loop::InputBuffer> buffer);

@@ -67,7 +67,7 @@ Http1Connection::Http1Connection(Context& context, ListenerConnections& listener
 
 Http1Connection::~Http1Connection() {
   Context& context = client_.context;
-  if (exchange_) context.give_back(std::move(exchange_));
+  if (current_) context.give_back(std::move(current_));
   client_.input.consume(client_.input.data().size());
   release_input();
   if (has_own_upstreams_) context.close_idle_of(number_);
@@ -96,25 +96,25 @@ loop::Task<> Http1Connection::run(ListenerOptions options) {
   for (;;) {
     if (const Failure failure = co_await read_head(); failure != Failure::none) {
       if (answer_to(failure).status == 0) co_return;
-      co_await exchange_->refuse(answer_to(failure));
+      co_await exchange().refuse(answer_to(failure));
     } else if (const auto refusal = inspect_head()) {
-      co_await exchange_->refuse(*refusal);
+      co_await exchange().refuse(*refusal);
     } else {
-      co_await exchange_->serve();
+      co_await exchange().serve();
     }
     finish();
     // An abort may have closed the stream: the part of the next request that has arrived is not
     // served.
-    if (!responder_.keeps_connection() || !client_.stream.is_open()) break;
-    const Downstream& limits = exchange_->settings().downstream;
-    if (body_.has_rest() && !co_await body_.discard(limits.max_drain, limits.body_timeout)) break;
+    if (!responder().keeps_connection() || !client_.stream.is_open()) break;
+    const Downstream& limits = exchange().settings().downstream;
+    if (body().has_rest() && !co_await body().discard(limits.max_drain, limits.body_timeout)) break;
   }
   co_await linger();
 }
 
 loop::Task<> Http1Connection::turn_away() {
   begin_exchange();
-  co_await exchange_->refuse(answer_to(Failure::overloaded));
+  co_await exchange().refuse(answer_to(Failure::overloaded));
   finish();
   co_await linger();
 }
@@ -123,7 +123,7 @@ loop::Task<> Http1Connection::turn_away() {
 /// without an answer.
 loop::Task<> Http1Connection::refuse_plain() {
   if (co_await read_head() != Failure::none) co_return;
-  http::ReceivedRequest& request = exchange_->request();
+  http::ReceivedRequest& request = exchange().request();
   const auto line =
       http::parse_request_head(client_.input.data().substr(0, head_size_), request.fields);
   if (!line) co_return;
@@ -132,7 +132,7 @@ loop::Task<> Http1Connection::refuse_plain() {
   request.view.fields = request.fields;
   context().warn("a client sent plain HTTP to a port that expects TLS and was answered 400",
                  "plain HTTP");
-  co_await exchange_->refuse(answer_to(Failure::plain_on_tls));
+  co_await exchange().refuse(answer_to(Failure::plain_on_tls));
   finish();
   co_await linger();
 }
@@ -144,8 +144,8 @@ loop::Task<Failure> Http1Connection::read_head() {
   loop::InputBuffer& input = client_.input;
   loop::Stream& stream = client_.stream;
   Watchdog& watchdog = client_.watchdog;
-  const bool has_served = exchange_ != nullptr;
-  if (has_served) context().give_back(std::move(exchange_));
+  const bool has_served = current_ != nullptr;
+  if (has_served) context().give_back(std::move(current_));
   watchdog.arm(Phase::idle, context().generation->config.downstream.idle_timeout);
   if (client_.is_draining()) drain();
   if (input.empty()) {
@@ -209,7 +209,7 @@ Failure Http1Connection::look_for_head(std::size_t& scanned) {
     input.make_room(limits.max_head);
     return Failure::none;
   }
-  if (!exchange_) {
+  if (!current_) {
     begin_exchange();
     client_.watchdog.arm(Phase::head, limits.head_timeout);
   }
@@ -226,37 +226,40 @@ Failure Http1Connection::look_for_head(std::size_t& scanned) {
 
 /// An idle connection has no exchange.
 void Http1Connection::begin_exchange() {
-  exchange_ = context().take_exchange();
-  exchange_->begin(
-      {.watchdog = &client_.watchdog, .body = &body_, .responder = &responder_, .number = number_});
-  const Generation& generation = exchange_->generation();
+  current_ = context().take_exchange();
+  current_->take(client_);
+  exchange().begin({.watchdog = &client_.watchdog,
+                    .body = &body(),
+                    .responder = &responder(),
+                    .number = number_});
+  const Generation& generation = exchange().generation();
   if (trusted_by_ != generation.number) {
     peer_is_trusted_ = identity::is_trusted(generation.config.client_address, peer_);
     trusted_by_ = generation.number;
   }
-  http::ReceivedRequest& request = exchange_->request();
+  http::ReceivedRequest& request = exchange().request();
   request.peer = request.client = peer_;
   request.peer_is_trusted = peer_is_trusted_;
-  body_.begin(request);
-  responder_.begin_request(request, exchange_->settings());
+  body().begin(request);
+  responder().begin_request(request, exchange().settings());
 }
 
 /// A head that cannot be parsed stays in the input; the connection is closed after the response.
 std::optional<http::Refusal> Http1Connection::inspect_head() {
-  http::ReceivedRequest& request = exchange_->request();
+  http::ReceivedRequest& request = exchange().request();
   request.scheme = client_.stream.is_secure() ? "https" : "http";
   const auto refusal =
-      proxy::inspect_head(*exchange_->generation().blueprint, exchange_->settings(),
+      proxy::inspect_head(*exchange().generation().blueprint, exchange().settings(),
                           client_.input.data().substr(0, head_size_), request);
   if (request.view.method.empty()) return refusal;
   client_.input.consume(head_size_);  // the views are valid until the next read
-  body_.begin(request);
+  body().begin(request);
   return refusal;
 }
 
 void Http1Connection::finish() {
-  exchange_->finish();
-  has_own_upstreams_ |= exchange_->has_own_upstreams();
+  exchange().finish();
+  has_own_upstreams_ |= exchange().has_own_upstreams();
 }
 
 void Http1Connection::look_after_client() {
@@ -282,12 +285,12 @@ loop::Task<> Http1Connection::linger() {
   Watchdog& watchdog = client_.watchdog;
   loop::InputBuffer& input = client_.input;
   if (watchdog.aborted() || !stream.is_open()) co_return;
-  const http::ReceivedRequest& request = exchange_->request();
+  const http::ReceivedRequest& request = exchange().request();
   // A client that sent `Connection: close` sends nothing after this request (RFC 9112 section 9.6),
   // except that some send an empty line after a body (section 2.2).
   const bool is_last = request.is_framed && request.framing.kind == http::Framing::Kind::none &&
                        http::wants_close(request.view.version_minor, request.connection);
-  const bool is_read = body_.has_ended() && input.empty() && (is_last || !stream.has_unread());
+  const bool is_read = body().has_ended() && input.empty() && (is_last || !stream.has_unread());
   if (is_read && !stream.is_secure()) co_return;
   error_code ec;
   stream.shutdown_send();

@@ -14,10 +14,8 @@
 #include "http/refusal.hpp"
 #include "proxy/client_connection.hpp"
 #include "proxy/connection_opening.hpp"
-#include "proxy/exchange.hpp"
 #include "proxy/failure.hpp"
-#include "proxy/http1_request_body.hpp"
-#include "proxy/http1_responder.hpp"
+#include "proxy/http1_exchange.hpp"
 
 namespace weir::proxy {
 
@@ -61,6 +59,9 @@ class Http1Connection {
   loop::Task<> linger();
   std::atomic<std::size_t>& count_of_kind() const;
   Context& context() const { return client_.context; }
+  Exchange& exchange() { return current_->exchange; }
+  Http1RequestBody& body() { return *current_->body; }
+  Http1Responder& responder() { return *current_->responder; }
 
   ClientConnection client_;
   IpAddress peer_;
@@ -70,10 +71,8 @@ class Http1Connection {
   std::uint64_t trusted_by_ = 0;    ///< the generation that peer_is_trusted_ comes from; 0: none
   std::uint64_t number_;            ///< unique in the worker
   std::size_t index_;               ///< in the worker's list
-  Http1RequestBody body_{client_};
-  Http1Responder responder_{client_, body_};
-  std::size_t head_size_ = 0;           ///< 0: no whole head has arrived
-  std::unique_ptr<Exchange> exchange_;  ///< none while the connection is idle
+  std::size_t head_size_ = 0;       ///< 0: no whole head has arrived
+  std::unique_ptr<Http1Exchange> current_;  ///< none while the connection is idle
 };
 
 }  // namespace weir::proxy

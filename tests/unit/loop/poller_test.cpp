@@ -2,12 +2,10 @@
 
 #include <array>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <sys/un.h>
-#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -336,83 +334,6 @@ TEST_CASE("nothing is known of a socket if there may be more events than a pass 
   run(io);
   // The later passes have read all events.
   CHECK(quiet == Poller::events_at_once - Poller::normal_at_once);
-}
-
-/// Streams with a reader that logs the stream's name once, when it has read.
-class Named {
- public:
-  explicit Named(asio::io_context& its_io) : io(its_io) {}
-
-  StreamPair& add(char name, Priority priority = Priority::normal) {
-    StreamPair& pair = *pairs.emplace_back(std::make_unique<StreamPair>(io));
-    pair.stream.socket().set_priority(priority);
-    spawn(io, note(pair.stream, name));
-    return pair;
-  }
-  Task<> note(Stream& stream, char name) {
-    std::array<char, 4> room{};
-    error_code ec;
-    co_await stream.read(asio::buffer(room), ec);
-    log += ec ? '-' : name;
-    if (when_read) when_read(name);
-  }
-
-  asio::io_context& io;
-  std::vector<std::unique_ptr<StreamPair>> pairs;
-  std::function<void(char)> when_read;
-  std::string log;
-};
-
-TEST_CASE("sockets of high priority are served first") {
-  asio::io_context io;
-  Named named(io);
-  const std::array<StreamPair*, 4> all{&named.add('a'), &named.add('b', Priority::high),
-                                       &named.add('c'), &named.add('d', Priority::high)};
-  run(io);
-  for (const StreamPair* pair : all)
-    pair->far.send("x");
-  run(io);
-  CHECK(named.log == "bdac");
-}
-
-TEST_CASE("a pass serves a bounded number of sockets of normal priority") {
-  asio::io_context io;
-  Named named(io);
-  const std::size_t count = Poller::normal_at_once;
-  std::vector<StreamPair*> normal;
-  for (std::size_t i = 0; i < 2 * count; ++i)
-    normal.push_back(&named.add('n'));
-  StreamPair& high = named.add('H', Priority::high);
-  StreamPair& late = named.add('l');
-  run(io);
-  bool is_first = true;
-  named.when_read = [&](char) {
-    if (!std::exchange(is_first, false)) return;
-    high.far.send("x");
-    late.far.send("x");
-    normal.back()->far.send("y");  // another event of a socket that is queued
-  };
-  for (const StreamPair* pair : normal)
-    pair->far.send("x");
-  SECTION("those that are ready meanwhile and of high priority do not wait for the others") {
-    run(io);
-    CHECK(named.log == std::string(count, 'n') + "H" + std::string(count, 'n') + "l");
-  }
-  SECTION("a queued one may be cancelled or closed") {
-    named.when_read = [&](char) {
-      if (!std::exchange(is_first, false)) return;
-      normal[count]->stream.cancel();
-      normal[count + 1]->stream.close();
-    };
-    run(io);
-    CHECK(named.log == std::string(count, 'n') + "--" + std::string(count - 2, 'n'));
-  }
-  SECTION("the loop may end before the others") {
-    named.when_read = [&](char) { io.stop(); };
-    io.restart();
-    io.poll();
-    CHECK(named.log == std::string(count, 'n'));
-  }
 }
 
 TEST_CASE("a socket is quiet if no event of the pass is about it") {
