@@ -126,7 +126,7 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
   std::vector<RunningListener> listeners;
   listeners.reserve(plan.listeners.size());
   leaving_.reserve(leaving_.size() + 1);
-  removed_listeners_.reserve(removed_listeners_.size() + listeners_.size());
+  removed_listeners_.reserve(removed_listeners_.size() + listeners_.size() + opened_.size());
   auto log_options = plan.config->access_log;
   auto log_writer = plan.log_writer;
   auto pools = make_pools(plan);
@@ -163,6 +163,14 @@ void Worker::open_listeners(std::vector<ListenerPlan>& plans) {
   }
 }
 
+/// The kernel already queues connections for sockets that listen, so a worker that keeps its
+/// configuration serves them with it.
+void Worker::accept_on_opened() {
+  if (!is_listening_) return;
+  for (auto& one : opened_)
+    one.listener->start();
+}
+
 /// `next` is empty and has capacity for all.
 void Worker::use_listeners(std::vector<ListenerPlan>& plans, std::vector<RunningListener> next) {
   const auto take = [&next](std::vector<RunningListener>& from, std::uint64_t id) {
@@ -181,11 +189,13 @@ void Worker::use_listeners(std::vector<ListenerPlan>& plans, std::vector<Running
       if (is_listening_) next.back().listener->start();
     }
   }
-  opened_.clear();
-  for (auto& gone : listeners_) {
-    gone.listener->remove();
-    removed_listeners_.push_back(std::move(gone.listener));
+  for (auto* const list : {&opened_, &listeners_}) {
+    for (auto& gone : *list) {
+      gone.listener->remove();
+      removed_listeners_.push_back(std::move(gone.listener));
+    }
   }
+  opened_.clear();
   listeners_ = std::move(next);
 }
 
@@ -231,6 +241,7 @@ loop::Task<> Worker::replace(GenerationPlan plan, Applied applied) {
     if (watching_) watch_store();
   } catch (const std::exception& thrown) {  // out of memory, or of descriptors
     problem = "worker " + std::to_string(index_) + " keeps its configuration: " + thrown.what();
+    accept_on_opened();
   }
   if (store && store != store_) end(std::move(store));
   applied(problem);
@@ -310,8 +321,10 @@ void Worker::drain(std::function<void()> drained) {
       context_.flush_logs();
       drained();
     };
-    for (auto& one : listeners_)
-      one.listener->stop();
+    for (auto* const list : {&opened_, &listeners_}) {
+      for (auto& one : *list)
+        one.listener->stop();
+    }
     // Handlers of completed accepts run first.
     boost::asio::post(io_, [this] { context_.drain(); });
   });

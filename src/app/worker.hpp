@@ -98,6 +98,7 @@ class Worker {
   std::shared_ptr<SharedStore> make_store(const GenerationPlan& plan);
   void use(GenerationPlan plan, std::shared_ptr<SharedStore> store);
   void open_listeners(std::vector<ListenerPlan>& plans);
+  void accept_on_opened();
   void use_listeners(std::vector<ListenerPlan>& plans, std::vector<RunningListener> next);
   std::vector<std::unique_ptr<upstream::Pool>> make_pools(const GenerationPlan& plan);
   std::unique_ptr<limiter::Limiter> make_limiter(GenerationPlan& plan,
@@ -127,7 +128,8 @@ class Worker {
   log::AccessLogOptions log_options_;
   // Declared before the context, because its client connections are counted here.
   std::vector<RunningListener> listeners_;
-  std::vector<RunningListener> opened_;  ///< not in use yet; kept if a replacement fails
+  std::vector<RunningListener>
+      opened_;  ///< of a replacement that failed; a later one uses or removes them
   std::vector<std::unique_ptr<proxy::Listener>> removed_listeners_;  ///< until they have ended
   proxy::Context context_;
   loop::Timer ticker_;

@@ -54,7 +54,7 @@ Listener::Listener(Context& context, loop::Descriptor socket, ListenerOptions op
     : context_(context), socket_(context.io, std::move(socket)), options_(std::move(options)) {}
 
 void Listener::start() {
-  is_accepting_ = true;
+  if (std::exchange(is_accepting_, true)) return;
   loop::spawn(context_.io, accept_all());
 }
 

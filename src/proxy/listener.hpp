@@ -20,6 +20,7 @@ inline constexpr std::size_t refusals_at_once = 64;
 class Listener {
  public:
   Listener(Context& context, loop::Descriptor socket, ListenerOptions options);
+  /// Accepts connections until stop(). Without effect if it already does.
   void start();
   /// Applies to connections accepted from now on.
   void use(ListenerOptions options) { options_ = std::move(options); }

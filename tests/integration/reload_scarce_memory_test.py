@@ -6,7 +6,7 @@ import unittest
 from harness.case import SCALE, configuration
 from harness.reload_case import ReloadCase, copied
 from harness.scarce import ScarceMemory
-from harness.services import free_port
+from harness.services import free_port, is_listening
 from harness.upstream import answer
 from harness.waiting import eventually
 
@@ -57,9 +57,24 @@ class NoMemory(ReloadCase):
             self.hang_up_without_memory(failures=2)
         self.assertIn("worker 0 keeps its configuration: std::bad_alloc; reload again", self.weir.stderr)
         self.assertIn("worker 1 keeps its configuration: std::bad_alloc; reload again", self.weir.stderr)
+        with self.connect_to(self.added) as client:  # its sockets listen already
+            self.assertEqual(client.get("/").body, b"fine")
         self.assertEqual(self.client.get("/").body, b"fine")
         eventually(lambda: self.reloads("failed") == 1, "the reload is counted")
         self.assert_applies()
+
+    def test_a_new_listener_that_a_later_reload_does_not_have(self):
+        without = copied(self.next)
+        without["listen"].pop()
+        self.write(self.next)
+        with self.memory.at_most(1_024, threads="others"):
+            self.hang_up_without_memory(failures=2)
+        with self.connect_to(self.added) as client:
+            self.assertEqual(client.get("/").body, b"fine")
+            self.reload(without)
+            self.assertTrue(client.is_ended())
+        eventually(lambda: not is_listening(self.added), "nobody listens there any more")
+        self.assertEqual(self.client.get("/").body, b"new")
 
     def test_the_answer_of_a_post_names_the_workers(self):
         self.write(self.next)
