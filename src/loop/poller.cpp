@@ -213,8 +213,8 @@ void Poller::read_events() {
   }
 }
 
-/// What has begun is finished before more is begun: then fewer requests are in progress at a time,
-/// and their connections stay in the caches.
+/// Requests in progress are finished before new ones are read. So fewer of them are in progress at
+/// a time, and their connections stay in the caches.
 void Poller::perform_ready() {
   Operations& high = ready_[index(Priority::high)];
   while (!high.empty())

@@ -32,8 +32,8 @@ class PolledSocket;
 
 enum class Direction : std::uint8_t { read, write };
 
-/// Of sockets that are ready in the same pass, those of high priority are served first. Of the
-/// others, a pass serves a bounded number.
+/// A pass serves all sockets of high priority that are ready, and then a bounded number of the
+/// others.
 enum class Priority : std::uint8_t { high, normal };
 
 /// A read or a write that waits until its socket is ready. Its task is resumed when it is complete.

@@ -1,5 +1,5 @@
-// What an HTTP/1 connection needs only while it has a request. An idle connection has none; the
-// context keeps spare ones, whose buffers keep their memory.
+// The part of an HTTP/1 connection that exists only while it has a request. An idle connection has
+// none; the context keeps spare ones, whose buffers keep their memory.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct Http1Exchange {
     body.emplace(connection);
     responder.emplace(connection, *body);
   }
-  /// Drops what belongs to the last request and its connection.
+  /// Ends the use by the last request and its connection.
   void release() {
     exchange.release();
     responder.reset();
