@@ -207,11 +207,7 @@ void Worker::start(std::function<void()> listening) {
     start_listening();
   }
   loop::spawn(io_, tick());
-  thread_ = std::thread([this] {
-    loop::run_to_end(io_, [this](const std::exception& thrown) {
-      context_.warn_of(thrown, "a step of the loop was given up");
-    });
-  });
+  thread_ = std::thread([this] { io_.run(); });
 }
 
 void Worker::start_listening() {

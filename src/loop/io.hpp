@@ -88,21 +88,6 @@ inline void spawn(asio::io_context& io, Task<> task) {
   asio::dispatch(io, [start = RootTask::of(std::move(task)).begin()]() mutable { start.resume(); });
 }
 
-/// Runs the loop until it has no more work. An exception of a handler, such as bad_alloc in Asio's
-/// resolver, ends that handler and the task that waits for it, and nothing else; `report` is called
-/// with it.
-template <class Report>
-void run_to_end(asio::io_context& io, Report&& report) {
-  for (;;) {
-    try {
-      io.run();
-      return;
-    } catch (const std::exception& thrown) {
-      report(thrown);
-    }
-  }
-}
-
 }  // namespace loop
 }  // namespace weir
 
