@@ -62,6 +62,7 @@ Worker::Worker(const WorkerDependencies& dependencies, std::size_t index, Genera
                                      const upstream::PooledServer& server) {
     watch.remove(unique_name(upstream, server));
   };
+  open_listeners(plan.listeners);
   auto store = make_store(plan);
   use(std::move(plan), std::move(store));
 }
@@ -122,7 +123,6 @@ std::vector<std::unique_ptr<upstream::Pool>> Worker::make_pools(const Generation
 
 /// Makes all parts first, which may fail and changes nothing; then replaces the running ones.
 void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
-  open_listeners(plan.listeners);
   std::vector<RunningListener> listeners;
   listeners.reserve(plan.listeners.size());
   leaving_.reserve(leaving_.size() + 1);
@@ -167,8 +167,13 @@ void Worker::open_listeners(std::vector<ListenerPlan>& plans) {
 /// configuration serves them with it.
 void Worker::accept_on_opened() {
   if (!is_listening_) return;
-  for (auto& one : opened_)
-    one.listener->start();
+  for (auto& one : opened_) {
+    try {
+      one.listener->start();
+    } catch (const std::exception& thrown) {
+      context_.warn_of(thrown, "a new listener accepts connections after the next reload only");
+    }
+  }
 }
 
 /// `next` is empty and has capacity for all.
@@ -231,6 +236,7 @@ loop::Task<> Worker::replace(GenerationPlan plan, Applied applied) {
   std::string problem;
   std::shared_ptr<SharedStore> store;
   try {
+    open_listeners(plan.listeners);
     store = make_store(plan);
     if (store && store != store_) co_await await_ready(*store);
     if (!draining_) use(std::move(plan), store);

@@ -128,8 +128,7 @@ class Worker {
   log::AccessLogOptions log_options_;
   // Declared before the context, because its client connections are counted here.
   std::vector<RunningListener> listeners_;
-  std::vector<RunningListener>
-      opened_;  ///< of a replacement that failed; a later one uses or removes them
+  std::vector<RunningListener> opened_;  ///< for the next generation; a failed reload leaves them
   std::vector<std::unique_ptr<proxy::Listener>> removed_listeners_;  ///< until they have ended
   proxy::Context context_;
   loop::Timer ticker_;

@@ -136,13 +136,18 @@ void Poller::shutdown() {
 /// The loop has work while an operation waits, and no longer.
 void Poller::arm() {
   if (is_reporting_ || is_shut_down_) return;
+  if (is_posted_) return;  // the pass does this at its end
+  if (!ready_[index(Priority::normal)].empty()) {
+    is_posted_ = true;
+    asio::post(io_, pass_handler_([this] {
+                 is_posted_ = false;
+                 dispatch();
+               }));
+    return;
+  }
   if (is_armed_) {
     error_code ec;
     if (operations_.empty()) epoll_.cancel(ec);
-    return;
-  }
-  if (!ready_[index(Priority::normal)].empty()) {
-    if (!std::exchange(is_posted_, true)) asio::post(io_, pass_handler_([this] { dispatch(); }));
     return;
   }
   if (operations_.empty()) return;
@@ -192,7 +197,6 @@ void Poller::begin_pass() {
 }
 
 void Poller::dispatch() {
-  is_posted_ = false;
   begin_pass();
   read_events();
   is_reporting_ = true;

@@ -144,6 +144,7 @@ loop::Task<Failure> Http1Connection::read_head() {
   loop::InputBuffer& input = client_.input;
   loop::Stream& stream = client_.stream;
   Watchdog& watchdog = client_.watchdog;
+  bool has_read_late = false;
   const bool has_served = current_ != nullptr;
   if (has_served) context().give_back(std::move(current_));
   watchdog.arm(Phase::idle, context().generation->config.downstream.idle_timeout);
@@ -159,16 +160,23 @@ loop::Task<Failure> Http1Connection::read_head() {
     if (head_size_ != 0) co_return Failure::none;
     // Checked before each wait as well, because a deadline without a read in progress has no
     // effect.
-    if (watchdog.aborted() || (watchdog.timed_out() && (!is_late() || ec))) co_return why_no_head();
+    if (watchdog.aborted() || (watchdog.timed_out() && (has_read_late || !idle_timed_out())))
+      co_return why_no_head();
     // TLS may hold bytes that are not visible on the socket.
     const bool is_idle = input.empty() && !stream.is_secure();
     if (is_idle) co_await stream.socket().wait(loop::Direction::read, ec);
-    if (ec && !is_late()) co_return why_no_head();
-    if (ec) stream.socket().look_again();
+    if (ec) {
+      if (has_read_late || !idle_timed_out()) co_return why_no_head();
+      has_read_late = true;
+      stream.socket().look_again();
+    }
     if (!input.has_memory()) input.adopt(context().take_head_buffer());
     const auto room = asio::buffer(input.free_begin(), input.free_size());
     std::size_t n = is_idle ? stream.try_read(room, ec) : co_await stream.read(room, ec);
-    if (ec == asio::error::operation_aborted && is_late()) n = stream.try_read(room, ec);
+    if (ec == asio::error::operation_aborted && !has_read_late && idle_timed_out()) {
+      has_read_late = true;
+      n = stream.try_read(room, ec);
+    }
     if (is_idle && ec == asio::error::would_block) {
       release_input();
       continue;
@@ -180,16 +188,16 @@ loop::Task<Failure> Http1Connection::read_head() {
 
 /// The deadline of an idle connection has passed. If the loop was delayed, a request may have
 /// arrived before the deadline, so the connection is read once more before it is closed.
-bool Http1Connection::is_late() const {
+bool Http1Connection::idle_timed_out() const {
   const Watchdog& watchdog = client_.watchdog;
   return watchdog.timed_out() && watchdog.phase() == Phase::idle && !watchdog.aborted();
 }
 
 Failure Http1Connection::why_no_head() const {
   const Watchdog& watchdog = client_.watchdog;
-  const bool is_late =
+  const bool head_timed_out =
       watchdog.timed_out() && watchdog.phase() == Phase::head && !watchdog.aborted();
-  return is_late ? Failure::head_timed_out : Failure::downstream_gone;
+  return head_timed_out ? Failure::head_timed_out : Failure::downstream_gone;
 }
 
 /// An idle connection keeps no buffer, unless the heads of its requests were large.

@@ -51,7 +51,7 @@ class Http1Connection {
   void begin_exchange();
   loop::Task<Failure> read_head();
   Failure look_for_head(std::size_t& scanned);
-  bool is_late() const;
+  bool idle_timed_out() const;
   Failure why_no_head() const;
   void release_input();
   std::optional<http::Refusal> inspect_head();

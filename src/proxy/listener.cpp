@@ -55,7 +55,12 @@ Listener::Listener(Context& context, loop::Descriptor socket, ListenerOptions op
 
 void Listener::start() {
   if (std::exchange(is_accepting_, true)) return;
-  loop::spawn(context_.io, accept_all());
+  try {
+    loop::spawn(context_.io, accept_all());
+  } catch (...) {
+    is_accepting_ = false;
+    throw;
+  }
 }
 
 loop::Task<> Listener::accept_all() {

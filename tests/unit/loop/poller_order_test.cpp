@@ -1,10 +1,13 @@
 // The order in which a pass of the poller serves sockets.
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <boost/asio/post.hpp>
 
 #include "catch.hpp"
 #include "loop/poller.hpp"
@@ -92,6 +95,35 @@ TEST_CASE("a pass serves a bounded number of sockets of normal priority") {
     io.poll();
     CHECK(named.log == std::string(count, 'n'));
   }
+}
+
+TEST_CASE("a pass that is due for a cancelled operation serves the others") {
+  asio::io_context io;
+  Named named(io);
+  const std::size_t count = Poller::normal_at_once;
+  std::vector<StreamPair*> first;
+  std::vector<StreamPair*> others;
+  for (std::size_t i = 0; i < count + 1; ++i)
+    first.push_back(&named.add('f'));
+  for (std::size_t i = 0; i < 2 * count; ++i)
+    others.push_back(&named.add('o'));
+  named.add('i');  // waits all the time
+  run(io);
+  bool is_first = true;
+  named.when_read = [&](char) {
+    if (!std::exchange(is_first, false)) return;
+    // Runs before the next pass, which is posted at the end of this one.
+    asio::post(io, [&] {
+      first.back()->stream.cancel();  // the only one that is queued
+      for (const StreamPair* pair : others)
+        pair->far.send("x");
+    });
+  };
+  for (const StreamPair* pair : first)
+    pair->far.send("x");
+  for (int i = 0; i < 10; ++i)
+    run(io);
+  CHECK(std::count(named.log.begin(), named.log.end(), 'o') == static_cast<int>(2 * count));
 }
 
 }  // namespace

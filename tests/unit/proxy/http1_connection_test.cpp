@@ -128,14 +128,48 @@ TEST_CASE("An idle TLS connection is read once more at its deadline as well") {
   }
 }
 
-TEST_CASE("Half a head that arrived in time is not the reason to wait longer") {
+TEST_CASE("Half a head that arrived in time has the time of a head") {
   Server server;
   FarEnd far(server.connect({}).release());
   far.send("GET / HT");
+  server.pass_without_loop(77s);
+  server.world.poll();
   server.world.tick(9s);
   CHECK_FALSE(far.has_ended());
   server.world.tick(2s);
   CHECK(far.receive().starts_with("HTTP/1.1 408 "));
+}
+
+TEST_CASE("Empty lines do not keep an idle connection beyond its deadline") {
+  Server server;
+  FarEnd far(server.connect({}).release());
+  for (int i = 0; i < 740; ++i) {
+    far.send("\r\n");
+    server.world.tick(100ms);
+  }
+  CHECK_FALSE(far.has_ended());
+  for (int i = 0; i < 20; ++i) {
+    ::send(far.native(), "\r\n", 2, MSG_NOSIGNAL);
+    server.world.tick(100ms);
+  }
+  CHECK(far.has_ended());
+}
+
+TEST_CASE("A spare exchange serves another connection after one that left in the middle") {
+  Server server;
+  {
+    FarEnd left(server.connect({}).release());
+    left.send("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n" +
+              std::string(5'000, 'x'));
+    server.world.poll();
+  }
+  server.world.tick(3s);
+  FarEnd far(server.connect({}).release());
+  for (int i = 0; i < 2; ++i) {
+    far.send(get);
+    server.world.poll();
+    CHECK(is_answer(far.receive()));
+  }
 }
 
 }  // namespace weir::proxy::test
