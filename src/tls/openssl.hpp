@@ -9,17 +9,12 @@
 #include <openssl/x509v3.h>
 #include <string>
 
+#include "base/freed.hpp"
+
 #pragma GCC diagnostic ignored "-Wold-style-cast"  // in OpenSSL's macros
 
 namespace weir::tls {
 
-template <auto Free>
-struct Freed {
-  template <class T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
 using BioOwner = std::unique_ptr<BIO, Freed<BIO_free_all>>;
 
 /// Returns the oldest of this thread's errors, which caused the others, and clears them all.
