@@ -33,7 +33,7 @@ import mutants  # noqa: E402
 TREE = ROOT / "build/mutate/tree"
 BUILD = ROOT / "build/mutate/debug"
 COPIED = ("CMakeLists.txt", "cmake", "config", "lua", "src", "tests", "bench")
-QUICK_ROOMS = ("base", "rules", "http", "identity", "routing", "store")
+QUICK_ROOMS = ("base", "rules", "http", "identity", "routing", "jwt", "store")
 DEFAULT_TARGETS = ("rules", "store", "http", "identity")
 TEST_TIMEOUT_S = 900  # of a test that waits; one that loops reaches its CPU time first
 TEST_MEMORY = 4 << 30

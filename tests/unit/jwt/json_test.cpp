@@ -1,0 +1,108 @@
+#include "jwt/json.hpp"
+
+#include <string>
+
+#include "catch.hpp"
+
+namespace weir::jwt {
+namespace {
+
+Result<Json, JsonError> read(std::string_view text) {
+  return read_json(text, {.depth = 4, .values = 10});
+}
+
+JsonError error_of(std::string_view text) {
+  INFO(text);
+  const auto json = read(text);
+  REQUIRE(json.has_error());
+  return json.error();
+}
+
+TEST_CASE("JSON is read into a tree") {
+  const auto json = read(R"( {"b": [1, "x", null], "a": {"é": true}, "c": "\u00e9\n"} )");
+  REQUIRE(json.has_value());
+  REQUIRE(json->kind == JsonKind::object);
+  const Json* const list = json->find("b");
+  REQUIRE(list != nullptr);
+  REQUIRE(list->kind == JsonKind::list);
+  REQUIRE(list->members.size() == 3);
+  CHECK(list->members[0].value.kind == JsonKind::number);
+  CHECK(list->members[0].value.text == "1");
+  CHECK(list->members[1].value.text == "x");
+  CHECK(list->members[2].value.kind == JsonKind::null);
+  const Json* const object = json->find("a");
+  REQUIRE(object != nullptr);
+  REQUIRE(object->find("é") != nullptr);
+  CHECK(object->find("é")->kind == JsonKind::boolean);
+  CHECK(object->find("é")->text == "true");
+  CHECK(json->find("c")->text == "é\n");
+  CHECK(json->find("d") == nullptr);
+  CHECK(list->find("") == nullptr);
+  CHECK(json->members[0].name == "a");
+}
+
+TEST_CASE("numbers of JSON keep their digits") {
+  for (const char* const text : {"0", "-1", "18446744073709551615", "18446744073709551616",
+                                 "123456789012345678901234567890", "1.50", "-2.5E-3"}) {
+    INFO(text);
+    const auto json = read(text);
+    REQUIRE(json.has_value());
+    CHECK(json->kind == JsonKind::number);
+    CHECK(json->text == text);
+  }
+}
+
+TEST_CASE("text that is not JSON is rejected") {
+  for (const char* const text : {
+           "",         " ",           "{",
+           "}",        "{}{}",        "{} x",
+           "{\"a\"}",  "{\"a\":}",    "{a:1}",
+           "{'a':1}",  "[1,]",        "{\"a\":1,}",
+           "nul",      "NaN",         "Infinity",
+           "1e999",    "-1e999",      "01",
+           "+1",       ".5",          "1.",
+           "0x1",      "\"\\ud800\"", "\"\\x\"",
+           "\"a\nb\"", "\"\xff\"",    "\"\xc0\xaf\"",
+           "// c\n1",  "/**/1",
+       })
+    CHECK(error_of(text) == JsonError::syntax);
+  CHECK(error_of("\xef\xbb\xbf{}") == JsonError::syntax);  // a byte order mark
+}
+
+TEST_CASE("a NUL byte does not end JSON") {
+  CHECK(error_of(std::string_view{"{}\0", 3}) == JsonError::syntax);
+  CHECK(error_of(std::string_view{"{}\0{\"admin\":true}", 17}) == JsonError::syntax);
+  CHECK(error_of(std::string_view{"\0{}", 3}) == JsonError::syntax);
+}
+
+TEST_CASE("a member name that appears twice is rejected at any depth") {
+  for (const char* const text : {
+           R"({"a":1,"a":1})",
+           R"({"a":1,"b":2,"a":3})",
+           R"({"a":1,"\u0061":2})",
+           R"([{"a":1,"a":2}])",
+           R"({"x":{"y":{"a":1,"a":2}}})",
+           R"({"":1,"":2})",
+       })
+    CHECK(error_of(text) == JsonError::duplicate_member);
+  CHECK(read(R"({"a":{"a":{"a":1}},"b":{"a":1}})").has_value());
+  CHECK(read(R"({"a":1,"A":2})").has_value());
+}
+
+TEST_CASE("the depth of JSON is limited") {
+  CHECK(read("[[[[]]]]").has_value());
+  CHECK(error_of("[[[[[]]]]]") == JsonError::too_deep);
+  CHECK(read(R"({"a":{"a":{"a":{}}}})").has_value());
+  CHECK(error_of(R"({"a":{"a":[{"a":{}}]}})") == JsonError::too_deep);
+  CHECK(error_of(std::string(100'000, '[')) == JsonError::too_deep);
+  CHECK(read("[[],[],[[[]]],[]]").has_value());
+}
+
+TEST_CASE("the number of values of JSON is limited") {
+  CHECK(read("[1,2,3,4,5,6,7,8,9]").has_value());
+  CHECK(error_of("[1,2,3,4,5,6,7,8,9,10]") == JsonError::too_many_values);
+  CHECK(error_of("[[],[],[],[],[],[],[],[],[],[]]") == JsonError::too_many_values);
+}
+
+}  // namespace
+}  // namespace weir::jwt
