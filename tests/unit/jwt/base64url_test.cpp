@@ -21,7 +21,7 @@ TEST_CASE("base64url is decoded") {
   CHECK(decode_base64url("AAAA") == std::string(3, '\0'));
 }
 
-TEST_CASE("what is not the only encoding of its bytes is not base64url") {
+TEST_CASE("text that is not the only encoding of its bytes is rejected") {
   for (const char* const text : {
            "Z",                             // an impossible length
            "Zm9vY",                         //

@@ -21,7 +21,7 @@ inline std::string encode_base64url(std::string_view bytes) {
   return text;
 }
 
-/// Header and payload: what is signed.
+/// Header and payload, which a signature covers.
 inline std::string unsigned_token(std::string_view header, std::string_view payload) {
   return encode_base64url(header) + '.' + encode_base64url(payload);
 }
