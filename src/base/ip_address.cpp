@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <arpa/inet.h>
+#include <bit>
 #include <charconv>
 #include <cstddef>
 #include <span>
@@ -179,6 +180,25 @@ std::optional<IpPrefix> IpPrefix::parse(std::string_view text) {
   prefix.mask_ = mask_of(128 - bits + *length);
   if (both(address->bytes(), prefix.mask_) != address->bytes()) return std::nullopt;
   return prefix;
+}
+
+IpPrefix IpPrefix::around(const IpAddress& address, int bits) {
+  IpPrefix prefix;
+  prefix.network_ = address.masked(bits - 96, bits);
+  prefix.mask_ = mask_of(bits);
+  return prefix;
+}
+
+int IpPrefix::bits() const {
+  const auto words = std::bit_cast<std::array<std::uint64_t, 2>>(mask_);
+  return std::popcount(words[0]) + std::popcount(words[1]);
+}
+
+std::string IpPrefix::to_string() const {
+  std::string text = network_.to_string();
+  if (const int fixed = bits(); fixed < 128)
+    text += '/' + std::to_string(network_.is_v4() ? fixed - 96 : fixed);
+  return text;
 }
 
 bool IpPrefix::contains(const IpAddress& address) const {

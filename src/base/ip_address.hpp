@@ -52,7 +52,16 @@ class IpPrefix {
   /// "10.0.0.0/8", "2001:db8::/32", or an address alone. Host bits must be zero. A prefix contains
   /// addresses of one family: "::/0" is all of IPv6 and none of IPv4.
   static std::optional<IpPrefix> parse(std::string_view text);
+  /// The prefix of the first `bits` of the 128 bits of `address`; an IPv4 address has at least 96.
+  static IpPrefix around(const IpAddress& address, int bits);
+
   bool contains(const IpAddress& address) const;
+  /// The lowest address.
+  const IpAddress& network() const { return network_; }
+  /// The number of fixed bits, of the 128 bits of an address: 104 for 10.0.0.0/8.
+  int bits() const;
+  /// "10.0.0.0/8"; an address alone without a length.
+  std::string to_string() const;
   friend bool operator==(const IpPrefix&, const IpPrefix&) = default;
 
  private:

@@ -169,6 +169,39 @@ TEST_CASE("a prefix of one family contains none of the other") {
   CHECK_FALSE(contains("::/0", "::ffff:192.0.2.1"));
 }
 
+TEST_CASE("a prefix has a network and a number of fixed bits, of 128") {
+  struct Row {
+    const char* text;
+    const char* shown;
+    int bits;
+  };
+  const auto row = GENERATE(values<Row>({
+      {"10.0.0.0/8", "10.0.0.0/8", 104},
+      {"0.0.0.0/0", "0.0.0.0/0", 96},
+      {"192.0.2.7", "192.0.2.7", 128},
+      {"192.0.2.7/32", "192.0.2.7", 128},
+      {"::ffff:192.0.2.0/120", "192.0.2.0/24", 120},
+      {"2001:DB8:0::/32", "2001:db8::/32", 32},
+      {"::/0", "::/0", 0},
+      {"2001:db8::1", "2001:db8::1", 128},
+  }));
+  CAPTURE(row.text);
+  const IpPrefix prefix = IpPrefix::parse(row.text).value();
+  CHECK(prefix.to_string() == row.shown);
+  CHECK(prefix.bits() == row.bits);
+  CHECK(IpPrefix::around(prefix.network(), row.bits) == prefix);
+}
+
+TEST_CASE("a prefix around an address has its first bits") {
+  const auto around = [](const char* address, int bits) {
+    return IpPrefix::around(IpAddress::parse(address).value(), bits).to_string();
+  };
+  CHECK(around("192.0.2.7", 120) == "192.0.2.0/24");
+  CHECK(around("192.0.2.7", 96) == "0.0.0.0/0");
+  CHECK(around("2001:db8::7", 32) == "2001:db8::/32");
+  CHECK(around("2001:db8::7", 0) == "::/0");
+}
+
 TEST_CASE("texts that are not prefixes are refused") {
   for (const char* text :
        {"", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0.0/08",
