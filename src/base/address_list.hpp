@@ -1,0 +1,51 @@
+// A named set of addresses whose content may be replaced while it is read.
+//
+// Copies share the content. Any thread may look up addresses at any time; one thread at a time may
+// replace the content. A look-up costs one atomic load more than one in a PrefixTable.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/ip_address.hpp"
+#include "base/prefix_table.hpp"
+
+namespace weir {
+
+class AddressList {
+ public:
+  AddressList(std::string name, PrefixTable prefixes);
+
+  const std::string& name() const { return shared_->name; }
+  /// The number of different prefixes.
+  std::size_t size() const { return current().size(); }
+  bool contains(const IpAddress& address) const { return current().contains(address); }
+  /// The longest prefix that contains `address`.
+  std::optional<IpPrefix> find(const IpAddress& address) const { return current().find(address); }
+
+  /// Replaces the content for all copies. Returns the previous content, which must be kept until
+  /// every look-up in progress on another thread has ended.
+  std::shared_ptr<const PrefixTable> replace(PrefixTable prefixes);
+
+  bool has_same_prefixes(const AddressList& other) const { return current() == other.current(); }
+  /// True for the same name, whatever the content: lists of one configuration differ in their
+  /// names.
+  friend bool operator==(const AddressList& a, const AddressList& b) {
+    return a.name() == b.name();
+  }
+
+ private:
+  struct Shared {
+    std::string name;
+    std::shared_ptr<const PrefixTable> owned;
+    std::atomic<const PrefixTable*> read{};
+  };
+  const PrefixTable& current() const { return *shared_->read.load(std::memory_order_acquire); }
+
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace weir
