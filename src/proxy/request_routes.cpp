@@ -9,7 +9,8 @@ std::optional<http::Refusal> RequestRoutes::find(const RequestRules& rules, cons
                                                  const http::ReceivedRequest& request) {
   const routing::PeerRules peer{.is_trusted = request.peer_is_trusted,
                                 .raw = raw_bytes(config.downstream),
-                                .max_target = config.downstream.max_target};
+                                .max_target = config.downstream.max_target,
+                                .client = request.client};
   if (auto refusal = routing::find_routes(rules.route_table, request.view, peer, routed_))
     return refusal;
   if (routed_.candidates.empty()) return answer_to(Failure::no_route);

@@ -10,6 +10,7 @@ Result<const Question*, http::Refusal> read_original(const RouteTable& table, co
                                                      RoutedRequest& out) {
   Question& original = out.original;
   original.request = out.asked.request;
+  original.client = peer.client;
   if (peer.is_trusted) {
     if (const auto refusal = read_original_request(out.asked.request, original.request,
                                                    out.original_target, peer.raw))
@@ -28,6 +29,7 @@ Result<const Question*, http::Refusal> read_original(const RouteTable& table, co
 std::optional<http::Refusal> find_routes(const RouteTable& table, const http::RequestView& request,
                                          const PeerRules& peer, RoutedRequest& out) {
   out.asked.request = request;
+  out.asked.client = peer.client;
   out.has_read_original = false;
   if (auto refusal = out.asked.paths.read(request.path, table.needs())) return refusal;
   return table.find(

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ip_address.hpp"
 #include "http/refusal.hpp"
 #include "http/request_target.hpp"
 #include "http/request_view.hpp"
@@ -26,11 +27,12 @@
 
 namespace weir::routing {
 
-/// Rules for the fields of original_request.hpp from a peer.
+/// The sender of a request, and the rules for the fields of original_request.hpp from it.
 struct PeerRules {
   bool is_trusted = false;  ///< else the fields are ignored
   http::RawBytes raw = http::RawBytes::refuse;
   std::size_t max_target = 8 * 1024;
+  IpAddress client{};  ///< identity::client_address() of the request, whole
 };
 
 /// A request and its routes. Has views into the request that it was made from. A reused object

@@ -19,13 +19,14 @@ bool matches_host(const Match& match, const http::RequestView& request) {
   return !match.host || request.host.empty() || host_matches(*match.host, request.host);
 }
 
-/// Services run the handler of GET for HEAD, so a route for GET is for HEAD as well.
+bool contains_method(const std::vector<std::string>& methods, std::string_view method) {
+  return std::any_of(methods.begin(), methods.end(), [method](const auto& wanted) {
+    return wanted == method || (wanted == "GET" && method == "HEAD");
+  });
+}
+
 bool matches_method(const Match& match, const http::RequestView& request) {
-  const std::string_view method = request.method;
-  return match.methods.empty() ||
-         std::any_of(match.methods.begin(), match.methods.end(), [method](const auto& wanted) {
-           return wanted == method || (wanted == "GET" && method == "HEAD");
-         });
+  return match.methods.empty() || contains_method(match.methods, request.method);
 }
 
 bool matches_header(const std::pair<std::string, std::string>& header,
@@ -36,10 +37,12 @@ bool matches_header(const std::pair<std::string, std::string>& header,
       });
 }
 
-bool meets_conditions(const Match& match, const http::RequestView& request) {
+bool meets_conditions(const Match& match, const http::RequestView& request,
+                      const IpAddress& client) {
   if (!matches_host(match, request) || !matches_method(match, request)) return false;
   return std::all_of(match.headers.begin(), match.headers.end(),
-                     [&](const auto& header) { return matches_header(header, request); });
+                     [&](const auto& header) { return matches_header(header, request); }) &&
+         matches_address(match, client);
 }
 
 }  // namespace weir::routing

@@ -1,5 +1,5 @@
-// The conditions of a route: any of host, path, methods and headers. A request must fulfil all that
-// are set.
+// The conditions of a route: any of host, path, methods, headers and the client's address. A
+// request must fulfil all that are set.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/address_list.hpp"
+#include "base/ip_address.hpp"
 #include "http/request_view.hpp"
 #include "routing/path_pattern.hpp"
 
@@ -19,7 +21,8 @@ struct Match {
   std::optional<PathPattern> path;
   std::vector<std::string> methods;  ///< empty: any; case-sensitive; GET includes HEAD
   std::vector<std::pair<std::string, std::string>>
-      headers;  ///< name (case-insensitive) and exact value
+      headers;                           ///< name (case-insensitive) and exact value
+  std::optional<AddressList> address{};  ///< contains the whole address of the client
   friend bool operator==(const Match&, const Match&) = default;
 };
 
@@ -29,23 +32,31 @@ inline std::string_view without_root_dot(std::string_view host) {
   return host;
 }
 
+/// True if `methods` contains `method`, or GET for HEAD: services run the handler of GET for HEAD.
+bool contains_method(const std::vector<std::string>& methods, std::string_view method);
+
 /// Check one condition each; true if the match does not have it.
 bool matches_host(const Match& match, const http::RequestView& request);
 bool matches_method(const Match& match, const http::RequestView& request);
+inline bool matches_address(const Match& match, const IpAddress& client) {
+  return !match.address || match.address->contains(client);
+}
 /// True if any field of the name has the value.
 bool matches_header(const std::pair<std::string, std::string>& header,
                     const http::RequestView& request);
 
 /// True if the path is the only condition.
 inline bool is_for_any_request(const Match& match) {
-  return !match.host && match.methods.empty() && match.headers.empty();
+  return !match.host && match.methods.empty() && match.headers.empty() && !match.address;
 }
 
-/// True if all but the path matches. A request without a host (HTTP/1.0 without a Host field)
-/// matches every host: see needs_host().
-bool meets_conditions(const Match& match, const http::RequestView& request);
-inline bool matches_apart_from_path(const Match& match, const http::RequestView& request) {
-  return is_for_any_request(match) || meets_conditions(match, request);
+/// True if all but the path matches; `client` is the whole address of the client. A request without
+/// a host (HTTP/1.0 without a Host field) matches every host: see needs_host().
+bool meets_conditions(const Match& match, const http::RequestView& request,
+                      const IpAddress& client);
+inline bool matches_apart_from_path(const Match& match, const http::RequestView& request,
+                                    const IpAddress& client) {
+  return is_for_any_request(match) || meets_conditions(match, request, client);
 }
 
 /// True if the path matches in this reading; then captures hold the pattern's parameters, unless

@@ -37,6 +37,7 @@ std::optional<Mismatch> mismatch_of(const Match& match, const Question& question
                                      : Condition::header_different,
                     .header = header.first};
   }
+  if (!matches_address(match, question.client)) return Mismatch{.condition = Condition::address};
   return std::nullopt;
 }
 
@@ -65,6 +66,8 @@ std::string describe(const Mismatch& mismatch, const MatchTexts& texts) {
       return "header " + std::string{mismatch.header} + " is missing";
     case Condition::header_different:
       return "header " + std::string{mismatch.header} + " has another value";
+    case Condition::address:
+      return "client address is not in " + texts.address;
     case Condition::other_readings:
       return "matches another spelling of the path only";
     case Condition::earlier_route:

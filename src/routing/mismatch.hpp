@@ -23,6 +23,7 @@ struct Mismatch {
     method,            ///< the request has another one
     header_missing,    ///< no field has the name
     header_different,  ///< no field with the name has the value
+    address,           ///< the list does not contain the client's
     other_readings,    ///< the route matches another reading only, and no route the normal form
     earlier_route,     ///< the route matches, and an earlier one takes the request
   };
@@ -31,7 +32,7 @@ struct Mismatch {
 };
 
 /// Returns the first condition of `match` that `question` does not fulfil, in the order host, path,
-/// methods, headers. Nothing: the route matches in at least one reading.
+/// methods, headers, address. Nothing: the route matches in at least one reading.
 std::optional<Mismatch> mismatch_of(const Match& match, const Question& question);
 
 /// Returns why `route`, which has that number in the table, is not among the candidates of
@@ -44,14 +45,17 @@ struct MatchTexts {
   explicit MatchTexts(const Match& match)
       : host(match.host.value_or("")),
         path(match.path ? match.path->text() : ""),
-        methods(match.methods) {}
+        methods(match.methods),
+        address(match.address ? match.address->name() : "") {}
   std::string host;
   std::string path;
   std::vector<std::string> methods;
+  std::string address;  ///< name of the list
 };
 
 /// Describes the mismatch: `host does not match *.example.com`, `path does not match /v1/**`,
-/// `method is not GET or POST`, `header x-beta is missing`. Contains the texts and names of header
+/// `method is not GET or POST`, `header x-beta is missing`, `client address
+/// is not in office`. Contains the texts and names of header
 /// fields, but no value of a field.
 std::string describe(const Mismatch& mismatch, const MatchTexts& texts);
 

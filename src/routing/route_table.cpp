@@ -80,7 +80,8 @@ RouteTable::Route RouteTable::first_match(const RouteIndex& index, const Questio
   const PathReading& path = reading_of(question, reading);
   return index.first(path, question.request.host, from, to, [&](Route route) {
     const Match& match = *entries_[route].match;
-    return matches_apart_from_path(match, question.request) && matches_path(match, path, nullptr);
+    return matches_apart_from_path(match, question.request, question.client) &&
+           matches_path(match, path, nullptr);
   });
 }
 

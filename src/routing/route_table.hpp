@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ip_address.hpp"
 #include "base/result.hpp"
 #include "http/refusal.hpp"
 #include "http/request_view.hpp"
@@ -31,6 +32,7 @@ inline constexpr http::Refusal lower_case_method{
 struct Question {
   http::RequestView request;
   PathReadings paths;
+  IpAddress client{};  ///< its whole address
 };
 
 /// A route that matches the request in at least one reading of its path.

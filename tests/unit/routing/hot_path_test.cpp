@@ -13,14 +13,17 @@ TEST_CASE("matching a route allocates nothing") {
   http::RequestOf request{{{"x-beta", "1"}}};
   request.view.host = "a-rather-long-label.api.example.com";
   request.view.path = "/users/a-user-with-a-rather-long-name/posts/12345/comments";
+  const IpPrefix prefix = IpPrefix::parse("192.0.2.0/24").value();
+  const IpAddress client = IpAddress::v4({192, 0, 2, 7});
   const Match match{.host = "*.API.example.com",
                     .path = PathPattern::parse("/users/{user}/posts/{post}/**").value(),
                     .methods = {"GET"},
-                    .headers = {{"X-Beta", "1"}}};
+                    .headers = {{"X-Beta", "1"}},
+                    .address = AddressList("office", PrefixTable({prefix}))};
   std::array<std::string_view, path_parameter_limit> captures;
   bool matched = false;
   CHECK(allocations_in([&] {
-          matched = matches_apart_from_path(match, request.view) &&
+          matched = matches_apart_from_path(match, request.view, client) &&
                     matches_path(match, {.text = request.view.path}, captures.data());
         }) == 0);
   CHECK(matched);

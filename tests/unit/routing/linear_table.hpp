@@ -65,7 +65,7 @@ class LinearTable {
 
   void try_route(std::size_t route, const Question& question, Search& search) const {
     const RouteTable::Entry& entry = entries_[route];
-    if (!matches_apart_from_path(*entry.match, question.request)) return;
+    if (!matches_apart_from_path(*entry.match, question.request, question.client)) return;
     const auto paths = question.paths.all();
     auto& candidates = search.candidates;
     const std::size_t first_of_route = candidates.size();

@@ -11,7 +11,7 @@ namespace {
 using http::RequestOf;
 
 bool matches(const Match& match, const http::RequestView& request, std::string_view* captures) {
-  return matches_apart_from_path(match, request) &&
+  return matches_apart_from_path(match, request, IpAddress()) &&
          matches_path(match, {.text = request.path}, captures);
 }
 
@@ -68,6 +68,23 @@ TEST_CASE("headers match by name in any case and by exact value, on any line") {
   CHECK_FALSE(matches(match, RequestOf{{{"X-Beta", "1"}}}.view, nullptr));
   CHECK_FALSE(matches(match, RequestOf{{{"X-Beta", "1"}, {"x-tier", "gold"}}}.view, nullptr));
   CHECK_FALSE(matches(match, RequestOf{{{"X-Beta", "1, 1"}, {"x-tier", "Gold"}}}.view, nullptr));
+}
+
+TEST_CASE("the whole address of the client must be in the list") {
+  const AddressList office("office", PrefixTable({IpPrefix::parse("192.0.2.0/24").value(),
+                                                  IpPrefix::parse("2001:db8::7").value()}));
+  const Match match{.host = {}, .path = {}, .methods = {"GET"}, .headers = {}, .address = office};
+  RequestOf request{{}};
+  const auto matches_from = [&](const char* client) {
+    return matches_apart_from_path(match, request.view, IpAddress::parse(client).value());
+  };
+  CHECK(matches_from("192.0.2.7"));
+  CHECK(matches_from("::ffff:192.0.2.7"));
+  CHECK(matches_from("2001:db8::7"));
+  CHECK_FALSE(matches_from("192.0.3.7"));
+  CHECK_FALSE(matches_from("2001:db8::8"));
+  request.view.method = "POST";
+  CHECK_FALSE(matches_from("192.0.2.7"));
 }
 
 TEST_CASE("all conditions must hold, and a match without conditions matches all") {

@@ -22,7 +22,9 @@ struct Explained {
     for (const Route& route : routes)
       entries.push_back({.match = &route.match, .decides = route.decide});
     const RouteTable table(std::move(entries), {});
-    REQUIRE_FALSE(find_routes(table, request.view, {.is_trusted = true}, routed));
+    REQUIRE_FALSE(find_routes(table, request.view,
+                              {.is_trusted = true, .client = IpAddress::v4({192, 0, 2, 7})},
+                              routed));
   }
   /// In words; empty: it is a candidate.
   std::string why(std::size_t number) {
@@ -96,6 +98,24 @@ TEST_CASE("a route that decides is compared with the original request, if that w
   CHECK(explained.why(2).empty());
   explained.find(asked(request, "/ask"));
   CHECK(explained.why(1) == "an earlier route takes the request");
+}
+
+TEST_CASE("the list that does not contain the client is named") {
+  const auto list_of = [](const char* name, const char* prefix) {
+    return AddressList(name, PrefixTable({IpPrefix::parse(prefix).value()}));
+  };
+  Explained explained;
+  explained.add("/a").match.address = list_of("office", "198.51.100.0/24");
+  explained.add("/a").match.address = list_of("crawlers", "192.0.2.0/24");
+  Route& decides = explained.add("/b");
+  decides.decide = true;
+  decides.match.address = list_of("office", "198.51.100.0/24");
+  http::RequestOf request{{{"Host", "weir"}, {"X-Original-URI", "/b"}}};
+  explained.find(asked(request, "/a"));
+  CHECK(explained.why(0) == "client address is not in office");
+  CHECK(explained.why(1).empty());
+  explained.find(asked(request, "/x"));
+  CHECK(explained.why(2) == "client address is not in office");
 }
 
 TEST_CASE("a request without a host fails no host condition") {

@@ -111,6 +111,7 @@ struct Case {
     if (!chance(10)) match.path = PathPattern::parse(pattern()).value();
     if (chance(5)) match.methods = {chance(2) ? "GET" : "POST"};
     if (chance(8)) match.headers = {{"X-Beta", chance(2) ? "1" : "2"}};
+    if (chance(6)) match.address = chance(2) ? office : crawlers;
     RouteTable::Entry entry{.match = &match};
     if (chance(4)) entry.tolerated.slashes = true;
     if (chance(4)) entry.tolerated.doubled = true;
@@ -128,7 +129,11 @@ struct Case {
     return text.starts_with('/') ? text : "/" + text;
   }
 
+  IpAddress client() { return IpAddress::v4({192, 0, static_cast<std::uint8_t>(below(4)), 7}); }
+
   std::mt19937 random;
+  const AddressList office{"office", PrefixTable({IpPrefix::parse("192.0.0.0/23").value()})};
+  const AddressList crawlers{"crawlers", PrefixTable({IpPrefix::parse("192.0.1.0/24").value()})};
   std::deque<Match> matches;
   std::vector<RouteTable::Entry> entries;
   PathVariants variants;
@@ -149,6 +154,7 @@ struct Request {
     asked_method = from.one_of(methods);
     described_method = from.one_of(methods);
     const bool has_header = from.chance(2);
+    asked.client = described.client = from.client();
     is_readable =
         fill(asked, asked_path, asked_host, asked_method, has_header, needs) &&
         fill(described, described_path, described_host, described_method, from.chance(2), needs);
