@@ -75,6 +75,11 @@ bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
   auto& claims = evaluation.claims;
   const std::size_t earlier = claims.size();
   for (const Limit& limit : route.limits) {
+    if (limit.when || limit.unless) {
+      const Applies applies = meets_conditions(limit, route, evaluation);
+      if (applies == Applies::refused) return false;
+      if (applies == Applies::no) continue;
+    }
     const identity::Resolution* identity = &identities_.of(limit.identity, route.evidence);
     if (identity->state == State::absent && limit.otherwise)
       identity = &identities_.of(*limit.otherwise, route.evidence);
@@ -93,6 +98,27 @@ bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
     if (!add_claim(limit, identity->key, route, evaluation)) return false;
   }
   return true;
+}
+
+/// A condition that cannot be decided refuses the request: a client could choose its result. A
+/// shadow policy does not apply then.
+Limiter::Applies Limiter::meets_conditions(const Limit& limit, const RouteEvidence& route,
+                                           Evaluation& evaluation) {
+  const auto resolve = [&](std::size_t index) -> const identity::Resolution& {
+    return identities_.of(index, route.evidence);
+  };
+  for (const auto* const condition : {&limit.when, &limit.unless}) {
+    if (!*condition) continue;
+    const ConditionPart unmet = first_unmet(**condition, route.evidence, resolve);
+    if (unmet == ConditionPart::ambiguous) {
+      if (config_.policies[limit.policy].shadow) return Applies::no;
+      refuse(evaluation, Outcome::identity_ambiguous, resolve(*(*condition)->identity).ambiguity);
+      return Applies::refused;
+    }
+    const bool must_hold = condition == &limit.when;
+    if ((unmet == ConditionPart::none) != must_hold) return Applies::no;
+  }
+  return Applies::yes;
 }
 
 /// A shadow policy with an ambiguous attribute does not apply.

@@ -68,6 +68,8 @@ class Limiter {
   // Each returns false if the request is refused; the verdict is set then.
   bool make_claims(std::span<const RouteEvidence> routes, Evaluation& evaluation);
   bool add_claims(const RouteEvidence& route, Evaluation& evaluation);
+  enum class Applies : std::uint8_t { yes, no, refused };
+  Applies meets_conditions(const Limit& limit, const RouteEvidence& route, Evaluation& evaluation);
   bool add_claim(const Limit& limit, const Hash128& identity, const RouteEvidence& route,
                  Evaluation& evaluation);
   bool refuse(Evaluation& evaluation, Outcome outcome,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "identity/identity.hpp"
+#include "limiter/condition.hpp"
 #include "rules/policy.hpp"
 #include "store/claim.hpp"
 
@@ -54,6 +55,8 @@ struct Limit {
   bool required = false;                 ///< absent: 401
   std::int64_t cost = 1;
   bool overdraft = false;
+  std::optional<Condition> when{};    ///< the limit applies only if it holds
+  std::optional<Condition> unless{};  ///< the limit does not apply if it holds
   friend bool operator==(const Limit&, const Limit&) = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/address_list.hpp"
 #include "base/siphash.hpp"
 #include "identity/definition.hpp"
 #include "limiter/policy.hpp"
@@ -17,6 +18,7 @@ struct Settings {
   SipKey identity_key;  ///< from identity_secret
   std::vector<identity::Definition> identities;
   std::vector<Policy> policies;
+  std::vector<AddressList> address_lists{};  ///< of routes and of conditions
 };
 
 }  // namespace weir::limiter

@@ -38,4 +38,24 @@ TEST_CASE("a decision about known keys allocates nothing") {
   CHECK(denied < 100);
 }
 
+TEST_CASE("evaluating conditions allocates nothing") {
+  Fixture fixture;
+  Limit& limit = fixture.limit(policy("p", gcra(1'000, 1h)), 0);
+  const auto list_of = [](const char* prefix) {
+    return AddressList(prefix, PrefixTable({IpPrefix::parse(prefix).value()}));
+  };
+  limit.when =
+      Condition{.address = list_of("192.0.2.0/24"), .methods = {"GET", "POST"}, .identity = 2};
+  limit.unless = Condition{.address = list_of("198.51.100.0/24"), .identity = 1};
+  fixture.request.query = "user=somebody";
+  for (int i = 0; i < 3; ++i)
+    REQUIRE(fixture.decide().outcome == Outcome::allowed);
+  std::size_t allowed = 0;
+  CHECK(allocations_in([&] {
+          for (int i = 0; i < 100; ++i)
+            allowed += fixture.decide().outcome == Outcome::allowed ? 1U : 0U;
+        }) == 0);
+  CHECK(allowed == 100);
+}
+
 }  // namespace weir::limiter::test
