@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -51,14 +52,37 @@ class NamedRoute {
       if (limit.otherwise) names_.push_back(config.identities[*limit.otherwise].name);
       limit.policy = limit.identity = 0;
       if (limit.otherwise) limit.otherwise = 0;
+      name_identity(config, limit.when);
+      name_identity(config, limit.unless);
     }
   }
   friend bool operator==(const NamedRoute&, const NamedRoute&) = default;
 
  private:
+  void name_identity(const config::Config& config, std::optional<limiter::Condition>& condition) {
+    if (!condition || !condition->identity) return;
+    names_.push_back(config.identities[*condition->identity].name);
+    condition->identity = 0;
+  }
+
   proxy::Route route_;
   std::vector<std::string> names_;
 };
+
+void compare_lists(Keys& keys, const std::vector<AddressList>& before,
+                   const std::vector<AddressList>& after) {
+  const auto find = [](const std::vector<AddressList>& all, const AddressList& wanted) {
+    return std::find(all.begin(), all.end(), wanted);
+  };
+  for (const AddressList& list : after) {
+    const auto known = find(before, list);
+    if (known == before.end() || !known->has_same_prefixes(list))
+      keys.push_back("address_lists." + list.name());
+  }
+  for (const AddressList& list : before) {
+    if (find(after, list) == after.end()) keys.push_back("address_lists." + list.name());
+  }
+}
 
 Keys names_of(const std::vector<proxy::Route>& routes) {
   Keys names;
@@ -115,6 +139,7 @@ std::vector<std::string> differences(const config::Config& before, const config:
   const auto same = [](const auto& a, const auto& b) { return a == b; };
   compare_named(keys, "upstreams", before.upstreams, after.upstreams, same);
   compare_named(keys, "identities", before.identities, after.identities, same);
+  compare_lists(keys, before.address_lists, after.address_lists);
   compare_named(keys, "policies", before.policies, after.policies, same);
   compare_routes(keys, before, after);
   return keys;

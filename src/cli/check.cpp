@@ -66,6 +66,7 @@ int check_file(const CheckOptions& options) {
   std::cout << options.file << ": ok\n";
   if (options.verbose) {
     print_store(std::cout, **loaded);
+    print_address_lists(std::cout, **loaded);
     print_routes(std::cout, **loaded);
   }
   return succeeded;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/explained_conditions.hpp"
 #include "cli/names_as_written.hpp"
 #include "cli/route_summary.hpp"
 #include "config/key_path.hpp"
@@ -96,6 +97,8 @@ class Explainer {
     const proxy::Route& route = *routes_.route();
     explanation_.route = &route;
     if (route.upstream) explanation_.upstream = &config_.upstreams[*route.upstream];
+    if (route.match.address)
+      explanation_.address = explain_address(config_, *route.match.address, request_.client);
     list_limits(verdict);
     conclude(verdict);
   }
@@ -169,7 +172,8 @@ class Explainer {
       for (std::size_t j = 0; j < route.limits.size(); ++j) {
         ExplainedLimit& to = explanation_.limits.emplace_back(limit_of(route, j));
         look_up(route.limits[j], evidence[i].evidence, to);
-        find_decision(verdict, decided, to);
+        if (meets_conditions(route.limits[j], evidence[i].evidence, to))
+          find_decision(verdict, decided, to);
       }
     }
     hide_merged_costs();
@@ -220,6 +224,17 @@ class Explainer {
       if (state != State::absent) to.identity = std::move(otherwise);
     }
     if (state == State::absent && limit.required) to.because += ", and it is required";
+  }
+
+  /// Adds the conditions to the explanation. Where one fails, it alone is why the limit does not
+  /// apply.
+  bool meets_conditions(const limiter::Limit& limit, const identity::Evidence& evidence,
+                        ExplainedLimit& to) const {
+    ExplainedConditions found = explain_conditions(config_, limit, evidence);
+    to.conditions = std::move(found.conditions);
+    if (to.conditions.empty()) return true;
+    to.because = found.are_met ? found.because + "; " + to.because : found.because;
+    return found.are_met;
   }
 
   static std::string state_text(const std::string& name, identity::Resolution::State state) {

@@ -35,10 +35,25 @@ struct ExplainedIdentity {
   std::optional<Hash128> hash;  ///< the keyed hash; absent or ambiguous: none
 };
 
+/// An address list that contains the client.
+struct ExplainedAddress {
+  std::string list;    ///< its name
+  std::string prefix;  ///< the longest one that contains the client
+};
+
+/// `when` or `unless` of a limit.
+struct ExplainedCondition {
+  std::string_view name;
+  bool holds = false;
+  std::string because;                        ///< what holds, or the first part that does not
+  std::optional<ExplainedAddress> address{};  ///< if it names a list that contains the client
+};
+
 struct ExplainedLimit {
   const proxy::Route* route = nullptr;  ///< the route that has the limit
   const limiter::Policy* policy = nullptr;
-  std::string because;  ///< why it applies, or does not
+  std::string because;                           ///< why it applies, or does not
+  std::vector<ExplainedCondition> conditions{};  ///< that were evaluated
   ExplainedIdentity identity;
   std::int64_t cost = 0;
   std::vector<std::string> rates;  ///< as the configuration has them
@@ -69,6 +84,7 @@ struct Explanation {
   std::optional<ExplainedOriginal> original{};
   const proxy::Route* route = nullptr;
   const upstream::Upstream* upstream = nullptr;
+  std::optional<ExplainedAddress> address{};  ///< that the route's match names
   std::vector<SkippedRoute> skipped;
   std::vector<ExplainedLimit> limits;
   ExplainedVerdict verdict;

@@ -58,6 +58,20 @@ Json numbers_of(const ExplainedLimit& limit) {
   return numbers;
 }
 
+Json address_of(const ExplainedAddress& address) {
+  return {{"list", address.list}, {"prefix", address.prefix}};
+}
+
+Json conditions_of(const std::vector<ExplainedCondition>& conditions) {
+  Json all = Json::array();
+  for (const ExplainedCondition& one : conditions) {
+    Json json{{"condition", one.name}, {"holds", one.holds}, {"because", one.because}};
+    if (one.address) json["address"] = address_of(*one.address);
+    all.push_back(std::move(json));
+  }
+  return all;
+}
+
 Json limit_of(const ExplainedLimit& limit) {
   Json json{{"policy", limit.policy->name},
             {"route", limit.route->name},
@@ -72,6 +86,7 @@ Json limit_of(const ExplainedLimit& limit) {
             {"remaining", nullptr},
             {"reset_after", nullptr},
             {"retry_after", nullptr}};
+  if (!limit.conditions.empty()) json["conditions"] = conditions_of(limit.conditions);
   if (!limit.decision) return json;
   const bool is_hidden = limit.hides_decision();
   json["allowed"] = limit.decision->allowed;
@@ -104,6 +119,7 @@ std::string to_json(const Explanation& explanation) {
   Json json{{"route", nullptr}, {"upstream", nullptr}, {"plan", nullptr}};
   if (explanation.route != nullptr) json["route"] = explanation.route->name;
   if (explanation.upstream != nullptr) json["upstream"] = explanation.upstream->name;
+  if (explanation.address) json["address"] = address_of(*explanation.address);
   json["skipped"] = Json::array();
   for (const SkippedRoute& one : explanation.skipped)
     json["skipped"].push_back({{"route", one.route}, {"because", one.because}});

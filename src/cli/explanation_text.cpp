@@ -141,6 +141,9 @@ std::string to_text(const Explanation& explanation) {
   std::string out;
   add_request(out, explanation);
   add_row(out, "route", route_text(explanation));
+  if (explanation.address)
+    add_row(out, "  address",
+            "in " + explanation.address->list + ", " + explanation.address->prefix);
   if (explanation.upstream != nullptr) add_row(out, "upstream", explanation.upstream->name);
   add_skipped(out, explanation.skipped);
   for (const ExplainedLimit& limit : explanation.limits)

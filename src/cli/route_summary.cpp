@@ -27,6 +27,7 @@ std::string match_text(const Written& written, const std::string& path,
   const std::string headers = key_path(path, "headers");
   for (const auto& [name, value] : match.headers)
     text += " header " + name + ": " + written.shown(key_path(headers, name), value);
+  if (match.address) text += " address in " + match.address->name();
   return text;
 }
 
@@ -132,6 +133,22 @@ std::string identity_text(const Written& written, const identity::Definition& id
   return identity.name + " (" + identity::describe(written.shown(path, identity.source)) + ")";
 }
 
+/// `; unless address in office, identity user, method GET`
+std::string condition_text(const config::Config& config, const std::string& path,
+                           const limiter::Condition& condition) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? " " : ", ") + part; };
+  if (condition.address) add("address in " + condition.address->name());
+  if (condition.identity) add("identity " + config.identities[*condition.identity].name);
+  const std::string methods = key_path(path, "methods");
+  std::string listed;
+  for (std::size_t i = 0; i < condition.methods.size(); ++i)
+    listed += (listed.empty() ? "" : " or ") +
+              config.written.shown(item_path(methods, i), condition.methods[i]);
+  if (!listed.empty()) add("method " + listed);
+  return text;
+}
+
 std::string limit_text(const config::Config& config, const std::string& path,
                        const limiter::Limit& limit) {
   const Written& written = config.written;
@@ -143,6 +160,9 @@ std::string limit_text(const config::Config& config, const std::string& path,
   if (limit.required) text += ", required";
   text += "; cost " + written.shown(key_path(path, "cost"), std::to_string(limit.cost));
   if (limit.overdraft) text += ", overdraft";
+  if (limit.when) text += "; when" + condition_text(config, key_path(path, "when"), *limit.when);
+  if (limit.unless)
+    text += "; unless" + condition_text(config, key_path(path, "unless"), *limit.unless);
   if (config.store_type == config::StoreType::redis) {
     text += "; while redis is down: " + failure_text(written, policy);
   }
@@ -201,6 +221,12 @@ void print_store(std::ostream& out, const config::Config& config) {
       << " after " << shown("store.redis.breaker.failures", std::to_string(redis.breaker_failures))
       << " failures, replicas " << shown("store.redis.replicas", std::to_string(redis.replicas))
       << '\n';
+}
+
+void print_address_lists(std::ostream& out, const config::Config& config) {
+  for (const AddressList& list : config.address_lists)
+    out << "address list " << list.name() << ": " << list.size()
+        << (list.size() == 1 ? " prefix\n" : " prefixes\n");
 }
 
 void print_routes(std::ostream& out, const config::Config& config) {

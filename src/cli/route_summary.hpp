@@ -14,6 +14,8 @@ namespace weir::cli {
 
 /// Prints where use is counted, without secrets.
 void print_store(std::ostream& out, const config::Config& config);
+/// Prints how many prefixes each address list has.
+void print_address_lists(std::ostream& out, const config::Config& config);
 void print_routes(std::ostream& out, const config::Config& config);
 
 /// Returns the rates of the policy at `policy_path` (`policies.p`) as the configuration has them,

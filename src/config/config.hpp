@@ -13,6 +13,7 @@
 #include "admin/options.hpp"
 #include "base/time.hpp"
 #include "config/diagnostic.hpp"
+#include "config/file_stamp.hpp"
 #include "config/positions.hpp"
 #include "config/written.hpp"
 #include "log/access_log_options.hpp"
@@ -37,6 +38,14 @@ struct RedisStore : redis::Options {
   friend bool operator==(const RedisStore&, const RedisStore&) = default;
 };
 
+/// An address list that is read from a file.
+struct ListFile {
+  AddressList list;
+  std::string path;
+  std::string shown;  ///< the path, or its text in the configuration if that has a variable
+  FileStamp stamp;    ///< of the file before it was read
+};
+
 struct Config : proxy::Settings {
   std::vector<proxy::Listen> listen;
   std::optional<admin::Options> admin;
@@ -46,6 +55,7 @@ struct Config : proxy::Settings {
   MemoryStore memory;
   RedisStore redis;
   log::AccessLogOptions access_log;
+  std::vector<ListFile> list_files{};
   Written written;                   ///< the texts shown for values from variables and files
   Positions positions;               ///< of addresses and files
   std::vector<Diagnostic> warnings;  ///< valid settings that are probably mistakes

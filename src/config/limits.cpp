@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/key_path.hpp"
+#include "config/match.hpp"
 #include "config/names.hpp"
 
 namespace weir::config {
@@ -21,6 +22,33 @@ struct Draft {
 void read_cost(const Cursor& in, Draft& to) {
   read_integer_into(in, to.limit.cost, {0, largest_exact});
   to.has_cost = true;
+}
+
+/// A condition while it is read.
+struct ConditionDraft {
+  const Config& config;
+  limiter::Condition condition{};
+};
+
+constexpr Key<ConditionDraft> condition_keys[] = {
+    {.name = "address",
+     .read = [](const Cursor& in,
+                ConditionDraft& to) { read_address(in, to.config, to.condition.address); }},
+    {.name = "identity",
+     .read =
+         [](const Cursor& in, ConditionDraft& to) {
+           to.condition.identity = read_reference(in, "identity", to.config.identities);
+         }},
+    {.name = "methods",
+     .read = [](const Cursor& in, ConditionDraft& to) { read_methods(in, to.condition.methods); }},
+};
+
+void read_condition(const Cursor& in, const Config& config, std::optional<limiter::Condition>& to) {
+  if (in.node().kind == Node::Kind::map && in.node().entries.empty())
+    return in.error("names no condition; add address, identity or methods");
+  ConditionDraft draft{.config = config};
+  read_table(in, condition_keys, draft);
+  to = std::move(draft.condition);
 }
 
 constexpr Key<Draft> limit_keys[] = {
@@ -50,6 +78,12 @@ constexpr Key<Draft> limit_keys[] = {
     {.name = "cost", .read = read_cost},
     {.name = "overdraft",
      .read = [](const Cursor& in, Draft& to) { read_flag(in, to.limit.overdraft); }},
+    {.name = "when",
+     .read = [](const Cursor& in, Draft& to) { read_condition(in, to.config, to.limit.when); },
+     .list = list_section<condition_keys>},
+    {.name = "unless",
+     .read = [](const Cursor& in, Draft& to) { read_condition(in, to.config, to.limit.unless); },
+     .list = list_section<condition_keys>},
 };
 
 std::string policy_path(const Draft& draft) {
@@ -128,6 +162,12 @@ void check_identities(const Cursor& in, const Draft& draft, const proxy::Route& 
   check_captured(in.at_key("key"), identities[draft.limit.identity], route);
   if (draft.limit.otherwise)
     check_captured(in.at_key("otherwise"), identities[*draft.limit.otherwise], route);
+  if (draft.limit.when && draft.limit.when->identity)
+    check_captured(in.at_key("when").at_key("identity"), identities[*draft.limit.when->identity],
+                   route);
+  if (draft.limit.unless && draft.limit.unless->identity)
+    check_captured(in.at_key("unless").at_key("identity"),
+                   identities[*draft.limit.unless->identity], route);
   if (draft.policy == nullptr) return;
   for (const limiter::Attribute& attribute : draft.policy->attributes) {
     check_captured(in.at_key("policy"), {.name = attribute.name, .source = attribute.source},

@@ -41,6 +41,7 @@ constexpr Key<Config> top_keys[] = {
     {.name = "store", .read = read_store, .list = list_store},
     {.name = "upstreams", .read = read_upstreams, .list = list_upstreams},
     {.name = "identities", .read = read_identities, .list = list_identities},
+    {.name = "address_lists", .read = read_address_lists, .list = list_address_lists},
     {.name = "policies", .read = read_policies, .list = list_policies},
     {.name = "routes", .read = read_routes, .list = list_routes, .required = true},
 };

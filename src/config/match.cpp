@@ -3,20 +3,25 @@
 #include <algorithm>
 
 #include "config/host.hpp"
+#include "config/names.hpp"
 #include "http/characters.hpp"
 
 namespace weir::config {
 
 namespace {
 
-using routing::Match;
+/// A match while it is read.
+struct MatchDraft {
+  const Config& config;
+  routing::Match& match;
+};
 
 constexpr std::size_t most_methods = 64;
 constexpr std::size_t most_headers = 64;
 constexpr std::string_view known_methods[] = {"GET",    "HEAD",    "POST",  "PUT",  "PATCH",
                                               "DELETE", "OPTIONS", "TRACE", "QUERY"};
 
-void read_host(const Cursor& in, Match& to) {
+void read_host(const Cursor& in, MatchDraft& to) {
   const auto text = in.text();
   if (!text) return;
   const std::string_view name =
@@ -26,10 +31,10 @@ void read_host(const Cursor& in, Match& to) {
     return in.error_showing(
         "expected a host without port, such as api.example.com or *.example.com");
   }
-  to.host = without_root_dot(*text);
+  to.match.host = without_root_dot(*text);
 }
 
-void read_path(const Cursor& in, Match& to) {
+void read_path(const Cursor& in, MatchDraft& to) {
   const auto text = in.text();
   if (!text) return;
   // The encodings that the route tolerates are known only when all of it has been read:
@@ -43,10 +48,10 @@ void read_path(const Cursor& in, Match& to) {
                         ? pattern.error().message
                         : "with its variables replaced it is not a path pattern, such as /v1/**");
   }
-  to.path = *std::move(pattern);
+  to.match.path = *std::move(pattern);
 }
 
-void read_method(const Cursor& in, Match& to) {
+void read_method(const Cursor& in, std::vector<std::string>& to) {
   const auto text = in.text();
   if (!text) return;
   if (!http::is_token(*text)) return in.error_showing("expected a method, such as GET");
@@ -57,42 +62,58 @@ void read_method(const Cursor& in, Match& to) {
       std::find_if(std::begin(known_methods), std::end(known_methods), same_word);
   if (meant != std::end(known_methods))
     return in.error("methods are case-sensitive; did you mean " + in_quotes(*meant) + "?");
-  to.methods.push_back(*text);
+  to.push_back(*text);
 }
 
-void read_header(const std::string& name, const Cursor& in, Match& to) {
+void read_header(const std::string& name, const Cursor& in, MatchDraft& to) {
   if (!http::is_token(name)) in.error("expected the name of a header field");
   const auto value = in.text();
   if (!value) return;
   if (!http::is_field_value(*value)) in.error("a header value has no control characters");
-  to.headers.emplace_back(name, *value);
+  to.match.headers.emplace_back(name, *value);
 }
 
-constexpr Key<Match> match_keys[] = {
+constexpr Key<MatchDraft> match_keys[] = {
     {.name = "host", .read = read_host},
     {.name = "path", .read = read_path},
     {.name = "methods",
-     .read =
-         [](const Cursor& in, Match& to) {
-           for_each_item(in, "a list of methods, such as [GET, HEAD]", most_methods,
-                         [&](const Cursor& item) { read_method(item, to); });
-         }},
+     .read = [](const Cursor& in, MatchDraft& to) { read_methods(in, to.match.methods); }},
     {.name = "headers",
      .read =
-         [](const Cursor& in, Match& to) {
+         [](const Cursor& in, MatchDraft& to) {
            for_each_named(
                in, "a map of header names to values", most_headers,
                [&](const std::string& name, const Cursor& entry) { read_header(name, entry, to); });
          }},
+    {.name = "address",
+     .read = [](const Cursor& in,
+                MatchDraft& to) { read_address(in, to.config, to.match.address); }},
 };
 
 }  // namespace
 
-void read_match(const Cursor& in, Match& to) {
-  read_table(in, match_keys, to);
+void read_match(const Cursor& in, const Config& config, routing::Match& to) {
+  MatchDraft draft{.config = config, .match = to};
+  read_table(in, match_keys, draft);
 }
 void list_match(const std::string& path, KeyPaths& out) {
   list_section<match_keys>(path, out);
+}
+
+void read_methods(const Cursor& in, std::vector<std::string>& to) {
+  for_each_item(in, "a list of methods, such as [GET, HEAD]", most_methods,
+                [&](const Cursor& item) { read_method(item, to); });
+}
+
+void read_address(const Cursor& in, const Config& config, std::optional<AddressList>& to) {
+  const auto written = in.text();
+  if (!written) return;
+  std::vector<std::string_view> names;
+  for (const AddressList& list : config.address_lists)
+    names.push_back(list.name());
+  const auto index =
+      find_among(in, {.what = "address list", .written = *written, .shown = in.node().text}, names);
+  if (index) to = config.address_lists[*index];
 }
 
 }  // namespace weir::config

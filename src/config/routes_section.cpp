@@ -75,7 +75,7 @@ void read_decide(const Cursor& in, Draft& to) {
 constexpr Key<Draft> route_keys[] = {
     {.name = "name", .read = read_name},
     {.name = "match",
-     .read = [](const Cursor& in, Draft& to) { read_match(in, to.route.match); },
+     .read = [](const Cursor& in, Draft& to) { read_match(in, to.config, to.route.match); },
      .list = list_match},
     {.name = "upstream", .read = read_upstream},
     {.name = "respond", .read = read_respond, .list = list_section<respond_keys>},
@@ -132,8 +132,7 @@ void check_encodings(const Cursor& in, const proxy::Route& route) {
 }
 
 bool matches_everything(const routing::Match& match) {
-  return !match.host && match.methods.empty() && match.headers.empty() &&
-         (!match.path || match.path->text() == "/**");
+  return routing::is_for_any_request(match) && (!match.path || match.path->text() == "/**");
 }
 
 /// Warns of a pattern with bytes that no target may have.

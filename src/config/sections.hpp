@@ -1,5 +1,6 @@
 // The sections of the file, each with a reader and a list of its keys. References are looked up in
-// `to`, so upstreams, identities and policies are read before routes (load.cpp has the order).
+// `to`, so upstreams, identities, address lists and policies are read before routes (load.cpp has
+// the order).
 #pragma once
 
 #include "config/config.hpp"
@@ -57,13 +58,16 @@ void list_upstreams(const std::string& path, KeyPaths& out);
 void read_identities(const Cursor& in, Config& to);
 void list_identities(const std::string& path, KeyPaths& out);
 
+void read_address_lists(const Cursor& in, Config& to);
+void list_address_lists(const std::string& path, KeyPaths& out);
+
 void read_policies(const Cursor& in, Config& to);
 void list_policies(const std::string& path, KeyPaths& out);
 
 void read_routes(const Cursor& in, Config& to);
 void list_routes(const std::string& path, KeyPaths& out);
 
-/// Warns of policies, identities and upstreams that no route uses.
+/// Warns of policies, identities, address lists and upstreams that no route uses.
 void warn_of_unused(const Cursor& root, const Config& config);
 
 }  // namespace weir::config

@@ -1,3 +1,5 @@
+#include <set>
+#include <string>
 #include <vector>
 
 #include "config/sections.hpp"
@@ -8,6 +10,7 @@ namespace {
 
 struct Used {
   std::vector<bool> upstreams, identities, policies;
+  std::set<std::string> address_lists;  ///< names
 };
 
 void mark_attributes(const Config& config, const limiter::Policy& policy, Used& used) {
@@ -21,16 +24,30 @@ void mark_attributes(const Config& config, const limiter::Policy& policy, Used& 
   }
 }
 
+void mark_list(const std::optional<AddressList>& list, Used& used) {
+  if (list) used.address_lists.insert(list->name());
+}
+
+void mark_condition(const std::optional<limiter::Condition>& condition, Used& used) {
+  if (!condition) return;
+  mark_list(condition->address, used);
+  if (condition->identity) used.identities[*condition->identity] = true;
+}
+
 Used find_used(const Config& config) {
   Used used{.upstreams = std::vector<bool>(config.upstreams.size()),
             .identities = std::vector<bool>(config.identities.size()),
-            .policies = std::vector<bool>(config.policies.size())};
+            .policies = std::vector<bool>(config.policies.size()),
+            .address_lists = {}};
   for (const proxy::Route& route : config.routes) {
     if (route.upstream) used.upstreams[*route.upstream] = true;
+    mark_list(route.match.address, used);
     for (const limiter::Limit& limit : route.limits) {
       used.policies[limit.policy] = true;
       used.identities[limit.identity] = true;
       if (limit.otherwise) used.identities[*limit.otherwise] = true;
+      mark_condition(limit.when, used);
+      mark_condition(limit.unless, used);
       mark_attributes(config, config.policies[limit.policy], used);
     }
   }
@@ -54,6 +71,10 @@ void warn_of_unused(const Cursor& root, const Config& config) {
   if (root.has("identities"))
     warn_each(root.at_key("identities"), config.identities, used.identities);
   if (root.has("policies")) warn_each(root.at_key("policies"), config.policies, used.policies);
+  for (const AddressList& list : config.address_lists) {
+    if (used.address_lists.contains(list.name())) continue;
+    root.at_key("address_lists").at_key(list.name()).warn("no route uses it");
+  }
 }
 
 }  // namespace weir::config

@@ -1,6 +1,7 @@
 #include "app/differences.hpp"
 
 #include <functional>
+#include <utility>
 
 #include "catch.hpp"
 
@@ -8,6 +9,10 @@ namespace weir::app {
 namespace {
 
 using Keys = std::vector<std::string>;
+
+AddressList list_of(const char* name, const char* prefix) {
+  return {name, PrefixTable({IpPrefix::parse(prefix).value()})};
+}
 
 config::Config example() {
   config::Config config;
@@ -22,6 +27,9 @@ config::Config example() {
     route.upstream = 0;
     route.limits.emplace_back().policy = config.policies.size() - 1;
   }
+  config.address_lists.push_back(list_of("office", "192.0.2.0/24"));
+  config.routes[1].limits[0].when = limiter::Condition{.identity = 1};
+  config.routes[1].limits[0].unless = limiter::Condition{.address = config.address_lists[0]};
   return config;
 }
 
@@ -48,6 +56,22 @@ TEST_CASE("changed settings are named as in the file") {
        {"identities.key"}},
       {[](auto& c) { c.policies[1].rule.capacity = 7; }, {"policies.q"}},
       {[](auto& c) { c.routes[0].limits[0].cost = 2; }, {"routes.to_p"}},
+      {[](auto& c) { c.address_lists[0] = list_of("office", "192.0.2.0/25"); },
+       {"address_lists.office"}},
+      {[](auto& c) { c.address_lists[0] = list_of("office", "192.0.2.0/24"); }, {}},
+      {[](auto& c) { c.address_lists[0] = list_of("home", "192.0.2.0/24"); },
+       {"address_lists.home", "address_lists.office"}},
+      {[](auto& c) { c.routes[0].match.address = c.address_lists[0]; }, {"routes.to_p"}},
+      {[](auto& c) { c.routes[1].limits[0].when->identity = 0; }, {"routes.to_q"}},
+      {[](auto& c) { c.routes[1].limits[0].unless->address = list_of("home", "192.0.2.0/24"); },
+       {"routes.to_q"}},
+      {[](auto& c) {
+         std::swap(c.identities[0], c.identities[1]);
+         c.routes[1].limits[0].when->identity = 0;
+         for (auto& route : c.routes)
+           route.limits[0].identity = 1;
+       },
+       {}},
       {[](auto& c) { c.routes[0].limits[0].identity = 1; }, {"routes.to_p"}},
       {[](auto& c) { c.routes[0].respond.body = "x"; }, {"routes.to_p"}},
       {[](auto& c) { std::swap(c.routes[0], c.routes[1]); }, {"routes"}},

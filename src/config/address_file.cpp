@@ -1,0 +1,38 @@
+#include "config/address_file.hpp"
+
+#include <utility>
+
+#include "base/prefix_list.hpp"
+#include "config/suggest.hpp"
+
+namespace weir::config {
+namespace {
+
+constexpr std::size_t largest_file = 64 * 1024 * 1024;
+
+}  // namespace
+
+AddressFile read_address_file(const std::string& path, const std::string& shown,
+                              Patience patience) {
+  const Result<std::string> text = read_bounded_file(path, largest_file, patience);
+  if (!text) {
+    std::string message = text.error().message;
+    const std::string quoted = in_quotes(path);
+    if (const auto at = message.find(quoted); at != std::string::npos)
+      message.replace(at, quoted.size(), in_quotes(shown));
+    return {.prefixes = {}, .problems = {std::move(message)}};
+  }
+  PrefixList list = parse_prefix_list(*text);
+  if (list.problems.empty())
+    return {.prefixes = PrefixTable(std::move(list.prefixes)), .problems = {}};
+  AddressFile read;
+  for (const auto& [line, message] : list.problems)
+    read.problems.push_back("file " + in_quotes(shown) + " line " + std::to_string(line) + ": " +
+                            message);
+  if (list.omitted > 0)
+    read.problems.push_back("file " + in_quotes(shown) + ": and " + std::to_string(list.omitted) +
+                            " more lines");
+  return read;
+}
+
+}  // namespace weir::config

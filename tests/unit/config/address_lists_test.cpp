@@ -1,0 +1,178 @@
+// `address_lists`, and the routes and limits that name them.
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "catch.hpp"
+#include "unit/config/loading.hpp"
+
+namespace weir::config {
+namespace {
+
+const std::string with_limit =
+    "policies: {p: {algorithm: gcra, rate: 1/1s}}\n"
+    "routes:\n- {respond: {}, limits: [{policy: p";
+
+/// A directory with files for lists.
+class Files {
+ public:
+  Files() { std::filesystem::create_directory(directory_); }
+  ~Files() { std::filesystem::remove_all(directory_); }
+  void write(const std::string& name, const std::string& content) const {
+    std::ofstream(directory_ / name) << content;
+  }
+  Environment environment(test::Variables variables = {}) const {
+    return test::environment(std::move(variables), directory_);
+  }
+  std::string path(const std::string& name) const { return (directory_ / name).string(); }
+
+ private:
+  std::filesystem::path directory_ =
+      std::filesystem::temp_directory_path() /
+      ("weir-address-lists-" + std::to_string(reinterpret_cast<std::uintptr_t>(this)));
+};
+
+bool contains(const AddressList& list, const char* address) {
+  return list.contains(IpAddress::parse(address).value());
+}
+
+std::vector<std::string> warnings_of(const std::string& yaml) {
+  std::vector<std::string> all;
+  const auto config = test::must_load(yaml);
+  for (const Diagnostic& warning : config->warnings)
+    all.push_back(warning.to_string());
+  return all;
+}
+
+TEST_CASE("address lists are named by routes and by conditions") {
+  const auto config = test::must_load(R"(
+address_lists: {office: [192.0.2.0/24, "2001:db8::/32", 198.51.100.7], nobody: []}
+policies: {p: {algorithm: gcra, rate: 1/1s}}
+identities: {user: {header: x-user}}
+routes:
+- {match: {address: office}, respond: {}}
+- respond: {}
+  limits:
+  - {policy: p, when: {identity: user, methods: [GET, PUT]}, unless: {address: nobody}}
+)");
+  REQUIRE(config->address_lists.size() == 2);
+  const AddressList& office = config->routes[0].match.address.value();
+  CHECK(office.name() == "office");
+  CHECK(office.size() == 3);
+  CHECK(contains(office, "192.0.2.7"));
+  CHECK(contains(office, "2001:db8::7"));
+  CHECK_FALSE(contains(office, "198.51.100.8"));
+  const limiter::Limit& limit = config->routes[1].limits[0];
+  CHECK(config->identities[limit.when->identity.value()].name == "user");
+  CHECK(limit.when->methods == std::vector<std::string>{"GET", "PUT"});
+  CHECK_FALSE(limit.when->address);
+  CHECK(limit.unless->address->name() == "nobody");
+  CHECK(limit.unless->address->size() == 0);
+  CHECK(config->warnings.empty());
+}
+
+TEST_CASE("a list is read from a file beside the configuration") {
+  const Files files;
+  files.write("crawlers.txt", "# known\n192.0.2.0/24\n2001:db8::7 # one\n");
+  const auto config = test::must_load(
+      "address_lists: {crawlers: {file: \"${NAME}\"}}\n"
+      "routes: [{match: {address: crawlers}, respond: {}}]\n",
+      files.environment({{"NAME", "crawlers.txt"}}));
+  CHECK(config->address_lists[0].size() == 2);
+  REQUIRE(config->list_files.size() == 1);
+  CHECK(config->list_files[0].path == files.path("crawlers.txt"));
+  CHECK(config->list_files[0].shown == "${NAME}");
+  CHECK(config->list_files[0].list == config->address_lists[0]);
+  CHECK(config->list_files[0].stamp == stamp_of(files.path("crawlers.txt")));
+}
+
+TEST_CASE("a list file that cannot be read or parsed is reported with its lines") {
+  const Files files;
+  files.write("bad.txt", "192.0.2.0/24\ns3cr3t\n10.0.0.1/8\n");
+  const std::string tail = "\nroutes: [{match: {address: l}, respond: {}}]\n";
+  const std::string expected =
+      "expected an address or a prefix whose host bits are zero, such as 10.0.0.0/8 or "
+      "2001:db8::/32\n";
+  CHECK(test::problems_of("address_lists: {l: {file: bad.txt}}" + tail, files.environment()) ==
+        "1:27: address_lists.l.file: file \"" + files.path("bad.txt") + "\" line 2: " + expected +
+            "1:27: address_lists.l.file: file \"" + files.path("bad.txt") +
+            "\" line 3: " + expected);
+  CHECK(test::problems_of("address_lists: {l: {file: none.txt}}" + tail, files.environment()) ==
+        "1:27: address_lists.l.file: cannot read file \"" + files.path("none.txt") +
+            "\": No such file or directory\n");
+  // The content of a variable is not shown.
+  CHECK(test::problems_of("address_lists: {l: {file: \"${F}\"}}" + tail,
+                          files.environment({{"F", "n0ne"}}))
+            .find("n0ne") == std::string::npos);
+}
+
+TEST_CASE("wrong address lists and conditions are reported") {
+  struct Row {
+    std::string yaml;
+    std::string problem;
+  };
+  const std::string lists = "address_lists: {office: [192.0.2.0/24]}\n";
+  const auto row = GENERATE_COPY(values<Row>({
+      // Lists.
+      {"address_lists: {a: [192.0.2.1/24]}\n" + test::route_tail,
+       "1:21: address_lists.a[0]: expected an address or a prefix whose host bits are zero, such "
+       "as 10.0.0.0/8 or 2001:db8::/32 (here \"192.0.2.1/24\")\n"},
+      {"address_lists: {a: 192.0.2.0/24}\n" + test::route_tail,
+       "1:20: address_lists.a: expected a list of prefixes, such as [10.0.0.0/8], or {file: "
+       "NAME}\n"},
+      {"address_lists: {a: {}}\n" + test::route_tail,
+       "1:20: address_lists.a: the key \"file\" is missing\n"},
+      {"address_lists: {a: {path: x}}\n" + test::route_tail,
+       "1:20: address_lists.a: the key \"file\" is missing\n"
+       "1:21: address_lists.a.path: unknown key \"path\"; known here: file\n"},
+      // Names.
+      {lists + "routes: [{match: {address: offic}, respond: {}}]\n",
+       "2:28: routes[0].match.address: no address list is called \"offic\"; did you mean "
+       "\"office\"?\n"},
+      {"routes: [{match: {address: office}, respond: {}}]\n",
+       "1:28: routes[0].match.address: no address list is called \"office\"; none is defined\n"},
+      {lists + with_limit + ", unless: {address: other}}]}\n",
+       "4:56: routes[0].limits[0].unless.address: no address list is called \"other\"; known "
+       "here: office\n"},
+      {lists + with_limit + ", when: {identity: other}}]}\n",
+       "4:55: routes[0].limits[0].when.identity: no identity is called \"other\"; known here: "
+       "client\n"},
+      // Conditions.
+      {with_limit + ", when: {}}]}\n",
+       "3:44: routes[0].limits[0].when: names no condition; add address, identity or methods\n"},
+      {with_limit + ", when: office}]}\n",
+       "3:44: routes[0].limits[0].when: expected a map of keys, found a single value\n"},
+      {with_limit + ", when: {methods: [post]}}]}\n",
+       "3:55: routes[0].limits[0].when.methods[0]: methods are case-sensitive; did you mean "
+       "\"POST\"?\n"},
+      {with_limit + ", when: {plan: [gold]}}]}\n",
+       "3:45: routes[0].limits[0].when.plan: unknown key \"plan\"; known here: address, "
+       "identity, methods\n"},
+      {"identities: {id: {path: id}}\n" + with_limit + ", unless: {identity: id}}]}\n",
+       "4:57: routes[0].limits[0].unless.identity: needs the path segment {id}, which the route's "
+       "path does not capture\n"},
+  }));
+  CAPTURE(row.yaml);
+  CHECK(test::problems_of(row.yaml) == row.problem);
+}
+
+TEST_CASE("address lists that no route uses are warned of") {
+  const std::string lists = "address_lists: {office: [192.0.2.0/24]}\n";
+  CHECK(warnings_of(lists + test::route_tail) ==
+        std::vector<std::string>{"1:25: address_lists.office: no route uses it"});
+  CHECK(warnings_of(lists + "routes: [{match: {address: office}, respond: {}}]\n").empty());
+  CHECK(warnings_of(lists + with_limit + ", when: {address: office}}]}\n").empty());
+  // Identities of conditions are used.
+  CHECK(warnings_of("identities: {user: {header: x-user}}\n" + with_limit +
+                    ", unless: {identity: user}}]}\n")
+            .empty());
+}
+
+TEST_CASE("a route for an address list leaves requests to the routes after it") {
+  const std::string lists = "address_lists: {office: [192.0.2.0/24]}\n";
+  CHECK(warnings_of(lists + "routes: [{match: {address: office}, respond: {}}, {respond: {}}]\n")
+            .empty());
+}
+
+}  // namespace
+}  // namespace weir::config
