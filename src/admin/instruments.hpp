@@ -46,6 +46,7 @@ struct Instruments {
   std::string config_hash{};                            ///< 64 hexadecimal digits
   std::int64_t config_loaded_at_s = 0;                  ///< Unix time
   const ReloadCounters* reloads = nullptr;
+  const FileReloadCounters* list_files = nullptr;  ///< of address lists
 };
 
 }  // namespace weir::admin

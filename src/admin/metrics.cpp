@@ -259,6 +259,19 @@ void write_configuration(Exposition& out, const Instruments& in) {
   out.sample({{"result", "failed"}}, in.reloads->failed.value());
 }
 
+void write_address_lists(Exposition& out, const Instruments& in) {
+  const auto& lists = in.config->address_lists;
+  if (lists.empty()) return;
+  out.family("weir_address_list_prefixes", "gauge", "Prefixes in use, by address list.");
+  for (const AddressList& list : lists)
+    out.sample({{"list", list.name()}}, std::uint64_t{list.size()});
+  if (in.list_files == nullptr) return;
+  out.family("weir_file_reloads_total", "counter",
+             "Files read again because they have changed, by kind and result.");
+  out.sample({{"kind", "address_list"}, {"result", "ok"}}, in.list_files->ok.value());
+  out.sample({{"kind", "address_list"}, {"result", "failed"}}, in.list_files->failed.value());
+}
+
 void write_process(Exposition& out, const Instruments& in, const ProcessStats& process) {
   out.family("weir_access_log_dropped_total", "counter",
              "Access log lines lost because they could not be written.");
@@ -294,6 +307,7 @@ std::string render_metrics(const Instruments& instruments, const ProcessStats& p
   write_breaker(out, instruments);
   write_shared_store(out, instruments);
   write_configuration(out, instruments);
+  write_address_lists(out, instruments);
   write_process(out, instruments, process);
   return out.text();
 }

@@ -39,6 +39,11 @@ struct ReloadCounters {
   Counter ok, failed;
 };
 
+/// For the metrics: files that are read again when they change. Written by the server's thread.
+struct FileReloadCounters {
+  Counter ok, failed;
+};
+
 /// Starts a reload; thread-safe. Calls its argument once, on another thread, when it is over.
 using Reload = std::function<void(std::function<void(ReloadReport)>)>;
 

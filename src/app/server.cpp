@@ -24,6 +24,7 @@
 #include "admin/admin_server.hpp"
 #include "app/descriptors.hpp"
 #include "app/file_watch.hpp"
+#include "app/list_files.hpp"
 #include "app/reload_log.hpp"
 #include "app/running_configuration.hpp"
 #include "app/signals.hpp"
@@ -110,6 +111,7 @@ class Server {
   void apply(std::vector<GenerationPlan> plans);
   void serve_admin(NextAdmin next);
   void note_applied(const std::string& problem);
+  void keep_until_unread(ListFiles::Replaced replaced);
   void sweep();
   void finish();
   void reject(Problems problems);
@@ -138,6 +140,7 @@ class Server {
   std::optional<FileWatch> watch_;
   asio::steady_timer shutdown_timer_{io_};
   asio::steady_timer sweep_timer_{io_};
+  ListFiles list_files_{io_, [this](auto replaced) { keep_until_unread(std::move(replaced)); }};
   std::size_t draining_workers_ = 0;
   bool draining_ = false;
 };
@@ -160,6 +163,7 @@ Problems Server::start(const LoadedConfig& loaded) {
   NextAdmin next_admin = take_admin(*prepared);
   open_workers(running_.commit(std::move(*prepared)));
   serve_admin(std::move(next_admin));
+  list_files_.watch(config().list_files);
   check_source();
   watch_signals();
   for (auto& worker : workers_)
@@ -200,7 +204,8 @@ std::shared_ptr<const admin::Instruments> Server::instruments() const {
                          .store_health = is_shared ? &store_health_ : nullptr,
                          .config_hash = running_.hash(),
                          .config_loaded_at_s = running_.loaded_at_s(),
-                         .reloads = &reload_counters_});
+                         .reloads = &reload_counters_,
+                         .list_files = &list_files_.counters()});
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     all->traffic.push_back(&workers_[i]->traffic());
     all->named.push_back(running_.counters()[i].named);
@@ -303,6 +308,7 @@ Result<std::vector<GenerationPlan>, Problems> Server::replace_configuration() {
 void Server::apply(std::vector<GenerationPlan> plans) {
   budget_.set_most(plan_descriptors(config(), descriptors_).connections);
   store_.set_max_keys(config().memory.max_keys);
+  list_files_.watch(config().list_files);
   reload_->pending_workers = workers_.size();
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     workers_[i]->apply(std::move(plans[i]), [this](const std::string& problem) {
@@ -363,6 +369,13 @@ void Server::finish() {
   sweep();
 }
 
+/// A worker that has ended its present task has ended every look-up in the replaced content.
+void Server::keep_until_unread(ListFiles::Replaced replaced) {
+  for (auto& worker : workers_)
+    worker->post(
+        [this, kept = replaced]() mutable { asio::post(io_, [kept = std::move(kept)] {}); });
+}
+
 /// Drops earlier configurations and log files once the exchanges that use them have ended.
 void Server::sweep() {
   if (draining_ || !running_.drop_unused()) return;
@@ -375,6 +388,7 @@ void Server::sweep() {
 void Server::drain() {
   draining_ = true;
   sweep_timer_.cancel();
+  list_files_.stop();
   readiness_ = admin::Readiness::draining;
   const std::string longest = std::to_string(ceil_seconds(config().shutdown_timeout)) + " s";
   spdlog::info("draining {} connections, at most {}", open_connections_.load(),

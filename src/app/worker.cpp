@@ -232,6 +232,10 @@ void Worker::apply(GenerationPlan plan, Applied applied) {
   });
 }
 
+void Worker::post(std::function<void()> task) {
+  boost::asio::post(io_, std::move(task));
+}
+
 loop::Task<> Worker::replace(GenerationPlan plan, Applied applied) {
   std::string problem;
   std::shared_ptr<SharedStore> store;

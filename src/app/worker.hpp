@@ -2,7 +2,7 @@
 // counters.
 //
 // Everything is constructed and destroyed by the server's thread; run() executes on the worker's.
-// apply(), drain() and abort() may be called from any thread.
+// apply(), post(), drain() and abort() may be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -76,6 +76,8 @@ class Worker {
   /// time. If the Redis address changes, first connects to the new one, for at most its
   /// connect_timeout.
   void apply(GenerationPlan plan, Applied applied);
+  /// Calls `task` on the worker's thread, between two of its own tasks.
+  void post(std::function<void()> task);
   /// Stops accepting, lets exchanges in progress finish, then calls `drained` on the worker's
   /// thread.
   void drain(std::function<void()> drained);

@@ -1,4 +1,4 @@
-"""Address lists: routes and limits that depend on the client's address."""
+"""Address lists: routes and limits that depend on the client's address, and files that change."""
 
 import json
 import os
@@ -6,7 +6,9 @@ import tempfile
 from pathlib import Path
 
 from harness.case import configuration, limited
+from harness.exposition import labelled
 from harness.reload_case import ReloadCase
+from harness.waiting import eventually
 from harness.weir import run
 
 PROXIES = {"trusted_proxies": ["127.0.0.0/8"]}
@@ -127,6 +129,98 @@ class Conditions(ListCase):
         self.limit_by(unless={"identity": "session"})
         self.assertEqual(self.statuses("192.0.2.1", fields=[("Cookie", "sid=a")]), [200, 200])
         self.assert_problem(self.get("192.0.2.1", fields=[("Cookie", "sid=a; sid=b")]), 400)
+
+
+class Files(ListCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="weir-lists-")
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+        self.file = self.directory / "office.txt"
+
+    def begin(self):
+        super().begin(configuration(address_lists={"office": {"file": str(self.file)}},
+                                    routes=[respond("office", address="office"),
+                                            respond("rest")]))
+
+    def taken(self, client):
+        return self.get(client).body.decode()
+
+    def await_taken(self, client, route):
+        eventually(lambda: self.taken(client) == route, f"{client} is taken by {route}")
+
+    def file_reloads(self, result):
+        return labelled(self.scrape(), "weir_file_reloads_total", kind="address_list",
+                        result=result)
+
+    def test_a_file_that_changes_counts_without_a_reload(self):
+        self.file.write_text("# ours\r\n192.0.2.0/24  # here\r\n\r\n2001:db8::/32\r\n")
+        self.begin()
+        self.assertEqual(self.taken("192.0.2.1"), "office")
+        self.assertEqual(labelled(self.scrape(), "weir_address_list_prefixes", list="office"), 2)
+        self.file.write_text("198.51.100.7\n")
+        self.await_taken("198.51.100.7", "office")
+        self.assertEqual(self.taken("192.0.2.1"), "rest")
+        self.assertEqual(labelled(self.scrape(), "weir_address_list_prefixes", list="office"), 1)
+        # Replaced as a whole, and through a link.
+        new = self.directory / "new"
+        new.write_text("192.0.2.9\n")
+        new.rename(self.file)
+        self.await_taken("192.0.2.9", "office")
+        other = self.directory / "other"
+        other.write_text("192.0.2.10\n")
+        new.symlink_to(other)
+        new.rename(self.file)
+        self.await_taken("192.0.2.10", "office")
+        eventually(lambda: self.file_reloads("ok") == 3, "three files are counted")
+        self.assertEqual((self.file_reloads("failed"), self.reloads()), (0, 0))
+        self.assertIn("info address list office: file read again, 1 prefixes", self.weir.stderr)
+
+    def test_the_last_good_content_stays(self):
+        self.file.write_text("192.0.2.0/24\n")
+        self.begin()
+        self.file.write_text("198.51.100.0/24\ns3cr3t\n")
+        eventually(lambda: self.file_reloads("failed") == 1, "a failure is counted")
+        self.assertEqual(self.taken("192.0.2.1"), "office")
+        self.assertEqual(self.taken("198.51.100.1"), "rest")
+        self.assertIn(f'error address list office: file "{self.file}" line 2: expected an address',
+                      self.weir.stderr)
+        self.assertIn("the previous 1 prefixes stay in use", self.weir.stderr)
+        self.assertNotIn("s3cr3t", self.weir.stderr)
+        # A bad file also keeps the running configuration.
+        problems = self.reload_fails()
+        self.assertEqual(problems[0]["path"], "address_lists.office.file")
+        self.file.unlink()
+        eventually(lambda: self.file_reloads("failed") == 2, "the missing file is counted")
+        self.assertEqual(self.taken("192.0.2.1"), "office")
+        self.file.write_text("198.51.100.0/24\n")
+        self.await_taken("198.51.100.1", "office")
+        self.assertEqual(self.taken("192.0.2.1"), "rest")
+
+    def test_a_reload_reads_the_file_again_and_watches_the_new_one(self):
+        self.file.write_text("192.0.2.0/24\n")
+        self.begin()
+        other = self.directory / "other.txt"
+        other.write_text("198.51.100.0/24\n")
+        config = {"client_address": PROXIES,
+                  **configuration(address_lists={"office": {"file": str(other)}},
+                                  routes=[respond("office", address="office"), respond("rest")])}
+        self.reload(config, changed=["address_lists.office"])
+        self.assertEqual(self.taken("198.51.100.1"), "office")
+        self.reload(changed=[])
+        other.write_text("203.0.113.0/24\n")
+        self.await_taken("203.0.113.1", "office")
+
+    def test_requests_continue_while_a_large_list_changes(self):
+        lines = [f"10.{i >> 8 & 255}.{i & 255}.{i >> 16}" for i in range(100_000)]
+        self.file.write_text("192.0.2.0/24\n" + "\n".join(lines))
+        self.begin()
+        for i in range(3):
+            self.file.write_text(f"192.0.2.0/24\n203.0.113.{i}\n" + "\n".join(lines))
+            seen = []
+            eventually(lambda: seen.append(self.taken("192.0.2.1")) or
+                       self.taken(f"203.0.113.{i}") == "office", "the new file counts")
+            self.assertEqual(set(seen), {"office"})
 
 
 class Check(ListCase):

@@ -1,0 +1,42 @@
+#include "app/file_change.hpp"
+
+#include <string_view>
+
+#include "catch.hpp"
+
+namespace weir::app {
+namespace {
+
+config::FileStamp stamp(char content) {
+  // "-": there is no file.
+  return content == '-' ? config::FileStamp{} : config::FileStamp{.inode = 1, .size = content};
+}
+
+TEST_CASE("a file is read at the second check after a change") {
+  struct Row {
+    std::string_view checks;  ///< the content at each check; it was read as "a"
+    std::string_view reads;   ///< "r" where the file is read
+  };
+  const auto row = GENERATE(values<Row>({
+      {"aaa", "..."},
+      {"abbb", "..r."},
+      {"bb", ".r"},
+      // A file that is still being written.
+      {"bcdddd", "...r.."},
+      // Back to the content that was read.
+      {"abaa", "...."},
+      {"bbaa", ".r.r"},
+      // Missing, and there again.
+      {"---aa", ".r..r"},
+      {"-aa", "..."},
+  }));
+  CAPTURE(row.checks);
+  FileChange change(stamp('a'));
+  for (std::size_t i = 0; i < row.checks.size(); ++i) {
+    CAPTURE(i);
+    CHECK(change.note(stamp(row.checks[i])) == (row.reads[i] == 'r'));
+  }
+}
+
+}  // namespace
+}  // namespace weir::app
