@@ -12,6 +12,7 @@ namespace {
 
 constexpr Duration linger_timeout = std::chrono::seconds(2);
 constexpr std::size_t linger_limit = 1024 * 1024;
+constexpr unsigned most_empty_lines = 16;  ///< before a request
 constexpr Duration drain_grace = std::chrono::seconds(1);
 constexpr Duration drain_handshake = std::chrono::seconds(5);
 
@@ -141,6 +142,7 @@ loop::Task<Failure> Http1Connection::read_head() {
   std::size_t scanned = 0;
   error_code ec;
   head_size_ = 0;
+  empty_lines_ = 0;
   loop::InputBuffer& input = client_.input;
   loop::Stream& stream = client_.stream;
   Watchdog& watchdog = client_.watchdog;
@@ -210,8 +212,12 @@ Failure Http1Connection::look_for_head(std::size_t& scanned) {
   const auto& limits = context().generation->config.downstream;
   loop::InputBuffer& input = client_.input;
   // RFC 9112 section 2.2: empty lines before a request line are ignored.
-  while (scanned == 0 && input.data().starts_with("\r\n"))
+  while (scanned == 0 && input.data().starts_with("\r\n")) {
     input.consume(2);
+    if (++empty_lines_ <= most_empty_lines) continue;
+    if (!current_) begin_exchange();
+    return Failure::head_malformed;
+  }
   if (input.empty()) return Failure::none;
   if (input.data() == "\r") {
     input.make_room(limits.max_head);

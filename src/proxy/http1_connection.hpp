@@ -67,6 +67,7 @@ class Http1Connection {
   IpAddress peer_;
   bool peer_is_trusted_ = false;
   bool is_refused_;                 ///< it does not count towards max_connections
+  std::uint8_t empty_lines_ = 0;    ///< skipped before the request
   bool has_own_upstreams_ = false;  ///< has idle upstream connections that only it may reuse
   std::uint64_t trusted_by_ = 0;    ///< the generation that peer_is_trusted_ comes from; 0: none
   std::uint64_t number_;            ///< unique in the worker

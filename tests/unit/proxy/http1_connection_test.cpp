@@ -143,16 +143,36 @@ TEST_CASE("Half a head that arrived in time has the time of a head") {
 TEST_CASE("Empty lines do not keep an idle connection beyond its deadline") {
   Server server;
   FarEnd far(server.connect({}).release());
-  for (int i = 0; i < 740; ++i) {
-    far.send("\r\n");
-    server.world.tick(100ms);
-  }
+  server.world.tick(74s);
   CHECK_FALSE(far.has_ended());
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 16; ++i) {
     ::send(far.native(), "\r\n", 2, MSG_NOSIGNAL);
     server.world.tick(100ms);
   }
   CHECK(far.has_ended());
+}
+
+TEST_CASE("A bounded number of empty lines before a request is skipped") {
+  Server server;
+  FarEnd far(server.connect({}).release());
+  std::string lines;
+  for (int i = 0; i < 16; ++i)
+    lines += "\r\n";
+  SECTION("at the bound, for each request") {
+    for (int i = 0; i < 2; ++i) {
+      far.send(lines + std::string(get));
+      server.world.poll();
+      CHECK(is_answer(far.receive()));
+    }
+  }
+  SECTION("one more") {
+    far.send(lines);
+    server.world.poll();
+    CHECK(far.receive().empty());
+    far.send("\r\n" + std::string(get));
+    server.world.poll();
+    CHECK(far.receive().starts_with("HTTP/1.1 400 "));
+  }
 }
 
 TEST_CASE("A spare exchange serves another connection after one that left in the middle") {
