@@ -278,11 +278,11 @@ loop::Task<> Worker::open() {
 
 loop::Task<> Worker::tick() {
   error_code ec;
-  auto next = std::chrono::steady_clock::now();
+  auto due = std::chrono::steady_clock::now();
   // The flag is needed because a wait that has expired cannot be cancelled.
   while (!drained_) {
-    next += loop::tick_interval;
-    ticker_.expires_at(next);
+    due = loop::next_tick(due, std::chrono::steady_clock::now());
+    ticker_.expires_at(due);
     co_await ticker_.async_wait(loop::into(ec));
     context_.tick();
     sweep();

@@ -16,4 +16,12 @@ constexpr std::uint64_t ticks_in(Duration duration) {
   return ticks < 1 ? 1 : static_cast<std::uint64_t>(ticks);
 }
 
+/// Returns when the tick after that of `due` comes. Ticks that a delayed loop has missed are not
+/// made up for: a timeout that began after the delay would end too early.
+template <class TimePoint>
+constexpr TimePoint next_tick(TimePoint due, TimePoint now) {
+  const TimePoint next = due + tick_interval;
+  return next < now ? now + tick_interval : next;
+}
+
 }  // namespace weir::loop
