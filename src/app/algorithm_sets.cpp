@@ -15,6 +15,7 @@ bool is_always_there(const limiter::Settings& config, std::size_t identity) {
 }
 
 bool always_applies(const limiter::Settings& config, const limiter::Limit& limit) {
+  if (limit.when || limit.unless) return false;
   return limit.required || is_always_there(config, limit.identity) ||
          (limit.otherwise && is_always_there(config, *limit.otherwise));
 }

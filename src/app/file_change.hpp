@@ -11,14 +11,14 @@ class FileChange {
   explicit FileChange(const config::FileStamp& read) : read_(read), seen_(read) {}
 
   /// The stamp at a check. True: read the file now. That is the second check after a change, so
-  /// that a file that is still being written is not read.
+  /// that a file that is still being written is not read, and each later check until note_read().
   bool note(const config::FileStamp& now) {
     const bool is_quiet = now == seen_;
     seen_ = now;
-    if (!is_quiet || now == read_) return false;
-    read_ = now;
-    return true;
+    return is_quiet && now != read_;
   }
+  /// The file of the last check was read, whether its content was right or wrong.
+  void note_read() { read_ = seen_; }
 
  private:
   config::FileStamp read_;

@@ -1,5 +1,6 @@
 #include "app/list_files.hpp"
 
+#include <exception>
 #include <spdlog/spdlog.h>
 #include <utility>
 
@@ -28,7 +29,12 @@ void ListFiles::stop() {
 
 void ListFiles::check() {
   for (Watched& watched : files_) {
-    if (watched.change.note(config::stamp_of(watched.file.path))) read(watched);
+    if (!watched.change.note(config::stamp_of(watched.file.path))) continue;
+    try {
+      read(watched);
+    } catch (const std::exception& thrown) {  // no memory
+      report(watched, {thrown.what()});
+    }
   }
   timer_.expires_after(check_interval);
   timer_.async_wait([this](const boost::system::error_code& ec) {
@@ -40,16 +46,25 @@ void ListFiles::read(Watched& watched) {
   AddressList& list = watched.file.list;
   config::AddressFile found =
       config::read_address_file(watched.file.path, watched.file.shown, patience);
-  for (const std::string& problem : found.problems)
-    spdlog::error("address list {}: {}", list.name(), problem);
-  if (!found.problems.empty()) {
-    spdlog::error("address list {}: the previous {} prefixes stay in use", list.name(),
-                  list.size());
-    return counters_.failed.add();
-  }
+  if (!found.is_unreadable) watched.change.note_read();
+  if (found.is_empty && list.size() > 0)
+    found.problems = {"the file is empty; write a comment into the file of an empty list"};
+  if (!found.problems.empty()) return report(watched, std::move(found.problems));
   replaced_(list.replace(std::move(found.prefixes)));
+  watched.reported.clear();
   spdlog::info("address list {}: file read again, {} prefixes", list.name(), list.size());
   counters_.ok.add();
+}
+
+/// A file that stays unreadable is reported once.
+void ListFiles::report(Watched& watched, std::vector<std::string> problems) {
+  if (problems == watched.reported) return;
+  const AddressList& list = watched.file.list;
+  for (const std::string& problem : problems)
+    spdlog::error("address list {}: {}", list.name(), problem);
+  spdlog::error("address list {}: the previous {} prefixes stay in use", list.name(), list.size());
+  counters_.failed.add();
+  watched.reported = std::move(problems);
 }
 
 }  // namespace weir::app

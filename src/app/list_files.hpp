@@ -1,14 +1,14 @@
 // The files of address lists, which are read again when they change.
 //
-// They are checked once a second, not by inotify(7): so the number of files is not limited by
-// watches, and network file systems work. A file that cannot be read or has a wrong line is
-// reported on the log, and its list keeps its content. Not thread-safe: one loop. All threads may
-// read the lists.
+// They are checked once a second, not by inotify(7), so the number of files is not limited by
+// watches. A file that cannot be read, is empty or has a wrong line is reported on the log, and its
+// list keeps its content. Not thread-safe: one loop; the workers look up addresses meanwhile.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -44,9 +44,11 @@ class ListFiles {
   struct Watched {
     config::ListFile file;
     FileChange change;
+    std::vector<std::string> reported{};  ///< the problems of the last try
   };
   void check();
   void read(Watched& watched);
+  void report(Watched& watched, std::vector<std::string> problems);
 
   const std::function<void(Replaced)> replaced_;
   std::vector<Watched> files_;

@@ -1,7 +1,9 @@
 // A named set of addresses whose content may be replaced while it is read.
 //
-// Copies share the content. Any thread may look up addresses at any time; one thread at a time may
-// replace the content. A look-up costs one atomic load more than one in a PrefixTable.
+// Copies share the content. Any thread may look up addresses at any time, as long as the content
+// that replace() returns is kept until the look-up has ended; one thread at a time may replace the
+// content. The name and the size may always be read. A look-up costs one atomic load more than one
+// in a PrefixTable.
 #pragma once
 
 #include <atomic>
@@ -21,7 +23,7 @@ class AddressList {
 
   const std::string& name() const { return shared_->name; }
   /// The number of different prefixes.
-  std::size_t size() const { return current().size(); }
+  std::size_t size() const { return shared_->size.load(std::memory_order_relaxed); }
   bool contains(const IpAddress& address) const { return current().contains(address); }
   /// The longest prefix that contains `address`.
   std::optional<IpPrefix> find(const IpAddress& address) const { return current().find(address); }
@@ -42,6 +44,7 @@ class AddressList {
     std::string name;
     std::shared_ptr<const PrefixTable> owned;
     std::atomic<const PrefixTable*> read{};
+    std::atomic<std::size_t> size{};
   };
   const PrefixTable& current() const { return *shared_->read.load(std::memory_order_acquire); }
 

@@ -1,7 +1,6 @@
 #include "base/prefix_list.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace weir {
 namespace {
@@ -25,9 +24,9 @@ std::string_view content_of(std::string_view line) {
   return line.substr(first, line.find_last_not_of(blanks) + 1 - first);
 }
 
-void add_problem(PrefixList& to, std::size_t line, std::string message) {
+void add_problem(PrefixList& to, std::size_t line, std::string_view message) {
   if (to.problems.size() < most_problems) {
-    to.problems.push_back({.line = line, .message = std::move(message)});
+    to.problems.push_back({.line = line, .message = std::string(message)});
   } else {
     ++to.omitted;
   }

@@ -20,11 +20,13 @@ AddressFile read_address_file(const std::string& path, const std::string& shown,
     const std::string quoted = in_quotes(path);
     if (const auto at = message.find(quoted); at != std::string::npos)
       message.replace(at, quoted.size(), in_quotes(shown));
-    return {.prefixes = {}, .problems = {std::move(message)}};
+    return {.prefixes = {}, .problems = {std::move(message)}, .is_unreadable = true};
   }
   PrefixList list = parse_prefix_list(*text);
   if (list.problems.empty())
-    return {.prefixes = PrefixTable(std::move(list.prefixes)), .problems = {}};
+    return {.prefixes = PrefixTable(std::move(list.prefixes)),
+            .problems = {},
+            .is_empty = text->empty()};
   AddressFile read;
   for (const auto& [line, message] : list.problems)
     read.problems.push_back("file " + in_quotes(shown) + " line " + std::to_string(line) + ": " +

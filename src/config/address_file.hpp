@@ -13,6 +13,8 @@ struct AddressFile {
   PrefixTable prefixes;
   /// Why it cannot be read, or its first wrong lines; never its text.
   std::vector<std::string> problems;
+  bool is_unreadable = false;  ///< a later try may succeed, without a change of the file
+  bool is_empty = false;       ///< it has no byte, such as a file that is about to be written
 };
 
 /// Without problems the prefixes are complete. `shown` stands for the path in problems.

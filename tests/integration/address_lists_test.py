@@ -193,9 +193,15 @@ class Files(ListCase):
         self.file.unlink()
         eventually(lambda: self.file_reloads("failed") == 2, "the missing file is counted")
         self.assertEqual(self.taken("192.0.2.1"), "office")
+        self.file.write_text("")
+        eventually(lambda: self.file_reloads("failed") == 3, "the empty file is counted")
+        self.assertEqual(self.taken("192.0.2.1"), "office")
+        self.assertEqual(self.weir.stderr.count("file is empty"), 1)
         self.file.write_text("198.51.100.0/24\n")
         self.await_taken("198.51.100.1", "office")
         self.assertEqual(self.taken("192.0.2.1"), "rest")
+        self.file.write_text("# nobody\n")
+        self.await_taken("198.51.100.1", "rest")
 
     def test_a_reload_reads_the_file_again_and_watches_the_new_one(self):
         self.file.write_text("192.0.2.0/24\n")

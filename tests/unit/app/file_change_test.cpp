@@ -34,8 +34,19 @@ TEST_CASE("a file is read at the second check after a change") {
   FileChange change(stamp('a'));
   for (std::size_t i = 0; i < row.checks.size(); ++i) {
     CAPTURE(i);
-    CHECK(change.note(stamp(row.checks[i])) == (row.reads[i] == 'r'));
+    const bool is_read = change.note(stamp(row.checks[i]));
+    CHECK(is_read == (row.reads[i] == 'r'));
+    if (is_read) change.note_read();
   }
+}
+
+TEST_CASE("a file that could not be read is read again at each check") {
+  FileChange change(stamp('a'));
+  CHECK_FALSE(change.note(stamp('b')));
+  CHECK(change.note(stamp('b')));
+  CHECK(change.note(stamp('b')));
+  change.note_read();
+  CHECK_FALSE(change.note(stamp('b')));
 }
 
 }  // namespace
