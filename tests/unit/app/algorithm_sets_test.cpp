@@ -55,6 +55,11 @@ TEST_CASE("A limit whose identity may be absent is in one set and not in another
     fixture.limit(policy_of(Algorithm::sliding_log), 2);
     CHECK(sets_of(fixture) == Sets{fixed, fixed | log, fixed | gcra_bit, fixed | log | gcra_bit});
   }
+  SECTION("required, under a condition") {
+    fixture.route.limits[1].required = true;
+    fixture.route.limits[1].unless = limiter::Condition{.methods = {"GET"}};
+    CHECK(sets_of(fixture) == Sets{fixed, fixed | gcra_bit});
+  }
   SECTION("required") {
     fixture.route.limits[1].required = true;
     CHECK(sets_of(fixture) == Sets{fixed | gcra_bit});
