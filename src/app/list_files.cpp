@@ -32,8 +32,9 @@ void ListFiles::check() {
     if (!watched.change.note(config::stamp_of(watched.file.path))) continue;
     try {
       read(watched);
-    } catch (const std::exception& thrown) {  // no memory
-      report(watched, {thrown.what()});
+    } catch (const std::exception& thrown) {  // no memory; the next check tries again
+      spdlog::error("address list {}: {}", watched.file.list.name(), thrown.what());
+      counters_.failed.add();
     }
   }
   timer_.expires_after(check_interval);
@@ -46,25 +47,27 @@ void ListFiles::read(Watched& watched) {
   AddressList& list = watched.file.list;
   config::AddressFile found =
       config::read_address_file(watched.file.path, watched.file.shown, patience);
-  if (!found.is_unreadable) watched.change.note_read();
   if (found.is_empty && list.size() > 0)
     found.problems = {"the file is empty; write a comment into the file of an empty list"};
-  if (!found.problems.empty()) return report(watched, std::move(found.problems));
-  replaced_(list.replace(std::move(found.prefixes)));
-  watched.reported.clear();
-  spdlog::info("address list {}: file read again, {} prefixes", list.name(), list.size());
-  counters_.ok.add();
+  if (found.problems.empty()) {
+    replaced_(list.replace(std::move(found.prefixes)));
+    spdlog::info("address list {}: file read again, {} prefixes", list.name(), list.size());
+    counters_.ok.add();
+  } else if (found.problems != watched.reported) {
+    report(list, found.problems);
+  }
+  if (!found.is_unreadable) {
+    watched.change.note_read();
+    found.problems.clear();
+  }
+  watched.reported = std::move(found.problems);
 }
 
-/// A file that stays unreadable is reported once.
-void ListFiles::report(Watched& watched, std::vector<std::string> problems) {
-  if (problems == watched.reported) return;
-  const AddressList& list = watched.file.list;
+void ListFiles::report(const AddressList& list, const std::vector<std::string>& problems) {
   for (const std::string& problem : problems)
     spdlog::error("address list {}: {}", list.name(), problem);
   spdlog::error("address list {}: the previous {} prefixes stay in use", list.name(), list.size());
   counters_.failed.add();
-  watched.reported = std::move(problems);
 }
 
 }  // namespace weir::app

@@ -44,11 +44,11 @@ class ListFiles {
   struct Watched {
     config::ListFile file;
     FileChange change;
-    std::vector<std::string> reported{};  ///< the problems of the last try
+    std::vector<std::string> reported{};  ///< why it could not be read at the last try
   };
   void check();
   void read(Watched& watched);
-  void report(Watched& watched, std::vector<std::string> problems);
+  void report(const AddressList& list, const std::vector<std::string>& problems);
 
   const std::function<void(Replaced)> replaced_;
   std::vector<Watched> files_;

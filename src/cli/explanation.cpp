@@ -226,8 +226,8 @@ class Explainer {
     if (state == State::absent && limit.required) to.because += ", and it is required";
   }
 
-  /// Adds the conditions to the explanation. Where one fails, it alone is why the limit does not
-  /// apply.
+  /// Adds the conditions to the explanation. A condition that fails is the only reason why the
+  /// limit does not apply.
   bool meets_conditions(const limiter::Limit& limit, const identity::Evidence& evidence,
                         ExplainedLimit& to) const {
     ExplainedConditions found = explain_conditions(config_, limit, evidence);

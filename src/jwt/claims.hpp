@@ -1,6 +1,6 @@
 // Checks the claims of a token (RFC 7519 section 4.1), and reads those that identify a client.
 //
-// Pure and thread-safe. What is read here comes from the client until the signature is verified.
+// Pure and thread-safe. Claims come from the client until the signature is verified.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // How the tokens of one issuer are verified: the part of an entry of `jwt_providers` that decides
-// about a token. Where a token is in a request, and where keys come from, is not part of it.
+// about a token. The place of the token and the source of the keys are not part of it.
 //
 // Immutable once it is filled in; several threads may use it at the same time.
 #pragma once

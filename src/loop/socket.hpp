@@ -44,7 +44,7 @@ class Socket {
   /// Accepts a connection at a listening socket; it does not block. The error is would_block if
   /// none waits.
   Descriptor accept(sockaddr_storage& peer, error_code& ec);
-  /// Records that a call on the descriptor, such as one of OpenSSL, would have blocked.
+  /// Records that a call on the descriptor, such as SSL_read, would have blocked.
   void exhausted(Direction direction) { polled_.exhausted(direction); }
   /// Records that all data that had arrived was read or seen, so wait() waits for more.
   void emptied() { polled_.emptied(); }

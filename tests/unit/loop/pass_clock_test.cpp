@@ -49,24 +49,26 @@ class Readers {
   std::array<StreamPair, 2> pairs{StreamPair(io), StreamPair(io)};
 };
 
+/// Four readings: two that are equal, and two later ones that are equal.
+void check_two_pairs(const std::vector<Instant>& readings) {
+  REQUIRE(readings.size() == 4);
+  CHECK(readings[0] == readings[1]);
+  CHECK(readings[1] < readings[2]);
+  CHECK(readings[2] == readings[3]);
+}
+
 TEST_CASE("the tasks of a pass have one reading, and those of the next a later one") {
   Readers readers;
   readers.send();
   readers.send();
-  REQUIRE(readers.readings.size() == 4);
-  CHECK(readers.readings[0] == readers.readings[1]);
-  CHECK(readers.readings[1] < readers.readings[2]);
-  CHECK(readers.readings[2] == readers.readings[3]);
+  check_two_pairs(readers.readings);
 }
 
 TEST_CASE("a measurement reads the clock, and the pass continues with its reading") {
   Readers readers;
   readers.is_measuring = true;
   readers.send();
-  REQUIRE(readers.readings.size() == 4);
-  CHECK(readers.readings[0] == readers.readings[1]);
-  CHECK(readers.readings[1] < readers.readings[2]);
-  CHECK(readers.readings[2] == readers.readings[3]);
+  check_two_pairs(readers.readings);
 }
 
 TEST_CASE("outside of a pass each reading is new") {
@@ -85,10 +87,7 @@ TEST_CASE("a task that is resumed later has the reading of another pass") {
   for (StreamPair& pair : readers.pairs)
     pair.far.send("abcdefgh");  // the second half is read at once, by a task that is resumed later
   test::run(readers.io);
-  REQUIRE(readers.readings.size() == 4);
-  CHECK(readers.readings[0] == readers.readings[1]);
-  CHECK(readers.readings[1] < readers.readings[2]);
-  CHECK(readers.readings[2] == readers.readings[3]);
+  check_two_pairs(readers.readings);
 }
 
 }  // namespace
