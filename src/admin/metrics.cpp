@@ -245,6 +245,24 @@ void write_shared_store(Exposition& out, const Instruments& in) {
           [](const auto& worker) { return worker.chain->alone.value(); });
 }
 
+void write_tokens(Exposition& out, const Instruments& in) {
+  const auto& providers = in.config->token_providers;
+  if (providers.empty()) return;
+  out.family("weir_jwt_verifications_total", "counter",
+             "Tokens of requests, by provider and result; most results are remembered.");
+  const auto write = [&](std::size_t i, std::string_view result, Counter TokenCounters::*counter) {
+    out.sample({{"provider", providers[i].name}, {"result", result}},
+               total(in.named, [&](const auto& worker) {
+                 return ((*worker->token_providers[i]).*counter).value();
+               }));
+  };
+  for (std::size_t i = 0; i < providers.size(); ++i) {
+    write(i, "valid", &TokenCounters::valid);
+    write(i, "invalid", &TokenCounters::invalid);
+    write(i, "unverifiable", &TokenCounters::unverifiable);
+  }
+}
+
 void write_configuration(Exposition& out, const Instruments& in) {
   out.family("weir_config_info", "gauge",
              "Always 1; the SHA-256 of the running configuration is in its label.");
@@ -306,6 +324,7 @@ std::string render_metrics(const Instruments& instruments, const ProcessStats& p
   write_store(out, instruments);
   write_breaker(out, instruments);
   write_shared_store(out, instruments);
+  write_tokens(out, instruments);
   write_configuration(out, instruments);
   write_address_lists(out, instruments);
   write_process(out, instruments, process);

@@ -67,6 +67,7 @@ struct Known {
   ByName<RouteCounters> routes;
   ByName<UpstreamCounters> upstreams;
   ByName<Gauge> servers;
+  ByName<TokenCounters> token_providers;
   ByName<limiter::PolicyCounters> policies;
 };
 
@@ -74,6 +75,7 @@ WorkerCounters pick_all(Known& known, const config::Config& config) {
   auto named = std::make_shared<NamedCounters>();
   named->routes = pick(known.routes, route_names(config));
   named->upstreams = pick(known.upstreams, names_of(config.upstreams));
+  named->token_providers = pick(known.token_providers, names_of(config.token_providers));
   for (const auto& upstream : config.upstreams)
     named->servers_in_use.push_back(pick(known.servers, server_names(upstream)));
   return {.named = std::move(named), .policies = pick(known.policies, names_of(config.policies))};
@@ -86,6 +88,7 @@ WorkerCounters carried_over(const config::Config& running, const WorkerCounters&
   Known known;
   add(known.routes, route_names(running), before.named->routes);
   add(known.upstreams, names_of(running.upstreams), before.named->upstreams);
+  add(known.token_providers, names_of(running.token_providers), before.named->token_providers);
   add(known.policies, names_of(running.policies), before.policies);
   for (std::size_t i = 0; i < running.upstreams.size(); ++i)
     add(known.servers, server_names(running.upstreams[i]), before.named->servers_in_use[i]);

@@ -138,6 +138,7 @@ std::vector<std::string> differences(const config::Config& before, const config:
   compare(keys, "store.redis", before.redis, after.redis);
   const auto same = [](const auto& a, const auto& b) { return a == b; };
   compare_named(keys, "upstreams", before.upstreams, after.upstreams, same);
+  compare_named(keys, "jwt_providers", before.token_providers, after.token_providers, same);
   compare_named(keys, "identities", before.identities, after.identities, same);
   compare_lists(keys, before.address_lists, after.address_lists);
   compare_named(keys, "policies", before.policies, after.policies, same);

@@ -32,6 +32,19 @@ std::string unique_name(const std::string& upstream, const upstream::PooledServe
   return upstream + (settings.secure ? " https " : " http ") + settings.authority();
 }
 
+void log_unusable_claims(const identity::TokenProvider& provider) {
+  const std::uint64_t unusable = provider.state->unusable_claims.load(std::memory_order_relaxed);
+  auto& logged = provider.state->logged_claims;
+  if (unusable == logged.load(std::memory_order_relaxed)) return;
+  const std::uint64_t news = unusable & ~logged.fetch_or(unusable);
+  for (std::size_t i = 0; i < provider.shown_claims.size(); ++i) {
+    if ((news >> i & 1U) != 0)
+      spdlog::warn(
+          "jwt provider {}: claim {} is a list or an object in a token; it identifies nobody",
+          provider.name, provider.shown_claims[i]);
+  }
+}
+
 }  // namespace
 
 Worker::Worker(const WorkerDependencies& dependencies, std::size_t index, GenerationPlan plan,
@@ -89,7 +102,8 @@ std::unique_ptr<limiter::Limiter> Worker::make_limiter(GenerationPlan& plan,
   const bool is_shared = store != nullptr;
   return std::make_unique<limiter::Limiter>(
       *plan.config, is_shared ? store->chain.front() : static_cast<store::Store&>(memory_),
-      is_shared ? store::Decider::redis : store::Decider::memory, std::move(plan.policies));
+      is_shared ? store::Decider::redis : store::Decider::memory, std::move(plan.policies),
+      plan.counters->token_providers);
 }
 
 std::shared_ptr<log::AccessLog> Worker::access_log_of(const GenerationPlan& plan) const {
@@ -149,6 +163,7 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
   }
   store_ = std::move(store);
   if (store_) store_->apply(plan.config->redis);
+  look_after_tokens();
   use_listeners(plan.listeners, std::move(listeners));
 }
 
@@ -284,11 +299,21 @@ loop::Task<> Worker::tick() {
     due = loop::next_tick(due, std::chrono::steady_clock::now());
     ticker_.expires_at(due);
     co_await ticker_.async_wait(loop::into(ec));
+    look_after_tokens();
     context_.tick();
     sweep();
     if (store_) store_->chain.probe(context_.clock.now());
     if (watching_) watch_store();
   }
+}
+
+/// Tokens are valid by the wall clock. A claim that cannot identify a client is logged once.
+void Worker::look_after_tokens() {
+  const auto& providers = context_.generation->config.token_providers;
+  if (providers.empty()) return;
+  context_.generation->limiter->tokens().set_wall_clock_offset(wall_clock_offset(context_.clock));
+  for (const identity::TokenProvider& provider : providers)
+    log_unusable_claims(provider);
 }
 
 /// Destroys listeners and stores that only earlier generations used.

@@ -111,6 +111,7 @@ class Worker {
   loop::Task<> tick();
   loop::Task<> open();
   void start_listening();
+  void look_after_tokens();
   void sweep();
   void end(std::shared_ptr<SharedStore> store);
   void watch_store();

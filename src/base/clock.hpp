@@ -25,4 +25,9 @@ class MonotonicClock {
   Duration offset_;
 };
 
+/// The wall clock less `clock`: not zero after the wall clock was set.
+inline Duration wall_clock_offset(const MonotonicClock& clock) {
+  return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()) - clock.now();
+}
+
 }  // namespace weir

@@ -25,6 +25,12 @@ struct UpstreamCounters {
   Counter unhealthy;                                    ///< nothing was sent: all checks fail
 };
 
+/// Tokens of one provider, one for each request that needs it.
+struct TokenCounters {
+  Counter valid, invalid;
+  Counter unverifiable;  ///< no keys had been read yet
+};
+
 /// TLS handshakes with clients, from their first bytes on.
 struct HandshakeCounters {
   Counter completed, failed, timed_out;
@@ -39,6 +45,7 @@ struct NamedCounters {
   /// The last one counts requests that no route matched or whose head could not be read.
   std::vector<std::shared_ptr<RouteCounters>> routes;
   std::vector<std::shared_ptr<UpstreamCounters>> upstreams;
+  std::vector<std::shared_ptr<TokenCounters>> token_providers;
   /// For each upstream and server: 1, or 0 while the worker does not use it.
   std::vector<std::vector<std::shared_ptr<Gauge>>> servers_in_use;
 };

@@ -11,9 +11,10 @@ using limiter::Condition;
 using limiter::ConditionPart;
 
 ConditionPart first_unmet(const config::Config& config, const Condition& condition,
-                          const identity::Evidence& evidence) {
+                          const identity::Evidence& evidence, identity::TokenReadings& tokens) {
   return limiter::first_unmet(condition, evidence, [&](std::size_t index) {
-    return identity::resolve(config.identities[index].source, evidence, config.identity_key);
+    return identity::resolve(config.identities[index].source, evidence, config.identity_key,
+                             tokens);
   });
 }
 
@@ -42,6 +43,8 @@ std::string text_of_unmet(const config::Config& config, const Condition& conditi
       return config.identities[*condition.identity].name + " is absent";
     case ConditionPart::ambiguous:
       return config.identities[*condition.identity].name + " is ambiguous";
+    case ConditionPart::invalid:
+      return config.identities[*condition.identity].name + " needs a valid token";
     case ConditionPart::none:
       break;
   }
@@ -62,12 +65,13 @@ ExplainedAddress explain_address(const config::Config& config, const AddressList
 }
 
 ExplainedConditions explain_conditions(const config::Config& config, const limiter::Limit& limit,
-                                       const identity::Evidence& evidence) {
+                                       const identity::Evidence& evidence,
+                                       identity::TokenReadings& tokens) {
   ExplainedConditions all;
   for (const auto* const condition : {&limit.when, &limit.unless}) {
     if (!*condition) continue;
     const bool must_hold = condition == &limit.when;
-    const ConditionPart unmet = first_unmet(config, **condition, evidence);
+    const ConditionPart unmet = first_unmet(config, **condition, evidence, tokens);
     ExplainedCondition one{.name = must_hold ? "when" : "unless",
                            .holds = unmet == ConditionPart::none,
                            .because = {}};
@@ -76,7 +80,8 @@ ExplainedConditions explain_conditions(const config::Config& config, const limit
     one.because = one.holds ? text_of_met(config, **condition, one.address)
                             : text_of_unmet(config, **condition, unmet);
     const std::string text = std::string(one.name) + ": " + one.because;
-    all.are_met = unmet != ConditionPart::ambiguous && one.holds == must_hold;
+    const bool is_decided = unmet != ConditionPart::ambiguous && unmet != ConditionPart::invalid;
+    all.are_met = is_decided && one.holds == must_hold;
     all.conditions.push_back(std::move(one));
     if (!all.are_met) {
       all.because = text;

@@ -9,6 +9,7 @@
 #include "cli/explanation.hpp"
 #include "config/config.hpp"
 #include "identity/identity.hpp"
+#include "identity/token_readings.hpp"
 #include "limiter/policy.hpp"
 
 namespace weir::cli {
@@ -22,7 +23,8 @@ struct ExplainedConditions {
 };
 
 ExplainedConditions explain_conditions(const config::Config& config, const limiter::Limit& limit,
-                                       const identity::Evidence& evidence);
+                                       const identity::Evidence& evidence,
+                                       identity::TokenReadings& tokens);
 
 /// `list` contains `client`. The prefix is not shown if one of the list comes from a variable.
 ExplainedAddress explain_address(const config::Config& config, const AddressList& list,

@@ -27,7 +27,8 @@ using MaybeRefusal = std::optional<http::Refusal>;
 /// Takes one request through the phases of docs/life-of-a-request.md, without a connection.
 class Explainer {
  public:
-  Explainer(const config::Config& config, const IpAddress& peer) : config_(config), rules_(config) {
+  Explainer(const config::Config& config, const IpAddress& peer)
+      : config_(config), rules_(config), tokens_(config.token_providers) {
     request_.peer = request_.client = peer;
     request_.peer_is_trusted = identity::is_trusted(config.client_address, peer);
   }
@@ -92,8 +93,8 @@ class Explainer {
     limiter::Evaluation evaluation;
     proxy::StoreAnswer unused;
     const limiter::Verdict verdict = *limiter.decide(evaluation, routes_.evidence(), unused, now);
-    if (verdict.outcome == limiter::Outcome::identity_required)
-      routes_.choose(config_, *verdict.route);
+    tokens_.begin(now);
+    if (limiter::is_for_lack_of_identity(verdict.outcome)) routes_.choose(config_, *verdict.route);
     const proxy::Route& route = *routes_.route();
     explanation_.route = &route;
     if (route.upstream) explanation_.upstream = &config_.upstreams[*route.upstream];
@@ -110,6 +111,10 @@ class Explainer {
     switch (verdict.outcome) {
       case Outcome::identity_required:
         return refuse(answer_to(Failure::identity_required));
+      case Outcome::token_invalid:
+        return refuse(401, jwt::description_of(*verdict.token_fault.rejection));
+      case Outcome::token_unverifiable:
+        return refuse(503, "the keys for tokens are not available yet; try again later");
       case Outcome::too_many_limits:
         return refuse(answer_to(Failure::too_many_limits));
       case Outcome::identity_ambiguous:
@@ -210,7 +215,7 @@ class Explainer {
 
   /// Finds out which of the limit's identities the request has.
   void look_up(const limiter::Limit& limit, const identity::Evidence& evidence,
-               ExplainedLimit& to) const {
+               ExplainedLimit& to) {
     using State = identity::Resolution::State;
     const auto& wanted = config_.identities[limit.identity];
     State state = take_identity(wanted, evidence, to.identity);
@@ -229,8 +234,8 @@ class Explainer {
   /// Adds the conditions to the explanation. A condition that fails is the only reason why the
   /// limit does not apply.
   bool meets_conditions(const limiter::Limit& limit, const identity::Evidence& evidence,
-                        ExplainedLimit& to) const {
-    ExplainedConditions found = explain_conditions(config_, limit, evidence);
+                        ExplainedLimit& to) {
+    ExplainedConditions found = explain_conditions(config_, limit, evidence, tokens_);
     to.conditions = std::move(found.conditions);
     if (to.conditions.empty()) return true;
     to.because = found.are_met ? found.because + "; " + to.because : found.because;
@@ -239,14 +244,24 @@ class Explainer {
 
   static std::string state_text(const std::string& name, identity::Resolution::State state) {
     using State = identity::Resolution::State;
-    if (state == State::found) return name + " is present";
-    return name + (state == State::absent ? " is absent" : " is ambiguous");
+    switch (state) {
+      case State::found:
+        return name + " is present";
+      case State::absent:
+        return name + " is absent";
+      case State::ambiguous:
+        return name + " is ambiguous";
+      case State::invalid:
+        break;
+    }
+    return name + " needs a valid token";
   }
 
   identity::Resolution::State take_identity(const identity::Definition& definition,
                                             const identity::Evidence& evidence,
-                                            ExplainedIdentity& to) const {
-    const auto found = identity::resolve(definition.source, evidence, config_.identity_key);
+                                            ExplainedIdentity& to) {
+    const auto found =
+        identity::resolve(definition.source, evidence, config_.identity_key, tokens_);
     const identity::Source shown =
         config_.written.shown(config::key_path("identities", definition.name), definition.source);
     to = {.name = definition.name, .source = identity::describe(shown), .hash = {}};
@@ -255,7 +270,8 @@ class Explainer {
     // The first source that is present counts.
     const auto* const any = std::get_if<identity::AnyOf>(&definition.source.from);
     for (std::size_t i = 0; any != nullptr && i < any->sources.size(); ++i) {
-      if (identity::resolve(any->sources[i], evidence, config_.identity_key).key != found.key)
+      if (identity::resolve(any->sources[i], evidence, config_.identity_key, tokens_).key !=
+          found.key)
         continue;
       to.source = identity::describe(std::get<identity::AnyOf>(shown.from).sources[i]);
       break;
@@ -302,6 +318,7 @@ class Explainer {
 
   const config::Config& config_;
   proxy::RequestRules rules_;
+  identity::TokenReadings tokens_;
   http::ReceivedRequest request_;
   proxy::RequestRoutes routes_;
   Explanation explanation_;

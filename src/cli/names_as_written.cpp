@@ -18,8 +18,7 @@ using identity::Source;
 using Names = std::vector<std::pair<std::string, std::string>>;
 
 std::string name_of(const Source& source) {
-  if (const auto* const header = std::get_if<identity::FromHeader>(&source.from))
-    return header->name;
+  if (const std::string* const header = identity::header_of(source)) return *header;
   if (const auto* const query = std::get_if<identity::FromQuery>(&source.from)) return query->name;
   const auto* const cookie = std::get_if<identity::FromCookie>(&source.from);
   return cookie == nullptr ? "" : cookie->name;

@@ -6,9 +6,8 @@
 
 namespace weir::config {
 
-/// Each list item is `header:NAME`, `query:NAME`, `identity:NAME`, `client_address`, `method` or
-/// `path`.
-void read_attributes(const Cursor& in, const std::vector<identity::Definition>& identities,
-                     std::vector<limiter::Attribute>& to);
+/// Each list item is `header:NAME`, `query:NAME`, `identity:NAME`, `claim:PROVIDER:CLAIM`,
+/// `jwt:CLAIM` (of the only provider), `client_address`, `method` or `path`.
+void read_attributes(const Cursor& in, Config& config, std::vector<limiter::Attribute>& to);
 
 }  // namespace weir::config

@@ -7,9 +7,11 @@
 namespace weir::config {
 namespace {
 
-bool is_authorization(const identity::Source& source) {
-  const auto* header = std::get_if<identity::FromHeader>(&source.from);
-  return header != nullptr && http::iequals(header->name, "authorization");
+/// A token, and credentials in Authorization: both are of the scheme Bearer.
+bool is_bearer(const identity::Source& source) {
+  if (std::holds_alternative<identity::FromClaim>(source.from)) return true;
+  const std::string* const header = identity::header_of(source);
+  return header != nullptr && http::iequals(*header, "authorization");
 }
 
 }  // namespace
@@ -21,7 +23,7 @@ std::string challenge_line(const Config& config, const proxy::Route& route) {
     if (!limit.required) continue;
     identity::each_part(
         config.identities[limit.identity].source,
-        [&](const identity::Source& part) { (is_authorization(part) ? bearer : api_key) = true; });
+        [&](const identity::Source& part) { (is_bearer(part) ? bearer : api_key) = true; });
   }
   if (!bearer && !api_key) return {};
   std::string line = "WWW-Authenticate: ";

@@ -7,7 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "admin/options.hpp"
@@ -46,6 +48,15 @@ struct ListFile {
   FileStamp stamp;    ///< of the file before it was read
 };
 
+/// A JWK set that is read from a file.
+struct KeyFile {
+  std::string provider;
+  std::shared_ptr<identity::ProviderState> state;  ///< of the provider: its keys
+  std::string path;
+  std::string shown;  ///< as in ListFile
+  FileStamp stamp;    ///< of the file before it was read
+};
+
 struct Config : proxy::Settings {
   std::vector<proxy::Listen> listen;
   std::optional<admin::Options> admin;
@@ -56,6 +67,7 @@ struct Config : proxy::Settings {
   RedisStore redis;
   log::AccessLogOptions access_log;
   std::vector<ListFile> list_files{};
+  std::vector<KeyFile> key_files{};
   Written written;                   ///< the texts shown for values from variables and files
   Positions positions;               ///< of addresses and files
   std::vector<Diagnostic> warnings;  ///< valid settings that are probably mistakes

@@ -18,8 +18,7 @@ void check_kept(const Cursor& in, std::string_view name) {
 
 void check_source(const Cursor& in, const identity::Source& source) {
   identity::each_part(source, [&](const identity::Source& part) {
-    if (const auto* const header = std::get_if<identity::FromHeader>(&part.from))
-      check_kept(in, header->name);
+    if (const std::string* const header = identity::header_of(part)) check_kept(in, *header);
   });
 }
 
@@ -27,8 +26,8 @@ bool identifies(const Config& config, std::string_view name) {
   bool found = false;
   for (const identity::Definition& identity : config.identities) {
     identity::each_part(identity.source, [&](const identity::Source& part) {
-      const auto* const header = std::get_if<identity::FromHeader>(&part.from);
-      found |= header != nullptr && http::iequals(name, header->name);
+      const std::string* const header = identity::header_of(part);
+      found |= header != nullptr && http::iequals(name, *header);
     });
   }
   return found;

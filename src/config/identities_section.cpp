@@ -1,6 +1,7 @@
 // `identities`: where a request identifies the client that it is counted for.
 #include <algorithm>
 
+#include "config/claims.hpp"
 #include "config/sections.hpp"
 #include "http/characters.hpp"
 
@@ -12,7 +13,13 @@ using identity::Source;
 
 constexpr std::size_t most_sources = 16;
 
-void read_source(const Cursor& in, Source& to);
+/// A source while it is read.
+struct Draft {
+  std::vector<identity::TokenProvider>& providers;
+  Source source{};
+};
+
+Source read_source(const Cursor& in, std::vector<identity::TokenProvider>& providers);
 
 void read_field_name(const Cursor& in, std::string& to) {
   const auto text = in.text();
@@ -22,31 +29,31 @@ void read_field_name(const Cursor& in, std::string& to) {
   to = *text;
 }
 
-void read_header(const Cursor& in, Source& to) {
+void read_header(const Cursor& in, Draft& to) {
   identity::FromHeader from;
   read_field_name(in, from.name);
   // The name is part of the key's hash, so its case must not matter.
   std::transform(from.name.begin(), from.name.end(), from.name.begin(), http::to_lower);
-  to.from = std::move(from);
+  to.source.from = std::move(from);
 }
 
-void read_query(const Cursor& in, Source& to) {
+void read_query(const Cursor& in, Draft& to) {
   identity::FromQuery from;
   if (auto text = in.text()) {
     from.name = *std::move(text);
     if (from.name.empty()) in.error("expected the name of a query parameter");
   }
-  to.from = std::move(from);
+  to.source.from = std::move(from);
 }
 
-void read_cookie(const Cursor& in, Source& to) {
+void read_cookie(const Cursor& in, Draft& to) {
   identity::FromCookie from;
   read_field_name(in, from.name);
-  to.from = std::move(from);
+  to.source.from = std::move(from);
 }
 
 /// `{}` is the whole path, a word one of its captured segments.
-void read_path(const Cursor& in, Source& to) {
+void read_path(const Cursor& in, Draft& to) {
   identity::FromPath from;
   const bool is_whole = in.node().kind == Node::Kind::map && in.node().entries.empty();
   if (!is_whole) {
@@ -55,14 +62,20 @@ void read_path(const Cursor& in, Source& to) {
       in.error("expected the name of a path segment, or {} for the whole path");
     from.parameter = text.value_or("");
   }
-  to.from = std::move(from);
+  to.source.from = std::move(from);
 }
 
-void read_client(const Cursor& in, Source& to) {
+void read_client(const Cursor& in, Draft& to) {
   if (in.node().kind != Node::Kind::map || !in.node().entries.empty()) {
     in.error("expected {}; how the address is found is set under the top-level client_address");
   }
-  to.from = identity::FromClientAddress{};
+  to.source.from = identity::FromClientAddress{};
+}
+
+void read_token_claim(const Cursor& in, Draft& to) {
+  identity::FromClaim from;
+  read_claim(in, to.providers, from);
+  to.source.from = std::move(from);
 }
 
 bool may_be_repeated(const Source& source) {
@@ -71,37 +84,37 @@ bool may_be_repeated(const Source& source) {
 }
 
 /// Allowed with query or cookie, which the table reads first.
-void read_repeated(const Cursor& in, Source& to) {
+void read_repeated(const Cursor& in, Draft& to) {
   auto repeated = identity::Repeated::refuse;
   read_choice(in, repeated,
               {{"refuse", identity::Repeated::refuse},
                {"first", identity::Repeated::first},
                {"last", identity::Repeated::last}});
-  if (auto* const query = std::get_if<identity::FromQuery>(&to.from)) {
+  if (auto* const query = std::get_if<identity::FromQuery>(&to.source.from)) {
     query->repeated = repeated;
-  } else if (auto* const cookie = std::get_if<identity::FromCookie>(&to.from)) {
+  } else if (auto* const cookie = std::get_if<identity::FromCookie>(&to.source.from)) {
     cookie->repeated = repeated;
   }
 }
 
 /// Allowed with cookie, which the table reads first.
-void read_malformed(const Cursor& in, Source& to) {
+void read_malformed(const Cursor& in, Draft& to) {
   auto malformed = identity::Malformed::refuse;
   read_choice(in, malformed,
               {{"refuse", identity::Malformed::refuse}, {"accept", identity::Malformed::accept}});
-  if (auto* const cookie = std::get_if<identity::FromCookie>(&to.from))
+  if (auto* const cookie = std::get_if<identity::FromCookie>(&to.source.from))
     cookie->malformed = malformed;
 }
 
-std::vector<Source> read_sources(const Cursor& in) {
+std::vector<Source> read_sources(const Cursor& in, Draft& to) {
   std::vector<Source> sources;
   for_each_item(in, "a list of sources, such as [{header: x-api-key}, {query: api_key}]",
                 most_sources,
-                [&](const Cursor& item) { read_source(item, sources.emplace_back()); });
+                [&](const Cursor& item) { sources.push_back(read_source(item, to.providers)); });
   return sources;
 }
 
-constexpr Key<Source> source_keys[] = {
+constexpr Key<Draft> source_keys[] = {
     {.name = "client_address", .read = read_client},
     {.name = "header", .read = read_header},
     {.name = "query", .read = read_query},
@@ -110,24 +123,32 @@ constexpr Key<Source> source_keys[] = {
     {.name = "malformed", .read = read_malformed},
     {.name = "path", .read = read_path},
     {.name = "any_of",
-     .read = [](const Cursor& in, Source& to) { to.from = identity::AnyOf{read_sources(in)}; }},
+     .read = [](const Cursor& in,
+                Draft& to) { to.source.from = identity::AnyOf{read_sources(in, to)}; }},
     {.name = "all_of",
-     .read = [](const Cursor& in, Source& to) { to.from = identity::AllOf{read_sources(in)}; }},
-    {.name = "jwt", .read = [](const Cursor& in, Source&) { in.not_supported("jwt"); }},
+     .read = [](const Cursor& in,
+                Draft& to) { to.source.from = identity::AllOf{read_sources(in, to)}; }},
+    {.name = "jwt", .read = read_token_claim, .list = list_claim},
 };
 
-void read_source(const Cursor& in, Source& to) {
-  read_table(in, source_keys, to);
+void check_source(const Cursor& in, const Source& source) {
   if (in.node().kind != Node::Kind::map) return;
   const bool has_repeated = in.has("repeated");
   const bool has_malformed = in.has("malformed");
   if (in.node().entries.size() != 1U + (has_repeated ? 1 : 0) + (has_malformed ? 1 : 0)) {
     in.error("expected exactly one source (several: any_of or all_of)");
-  } else if (has_repeated && !may_be_repeated(to)) {
+  } else if (has_repeated && !may_be_repeated(source)) {
     in.at_key("repeated").error("only with query or cookie; a repeated header is always refused");
-  } else if (has_malformed && !std::holds_alternative<identity::FromCookie>(to.from)) {
+  } else if (has_malformed && !std::holds_alternative<identity::FromCookie>(source.from)) {
     in.at_key("malformed").error("only with cookie");
   }
+}
+
+Source read_source(const Cursor& in, std::vector<identity::TokenProvider>& providers) {
+  Draft draft{.providers = providers};
+  read_table(in, source_keys, draft);
+  check_source(in, draft.source);
+  return std::move(draft.source);
 }
 
 }  // namespace
@@ -135,8 +156,8 @@ void read_source(const Cursor& in, Source& to) {
 void read_identities(const Cursor& in, Config& to) {
   for_each_named(in, "a map of identities by name", limiter::identity_limit,
                  [&](const std::string& name, const Cursor& entry) {
-                   identity::Definition identity{.name = name, .source = {}};
-                   read_source(entry, identity.source);
+                   identity::Definition identity{.name = name,
+                                                 .source = read_source(entry, to.token_providers)};
                    const auto existing = std::find_if(
                        to.identities.begin(), to.identities.end(),
                        [&](const identity::Definition& other) { return other.name == name; });

@@ -40,6 +40,7 @@ constexpr Key<Config> top_keys[] = {
     {.name = "access_log", .read = read_access_log, .list = list_access_log},
     {.name = "store", .read = read_store, .list = list_store},
     {.name = "upstreams", .read = read_upstreams, .list = list_upstreams},
+    {.name = "jwt_providers", .read = read_jwt_providers, .list = list_jwt_providers},
     {.name = "identities", .read = read_identities, .list = list_identities},
     {.name = "address_lists", .read = read_address_lists, .list = list_address_lists},
     {.name = "policies", .read = read_policies, .list = list_policies},

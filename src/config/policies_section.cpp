@@ -21,7 +21,7 @@ constexpr DurationRange any_duration{Duration{0}, Duration::max()};
 
 /// A policy while it is read.
 struct Draft {
-  const Config& config;
+  Config& config;
   limiter::Policy policy;
   rules::Definition definition;
 };
@@ -83,7 +83,7 @@ constexpr Key<Draft> policy_keys[] = {
          }},
     {.name = "attributes",
      .read = [](const Cursor& in,
-                Draft& to) { read_attributes(in, to.config.identities, to.policy.attributes); }},
+                Draft& to) { read_attributes(in, to.config, to.policy.attributes); }},
     {.name = "cost",
      .read =
          [](const Cursor& in, Draft& to) {

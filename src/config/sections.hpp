@@ -1,5 +1,6 @@
 // The sections of the file, each with a reader and a list of its keys. References are looked up in
-// `to`, so upstreams, identities, address lists and policies are read before routes (load.cpp has
+// `to`, so upstreams, JWT providers,
+// identities, address lists and policies are read before routes (load.cpp has
 // the order).
 #pragma once
 
@@ -55,6 +56,9 @@ void warn_of_built_in_secret(const Cursor& root, const Config& config);
 void read_upstreams(const Cursor& in, Config& to);
 void list_upstreams(const std::string& path, KeyPaths& out);
 
+void read_jwt_providers(const Cursor& in, Config& to);
+void list_jwt_providers(const std::string& path, KeyPaths& out);
+
 void read_identities(const Cursor& in, Config& to);
 void list_identities(const std::string& path, KeyPaths& out);
 
@@ -67,7 +71,7 @@ void list_policies(const std::string& path, KeyPaths& out);
 void read_routes(const Cursor& in, Config& to);
 void list_routes(const std::string& path, KeyPaths& out);
 
-/// Warns of policies, identities, address lists and upstreams that no route uses.
+/// Warns of policies, identities, JWT providers, address lists and upstreams that no route uses.
 void warn_of_unused(const Cursor& root, const Config& config);
 
 }  // namespace weir::config

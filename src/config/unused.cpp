@@ -9,12 +9,20 @@ namespace weir::config {
 namespace {
 
 struct Used {
-  std::vector<bool> upstreams, identities, policies;
+  std::vector<bool> upstreams, identities, policies, token_providers;
   std::set<std::string> address_lists;  ///< names
 };
 
+void mark_claims(const identity::Source& source, Used& used) {
+  identity::each_part(source, [&](const identity::Source& part) {
+    if (const auto* const claim = std::get_if<identity::FromClaim>(&part.from))
+      used.token_providers[claim->provider_index] = true;
+  });
+}
+
 void mark_attributes(const Config& config, const limiter::Policy& policy, Used& used) {
   for (const limiter::Attribute& attribute : policy.attributes) {
+    mark_claims(attribute.source, used);
     for (std::size_t i = 0; i < config.identities.size(); ++i) {
       if (attribute.kind == limiter::Attribute::Kind::identity &&
           config.identities[i].name == attribute.name) {
@@ -38,6 +46,7 @@ Used find_used(const Config& config) {
   Used used{.upstreams = std::vector<bool>(config.upstreams.size()),
             .identities = std::vector<bool>(config.identities.size()),
             .policies = std::vector<bool>(config.policies.size()),
+            .token_providers = std::vector<bool>(config.token_providers.size()),
             .address_lists = {}};
   for (const proxy::Route& route : config.routes) {
     if (route.upstream) used.upstreams[*route.upstream] = true;
@@ -50,6 +59,9 @@ Used find_used(const Config& config) {
       mark_condition(limit.unless, used);
       mark_attributes(config, config.policies[limit.policy], used);
     }
+  }
+  for (std::size_t i = 0; i < config.identities.size(); ++i) {
+    if (used.identities[i]) mark_claims(config.identities[i].source, used);
   }
   return used;
 }
@@ -70,6 +82,8 @@ void warn_of_unused(const Cursor& root, const Config& config) {
   if (root.has("upstreams")) warn_each(root.at_key("upstreams"), config.upstreams, used.upstreams);
   if (root.has("identities"))
     warn_each(root.at_key("identities"), config.identities, used.identities);
+  if (root.has("jwt_providers"))
+    warn_each(root.at_key("jwt_providers"), config.token_providers, used.token_providers);
   if (root.has("policies")) warn_each(root.at_key("policies"), config.policies, used.policies);
   for (const AddressList& list : config.address_lists) {
     if (used.address_lists.contains(list.name())) continue;

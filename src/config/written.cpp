@@ -54,6 +54,10 @@ identity::Source Written::shown(const std::string& path, const identity::Source&
     query->name = shown(key_path(path, "query"), query->name);
   } else if (auto* cookie = std::get_if<identity::FromCookie>(&copy.from)) {
     cookie->name = shown(key_path(path, "cookie"), cookie->name);
+  } else if (auto* claim = std::get_if<identity::FromClaim>(&copy.from)) {
+    const std::string jwt = key_path(path, "jwt");
+    claim->provider = shown(key_path(jwt, "provider"), claim->provider);
+    claim->claim = shown(key_path(jwt, "claim"), claim->claim);
   } else if (auto* segment = std::get_if<identity::FromPath>(&copy.from)) {
     segment->parameter = shown(key_path(path, "path"), segment->parameter);
   } else if (auto* any = std::get_if<identity::AnyOf>(&copy.from)) {

@@ -8,6 +8,9 @@ struct Describer {
   std::string operator()(const FromHeader& from) const { return "header " + from.name; }
   std::string operator()(const FromQuery& from) const { return "query " + from.name; }
   std::string operator()(const FromCookie& from) const { return "cookie " + from.name; }
+  std::string operator()(const FromClaim& from) const {
+    return "claim " + from.claim + " of " + from.provider;
+  }
   std::string operator()(const FromPath& from) const {
     return from.parameter.empty() ? "path" : "path " + from.parameter;
   }
@@ -60,6 +63,26 @@ const char* reason(Ambiguity::Kind kind, bool in_query) {
   return "appears more than once";
 }
 
+/// The part of a request that a source reads.
+struct Place {
+  std::string_view kind;
+  std::string_view name;
+  bool is_query = false;
+};
+
+struct PlaceOf {
+  Place operator()(const FromHeader& from) const { return {.kind = "header", .name = from.name}; }
+  Place operator()(const FromQuery& from) const {
+    return {.kind = "query parameter", .name = from.name, .is_query = true};
+  }
+  Place operator()(const FromCookie& from) const { return {.kind = "cookie", .name = from.name}; }
+  Place operator()(const FromClaim& from) const { return std::visit(*this, from.token); }
+  template <class Other>
+  Place operator()(const Other&) const {
+    return {.kind = "source", .name = {}};
+  }
+};
+
 }  // namespace
 
 std::string describe(const Source& source) {
@@ -67,17 +90,14 @@ std::string describe(const Source& source) {
 }
 
 std::string describe(const Ambiguity& ambiguity) {
-  const auto& from = ambiguity.source->from;
-  const auto* const query = std::get_if<FromQuery>(&from);
-  const auto* const header = std::get_if<FromHeader>(&from);
-  const std::string kind = query != nullptr ? "query parameter" : (header ? "header" : "cookie");
-  const std::string quoted =
-      '"' + (query ? query->name : (header ? header->name : std::get<FromCookie>(from).name)) + '"';
+  const Place place = std::visit(PlaceOf{}, ambiguity.source->from);
+  const std::string kind(place.kind);
+  const std::string quoted = '"' + std::string(place.name) + '"';
   if (ambiguity.kind == Ambiguity::Kind::look_alike)
     return "a " + kind + " may be read as " + quoted +
            ", which identifies the client; remove it, or write that name";
   return "the " + kind + " " + quoted + ", which identifies the client, " +
-         reason(ambiguity.kind, query != nullptr);
+         reason(ambiguity.kind, place.is_query);
 }
 
 }  // namespace weir::identity

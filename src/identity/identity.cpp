@@ -11,6 +11,7 @@
 #include "identity/blanks.hpp"
 #include "identity/credentials.hpp"
 #include "identity/parameters.hpp"
+#include "identity/token_readings.hpp"
 
 namespace weir::identity {
 namespace {
@@ -23,7 +24,8 @@ enum class Tag : char {
   cookie = 4,
   path_parameter = 5,
   path = 6,
-  all_of = 7
+  all_of = 7,
+  claim = 8,
 };
 
 /// The input of the hash: tags, and parts with their length, so that two identities never have the
@@ -90,10 +92,13 @@ class Serialisation {
 /// Appends the value that a source has in the request; returns false if it is absent or ambiguous.
 class Reader {
  public:
-  Reader(const Evidence& evidence, Serialisation& out) : evidence_(evidence), out_(out) {}
+  Reader(const Evidence& evidence, TokenReadings& tokens, Serialisation& out)
+      : evidence_(evidence), tokens_(tokens), out_(out) {}
 
   /// The first ambiguity found.
   const std::optional<Ambiguity>& ambiguity() const { return ambiguity_; }
+  /// The first invalid token.
+  const std::optional<TokenFault>& token_fault() const { return token_fault_; }
 
   bool operator()(const FromClientAddress&) {
     const auto& settings = evidence_.client_settings;
@@ -118,7 +123,7 @@ class Reader {
 
   bool operator()(const FromQuery& from) {
     const std::string_view value =
-        only_value(query_parameters(evidence_.request.query, from.name), from.repeated);
+        noted(counted_value(query_parameters(evidence_.request.query, from.name), from.repeated));
     if (value.empty()) return false;
     out_.tag(Tag::query);
     out_.part(from.name);
@@ -128,7 +133,7 @@ class Reader {
   bool operator()(const FromCookie& from) {
     Occurrences found = cookies(evidence_.request, from.name);
     found.malformed &= from.malformed == Malformed::refuse;
-    const std::string_view value = only_value(found, from.repeated);
+    const std::string_view value = noted(counted_value(found, from.repeated));
     if (value.empty()) return false;
     // Python and others read escapes in quotes, which are not valid in a cookie value (RFC 6265
     // section 4.1.1).
@@ -139,6 +144,26 @@ class Reader {
     out_.tag(Tag::cookie);
     out_.part(from.name);
     return out_.part_decoded_and_trimmed(value);
+  }
+
+  bool operator()(const FromClaim& from) {
+    using State = TokenReading::State;
+    const TokenReading& token = tokens_.of(from.provider_index, evidence_.request);
+    switch (token.state) {
+      case State::absent:
+        return false;
+      case State::ambiguous:
+        note(token.ambiguity);
+        return false;
+      case State::invalid:
+      case State::unverifiable:
+        if (!token_fault_) token_fault_ = {.provider = from.provider_index};
+        if (token.state == State::invalid) token_fault_->rejection = token.rejection;
+        return false;
+      case State::valid:
+        break;
+    }
+    return claim(from, token.claims[from.claim_index]);
   }
 
   bool operator()(const FromPath& from) {
@@ -201,6 +226,18 @@ class Reader {
     return false;
   }
 
+  bool claim(const FromClaim& from, const jwt::Claim& found) {
+    using Kind = jwt::ClaimKind;
+    if (found.kind != Kind::text && found.kind != Kind::number && found.kind != Kind::boolean)
+      return false;
+    out_.tag(Tag::claim);
+    out_.part(from.provider);
+    out_.part(from.claim);
+    out_.count(static_cast<std::size_t>(found.kind));
+    out_.part(found.text);
+    return true;
+  }
+
   void path() {
     std::string_view text = evidence_.path;
     if (evidence_.path_ignores_trailing_slash && text.size() > 1 && text.back() == '/')
@@ -208,17 +245,8 @@ class Reader {
     evidence_.path_ignores_case ? out_.part_in_lower_case(text) : out_.part(text);
   }
 
-  /// The value that counts; empty if it is absent or ambiguous.
-  std::string_view only_value(const Occurrences& found, Repeated repeated) {
-    if (found.imitated) return note(Ambiguity::Kind::look_alike);
-    if (found.divided) return note(Ambiguity::Kind::separator);
-    if (found.crowded) return note(Ambiguity::Kind::crowd);
-    if (found.quoted) return note(Ambiguity::Kind::quotes);
-    if (found.spaced) return note(Ambiguity::Kind::blank);
-    if (found.count > 1 && repeated == Repeated::refuse) return note(Ambiguity::Kind::repeated);
-    if (found.scattered) return note(Ambiguity::Kind::lines);
-    if (found.malformed) return note(Ambiguity::Kind::malformed);
-    return repeated == Repeated::last ? found.last : found.first;
+  std::string_view noted(const CountedValue& value) {
+    return value.ambiguity ? note(*value.ambiguity) : value.text;
   }
   std::string_view note(Ambiguity::Kind kind) {
     if (!ambiguity_) ambiguity_ = {.kind = kind, .source = source_};
@@ -226,19 +254,30 @@ class Reader {
   }
 
   const Evidence& evidence_;
+  TokenReadings& tokens_;
   Serialisation& out_;
   const Source* source_ = nullptr;  ///< the source being read
   std::optional<Ambiguity> ambiguity_;
+  std::optional<TokenFault> token_fault_;
 };
 
 }  // namespace
 
-Resolution resolve(const Source& source, const Evidence& evidence, SipKey key) {
+const std::string* header_of(const Source& source) {
+  const FromHeader* header = std::get_if<FromHeader>(&source.from);
+  if (const auto* const claim = std::get_if<FromClaim>(&source.from))
+    header = std::get_if<FromHeader>(&claim->token);
+  return header == nullptr ? nullptr : &header->name;
+}
+
+Resolution resolve(const Source& source, const Evidence& evidence, SipKey key,
+                   TokenReadings& tokens) {
   using State = Resolution::State;
   Serialisation serialised;
-  Reader reader{evidence, serialised};
+  Reader reader{evidence, tokens, serialised};
   const bool found = reader.read(source);
   if (reader.ambiguity()) return {.state = State::ambiguous, .ambiguity = *reader.ambiguity()};
+  if (reader.token_fault()) return {.state = State::invalid, .token_fault = *reader.token_fault()};
   if (!found) return {};
   return {.state = State::found, .key = siphash128(key, serialised.view())};
 }

@@ -17,10 +17,12 @@
 #include "base/siphash.hpp"
 #include "http/request_view.hpp"
 #include "identity/client_address.hpp"
+#include "jwt/rejection.hpp"
 
 namespace weir::identity {
 
 struct Source;
+class TokenReadings;
 
 /// The value that counts if a query parameter or a cookie appears more than once.
 enum class Repeated : std::uint8_t { refuse, first, last };
@@ -48,6 +50,20 @@ struct FromCookie {
   Malformed malformed = Malformed::refuse;
   friend bool operator==(const FromCookie&, const FromCookie&) = default;
 };  ///< RFC 6265 cookie-pair, quotes removed, then as a query parameter: PHP and Node.js decode it
+/// The part of a request that carries a token. In Authorization it follows the scheme Bearer, and
+/// other schemes carry none; in other headers the scheme may be absent.
+using TokenPlace = std::variant<FromHeader, FromQuery, FromCookie>;
+
+struct FromClaim {
+  std::string provider;            ///< its name
+  std::string claim;               ///< a path, see jwt::find_claim()
+  TokenPlace token;                ///< of the provider
+  std::size_t provider_index = 0;  ///< in the providers of the configuration
+  std::size_t claim_index = 0;     ///< in the claims of the provider
+  friend bool operator==(const FromClaim& a, const FromClaim& b) {
+    return a.provider == b.provider && a.claim == b.claim && a.token == b.token;
+  }
+};  ///< a claim of a verified token: a text, number or boolean; other kinds: no identity
 struct FromPath {
   std::string parameter;
   friend bool operator==(const FromPath&, const FromPath&) = default;
@@ -62,7 +78,9 @@ struct AllOf {
 };  ///< all, together; one absent: no identity
 
 struct Source {
-  std::variant<FromClientAddress, FromHeader, FromQuery, FromCookie, FromPath, AnyOf, AllOf> from;
+  std::variant<FromClientAddress, FromHeader, FromQuery, FromCookie, FromClaim, FromPath, AnyOf,
+               AllOf>
+      from;
   friend bool operator==(const Source&, const Source&) = default;
 };
 
@@ -79,6 +97,9 @@ void each_part(const Source& source, Visit&& visit) {
     visit(source);
   }
 }
+
+/// The name of the header that a source reads, itself or for a token; nullptr: none.
+const std::string* header_of(const Source& source);
 
 /// A segment captured by the route's path pattern, for example by "/users/{id}".
 struct PathParameter {
@@ -114,26 +135,43 @@ struct Ambiguity {
     words,      ///< credentials of several words, of which services take different ones
   };
   Kind kind = Kind::repeated;
-  const Source* source = nullptr;  ///< FromHeader, FromQuery or FromCookie; outlives this
+  const Source* source =
+      nullptr;  ///< FromHeader, FromQuery, FromCookie or FromClaim; outlives this
+};
+
+/// Why a token proves nothing.
+struct TokenFault {
+  std::size_t provider = 0;  ///< index in the providers of the configuration
+  /// Nothing: it cannot be verified yet, because no keys have been read.
+  std::optional<jwt::Rejection> rejection{};
 };
 
 /// The outcome of looking for an identity in a request.
 struct Resolution {
-  enum class State : std::uint8_t { absent, found, ambiguous };
+  enum class State : std::uint8_t {
+    absent,
+    found,
+    ambiguous,
+    invalid,  ///< the token is invalid, or cannot be verified yet
+  };
   State state = State::absent;
-  Hash128 key{};          ///< found: the keyed hash
-  Ambiguity ambiguity{};  ///< ambiguous
+  Hash128 key{};             ///< found: the keyed hash
+  Ambiguity ambiguity{};     ///< ambiguous
+  TokenFault token_fault{};  ///< invalid
 };
 
 /// Finds an identity in a request. Identities of different kinds never collide: the kind is hashed
 /// too (FromHeader "x-api-key" and FromQuery "x-api-key" differ). A combination with an ambiguous
-/// part is ambiguous, even if another part of AnyOf is found.
-Resolution resolve(const Source& source, const Evidence& evidence, SipKey key);
+/// part is ambiguous, even if another part of AnyOf is found; one with an invalid token is invalid.
+/// `tokens`: those of the request.
+Resolution resolve(const Source& source, const Evidence& evidence, SipKey key,
+                   TokenReadings& tokens);
 
 /// Describes the ambiguity for the client: the kind and the configured name, never a value.
 std::string describe(const Ambiguity& ambiguity);
 
-/// Describes a source for logs and `weir explain`: `header x-api-key`, `client_address`.
+/// Describes a source for logs and `weir explain`: `header x-api-key`, `client_address`,
+/// `claim sub of idp`.
 std::string describe(const Source& source);
 
 }  // namespace weir::identity

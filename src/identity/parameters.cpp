@@ -206,4 +206,18 @@ Occurrences cookies(const http::RequestView& request, std::string_view name) {
   return found;
 }
 
+CountedValue counted_value(const Occurrences& found, Repeated repeated) {
+  using Kind = Ambiguity::Kind;
+  const auto is = [](Kind kind) { return CountedValue{.text = {}, .ambiguity = kind}; };
+  if (found.imitated) return is(Kind::look_alike);
+  if (found.divided) return is(Kind::separator);
+  if (found.crowded) return is(Kind::crowd);
+  if (found.quoted) return is(Kind::quotes);
+  if (found.spaced) return is(Kind::blank);
+  if (found.count > 1 && repeated == Repeated::refuse) return is(Kind::repeated);
+  if (found.scattered) return is(Kind::lines);
+  if (found.malformed) return is(Kind::malformed);
+  return {.text = repeated == Repeated::last ? found.last : found.first};
+}
+
 }  // namespace weir::identity

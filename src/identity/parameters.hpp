@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 #include "http/request_view.hpp"
+#include "identity/identity.hpp"
 
 namespace weir::identity {
 
@@ -50,5 +52,12 @@ Occurrences query_parameters(std::string_view query, std::string_view name);
 /// Node.js removes the last character of a value that begins with a quote. Python reads no cookie
 /// of a line with a malformed part; PHP and gunicorn join several lines with a comma.
 Occurrences cookies(const http::RequestView& request, std::string_view name);
+
+/// The value that counts, or why services may read another one.
+struct CountedValue {
+  std::string_view text;  ///< empty: absent or ambiguous
+  std::optional<Ambiguity::Kind> ambiguity{};
+};
+CountedValue counted_value(const Occurrences& found, Repeated repeated);
 
 }  // namespace weir::identity

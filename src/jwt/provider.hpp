@@ -25,6 +25,7 @@ struct Provider {
   std::optional<Duration> max_age;  ///< since `iat`, which is then required; nothing: unlimited
   std::size_t max_size = 8 * 1024;  ///< of a token, in bytes
   std::vector<std::string> claims;  ///< paths of the claims to return, see find_claim()
+  friend bool operator==(const Provider&, const Provider&) = default;
 };
 
 }  // namespace weir::jwt

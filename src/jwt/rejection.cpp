@@ -30,6 +30,8 @@ std::string_view description_of(Rejection rejection) {
       return "the key ID of the token is not valid";
     case Rejection::wrong_type:
       return "the token is of another type";
+    case Rejection::unknown_key:
+      return "the key of the token is not known";
     case Rejection::unsuitable_key:
       return "the key of the token is for another algorithm";
     case Rejection::bad_signature:

@@ -20,6 +20,7 @@ enum class Rejection : std::uint8_t {
   unsupported_extension,
   bad_key_id,
   wrong_type,
+  unknown_key,     ///< the set has no key for the token
   unsuitable_key,  ///< the key is of another type or for another algorithm
   bad_signature,
   wrong_issuer,

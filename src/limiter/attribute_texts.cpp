@@ -14,8 +14,7 @@ constexpr std::size_t most_texts = limits_per_route * attribute_limit;
 
 void collect_headers(const identity::Source& source, std::vector<std::string>& names) {
   identity::each_part(source, [&](const identity::Source& part) {
-    if (const auto* header = std::get_if<identity::FromHeader>(&part.from))
-      names.push_back(header->name);
+    if (const std::string* const header = identity::header_of(part)) names.push_back(*header);
     if (std::holds_alternative<identity::FromCookie>(part.from)) names.emplace_back("cookie");
   });
 }
@@ -25,11 +24,13 @@ void collect_headers(const identity::Source& source, std::vector<std::string>& n
 /// Reads the attributes of one policy.
 class AttributeReader::Reading {
  public:
-  Reading(const AttributeReader& reader, const identity::Evidence& evidence, std::string& made)
-      : reader_(reader), evidence_(evidence), made_(made) {}
+  Reading(const AttributeReader& reader, const identity::Evidence& evidence,
+          identity::TokenReadings& tokens, std::string& made)
+      : reader_(reader), evidence_(evidence), tokens_(tokens), made_(made) {}
 
   std::string_view text_of(const Attribute& attribute);
   const std::optional<identity::Ambiguity>& ambiguity() const { return ambiguity_; }
+  const std::optional<identity::TokenFault>& token_fault() const { return token_fault_; }
 
  private:
   bool is_secret(std::string_view header) const;
@@ -44,8 +45,10 @@ class AttributeReader::Reading {
 
   const AttributeReader& reader_;
   const identity::Evidence& evidence_;
+  identity::TokenReadings& tokens_;
   std::string& made_;
   std::optional<identity::Ambiguity> ambiguity_;
+  std::optional<identity::TokenFault> token_fault_;
 };
 
 AttributeReader::AttributeReader(const Settings& config) : config_(config) {
@@ -57,6 +60,7 @@ AttributeReader::AttributeReader(const Settings& config) : config_(config) {
 
 AttributeReader::Attributes AttributeReader::read(const Policy& policy,
                                                   const identity::Evidence& evidence,
+                                                  identity::TokenReadings& tokens,
                                                   AttributeTexts& texts) const {
   if (policy.attributes.empty()) return {};
   std::string& made = texts.made_;
@@ -65,14 +69,16 @@ AttributeReader::Attributes AttributeReader::read(const Policy& policy,
   views.reserve(most_texts);
   const std::size_t first = views.size();
   const std::size_t made_before = made.size();
-  Reading reading(*this, evidence, made);
+  Reading reading(*this, evidence, tokens, made);
   for (const auto& attribute : policy.attributes)
     views.push_back(reading.text_of(attribute));
-  if (reading.ambiguity()) {
+  if (reading.ambiguity() || reading.token_fault()) {
     views.resize(first);
     made.resize(made_before);
   }
-  return {.texts = std::span(views).subspan(first), .ambiguity = reading.ambiguity()};
+  return {.texts = std::span(views).subspan(first),
+          .ambiguity = reading.ambiguity(),
+          .token_fault = reading.token_fault()};
 }
 
 std::string_view AttributeReader::Reading::text_of(const Attribute& attribute) {
@@ -91,6 +97,7 @@ std::string_view AttributeReader::Reading::text_of(const Attribute& attribute) {
     }
     case Kind::query:
     case Kind::identity:
+    case Kind::claim:
       break;
   }
   return hash_of(attribute);
@@ -103,9 +110,11 @@ bool AttributeReader::Reading::is_secret(std::string_view header) const {
 
 std::string_view AttributeReader::Reading::hash_of(const Attribute& attribute) {
   const auto resolution =
-      identity::resolve(attribute.source, evidence_, reader_.config_.identity_key);
+      identity::resolve(attribute.source, evidence_, reader_.config_.identity_key, tokens_);
   if (resolution.state == identity::Resolution::State::ambiguous && !ambiguity_)
     ambiguity_ = resolution.ambiguity;
+  if (resolution.state == identity::Resolution::State::invalid && !token_fault_)
+    token_fault_ = resolution.token_fault;
   if (resolution.state != identity::Resolution::State::found) return {};
   return made([&] { append_hex(made_, resolution.key); });
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "identity/identity.hpp"
+#include "identity/token_readings.hpp"
 #include "limiter/settings.hpp"
 
 namespace weir::limiter {
@@ -37,14 +38,15 @@ class AttributeReader {
   explicit AttributeReader(const Settings& config);
 
   struct Attributes {
-    std::span<const std::string_view> texts;       ///< in the policy's order; absent: empty
-    std::optional<identity::Ambiguity> ambiguity;  ///< then there are no texts
+    std::span<const std::string_view> texts;          ///< in the policy's order; absent: empty
+    std::optional<identity::Ambiguity> ambiguity;     ///< then there are no texts
+    std::optional<identity::TokenFault> token_fault;  ///< likewise
   };
   /// Reads the attributes of one policy and keeps them in `texts`. Returns the first ambiguity if
-  /// services may read one of them differently. At most limits_per_route calls without ambiguity
-  /// between two clear()s.
+  /// services may read one of them differently, and the first token that is invalid. At most
+  /// limits_per_route calls that return texts between two clear()s.
   Attributes read(const Policy& policy, const identity::Evidence& evidence,
-                  AttributeTexts& texts) const;
+                  identity::TokenReadings& tokens, AttributeTexts& texts) const;
 
  private:
   class Reading;

@@ -30,6 +30,7 @@ enum class ConditionPart : std::uint8_t {
   methods,    ///< does not hold
   identity,   ///< is absent
   ambiguous,  ///< services may read another identity, so presence cannot be decided
+  invalid,    ///< the token is invalid or cannot be verified yet, so presence cannot be decided
 };
 
 /// As first_unmet(), without the identity.
@@ -48,6 +49,8 @@ ConditionPart first_unmet(const Condition& condition, const identity::Evidence& 
       return ConditionPart::none;
     case identity::Resolution::State::absent:
       return ConditionPart::identity;
+    case identity::Resolution::State::invalid:
+      return ConditionPart::invalid;
     case identity::Resolution::State::ambiguous:
       break;
   }

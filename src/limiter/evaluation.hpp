@@ -4,6 +4,8 @@
 // state. It must not move from Limiter::decide() until the result is available.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "limiter/attribute_texts.hpp"
@@ -16,15 +18,23 @@ struct Evaluation {
   std::vector<store::Claim> claims;
   std::vector<const Policy*> policies;     ///< policies[i] belongs to claims[i]
   std::vector<rules::Decision> decisions;  ///< at least as many; the store writes them
-  AttributeTexts attributes;               ///< of the claims
-  store::Acquisition acquisition;          ///< views the claims and the decisions
-  std::vector<LimitVerdict> limits;        ///< of the verdict
-  Verdict verdict;                         ///< views the limits
+  /// The request is refused for its token unless a limit denies it: limits that need no token are
+  /// charged, so that they bound failed verifications. Index: that of the route.
+  struct TokenRefusal {
+    identity::TokenFault fault;
+    std::size_t route = 0;
+  };
+  std::optional<TokenRefusal> token_refusal;
+  AttributeTexts attributes;         ///< of the claims
+  store::Acquisition acquisition;    ///< views the claims and the decisions
+  std::vector<LimitVerdict> limits;  ///< of the verdict
+  Verdict verdict;                   ///< views the limits
 
   /// Ready for the next request.
   void clear() {
     claims.clear();
     policies.clear();
+    token_refusal.reset();
     attributes.clear();
     limits.clear();
   }

@@ -32,21 +32,25 @@ std::vector<PolicyRecord> new_records(std::size_t count) {
 }  // namespace
 
 Limiter::Limiter(const Settings& config, store::Store& store, store::Decider decider,
-                 std::vector<PolicyRecord> policies)
+                 std::vector<PolicyRecord> policies,
+                 identity::TokenReadings::Counters token_counters)
     : config_(config),
       store_(store),
       decider_(decider),
       policies_(policies.empty() ? new_records(config.policies.size()) : std::move(policies)),
-      identities_(config),
+      tokens_(config.token_providers, std::move(token_counters)),
+      identities_(config, tokens_),
       attributes_(config) {}
 
 const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvidence> routes,
                                store::Completion& completion, Instant now) {
   evaluation.clear();
+  tokens_.begin(now);
   if (!make_claims(routes, evaluation)) return &evaluation.verdict;
   const std::size_t count = evaluation.claims.size();
   if (count == 0) {
     evaluation.verdict = {.decider = decider_};
+    refuse_token(evaluation);
     return &evaluation.verdict;
   }
   // No exception may be thrown between an admission and its grant, so all memory is reserved
@@ -62,7 +66,10 @@ const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvid
 bool Limiter::make_claims(std::span<const RouteEvidence> routes, Evaluation& evaluation) {
   for (std::size_t i = 0; i < routes.size(); ++i) {
     identities_.forget();
-    if (add_claims(routes[i], evaluation)) continue;
+    const bool has_refusal = evaluation.token_refusal.has_value();
+    const bool is_made = add_claims(routes[i], evaluation);
+    if (!has_refusal && evaluation.token_refusal) evaluation.token_refusal->route = i;
+    if (is_made) continue;
     evaluation.verdict.route = i;
     return false;
   }
@@ -86,6 +93,10 @@ bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
     if (identity->state == State::ambiguous) {
       if (config_.policies[limit.policy].shadow) continue;
       return refuse(evaluation, Outcome::identity_ambiguous, identity->ambiguity);
+    }
+    if (identity->state == State::invalid) {
+      note_token(limit, identity->token_fault, evaluation);
+      continue;
     }
     if (identity->state == State::absent) {
       if (limit.required) return refuse(evaluation, Outcome::identity_required);
@@ -115,22 +126,31 @@ Limiter::Applies Limiter::meets_conditions(const Limit& limit, const RouteEviden
       refuse(evaluation, Outcome::identity_ambiguous, resolve(*(*condition)->identity).ambiguity);
       return Applies::refused;
     }
+    if (unmet == ConditionPart::invalid) {
+      note_token(limit, resolve(*(*condition)->identity).token_fault, evaluation);
+      return Applies::no;
+    }
     const bool must_hold = condition == &limit.when;
     if ((unmet == ConditionPart::none) != must_hold) return Applies::no;
   }
   return Applies::yes;
 }
 
-/// A shadow policy with an ambiguous attribute does not apply.
+/// A shadow policy with an ambiguous attribute, or one from an invalid token, does not apply.
 bool Limiter::add_claim(const Limit& limit, const Hash128& identity, const RouteEvidence& route,
                         Evaluation& evaluation) {
   const Policy& policy = config_.policies[limit.policy];
   std::span<const std::string_view> texts;
   if (!policy.attributes.empty()) {
-    const auto attributes = attributes_.read(policy, route.evidence, evaluation.attributes);
+    const auto attributes =
+        attributes_.read(policy, route.evidence, tokens_, evaluation.attributes);
     if (attributes.ambiguity) {
       if (policy.shadow) return true;
       return refuse(evaluation, Outcome::identity_ambiguous, *attributes.ambiguity);
+    }
+    if (attributes.token_fault) {
+      note_token(limit, *attributes.token_fault, evaluation);
+      return true;
     }
     texts = attributes.texts;
   }
@@ -145,6 +165,26 @@ bool Limiter::add_claim(const Limit& limit, const Hash128& identity, const Route
                                .attributes = texts});
   evaluation.policies.push_back(&policy);
   return true;
+}
+
+/// The limit does not apply, and unless its policy is a shadow policy, the request is refused after
+/// the decision about its other limits.
+void Limiter::note_token(const Limit& limit, const identity::TokenFault& fault,
+                         Evaluation& evaluation) const {
+  if (config_.policies[limit.policy].shadow || evaluation.token_refusal) return;
+  evaluation.token_refusal = {.fault = fault};
+}
+
+/// Refuses a request that no limit denies, if its token is invalid.
+void Limiter::refuse_token(Evaluation& evaluation) {
+  if (!evaluation.token_refusal) return;
+  Verdict& verdict = evaluation.verdict;
+  if (verdict.outcome != Outcome::allowed && verdict.outcome != Outcome::unlimited) return;
+  const auto& [fault, route] = *evaluation.token_refusal;
+  verdict.outcome = fault.rejection ? Outcome::token_invalid : Outcome::token_unverifiable;
+  verdict.token_fault = fault;
+  verdict.route = route;
+  verdict.delay = Duration{0};
 }
 
 bool Limiter::refuse(Evaluation& evaluation, Outcome outcome,
@@ -167,6 +207,7 @@ const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& re
                                  .identity = claim.identity});
   }
   evaluation.verdict = verdict_of(evaluation.limits, result.admitted, result.decider);
+  refuse_token(evaluation);
   count_outcomes(evaluation.verdict);
   return evaluation.verdict;
 }

@@ -46,7 +46,8 @@ class Limiter {
   /// `decider`: the decider of this store unless it fails. `policies`: one for each policy, in the
   /// order of the configuration; empty: the limiter makes them, with the index as id.
   Limiter(const Settings& config, store::Store& store,
-          store::Decider decider = store::Decider::memory, std::vector<PolicyRecord> policies = {});
+          store::Decider decider = store::Decider::memory, std::vector<PolicyRecord> policies = {},
+          identity::TokenReadings::Counters token_counters = {});
 
   /// `routes`: those that the request may be for; the first one takes it. The limits of all of them
   /// apply; the same policy and key in two of them is charged once, with the higher cost. Returns
@@ -61,6 +62,9 @@ class Limiter {
   /// Makes the grant of a request whose verdict is Outcome::allowed.
   Grant grant(const MonotonicClock& clock) const { return Grant(store_, clock); }
 
+  /// The tokens of the request that is being evaluated.
+  identity::TokenReadings& tokens() { return tokens_; }
+
   /// One for each policy, in the order of the configuration.
   std::span<const PolicyRecord> policies() const { return policies_; }
 
@@ -72,6 +76,9 @@ class Limiter {
   Applies meets_conditions(const Limit& limit, const RouteEvidence& route, Evaluation& evaluation);
   bool add_claim(const Limit& limit, const Hash128& identity, const RouteEvidence& route,
                  Evaluation& evaluation);
+  void note_token(const Limit& limit, const identity::TokenFault& fault,
+                  Evaluation& evaluation) const;
+  static void refuse_token(Evaluation& evaluation);
   bool refuse(Evaluation& evaluation, Outcome outcome,
               const identity::Ambiguity& ambiguity = {}) const;
   void fail(Evaluation& evaluation, const store::Result& result);
@@ -84,6 +91,7 @@ class Limiter {
   store::Store& store_;
   store::Decider decider_;
   std::vector<PolicyRecord> policies_;
+  identity::TokenReadings tokens_;
   ResolvedIdentities identities_;  ///< of the request that is being evaluated
   AttributeReader attributes_;
 };

@@ -20,7 +20,7 @@ using store::OnFailure;
 
 /// An attribute of the entries of an attributed window.
 struct Attribute {
-  enum class Kind : std::uint8_t { client_address, method, path, header, query, identity };
+  enum class Kind : std::uint8_t { client_address, method, path, header, query, identity, claim };
   Kind kind = Kind::client_address;
   std::string text;         ///< as configured: `header:user-agent`
   std::string name;         ///< after the colon; empty for client_address, method and path

@@ -6,13 +6,15 @@
 #include <cstdint>
 
 #include "identity/identity.hpp"
+#include "identity/token_readings.hpp"
 #include "limiter/settings.hpp"
 
 namespace weir::limiter {
 
 class ResolvedIdentities {
  public:
-  explicit ResolvedIdentities(const Settings& config) : config_(config) {}
+  ResolvedIdentities(const Settings& config, identity::TokenReadings& tokens)
+      : config_(config), tokens_(tokens) {}
 
   void forget() { known_ = 0; }
 
@@ -20,8 +22,8 @@ class ResolvedIdentities {
     const std::uint64_t bit = std::uint64_t{1} << index;
     if ((known_ & bit) == 0) {
       known_ |= bit;
-      values_[index] =
-          identity::resolve(config_.identities[index].source, evidence, config_.identity_key);
+      values_[index] = identity::resolve(config_.identities[index].source, evidence,
+                                         config_.identity_key, tokens_);
     }
     return values_[index];
   }
@@ -30,6 +32,7 @@ class ResolvedIdentities {
   static_assert(identity_limit <= 64, "one bit an identity");
 
   const Settings& config_;
+  identity::TokenReadings& tokens_;
   std::uint64_t known_ = 0;
   std::array<identity::Resolution, identity_limit> values_;
 };

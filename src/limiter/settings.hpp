@@ -7,6 +7,7 @@
 #include "base/address_list.hpp"
 #include "base/siphash.hpp"
 #include "identity/definition.hpp"
+#include "identity/token_provider.hpp"
 #include "limiter/policy.hpp"
 
 namespace weir::limiter {
@@ -16,6 +17,7 @@ inline constexpr std::size_t identity_limit = 64;
 
 struct Settings {
   SipKey identity_key;  ///< from identity_secret
+  std::vector<identity::TokenProvider> token_providers{};
   std::vector<identity::Definition> identities;
   std::vector<Policy> policies;
   std::vector<AddressList> address_lists{};  ///< of routes and of conditions

@@ -20,10 +20,18 @@ enum class Outcome : std::uint8_t {
   denied,              ///< at least one enforced policy denied it
   identity_required,   ///< a required identity is absent: 401
   identity_ambiguous,  ///< services may read another identity than Weir does: 400
+  token_invalid,       ///< a limit needs a claim of an invalid token: 401
+  token_unverifiable,  ///< as token_invalid, but no keys have been read yet: 503
   too_many_limits,     ///< more limits than one request can be charged to, over all readings of its
                        ///< path: 400
   failed,              ///< the store did not decide, and a policy denies then: 503
 };
+
+/// True for a refusal that a route causes because its limits need an identity.
+constexpr bool is_for_lack_of_identity(Outcome outcome) {
+  return outcome == Outcome::identity_required || outcome == Outcome::token_invalid ||
+         outcome == Outcome::token_unverifiable;
+}
 
 using store::Decider;
 using store::decider_count;
@@ -50,6 +58,8 @@ struct Verdict {
   std::optional<std::size_t> route{};
   /// Outcome::identity_ambiguous: the ambiguity.
   identity::Ambiguity ambiguity{};
+  /// Outcome::token_invalid and token_unverifiable: the provider and the reason.
+  identity::TokenFault token_fault{};
   /// The limits that applied, in the order of the route; the evaluation owns them.
   std::span<const LimitVerdict> limits{};
 };

@@ -7,6 +7,7 @@ namespace weir::proxy {
 void DecisionRecord::clear() {
   outcome = limiter::Outcome::unlimited;
   ambiguity = {};
+  rejection.reset();
   decider = limiter::Decider::memory;
   shadow_denied = false;
   policy = nullptr;
@@ -22,6 +23,7 @@ void DecisionRecord::take(const limiter::Verdict& verdict,
                           const http::ResponseFieldOptions& fields) {
   outcome = verdict.outcome;
   ambiguity = verdict.ambiguity;
+  rejection = verdict.token_fault.rejection;
   decider = verdict.decider;
   shadow_denied = verdict.shadow_denied;
   delay = verdict.delay;

@@ -18,7 +18,8 @@ namespace weir::proxy {
 
 struct DecisionRecord {
   limiter::Outcome outcome = limiter::Outcome::unlimited;
-  identity::Ambiguity ambiguity;  ///< of an ambiguous identity
+  identity::Ambiguity ambiguity;            ///< of an ambiguous identity
+  std::optional<jwt::Rejection> rejection;  ///< of an invalid token
   limiter::Decider decider = limiter::Decider::memory;
   bool shadow_denied = false;
   const limiter::Policy* policy = nullptr;  ///< the policy that decided

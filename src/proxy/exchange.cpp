@@ -30,6 +30,8 @@ log::AccessDecision decision_of(const DecisionRecord& decision) {
     case limiter::Outcome::identity_required:
     case limiter::Outcome::too_many_limits:
     case limiter::Outcome::identity_ambiguous:
+    case limiter::Outcome::token_invalid:
+    case limiter::Outcome::token_unverifiable:
     case limiter::Outcome::failed:
       return log::AccessDecision::error;
     case limiter::Outcome::allowed:
@@ -113,7 +115,7 @@ void Exchange::conclude(const limiter::Verdict& verdict) {
   if (verdict.outcome == limiter::Outcome::allowed)
     grant_ = generation_->limiter->grant(context_.clock);
   decision_.take(verdict, settings().response_fields);
-  if (verdict.outcome == limiter::Outcome::identity_required) {
+  if (limiter::is_for_lack_of_identity(verdict.outcome)) {
     routes_.choose(settings(), *verdict.route);
     take_route();
   }
@@ -149,6 +151,13 @@ loop::Task<> Exchange::answer_undecided() {
       const std::string detail = identity::describe(decision_.ambiguity);
       co_return co_await refuse({400, detail});
     }
+    case limiter::Outcome::token_invalid:
+      co_return co_await client_.responder->answer(
+          invalid_token_answer(decision_, context_.fields, context_.body));
+    case limiter::Outcome::token_unverifiable:
+      co_return co_await client_.responder->answer(
+          unverifiable_token_answer(decision_, settings().response_fields,
+                                    context_.pass_clock.now(), context_.fields, context_.body));
     default:
       co_return co_await refuse(answer_to(Failure::store_failed));
   }

@@ -3,11 +3,15 @@
 #include <optional>
 
 #include "http/problem.hpp"
+#include "jwt/rejection.hpp"
 
 namespace weir::proxy {
 namespace {
 
 constexpr std::string_view problem_json = "application/problem+json";
+
+/// Keys are fetched again after about a second while there are none.
+constexpr std::int64_t retry_for_keys_s = 1;
 
 }  // namespace
 
@@ -19,6 +23,34 @@ OwnAnswer refusal_answer(const http::Refusal& refusal, const Route* route,
   if (refusal.status == 405) fields = http::allow_line;
   if (refusal.status == 401) fields = route->challenge;
   return {.status = refusal.status,
+          .content_type = problem_json,
+          .fields = fields,
+          .body = body,
+          .limit_fields = decision.limit_fields};
+}
+
+OwnAnswer invalid_token_answer(const DecisionRecord& decision, std::string& fields,
+                               std::string& body) {
+  const std::string_view reason = jwt::description_of(*decision.rejection);
+  fields.assign("Cache-Control: no-store\r\nWWW-Authenticate: Bearer error=\"invalid_token\", ");
+  fields.append("error_description=\"").append(reason).append("\"\r\n");
+  body.clear();
+  http::append_problem(body, 401, reason);
+  return {.status = 401,
+          .content_type = problem_json,
+          .fields = fields,
+          .body = body,
+          .limit_fields = decision.limit_fields};
+}
+
+OwnAnswer unverifiable_token_answer(const DecisionRecord& decision,
+                                    const http::ResponseFieldOptions& options, Instant now,
+                                    std::string& fields, std::string& body) {
+  fields.clear();
+  http::append_retry_after(fields, retry_for_keys_s, options.retry_after, now);
+  body.clear();
+  http::append_problem(body, 503, "the keys for tokens are not available yet; try again later");
+  return {.status = 503,
           .content_type = problem_json,
           .fields = fields,
           .body = body,

@@ -18,6 +18,15 @@ namespace weir::proxy {
 OwnAnswer refusal_answer(const http::Refusal& refusal, const Route* route,
                          const DecisionRecord& decision, std::string& body);
 
+/// 401 with the reason in WWW-Authenticate (RFC 6750 section 3).
+OwnAnswer invalid_token_answer(const DecisionRecord& decision, std::string& fields,
+                               std::string& body);
+
+/// 503 with Retry-After: the keys of the provider have not been read yet.
+OwnAnswer unverifiable_token_answer(const DecisionRecord& decision,
+                                    const http::ResponseFieldOptions& options, Instant now,
+                                    std::string& fields, std::string& body);
+
 /// `random`: any uniformly distributed number, for the jitter of Retry-After.
 OwnAnswer denial_answer(const DecisionRecord& decision, const http::ResponseFieldOptions& options,
                         Instant now, std::uint64_t random, std::string& fields, std::string& body);

@@ -9,8 +9,7 @@ namespace {
 
 void add_fields_of(const identity::Source& source, std::vector<std::string>& names) {
   identity::each_part(source, [&](const identity::Source& part) {
-    if (const auto* const header = std::get_if<identity::FromHeader>(&part.from))
-      names.push_back(header->name);
+    if (const std::string* const header = identity::header_of(part)) names.push_back(*header);
   });
 }
 

@@ -1,6 +1,7 @@
 """Who a request is counted for."""
 
 from harness.case import Case, limited
+from harness.issuers import SECRET, signed
 
 ONE = {"p": {"algorithm": "fixed_window", "rate": "1/1h"}}
 
@@ -77,6 +78,17 @@ class Sources(IdentityCase):
         self.begin({"path": "id"}, routes=[route])
         self.assert_counted_apart("/users/1", "/users/2")
         self.assert_counted_together("/users/3", "/users/3?x=y")
+
+    def test_a_claim_of_a_token(self):
+        self.begin({"jwt": {"provider": "idp", "claim": "sub"}},
+                   jwt_providers={"idp": {"algorithms": ["HS256"], "secret": SECRET}})
+
+        def bearer(subject):
+            return header("Authorization", "Bearer " + signed({"sub": subject, "exp": 4_000_000_000}))
+
+        self.assert_not_counted("/", header("Authorization", "Basic YTpi"))
+        self.assert_counted_apart(bearer("a"), bearer("b"))
+        self.assert_counted_together(bearer("c"), bearer("c"))
 
     def test_any_of_takes_the_first_that_is_there(self):
         self.begin({"any_of": [{"header": "x-api-key"}, {"query": "api_key"}]})

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from .issuers import SECRET, signed
+
 HOSTS = ["a.test", "b.test", "x.c.test"]
 HOST_PATTERNS = ["a.test", "b.test", "*.c.test"]
 PATTERNS = ["/", "/a", "/a/b", "/a/*", "/a/**", "/users/{id}", "/users/{id}/x", "/B/", "/**"]
@@ -16,6 +18,7 @@ IDENTITIES = {
     "session": {"cookie": "sid"},
     "whole_path": {"path": {}},
     "any_key": {"any_of": [{"header": "x-key"}, {"query": "key"}]},
+    "subject": {"jwt": {"provider": "idp", "claim": "sub"}},
     "tenant": {"all_of": [{"header": "x-tenant"}, {"client_address": {}}]},
 }
 ALSO_MATCH = ["letter_case", "trailing_slash", "repeated_slashes", "dot_segments", "parameters",
@@ -53,7 +56,7 @@ def policy(random):
         made["rates"] = ["10/1s", "100/1m"]
     if algorithm == "attributed_window":
         made["attributes"] = random.choice(ATTRIBUTES)
-    if random.random() < 0.2:
+    if random.random() < 0.35:
         made["mode"] = "shadow"
     if random.random() < 0.15:
         made["headers"] = False
@@ -70,7 +73,7 @@ def limit(random, policies, identities):
     elif random.random() < 0.15:
         made["required"] = True
     if random.random() < 0.4:
-        made["cost"] = random.choice([0, 1, 2, 3, 5, 30])
+        made["cost"] = random.choice([0, 1, 2, 3, 5, 30, 30])
     if random.random() < 0.1 and policies[made["policy"]]["algorithm"] != "leaky_bucket":
         made["overdraft"] = True
     return made
@@ -117,11 +120,15 @@ def configuration(random, upstream, log):
         "identity_secret": f"secret {random.random()}",
         "response_headers": {"partition_key": True},
         "upstreams": {"main": {"servers": [{"url": upstream}]}},
+        "jwt_providers": {"idp": {"algorithms": ["HS256"], "secret": SECRET,
+                                  "on_invalid": random.choice(["reject", "absent"])}},
         "identities": identities,
         "policies": policies,
         "routes": [route(random, number, policies, names)
                    for number in range(random.randint(1, 6))],
     }
+    if random.random() < 0.6:  # else most requests find no route
+        made["routes"].append({**route(random, len(made["routes"]), policies, names), "match": {}})
     if random.random() < 0.5:
         made["client_address"] = {"trusted_proxies": ["127.0.0.0/8"]}
     if random.random() < 0.3:
@@ -141,6 +148,16 @@ def query(random, number):
                           f"?a=1;key=k{number}", "?" + "x" * 300])
 
 
+def credentials(random, number):
+    """A valid token, or one of those that are not."""
+    claims = {"sub": f"s{number}", "exp": 4_000_000_000}
+    if random.random() < 0.7:
+        return random.choice(["Bearer " + signed(claims),
+                              "bearer " + signed({**claims, "sub": number})])
+    return random.choice(["Bearer " + signed({**claims, "exp": 1}), "Bearer a b", "Basic YTpi",
+                          "Bearer " + signed(claims, secret="invented")])
+
+
 def request(random, number):
     """The number-th request: what it identifies its client by is no other request's."""
     path = random.choice(PATHS).replace("{n}", f"n{number}")
@@ -152,6 +169,7 @@ def request(random, number):
             (0.6, "X-Key", f"k{number}"), (0.05, "X-Key", f"l{number}"),
             (0.02, "X_Key", "look-alike"), (0.3, "X-Beta", random.choice("112")),
             (0.4, "Cookie", f"a=b; sid=s{number}"), (0.4, "X-Tenant", f"t{number}"),
+            (0.12, "Authorization", credentials(random, number)),
             (0.3, "User-Agent", "agent"), (0.3, "X-Forwarded-For", forwarded_for),
             (0.1, "X-Original-URI", f"/users/o{number}"), (0.1, "X-Original-Method", "POST"),
             (0.1, "X-Forwarded-Host", "b.test"), (0.05, "Connection", "x-key")):

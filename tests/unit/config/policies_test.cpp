@@ -96,8 +96,10 @@ routes: [{respond: {}, limits: [{policy: watched}]}]
 
 TEST_CASE("identities nest, and client can be redefined") {
   const auto config = must_load(R"(
+jwt_providers: {idp: {algorithms: [HS256], secret: 0123456789abcdef0123456789abcdef}}
 identities:
   key: {any_of: [{header: x-api-key}, {all_of: [{query: k}, {cookie: c}]}]}
+  subject: {jwt: {provider: idp, claim: sub}}
   client: {path: {}}
   id: {path: id}
 routes:
@@ -105,7 +107,8 @@ routes:
     respond: {}
     limits: []
 )");
-  REQUIRE(config->identities.size() == 3);
+  REQUIRE(config->identities.size() == 4);
+  CHECK(std::get<identity::FromClaim>(config->identities[2].source.from).claim == "sub");
   CHECK(config->identities[0].name == "client");
   CHECK(std::get<identity::FromPath>(config->identities[0].source.from).parameter.empty());
   const auto& any = std::get<identity::AnyOf>(config->identities[1].source.from).sources;
@@ -113,7 +116,7 @@ routes:
   const auto& all = std::get<identity::AllOf>(any[1].from).sources;
   CHECK(std::get<identity::FromQuery>(all[0].from).name == "k");
   CHECK(std::get<identity::FromCookie>(all[1].from).name == "c");
-  CHECK(std::get<identity::FromPath>(config->identities[2].source.from).parameter == "id");
+  CHECK(std::get<identity::FromPath>(config->identities[3].source.from).parameter == "id");
 }
 
 TEST_CASE("a repeated query parameter or cookie is refused unless another choice is written") {

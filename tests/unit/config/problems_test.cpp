@@ -247,7 +247,7 @@ TEST_CASE("upstreams and identities") {
           {"identities: {u: {all_of: [{header: x}, y]}}",
            "1:40: identities.u.all_of[1]: expected a map of keys"},
           {"identities: {u: {jwt: {claim: sub}}}",
-           "1:23: identities.u.jwt: jwt is not supported yet"},
+           "1:23: identities.u.jwt: the key \"provider\" is missing"},
       },
       test::route_tail);
 }
@@ -297,12 +297,15 @@ TEST_CASE("policies") {
 
   std::vector<Case> attributes = {
       {"body",
-       "expected header:NAME, query:NAME, identity:NAME, client_address, method or path (here "
-       "\"body\")"},
+       "expected header:NAME, query:NAME, identity:NAME, claim:PROVIDER:CLAIM, client_address, "
+       "method or path (here \"body\")"},
       {"\"header:\"", "expected header:NAME, such as header:user-agent"},
       {"\"header:a b\"", "expected header:NAME"},
       {"\"query:\"", "expected query:NAME"},
-      {"\"jwt:sub\"", "a jwt attribute is not supported yet"},
+      {"\"jwt:sub\"",
+       "jwt:CLAIM needs exactly one entry of jwt_providers; write "
+       "claim:PROVIDER:CLAIM"},
+      {"\"claim:idp:sub\"", "no JWT provider is called \"idp\""},
       {"\"cookie:a\"", "expected header:NAME"},
       {"\"identity:clint\"", "no identity is called \"clint\"; did you mean \"client\"?"},
   };

@@ -11,6 +11,7 @@ TEST_CASE("identities are described by where they come from") {
   CHECK(describe(header("x-api-key")) == "header x-api-key");
   CHECK(describe(query("k")) == "query k");
   CHECK(describe(from_cookie("sid")) == "cookie sid");
+  CHECK(describe(claim("realm.tenant")) == "claim realm.tenant of idp");
   CHECK(describe(path()) == "path");
   CHECK(describe(path("id")) == "path id");
   CHECK(describe(any_of({header("a"), all_of({query("b"), client_source})})) ==
@@ -28,6 +29,7 @@ TEST_CASE("an ambiguity is described with the kind and the name of its source") 
         "the query parameter \"k\", which identifies the client, appears more than once");
   CHECK(of(Kind::repeated, from_cookie("sid")) ==
         "the cookie \"sid\", which identifies the client, appears more than once");
+  CHECK(of(Kind::words, claim("sub")).starts_with("the header \"authorization\", which"));
   CHECK(of(Kind::look_alike, header("x-key")) ==
         "a header may be read as \"x-key\", which identifies the client; remove it, or write that "
         "name");

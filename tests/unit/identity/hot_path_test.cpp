@@ -3,8 +3,10 @@
 
 #include "catch.hpp"
 #include "identity/identity.hpp"
+#include "identity/token_readings.hpp"
 #include "unit/http/allocations.hpp"
 #include "unit/http/request_of.hpp"
+#include "unit/jwt/issuer.hpp"
 
 namespace weir::identity {
 namespace {
@@ -23,17 +25,51 @@ TEST_CASE("resolving identities of the usual size allocates nothing") {
   const Source all{AllOf{{{FromClientAddress{}}, {FromHeader{"x-api-key"}}, {FromPath{"id"}}}}};
   const Source any{AnyOf{{{FromHeader{"absent"}}, {FromCookie{"sid"}}}}};
   const Source query{FromQuery{"key"}};
+  TokenReadings tokens{{}};
   CHECK(allocations_in([&] {
           const IpAddress client = client_address(settings, peer, request.view);
           settings.header = ClientAddressSettings::Header::forwarded;
           const IpAddress forwarded = client_address(settings, peer, request.view);
           const Evidence evidence{request.view, request.view.path, client, parameters, settings};
           const auto found = [&](const Source& source) {
-            return resolve(source, evidence, {}).state == Resolution::State::found;
+            return resolve(source, evidence, {}, tokens).state == Resolution::State::found;
           };
           if (client == peer || forwarded == peer || !found(all) || !found(any) || !found(query))
             std::abort();
         }) == 0);
+}
+
+TEST_CASE("a remembered verification and a claim allocate nothing") {
+  const jwt::Issuer issuer("oct");
+  const auto token = [&](const std::string& subject) {
+    return "Bearer " +
+           issuer.token(jwt::JwsAlgorithm::hs256, R"({"exp":1000,"sub":")" + subject + "\"}");
+  };
+  std::vector<TokenProvider> providers(1);
+  providers[0].place = FromHeader{"authorization"};
+  providers[0].rules.algorithms = {jwt::JwsAlgorithm::hs256};
+  providers[0].rules.claims = {"sub"};
+  providers[0].state->keys.publish(std::make_shared<const jwt::KeySet>(
+      jwt::KeySet::of_secret(Secret(std::string(jwt::Issuer::secret))).value()));
+  TokenReadings tokens{providers};
+  const std::string good = token("a-subject-longer-than-short-strings");
+  const std::string forged = token("alice") + "AAAA";
+  const http::RequestOf valid{{{"Authorization", good}}};
+  const http::RequestOf invalid{{{"Authorization", forged}}};
+  const Source claim{FromClaim{.provider = "idp", .claim = "sub", .token = providers[0].place}};
+  const IpAddress client;
+  const ClientAddressSettings settings;
+  const auto state_of = [&](const http::RequestOf& request) {
+    tokens.begin({});
+    return resolve(claim, {request.view, "/", client, {}, settings}, {}, tokens).state;
+  };
+  const auto both = [&] {
+    if (state_of(valid) != Resolution::State::found ||
+        state_of(invalid) != Resolution::State::invalid)
+      std::abort();
+  };
+  both();
+  CHECK(allocations_in(both) == 0);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "identity/identity.hpp"
+#include "identity/token_readings.hpp"
 #include "unit/http/request_of.hpp"
 
 namespace weir::identity::test {
@@ -37,7 +38,9 @@ inline Resolution resolution(const Source& source, const Given& given, SipKey wi
   ClientAddressSettings settings;
   settings.ipv4_prefix = given.ipv4_prefix;
   settings.ipv6_prefix = given.ipv6_prefix;
-  return resolve(source, {request.view, given.path, client, given.parameters, settings}, with);
+  TokenReadings tokens{{}};
+  return resolve(source, {request.view, given.path, client, given.parameters, settings}, with,
+                 tokens);
 }
 
 /// The key, if there is one.
@@ -63,6 +66,13 @@ inline Source query(std::string name, Repeated repeated = Repeated::refuse) {
 }
 inline Source from_cookie(std::string name, Repeated repeated = Repeated::refuse) {
   return {FromCookie{std::move(name), repeated}};
+}
+/// A claim of the only provider, whose tokens are in Authorization.
+inline Source claim(std::string path, std::size_t index = 0) {
+  return {FromClaim{.provider = "idp",
+                    .claim = std::move(path),
+                    .token = FromHeader{"authorization"},
+                    .claim_index = index}};
 }
 inline Source path(std::string parameter = {}) {
   return {FromPath{std::move(parameter)}};

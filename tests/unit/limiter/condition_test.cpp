@@ -4,6 +4,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "identity/token_readings.hpp"
 #include "unit/limiter/request_fixture.hpp"
 
 namespace weir::limiter::test {
@@ -52,9 +53,11 @@ TEST_CASE("the first part of a condition that does not hold is found") {
   fixture.request.query = row.query;
   CAPTURE(row.method, row.query);
   const identity::Evidence evidence = fixture.evidence();
+  identity::TokenReadings tokens{{}};
   const auto resolve = [&](std::size_t index) {
     const auto& config = fixture.config;
-    return identity::resolve(config.identities[index].source, evidence, config.identity_key);
+    return identity::resolve(config.identities[index].source, evidence, config.identity_key,
+                             tokens);
   };
   CHECK(first_unmet(row.condition, evidence, resolve) == row.unmet);
 }

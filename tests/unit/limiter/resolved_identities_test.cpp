@@ -24,7 +24,8 @@ struct Fixture {
   Settings settings;
   IpAddress client = IpAddress::v4({192, 0, 2, 1});
   identity::ClientAddressSettings client_settings;
-  ResolvedIdentities identities{settings};
+  identity::TokenReadings tokens{{}};
+  ResolvedIdentities identities{settings, tokens};
 };
 
 }  // namespace

@@ -1,0 +1,159 @@
+#include "identity/token_readings.hpp"
+
+#include <utility>
+
+#include "base/random.hpp"
+#include "http/characters.hpp"
+#include "identity/blanks.hpp"
+#include "identity/credentials.hpp"
+#include "identity/parameters.hpp"
+
+namespace weir::identity {
+namespace {
+
+using State = TokenReading::State;
+
+/// A token in a request, or why there is none.
+struct Found {
+  std::string_view text{};
+  std::optional<Ambiguity::Kind> ambiguity{};
+};
+
+/// Finds the token in a place.
+class Finder {
+ public:
+  explicit Finder(const http::RequestView& request) : request_(request) {}
+
+  Found operator()(const FromHeader& from) const {
+    const http::FieldView* const field = request_.find(from.name);
+    const std::string_view value = field == nullptr ? "" : without_blanks(field->value);
+    const bool has_scheme = field != nullptr && (field->id == http::FieldId::authorization ||
+                                                 field->id == http::FieldId::proxy_authorization);
+    return has_scheme ? in_credentials(value) : Found{.text = after_bearer(value)};
+  }
+  Found operator()(const FromQuery& from) const {
+    return of(counted_value(query_parameters(request_.query, from.name), from.repeated));
+  }
+  Found operator()(const FromCookie& from) const {
+    Occurrences found = cookies(request_, from.name);
+    found.malformed &= from.malformed == Malformed::refuse;
+    return of(counted_value(found, from.repeated));
+  }
+
+ private:
+  static Found of(const CountedValue& value) {
+    return {.text = value.text, .ambiguity = value.ambiguity};
+  }
+
+  /// Credentials of another scheme are no token. One word has no scheme: it is taken for a token,
+  /// so that a token that was sent without a scheme is never a new client.
+  static Found in_credentials(std::string_view value) {
+    if (value.find_first_of(" \t") == std::string_view::npos) return {.text = value};
+    const bool is_bearer = after_bearer(value).size() != value.size();
+    if (judge_credentials(value) == Credentials::words)
+      return {.ambiguity = Ambiguity::Kind::words};
+    return is_bearer ? Found{.text = after_bearer(value)} : Found{};
+  }
+
+  /// The value without the scheme Bearer, which is compared without case (RFC 9110 section 11.1).
+  static std::string_view after_bearer(std::string_view value) {
+    constexpr std::string_view scheme = "bearer";
+    const bool has_scheme = value.size() > scheme.size() &&
+                            http::iequals(value.substr(0, scheme.size()), scheme) &&
+                            http::is_white_space(value[scheme.size()]);
+    return has_scheme ? http::trimmed(value.substr(scheme.size())) : value;
+  }
+
+  const http::RequestView& request_;
+};
+
+}  // namespace
+
+TokenReadings::TokenReadings(std::span<const TokenProvider> providers, Counters counters)
+    : providers_(providers),
+      key_{.k0 = random_seed(), .k1 = random_seed()},
+      known_providers_(providers.size()) {
+  for (std::size_t i = 0; i < providers.size(); ++i)
+    known_providers_[i].counters =
+        counters.empty() ? std::make_shared<TokenCounters>() : std::move(counters[i]);
+}
+
+const TokenReading& TokenReadings::of(std::size_t provider, const http::RequestView& request) {
+  TokenReading& reading = known_providers_[provider].reading;
+  const std::uint32_t bit = std::uint32_t{1} << provider;
+  if ((known_ & bit) == 0) {
+    known_ |= bit;
+    reading = read(provider, request);
+  }
+  return reading;
+}
+
+TokenReading TokenReadings::read(std::size_t index, const http::RequestView& request) {
+  const TokenProvider& provider = providers_[index];
+  const Found found = std::visit(Finder{request}, provider.place);
+  if (found.ambiguity) return {.state = State::ambiguous, .ambiguity = *found.ambiguity};
+  if (found.text.empty()) return {};
+  Known& known = known_providers_[index];
+  if (known.edition != provider.state->keys.number()) {
+    auto [keys, number] = provider.state->keys.edition();
+    known.keys = std::move(keys);
+    known.edition = number;
+    known.cache.clear();
+  }
+  return verify(provider, known, found.text);
+}
+
+TokenReading TokenReadings::verify(const TokenProvider& provider, Known& known,
+                                   std::string_view token) {
+  if (token.size() > provider.rules.max_size)
+    return reject(provider, known, jwt::Rejection::too_large);
+  static const jwt::KeySet no_keys;
+  const Instant now = now_ + offset_;
+  const Hash128 hash = siphash128(key_, token);
+  if (const auto* const verified = known.cache.find_valid(hash, now))
+    return accept(provider, known, *verified);
+  if (const auto rejection = known.cache.find_rejected(hash)) {
+    if (*rejection == jwt::Rejection::unknown_key) provider.state->keys.note_unknown_key();
+    return reject(provider, known, *rejection);
+  }
+
+  auto result = jwt::verify(token, provider.rules, known.keys ? *known.keys : no_keys, now);
+  if (auto* const verified = std::get_if<jwt::Verified>(&result))
+    return accept(provider, known, known.cache.add(hash, std::move(*verified)));
+  auto reason = jwt::Rejection::unknown_key;
+  if (const auto* const rejected = std::get_if<jwt::Rejected>(&result)) {
+    reason = rejected->reason;
+  } else {
+    provider.state->keys.note_unknown_key();
+    if (!known.keys) {
+      known.counters->unverifiable.add();
+      return {.state = State::unverifiable};
+    }
+  }
+  known.cache.add(hash, reason);
+  return reject(provider, known, reason);
+}
+
+TokenReading TokenReadings::reject(const TokenProvider& provider, Known& known,
+                                   jwt::Rejection reason) {
+  known.counters->invalid.add();
+  if (!provider.rejects_invalid) return {};
+  return {.state = State::invalid, .rejection = reason};
+}
+
+TokenReading TokenReadings::accept(const TokenProvider& provider, Known& known,
+                                   const jwt::Verified& verified) {
+  using Kind = jwt::ClaimKind;
+  known.counters->valid.add();
+  auto& unusable = provider.state->unusable_claims;
+  for (std::size_t i = 0; i < verified.claims.size(); ++i) {
+    const bool is_unusable =
+        verified.claims[i].kind == Kind::list || verified.claims[i].kind == Kind::object;
+    const std::uint64_t bit = std::uint64_t{1} << i;
+    if (is_unusable && (unusable.load(std::memory_order_relaxed) & bit) == 0)
+      unusable.fetch_or(bit, std::memory_order_relaxed);
+  }
+  return {.state = State::valid, .claims = verified.claims};
+}
+
+}  // namespace weir::identity

@@ -1,0 +1,83 @@
+// The tokens of one request, each verified at most once, and the results of earlier verifications.
+//
+// Belongs to one worker and one configuration. Time is an argument, and nothing is fetched: with
+// keys that have not been read yet a token is unverifiable.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/siphash.hpp"
+#include "base/time.hpp"
+#include "base/traffic_counters.hpp"
+#include "http/request_view.hpp"
+#include "identity/identity.hpp"
+#include "identity/token_provider.hpp"
+#include "jwt/published_keys.hpp"
+#include "jwt/verification_cache.hpp"
+
+namespace weir::identity {
+
+/// The result of reading the token of one provider.
+struct TokenReading {
+  enum class State : std::uint8_t {
+    absent,        ///< the request has none, or an invalid one that counts as none
+    valid,         ///< verified now
+    invalid,       ///< rejected: the request is answered 401
+    unverifiable,  ///< no keys have been read yet: the request is answered 503
+    ambiguous,     ///< services may read another token
+  };
+  State state = State::absent;
+  jwt::Rejection rejection{};            ///< invalid
+  Ambiguity::Kind ambiguity{};           ///< ambiguous
+  std::span<const jwt::Claim> claims{};  ///< valid: in the order of the provider's claims
+};
+
+class TokenReadings {
+ public:
+  using Counters = std::vector<std::shared_ptr<TokenCounters>>;
+
+  /// `providers` outlive this. `counters`: one for each of them; empty: they are made here.
+  TokenReadings(std::span<const TokenProvider> providers, Counters counters = {});
+
+  /// Begins the next request, at this instant of the clock of this process.
+  void begin(Instant now) {
+    known_ = 0;
+    now_ = now;
+  }
+  /// The wall clock less the clock of this process. Tokens have dates of the wall clock, which may
+  /// be set while the process runs.
+  void set_wall_clock_offset(Duration offset) { offset_ = offset; }
+
+  /// Reads the token of a provider at most once in a request; the claims stay in their place until
+  /// the next one begins.
+  const TokenReading& of(std::size_t provider, const http::RequestView& request);
+
+ private:
+  struct Known {
+    std::shared_ptr<const jwt::KeySet> keys;  ///< nullptr: none has been published
+    std::uint64_t edition = 0;
+    jwt::VerificationCache cache;
+    std::shared_ptr<TokenCounters> counters;
+    TokenReading reading;
+  };
+  TokenReading read(std::size_t provider, const http::RequestView& request);
+  TokenReading verify(const TokenProvider& provider, Known& known, std::string_view token);
+  static TokenReading reject(const TokenProvider& provider, Known& known, jwt::Rejection reason);
+  static TokenReading accept(const TokenProvider& provider, Known& known,
+                             const jwt::Verified& verified);
+
+  std::span<const TokenProvider> providers_;
+  SipKey key_;  ///< of the hashes of tokens; random
+  std::vector<Known> known_providers_;
+  std::uint32_t known_ = 0;  ///< a bit for each provider whose token has been read
+  Instant now_{};
+  Duration offset_{0};
+};
+
+}  // namespace weir::identity
