@@ -3,6 +3,8 @@
 import dataclasses
 import json
 
+import tokens
+
 KEYS = 100_000
 AMPLE = {"algorithm": "gcra", "rate": "1000000/1s", "burst": 1_000_000}
 USED_UP = {"algorithm": "gcra", "rate": "1/1h", "burst": 1}  # by the first request
@@ -17,6 +19,7 @@ class Row:
     keys: int = 1               # different values of X-API-Key; each is used before it is measured
     redis: bool = False
     log: bool = False
+    token: str | None = None  # the algorithm of the only token; the limit is keyed by its subject
     routes: tuple = ()  # fixed answers; empty: one route to the upstream
     target: str = "/bench"
 
@@ -38,6 +41,9 @@ def shared_routes(count):
 ROWS = {row.name: row for row in (
     Row("plain", "no limits"),
     Row("many_keys", "limited, 100,000 keys", policy=AMPLE, keys=KEYS),
+    Row("one_key", "limited by API key", policy=AMPLE),
+    Row("rs256", "limited by the subject of a token (RS256, remembered)", policy=AMPLE, token="RS256"),
+    Row("es256", "limited by the subject of a token (ES256, remembered)", policy=AMPLE, token="ES256"),
     Row("denied", "429, limit used up", policy=USED_UP, status=429),
     Row("redis", "limited in Redis", policy=AMPLE, redis=True),
     Row("log", "limited, access log as JSON", policy=AMPLE, log=True),
@@ -62,6 +68,11 @@ def configuration(row, upstream_port, redis_port, log_path):
         settings["upstreams"] = {"service": {"servers": [{"url": f"http://127.0.0.1:{upstream_port}"}]}}
     if row.policy:
         settings["identities"] = {"api_key": {"header": "x-api-key"}}
+        if row.token:
+            tokens.write(row.token, 1, log_path.parent)
+            jwks = {"file": str(log_path.parent / "jwks.json")}
+            settings["jwt_providers"] = {"idp": {"algorithms": [row.token], "jwks": jwks}}
+            settings["identities"] = {"api_key": {"jwt": {"provider": "idp", "claim": "sub"}}}
         settings["policies"] = {"bench": row.policy}
         for route in settings["routes"]:
             route["limits"] = [{"policy": "bench", "key": "api_key"}]
@@ -74,6 +85,8 @@ def configuration(row, upstream_port, redis_port, log_path):
 def request(row, number):
     """The bytes of the number-th request. The step shares no factor with the number of keys, so all of them come before
     one comes again."""
-    key = number * 61_803 % row.keys
+    credentials = f"X-API-Key: key-{number * 61_803 % row.keys:06}"
+    if row.token:
+        credentials = "Authorization: Bearer " + tokens.signed(row.token, 1)["tokens"][0]
     return (f"GET {row.target} HTTP/1.1\r\nHost: bench.example\r\nUser-Agent: bench\r\nAccept: */*\r\n"
-            f"X-API-Key: key-{key:06}\r\n\r\n").encode()
+            f"{credentials}\r\n\r\n").encode()

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <fstream>
 #include <stdexcept>
 
 namespace weir::bench {
@@ -29,16 +30,31 @@ std::string path(const Settings& settings, std::size_t number) {
   return "/route" + std::to_string(number % settings.routes) + "/bench";
 }
 
+/// The lines of a file.
+std::vector<std::string> lines_of(const std::string& file) {
+  std::ifstream in(file);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);)
+    lines.push_back(line);
+  return lines;
+}
+
 }  // namespace
 
 std::vector<std::string> requests_for(const Settings& settings) {
   std::vector<std::string> requests;
+  const std::vector<std::string> tokens = lines_of(settings.tokens);
+  if (!settings.tokens.empty() && tokens.size() < settings.keys)
+    throw std::runtime_error("fewer tokens than keys in " + settings.tokens);
   for (std::size_t number = 0; number < std::max(settings.keys, settings.routes); ++number) {
     std::array<char, 32> key{};
     std::snprintf(key.data(), key.size(), "key-%06zu", number % settings.keys);
-    requests.push_back("GET " + path(settings, number) + " HTTP/1.1\r\nHost: 127.0.0.1:" +
-                       std::to_string(settings.port) + "\r\nX-API-Key: " + key.data() + "\r\n" +
-                       std::string(connection_fields(settings.mode)) + "\r\n");
+    requests.push_back("GET " + path(settings, number) +
+                       " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(settings.port) + "\r\n" +
+                       (tokens.empty()
+                            ? std::string("X-API-Key: ") + key.data()
+                            : "Authorization: Bearer " + tokens[number % settings.keys]) +
+                       "\r\n" + std::string(connection_fields(settings.mode)) + "\r\n");
   }
   return requests;
 }

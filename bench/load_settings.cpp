@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view usage =
     "usage: bench_load port=N upstream_port=N [seconds=N] [connections=N] [keys=N] [routes=N] "
-    "[first=N] [mode=keep|close|tunnel] [tls=0|1]";
+    "[first=N] [mode=keep|close|tunnel] [tokens=FILE] [tls=0|1]";
 
 [[noreturn]] void reject(std::string_view argument) {
   throw std::runtime_error("unexpected argument " + std::string(argument) + "; " +
@@ -57,6 +57,10 @@ bool set(Settings& settings, std::string_view name, std::string_view value) {
   if (name == "routes") return read(value, settings.routes);
   if (name == "first") return read(value, settings.first);
   if (name == "mode") return read_mode(value, settings.mode);
+  if (name == "tokens") {
+    settings.tokens = value;
+    return true;
+  }
   if (name == "tls") return read_flag(value, settings.tls);
   return false;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 namespace weir::bench {
 
@@ -23,7 +24,8 @@ struct Settings {
   std::size_t routes = 0;  ///< paths /route0/bench to /routeN/bench in turn; 0: always /bench
   std::size_t first = 0;   ///< number of the first request; selects its key and its route
   Mode mode = Mode::keep;
-  bool tls = false;  ///< between the clients and the proxy
+  std::string tokens{};  ///< a file with `keys` lines, the values for Authorization; empty: none
+  bool tls = false;      ///< between the clients and the proxy
 };
 
 /// Reads NAME=VALUE arguments; throws std::runtime_error for anything else.

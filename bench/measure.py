@@ -30,6 +30,7 @@ class Peer:
     port: int
     upstream_port: int
     redis_pid: int | None = None
+    tokens: pathlib.Path | None = None
 
 
 def two_cores():
@@ -101,7 +102,8 @@ def load_arguments(peer, seconds, connections, row, first=0):
     """The arguments of bench_load for one run, from the first-th request on."""
     return [f"port={peer.port}", f"upstream_port={peer.upstream_port}", f"seconds={seconds}",
             f"connections={row.connections or connections}", f"keys={row.keys}", f"routes={row.routes}",
-            f"first={first}", f"mode={row.mode}", f"tls={int(row.tls)}"]
+            f"first={first}", f"mode={row.mode}", f"tls={int(row.tls)}",
+            *([f"tokens={peer.tokens}/tokens"] if row.token else [])]
 
 
 def load(core, arguments):

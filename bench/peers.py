@@ -19,6 +19,7 @@ class Row:
     mode: str = "keep"   # keep: keep-alive; close: a connection for each request; tunnel: messages after an upgrade
     connections: int | None = None  # None: as many as the other rows
     routes: int = 0      # of a prefix each, all used in turn; 0: one for everything
+    token: str | None = None  # the algorithm of the tokens in Authorization, one for each key, instead of x-api-key
     tls: bool = False    # between the clients and the peer
     beside: str | None = None  # the row whose CPU time this one is compared with
 
@@ -32,6 +33,7 @@ class Work:
     directory: pathlib.Path  # its own
     log: str | None  # the format of Weir's access log; None: nobody writes one
     redis_port: int | None = None
+    tokens: pathlib.Path | None = None  # the directory of tokens.write(), for rows with tokens
     certificate: pathlib.Path | None = None  # the directory of make_certificate(), for rows with TLS
 
 
@@ -118,10 +120,17 @@ http {{
 """
 
 WEIR_LIMITS = """
-identities:
-  api_key: {{header: x-api-key}}
+{identities}
 policies:
   bench: {{algorithm: gcra, rate: {rate}, burst: {burst}}}
+"""
+
+
+WEIR_API_KEY = "identities: {api_key: {header: x-api-key}}"
+WEIR_TOKEN = """
+jwt_providers:
+  idp: {{algorithms: [{algorithm}], jwks: {{file: "{tokens}/jwks.json"}}}}
+identities: {{api_key: {{jwt: {{provider: idp, claim: sub}}}}}}
 """
 
 
@@ -164,6 +173,18 @@ def haproxy(work, _program):
   http-request track-sc0 req.hdr(x-api-key)
   http-request deny deny_status 429 if {{ sc_http_req_rate(0) gt {bound} }}
 """ if row.limited else ""
+    if row.token:
+        limit = f"""
+  http-request set-var(txn.token) http_auth_bearer
+  http-request deny deny_status 401 unless {{ var(txn.token),jwt_header_query('$.alg') -m str {row.token} }}
+  http-request deny deny_status 401 unless {{ var(txn.token),jwt_verify({row.token},"{work.tokens}/key.pem") -m int 1 }}
+  http-request set-var(txn.exp) var(txn.token),jwt_payload_query('$.exp','int')
+  http-request set-var(txn.now) date()
+  http-request deny deny_status 401 if {{ var(txn.exp),sub(txn.now) -m int lt 1 }}
+  stick-table type string len 64 size 200k expire 60s store http_req_rate(60s)
+  http-request track-sc0 var(txn.token),jwt_payload_query('$.sub')
+  http-request deny deny_status 429 if {{ sc_http_req_rate(0) gt {bound} }}
+"""
     backend = "default_backend service"
     if row.routes:  # HAProxy's index of prefixes; a list of `use_backend` lines is evaluated line by line
         backends = work.directory / "backends.map"
@@ -185,11 +206,12 @@ def weir(work, program, reuse="always"):
     tls = (f', tls: {{certificate: "{work.certificate}/crt.pem", private_key: "{work.certificate}/key.pem", '
            'min_version: "1.3", groups: [X25519]}') if row.tls else ""
     limits = ", limits: [{policy: bench, key: api_key}]" if row.limited else ""
+    identities = WEIR_TOKEN.format(algorithm=row.token, tokens=work.tokens) if row.token else WEIR_API_KEY
     path = work.directory / "weir.yaml"
     path.write_text(WEIR.format(
         port=work.port, upstream_port=work.upstream_port, reuse=reuse, tls=tls,
         log=f'{{path: "{work.directory}/access.log", format: {work.log}}}' if work.log else '{path: "off"}',
-        limits=WEIR_LIMITS.format(rate=rate, burst=burst) if row.limited else "",
+        limits=WEIR_LIMITS.format(identities=identities, rate=rate, burst=burst) if row.limited else "",
         store=f'store: {{type: redis, redis: {{url: "redis://127.0.0.1:{work.redis_port}"}}}}' if row.redis else "",
         routes="\n".join(f"  - {{match: {{path: {prefix}**}}, upstream: service{limits}}}"
                          for prefix in prefixes(row))))

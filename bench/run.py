@@ -13,6 +13,7 @@ import tempfile
 import measure
 import peers
 import report
+import tokens
 from tables import TABLES
 
 PROGRAM = pathlib.Path(__file__).resolve().parents[1] / "build" / "release" / "weir"
@@ -59,6 +60,9 @@ def started(stack, row, options, cores, directory, certificate):
     """{peer: Peer}, each running until the stack is left."""
     proxy_core, load_core = cores
     upstream_port = measure.free_port()  # the load serves it
+    made = directory / "tokens" if row.token else None
+    if made:
+        tokens.write(row.token, row.keys, made)
     found = {}
     for name, configure in options.peers.items():
         own = directory / name
@@ -68,10 +72,10 @@ def started(stack, row, options, cores, directory, certificate):
             redis_port = measure.free_port()
             redis_pid = stack.enter_context(measure.running(peers.redis(redis_port, own), load_core, redis_port,
                                                             own / "redis.out"))
-        work = peers.Work(row, measure.free_port(), upstream_port, own, options.log, redis_port, certificate)
+        work = peers.Work(row, measure.free_port(), upstream_port, own, options.log, redis_port, made, certificate)
         command = configure(work, str(options.program))
         pid = stack.enter_context(measure.running(command, proxy_core, work.port, own / "output"))
-        found[name] = measure.Peer(pid, work.port, upstream_port, redis_pid)
+        found[name] = measure.Peer(pid, work.port, upstream_port, redis_pid, made)
         measure.warm_up(found[name], load_core, 1, options.connections, row)
     return found
 

@@ -29,6 +29,15 @@ TABLES = {
         Row("many_keys", "limited in Redis, 100,000 keys", limited=True, redis=True, keys=100_000),
         Row("denied", "429 by Redis, limit used up", limited=True, redis=True, denied=True),
     ), {"nginx_lua": peers.nginx_lua, "weir": peers.weir}),
+    "jwt": Table("HAProxy's jwt_verify beside Weir, which remembers verifications", by_name(
+        Row("api_key", "limited by API key", limited=True, keys=64),
+        Row("rs256", "limited by the subject of a token, RS256, 64 tokens", limited=True, keys=64, token="RS256",
+            beside="api_key"),
+        Row("es256", "limited by the subject of a token, ES256, 64 tokens", limited=True, keys=64, token="ES256",
+            beside="api_key"),
+        Row("rs256_new", "RS256, 20,000 tokens: none is remembered", limited=True, keys=20_000, token="RS256"),
+        Row("es256_new", "ES256, 20,000 tokens: none is remembered", limited=True, keys=20_000, token="ES256"),
+    ), {"haproxy": peers.haproxy, "weir": peers.weir}),
     "reuse": Table("Weir with upstream connections per client connection (reuse: safe) beside shared ones", by_name(
         Row("kept", "kept client connections"),
         Row("closed", "a client connection for each request", mode="close"),

@@ -28,7 +28,7 @@ using MaybeRefusal = std::optional<http::Refusal>;
 class Explainer {
  public:
   Explainer(const config::Config& config, const IpAddress& peer)
-      : config_(config), rules_(config), tokens_(config.token_providers) {
+      : config_(config), rules_(config), tokens_(config.token_providers, config.identity_key) {
     request_.peer = request_.client = peer;
     request_.peer_is_trusted = identity::is_trusted(config.client_address, peer);
   }

@@ -73,6 +73,18 @@ class Serialisation {
     }
     write_count(start, bytes_.size() - start - count_size);
   }
+  /// Appends a claim; returns false if it cannot identify a client.
+  bool part_claim(std::string_view provider, std::string_view path, const jwt::Claim& claim) {
+    using Kind = jwt::ClaimKind;
+    if (claim.kind != Kind::text && claim.kind != Kind::number && claim.kind != Kind::boolean)
+      return false;
+    tag(Tag::claim);
+    part(provider);
+    part(path);
+    count(static_cast<std::size_t>(claim.kind));
+    part(claim.text);
+    return true;
+  }
   std::size_t size() const { return bytes_.size(); }
   void cut_to(std::size_t size) { bytes_.resize(size); }
   std::string_view view() const { return {bytes_.data(), bytes_.size()}; }
@@ -147,23 +159,31 @@ class Reader {
   }
 
   bool operator()(const FromClaim& from) {
+    const TokenReading* const token = valid_token(from, *source_);
+    return token != nullptr &&
+           out_.part_claim(from.provider, from.claim, token->claims[from.claim_index]);
+  }
+
+  /// nullptr: there is none, and the ambiguity of `source` or the fault is noted.
+  const TokenReading* valid_token(const FromClaim& from, const Source& source) {
     using State = TokenReading::State;
     const TokenReading& token = tokens_.of(from.provider_index, evidence_.request);
     switch (token.state) {
+      case State::valid:
+        return &token;
       case State::absent:
-        return false;
+        break;
       case State::ambiguous:
-        note(token.ambiguity);
-        return false;
+        if (!ambiguity_) ambiguity_ = {.kind = token.ambiguity, .source = &source};
+        break;
       case State::invalid:
       case State::unverifiable:
-        if (!token_fault_) token_fault_ = {.provider = from.provider_index};
+        if (token_fault_) break;
+        token_fault_ = {.provider = from.provider_index};
         if (token.state == State::invalid) token_fault_->rejection = token.rejection;
-        return false;
-      case State::valid:
         break;
     }
-    return claim(from, token.claims[from.claim_index]);
+    return nullptr;
   }
 
   bool operator()(const FromPath& from) {
@@ -226,18 +246,6 @@ class Reader {
     return false;
   }
 
-  bool claim(const FromClaim& from, const jwt::Claim& found) {
-    using Kind = jwt::ClaimKind;
-    if (found.kind != Kind::text && found.kind != Kind::number && found.kind != Kind::boolean)
-      return false;
-    out_.tag(Tag::claim);
-    out_.part(from.provider);
-    out_.part(from.claim);
-    out_.count(static_cast<std::size_t>(found.kind));
-    out_.part(found.text);
-    return true;
-  }
-
   void path() {
     std::string_view text = evidence_.path;
     if (evidence_.path_ignores_trailing_slash && text.size() > 1 && text.back() == '/')
@@ -270,16 +278,29 @@ const std::string* header_of(const Source& source) {
   return header == nullptr ? nullptr : &header->name;
 }
 
+std::optional<Hash128> key_of_claim(std::string_view provider, std::string_view path,
+                                    const jwt::Claim& claim, SipKey key) {
+  Serialisation serialised;
+  if (!serialised.part_claim(provider, path, claim)) return std::nullopt;
+  return siphash128(key, serialised.view());
+}
+
 Resolution resolve(const Source& source, const Evidence& evidence, SipKey key,
                    TokenReadings& tokens) {
   using State = Resolution::State;
   Serialisation serialised;
   Reader reader{evidence, tokens, serialised};
-  const bool found = reader.read(source);
+  std::optional<Hash128> found;
+  if (const auto* const claim = std::get_if<FromClaim>(&source.from)) {
+    if (const TokenReading* const token = reader.valid_token(*claim, source))
+      found = token->keys[claim->claim_index];
+  } else if (reader.read(source)) {
+    found = siphash128(key, serialised.view());
+  }
   if (reader.ambiguity()) return {.state = State::ambiguous, .ambiguity = *reader.ambiguity()};
   if (reader.token_fault()) return {.state = State::invalid, .token_fault = *reader.token_fault()};
   if (!found) return {};
-  return {.state = State::found, .key = siphash128(key, serialised.view())};
+  return {.state = State::found, .key = *found};
 }
 
 }  // namespace weir::identity

@@ -17,6 +17,7 @@
 #include "base/siphash.hpp"
 #include "http/request_view.hpp"
 #include "identity/client_address.hpp"
+#include "jwt/claims.hpp"
 #include "jwt/rejection.hpp"
 
 namespace weir::identity {
@@ -166,6 +167,11 @@ struct Resolution {
 /// `tokens`: those of the request.
 Resolution resolve(const Source& source, const Evidence& evidence, SipKey key,
                    TokenReadings& tokens);
+
+/// The key of an identity that is this claim of a token; nothing if it is absent, a list or an
+/// object.
+std::optional<Hash128> key_of_claim(std::string_view provider, std::string_view path,
+                                    const jwt::Claim& claim, SipKey key);
 
 /// Describes the ambiguity for the client: the kind and the configured name, never a value.
 std::string describe(const Ambiguity& ambiguity);

@@ -17,7 +17,14 @@ using State = TokenReading::State;
 struct Found {
   std::string_view text{};
   std::optional<Ambiguity::Kind> ambiguity{};
+  /// Not empty: credentials that services may read differently, unless the text is known to be a
+  /// token.
+  std::string_view credentials{};
 };
+
+bool are_clear(std::string_view credentials) {
+  return judge_credentials(credentials) != Credentials::words;
+}
 
 /// Finds the token in a place.
 class Finder {
@@ -48,11 +55,11 @@ class Finder {
   /// Credentials of another scheme are no token. One word has no scheme: it is taken for a token,
   /// so that a token that was sent without a scheme is never a new client.
   static Found in_credentials(std::string_view value) {
-    if (value.find_first_of(" \t") == std::string_view::npos) return {.text = value};
-    const bool is_bearer = after_bearer(value).size() != value.size();
-    if (judge_credentials(value) == Credentials::words)
-      return {.ambiguity = Ambiguity::Kind::words};
-    return is_bearer ? Found{.text = after_bearer(value)} : Found{};
+    const std::string_view token = after_bearer(value);
+    const bool is_bearer = token.size() != value.size();
+    if (is_bearer || value.find_first_of(" \t") == std::string_view::npos)
+      return {.text = token, .credentials = value};
+    return are_clear(value) ? Found{} : Found{.ambiguity = Ambiguity::Kind::words};
   }
 
   /// The value without the scheme Bearer, which is compared without case (RFC 9110 section 11.1).
@@ -69,9 +76,11 @@ class Finder {
 
 }  // namespace
 
-TokenReadings::TokenReadings(std::span<const TokenProvider> providers, Counters counters)
+TokenReadings::TokenReadings(std::span<const TokenProvider> providers, SipKey identity_key,
+                             Counters counters)
     : providers_(providers),
-      key_{.k0 = random_seed(), .k1 = random_seed()},
+      identity_key_(identity_key),
+      hash_({.k0 = random_seed(), .k1 = random_seed()}),
       known_providers_(providers.size()) {
   for (std::size_t i = 0; i < providers.size(); ++i)
     known_providers_[i].counters =
@@ -100,26 +109,33 @@ TokenReading TokenReadings::read(std::size_t index, const http::RequestView& req
     known.edition = number;
     known.cache.clear();
   }
-  return verify(provider, known, found.text);
-}
-
-TokenReading TokenReadings::verify(const TokenProvider& provider, Known& known,
-                                   std::string_view token) {
-  if (token.size() > provider.rules.max_size)
+  if (found.text.size() > provider.rules.max_size)
     return reject(provider, known, jwt::Rejection::too_large);
-  static const jwt::KeySet no_keys;
   const Instant now = now_ + offset_;
-  const Hash128 hash = siphash128(key_, token);
-  if (const auto* const verified = known.cache.find_valid(hash, now))
-    return accept(provider, known, *verified);
+  const Hash128 hash = hash_(found.text);
+  if (const auto* const valid = known.cache.find_valid(hash, now))
+    return accept(provider, known, *valid);
   if (const auto rejection = known.cache.find_rejected(hash)) {
     if (*rejection == jwt::Rejection::unknown_key) provider.state->keys.note_unknown_key();
     return reject(provider, known, *rejection);
   }
+  if (!found.credentials.empty() && !are_clear(found.credentials))
+    return {.state = State::ambiguous, .ambiguity = Ambiguity::Kind::words};
+  return verify(provider, known, {.text = found.text, .hash = hash, .now = now});
+}
 
-  auto result = jwt::verify(token, provider.rules, known.keys ? *known.keys : no_keys, now);
-  if (auto* const verified = std::get_if<jwt::Verified>(&result))
-    return accept(provider, known, known.cache.add(hash, std::move(*verified)));
+TokenReading TokenReadings::verify(const TokenProvider& provider, Known& known,
+                                   const NewToken& token) {
+  static const jwt::KeySet no_keys;
+  auto result =
+      jwt::verify(token.text, provider.rules, known.keys ? *known.keys : no_keys, token.now);
+  if (auto* const verified = std::get_if<jwt::Verified>(&result)) {
+    Valid valid{.verified = std::move(*verified), .keys = {}};
+    for (std::size_t i = 0; i < provider.rules.claims.size(); ++i)
+      valid.keys.push_back(key_of_claim(provider.name, provider.rules.claims[i],
+                                        valid.verified.claims[i], identity_key_));
+    return accept(provider, known, known.cache.add(token.hash, std::move(valid)));
+  }
   auto reason = jwt::Rejection::unknown_key;
   if (const auto* const rejected = std::get_if<jwt::Rejected>(&result)) {
     reason = rejected->reason;
@@ -130,7 +146,7 @@ TokenReading TokenReadings::verify(const TokenProvider& provider, Known& known,
       return {.state = State::unverifiable};
     }
   }
-  known.cache.add(hash, reason);
+  known.cache.add(token.hash, reason);
   return reject(provider, known, reason);
 }
 
@@ -142,18 +158,18 @@ TokenReading TokenReadings::reject(const TokenProvider& provider, Known& known,
 }
 
 TokenReading TokenReadings::accept(const TokenProvider& provider, Known& known,
-                                   const jwt::Verified& verified) {
+                                   const Valid& valid) {
   using Kind = jwt::ClaimKind;
   known.counters->valid.add();
+  const auto& claims = valid.verified.claims;
   auto& unusable = provider.state->unusable_claims;
-  for (std::size_t i = 0; i < verified.claims.size(); ++i) {
-    const bool is_unusable =
-        verified.claims[i].kind == Kind::list || verified.claims[i].kind == Kind::object;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    const bool is_unusable = claims[i].kind == Kind::list || claims[i].kind == Kind::object;
     const std::uint64_t bit = std::uint64_t{1} << i;
     if (is_unusable && (unusable.load(std::memory_order_relaxed) & bit) == 0)
       unusable.fetch_or(bit, std::memory_order_relaxed);
   }
-  return {.state = State::valid, .claims = verified.claims};
+  return {.state = State::valid, .claims = claims, .keys = valid.keys};
 }
 
 }  // namespace weir::identity

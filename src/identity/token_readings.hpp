@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "base/siphash.hpp"
+#include "base/long_hash.hpp"
 #include "base/time.hpp"
 #include "base/traffic_counters.hpp"
 #include "http/request_view.hpp"
@@ -36,14 +36,18 @@ struct TokenReading {
   jwt::Rejection rejection{};            ///< invalid
   Ambiguity::Kind ambiguity{};           ///< ambiguous
   std::span<const jwt::Claim> claims{};  ///< valid: in the order of the provider's claims
+  /// Valid: the keys of identities that are one of these claims; nothing for an unusable claim.
+  std::span<const std::optional<Hash128>> keys{};
 };
 
 class TokenReadings {
  public:
   using Counters = std::vector<std::shared_ptr<TokenCounters>>;
 
-  /// `providers` outlive this. `counters`: one for each of them; empty: they are made here.
-  TokenReadings(std::span<const TokenProvider> providers, Counters counters = {});
+  /// `providers` outlive this. `identity_key`: as for resolve(). `counters`: one for each provider;
+  /// empty: they are made here.
+  TokenReadings(std::span<const TokenProvider> providers, SipKey identity_key,
+                Counters counters = {});
 
   /// Begins the next request, at this instant of the clock of this process.
   void begin(Instant now) {
@@ -59,21 +63,32 @@ class TokenReadings {
   const TokenReading& of(std::size_t provider, const http::RequestView& request);
 
  private:
+  /// The result for a valid token.
+  struct Valid {
+    jwt::Verified verified;
+    std::vector<std::optional<Hash128>> keys;  ///< of its claims
+    const jwt::ValidUntil& valid_until() const { return verified.valid_until; }
+  };
   struct Known {
     std::shared_ptr<const jwt::KeySet> keys;  ///< nullptr: none has been published
     std::uint64_t edition = 0;
-    jwt::VerificationCache cache;
+    jwt::VerificationCache<Valid> cache;
     std::shared_ptr<TokenCounters> counters;
     TokenReading reading;
   };
   TokenReading read(std::size_t provider, const http::RequestView& request);
-  TokenReading verify(const TokenProvider& provider, Known& known, std::string_view token);
+  struct NewToken {  // without a remembered result
+    std::string_view text;
+    Hash128 hash;
+    Instant now;
+  };
+  TokenReading verify(const TokenProvider& provider, Known& known, const NewToken& token);
   static TokenReading reject(const TokenProvider& provider, Known& known, jwt::Rejection reason);
-  static TokenReading accept(const TokenProvider& provider, Known& known,
-                             const jwt::Verified& verified);
+  static TokenReading accept(const TokenProvider& provider, Known& known, const Valid& valid);
 
   std::span<const TokenProvider> providers_;
-  SipKey key_;  ///< of the hashes of tokens; random
+  SipKey identity_key_;
+  LongHash hash_;
   std::vector<Known> known_providers_;
   std::uint32_t known_ = 0;  ///< a bit for each provider whose token has been read
   Instant now_{};

@@ -61,6 +61,8 @@ class RecentTable {
   Table newer_, older_;
 };
 
+/// `Valid`: what is kept of a valid token; its valid_until() is a ValidUntil.
+template <class Valid>
 class VerificationCache {
  public:
   /// The most entries of each table.
@@ -68,9 +70,9 @@ class VerificationCache {
   static constexpr std::size_t most_rejected = 1'024;
 
   /// nullptr: not known, or no longer valid. The result stays in its place until the next call.
-  const Verified* find_valid(const Hash128& token, Instant now) {
-    const Verified* const found = valid_.find(token);
-    if (found == nullptr || !found->valid_until || now < *found->valid_until) return found;
+  const Valid* find_valid(const Hash128& token, Instant now) {
+    const Valid* const found = valid_.find(token);
+    if (found == nullptr || !found->valid_until() || now < *found->valid_until()) return found;
     valid_.erase(token);
     return nullptr;
   }
@@ -78,8 +80,8 @@ class VerificationCache {
     const Rejection* const found = rejected_.find(token);
     return found == nullptr ? std::nullopt : std::optional(*found);
   }
-  const Verified& add(const Hash128& token, Verified verified) {
-    return valid_.insert(token, std::move(verified));
+  const Valid& add(const Hash128& token, Valid valid) {
+    return valid_.insert(token, std::move(valid));
   }
   /// Does nothing for a reason that may end without a change of the keys.
   void add(const Hash128& token, Rejection reason) {
@@ -93,7 +95,7 @@ class VerificationCache {
   std::size_t size() const { return valid_.size() + rejected_.size(); }
 
  private:
-  RecentTable<Verified> valid_{most_valid};
+  RecentTable<Valid> valid_{most_valid};
   RecentTable<Rejection> rejected_{most_rejected};
 };
 

@@ -38,7 +38,7 @@ Limiter::Limiter(const Settings& config, store::Store& store, store::Decider dec
       store_(store),
       decider_(decider),
       policies_(policies.empty() ? new_records(config.policies.size()) : std::move(policies)),
-      tokens_(config.token_providers, std::move(token_counters)),
+      tokens_(config.token_providers, config.identity_key, std::move(token_counters)),
       identities_(config, tokens_),
       attributes_(config) {}
 

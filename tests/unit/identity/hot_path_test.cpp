@@ -25,7 +25,7 @@ TEST_CASE("resolving identities of the usual size allocates nothing") {
   const Source all{AllOf{{{FromClientAddress{}}, {FromHeader{"x-api-key"}}, {FromPath{"id"}}}}};
   const Source any{AnyOf{{{FromHeader{"absent"}}, {FromCookie{"sid"}}}}};
   const Source query{FromQuery{"key"}};
-  TokenReadings tokens{{}};
+  TokenReadings tokens{{}, {}};
   CHECK(allocations_in([&] {
           const IpAddress client = client_address(settings, peer, request.view);
           settings.header = ClientAddressSettings::Header::forwarded;
@@ -51,7 +51,7 @@ TEST_CASE("a remembered verification and a claim allocate nothing") {
   providers[0].rules.claims = {"sub"};
   providers[0].state->keys.publish(std::make_shared<const jwt::KeySet>(
       jwt::KeySet::of_secret(Secret(std::string(jwt::Issuer::secret))).value()));
-  TokenReadings tokens{providers};
+  TokenReadings tokens{providers, {}};
   const std::string good = token("a-subject-longer-than-short-strings");
   const std::string forged = token("alice") + "AAAA";
   const http::RequestOf valid{{{"Authorization", good}}};

@@ -38,7 +38,7 @@ inline Resolution resolution(const Source& source, const Given& given, SipKey wi
   ClientAddressSettings settings;
   settings.ipv4_prefix = given.ipv4_prefix;
   settings.ipv6_prefix = given.ipv6_prefix;
-  TokenReadings tokens{{}};
+  TokenReadings tokens{{}, {}};
   return resolve(source, {request.view, given.path, client, given.parameters, settings}, with,
                  tokens);
 }

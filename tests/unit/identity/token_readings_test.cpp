@@ -54,7 +54,7 @@ struct Fixture {
   }
 
   std::vector<TokenProvider> providers;
-  TokenReadings readings{providers};
+  TokenReadings readings{providers, test::key};
   Instant now{};
 };
 
@@ -184,7 +184,7 @@ TEST_CASE("tokens are counted by result, and a claim that cannot identify a clie
   const auto counters = std::make_shared<TokenCounters>();
   std::vector<TokenProvider> providers{provider()};
   providers[0].rules.claims = {"sub", "roles"};
-  TokenReadings readings{providers, {counters}};
+  TokenReadings readings{providers, test::key, {counters}};
   const auto read = [&](const std::string& authorization) {
     const http::RequestOf request{{{"Authorization", authorization}}};
     readings.begin({});
@@ -209,7 +209,9 @@ TEST_CASE("a claim identifies a client by its provider, its path, its kind and i
   providers[0].rules.claims = {"sub", "id"};
   providers[0].rules.is_expiry_required = false;
   providers[0].state->keys.publish(keys_named("k"));
-  TokenReadings tokens{providers};
+  providers.push_back(providers[0]);
+  providers[1].name = "other";
+  TokenReadings tokens{providers, test::key};
   const auto resolve_claim = [&](const Source& source, const std::string& payload) {
     const std::string field =
         "Bearer " + issuer().token(jwt::JwsAlgorithm::hs256, payload, R"("kid":"k",)");
@@ -234,15 +236,20 @@ TEST_CASE("a claim identifies a client by its provider, its path, its kind and i
   CHECK(resolve_claim(test::claim("sub"), both).key !=
         resolve_claim(test::claim("id", 1), both).key);
   Source other = test::claim("id", 1);
-  std::get<FromClaim>(other.from).provider = "other";
+  std::get<FromClaim>(other.from).provider_index = 1;
+  CHECK(resolve_claim(other, both).state == Resolution::State::found);
   CHECK(resolve_claim(other, both).key != resolve_claim(test::claim("id", 1), both).key);
+  CHECK(resolve_claim(test::any_of({test::claim("sub")}), both).key ==
+        resolve_claim(test::claim("sub"), both).key);
+  CHECK(resolve_claim(test::all_of({test::claim("sub")}), both).key !=
+        resolve_claim(test::claim("sub"), both).key);
   CHECK(resolve_claim(test::header("authorization"), both).key !=
         resolve_claim(test::claim("sub"), both).key);
 }
 
 TEST_CASE("a combination with an invalid token is invalid, even if another part is found") {
   std::vector<TokenProvider> providers{provider()};
-  TokenReadings tokens{providers};
+  TokenReadings tokens{providers, test::key};
   const http::RequestOf request{{{"Authorization", "Bearer x"}, {"X-Api-Key", "a"}}};
   const auto state = [&](const Source& source) {
     tokens.begin({});

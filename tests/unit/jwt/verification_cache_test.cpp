@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <random>
+#include <string>
 
 #include "catch.hpp"
 
@@ -15,19 +16,25 @@ constexpr Instant at(int s) {
 Hash128 token(std::uint64_t number) {
   return {.low = number, .high = ~number};
 }
-Verified verified(const char* subject, ValidUntil until) {
-  return {.claims = {{.kind = ClaimKind::text, .text = subject}}, .valid_until = until};
+struct Kept {
+  std::string subject;
+  ValidUntil until;
+  const ValidUntil& valid_until() const { return until; }
+};
+using Cache = VerificationCache<Kept>;
+Kept verified(const char* subject, ValidUntil until) {
+  return {.subject = subject, .until = until};
 }
 
 }  // namespace
 
 TEST_CASE("a verified token is found until its validity ends") {
-  VerificationCache cache;
+  Cache cache;
   CHECK(cache.find_valid(token(1), at(0)) == nullptr);
   cache.add(token(1), verified("alice", at(10)));
   cache.add(token(2), verified("bob", std::nullopt));
   REQUIRE(cache.find_valid(token(1), at(9)) != nullptr);
-  CHECK(cache.find_valid(token(1), at(9))->claims[0].text == "alice");
+  CHECK(cache.find_valid(token(1), at(9))->subject == "alice");
   CHECK(cache.find_valid(token(1), at(10)) == nullptr);
   CHECK(cache.find_valid(token(1), at(9)) == nullptr);  // the clock went back; it is verified again
   CHECK(cache.find_valid(token(2), at(1'000'000)) != nullptr);
@@ -35,7 +42,7 @@ TEST_CASE("a verified token is found until its validity ends") {
 }
 
 TEST_CASE("a rejection is kept unless time alone may end it") {
-  VerificationCache cache;
+  Cache cache;
   cache.add(token(1), Rejection::bad_signature);
   cache.add(token(2), Rejection::not_yet_valid);
   cache.add(token(3), Rejection::issued_in_future);
@@ -50,15 +57,15 @@ TEST_CASE("a rejection is kept unless time alone may end it") {
 }
 
 TEST_CASE("rejected tokens displace no valid one, and both tables are bounded") {
-  VerificationCache cache;
+  Cache cache;
   cache.add(token(0), verified("alice", std::nullopt));
-  for (std::uint64_t i = 1; i <= 10 * VerificationCache::most_valid; ++i)
+  for (std::uint64_t i = 1; i <= 10 * Cache::most_valid; ++i)
     cache.add(token(i), Rejection::bad_signature);
-  CHECK(cache.size() <= VerificationCache::most_rejected + 1);
+  CHECK(cache.size() <= Cache::most_rejected + 1);
   CHECK(cache.find_valid(token(0), at(0)) != nullptr);
-  for (std::uint64_t i = 1; i <= 3 * VerificationCache::most_valid; ++i)
+  for (std::uint64_t i = 1; i <= 3 * Cache::most_valid; ++i)
     cache.add(token(i), verified("many", std::nullopt));
-  CHECK(cache.size() <= VerificationCache::most_rejected + VerificationCache::most_valid);
+  CHECK(cache.size() <= Cache::most_rejected + Cache::most_valid);
   CHECK(cache.find_valid(token(0), at(0)) == nullptr);
 }
 

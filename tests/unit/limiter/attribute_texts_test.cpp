@@ -17,7 +17,7 @@ std::vector<std::string> texts(Fixture& fixture, std::vector<Attribute> attribut
   fixture.config.policies[0].attributes = std::move(attributes);
   const AttributeReader reader(fixture.config);
   AttributeTexts made;
-  identity::TokenReadings tokens{{}};
+  identity::TokenReadings tokens{{}, {}};
   const auto read = reader.read(fixture.config.policies[0], fixture.evidence(), tokens, made);
   return {read.texts.begin(), read.texts.end()};
 }
@@ -62,7 +62,7 @@ TEST_CASE("The texts of all limits of a request hold together") {
       attribute_limit, attribute(Kind::client_address, "", {identity::FromClientAddress{}}));
   const AttributeReader reader(fixture.config);
   AttributeTexts made;
-  identity::TokenReadings tokens{{}};
+  identity::TokenReadings tokens{{}, {}};
   for (int request = 0; request < 3; ++request) {
     made.clear();
     std::vector<std::span<const std::string_view>> all;

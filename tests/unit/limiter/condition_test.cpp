@@ -53,7 +53,7 @@ TEST_CASE("the first part of a condition that does not hold is found") {
   fixture.request.query = row.query;
   CAPTURE(row.method, row.query);
   const identity::Evidence evidence = fixture.evidence();
-  identity::TokenReadings tokens{{}};
+  identity::TokenReadings tokens{{}, {}};
   const auto resolve = [&](std::size_t index) {
     const auto& config = fixture.config;
     return identity::resolve(config.identities[index].source, evidence, config.identity_key,

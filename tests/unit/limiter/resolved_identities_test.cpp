@@ -24,7 +24,7 @@ struct Fixture {
   Settings settings;
   IpAddress client = IpAddress::v4({192, 0, 2, 1});
   identity::ClientAddressSettings client_settings;
-  identity::TokenReadings tokens{{}};
+  identity::TokenReadings tokens{{}, {}};
   ResolvedIdentities identities{settings, tokens};
 };
 
