@@ -48,6 +48,11 @@ class LoadArguments(unittest.TestCase):
             with self.subTest(**fields):
                 self.assertEqual(self.arguments(**fields), expected)
 
+    def test_of_a_row_with_tokens(self):
+        peer = measure.Peer(pid=1, port=8080, upstream_port=9000, tokens=pathlib.Path("/made"))
+        row = Row("row", "row", keys=3, token="RS256")
+        self.assertEqual(measure.load_arguments(peer, 4, 64, row)[-1], "tokens=/made/tokens")
+
 
 class Check(unittest.TestCase):
     def test_rejects_a_run_with_other_work_than_its_row(self):
