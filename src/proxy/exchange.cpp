@@ -248,8 +248,11 @@ log::AccessRecord Exchange::record(Duration took) const {
   if (decision_.outcome == limiter::Outcome::unlimited) return record;
   record.decision = decision_of(decision_);
   record.decision_took = decision_.took;
-  record.store = to_string(decision_.decider);
-  if (decision_.policy != nullptr) record.policy = decision_.policy->name;
+  // A request that is refused for its identity alone has no policy: no store was asked.
+  if (decision_.policy != nullptr) {
+    record.store = to_string(decision_.decider);
+    record.policy = decision_.policy->name;
+  }
   if (decision_.policy != nullptr && decision_.outcome != limiter::Outcome::failed) {
     record.cost = decision_.cost;
     record.remaining = decision_.remaining;

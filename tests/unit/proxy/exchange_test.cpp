@@ -229,6 +229,7 @@ TEST_CASE("A request without a required identity is answered with the route's ch
   CHECK(exchanged.counted(strict, 401) == 1);
   CHECK(exchanged.store.questions == 0);
   CHECK(holds(line, R"("decision":"error","policy":null)"));
+  CHECK(holds(line, R"("store":null)"));
   exchanged.ask("GET /strict", "X-Key: k\r\n");
   CHECK(exchanged.response().status == 200);
 }
