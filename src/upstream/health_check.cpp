@@ -2,12 +2,12 @@
 
 #include <utility>
 
-#include "http/head_parser.hpp"
+#include "http/answer_reader.hpp"
 
 namespace weir::upstream {
 namespace {
 
-constexpr std::size_t most_answer = 64 * 1024;
+constexpr std::size_t most_head = 64 * 1024;
 
 }  // namespace
 
@@ -81,30 +81,18 @@ loop::Task<error_code> HealthCheck::ask(std::uint64_t tick) {
 }
 
 loop::Task<bool> HealthCheck::is_answered_well() {
+  http::AnswerReader answer({.head = most_head});
   loop::InputBuffer& input = connection_->input;
-  std::size_t scanned = 0;
   error_code ec;
-  for (;;) {
-    const http::HeadEnd end = http::find_head_end(input.data(), scanned);
-    if (end.state == http::HeadEnd::State::malformed) co_return false;
-    if (end.state == http::HeadEnd::State::complete) {
-      const auto line =
-          http::parse_response_head(input.data().substr(0, end.size), connection_->fields);
-      if (!line || line->status < 100) co_return false;
-      if (line->status >= 200 || line->status == 101) {
-        status_ = line->status;
-        co_return status_ >= 200 && status_ < 400;
-      }
-      input.consume(end.size);
-      scanned = 0;
-      continue;
-    }
-    if (was_cut_ || !input.make_room(most_answer)) co_return false;
+  while (status_ == 0) {
     const std::size_t n =
         co_await connection_->stream.read(asio::buffer(input.free_begin(), input.free_size()), ec);
-    input.commit(n);
-    if (ec) co_return false;
+    if (ec || was_cut_) co_return false;
+    const auto state = answer.read({input.free_begin(), n});
+    status_ = answer.status();
+    if (status_ == 0 && state == http::AnswerReader::State::failed) co_return false;
   }
+  co_return status_ >= 200 && status_ < 400;
 }
 
 }  // namespace weir::upstream

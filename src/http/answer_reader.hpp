@@ -1,0 +1,70 @@
+// Reads the answer to a GET that Weir itself has sent: bytes in, a status and a body out.
+//
+// Pure; the caller owns the connection. Interim answers (1xx) are passed over. The body of an
+// answer other than 2xx is not read. Memory is bounded by the two limits. Not thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "http/chunked.hpp"
+#include "http/framing.hpp"
+#include "http/head_parser.hpp"
+
+namespace weir::http {
+
+class AnswerReader {
+ public:
+  struct Limits {
+    std::size_t head = 64 * 1024;  ///< bytes of each head
+    std::size_t body = 0;          ///< bytes after the transfer coding is removed
+  };
+  enum class State : std::uint8_t {
+    head,    ///< reads on
+    body,    ///< the head is complete; reads on
+    done,    ///< the answer is complete
+    failed,  ///< problem() has the reason; nothing more is read
+  };
+
+  explicit AnswerReader(Limits limits) : limits_(limits) {}
+
+  /// Reads the bytes that have arrived since the last call.
+  State read(std::string_view bytes);
+  /// The other side has closed the connection: the end of some bodies.
+  State end();
+
+  State state() const { return state_; }
+  /// Of the final answer; 0 until its head is complete. Set also if its framing is invalid.
+  int status() const { return status_; }
+  /// See http/freshness.hpp.
+  std::optional<std::chrono::seconds> fresh_for() const { return fresh_for_; }
+  std::string take_body() { return std::move(body_); }
+  /// Why the answer cannot be used, as text for the log: "its body is larger than 100 bytes".
+  const std::string& problem() const { return problem_; }
+
+ private:
+  State read_head();
+  State begin_body(std::uint8_t version_minor, std::span<const FieldView> fields);
+  State read_body();
+  State read_chunks();
+  bool append(std::string_view payload);
+  State fail(std::string problem);
+
+  const Limits limits_;
+  State state_ = State::head;
+  std::string input_;  ///< not consumed yet
+  std::size_t scanned_ = 0;
+  int status_ = 0;
+  std::optional<std::chrono::seconds> fresh_for_;
+  Framing framing_;
+  ChunkedDecoder chunks_;
+  std::string body_;
+  std::string problem_;
+};
+
+}  // namespace weir::http
