@@ -74,4 +74,12 @@ Result<Authority, Refusal> host_field(const RequestView& request) {
   return Refusal{400, "the Host field is not a host with an optional port"};
 }
 
+std::string authority_of(std::string_view host, std::uint16_t port, bool is_secure) {
+  const bool is_v6 = host.find(':') != std::string_view::npos;
+  std::string text(host);
+  if (is_v6) text.insert(0, 1, '[').push_back(']');
+  if (port != (is_secure ? 443 : 80)) text.append(":").append(std::to_string(port));
+  return text;
+}
+
 }  // namespace weir::http

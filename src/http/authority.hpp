@@ -4,7 +4,9 @@
 // Pure; no allocation; views into the message.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/result.hpp"
@@ -28,5 +30,9 @@ std::optional<Authority> parse_authority(std::string_view text);
 /// HTTP/1.1, more than one line (even the same twice), an empty one (allowed by the grammar, but no
 /// route can match it), and one that is not an authority.
 Result<Authority, Refusal> host_field(const RequestView& request);
+
+/// Returns the Host of a request to `host` (a name or an address, without brackets): brackets
+/// around IPv6, no port if it is that of the scheme.
+std::string authority_of(std::string_view host, std::uint16_t port, bool is_secure);
 
 }  // namespace weir::http
