@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,20 +16,12 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "fetch/lookup.hpp"
+#include "fetch/url.hpp"
 #include "http/answer_reader.hpp"
 #include "loop/stream.hpp"
 #include "tls/context.hpp"
 
 namespace weir::fetch {
-
-/// An http:// or https:// URL.
-struct Url {
-  bool is_secure = false;
-  std::string host{};  ///< a name or an address, without brackets
-  std::uint16_t port = 80;
-  std::string target = "/";  ///< path and query
-  friend bool operator==(const Url&, const Url&) = default;
-};
 
 struct Request {
   Url url{};
