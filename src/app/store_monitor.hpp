@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "admin/store_health.hpp"
+#include "app/log_line.hpp"
 #include "base/time.hpp"
 #include "store/error.hpp"
 
@@ -27,12 +28,6 @@ struct StoreReading {
   store::Error last_error = store::Error::none;  ///< the last reason for which Redis did not decide
   std::array<std::uint64_t, store::error_count> errors{};            ///< so far, by kind
   std::array<std::string_view, store::error_count> error_replies{};  ///< the last one of each kind
-};
-
-struct LogLine {
-  enum class Level : std::uint8_t { info, warning } level;
-  std::string text;
-  friend bool operator==(const LogLine&, const LogLine&) = default;
 };
 
 class StoreMonitor {

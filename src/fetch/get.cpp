@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <utility>
 
+#include <boost/asio/post.hpp>
+
 #include "http/authority.hpp"
 
 namespace weir::fetch {
@@ -28,7 +30,7 @@ std::shared_ptr<Get> Get::start(asio::io_context& io, Request request, Done done
   get->deadline_.async_wait([get](const error_code& ec) {
     if (!ec) get->give_up();
   });
-  loop::spawn(io, run(get));
+  asio::post(io, [get] { loop::spawn(get->io_, run(get)); });
   return get;
 }
 
@@ -58,6 +60,7 @@ void Get::finish(Result<Answer> result) {
 
 loop::Task<Result<Answer>> Get::exchange() {
   phase_ = "looking up the name";
+  if (is_over_) co_return Problem{failure("", {})};
   const Result<Addresses> addresses = co_await find_addresses();
   if (!addresses) co_return addresses.error();
   std::string problem = co_await connect(*addresses);

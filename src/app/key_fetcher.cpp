@@ -1,0 +1,199 @@
+#include "app/key_fetcher.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "jwt/key_set.hpp"
+#include "tls/digest.hpp"
+
+namespace weir::app {
+namespace {
+
+/// Keys are reported as old after so many times `refresh`.
+constexpr int degraded_after = 2;
+
+std::string subject_of(const std::vector<KeyTarget>& targets) {
+  std::string text = "jwt_providers.";
+  for (const KeyTarget& target : targets) {
+    if (&target != &targets.front()) text += ", ";
+    text += target.settings.provider;
+  }
+  return text;
+}
+
+std::string why_not_usable(int status) {
+  const std::string text = "it answered " + std::to_string(status);
+  const bool is_redirect = status >= 300 && status <= 399 && status != 304;
+  return is_redirect ? text + "; redirects are not followed, so set the URL that it leads to"
+                     : text;
+}
+
+}  // namespace
+
+KeyFetcher::KeyFetcher(const KeyFetching& with, const KeyTarget& first)
+    : with_(with),
+      targets_({first}),
+      times_(first.settings.times),
+      schedule_(times_, with.clock.now()) {}
+
+KeyFetcher::~KeyFetcher() {
+  if (get_) get_->cancel();
+}
+
+bool KeyFetcher::is_for(const KeyTarget& target) const {
+  const config::KeyUrl& ours = targets_.front().settings;
+  return ours.url == target.settings.url && ours.tls == target.settings.tls;
+}
+
+void KeyFetcher::use(std::vector<KeyTarget> targets) {
+  targets_ = std::move(targets);
+  times_ = targets_.front().settings.times;
+  for (const KeyTarget& target : targets_) {
+    times_.refresh = std::min(times_.refresh, target.settings.times.refresh);
+    times_.cooldown = std::min(times_.cooldown, target.settings.times.cooldown);
+  }
+  report_.set_subject(subject_of(targets_));
+  schedule_.set(times_);
+  schedule_.retry_now(with_.clock.now());
+  if (keys_) publish(keys_);
+  check();
+}
+
+void KeyFetcher::check() {
+  if (take_unknown_key()) schedule_.note_unknown_key();
+  if (schedule_.start_if_due(with_.clock.now())) start();
+  report_health();
+}
+
+/// Takes the notes of all providers.
+bool KeyFetcher::take_unknown_key() {
+  bool is_unknown = false;
+  for (const KeyTarget& target : targets_)
+    is_unknown |= target.settings.keys->take_unknown_key();
+  return is_unknown;
+}
+
+void KeyFetcher::start() {
+  Duration timeout{};
+  for (const KeyTarget& target : targets_)
+    timeout = std::max(timeout, target.settings.timeout);
+  fetch::Request request{.url = targets_.front().settings.url,
+                         .accept = "application/jwk-set+json, application/json",
+                         .tls = targets_.front().tls,
+                         .timeout = timeout,
+                         .most_body = jwt::largest_key_set};
+  get_ = fetch::Get::start(with_.io, std::move(request),
+                           [this](const Result<fetch::Answer>& answer) { end(answer); });
+}
+
+void KeyFetcher::end(const Result<fetch::Answer>& answer) {
+  get_.reset();
+  try {
+    failure_ = answer ? accept(*answer) : answer.error().message;
+  } catch (const std::exception& thrown) {  // no memory; a later fetch tries again
+    failure_ = thrown.what();
+  }
+  const Instant now = with_.clock.now();
+  if (failure_.empty()) {
+    health_->ok.add();
+    fetched_at_ = now;
+    take_unknown_key();
+    schedule_.succeeded(now, answer->fresh_for, with_.random.next());
+  } else {
+    health_->failed.add();
+    schedule_.failed(now, with_.random.next());
+    log(report_.failed(targets_.front().settings.shown, failure_, keys_ != nullptr));
+  }
+  report_health();
+}
+
+std::string KeyFetcher::accept(const fetch::Answer& answer) {
+  if (answer.status != 200) return why_not_usable(answer.status);
+  std::string digest = tls::sha256_hex(answer.body);
+  if (keys_ && digest == digest_) {
+    log(report_.fetched_again());
+    return {};
+  }
+  Result<jwt::ReadKeySet> set = jwt::read_key_set(answer.body, jwt::KeyOrigin::published);
+  if (!set) return "its answer cannot be used: " + set.error().message;
+  log(report_.fetched(targets_.front().settings.shown, *set, digest));
+  publish(std::make_shared<const jwt::KeySet>(std::move(set->keys)));
+  digest_ = std::move(digest);
+  return {};
+}
+
+void KeyFetcher::publish(std::shared_ptr<const jwt::KeySet> keys) {
+  keys_ = std::move(keys);
+  for (const KeyTarget& target : targets_)
+    target.settings.keys->publish(keys_);
+}
+
+void KeyFetcher::report_health() {
+  if (!fetched_at_)
+    return health_->set({}, failure_.empty() ? "" : "no keys have been fetched: " + failure_);
+  const Duration age = with_.clock.now() - *fetched_at_;
+  const bool is_old = !failure_.empty() && age > degraded_after * times_.refresh;
+  health_->set(std::chrono::floor<std::chrono::seconds>(age),
+               is_old ? "the keys are old: " + failure_ : "");
+}
+
+void KeyFetcher::log(const std::vector<LogLine>& lines) const {
+  std::ranges::for_each(lines, with_.log);
+}
+
+KeyFetchers::KeyFetchers(boost::asio::io_context& io, const MonotonicClock& clock,
+                         std::uint64_t seed, std::function<void(const LogLine&)> log)
+    : random_(seed),
+      with_{.io = io, .clock = clock, .random = random_, .log = std::move(log)},
+      timer_(io) {}
+
+/// The fetcher of `next` for the target, or one that is running, or a new one, which is then in
+/// `next`.
+KeyFetcher& KeyFetchers::fetcher_for(const KeyTarget& target,
+                                     std::vector<std::unique_ptr<KeyFetcher>>& next) {
+  const auto is_for = [&](const auto& fetcher) { return fetcher && fetcher->is_for(target); };
+  if (const auto found = std::ranges::find_if(next, is_for); found != next.end()) return **found;
+  const auto running = std::ranges::find_if(fetchers_, is_for);
+  next.push_back(running != fetchers_.end() ? std::move(*running)
+                                            : std::make_unique<KeyFetcher>(with_, target));
+  return *next.back();
+}
+
+void KeyFetchers::use(const std::vector<KeyTarget>& targets) {
+  std::vector<std::unique_ptr<KeyFetcher>> next;
+  std::vector<std::pair<KeyFetcher*, std::vector<KeyTarget>>> groups;
+  health_.clear();
+  for (const KeyTarget& target : targets) {
+    KeyFetcher& fetcher = fetcher_for(target, next);
+    health_.push_back({target.settings.provider, fetcher.health()});
+    const auto group =
+        std::ranges::find(groups, &fetcher, [](const auto& one) { return one.first; });
+    if (group != groups.end()) {
+      group->second.push_back(target);
+    } else {
+      groups.push_back({&fetcher, {target}});
+    }
+  }
+  fetchers_ = std::move(next);
+  for (auto& [fetcher, group] : groups)
+    fetcher->use(std::move(group));
+  timer_.cancel();
+  if (!fetchers_.empty()) check();
+}
+
+void KeyFetchers::stop() {
+  fetchers_.clear();
+  timer_.cancel();
+}
+
+void KeyFetchers::check() {
+  for (const auto& fetcher : fetchers_)
+    fetcher->check();
+  timer_.expires_after(check_interval);
+  timer_.async_wait([this](const boost::system::error_code& ec) {
+    if (!ec && !fetchers_.empty()) check();
+  });
+}
+
+}  // namespace weir::app

@@ -1,0 +1,41 @@
+// What the log reports about fetching the keys of a URL: each reason of a failure once until it
+// changes or the keys are fetched again, and each problem of a set once.
+//
+// Pure: results in, lines out. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "app/log_line.hpp"
+#include "jwt/key_set.hpp"
+
+namespace weir::app {
+
+class KeyReport {
+ public:
+  /// Problems of a set that are listed; more are counted.
+  static constexpr std::size_t listed_problems = 20;
+
+  /// `subject` begins every line: "jwt_providers.idp".
+  void set_subject(std::string subject) { subject_ = std::move(subject); }
+
+  /// `reason`: why the keys of `url` could not be fetched, without the URL.
+  std::vector<LogLine> failed(const std::string& url, const std::string& reason, bool has_keys);
+  /// The set is the one that is in use already.
+  std::vector<LogLine> fetched_again();
+  /// Another set replaces the one in use. `digest` identifies its text.
+  std::vector<LogLine> fetched(const std::string& url, const jwt::ReadKeySet& set,
+                               const std::string& digest);
+
+ private:
+  LogLine line(LogLine::Level level, const std::string& text) const;
+
+  std::string subject_;
+  std::string failure_;               ///< logged, and not over; empty: none
+  std::deque<std::string> reported_;  ///< digests of the last sets whose problems were logged
+};
+
+}  // namespace weir::app
