@@ -16,14 +16,22 @@ AdminAnswer healthz(const Instruments&) {
   return {.body = "ok\n"};
 }
 
-AdminAnswer state_answer(int status, std::string_view state, std::string_view reason = {}) {
+void append_list(std::string& out, std::string_view name, const std::vector<std::string>& values) {
+  out.append(",\"").append(name).append("\":[");
+  const char* divider = "";
+  for (const auto& value : values) {
+    out += divider;
+    http::append_json_string(out, value);
+    divider = ",";
+  }
+  out += ']';
+}
+
+AdminAnswer state_answer(int status, std::string_view state,
+                         const std::vector<std::string>& reasons = {}) {
   AdminAnswer answer{.status = status, .content_type = "application/json"};
   answer.body.append("{\"state\":\"").append(state).append("\"");
-  if (!reason.empty()) {
-    answer.body += ",\"degraded\":[";
-    http::append_json_string(answer.body, reason);
-    answer.body += "]";
-  }
+  if (!reasons.empty()) append_list(answer.body, "degraded", reasons);
   answer.body += "}\n";
   return answer;
 }
@@ -42,6 +50,17 @@ bool stands_and_falls_with_store(const proxy::Settings& config) {
   return denies;
 }
 
+/// An instance without keys stays ready: other instances would not have them either, and requests
+/// without a token are served.
+std::vector<std::string> problems_of_keys(const Instruments& instruments) {
+  std::vector<std::string> problems;
+  for (const KeySource& source : instruments.keys) {
+    if (const std::string problem = source.health->degraded(); !problem.empty())
+      problems.push_back("jwt_providers." + source.provider + ": " + problem);
+  }
+  return problems;
+}
+
 AdminAnswer readyz(const Instruments& instruments) {
   switch (instruments.readiness.load(std::memory_order_relaxed)) {
     case Readiness::starting:
@@ -52,10 +71,11 @@ AdminAnswer readyz(const Instruments& instruments) {
       return state_answer(503, "draining");
   }
   const StoreHealth* const health = instruments.store_health;
-  if (health == nullptr) return state_answer(200, "ready");
-  const std::string error = health->last_error();
+  const std::string error = health == nullptr ? std::string() : health->last_error();
+  std::vector<std::string> reasons = problems_of_keys(instruments);
+  if (!error.empty()) reasons.insert(reasons.begin(), error);
   const bool useless = !error.empty() && stands_and_falls_with_store(*instruments.config);
-  return state_answer(useless ? 503 : 200, useless ? "unready" : "ready", error);
+  return state_answer(useless ? 503 : 200, useless ? "unready" : "ready", reasons);
 }
 
 AdminAnswer metrics(const Instruments& instruments) {
@@ -88,17 +108,6 @@ constexpr std::array<AdminEndpoint, 8> endpoints{{
     {"/v1/top", "GET, HEAD", false, unsupported},
     {"/", "GET, HEAD", false, unsupported},
 }};
-
-void append_list(std::string& out, std::string_view name, const std::vector<std::string>& values) {
-  out.append(",\"").append(name).append("\":[");
-  const char* divider = "";
-  for (const auto& value : values) {
-    out += divider;
-    http::append_json_string(out, value);
-    divider = ",";
-  }
-  out += ']';
-}
 
 void append_position(std::string& out, std::string_view name, int position) {
   out.append(",\"").append(name).append("\":").append(position > 0 ? std::to_string(position)

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "admin/key_health.hpp"
 #include "admin/options.hpp"
 #include "admin/reload_report.hpp"
 #include "admin/store_health.hpp"
@@ -47,6 +48,7 @@ struct Instruments {
   std::int64_t config_loaded_at_s = 0;                  ///< Unix time
   const ReloadCounters* reloads = nullptr;
   const FileReloadCounters* list_files = nullptr;  ///< of address lists
+  std::vector<KeySource> keys{};                   ///< of JWT providers with a URL
 };
 
 }  // namespace weir::admin

@@ -290,6 +290,23 @@ void write_address_lists(Exposition& out, const Instruments& in) {
   out.sample({{"kind", "address_list"}, {"result", "failed"}}, in.list_files->failed.value());
 }
 
+void write_keys(Exposition& out, const Instruments& in) {
+  if (in.keys.empty()) return;
+  out.family("weir_jwks_age_seconds", "gauge",
+             "Age of the keys fetched last, by JWT provider; absent before the first success.");
+  for (const KeySource& source : in.keys) {
+    if (const auto age = source.health->age())
+      out.sample({{"provider", source.provider}}, Duration{*age});
+  }
+  out.family("weir_jwks_fetches_total", "counter",
+             "Fetches of keys, by JWT provider and result; providers with one URL share them.");
+  for (const KeySource& source : in.keys) {
+    out.sample({{"provider", source.provider}, {"result", "ok"}}, source.health->ok.value());
+    out.sample({{"provider", source.provider}, {"result", "failed"}},
+               source.health->failed.value());
+  }
+}
+
 void write_process(Exposition& out, const Instruments& in, const ProcessStats& process) {
   out.family("weir_access_log_dropped_total", "counter",
              "Access log lines lost because they could not be written.");
@@ -327,6 +344,7 @@ std::string render_metrics(const Instruments& instruments, const ProcessStats& p
   write_tokens(out, instruments);
   write_configuration(out, instruments);
   write_address_lists(out, instruments);
+  write_keys(out, instruments);
   write_process(out, instruments, process);
   return out.text();
 }

@@ -81,6 +81,11 @@ Result<UpstreamCertificates> load(const upstream::Upstream& upstream,
   return certificates;
 }
 
+Result<std::shared_ptr<const tls::ClientContext>> load(const config::KeyUrl& keys) {
+  if (!keys.url.is_secure) return std::shared_ptr<const tls::ClientContext>();
+  return tls::ClientContext::load(keys.tls);
+}
+
 }  // namespace
 
 std::vector<std::string> Certificates::warnings() const {
@@ -92,6 +97,8 @@ std::vector<std::string> Certificates::warnings() const {
   };
   std::for_each(listeners.begin(), listeners.end(), add);
   std::for_each(upstreams.begin(), upstreams.end(), add);
+  for (const auto& context : keys)
+    add(UpstreamCertificates{.context = context, .digest = {}});
   return all;
 }
 
@@ -134,6 +141,8 @@ Certificates load_certificates(const config::Config& config, const LoadedCertifi
   }
   for (const auto& upstream : config.upstreams)
     take(certificates.upstreams, load(upstream, before), "upstreams." + upstream.name);
+  for (const auto& keys : config.key_urls)
+    take(certificates.keys, load(keys), "jwt_providers." + keys.provider + ".jwks");
   return certificates;
 }
 

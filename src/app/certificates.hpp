@@ -27,6 +27,8 @@ struct UpstreamCertificates {
 struct Certificates {
   std::vector<ListenerCertificates> listeners;  ///< as Config::listen
   std::vector<UpstreamCertificates> upstreams;  ///< as Config::upstreams
+  /// As Config::key_urls; nullptr for http://.
+  std::vector<std::shared_ptr<const tls::ClientContext>> keys;
 
   /// Certificates that no client accepts at present, and keys that make handshakes slow.
   std::vector<std::string> warnings() const;

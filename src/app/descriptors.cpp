@@ -22,8 +22,11 @@ std::size_t set_aside(const config::Config& config) {
   std::size_t of_a_worker = for_a_worker + config.listen.size();
   for (const auto& upstream : config.upstreams)
     of_a_worker += upstream.health_check ? upstream.servers.size() : 0;
+  // A connection, and what the lookup of a name opens.
+  const std::size_t for_keys = 3 * config.key_urls.size();
   const std::size_t for_admin = config.admin ? admin::most_connections + 2 : 0;
-  return for_the_process + for_admin + proxy::refusals_at_once + config.workers * of_a_worker;
+  return for_the_process + for_admin + for_keys + proxy::refusals_at_once +
+         config.workers * of_a_worker;
 }
 
 }  // namespace

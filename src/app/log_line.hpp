@@ -1,4 +1,4 @@
-// A line for the log, made by code that does not write it.
+// A line for the log: pure code makes it, and its caller writes it.
 #pragma once
 
 #include <cstdint>
@@ -11,5 +11,8 @@ struct LogLine {
   std::string text;
   friend bool operator==(const LogLine&, const LogLine&) = default;
 };
+
+/// Writes the line to the log. Thread-safe.
+void write_to_log(const LogLine& line);
 
 }  // namespace weir::app

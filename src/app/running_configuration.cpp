@@ -134,6 +134,13 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
   return plans;
 }
 
+std::vector<KeyTarget> RunningConfiguration::key_targets() const {
+  std::vector<KeyTarget> targets;
+  for (std::size_t i = 0; i < config_->key_urls.size(); ++i)
+    targets.push_back({.settings = config_->key_urls[i], .tls = certificates_.keys[i]});
+  return targets;
+}
+
 bool RunningConfiguration::drop_unused() {
   drop_unused_of(old_blueprints_);
   drop_unused_of(old_log_writers_);

@@ -12,6 +12,7 @@
 
 #include "app/certificates.hpp"
 #include "app/counters.hpp"
+#include "app/key_fetcher.hpp"
 #include "app/listeners.hpp"
 #include "app/policy_registry.hpp"
 #include "app/source.hpp"
@@ -57,6 +58,8 @@ class RunningConfiguration {
   const std::string& hash() const { return loaded_.hash; }
   std::int64_t loaded_at_s() const { return loaded_at_s_; }  ///< Unix time
   const std::shared_ptr<log::LineWriter>& log_writer() const { return log_writer_; }
+  /// The JWT providers whose keys are fetched.
+  std::vector<KeyTarget> key_targets() const;
   const std::vector<WorkerCounters>& counters() const { return counters_; }  ///< one a worker
 
  private:

@@ -24,6 +24,7 @@
 #include "admin/admin_server.hpp"
 #include "app/descriptors.hpp"
 #include "app/file_watch.hpp"
+#include "app/key_fetcher.hpp"
 #include "app/list_files.hpp"
 #include "app/reload_log.hpp"
 #include "app/running_configuration.hpp"
@@ -141,6 +142,7 @@ class Server {
   asio::steady_timer shutdown_timer_{io_};
   asio::steady_timer sweep_timer_{io_};
   ListFiles list_files_{io_, [this](auto replaced) { keep_until_unread(std::move(replaced)); }};
+  KeyFetchers key_fetchers_{io_, clock_, random_seed(), write_to_log};
   std::size_t draining_workers_ = 0;
   bool draining_ = false;
 };
@@ -162,6 +164,7 @@ Problems Server::start(const LoadedConfig& loaded) {
 
   NextAdmin next_admin = take_admin(*prepared);
   open_workers(running_.commit(std::move(*prepared)));
+  key_fetchers_.use(running_.key_targets());
   serve_admin(std::move(next_admin));
   list_files_.watch(config().list_files);
   check_source();
@@ -205,7 +208,8 @@ std::shared_ptr<const admin::Instruments> Server::instruments() const {
                          .config_hash = running_.hash(),
                          .config_loaded_at_s = running_.loaded_at_s(),
                          .reloads = &reload_counters_,
-                         .list_files = &list_files_.counters()});
+                         .list_files = &list_files_.counters(),
+                         .keys = key_fetchers_.health()});
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     all->traffic.push_back(&workers_[i]->traffic());
     all->named.push_back(running_.counters()[i].named);
@@ -309,6 +313,7 @@ void Server::apply(std::vector<GenerationPlan> plans) {
   budget_.set_most(plan_descriptors(config(), descriptors_).connections);
   store_.set_max_keys(config().memory.max_keys);
   list_files_.watch(config().list_files);
+  key_fetchers_.use(running_.key_targets());  // publishes keys that are there already
   reload_->pending_workers = workers_.size();
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     workers_[i]->apply(std::move(plans[i]), [this](const std::string& problem) {
@@ -389,6 +394,7 @@ void Server::drain() {
   draining_ = true;
   sweep_timer_.cancel();
   list_files_.stop();
+  key_fetchers_.stop();
   readiness_ = admin::Readiness::draining;
   const std::string longest = std::to_string(ceil_seconds(config().shutdown_timeout)) + " s";
   spdlog::info("draining {} connections, at most {}", open_connections_.load(),

@@ -9,6 +9,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "app/log_line.hpp"
 #include "loop/ticks.hpp"
 
 namespace weir::app {
@@ -335,8 +336,7 @@ void Worker::end(std::shared_ptr<SharedStore> store) {
 void Worker::watch_store() {
   if (draining_ || !store_) return;
   for (const LogLine& line : monitor_.update(store_->read(), context_.clock.now()))
-    spdlog::log(line.level == LogLine::Level::warning ? spdlog::level::warn : spdlog::level::info,
-                line.text);
+    write_to_log(line);
 }
 
 void Worker::drain(std::function<void()> drained) {

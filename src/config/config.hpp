@@ -16,6 +16,7 @@
 #include "base/time.hpp"
 #include "config/diagnostic.hpp"
 #include "config/file_stamp.hpp"
+#include "config/key_url.hpp"
 #include "config/positions.hpp"
 #include "config/written.hpp"
 #include "log/access_log_options.hpp"
@@ -68,6 +69,7 @@ struct Config : proxy::Settings {
   log::AccessLogOptions access_log;
   std::vector<ListFile> list_files{};
   std::vector<KeyFile> key_files{};
+  std::vector<KeyUrl> key_urls{};    ///< of JWT providers
   Written written;                   ///< the texts shown for values from variables and files
   Positions positions;               ///< of addresses and files
   std::vector<Diagnostic> warnings;  ///< valid settings that are probably mistakes

@@ -7,7 +7,6 @@
 
 #include "base/result.hpp"
 #include "base/time.hpp"
-#include "config/table.hpp"
 #include "fetch/url.hpp"
 #include "jwt/published_keys.hpp"
 #include "jwt/refresh_schedule.hpp"
@@ -35,9 +34,5 @@ struct KeyUrl {
 /// Parses `http://HOST[:PORT][/PATH][?QUERY]` or `https://...`. Problems never contain a part of
 /// the URL.
 Result<fetch::Url> parse_key_url(std::string_view url);
-
-/// Reads the map `jwks`, which has `url`. The caller sets the provider.
-void read_key_url(const Cursor& in, KeyUrl& to);
-void list_key_url(const std::string& path, KeyPaths& out);
 
 }  // namespace weir::config

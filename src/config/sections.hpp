@@ -62,6 +62,10 @@ void list_jwt_providers(const std::string& path, KeyPaths& out);
 void read_identities(const Cursor& in, Config& to);
 void list_identities(const std::string& path, KeyPaths& out);
 
+/// Reads the map `jwks` of a JWT provider, which has `url`. The caller sets the provider.
+void read_key_url(const Cursor& in, KeyUrl& to);
+void list_key_url(const std::string& path, KeyPaths& out);
+
 void read_address_lists(const Cursor& in, Config& to);
 void list_address_lists(const std::string& path, KeyPaths& out);
 

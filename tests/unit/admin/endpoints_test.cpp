@@ -164,6 +164,29 @@ TEST_CASE("/readyz reports why it is degraded, and is unready only if no policy 
   }
 }
 
+TEST_CASE("/readyz lists the providers without current keys, and stays ready") {
+  TestProcess process;
+  const auto keys = std::make_shared<KeyHealth>();
+  process.keys = {{"idp", keys}, {"other", std::make_shared<KeyHealth>()}};
+  const auto readyz = [&] {
+    const auto given =
+        answer({.method = "GET", .path = "/readyz", .authorization = {}}, process.instruments());
+    CHECK(given.status == 200);
+    return given.body;
+  };
+  CHECK(readyz() == "{\"state\":\"ready\"}\n");
+  keys->set({}, "no keys have been fetched: it answered 500");
+  const std::string reason = "\"jwt_providers.idp: no keys have been fetched: it answered 500\"";
+  CHECK(readyz() == "{\"state\":\"ready\",\"degraded\":[" + reason + "]}\n");
+  process.share_store();
+  process.health.report(0, {.last_error = "redis is not reachable"});
+  CHECK(readyz() ==
+        "{\"state\":\"ready\",\"degraded\":[\"redis is not reachable\"," + reason + "]}\n");
+  process.health.report(0, {.connected = true, .deciding = true});
+  keys->set(std::chrono::seconds(1), "");
+  CHECK(readyz() == "{\"state\":\"ready\"}\n");
+}
+
 TEST_CASE("/readyz with a working store has no reason") {
   TestProcess process;
   process.share_store();

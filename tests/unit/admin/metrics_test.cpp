@@ -250,3 +250,23 @@ TEST_CASE("seconds are exact decimals") {
   for (const auto& [us, text] : rows)
     CHECK(admin::seconds_text(Duration{us}) == text);
 }
+
+TEST_CASE("the keys of JWT providers have an age once they have been fetched") {
+  TestProcess process;
+  CHECK(rendered(process).find("weir_jwks") == std::string::npos);
+  const auto keys = std::make_shared<admin::KeyHealth>();
+  const auto none = std::make_shared<admin::KeyHealth>();
+  keys->ok.add(3);
+  keys->failed.add(2);
+  keys->set(std::chrono::seconds(61), "");
+  none->failed.add();
+  process.keys = {{"idp", keys}, {"same", keys}, {"other", none}};
+  auto series = series_of(rendered(process));
+  CHECK(series[R"(weir_jwks_age_seconds{provider="idp"})"] == "61");
+  CHECK(series[R"(weir_jwks_age_seconds{provider="same"})"] == "61");
+  CHECK_FALSE(series.contains(R"(weir_jwks_age_seconds{provider="other"})"));
+  CHECK(series[R"(weir_jwks_fetches_total{provider="idp",result="ok"})"] == "3");
+  CHECK(series[R"(weir_jwks_fetches_total{provider="idp",result="failed"})"] == "2");
+  CHECK(series[R"(weir_jwks_fetches_total{provider="other",result="ok"})"] == "0");
+  CHECK(series[R"(weir_jwks_fetches_total{provider="other",result="failed"})"] == "1");
+}

@@ -40,7 +40,8 @@ struct TestProcess {
                     .policies = policies,
                     .config_hash = "c0ffee",
                     .config_loaded_at_s = 1'700'000'000,
-                    .reloads = &reloads};
+                    .reloads = &reloads,
+                    .keys = keys};
     for (const auto& worker : traffic)
       all.traffic.push_back(worker.get());
     all.named.assign(named.begin(), named.end());
@@ -70,6 +71,7 @@ struct TestProcess {
   std::array<Sharing, 2> shared;
   StoreHealth health{2};
   ReloadCounters reloads;
+  std::vector<KeySource> keys;
 
  private:
   /// Routes of one name have the same counters.

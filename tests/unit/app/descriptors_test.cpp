@@ -21,6 +21,9 @@ TEST_CASE("clients get three quarters of what is not set aside") {
   CHECK(plan_descriptors(configured(1, false, 0), 1107).set_aside == 107);
   CHECK(plan_descriptors(configured(1, true, 0), 1173).set_aside == 173);
   CHECK(plan_descriptors(configured(4, true, 3), 2000).set_aside == 162 + 4 * (11 + 3));
+  config::Config with_keys = configured(1, false, 0);
+  with_keys.key_urls.resize(2);
+  CHECK(plan_descriptors(with_keys, 1113).set_aside == 107 + 2 * 3);
   const DescriptorPlan plan = plan_descriptors(configured(1, false, 0), 1107);
   CHECK(plan.connections == 1000);
   CHECK(plan.downstream == 750);

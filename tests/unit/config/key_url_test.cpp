@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "config/sections.hpp"
 #include "unit/config/loading.hpp"
 
 namespace weir::config {
