@@ -50,13 +50,13 @@ bool stands_and_falls_with_store(const proxy::Settings& config) {
   return denies;
 }
 
-/// An instance without keys stays ready: other instances would not have them either, and requests
-/// without a token are served.
+/// Returns a line for each provider. An instance without keys stays ready: other instances would
+/// not have them either, and requests without a token are served.
 std::vector<std::string> problems_of_keys(const Instruments& instruments) {
   std::vector<std::string> problems;
   for (const KeySource& source : instruments.keys) {
     if (const std::string problem = source.health->degraded(); !problem.empty())
-      problems.push_back("jwt_providers." + source.provider + ": " + problem);
+      problems.push_back("jwt provider " + source.provider + ": " + problem);
   }
   return problems;
 }

@@ -69,6 +69,17 @@ class NamedRoute {
   std::vector<std::string> names_;
 };
 
+/// The settings of a provider, with those of the URL of its keys.
+bool is_same_provider(const config::Config& before, const identity::TokenProvider& a,
+                      const config::Config& after, const identity::TokenProvider& b) {
+  const auto url_of = [](const config::Config& config, const std::string& provider) {
+    const auto& all = config.key_urls;
+    const auto found = std::ranges::find(all, provider, &config::KeyUrl::provider);
+    return found == all.end() ? config::KeyUrl() : *found;
+  };
+  return a == b && url_of(before, a.name) == url_of(after, b.name);
+}
+
 void compare_lists(Keys& keys, const std::vector<AddressList>& before,
                    const std::vector<AddressList>& after) {
   const auto find = [](const std::vector<AddressList>& all, const AddressList& wanted) {
@@ -138,7 +149,9 @@ std::vector<std::string> differences(const config::Config& before, const config:
   compare(keys, "store.redis", before.redis, after.redis);
   const auto same = [](const auto& a, const auto& b) { return a == b; };
   compare_named(keys, "upstreams", before.upstreams, after.upstreams, same);
-  compare_named(keys, "jwt_providers", before.token_providers, after.token_providers, same);
+  compare_named(
+      keys, "jwt_providers", before.token_providers, after.token_providers,
+      [&](const auto& a, const auto& b) { return is_same_provider(before, a, after, b); });
   compare_named(keys, "identities", before.identities, after.identities, same);
   compare_lists(keys, before.address_lists, after.address_lists);
   compare_named(keys, "policies", before.policies, after.policies, same);

@@ -14,7 +14,7 @@ namespace {
 constexpr int degraded_after = 2;
 
 std::string subject_of(const std::vector<KeyTarget>& targets) {
-  std::string text = "jwt_providers.";
+  std::string text = targets.size() == 1 ? "jwt provider " : "jwt providers ";
   for (const KeyTarget& target : targets) {
     if (&target != &targets.front()) text += ", ";
     text += target.settings.provider;

@@ -1,5 +1,5 @@
-// What the log reports about fetching the keys of a URL: each reason of a failure once until it
-// changes or the keys are fetched again, and each problem of a set once.
+// The log lines about fetching the keys of a URL: each reason of a failure once until it changes or
+// the keys are fetched again, and each problem of a set once.
 //
 // Pure: results in, lines out. Not thread-safe.
 #pragma once
@@ -19,7 +19,7 @@ class KeyReport {
   /// Problems of a set that are listed; more are counted.
   static constexpr std::size_t listed_problems = 20;
 
-  /// `subject` begins every line: "jwt_providers.idp".
+  /// `subject` begins every line: "jwt provider idp".
   void set_subject(std::string subject) { subject_ = std::move(subject); }
 
   /// `reason`: why the keys of `url` could not be fetched, without the URL.

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "config/claims.hpp"
-#include "config/key_file.hpp"
 #include "config/sections.hpp"
 #include "http/characters.hpp"
 
@@ -83,17 +82,6 @@ void read_audience(const Cursor& in, Draft& to) {
   for_each_item(in, "an audience or a list of them, such as [api]", most_audiences, read);
 }
 
-constexpr Key<Draft> jwks_keys[] = {
-    {.name = "file",
-     .read = [](const Cursor& in, Draft& to) { read_key_file(in, to.provider, to.config); }},
-};
-
-void read_jwks(const Cursor& in, Draft& to) {
-  read_table(in, jwks_keys, to);
-  if (in.node().kind == Node::Kind::map && in.node().entries.empty())
-    in.error("expected {file: NAME}");
-}
-
 void read_provider_secret(const Cursor& in, Draft& to) {
   Secret& secret = to.provider.keys_from.secret;
   read_secret(in, secret);
@@ -107,7 +95,9 @@ constexpr Key<Draft> provider_keys[] = {
     {.name = "query", .read = read_place_query},
     {.name = "cookie", .read = read_place_cookie},
     {.name = "algorithms", .read = read_algorithms, .required = true},
-    {.name = "jwks", .read = read_jwks, .list = list_section<jwks_keys>},
+    {.name = "jwks",
+     .read = [](const Cursor& in, Draft& to) { read_jwks(in, to.provider, to.config); },
+     .list = list_jwks},
     {.name = "secret", .read = read_provider_secret},
     {.name = "issuer",
      .read = [](const Cursor& in, Draft& to) { read_nonempty(in, to.provider.rules.issuer); }},
@@ -170,8 +160,9 @@ void check_provider(const Cursor& in, const Draft& draft) {
   if (draft.places > 1) in.error("expected one of header, query and cookie");
   const bool has_secret = in.has("secret");
   if (has_secret == in.has("jwks"))
-    return in.error(has_secret ? "expected either jwks or secret, not both"
-                               : "has no keys: add jwks: {file: NAME}, or secret: for HS256");
+    return in.error(
+        has_secret ? "expected either jwks or secret, not both"
+                   : "has no keys: add jwks: {url: URL} or {file: NAME}, or secret: for HS256");
   check_algorithms(in, draft);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/ip_address.hpp"
 #include "config/http_url.hpp"
+#include "config/key_file.hpp"
 #include "config/sections.hpp"
 
 namespace weir::config {
@@ -39,38 +40,54 @@ std::string shown(const Cursor& in, const std::string& url) {
   return text.substr(0, text.find('?'));
 }
 
-void read_url(const Cursor& in, KeyUrl& to) {
+/// The map `jwks` while it is read.
+struct Jwks {
+  Config& config;
+  identity::TokenProvider& provider;
+  KeyUrl keys{};
+};
+
+void read_url(const Cursor& in, Jwks& to) {
   const auto text = in.text();
   if (!text) return;
   Result<fetch::Url> url = parse_key_url(*text);
   if (!url) return in.error(url.error().message);
-  to.url = *std::move(url);
-  to.shown = shown(in, *text);
-  if (!to.url.is_secure && !is_loopback(to.url.host))
+  to.provider.keys_from.url = *text;
+  to.keys.url = *std::move(url);
+  to.keys.shown = shown(in, *text);
+  if (!to.keys.url.is_secure && !is_loopback(to.keys.url.host))
     in.warn("over http:// anyone on the network path can replace the keys; use https://");
 }
 
-constexpr Key<KeyUrl> key_url_keys[] = {
-    {.name = "url", .read = read_url, .required = true},
+constexpr Key<Jwks> jwks_keys[] = {
+    {.name = "file",
+     .read = [](const Cursor& in, Jwks& to) { read_key_file(in, to.provider, to.config); }},
+    {.name = "url", .read = read_url},
     {.name = "refresh",
      .read = [](const Cursor& in,
-                KeyUrl& to) { read_duration(in, to.times.refresh, refresh_range); }},
+                Jwks& to) { read_duration(in, to.keys.times.refresh, refresh_range); }},
     {.name = "cooldown",
      .read = [](const Cursor& in,
-                KeyUrl& to) { read_duration(in, to.times.cooldown, cooldown_range); }},
+                Jwks& to) { read_duration(in, to.keys.times.cooldown, cooldown_range); }},
     {.name = "timeout",
-     .read = [](const Cursor& in, KeyUrl& to) { read_duration(in, to.timeout, timeout_range); }},
+     .read = [](const Cursor& in, Jwks& to) { read_duration(in, to.keys.timeout, timeout_range); }},
     {.name = "tls",
-     .read = [](const Cursor& in, KeyUrl& to) { read_client_tls(in, to.tls); },
+     .read = [](const Cursor& in, Jwks& to) { read_client_tls(in, to.keys.tls); },
      .list = list_client_tls},
 };
 
 /// The schedule needs a cooldown of at most `refresh`.
-void check_times(const Cursor& in, KeyUrl& to) {
-  if (to.times.cooldown <= to.times.refresh) return;
+void check_times(const Cursor& in, KeyUrl& keys) {
+  if (keys.times.cooldown <= keys.times.refresh) return;
   if (in.has("cooldown"))
     in.at_key("cooldown").error("longer than refresh; make it shorter, or refresh longer");
-  to.times.cooldown = to.times.refresh;
+  keys.times.cooldown = keys.times.refresh;
+}
+
+void check_without_url(const Cursor& in) {
+  for (const std::string_view key : {"refresh", "cooldown", "timeout", "tls"}) {
+    if (in.has(key)) in.at_key(key).error("has no meaning without url");
+  }
 }
 
 }  // namespace
@@ -92,16 +109,24 @@ Result<fetch::Url> parse_key_url(std::string_view url) {
                     .target = std::string(rest.starts_with('/') ? "" : "/").append(rest)};
 }
 
-void read_key_url(const Cursor& in, KeyUrl& to) {
-  read_table(in, key_url_keys, to);
+void read_jwks(const Cursor& in, identity::TokenProvider& provider, Config& to) {
+  Jwks jwks{.config = to, .provider = provider};
+  read_table(in, jwks_keys, jwks);
   if (in.node().kind != Node::Kind::map) return;
-  check_times(in, to);
-  if (in.has("tls") && !to.url.host.empty() && !to.url.is_secure)
+  if (in.node().entries.empty()) return in.error("expected {file: NAME} or {url: URL}");
+  if (!in.has("url")) return check_without_url(in);
+  if (in.has("file")) return in.error("expected either file or url, not both");
+  KeyUrl& keys = jwks.keys;
+  check_times(in, keys);
+  if (in.has("tls") && !keys.url.host.empty() && !keys.url.is_secure)
     in.at_key("tls").error("tls has no meaning for http://; write https://");
+  keys.provider = provider.name;
+  keys.keys = {provider.state, &provider.state->keys};
+  to.key_urls.push_back(std::move(keys));
 }
 
-void list_key_url(const std::string& path, KeyPaths& out) {
-  list_section<key_url_keys>(path, out);
+void list_jwks(const std::string& path, KeyPaths& out) {
+  list_section<jwks_keys>(path, out);
 }
 
 }  // namespace weir::config

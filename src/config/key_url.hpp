@@ -21,8 +21,7 @@ struct KeyUrl {
   jwt::RefreshTimes times{};
   Duration timeout = std::chrono::seconds(5);  ///< of a whole fetch
   tls::ClientFiles tls{};                      ///< for https://
-  /// Of the provider; empty until the first set has been fetched.
-  std::shared_ptr<jwt::PublishedKeys> keys = std::make_shared<jwt::PublishedKeys>();
+  std::shared_ptr<jwt::PublishedKeys> keys{};  ///< of the provider
 
   /// The same settings, whatever the keys.
   friend bool operator==(const KeyUrl& a, const KeyUrl& b) {

@@ -62,9 +62,9 @@ void list_jwt_providers(const std::string& path, KeyPaths& out);
 void read_identities(const Cursor& in, Config& to);
 void list_identities(const std::string& path, KeyPaths& out);
 
-/// Reads the map `jwks` of a JWT provider, which has `url`. The caller sets the provider.
-void read_key_url(const Cursor& in, KeyUrl& to);
-void list_key_url(const std::string& path, KeyPaths& out);
+/// Reads the map `jwks` of a JWT provider: keys from a file are published to it at once.
+void read_jwks(const Cursor& in, identity::TokenProvider& provider, Config& to);
+void list_jwks(const std::string& path, KeyPaths& out);
 
 void read_address_lists(const Cursor& in, Config& to);
 void list_address_lists(const std::string& path, KeyPaths& out);

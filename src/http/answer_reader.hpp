@@ -39,7 +39,8 @@ class AnswerReader {
   State end();
 
   State state() const { return state_; }
-  /// Of the final answer; 0 until its head is complete. Set also if its framing is invalid.
+  /// The status of the final answer; 0 until its head is complete. Set also if its framing is
+  /// invalid.
   int status() const { return status_; }
   /// See http/freshness.hpp.
   std::optional<std::chrono::seconds> fresh_for() const { return fresh_for_; }

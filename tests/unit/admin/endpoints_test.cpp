@@ -176,7 +176,7 @@ TEST_CASE("/readyz lists the providers without current keys, and stays ready") {
   };
   CHECK(readyz() == "{\"state\":\"ready\"}\n");
   keys->set({}, "no keys have been fetched: it answered 500");
-  const std::string reason = "\"jwt_providers.idp: no keys have been fetched: it answered 500\"";
+  const std::string reason = "\"jwt provider idp: no keys have been fetched: it answered 500\"";
   CHECK(readyz() == "{\"state\":\"ready\",\"degraded\":[" + reason + "]}\n");
   process.share_store();
   process.health.report(0, {.last_error = "redis is not reachable"});

@@ -46,6 +46,7 @@ class World {
     made.settings.shown = "http://issuer/keys";
     made.settings.times = times;
     made.settings.timeout = hours(1);
+    made.settings.keys = std::make_shared<jwt::PublishedKeys>();
     return made;
   }
   /// Answers the request that waits.
@@ -94,7 +95,7 @@ TEST_CASE("the first fetch is at once, and every provider with the URL gets its 
   CHECK(fetcher.health()->ok.value() == 1);
   CHECK(fetcher.health()->failed.value() == 0);
   CHECK(fetcher.health()->age().has_value());
-  CHECK(world.take_log() == "jwt_providers.one, two: fetched 2 keys from http://issuer/keys\n");
+  CHECK(world.take_log() == "jwt providers one, two: fetched 2 keys from http://issuer/keys\n");
   // Nothing is due for an hour, also not for an unknown key.
   one.settings.keys->note_unknown_key();
   fetcher.check();
@@ -153,7 +154,7 @@ TEST_CASE("while fetching fails the keys stay, and each reason is logged once") 
     world.serve(text);
     CHECK(one.settings.keys->number() == 1);
     std::string line = world.take_log();
-    const std::string begin = "jwt_providers.one: cannot fetch the keys from http://issuer/keys: ";
+    const std::string begin = "jwt provider one: cannot fetch the keys from http://issuer/keys: ";
     CHECK((line.empty() || (line.starts_with(begin) && line.ends_with(kept))));
     return line.empty() ? line
                         : line.substr(begin.size(), line.size() - begin.size() - kept.size());
@@ -175,7 +176,7 @@ TEST_CASE("while fetching fails the keys stay, and each reason is logged once") 
   one.settings.keys->note_unknown_key();
   fetcher.check();
   world.serve(answer(key_set({"a"})));
-  CHECK(world.take_log() == "jwt_providers.one: the keys can be fetched again\n");
+  CHECK(world.take_log() == "jwt provider one: the keys can be fetched again\n");
 }
 
 TEST_CASE("keys are reported as old after twice refresh without a success") {
@@ -202,7 +203,7 @@ TEST_CASE("without keys the failure is reported, and a reload tries again") {
   CHECK(one.settings.keys->number() == 0);
   CHECK(fetcher.health()->degraded() == "no keys have been fetched: it answered 404");
   CHECK(world.take_log() ==
-        "jwt_providers.one: cannot fetch the keys from http://issuer/keys: it answered 404; tokens "
+        "jwt provider one: cannot fetch the keys from http://issuer/keys: it answered 404; tokens "
         "cannot be verified until the keys have been fetched\n");
   fetcher.check();
   CHECK_FALSE(world.is_requested());
@@ -223,10 +224,10 @@ TEST_CASE("a set without a usable key replaces the keys; its problems are logged
   world.serve(answer(key_set({"b", "b"})));
   CHECK(size_of(one) == 0);
   CHECK(world.take_log() ==
-        "jwt_providers.one: fetched 0 keys from http://issuer/keys\n"
-        "jwt_providers.one: key 1 (kid \"b\") is not used: another key has the same \"kid\"\n"
-        "jwt_providers.one: key 2 (kid \"b\") is not used: another key has the same \"kid\"\n"
-        "jwt_providers.one: the set has no usable key; every token is rejected\n");
+        "jwt provider one: fetched 0 keys from http://issuer/keys\n"
+        "jwt provider one: key 1 (kid \"b\") is not used: another key has the same \"kid\"\n"
+        "jwt provider one: key 2 (kid \"b\") is not used: another key has the same \"kid\"\n"
+        "jwt provider one: the set has no usable key; every token is rejected\n");
 }
 
 TEST_CASE("the settings of providers with the same URL are combined") {

@@ -12,7 +12,7 @@ const std::string url = "https://issuer.example/keys";
 
 KeyReport report() {
   KeyReport made;
-  made.set_subject("jwt_providers.idp");
+  made.set_subject("jwt provider idp");
   return made;
 }
 
@@ -21,10 +21,10 @@ jwt::ReadKeySet set_of(std::size_t keys, std::vector<std::string> problems = {})
 }
 
 LogLine warning(const std::string& text) {
-  return {Level::warning, "jwt_providers.idp: " + text};
+  return {Level::warning, "jwt provider idp: " + text};
 }
 LogLine info(const std::string& text) {
-  return {Level::info, "jwt_providers.idp: " + text};
+  return {Level::info, "jwt provider idp: " + text};
 }
 
 TEST_CASE("the reason of a failure is logged once, until it changes or is over") {

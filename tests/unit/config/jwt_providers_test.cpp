@@ -104,7 +104,8 @@ TEST_CASE("each wrong provider is reported with its place and what to do") {
       {"{algorithms: [none], " + secret + "}",
        ".algorithms[0]: tokens without a signature are never accepted"},
       {"{algorithms: [rs256], " + secret + "}", ".algorithms[0]: expected HS256, HS384"},
-      {"{algorithms: [HS256]}", ": has no keys: add jwks: {file: NAME}, or secret: for HS256"},
+      {"{algorithms: [HS256]}",
+       ": has no keys: add jwks: {url: URL} or {file: NAME}, or secret: for HS256"},
       {"{algorithms: [RS256], " + secret + "}", ".algorithms: RS256 needs public keys (`jwks:`)"},
       {"{algorithms: [HS256, EdDSA], " + secret + "}", ".algorithms: EdDSA needs public keys"},
       {"{algorithms: [HS512], " + secret + "}",
@@ -120,7 +121,7 @@ TEST_CASE("each wrong provider is reported with its place and what to do") {
       {"{algorithms: [HS256], " + secret + ", max_size: 1GiB}", ".max_size: expected"},
       {"{algorithms: [HS256], " + secret + ", on_invalid: allow}",
        ".on_invalid: expected reject or absent"},
-      {"{algorithms: [RS256], jwks: {}}", ".jwks: expected {file: NAME}"},
+      {"{algorithms: [RS256], jwks: {}}", ".jwks: expected {file: NAME} or {url: URL}"},
       {"{algorithms: [RS256], jwks: {file: gone}}", ".jwks.file: cannot read file \"gone\""},
   }));
   const std::string found =

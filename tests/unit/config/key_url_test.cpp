@@ -16,9 +16,15 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 struct Reading {
-  KeyUrl settings;
+  std::vector<KeyUrl> all;
+  identity::TokenProvider provider;
   std::string problems;
   std::string warnings;
+
+  const KeyUrl& settings() const {
+    REQUIRE(all.size() == 1);
+    return all.front();
+  }
 };
 
 std::string lines_of(const std::vector<Diagnostic>& all) {
@@ -34,8 +40,11 @@ Reading read(std::string_view yaml, const test::Variables& variables = {}) {
   Loading loading{.environment = environment, .written = {}, .problems = {}, .warnings = {}};
   const auto root = parse_document(yaml, loading.problems);
   REQUIRE(root.has_value());
+  Config config;
   Reading reading;
-  read_key_url(Cursor(loading, *root, "jwks"), reading.settings);
+  reading.provider.name = "idp";
+  read_jwks(Cursor(loading, *root, "jwks"), reading.provider, config);
+  reading.all = std::move(config.key_urls);
   reading.problems = lines_of(loading.problems);
   reading.warnings = lines_of(loading.warnings);
   return reading;
@@ -44,23 +53,23 @@ Reading read(std::string_view yaml, const test::Variables& variables = {}) {
 TEST_CASE("a URL of keys with the defaults, and with every key") {
   const Reading defaults = read("url: https://issuer.example/keys");
   CHECK(defaults.problems + defaults.warnings == "");
-  CHECK((defaults.settings.times.refresh == minutes(10)));
-  CHECK((defaults.settings.times.cooldown == seconds(30)));
-  CHECK((defaults.settings.timeout == seconds(5)));
-  CHECK((defaults.settings.tls == tls::ClientFiles()));
-  REQUIRE(defaults.settings.keys);
-  CHECK(defaults.settings.keys->number() == 0);
+  CHECK((defaults.settings().times.refresh == minutes(10)));
+  CHECK((defaults.settings().times.cooldown == seconds(30)));
+  CHECK((defaults.settings().timeout == seconds(5)));
+  CHECK((defaults.settings().tls == tls::ClientFiles()));
+  CHECK(defaults.settings().provider == "idp");
+  CHECK(defaults.settings().keys.get() == &defaults.provider.state->keys);
 
   const Reading all = read(
       "{url: https://issuer.example/keys, refresh: 1h, cooldown: 1m, timeout: 100ms,"
       " tls: {server_name: keys.internal}}");
   CHECK(all.problems + all.warnings == "");
-  CHECK((all.settings.times.refresh == minutes(60)));
-  CHECK((all.settings.times.cooldown == minutes(1)));
-  CHECK((all.settings.timeout == milliseconds(100)));
-  CHECK(all.settings.tls.server_name == "keys.internal");
-  CHECK_FALSE(all.settings == defaults.settings);
-  CHECK(read("url: https://issuer.example/keys").settings == defaults.settings);
+  CHECK((all.settings().times.refresh == minutes(60)));
+  CHECK((all.settings().times.cooldown == minutes(1)));
+  CHECK((all.settings().timeout == milliseconds(100)));
+  CHECK(all.settings().tls.server_name == "keys.internal");
+  CHECK_FALSE(all.settings() == defaults.settings());
+  CHECK(read("url: https://issuer.example/keys").settings() == defaults.settings());
 }
 
 TEST_CASE("the parts of a URL of keys") {
@@ -85,8 +94,8 @@ TEST_CASE("the parts of a URL of keys") {
     CAPTURE(row.text);
     const Reading found = read("url: \"" + std::string(row.text) + "\"");
     CHECK(found.problems + found.warnings == "");
-    CHECK((found.settings.url == row.url));
-    CHECK(found.settings.shown == row.shown);
+    CHECK((found.settings().url == row.url));
+    CHECK(found.settings().shown == row.shown);
   }
 }
 
@@ -94,9 +103,9 @@ TEST_CASE("a variable in a URL is not shown, and neither is a query") {
   const Reading found = read("url: \"https://${HOST}/keys?key=${KEY}\"",
                              {{"HOST", "marker.example"}, {"KEY", "marker"}});
   CHECK(found.problems == "");
-  CHECK(found.settings.url.host == "marker.example");
-  CHECK(found.settings.url.target == "/keys?key=marker");
-  CHECK(found.settings.shown == "https://${HOST}/keys");
+  CHECK(found.settings().url.host == "marker.example");
+  CHECK(found.settings().url.target == "/keys?key=marker");
+  CHECK(found.settings().shown == "https://${HOST}/keys");
 }
 
 TEST_CASE("plain http is a warning, except on this host") {
@@ -116,7 +125,10 @@ TEST_CASE("plain http is a warning, except on this host") {
 
 TEST_CASE("bad settings of a URL of keys") {
   const std::pair<std::string_view, std::string_view> rows[] = {
-      {"{refresh: 1m}", "1:1: jwks: the key \"url\" is missing\n"},
+      {"{}", "1:1: jwks: expected {file: NAME} or {url: URL}\n"},
+      {"{ur: \"https://i/\"}", "1:2: jwks.ur: unknown key \"ur\"; did you mean \"url\"?\n"},
+      {"{refresh: 1m}", "1:11: jwks.refresh: has no meaning without url\n"},
+      {"{tls: {verify: true}}", "1:7: jwks.tls: has no meaning without url\n"},
       {"{url: issuer.example/marker}",
        "1:7: jwks.url: expected a URL, such as https://issuer.example/.well-known/jwks.json\n"},
       {"{url: \"ftp://marker/keys\"}",
@@ -160,7 +172,7 @@ TEST_CASE("bad settings of a URL of keys") {
 TEST_CASE("cooldown is not longer than refresh, unless it is written") {
   const Reading found = read("{url: \"https://i/\", refresh: 10s}");
   CHECK(found.problems == "");
-  CHECK((found.settings.times.cooldown == seconds(10)));
+  CHECK((found.settings().times.cooldown == seconds(10)));
   CHECK(read("{url: \"https://i/\", refresh: 10s, cooldown: 10s}").problems == "");
 }
 
