@@ -17,9 +17,9 @@ using std::chrono::seconds;
 
 constexpr DurationRange refresh_range{seconds(10), hours(24)};
 constexpr DurationRange cooldown_range{seconds(1), hours(1)};
-constexpr DurationRange timeout_range{milliseconds(100), minutes(1)};
+constexpr DurationRange fetch_timeout_range{milliseconds(100), minutes(1)};
 
-constexpr UrlForms forms{
+constexpr UrlForms key_url_forms{
     .example = "https://issuer.example/.well-known/jwks.json",
     .schemes = "https://HOST/PATH or http://HOST/PATH",
     .expected = "https://HOST/PATH, such as https://issuer.example/.well-known/jwks.json"};
@@ -70,7 +70,8 @@ constexpr Key<Jwks> jwks_keys[] = {
      .read = [](const Cursor& in,
                 Jwks& to) { read_duration(in, to.keys.times.cooldown, cooldown_range); }},
     {.name = "timeout",
-     .read = [](const Cursor& in, Jwks& to) { read_duration(in, to.keys.timeout, timeout_range); }},
+     .read = [](const Cursor& in,
+                Jwks& to) { read_duration(in, to.keys.timeout, fetch_timeout_range); }},
     {.name = "tls",
      .read = [](const Cursor& in, Jwks& to) { read_client_tls(in, to.keys.tls); },
      .list = list_client_tls},
@@ -93,7 +94,7 @@ void check_without_url(const Cursor& in) {
 }  // namespace
 
 Result<fetch::Url> parse_key_url(std::string_view url) {
-  const Result<HttpUrl> parts = split_http_url(url, forms);
+  const Result<HttpUrl> parts = split_http_url(url, key_url_forms);
   if (!parts) return parts.error();
   const std::string_view rest = parts->rest;
   if (rest.find('#') != std::string_view::npos)

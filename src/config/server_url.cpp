@@ -5,7 +5,7 @@
 namespace weir::config {
 namespace {
 
-constexpr UrlForms forms{
+constexpr UrlForms server_url_forms{
     .example = "http://127.0.0.1:3000",
     .schemes = "http://HOST:PORT or https://HOST:PORT",
     .expected = "http://HOST:PORT, such as http://127.0.0.1:3000 or http://[::1]:3000"};
@@ -13,7 +13,7 @@ constexpr UrlForms forms{
 }  // namespace
 
 Result<upstream::Server> parse_server_url(std::string_view url) {
-  const Result<HttpUrl> parts = split_http_url(url, forms);
+  const Result<HttpUrl> parts = split_http_url(url, server_url_forms);
   if (!parts) return parts.error();
   if (!parts->rest.empty() && parts->rest != "/")
     return Problem{"the URL ends after HOST:PORT; the path and query are those of the request"};
