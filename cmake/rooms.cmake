@@ -42,5 +42,5 @@ target_compile_definitions(asio INTERFACE _FILE_OFFSET_BITS=64)
 # time. These have names of their own in their anonymous namespaces that others use differently.
 set_source_files_properties(
   src/admin/admin_server.cpp src/cli/health.cpp src/config/expand.cpp src/config/limits.cpp
-  src/config/jwt_providers_section.cpp src/config/policies_section.cpp src/loop/stream.cpp
+  src/config/policies_section.cpp src/loop/stream.cpp
   PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -8,19 +8,19 @@
 namespace weir::config {
 namespace {
 
-struct Draft {
+struct ClaimDraft {
   const std::vector<identity::TokenProvider>& providers;
   std::optional<std::size_t> provider{};
   std::string claim{};
 };
 
-constexpr Key<Draft> claim_keys[] = {
+constexpr Key<ClaimDraft> claim_keys[] = {
     {.name = "provider",
      .read = [](const Cursor& in,
-                Draft& to) { to.provider = read_reference(in, "JWT provider", to.providers); },
+                ClaimDraft& to) { to.provider = read_reference(in, "JWT provider", to.providers); },
      .required = true},
     {.name = "claim",
-     .read = [](const Cursor& in, Draft& to) { read_text(in, to.claim); },
+     .read = [](const Cursor& in, ClaimDraft& to) { read_text(in, to.claim); },
      .required = true},
 };
 
@@ -28,7 +28,7 @@ constexpr Key<Draft> claim_keys[] = {
 
 void read_claim(const Cursor& in, std::vector<identity::TokenProvider>& providers,
                 identity::FromClaim& to) {
-  Draft draft{.providers = providers};
+  ClaimDraft draft{.providers = providers};
   read_table(in, claim_keys, draft);
   if (!draft.provider || !in.has("claim")) return;
   to = claim_of(in.at_key("claim"), providers[*draft.provider], *draft.provider,

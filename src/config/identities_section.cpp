@@ -14,7 +14,7 @@ using identity::Source;
 constexpr std::size_t most_sources = 16;
 
 /// A source while it is read.
-struct Draft {
+struct SourceDraft {
   std::vector<identity::TokenProvider>& providers;
   Source source{};
 };
@@ -29,7 +29,7 @@ void read_field_name(const Cursor& in, std::string& to) {
   to = *text;
 }
 
-void read_header(const Cursor& in, Draft& to) {
+void read_header(const Cursor& in, SourceDraft& to) {
   identity::FromHeader from;
   read_field_name(in, from.name);
   // The name is part of the key's hash, so its case must not matter.
@@ -37,7 +37,7 @@ void read_header(const Cursor& in, Draft& to) {
   to.source.from = std::move(from);
 }
 
-void read_query(const Cursor& in, Draft& to) {
+void read_query(const Cursor& in, SourceDraft& to) {
   identity::FromQuery from;
   if (auto text = in.text()) {
     from.name = *std::move(text);
@@ -46,14 +46,14 @@ void read_query(const Cursor& in, Draft& to) {
   to.source.from = std::move(from);
 }
 
-void read_cookie(const Cursor& in, Draft& to) {
+void read_cookie(const Cursor& in, SourceDraft& to) {
   identity::FromCookie from;
   read_field_name(in, from.name);
   to.source.from = std::move(from);
 }
 
 /// `{}` is the whole path, a word one of its captured segments.
-void read_path(const Cursor& in, Draft& to) {
+void read_path(const Cursor& in, SourceDraft& to) {
   identity::FromPath from;
   const bool is_whole = in.node().kind == Node::Kind::map && in.node().entries.empty();
   if (!is_whole) {
@@ -65,14 +65,14 @@ void read_path(const Cursor& in, Draft& to) {
   to.source.from = std::move(from);
 }
 
-void read_client(const Cursor& in, Draft& to) {
+void read_client(const Cursor& in, SourceDraft& to) {
   if (in.node().kind != Node::Kind::map || !in.node().entries.empty()) {
     in.error("expected {}; how the address is found is set under the top-level client_address");
   }
   to.source.from = identity::FromClientAddress{};
 }
 
-void read_token_claim(const Cursor& in, Draft& to) {
+void read_token_claim(const Cursor& in, SourceDraft& to) {
   identity::FromClaim from;
   read_claim(in, to.providers, from);
   to.source.from = std::move(from);
@@ -84,7 +84,7 @@ bool may_be_repeated(const Source& source) {
 }
 
 /// Allowed with query or cookie, which the table reads first.
-void read_repeated(const Cursor& in, Draft& to) {
+void read_repeated(const Cursor& in, SourceDraft& to) {
   auto repeated = identity::Repeated::refuse;
   read_choice(in, repeated,
               {{"refuse", identity::Repeated::refuse},
@@ -98,7 +98,7 @@ void read_repeated(const Cursor& in, Draft& to) {
 }
 
 /// Allowed with cookie, which the table reads first.
-void read_malformed(const Cursor& in, Draft& to) {
+void read_malformed(const Cursor& in, SourceDraft& to) {
   auto malformed = identity::Malformed::refuse;
   read_choice(in, malformed,
               {{"refuse", identity::Malformed::refuse}, {"accept", identity::Malformed::accept}});
@@ -106,7 +106,7 @@ void read_malformed(const Cursor& in, Draft& to) {
     cookie->malformed = malformed;
 }
 
-std::vector<Source> read_sources(const Cursor& in, Draft& to) {
+std::vector<Source> read_sources(const Cursor& in, SourceDraft& to) {
   std::vector<Source> sources;
   for_each_item(in, "a list of sources, such as [{header: x-api-key}, {query: api_key}]",
                 most_sources,
@@ -114,7 +114,7 @@ std::vector<Source> read_sources(const Cursor& in, Draft& to) {
   return sources;
 }
 
-constexpr Key<Draft> source_keys[] = {
+constexpr Key<SourceDraft> source_keys[] = {
     {.name = "client_address", .read = read_client},
     {.name = "header", .read = read_header},
     {.name = "query", .read = read_query},
@@ -124,10 +124,10 @@ constexpr Key<Draft> source_keys[] = {
     {.name = "path", .read = read_path},
     {.name = "any_of",
      .read = [](const Cursor& in,
-                Draft& to) { to.source.from = identity::AnyOf{read_sources(in, to)}; }},
+                SourceDraft& to) { to.source.from = identity::AnyOf{read_sources(in, to)}; }},
     {.name = "all_of",
      .read = [](const Cursor& in,
-                Draft& to) { to.source.from = identity::AllOf{read_sources(in, to)}; }},
+                SourceDraft& to) { to.source.from = identity::AllOf{read_sources(in, to)}; }},
     {.name = "jwt", .read = read_token_claim, .list = list_claim},
 };
 
@@ -145,7 +145,7 @@ void check_source(const Cursor& in, const Source& source) {
 }
 
 Source read_source(const Cursor& in, std::vector<identity::TokenProvider>& providers) {
-  Draft draft{.providers = providers};
+  SourceDraft draft{.providers = providers};
   read_table(in, source_keys, draft);
   check_source(in, draft.source);
   return std::move(draft.source);

@@ -17,13 +17,13 @@ constexpr std::string_view algorithm_names =
     "HS256, HS384, HS512, RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512 or EdDSA";
 
 /// A provider while it is read.
-struct Draft {
+struct ProviderDraft {
   Config& config;
   TokenProvider provider;
   std::size_t places = 0;
 };
 
-void read_place_header(const Cursor& in, Draft& to) {
+void read_place_header(const Cursor& in, ProviderDraft& to) {
   ++to.places;
   const auto text = in.text();
   if (!text) return;
@@ -34,14 +34,14 @@ void read_place_header(const Cursor& in, Draft& to) {
   to.provider.place = std::move(header);
 }
 
-void read_place_query(const Cursor& in, Draft& to) {
+void read_place_query(const Cursor& in, ProviderDraft& to) {
   ++to.places;
   const auto text = in.text();
   if (text && text->empty()) in.error("expected the name of a query parameter");
   to.provider.place = identity::FromQuery{.name = text.value_or("")};
 }
 
-void read_place_cookie(const Cursor& in, Draft& to) {
+void read_place_cookie(const Cursor& in, ProviderDraft& to) {
   ++to.places;
   const auto text = in.text();
   if (!text) return;
@@ -50,7 +50,7 @@ void read_place_cookie(const Cursor& in, Draft& to) {
   to.provider.place = identity::FromCookie{.name = *text};
 }
 
-void read_algorithms(const Cursor& in, Draft& to) {
+void read_algorithms(const Cursor& in, ProviderDraft& to) {
   for_each_item(in, "a list of algorithms, such as [RS256, ES256]", most_algorithms,
                 [&](const Cursor& item) {
                   const auto text = item.text();
@@ -71,7 +71,7 @@ void read_nonempty(const Cursor& in, std::optional<std::string>& to) {
   to = *std::move(text);
 }
 
-void read_audience(const Cursor& in, Draft& to) {
+void read_audience(const Cursor& in, ProviderDraft& to) {
   auto& audiences = to.provider.rules.audiences;
   const auto read = [&](const Cursor& one) {
     std::optional<std::string> text;
@@ -82,7 +82,7 @@ void read_audience(const Cursor& in, Draft& to) {
   for_each_item(in, "an audience or a list of them, such as [api]", most_audiences, read);
 }
 
-void read_provider_secret(const Cursor& in, Draft& to) {
+void read_provider_secret(const Cursor& in, ProviderDraft& to) {
   Secret& secret = to.provider.keys_from.secret;
   read_secret(in, secret);
   auto keys = jwt::KeySet::of_secret(secret);
@@ -90,49 +90,49 @@ void read_provider_secret(const Cursor& in, Draft& to) {
   to.provider.state->keys.publish(std::make_shared<const jwt::KeySet>(*std::move(keys)));
 }
 
-constexpr Key<Draft> provider_keys[] = {
+constexpr Key<ProviderDraft> provider_keys[] = {
     {.name = "header", .read = read_place_header},
     {.name = "query", .read = read_place_query},
     {.name = "cookie", .read = read_place_cookie},
     {.name = "algorithms", .read = read_algorithms, .required = true},
     {.name = "jwks",
-     .read = [](const Cursor& in, Draft& to) { read_jwks(in, to.provider, to.config); },
+     .read = [](const Cursor& in, ProviderDraft& to) { read_jwks(in, to.provider, to.config); },
      .list = list_jwks},
     {.name = "secret", .read = read_provider_secret},
     {.name = "issuer",
-     .read = [](const Cursor& in, Draft& to) { read_nonempty(in, to.provider.rules.issuer); }},
+     .read = [](const Cursor& in, ProviderDraft& to) { read_nonempty(in, to.provider.rules.issuer); }},
     {.name = "audience", .read = read_audience},
     {.name = "type",
-     .read = [](const Cursor& in, Draft& to) { read_nonempty(in, to.provider.rules.type); }},
+     .read = [](const Cursor& in, ProviderDraft& to) { read_nonempty(in, to.provider.rules.type); }},
     {.name = "leeway",
      .read =
-         [](const Cursor& in, Draft& to) {
+         [](const Cursor& in, ProviderDraft& to) {
            read_duration(in, to.provider.rules.leeway, {Duration{0}, std::chrono::minutes(5)});
          }},
     {.name = "require_exp",
      .read = [](const Cursor& in,
-                Draft& to) { read_flag(in, to.provider.rules.is_expiry_required); }},
+                ProviderDraft& to) { read_flag(in, to.provider.rules.is_expiry_required); }},
     {.name = "max_age",
      .read =
-         [](const Cursor& in, Draft& to) {
+         [](const Cursor& in, ProviderDraft& to) {
            read_duration(in, to.provider.rules.max_age.emplace(),
                          {std::chrono::seconds(1), std::chrono::days(365)});
          }},
     {.name = "max_size",
      .read =
-         [](const Cursor& in, Draft& to) {
+         [](const Cursor& in, ProviderDraft& to) {
            read_size_into(in, to.provider.rules.max_size, {256, 64 * 1024});
          }},
     {.name = "on_invalid",
      .read =
-         [](const Cursor& in, Draft& to) {
+         [](const Cursor& in, ProviderDraft& to) {
            read_choice(in, to.provider.rejects_invalid, {{"reject", true}, {"absent", false}});
          }},
 };
 
 /// A secret and a public key must not verify the same algorithm: a token signed with the text of
 /// the public key would pass.
-void check_algorithms(const Cursor& in, const Draft& draft) {
+void check_algorithms(const Cursor& in, const ProviderDraft& draft) {
   const bool has_secret = in.has("secret");
   const Cursor list = in.at_key("algorithms");
   const std::size_t secret_size = draft.provider.keys_from.secret.reveal().size();
@@ -155,7 +155,7 @@ void check_algorithms(const Cursor& in, const Draft& draft) {
   }
 }
 
-void check_provider(const Cursor& in, const Draft& draft) {
+void check_provider(const Cursor& in, const ProviderDraft& draft) {
   if (in.node().kind != Node::Kind::map) return;
   if (draft.places > 1) in.error("expected one of header, query and cookie");
   const bool has_secret = in.has("secret");
@@ -171,7 +171,7 @@ void check_provider(const Cursor& in, const Draft& draft) {
 void read_jwt_providers(const Cursor& in, Config& to) {
   for_each_named(in, "a map of providers by name", identity::provider_limit,
                  [&](const std::string& name, const Cursor& entry) {
-                   Draft draft{.config = to, .provider = {}};
+                   ProviderDraft draft{.config = to, .provider = {}};
                    draft.provider.name = name;
                    draft.provider.place = identity::FromHeader{.name = "authorization"};
                    read_table(entry, provider_keys, draft);
