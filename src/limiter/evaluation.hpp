@@ -14,9 +14,15 @@
 
 namespace weir::limiter {
 
+/// A policy that applies to the request, with its terms in force.
+struct AppliedPolicy {
+  const Policy* policy = nullptr;
+  const Terms* terms = nullptr;
+};
+
 struct Evaluation {
   std::vector<store::Claim> claims;
-  std::vector<const Policy*> policies;     ///< policies[i] belongs to claims[i]
+  std::vector<AppliedPolicy> policies;     ///< policies[i] belongs to claims[i]
   std::vector<rules::Decision> decisions;  ///< at least as many; the store writes them
   /// The request is refused for its token unless a limit denies it: limits that need no token are
   /// charged, so that they bound failed verifications. Index: that of the route.

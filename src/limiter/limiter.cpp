@@ -154,8 +154,9 @@ bool Limiter::add_claim(const Limit& limit, const Hash128& identity, const Route
     }
     texts = attributes.texts;
   }
-  evaluation.claims.push_back({.policy = &policy.rule,
-                               .local_rule = &policy.local_rule,
+  const Terms& terms = policy;
+  evaluation.claims.push_back({.policy = &terms.rule,
+                               .local_rule = &terms.local_rule,
                                .identity = identity,
                                .policy_id = policies_[limit.policy].id,
                                .policy_revision = policies_[limit.policy].revision,
@@ -163,7 +164,7 @@ bool Limiter::add_claim(const Limit& limit, const Hash128& identity, const Route
                                .on_failure = policy.on_failure,
                                .demand = {.cost = limit.cost, .overdraft = limit.overdraft},
                                .attributes = texts});
-  evaluation.policies.push_back(&policy);
+  evaluation.policies.push_back({.policy = &policy, .terms = &terms});
   return true;
 }
 
@@ -201,7 +202,8 @@ const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& re
   for (std::size_t i = 0; i < evaluation.claims.size(); ++i) {
     if (!store::contains(result.decided, i)) continue;
     const store::Claim& claim = evaluation.claims[i];
-    evaluation.limits.push_back({.policy = evaluation.policies[i],
+    evaluation.limits.push_back({.policy = evaluation.policies[i].policy,
+                                 .terms = evaluation.policies[i].terms,
                                  .decision = evaluation.decisions[i],
                                  .cost = claim.demand.cost,
                                  .identity = claim.identity});
@@ -216,7 +218,7 @@ const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& re
 void Limiter::fail(Evaluation& evaluation, const store::Result& result) {
   Verdict& verdict = evaluation.verdict;
   verdict = {.outcome = Outcome::failed, .decider = result.decider};
-  for (const Policy* const policy : evaluation.policies) {
+  for (const auto& [policy, terms] : evaluation.policies) {
     if (policy->on_failure != OnFailure::deny || policy->shadow) continue;
     counters_of(*policy).error.add();
     if (verdict.deciding == nullptr) verdict.deciding = policy;

@@ -31,9 +31,17 @@ struct Attribute {
 /// The largest number of attributes of a policy; the loader refuses more.
 inline constexpr std::size_t attribute_limit = 8;
 
-struct Policy {
-  std::string name;
+/// The numbers that decide about a request: those of the policy, or of what replaces them.
+struct Terms {
   rules::Policy rule;
+  rules::Policy local_rule;  ///< this instance's share, while it decides locally
+  std::string policy_item;   ///< ready for RateLimit-Policy
+  friend bool operator==(const Terms&, const Terms&) = default;
+};
+
+/// Its terms are those of the policy itself.
+struct Policy : Terms {
+  std::string name;
   std::int64_t cost = 1;
   bool shadow = false;
   bool visible = true;  ///< shown to clients: headers is not false, and mode is not shadow
@@ -41,9 +49,8 @@ struct Policy {
   std::optional<std::string> body;    ///< replaces the problem body
   std::vector<Attribute> attributes;  ///< attributed_window
   OnFailure on_failure = OnFailure::local;
-  rules::Policy local_rule;  ///< this instance's share, while it decides locally
-  std::string policy_item;   ///< ready for RateLimit-Policy
-  std::string name_item;     ///< ready for RateLimit
+  std::string name_item;         ///< ready for RateLimit
+  rules::Definition definition;  ///< as configured
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 

@@ -39,6 +39,7 @@ using store::decider_count;
 /// One limit that applied to the request.
 struct LimitVerdict {
   const Policy* policy = nullptr;
+  const Terms* terms = nullptr;  ///< in force for the request
   rules::Decision decision{};
   std::int64_t cost = 0;
   Hash128 identity;

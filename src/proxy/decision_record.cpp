@@ -39,7 +39,7 @@ void DecisionRecord::take(const limiter::Verdict& verdict,
     }
     if (!limit.policy->visible) continue;
     if (!decision.allowed && !limit.policy->shadow) violated.push_back(limit.policy->name);
-    reports.push_back({.policy_item = limit.policy->policy_item,
+    reports.push_back({.policy_item = limit.terms->policy_item,
                        .name_item = limit.policy->name_item,
                        .limit = decision.limit,
                        .remaining = decision.remaining,

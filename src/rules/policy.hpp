@@ -49,6 +49,7 @@ struct Definition {
   std::optional<std::int64_t> queue{};
   /// leaky_bucket: the longest wait; default: the time that the full queue takes.
   std::optional<Duration> max_delay{};
+  friend bool operator==(const Definition&, const Definition&) = default;
 };
 
 /// A checked definition with the values that the rules need. Immutable, shared by all threads.

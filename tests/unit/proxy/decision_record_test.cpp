@@ -21,6 +21,7 @@ limiter::Policy policy(const std::string& name) {
 LimitVerdict verdict(const limiter::Policy& policy, bool allowed, std::int64_t remaining) {
   LimitVerdict limit;
   limit.policy = &policy;
+  limit.terms = &policy;
   limit.cost = 2;
   limit.identity = {.low = static_cast<std::uint64_t>(remaining), .high = 1};
   limit.decision.allowed = allowed;
