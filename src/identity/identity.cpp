@@ -1,5 +1,6 @@
 #include "identity/identity.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -101,6 +102,82 @@ class Serialisation {
   boost::container::small_vector<char, 256> bytes_;
 };
 
+void append_client(const IpAddress& client, const ClientAddressSettings& settings,
+                   Serialisation& out) {
+  const IpAddress network = client.masked(settings.ipv4_prefix, settings.ipv6_prefix);
+  out.tag(Tag::client_address);
+  out.part({reinterpret_cast<const char*>(network.bytes().data()), network.bytes().size()});
+}
+
+void append_path(std::string_view path, bool ignores_case, bool ignores_trailing_slash,
+                 Serialisation& out) {
+  out.tag(Tag::path);
+  if (ignores_trailing_slash && path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+  ignores_case ? out.part_in_lower_case(path) : out.part(path);
+}
+
+bool carries_credentials(std::string_view field_name) {
+  return http::iequals(field_name, "authorization") ||
+         http::iequals(field_name, "proxy-authorization");
+}
+
+/// Appends a value that is written as text; returns false if no request can have it.
+class ValueWriter {
+ public:
+  ValueWriter(std::string_view value, const ValueSettings& settings, Serialisation& out)
+      : value_(value), settings_(settings), out_(out) {}
+
+  bool operator()(const FromClientAddress&) {
+    const auto address = IpAddress::parse(value_);
+    if (address) append_client(*address, settings_.client, out_);
+    return address.has_value();
+  }
+  bool operator()(const FromHeader& from) {
+    const std::string_view value = without_blanks(value_);
+    if (value.empty()) return false;
+    if (carries_credentials(from.name) && judge_credentials(value) != Credentials::clear)
+      return false;
+    out_.tag(Tag::header);
+    out_.part_in_lower_case(from.name);
+    carries_credentials(from.name) ? out_.part_credentials(value) : out_.part(value);
+    return true;
+  }
+  bool operator()(const FromQuery& from) { return parameter(Tag::query, from.name); }
+  bool operator()(const FromCookie& from) { return parameter(Tag::cookie, from.name); }
+  bool operator()(const FromClaim& from) {
+    if (value_.empty()) return false;
+    return out_.part_claim(from.provider, from.claim,
+                           {.kind = jwt::ClaimKind::text, .text = std::string(value_)});
+  }
+  bool operator()(const FromPath& from) {
+    if (value_.empty()) return false;
+    if (from.parameter.empty()) {
+      append_path(value_, settings_.path_ignores_case, settings_.path_ignores_trailing_slash, out_);
+      return true;
+    }
+    out_.tag(Tag::path_parameter);
+    out_.part(from.parameter);
+    out_.part(value_);
+    return true;
+  }
+  bool operator()(const AnyOf&) { return false; }
+  bool operator()(const AllOf&) { return false; }
+
+ private:
+  bool parameter(Tag tag, std::string_view name) {
+    const std::string_view value = without_unicode_blanks(value_);
+    if (value.empty()) return false;
+    out_.tag(tag);
+    out_.part(name);
+    out_.part(value);
+    return true;
+  }
+
+  std::string_view value_;
+  const ValueSettings& settings_;
+  Serialisation& out_;
+};
+
 /// Appends the value that a source has in the request; returns false if it is absent or ambiguous.
 class Reader {
  public:
@@ -113,10 +190,7 @@ class Reader {
   const std::optional<TokenFault>& token_fault() const { return token_fault_; }
 
   bool operator()(const FromClientAddress&) {
-    const auto& settings = evidence_.client_settings;
-    const IpAddress network = evidence_.client.masked(settings.ipv4_prefix, settings.ipv6_prefix);
-    out_.tag(Tag::client_address);
-    out_.part({reinterpret_cast<const char*>(network.bytes().data()), network.bytes().size()});
+    append_client(evidence_.client, evidence_.client_settings, out_);
     return true;
   }
 
@@ -188,8 +262,8 @@ class Reader {
 
   bool operator()(const FromPath& from) {
     if (from.parameter.empty()) {
-      out_.tag(Tag::path);
-      path();
+      append_path(evidence_.path, evidence_.path_ignores_case,
+                  evidence_.path_ignores_trailing_slash, out_);
       return true;
     }
     for (const PathParameter& parameter : evidence_.path_parameters) {
@@ -246,13 +320,6 @@ class Reader {
     return false;
   }
 
-  void path() {
-    std::string_view text = evidence_.path;
-    if (evidence_.path_ignores_trailing_slash && text.size() > 1 && text.back() == '/')
-      text.remove_suffix(1);
-    evidence_.path_ignores_case ? out_.part_in_lower_case(text) : out_.part(text);
-  }
-
   std::string_view noted(const CountedValue& value) {
     return value.ambiguity ? note(*value.ambiguity) : value.text;
   }
@@ -301,6 +368,23 @@ Resolution resolve(const Source& source, const Evidence& evidence, SipKey key,
   if (reader.token_fault()) return {.state = State::invalid, .token_fault = *reader.token_fault()};
   if (!found) return {};
   return {.state = State::found, .key = *found};
+}
+
+bool has_one_value(const Source& source) {
+  if (const auto* const any = std::get_if<AnyOf>(&source.from))
+    return std::ranges::all_of(any->sources, has_one_value);
+  return !std::holds_alternative<AllOf>(source.from);
+}
+
+std::vector<Hash128> keys_of(const Source& source, std::string_view value,
+                             const ValueSettings& settings, SipKey key) {
+  std::vector<Hash128> keys;
+  each_part(source, [&](const Source& part) {
+    Serialisation serialised;
+    if (std::visit(ValueWriter(value, settings, serialised), part.from))
+      keys.push_back(siphash128(key, serialised.view()));
+  });
+  return keys;
 }
 
 }  // namespace weir::identity

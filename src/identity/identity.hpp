@@ -118,6 +118,7 @@ struct Evidence {
   /// Spellings of the whole path that are one path.
   bool path_ignores_case = false;
   bool path_ignores_trailing_slash = false;
+  bool peer_is_trusted = false;  ///< the connection comes from a trusted proxy
 };
 
 /// Why services may read different identities from the request.
@@ -172,6 +173,23 @@ Resolution resolve(const Source& source, const Evidence& evidence, SipKey key,
 /// object.
 std::optional<Hash128> key_of_claim(std::string_view provider, std::string_view path,
                                     const jwt::Claim& claim, SipKey key);
+
+/// The settings that the key of a value depends on.
+struct ValueSettings {
+  const ClientAddressSettings& client;
+  bool path_ignores_case = false;
+  bool path_ignores_trailing_slash = false;
+};
+
+/// True if the source takes one value from a request, so that it can be written as a text: not for
+/// AllOf, nor for AnyOf with one in it.
+bool has_one_value(const Source& source);
+
+/// Returns the keys that resolve() finds in requests with this value: one for each source of AnyOf
+/// that can have it, else one. `value` is as services see it: decoded, without blanks at its ends,
+/// credentials with or without their scheme; of a claim, a text. Requires has_one_value().
+std::vector<Hash128> keys_of(const Source& source, std::string_view value,
+                             const ValueSettings& settings, SipKey key);
 
 /// Describes the ambiguity for the client: the kind and the configured name, never a value.
 std::string describe(const Ambiguity& ambiguity);
