@@ -1,0 +1,36 @@
+// A value that one thread replaces as a whole while others read it. Copies share the value.
+//
+// Any thread may read at any time, as long as the value that replace() returns is kept until every
+// read in progress has ended; one thread at a time may replace. A read costs one atomic load.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+namespace weir {
+
+template <class Value>
+class Replaceable {
+ public:
+  explicit Replaceable(Value value) : shared_(std::make_shared<Shared>()) {
+    replace(std::move(value));
+  }
+
+  const Value& current() const { return *shared_->read.load(std::memory_order_acquire); }
+  /// Replaces the value for all copies and returns the previous one.
+  std::shared_ptr<const Value> replace(Value value) {
+    auto next = std::make_shared<const Value>(std::move(value));
+    shared_->read.store(next.get(), std::memory_order_release);
+    return std::exchange(shared_->owned, std::move(next));
+  }
+
+ private:
+  struct Shared {
+    std::shared_ptr<const Value> owned;
+    std::atomic<const Value*> read{};
+  };
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace weir

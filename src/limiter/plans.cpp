@@ -1,0 +1,57 @@
+#include "limiter/plans.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "identity/blanks.hpp"
+
+namespace weir::limiter {
+
+std::string describe(const PlanSource& source) {
+  if (const auto* const header = std::get_if<PlanFromHeader>(&source.from))
+    return "header " + header->name;
+  return "file " + std::get<PlanFromFile>(source.from).shown;
+}
+
+void Plans::index_names() {
+  by_name_.resize(names.size());
+  std::iota(by_name_.begin(), by_name_.end(), std::uint16_t{0});
+  std::ranges::sort(by_name_, {}, [this](std::uint16_t plan) { return names[plan]; });
+}
+
+std::optional<std::size_t> Plans::find(std::string_view name) const {
+  const auto name_of = [this](std::uint16_t plan) -> std::string_view { return names[plan]; };
+  const auto found = std::ranges::lower_bound(by_name_, name, {}, name_of);
+  if (found == by_name_.end() || names[*found] != name) return std::nullopt;
+  return *found;
+}
+
+std::optional<PlanReading> read_header(const Plans& plans, const PlanFromHeader& from,
+                                       const identity::Evidence& evidence) {
+  if (!evidence.peer_is_trusted) return std::nullopt;
+  const http::FieldView* const field = evidence.request.find(from.name);
+  const std::string_view name = field == nullptr ? "" : identity::without_blanks(field->value);
+  if (name.empty()) return std::nullopt;
+  const auto plan = plans.find(name);
+  if (!plan) return PlanReading{.is_unknown = true, .unknown_name = name};
+  return PlanReading{.state = PlanReading::State::found, .plan = *plan};
+}
+
+std::optional<PlanReading> read_file(const PlanFromFile& from,
+                                     const identity::Resolution& identity) {
+  using State = identity::Resolution::State;
+  if (identity.state == State::ambiguous)
+    return PlanReading{.state = PlanReading::State::ambiguous, .ambiguity = identity.ambiguity};
+  if (identity.state != State::found) return std::nullopt;
+  const auto plan = from.table.current().find(identity.key);
+  if (!plan) return std::nullopt;
+  if (*plan == PlanTable::unknown) return PlanReading{.is_unknown = true};
+  return PlanReading{.state = PlanReading::State::found, .plan = *plan};
+}
+
+PlanReading default_reading(const Plans& plans) {
+  if (!plans.default_plan) return {};
+  return {.state = PlanReading::State::found, .plan = *plans.default_plan};
+}
+
+}  // namespace weir::limiter
