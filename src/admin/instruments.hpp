@@ -49,6 +49,8 @@ struct Instruments {
   const ReloadCounters* reloads = nullptr;
   const FileReloadCounters* list_files = nullptr;  ///< of address lists
   std::vector<KeySource> keys{};                   ///< of JWT providers with a URL
+  const FileReloadCounters* plan_files = nullptr;
+  const limiter::UnknownPlans* unknown_plans = nullptr;
 };
 
 }  // namespace weir::admin

@@ -283,11 +283,33 @@ void write_address_lists(Exposition& out, const Instruments& in) {
   out.family("weir_address_list_prefixes", "gauge", "Prefixes in use, by address list.");
   for (const AddressList& list : lists)
     out.sample({{"list", list.name()}}, std::uint64_t{list.size()});
-  if (in.list_files == nullptr) return;
+}
+
+void write_plans(Exposition& out, const Instruments& in) {
+  const limiter::Plans& plans = in.config->plans;
+  if (plans.names.empty()) return;
+  out.family("weir_plan_file_identities", "gauge", "Identities in use, by file of plans.");
+  for (const limiter::PlanSource& source : plans.sources) {
+    if (const auto* const file = std::get_if<limiter::PlanFromFile>(&source.from))
+      out.sample({{"file", file->shown}}, std::uint64_t{file->table.current().size()});
+  }
+  out.family("weir_unknown_plans_total", "counter",
+             "Requests whose source of the plan names one that is not configured.");
+  out.sample({}, in.unknown_plans == nullptr ? std::uint64_t{0} : in.unknown_plans->count());
+}
+
+void write_file_reloads(Exposition& out, const Instruments& in) {
+  const bool has_lists = in.list_files != nullptr && !in.config->address_lists.empty();
+  const bool has_plans = in.plan_files != nullptr && !in.config->plans.names.empty();
+  if (!has_lists && !has_plans) return;
   out.family("weir_file_reloads_total", "counter",
              "Files read again because they have changed, by kind and result.");
-  out.sample({{"kind", "address_list"}, {"result", "ok"}}, in.list_files->ok.value());
-  out.sample({{"kind", "address_list"}, {"result", "failed"}}, in.list_files->failed.value());
+  const auto add = [&out](const char* kind, const FileReloadCounters& counters) {
+    out.sample({{"kind", kind}, {"result", "ok"}}, counters.ok.value());
+    out.sample({{"kind", kind}, {"result", "failed"}}, counters.failed.value());
+  };
+  if (has_lists) add("address_list", *in.list_files);
+  if (has_plans) add("plan_file", *in.plan_files);
 }
 
 void write_keys(Exposition& out, const Instruments& in) {
@@ -345,6 +367,8 @@ std::string render_metrics(const Instruments& instruments, const ProcessStats& p
   write_configuration(out, instruments);
   write_address_lists(out, instruments);
   write_keys(out, instruments);
+  write_plans(out, instruments);
+  write_file_reloads(out, instruments);
   write_process(out, instruments, process);
   return out.text();
 }

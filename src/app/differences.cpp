@@ -52,15 +52,20 @@ class NamedRoute {
       if (limit.otherwise) names_.push_back(config.identities[*limit.otherwise].name);
       limit.policy = limit.identity = 0;
       if (limit.otherwise) limit.otherwise = 0;
-      name_identity(config, limit.when);
-      name_identity(config, limit.unless);
+      name_parts(config, limit.when);
+      name_parts(config, limit.unless);
     }
   }
   friend bool operator==(const NamedRoute&, const NamedRoute&) = default;
 
  private:
-  void name_identity(const config::Config& config, std::optional<limiter::Condition>& condition) {
-    if (!condition || !condition->identity) return;
+  void name_parts(const config::Config& config, std::optional<limiter::Condition>& condition) {
+    if (!condition) return;
+    for (std::size_t& plan : condition->plans) {
+      names_.push_back(config.plans.names[plan]);
+      plan = 0;
+    }
+    if (!condition->identity) return;
     names_.push_back(config.identities[*condition->identity].name);
     condition->identity = 0;
   }
@@ -93,6 +98,64 @@ void compare_lists(Keys& keys, const std::vector<AddressList>& before,
   for (const AddressList& list : before) {
     if (find(after, list) == after.end()) keys.push_back("address_lists." + list.name());
   }
+}
+
+/// A plan with the numbers that it gives to policies.
+struct NamedPlan {
+  std::string name;
+  std::vector<std::pair<std::string, limiter::PlannedTerms>> planned{};  ///< by policy
+};
+
+std::vector<NamedPlan> plans_of(const config::Config& config) {
+  std::vector<NamedPlan> plans;
+  for (const std::string& name : config.plans.names)
+    plans.push_back({.name = name});
+  for (const limiter::Policy& policy : config.policies) {
+    for (const limiter::PlannedTerms& one : policy.planned) {
+      limiter::PlannedTerms planned = one;
+      planned.plan = 0;
+      plans[one.plan].planned.emplace_back(policy.name, std::move(planned));
+    }
+  }
+  for (NamedPlan& plan : plans)
+    std::ranges::sort(plan.planned, {}, [](const auto& one) { return one.first; });
+  return plans;
+}
+
+/// The text of a source, and the table of a file.
+struct NamedSource {
+  std::string text;
+  limiter::PlanTable table{};
+  friend bool operator==(const NamedSource&, const NamedSource&) = default;
+};
+
+std::vector<NamedSource> sources_of(const config::Config& config) {
+  std::vector<NamedSource> sources;
+  for (const limiter::PlanSource& source : config.plans.sources) {
+    NamedSource& named = sources.emplace_back(NamedSource{.text = limiter::describe(source)});
+    const auto* const file = std::get_if<limiter::PlanFromFile>(&source.from);
+    if (file == nullptr) continue;
+    named.text += " of " + config.identities[file->identity].name;
+    named.table = file->table.current();
+  }
+  return sources;
+}
+
+void compare_plans(Keys& keys, const config::Config& before, const config::Config& after) {
+  compare_named(keys, "plans", plans_of(before), plans_of(after),
+                [](const NamedPlan& a, const NamedPlan& b) { return a.planned == b.planned; });
+  compare(keys, "plan_from", sources_of(before), sources_of(after));
+  const auto default_of = [](const limiter::Plans& plans) {
+    return plans.default_plan ? plans.names[*plans.default_plan] : std::string();
+  };
+  compare(keys, "default_plan", default_of(before.plans), default_of(after.plans));
+}
+
+/// Without the numbers of plans, which compare_plans() compares.
+bool is_same_policy(limiter::Policy a, limiter::Policy b) {
+  a.planned.clear();
+  b.planned.clear();
+  return a == b;
 }
 
 Keys names_of(const std::vector<proxy::Route>& routes) {
@@ -154,7 +217,8 @@ std::vector<std::string> differences(const config::Config& before, const config:
       [&](const auto& a, const auto& b) { return is_same_provider(before, a, after, b); });
   compare_named(keys, "identities", before.identities, after.identities, same);
   compare_lists(keys, before.address_lists, after.address_lists);
-  compare_named(keys, "policies", before.policies, after.policies, same);
+  compare_named(keys, "policies", before.policies, after.policies, is_same_policy);
+  compare_plans(keys, before, after);
   compare_routes(keys, before, after);
   return keys;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "config/address_file.hpp"
+#include "config/plan_file.hpp"
 
 namespace weir::app {
 namespace {
@@ -14,47 +15,73 @@ constexpr config::Patience patience = std::chrono::seconds(1);
 
 }  // namespace
 
-void ListFiles::watch(const std::vector<config::ListFile>& files) {
+void ListFiles::watch(std::shared_ptr<const config::Config> config) {
   files_.clear();
-  for (const config::ListFile& file : files)
-    files_.push_back({.file = file, .change = FileChange(file.stamp)});
+  config_ = std::move(config);
+  unknown_plans_.forget();
+  for (const config::ListFile& file : config_->list_files)
+    add(file);
+  for (const config::PlanFile& file : config_->plan_files)
+    add(file);
   timer_.cancel();
-  if (!files_.empty()) check();
+  if (!files_.empty() || !config_->plans.names.empty()) check();
+}
+
+void ListFiles::add(const config::ListFile& file) {
+  files_.push_back(
+      {.name = "address list " + file.list.name(),
+       .path = file.path,
+       .change = FileChange(file.stamp),
+       .counters = counters_,
+       .read = [file] { return read_list(file); },
+       .content = [list = file.list] { return std::to_string(list.size()) + " prefixes"; }});
+}
+
+void ListFiles::add(const config::PlanFile& file) {
+  files_.push_back({.name = "plan file " + file.shown,
+                    .path = file.path,
+                    .change = FileChange(file.stamp),
+                    .counters = plan_counters_,
+                    .read = [this, file] { return read_plans(*config_, file); },
+                    .content =
+                        [table = file.table] {
+                          return std::to_string(table.current().size()) + " identities";
+                        }});
 }
 
 void ListFiles::stop() {
+  config_.reset();
   files_.clear();
   timer_.cancel();
 }
 
 void ListFiles::check() {
   for (Watched& watched : files_) {
-    if (!watched.change.note(config::stamp_of(watched.file.path))) continue;
+    if (!watched.change.note(config::stamp_of(watched.path))) continue;
     try {
-      read(watched);
+      check(watched);
     } catch (const std::exception& thrown) {  // no memory; the next check tries again
-      spdlog::error("address list {}: {}", watched.file.list.name(), thrown.what());
-      counters_.failed.add();
+      spdlog::error("{}: {}", watched.name, thrown.what());
+      watched.counters.failed.add();
     }
   }
+  report_unknown_plans();
   timer_.expires_after(check_interval);
   timer_.async_wait([this](const boost::system::error_code& ec) {
-    if (!ec && !files_.empty()) check();
+    if (!ec && config_) check();
   });
 }
 
-void ListFiles::read(Watched& watched) {
-  AddressList& list = watched.file.list;
-  config::AddressFile found =
-      config::read_address_file(watched.file.path, watched.file.shown, patience);
-  if (found.is_empty && list.size() > 0)
-    found.problems = {"the file is empty; write a comment into the file of an empty list"};
+void ListFiles::check(Watched& watched) {
+  Reading found = watched.read();
   if (found.problems.empty()) {
-    replaced_(list.replace(std::move(found.prefixes)));
-    spdlog::info("address list {}: file read again, {} prefixes", list.name(), list.size());
-    counters_.ok.add();
+    replaced_(std::move(found.replaced));
+    spdlog::info("{}: file read again, {}", watched.name, watched.content());
+    for (const std::string& warning : found.warnings)
+      spdlog::warn("{}: {}", watched.name, warning);
+    watched.counters.ok.add();
   } else if (found.problems != watched.reported) {
-    report(list, found.problems);
+    report(watched, found.problems);
   }
   if (!found.is_unreadable) {
     watched.change.note_read();
@@ -63,11 +90,47 @@ void ListFiles::read(Watched& watched) {
   watched.reported = std::move(found.problems);
 }
 
-void ListFiles::report(const AddressList& list, const std::vector<std::string>& problems) {
+ListFiles::Reading ListFiles::read_list(const config::ListFile& file) {
+  AddressList list = file.list;
+  config::AddressFile found = config::read_address_file(file.path, file.shown, patience);
+  if (found.is_empty && list.size() > 0)
+    found.problems = {"the file is empty; write a comment into the file of an empty list"};
+  Reading reading{.problems = std::move(found.problems), .is_unreadable = found.is_unreadable};
+  if (reading.problems.empty()) reading.replaced = list.replace(std::move(found.prefixes));
+  return reading;
+}
+
+ListFiles::Reading ListFiles::read_plans(const config::Config& config,
+                                         const config::PlanFile& file) {
+  auto table = file.table;
+  config::PlanFileContent found = config::read_plan_file(
+      file.path, file.shown, config::plan_line_rules(config, file.identity), patience);
+  if (found.is_empty && table.current().size() > 0)
+    found.problems = {"the file is empty; write a comment into a file without identities"};
+  Reading reading{.problems = std::move(found.problems),
+                  .warnings = std::move(found.warnings),
+                  .is_unreadable = found.is_unreadable};
+  if (reading.problems.empty()) reading.replaced = table.replace(std::move(found.table));
+  return reading;
+}
+
+void ListFiles::report(const Watched& watched, const std::vector<std::string>& problems) {
   for (const std::string& problem : problems)
-    spdlog::error("address list {}: {}", list.name(), problem);
-  spdlog::error("address list {}: the previous {} prefixes stay in use", list.name(), list.size());
-  counters_.failed.add();
+    spdlog::error("{}: {}", watched.name, problem);
+  spdlog::error("{}: the previous {} stay in use", watched.name, watched.content());
+  watched.counters.failed.add();
+}
+
+void ListFiles::report_unknown_plans() {
+  const auto [names, is_full] = unknown_plans_.take();
+  for (const std::string& name : names) {
+    spdlog::warn(
+        "no plan is called \"{}\", which a request names; the default plan counts. Add it to "
+        "plans, or correct the proxy that sends it",
+        name);
+  }
+  if (is_full)
+    spdlog::warn("more unknown plan names are not logged; weir_unknown_plans_total counts them");
 }
 
 }  // namespace weir::app

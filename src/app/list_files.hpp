@@ -1,8 +1,9 @@
-// The files of address lists, which are read again when they change.
+// The files of address lists and of plans, which are read again when they change, and the names of
+// plans that are unknown, which are logged.
 //
 // They are checked once a second, not by inotify(7), so the number of files is not limited by
 // watches. A file that cannot be read, is empty or has a wrong line is reported on the log, and its
-// list keeps its content. Not thread-safe: one loop; the workers look up addresses meanwhile.
+// content stays in use. Not thread-safe: one loop; the workers look up clients meanwhile.
 #pragma once
 
 #include <chrono>
@@ -17,8 +18,8 @@
 
 #include "admin/reload_report.hpp"
 #include "app/file_change.hpp"
-#include "base/prefix_table.hpp"
 #include "config/config.hpp"
+#include "limiter/unknown_plans.hpp"
 
 namespace weir::app {
 
@@ -27,32 +28,53 @@ class ListFiles {
   /// From one check to the next. A change counts after two at most (FileChange).
   static constexpr std::chrono::seconds check_interval{1};
 
-  using Replaced = std::shared_ptr<const PrefixTable>;
-  /// `replaced` gets the previous content of a list, which must be kept until every look-up in
+  using Replaced = std::shared_ptr<const void>;
+  /// `replaced` gets the previous content of a file, which must be kept until every look-up in
   /// progress has ended.
-  ListFiles(boost::asio::io_context& io, std::function<void(Replaced)> replaced)
-      : replaced_(std::move(replaced)), timer_(io) {}
+  ListFiles(boost::asio::io_context& io, limiter::UnknownPlans& unknown_plans,
+            std::function<void(Replaced)> replaced)
+      : replaced_(std::move(replaced)), unknown_plans_(unknown_plans), timer_(io) {}
 
-  /// Checks these files from now on, instead of others: those of the running configuration, which
-  /// has just read them.
-  void watch(const std::vector<config::ListFile>& files);
+  /// Checks the files of this configuration from now on, instead of others. It is the running one
+  /// and has just read them.
+  void watch(std::shared_ptr<const config::Config> config);
   void stop();
 
   const admin::FileReloadCounters& counters() const { return counters_; }
+  const admin::FileReloadCounters& plan_counters() const { return plan_counters_; }
 
  private:
-  struct Watched {
-    config::ListFile file;
-    FileChange change;
-    std::vector<std::string> reported{};  ///< why it could not be read at the last try
+  /// The outcome of reading a file: its content has been replaced, unless there is a problem.
+  struct Reading {
+    std::vector<std::string> problems{};
+    std::vector<std::string> warnings{};
+    bool is_unreadable = false;
+    Replaced replaced{};  ///< the previous content
   };
+  struct Watched {
+    std::string name;  ///< for the log: `address list office`
+    std::string path;
+    FileChange change;
+    admin::FileReloadCounters& counters;
+    std::function<Reading()> read;
+    std::function<std::string()> content;  ///< for the log: `12 prefixes`
+    std::vector<std::string> reported{};   ///< why it could not be read at the last try
+  };
+  static Reading read_list(const config::ListFile& file);
+  static Reading read_plans(const config::Config& config, const config::PlanFile& file);
+  void add(const config::ListFile& file);
+  void add(const config::PlanFile& file);
   void check();
-  void read(Watched& watched);
-  void report(const AddressList& list, const std::vector<std::string>& problems);
+  void check(Watched& watched);
+  static void report(const Watched& watched, const std::vector<std::string>& problems);
+  void report_unknown_plans();
 
   const std::function<void(Replaced)> replaced_;
+  limiter::UnknownPlans& unknown_plans_;
+  std::shared_ptr<const config::Config> config_;
   std::vector<Watched> files_;
   admin::FileReloadCounters counters_;
+  admin::FileReloadCounters plan_counters_;
   boost::asio::steady_timer timer_;
 };
 

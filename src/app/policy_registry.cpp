@@ -7,12 +7,14 @@ std::vector<PolicyRegistry::Entry> PolicyRegistry::use(
   std::vector<Entry> entries;
   for (const auto& policy : policies) {
     const Entry fresh{.id = static_cast<std::uint32_t>(names_.size())};
-    const auto [place, is_new] = known_.try_emplace(policy.name, Known{fresh, policy.rule});
+    const auto [place, is_new] =
+        known_.try_emplace(policy.name, Known{fresh, policy.rule, policy.planned});
     Known& known = place->second;
     if (is_new) names_.push_back(policy.name);
-    if (known.rule != policy.rule) {
+    if (known.rule != policy.rule || known.planned != policy.planned) {
+      known.entry.revision += 1 + static_cast<std::uint32_t>(known.planned.size());
       known.rule = policy.rule;
-      ++known.entry.revision;
+      known.planned = policy.planned;
     }
     entries.push_back(known.entry);
   }

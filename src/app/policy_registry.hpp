@@ -19,7 +19,8 @@ class PolicyRegistry {
  public:
   struct Entry {
     std::uint32_t id = 0;
-    /// Changes with the policy's definition, which ends what was remembered of another one.
+    /// Changes with the policy's definition or a plan's, which ends what was remembered of another
+    /// one. A number is left free for each plan that changes the policy (limiter::PolicyRecord).
     std::uint32_t revision = 0;
   };
 
@@ -32,6 +33,7 @@ class PolicyRegistry {
   struct Known {
     Entry entry;
     rules::Policy rule;
+    std::vector<limiter::PlannedTerms> planned;
   };
   std::vector<std::string> names_;
   std::unordered_map<std::string, Known> known_;

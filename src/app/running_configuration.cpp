@@ -7,6 +7,7 @@
 
 #include "app/descriptors.hpp"
 #include "app/differences.hpp"
+#include "config/plan_file.hpp"
 
 namespace weir::app {
 namespace {
@@ -25,6 +26,22 @@ void bound_connections(config::Config& config, std::size_t descriptors) {
   if (most == 0 || most > possible) most = possible;
 }
 
+/// Reads the files of plans again: their tables have been made with another identity_secret than
+/// the one in use.
+void read_plan_files(config::Config& config, Problems& problems) {
+  std::size_t file = 0;
+  for (limiter::PlanSource& source : config.plans.sources) {
+    auto* const from = std::get_if<limiter::PlanFromFile>(&source.from);
+    if (from == nullptr) continue;
+    config::PlanFile& watched = config.plan_files[file++];
+    auto content = config::read_plan_file(watched.path, watched.shown,
+                                          config::plan_line_rules(config, watched.identity));
+    for (std::string& problem : content.problems)
+      problems.push_back({.key_path = "plan_from", .message = std::move(problem)});
+    from->table = watched.table = Replaceable(std::move(content.table));
+  }
+}
+
 template <class T>
 void drop_unused_of(std::vector<std::shared_ptr<T>>& all) {
   std::erase_if(all, [](const auto& one) { return one.use_count() == 1; });
@@ -36,10 +53,11 @@ Result<RunningConfiguration::Prepared, Problems> RunningConfiguration::prepare(
     const LoadedConfig& loaded) {
   auto config = std::make_shared<config::Config>(*loaded.config);
   Prepared next{.loaded = loaded};
+  Problems problems;
   if (config_) {
     next.restart_needed = keep_fixed(*config, *config_);
+    if (config->identity_key != loaded.config->identity_key) read_plan_files(*config, problems);
   }
-  Problems problems;
   if (const auto fewest = fewest_descriptors(*config); descriptors_ < fewest) {
     problems.push_back({.key_path = {},
                         .message = "the process may have " + std::to_string(descriptors_) +

@@ -127,6 +127,7 @@ class Server {
   store::MemoryStore store_;
   admin::StoreHealth store_health_;
   ServerWatch server_watch_;
+  limiter::UnknownPlans unknown_plans_;
   std::atomic<std::size_t> open_connections_{0};
   std::atomic<std::size_t> open_refusals_{0};
   loop::DescriptorBudget budget_{0, open_connections_};
@@ -141,8 +142,9 @@ class Server {
   std::optional<FileWatch> watch_;
   asio::steady_timer shutdown_timer_{io_};
   asio::steady_timer sweep_timer_{io_};
-  ListFiles list_files_{io_, [this](auto replaced) { keep_until_unread(std::move(replaced)); }};
   KeyFetchers key_fetchers_{io_, clock_, random_seed(), write_to_log};
+  ListFiles list_files_{io_, unknown_plans_,
+                        [this](auto replaced) { keep_until_unread(std::move(replaced)); }};
   std::size_t draining_workers_ = 0;
   bool draining_ = false;
 };
@@ -166,7 +168,7 @@ Problems Server::start(const LoadedConfig& loaded) {
   open_workers(running_.commit(std::move(*prepared)));
   key_fetchers_.use(running_.key_targets());
   serve_admin(std::move(next_admin));
-  list_files_.watch(config().list_files);
+  list_files_.watch(running_.config());
   check_source();
   watch_signals();
   for (auto& worker : workers_)
@@ -190,7 +192,8 @@ void Server::open_workers(std::vector<GenerationPlan> plans) {
                                         .open_refusals = open_refusals_,
                                         .descriptors = budget_,
                                         .store_health = store_health_,
-                                        .server_watch = server_watch_};
+                                        .server_watch = server_watch_,
+                                        .unknown_plans = unknown_plans_};
   for (std::size_t i = 0; i < plans.size(); ++i)
     workers_.push_back(
         std::make_unique<Worker>(dependencies, i, std::move(plans[i]), random_seed()));
@@ -209,7 +212,9 @@ std::shared_ptr<const admin::Instruments> Server::instruments() const {
                          .config_loaded_at_s = running_.loaded_at_s(),
                          .reloads = &reload_counters_,
                          .list_files = &list_files_.counters(),
-                         .keys = key_fetchers_.health()});
+                         .keys = key_fetchers_.health(),
+                         .plan_files = &list_files_.plan_counters(),
+                         .unknown_plans = &unknown_plans_});
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     all->traffic.push_back(&workers_[i]->traffic());
     all->named.push_back(running_.counters()[i].named);
@@ -312,8 +317,8 @@ Result<std::vector<GenerationPlan>, Problems> Server::replace_configuration() {
 void Server::apply(std::vector<GenerationPlan> plans) {
   budget_.set_most(plan_descriptors(config(), descriptors_).connections);
   store_.set_max_keys(config().memory.max_keys);
-  list_files_.watch(config().list_files);
   key_fetchers_.use(running_.key_targets());  // publishes keys that are there already
+  list_files_.watch(running_.config());
   reload_->pending_workers = workers_.size();
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     workers_[i]->apply(std::move(plans[i]), [this](const std::string& problem) {

@@ -51,6 +51,7 @@ void log_unusable_claims(const identity::TokenProvider& provider) {
 Worker::Worker(const WorkerDependencies& dependencies, std::size_t index, GenerationPlan plan,
                std::uint64_t seed)
     : memory_(dependencies.store),
+      unknown_plans_(dependencies.unknown_plans),
       index_(index),
       seed_(seed),
       context_(proxy::ContextDependencies{.io = io_,
@@ -104,7 +105,7 @@ std::unique_ptr<limiter::Limiter> Worker::make_limiter(GenerationPlan& plan,
   return std::make_unique<limiter::Limiter>(
       *plan.config, is_shared ? store->chain.front() : static_cast<store::Store&>(memory_),
       is_shared ? store::Decider::redis : store::Decider::memory, std::move(plan.policies),
-      plan.counters->token_providers);
+      plan.counters->token_providers, &unknown_plans_);
 }
 
 std::shared_ptr<log::AccessLog> Worker::access_log_of(const GenerationPlan& plan) const {

@@ -37,6 +37,7 @@ struct WorkerDependencies {
   loop::DescriptorBudget& descriptors;
   admin::StoreHealth& store_health;
   ServerWatch& server_watch;
+  limiter::UnknownPlans& unknown_plans;
 };
 
 /// One listener of a worker.
@@ -120,6 +121,7 @@ class Worker {
   /// other threads stays safe.
   boost::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   store::MemoryStore& memory_;
+  limiter::UnknownPlans& unknown_plans_;
   std::size_t index_;
   std::uint64_t seed_;
   SharedStore::Counters store_counters_;

@@ -67,6 +67,7 @@ int check_file(const CheckOptions& options) {
   if (options.verbose) {
     print_store(std::cout, **loaded);
     print_address_lists(std::cout, **loaded);
+    print_plans(std::cout, **loaded);
     print_routes(std::cout, **loaded);
   }
   return succeeded;

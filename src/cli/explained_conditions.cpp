@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "cli/route_summary.hpp"
 #include "config/key_path.hpp"
 
 namespace weir::cli {
@@ -12,10 +13,23 @@ using limiter::ConditionPart;
 
 ConditionPart first_unmet(const config::Config& config, const Condition& condition,
                           const identity::Evidence& evidence, identity::TokenReadings& tokens) {
-  return limiter::first_unmet(condition, evidence, [&](std::size_t index) {
-    return identity::resolve(config.identities[index].source, evidence, config.identity_key,
-                             tokens);
-  });
+  return limiter::first_unmet(
+      condition, evidence,
+      [&](std::size_t index) {
+        return identity::resolve(config.identities[index].source, evidence, config.identity_key,
+                                 tokens);
+      },
+      [&] { return read_plan(config, evidence, tokens); });
+}
+
+bool is_decided(ConditionPart unmet) {
+  return unmet != ConditionPart::ambiguous && unmet != ConditionPart::invalid &&
+         unmet != ConditionPart::ambiguous_plan && unmet != ConditionPart::invalid_plan;
+}
+
+std::string plan_text(const config::Config& config, const limiter::PlanReading& reading) {
+  const auto plan = reading.found();
+  return plan ? "plan " + config.plans.names[*plan] : "no plan";
 }
 
 void add(std::string& text, const std::string& part) {
@@ -24,16 +38,18 @@ void add(std::string& text, const std::string& part) {
 
 /// Everything that the condition names holds.
 std::string text_of_met(const config::Config& config, const Condition& condition,
+                        const limiter::PlanReading& plan,
                         const std::optional<ExplainedAddress>& address) {
   std::string text;
   if (address) add(text, "client address is in " + address->list + " (" + address->prefix + ")");
   if (!condition.methods.empty()) add(text, "method is listed");
   if (condition.identity) add(text, config.identities[*condition.identity].name + " is present");
+  if (!condition.plans.empty()) add(text, plan_text(config, plan) + " is listed");
   return text;
 }
 
 std::string text_of_unmet(const config::Config& config, const Condition& condition,
-                          ConditionPart unmet) {
+                          const limiter::PlanReading& plan, ConditionPart unmet) {
   switch (unmet) {
     case ConditionPart::address:
       return "client address is not in " + condition.address->name();
@@ -45,6 +61,12 @@ std::string text_of_unmet(const config::Config& config, const Condition& conditi
       return config.identities[*condition.identity].name + " is ambiguous";
     case ConditionPart::invalid:
       return config.identities[*condition.identity].name + " needs a valid token";
+    case ConditionPart::plan:
+      return plan_text(config, plan) + (plan.found() ? " is not listed" : " is in force");
+    case ConditionPart::ambiguous_plan:
+      return "the plan is ambiguous";
+    case ConditionPart::invalid_plan:
+      return "the plan needs a valid token";
     case ConditionPart::none:
       break;
   }
@@ -52,6 +74,32 @@ std::string text_of_unmet(const config::Config& config, const Condition& conditi
 }
 
 }  // namespace
+
+limiter::PlanReading read_plan(const config::Config& config, const identity::Evidence& evidence,
+                               identity::TokenReadings& tokens) {
+  return limiter::read_plan(config.plans, evidence, tokens, [&](std::size_t index) {
+    return identity::resolve(config.identities[index].source, evidence, config.identity_key,
+                             tokens);
+  });
+}
+
+ExplainedPlan explain_plan(const config::Config& config, const limiter::PlanReading& reading) {
+  ExplainedPlan plan;
+  if (const auto found = reading.found()) plan.name = config.plans.names[*found];
+  if (reading.source) {
+    plan.from = shown_source(config, *reading.source);
+  }
+  if (reading.state == limiter::PlanReading::State::ambiguous) {
+    plan.from += ": ambiguous";
+  } else if (reading.token_fault) {
+    plan.from += ": the token is invalid or cannot be verified";
+  } else if (!reading.source || reading.is_unknown) {
+    const std::string why = reading.is_unknown ? plan.from + " names an unknown plan"
+                                               : std::string("no source names a plan");
+    plan.from = (config.plans.default_plan ? "default_plan: " : "") + why;
+  }
+  return plan;
+}
 
 ExplainedAddress explain_address(const config::Config& config, const AddressList& list,
                                  const IpAddress& client) {
@@ -77,11 +125,11 @@ ExplainedConditions explain_conditions(const config::Config& config, const limit
                            .because = {}};
     if ((*condition)->address && unmet != ConditionPart::address)
       one.address = explain_address(config, *(*condition)->address, evidence.client);
-    one.because = one.holds ? text_of_met(config, **condition, one.address)
-                            : text_of_unmet(config, **condition, unmet);
+    const limiter::PlanReading plan = read_plan(config, evidence, tokens);
+    one.because = one.holds ? text_of_met(config, **condition, plan, one.address)
+                            : text_of_unmet(config, **condition, plan, unmet);
     const std::string text = std::string(one.name) + ": " + one.because;
-    const bool is_decided = unmet != ConditionPart::ambiguous && unmet != ConditionPart::invalid;
-    all.are_met = is_decided && one.holds == must_hold;
+    all.are_met = is_decided(unmet) && one.holds == must_hold;
     all.conditions.push_back(std::move(one));
     if (!all.are_met) {
       all.because = text;

@@ -26,6 +26,11 @@ ExplainedConditions explain_conditions(const config::Config& config, const limit
                                        const identity::Evidence& evidence,
                                        identity::TokenReadings& tokens);
 
+/// Reads the plan of the request as the limiter does.
+limiter::PlanReading read_plan(const config::Config& config, const identity::Evidence& evidence,
+                               identity::TokenReadings& tokens);
+ExplainedPlan explain_plan(const config::Config& config, const limiter::PlanReading& reading);
+
 /// `list` contains `client`. The prefix is not shown if one of the list comes from a variable.
 ExplainedAddress explain_address(const config::Config& config, const AddressList& list,
                                  const IpAddress& client);

@@ -172,12 +172,17 @@ class Explainer {
   void list_limits(const limiter::Verdict& verdict) {
     std::size_t decided = 0;
     const auto evidence = routes_.evidence();
+    if (!evidence.empty() && !config_.plans.names.empty()) {
+      explanation_.plan = explain_plan(
+          config_, read_plan(config_, evidence[chosen_route(verdict)].evidence, tokens_));
+    }
     for (std::size_t i = 0; i < evidence.size(); ++i) {
       const proxy::Route& route = config_.routes[routes_.routed().candidates[i].route];
       for (std::size_t j = 0; j < route.limits.size(); ++j) {
         ExplainedLimit& to = explanation_.limits.emplace_back(limit_of(route, j));
+        take_plan(evidence[i].evidence, to);
         look_up(route.limits[j], evidence[i].evidence, to);
-        if (meets_conditions(route.limits[j], evidence[i].evidence, to))
+        if (meets_conditions(route.limits[j], evidence[i].evidence, to) && !to.is_unlimited)
           find_decision(verdict, decided, to);
       }
     }
@@ -203,6 +208,7 @@ class Explainer {
     ExplainedLimit to;
     to.route = &route;
     to.policy = &policy;
+    to.terms = &policy;
     to.cost = limit.cost;
     to.rates = rate_texts(config_.written, path, policy.rule);
     const auto number = static_cast<std::size_t>(&route - config_.routes.data());
@@ -211,6 +217,27 @@ class Explainer {
     to.hides_numbers = config_.written.hides_numbers_of(path);
     to.hides_cost = config_.written.has(cost);
     return to;
+  }
+
+  static std::size_t chosen_route(const limiter::Verdict& verdict) {
+    return verdict.route.value_or(0);
+  }
+
+  /// Shows the numbers that the plan of the request sets, if it sets some.
+  void take_plan(const identity::Evidence& evidence, ExplainedLimit& to) {
+    if (to.policy->planned.empty()) return;
+    const auto plan = read_plan(config_, evidence, tokens_).found();
+    const auto* const planned = plan ? to.policy->under(*plan) : nullptr;
+    if (planned == nullptr) return;
+    const std::string path =
+        config::key_path(config::key_path("plans", config_.plans.names[*plan]), to.policy->name);
+    to.numbers_from = "plan";
+    to.is_unlimited = planned->unlimited;
+    if (planned->unlimited) return;
+    to.terms = &planned->terms;
+    to.rates =
+        rate_texts(config_.written, rates_path(config_, *to.policy, *planned), planned->terms.rule);
+    to.hides_numbers |= config_.written.hides_numbers_of(path);
   }
 
   /// Finds out which of the limit's identities the request has.
@@ -237,6 +264,10 @@ class Explainer {
                         ExplainedLimit& to) {
     ExplainedConditions found = explain_conditions(config_, limit, evidence, tokens_);
     to.conditions = std::move(found.conditions);
+    if (found.are_met && to.is_unlimited) {
+      to.because = "the plan sets unlimited";
+      return true;
+    }
     if (to.conditions.empty()) return true;
     to.because = found.are_met ? found.because + "; " + to.because : found.because;
     return found.are_met;

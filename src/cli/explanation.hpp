@@ -52,12 +52,15 @@ struct ExplainedCondition {
 struct ExplainedLimit {
   const proxy::Route* route = nullptr;  ///< the route that has the limit
   const limiter::Policy* policy = nullptr;
+  const limiter::Terms* terms = nullptr;         ///< in force
+  std::string_view numbers_from = "policy";      ///< or plan
   std::string because;                           ///< why it applies, or does not
   std::vector<ExplainedCondition> conditions{};  ///< that were evaluated
   ExplainedIdentity identity;
   std::int64_t cost = 0;
   std::vector<std::string> rates;  ///< as the configuration has them
-  bool hides_numbers = false;      ///< a number of the policy comes from a variable or a file
+  bool is_unlimited = false;       ///< by the plan, so it does not apply
+  bool hides_numbers = false;      ///< a number comes from a variable or a file
   bool hides_cost = false;         ///< the cost comes from a variable or a file
   /// The answer of an empty store; none if the limit does not apply.
   std::optional<rules::Decision> decision{};
@@ -76,6 +79,12 @@ struct ExplainedVerdict {
   std::string detail;  ///< refused: the reason, as in the answer's body
 };
 
+/// The plan of a request.
+struct ExplainedPlan {
+  std::string_view name;  ///< empty: none is in force
+  std::string from;       ///< the source, or why none counts: `header x-plan`
+};
+
 struct Explanation {
   ExplainedRequest request;
   std::string client;  ///< its address
@@ -85,6 +94,7 @@ struct Explanation {
   const proxy::Route* route = nullptr;
   const upstream::Upstream* upstream = nullptr;
   std::optional<ExplainedAddress> address{};  ///< that the route's match names
+  std::optional<ExplainedPlan> plan{};        ///< if plans are configured and limits considered
   std::vector<SkippedRoute> skipped;
   std::vector<ExplainedLimit> limits;
   ExplainedVerdict verdict;

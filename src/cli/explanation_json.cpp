@@ -39,8 +39,9 @@ Json identity_of(const ExplainedIdentity& identity) {
 
 Json numbers_of(const ExplainedLimit& limit) {
   using rules::Algorithm;
-  const rules::Policy& rule = limit.policy->rule;
+  const rules::Policy& rule = limit.terms->rule;
   Json numbers;
+  if (limit.is_unlimited) return {{"unlimited", true}, {"from", limit.numbers_from}};
   if (limit.rates.size() == 1) {
     numbers["rate"] = limit.rates.front();
   } else {
@@ -54,7 +55,7 @@ Json numbers_of(const ExplainedLimit& limit) {
     numbers["queue"] = shown(limit.hides_numbers, rule.queue);
     numbers["max_delay"] = shown(limit.hides_numbers, seconds(rule.max_delay));
   }
-  numbers["from"] = "policy";
+  numbers["from"] = limit.numbers_from;
   return numbers;
 }
 
@@ -119,6 +120,10 @@ std::string to_json(const Explanation& explanation) {
   Json json{{"route", nullptr}, {"upstream", nullptr}, {"plan", nullptr}};
   if (explanation.route != nullptr) json["route"] = explanation.route->name;
   if (explanation.upstream != nullptr) json["upstream"] = explanation.upstream->name;
+  if (explanation.plan) {
+    if (!explanation.plan->name.empty()) json["plan"] = explanation.plan->name;
+    json["plan_from"] = explanation.plan->from;
+  }
   if (explanation.address) json["address"] = address_of(*explanation.address);
   json["skipped"] = Json::array();
   for (const SkippedRoute& one : explanation.skipped)

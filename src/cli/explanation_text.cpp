@@ -44,9 +44,10 @@ std::string time(bool is_hidden, Duration duration) {
 }
 
 std::string policy_text(const ExplainedLimit& limit) {
-  const rules::Policy& rule = limit.policy->rule;
+  const rules::Policy& rule = limit.terms->rule;
   std::string text = limit.policy->name;
   text.append(": ").append(rules::to_string(rule.algorithm));
+  if (limit.is_unlimited) return text + " unlimited (from the plan)";
   std::string_view separator = " ";
   for (const std::string& rate : limit.rates) {
     text.append(separator).append(rate);
@@ -56,7 +57,7 @@ std::string policy_text(const ExplainedLimit& limit) {
   if (rule.algorithm == rules::Algorithm::leaky_bucket)
     text += ", waits up to " + time(limit.hides_numbers, rule.max_delay);
   if (limit.policy->shadow) text += ", shadow";
-  return text + " (from the policy)";
+  return text.append(" (from the ").append(limit.numbers_from).append(")");
 }
 
 std::string key_text(const ExplainedIdentity& identity) {
@@ -105,6 +106,10 @@ void add_request(std::string& out, const Explanation& explanation) {
   add_row(out, "  because", explanation.original->because);
 }
 
+std::string plan_text(const ExplainedPlan& plan) {
+  return (plan.name.empty() ? "none" : std::string(plan.name)) + " (" + plan.from + ')';
+}
+
 std::string route_text(const Explanation& explanation) {
   if (explanation.route == nullptr) return "none";
   return explanation.route->name +
@@ -145,6 +150,7 @@ std::string to_text(const Explanation& explanation) {
     add_row(out, "  address",
             "in " + explanation.address->list + ", " + explanation.address->prefix);
   if (explanation.upstream != nullptr) add_row(out, "upstream", explanation.upstream->name);
+  if (explanation.plan) add_row(out, "plan", plan_text(*explanation.plan));
   add_skipped(out, explanation.skipped);
   for (const ExplainedLimit& limit : explanation.limits)
     add_limit(out, explanation, limit);

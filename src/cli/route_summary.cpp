@@ -86,14 +86,23 @@ std::string action_text(const config::Config& config, const std::string& path,
   return "upstream " + upstream.name + " at " + servers_text(config.written, upstream);
 }
 
+std::string planned_path(const config::Config& config, const limiter::Policy& policy,
+                         const limiter::PlannedTerms& planned) {
+  return key_path(key_path("plans", config.plans.names[planned.plan]), policy.name);
+}
+
 /// The rates as written, and the capacity that they and the burst give.
-std::string rates_text(const Written& written, const std::string& path, const rules::Policy& rule) {
+std::string rates_text(const std::vector<std::string>& rates, bool is_hidden,
+                       const rules::Policy& rule) {
   std::string text;
-  for (const std::string& rate : rate_texts(written, path, rule))
+  for (const std::string& rate : rates)
     text += (text.empty() ? "" : " + ") + rate;
-  const bool is_hidden = written.hides_numbers_of(path);
   return text + ", " + (is_hidden ? std::string(from_environment) : std::to_string(rule.capacity)) +
          " at once";
+}
+
+std::string rates_text(const Written& written, const std::string& path, const rules::Policy& rule) {
+  return rates_text(rate_texts(written, path, rule), written.hides_numbers_of(path), rule);
 }
 
 std::string failure_text(const Written& written, const limiter::Policy& policy) {
@@ -146,6 +155,10 @@ std::string condition_text(const config::Config& config, const std::string& path
     listed += (listed.empty() ? "" : " or ") +
               config.written.shown(item_path(methods, i), condition.methods[i]);
   if (!listed.empty()) add("method " + listed);
+  std::string plans;
+  for (const std::size_t plan : condition.plans)
+    plans += (plans.empty() ? "" : " or ") + config.plans.names[plan];
+  if (!plans.empty()) add("plan " + plans);
   return text;
 }
 
@@ -169,6 +182,37 @@ std::string limit_text(const config::Config& config, const std::string& path,
   return text;
 }
 
+std::string planned_text(const config::Config& config, const limiter::Policy& policy,
+                         const limiter::PlannedTerms& planned) {
+  const Written& written = config.written;
+  const rules::Policy& rule = planned.terms.rule;
+  const bool is_hidden = written.hides_numbers_of(planned_path(config, policy, planned)) ||
+                         written.hides_numbers_of(key_path("policies", policy.name));
+  return rates_text(rate_texts(written, rates_path(config, policy, planned), rule), is_hidden,
+                    rule);
+}
+
+/// `per_user 6000/1m, 6000 at once; exports unlimited`
+std::string plan_text(const config::Config& config, std::size_t plan) {
+  std::string text;
+  for (const limiter::Policy& policy : config.policies) {
+    const limiter::PlannedTerms* const planned = policy.under(plan);
+    if (planned == nullptr) continue;
+    text += (text.empty() ? "" : "; ") + policy.name + ' ' +
+            (planned->unlimited ? "unlimited" : planned_text(config, policy, *planned));
+  }
+  return text.empty() ? "the numbers of the policies" : text;
+}
+
+/// `header x-plan`, `file plans.tsv of api_key (12 identities)`
+std::string source_text(const config::Config& config, std::size_t index) {
+  const auto* const file = std::get_if<limiter::PlanFromFile>(&config.plans.sources[index].from);
+  if (file == nullptr) return shown_source(config, index);
+  const std::size_t size = file->table.current().size();
+  return shown_source(config, index) + " of " + config.identities[file->identity].name + " (" +
+         std::to_string(size) + (size == 1 ? " identity)" : " identities)");
+}
+
 /// Never shows user and password, which a URL as written may contain beside a variable.
 std::string redis_text(const Written& written, const redis::Options& redis) {
   if (written.has("store.redis.url")) return std::string(from_environment);
@@ -177,6 +221,25 @@ std::string redis_text(const Written& written, const redis::Options& redis) {
 }
 
 }  // namespace
+
+std::string shown_source(const config::Config& config, std::size_t index) {
+  const limiter::PlanSource& source = config.plans.sources[index];
+  const std::string path = item_path("plan_from", index);
+  if (const auto* const header = std::get_if<limiter::PlanFromHeader>(&source.from))
+    return "header " + config.written.shown(key_path(path, "header"), header->name);
+  if (const auto* const claim = std::get_if<limiter::PlanFromClaim>(&source.from))
+    return identity::describe(config.written.shown(path, claim->source));
+  return limiter::describe(source);
+}
+
+std::string rates_path(const config::Config& config, const limiter::Policy& policy,
+                       const limiter::PlannedTerms& planned) {
+  const std::string path = planned_path(config, policy, planned);
+  const bool has_rate = planned.terms.rule.rates != policy.rule.rates ||
+                        config.written.has_within(key_path(path, "rate")) ||
+                        config.written.has_within(key_path(path, "rates"));
+  return has_rate ? path : key_path("policies", policy.name);
+}
 
 std::string duration_text(Duration duration) {
   using namespace std::chrono_literals;
@@ -227,6 +290,18 @@ void print_address_lists(std::ostream& out, const config::Config& config) {
   for (const AddressList& list : config.address_lists)
     out << "address list " << list.name() << ": " << list.size()
         << (list.size() == 1 ? " prefix\n" : " prefixes\n");
+}
+
+void print_plans(std::ostream& out, const config::Config& config) {
+  const limiter::Plans& plans = config.plans;
+  for (std::size_t plan = 0; plan < plans.names.size(); ++plan)
+    out << "plan " << plans.names[plan] << ": " << plan_text(config, plan) << '\n';
+  if (plans.names.empty()) return;
+  std::string sources;
+  for (std::size_t i = 0; i < plans.sources.size(); ++i)
+    sources += source_text(config, i) + ", ";
+  out << "plan of a request: " << sources << "else "
+      << (plans.default_plan ? plans.names[*plans.default_plan] : "none") << '\n';
 }
 
 void print_routes(std::ostream& out, const config::Config& config) {

@@ -16,12 +16,22 @@ namespace weir::cli {
 void print_store(std::ostream& out, const config::Config& config);
 /// Prints how many prefixes each address list has.
 void print_address_lists(std::ostream& out, const config::Config& config);
+/// Prints the numbers of each plan and where plans come from.
+void print_plans(std::ostream& out, const config::Config& config);
 void print_routes(std::ostream& out, const config::Config& config);
 
 /// Returns the rates of the policy at `policy_path` (`policies.p`) as the configuration has them,
 /// one text for each tier: `100/1m`, `${RATE}`.
 std::vector<std::string> rate_texts(const config::Written& written, const std::string& policy_path,
                                     const rules::Policy& rule);
+
+/// Describes an entry of plan_from with the names that the configuration has: `header x-plan`.
+std::string shown_source(const config::Config& config, std::size_t index);
+
+/// Returns the path of the key that has the rates of a policy under a plan: that of the policy in
+/// the plan (`plans.gold.p`), or of the policy itself if the plan sets none.
+std::string rates_path(const config::Config& config, const limiter::Policy& policy,
+                       const limiter::PlannedTerms& planned);
 
 /// Formats a duration as in the configuration, in the largest unit that fits exactly: `90s`, `1m`,
 /// `250us`.

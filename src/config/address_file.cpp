@@ -16,11 +16,9 @@ AddressFile read_address_file(const std::string& path, const std::string& shown,
                               Patience patience) {
   const Result<std::string> text = read_bounded_file(path, largest_file, patience);
   if (!text) {
-    std::string message = text.error().message;
-    const std::string quoted = in_quotes(path);
-    if (const auto at = message.find(quoted); at != std::string::npos)
-      message.replace(at, quoted.size(), in_quotes(shown));
-    return {.prefixes = {}, .problems = {std::move(message)}, .is_unreadable = true};
+    return {.prefixes = {},
+            .problems = {with_shown_path(text.error().message, path, shown)},
+            .is_unreadable = true};
   }
   PrefixList list = parse_prefix_list(*text);
   if (list.problems.empty())

@@ -58,6 +58,15 @@ struct KeyFile {
   FileStamp stamp;    ///< of the file before it was read
 };
 
+/// A source of plans that is read from a file.
+struct PlanFile {
+  Replaceable<limiter::PlanTable> table;  ///< that of the source
+  std::size_t identity = 0;               ///< index into Settings::identities
+  std::string path;
+  std::string shown;  ///< as in ListFile
+  FileStamp stamp;    ///< of the file before it was read
+};
+
 struct Config : proxy::Settings {
   std::vector<proxy::Listen> listen;
   std::optional<admin::Options> admin;
@@ -70,6 +79,7 @@ struct Config : proxy::Settings {
   std::vector<ListFile> list_files{};
   std::vector<KeyFile> key_files{};
   std::vector<KeyUrl> key_urls{};    ///< of JWT providers
+  std::vector<PlanFile> plan_files{};
   Written written;                   ///< the texts shown for values from variables and files
   Positions positions;               ///< of addresses and files
   std::vector<Diagnostic> warnings;  ///< valid settings that are probably mistakes

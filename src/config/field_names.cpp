@@ -47,6 +47,10 @@ void check_unusual_field_names(const Cursor& root, const Config& config) {
                    attribute.source);
     }
   }
+  for (std::size_t i = 0; i < config.plans.sources.size(); ++i) {
+    if (const auto* from = std::get_if<limiter::PlanFromHeader>(&config.plans.sources[i].from))
+      check_kept(root.at_key("plan_from").at(i).at_key("header"), from->name);
+  }
   for (std::size_t i = 0; i < config.routes.size(); ++i) {
     for (const auto& [name, value] : config.routes[i].match.headers)
       check_kept(root.at_key("routes").at(i).at_key("match").at_key("headers").at_key(name), name);

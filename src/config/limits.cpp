@@ -5,6 +5,7 @@
 #include "config/key_path.hpp"
 #include "config/match.hpp"
 #include "config/names.hpp"
+#include "config/sections.hpp"
 
 namespace weir::config {
 
@@ -30,6 +31,14 @@ struct ConditionDraft {
   limiter::Condition condition{};
 };
 
+void read_condition_plans(const Cursor& in, ConditionDraft& to) {
+  for_each_item(in, "a list of plans, such as [gold]", limiter::plan_limit,
+                [&](const Cursor& item) {
+                  if (const auto plan = read_plan_name(item, to.config))
+                    to.condition.plans.push_back(*plan);
+                });
+}
+
 constexpr Key<ConditionDraft> condition_keys[] = {
     {.name = "address",
      .read = [](const Cursor& in,
@@ -41,11 +50,12 @@ constexpr Key<ConditionDraft> condition_keys[] = {
          }},
     {.name = "methods",
      .read = [](const Cursor& in, ConditionDraft& to) { read_methods(in, to.condition.methods); }},
+    {.name = "plan", .read = read_condition_plans},
 };
 
 void read_condition(const Cursor& in, const Config& config, std::optional<limiter::Condition>& to) {
   if (in.node().kind == Node::Kind::map && in.node().entries.empty())
-    return in.error("names no condition; add address, identity or methods");
+    return in.error("names no condition; add address, identity, methods or plan");
   ConditionDraft draft{.config = config};
   read_table(in, condition_keys, draft);
   to = std::move(draft.condition);
@@ -129,6 +139,24 @@ void check_limit(const Cursor& in, const Draft& draft) {
   }
 }
 
+/// Warns if the cost could never pass under a plan, although it can without one.
+void check_plans(const Cursor& in, const Draft& draft) {
+  const limiter::Limit& limit = draft.limit;
+  if (limit.overdraft || limit.cost > draft.policy->rule.capacity) return;
+  for (const limiter::PlannedTerms& planned : draft.policy->planned) {
+    const std::int64_t most = planned.terms.rule.capacity;
+    if (planned.unlimited || limit.cost <= most || most == 0) continue;
+    const std::string& plan = draft.config.plans.names[planned.plan];
+    const std::string planned_path = key_path(key_path("plans", plan), draft.policy->name);
+    const bool is_hidden = in.written().hides_numbers_of(planned_path);
+    in.at_key("cost").warn(
+        "a cost of " + number_text(in, draft, limit.cost) + " could never pass under the plan " +
+        in_quotes(plan) + ": it has at most " +
+        (is_hidden ? std::string(from_environment) : number_text(in, draft, most)) +
+        " of the policy " + in_quotes(draft.policy->name));
+  }
+}
+
 std::string identity_path(const identity::Definition& identity) {
   return key_path("identities", identity.name);
 }
@@ -188,6 +216,7 @@ void read_limits(const Cursor& in, const Config& config, proxy::Route& route) {
         if (draft.policy != nullptr && !draft.has_cost)
           item.inherit("cost", key_path(policy_path(draft), "cost"));
         check_limit(item, draft);
+        if (draft.policy != nullptr) check_plans(item, draft);
         check_identities(item, draft, route);
         const auto same = [&](const limiter::Limit& other) {
           return other.policy == draft.limit.policy && other.identity == draft.limit.identity;

@@ -44,6 +44,9 @@ constexpr Key<Config> top_keys[] = {
     {.name = "identities", .read = read_identities, .list = list_identities},
     {.name = "address_lists", .read = read_address_lists, .list = list_address_lists},
     {.name = "policies", .read = read_policies, .list = list_policies},
+    {.name = "plans", .read = read_plans, .list = list_plans},
+    {.name = "plan_from", .read = read_plan_from, .list = list_plan_from},
+    {.name = "default_plan", .read = read_default_plan},
     {.name = "routes", .read = read_routes, .list = list_routes, .required = true},
 };
 
@@ -123,6 +126,7 @@ Loaded load_text(std::string_view yaml, const Environment& environment) {
   if (loading.problems.empty()) check_unusual_field_names(cursor, *config);
   if (!loading.problems.empty()) return in_order(std::move(loading.problems));
   warn_of_unused(cursor, *config);
+  warn_of_unassigned_plans(cursor, *config);
   warn_of_built_in_secret(cursor, *config);
   warn_of_untrusted_fields(cursor, *config);
   note_positions(cursor, *config);

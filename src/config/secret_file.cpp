@@ -32,6 +32,14 @@ struct File {
 
 }  // namespace
 
+std::string with_shown_path(std::string problem, const std::string& path,
+                            const std::string& shown) {
+  const std::string quoted = in_quotes(path);
+  if (const auto at = problem.find(quoted); at != std::string::npos)
+    problem.replace(at, quoted.size(), in_quotes(shown));
+  return problem;
+}
+
 Result<std::string> read_bounded_file(const std::filesystem::path& path, std::size_t max_bytes,
                                       Patience patience) {
   std::error_code error;

@@ -22,4 +22,7 @@ Result<Secret> read_secret_file(const std::filesystem::path& path,
 Result<std::string> read_bounded_file(const std::filesystem::path& path, std::size_t max_bytes,
                                       Patience patience = for_ever);
 
+/// Returns a problem of these functions with `shown` in place of the path.
+std::string with_shown_path(std::string problem, const std::string& path, const std::string& shown);
+
 }  // namespace weir::config

@@ -1,7 +1,6 @@
 // The sections of the file, each with a reader and a list of its keys. References are looked up in
-// `to`, so upstreams, JWT providers,
-// identities, address lists and policies are read before routes (load.cpp has
-// the order).
+// `to`, so upstreams, JWT providers, identities, address lists, policies and plans are read before
+// routes (load.cpp has the order).
 #pragma once
 
 #include "config/config.hpp"
@@ -71,6 +70,15 @@ void list_address_lists(const std::string& path, KeyPaths& out);
 
 void read_policies(const Cursor& in, Config& to);
 void list_policies(const std::string& path, KeyPaths& out);
+
+void read_plans(const Cursor& in, Config& to);
+void list_plans(const std::string& path, KeyPaths& out);
+void read_plan_from(const Cursor& in, Config& to);
+void list_plan_from(const std::string& path, KeyPaths& out);
+void read_default_plan(const Cursor& in, Config& to);
+/// Returns the plan of this name, or reports that there is none.
+std::optional<std::size_t> read_plan_name(const Cursor& in, const Config& config);
+void warn_of_unassigned_plans(const Cursor& root, const Config& config);
 
 void read_routes(const Cursor& in, Config& to);
 void list_routes(const std::string& path, KeyPaths& out);

@@ -60,6 +60,12 @@ Used find_used(const Config& config) {
       mark_attributes(config, config.policies[limit.policy], used);
     }
   }
+  for (const limiter::PlanSource& source : config.plans.sources) {
+    if (const auto* const file = std::get_if<limiter::PlanFromFile>(&source.from))
+      used.identities[file->identity] = true;
+    if (const auto* const claim = std::get_if<limiter::PlanFromClaim>(&source.from))
+      mark_claims(claim->source, used);
+  }
   for (std::size_t i = 0; i < config.identities.size(); ++i) {
     if (used.identities[i]) mark_claims(config.identities[i].source, used);
   }

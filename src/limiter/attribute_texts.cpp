@@ -56,6 +56,10 @@ AttributeReader::AttributeReader(const Settings& config) : config_(config) {
   secret_headers_ = {"authorization", "proxy-authorization", "cookie"};
   for (const auto& identity : config.identities)
     collect_headers(identity.source, secret_headers_);
+  for (const auto& source : config.plans.sources) {
+    if (const auto* const claim = std::get_if<PlanFromClaim>(&source.from))
+      collect_headers(claim->source, secret_headers_);
+  }
 }
 
 AttributeReader::Attributes AttributeReader::read(const Policy& policy,

@@ -1,17 +1,27 @@
 #include "limiter/condition.hpp"
 
+#include <algorithm>
+
 #include "routing/matcher.hpp"
 
 namespace weir::limiter {
 
-ConditionPart first_unmet_apart_from_identity(const Condition& condition,
-                                              const identity::Evidence& evidence) {
+ConditionPart first_unmet_of_request(const Condition& condition,
+                                     const identity::Evidence& evidence) {
   if (condition.address && !condition.address->contains(evidence.client))
     return ConditionPart::address;
   if (!condition.methods.empty() &&
       !routing::contains_method(condition.methods, evidence.request.method))
     return ConditionPart::methods;
   return ConditionPart::none;
+}
+
+ConditionPart unmet_plan(const Condition& condition, const PlanReading& reading) {
+  if (reading.state == PlanReading::State::ambiguous) return ConditionPart::ambiguous_plan;
+  if (reading.token_fault) return ConditionPart::invalid_plan;
+  const auto plan = reading.found();
+  const bool is_listed = plan && std::ranges::find(condition.plans, *plan) != condition.plans.end();
+  return is_listed ? ConditionPart::none : ConditionPart::plan;
 }
 
 }  // namespace weir::limiter

@@ -12,6 +12,7 @@
 
 #include "base/address_list.hpp"
 #include "identity/identity.hpp"
+#include "limiter/plans.hpp"
 
 namespace weir::limiter {
 
@@ -20,6 +21,7 @@ struct Condition {
   std::optional<AddressList> address{};   ///< contains the whole address of the client
   std::vector<std::string> methods{};     ///< contain the method; GET includes HEAD; empty: any
   std::optional<std::size_t> identity{};  ///< index into Settings::identities: it is present
+  std::vector<std::size_t> plans{};       ///< contain the request's plan; empty: any or none
   friend bool operator==(const Condition&, const Condition&) = default;
 };
 
@@ -29,32 +31,34 @@ enum class ConditionPart : std::uint8_t {
   address,    ///< does not hold
   methods,    ///< does not hold
   identity,   ///< is absent
+  plan,       ///< is another one, or there is none
   ambiguous,  ///< services may read another identity, so presence cannot be decided
   invalid,    ///< the token is invalid or cannot be verified yet, so presence cannot be decided
+  ambiguous_plan,  ///< services may read another identity than the one whose plan counts
+  invalid_plan,    ///< as invalid, for the token that the plan comes from
 };
 
-/// As first_unmet(), without the identity.
-ConditionPart first_unmet_apart_from_identity(const Condition& condition,
-                                              const identity::Evidence& evidence);
+/// As first_unmet(), for the address and the methods.
+ConditionPart first_unmet_of_request(const Condition& condition,
+                                     const identity::Evidence& evidence);
+/// As first_unmet(), for the plan.
+ConditionPart unmet_plan(const Condition& condition, const PlanReading& reading);
 
 /// Returns the first part that does not hold, in the order above. `resolve(index)` returns the
-/// Resolution of an identity; it is called only if everything else holds.
-template <class Resolve>
+/// Resolution of an identity, `plan()` the PlanReading; each is called only if it is needed.
+template <class Resolve, class Plan>
 ConditionPart first_unmet(const Condition& condition, const identity::Evidence& evidence,
-                          Resolve&& resolve) {
-  const ConditionPart unmet = first_unmet_apart_from_identity(condition, evidence);
-  if (unmet != ConditionPart::none || !condition.identity) return unmet;
-  switch (resolve(*condition.identity).state) {
-    case identity::Resolution::State::found:
-      return ConditionPart::none;
-    case identity::Resolution::State::absent:
-      return ConditionPart::identity;
-    case identity::Resolution::State::invalid:
-      return ConditionPart::invalid;
-    case identity::Resolution::State::ambiguous:
-      break;
+                          Resolve&& resolve, Plan&& plan) {
+  using State = identity::Resolution::State;
+  const ConditionPart unmet = first_unmet_of_request(condition, evidence);
+  if (unmet != ConditionPart::none) return unmet;
+  if (condition.identity) {
+    const State state = resolve(*condition.identity).state;
+    if (state == State::ambiguous) return ConditionPart::ambiguous;
+    if (state == State::invalid) return ConditionPart::invalid;
+    if (state == State::absent) return ConditionPart::identity;
   }
-  return ConditionPart::ambiguous;
+  return condition.plans.empty() ? ConditionPart::none : unmet_plan(condition, plan());
 }
 
 }  // namespace weir::limiter

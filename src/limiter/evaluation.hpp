@@ -31,10 +31,11 @@ struct Evaluation {
     std::size_t route = 0;
   };
   std::optional<TokenRefusal> token_refusal;
-  AttributeTexts attributes;         ///< of the claims
-  store::Acquisition acquisition;    ///< views the claims and the decisions
-  std::vector<LimitVerdict> limits;  ///< of the verdict
-  Verdict verdict;                   ///< views the limits
+  AttributeTexts attributes;          ///< of the claims
+  store::Acquisition acquisition;     ///< views the claims and the decisions
+  std::vector<LimitVerdict> limits;   ///< of the verdict
+  const std::string* plan = nullptr;  ///< of the first route that looks for one
+  Verdict verdict;                    ///< views the limits
 
   /// Ready for the next request.
   void clear() {
@@ -43,6 +44,7 @@ struct Evaluation {
     token_refusal.reset();
     attributes.clear();
     limits.clear();
+    plan = nullptr;
   }
 };
 

@@ -8,17 +8,28 @@ namespace {
 
 static_assert(limits_per_route <= store::claims_per_request);
 
-/// True if one of `claims`, of another route, is for the same policy and key; then that claim takes
-/// the stricter demand of the two.
-bool is_claimed(const Limit& limit, std::uint32_t policy_id, const Hash128& identity,
-                std::span<store::Claim> claims) {
+/// True if one of `claims`, of another route, is for the same policy, terms and key; then that
+/// claim takes the stricter demand of the two.
+bool is_claimed(const Limit& limit, std::uint32_t policy_id, const rules::Policy& rule,
+                const Hash128& identity, std::span<store::Claim> claims) {
   for (store::Claim& claim : claims) {
-    if (claim.policy_id != policy_id || claim.identity != identity) continue;
+    if (claim.policy_id != policy_id || claim.identity != identity || claim.policy != &rule)
+      continue;
     claim.demand.cost = std::max(claim.demand.cost, limit.cost);
     claim.demand.overdraft = claim.demand.overdraft && limit.overdraft;
     return true;
   }
   return false;
+}
+
+const Terms& terms_of(const Policy& policy, const PlannedTerms* planned) {
+  return planned == nullptr ? policy : planned->terms;
+}
+
+std::uint32_t revision_of(const Policy& policy, const PlannedTerms* planned,
+                          const PolicyRecord& record) {
+  if (planned == nullptr) return record.revision;
+  return record.revision + 1 + static_cast<std::uint32_t>(planned - policy.planned.data());
 }
 
 std::vector<PolicyRecord> new_records(std::size_t count) {
@@ -33,14 +44,15 @@ std::vector<PolicyRecord> new_records(std::size_t count) {
 
 Limiter::Limiter(const Settings& config, store::Store& store, store::Decider decider,
                  std::vector<PolicyRecord> policies,
-                 identity::TokenReadings::Counters token_counters)
+                 identity::TokenReadings::Counters token_counters, UnknownPlans* unknown_plans)
     : config_(config),
       store_(store),
       decider_(decider),
       policies_(policies.empty() ? new_records(config.policies.size()) : std::move(policies)),
       tokens_(config.token_providers, config.identity_key, std::move(token_counters)),
       identities_(config, tokens_),
-      attributes_(config) {}
+      attributes_(config),
+      unknown_plans_(unknown_plans) {}
 
 const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvidence> routes,
                                store::Completion& completion, Instant now) {
@@ -49,7 +61,7 @@ const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvid
   if (!make_claims(routes, evaluation)) return &evaluation.verdict;
   const std::size_t count = evaluation.claims.size();
   if (count == 0) {
-    evaluation.verdict = {.decider = decider_};
+    evaluation.verdict = {.decider = decider_, .plan = evaluation.plan};
     refuse_token(evaluation);
     return &evaluation.verdict;
   }
@@ -66,6 +78,7 @@ const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvid
 bool Limiter::make_claims(std::span<const RouteEvidence> routes, Evaluation& evaluation) {
   for (std::size_t i = 0; i < routes.size(); ++i) {
     identities_.forget();
+    plan_.reset();
     const bool has_refusal = evaluation.token_refusal.has_value();
     const bool is_made = add_claims(routes[i], evaluation);
     if (!has_refusal && evaluation.token_refusal) evaluation.token_refusal->route = i;
@@ -87,6 +100,12 @@ bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
       if (applies == Applies::refused) return false;
       if (applies == Applies::no) continue;
     }
+    const PlannedTerms* planned = nullptr;
+    if (!config_.policies[limit.policy].planned.empty()) {
+      const Applies applies = choose_terms(limit, route, evaluation, planned);
+      if (applies == Applies::refused) return false;
+      if (applies == Applies::no) continue;
+    }
     const identity::Resolution* identity = &identities_.of(limit.identity, route.evidence);
     if (identity->state == State::absent && limit.otherwise)
       identity = &identities_.of(*limit.otherwise, route.evidence);
@@ -102,11 +121,12 @@ bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
       if (limit.required) return refuse(evaluation, Outcome::identity_required);
       continue;
     }
-    if (is_claimed(limit, policies_[limit.policy].id, identity->key,
+    const Terms& terms = terms_of(config_.policies[limit.policy], planned);
+    if (is_claimed(limit, policies_[limit.policy].id, terms.rule, identity->key,
                    std::span(claims).first(earlier)))
       continue;
     if (claims.size() == limits_per_route) return refuse(evaluation, Outcome::too_many_limits);
-    if (!add_claim(limit, identity->key, route, evaluation)) return false;
+    if (!add_claim(limit, planned, identity->key, route, evaluation)) return false;
   }
   return true;
 }
@@ -118,16 +138,20 @@ Limiter::Applies Limiter::meets_conditions(const Limit& limit, const RouteEviden
   const auto resolve = [&](std::size_t index) -> const identity::Resolution& {
     return identities_.of(index, route.evidence);
   };
+  const auto plan = [&]() -> const PlanReading& { return plan_of(route, evaluation); };
   for (const auto* const condition : {&limit.when, &limit.unless}) {
     if (!*condition) continue;
-    const ConditionPart unmet = first_unmet(**condition, route.evidence, resolve);
-    if (unmet == ConditionPart::ambiguous) {
-      if (config_.policies[limit.policy].shadow) return Applies::no;
-      refuse(evaluation, Outcome::identity_ambiguous, resolve(*(*condition)->identity).ambiguity);
-      return Applies::refused;
-    }
+    const ConditionPart unmet = first_unmet(**condition, route.evidence, resolve, plan);
+    if (unmet == ConditionPart::ambiguous)
+      return undecided(limit, resolve(*(*condition)->identity).ambiguity, evaluation);
+    if (unmet == ConditionPart::ambiguous_plan)
+      return undecided(limit, plan().ambiguity, evaluation);
     if (unmet == ConditionPart::invalid) {
       note_token(limit, resolve(*(*condition)->identity).token_fault, evaluation);
+      return Applies::no;
+    }
+    if (unmet == ConditionPart::invalid_plan) {
+      note_token(limit, *plan().token_fault, evaluation);
       return Applies::no;
     }
     const bool must_hold = condition == &limit.when;
@@ -136,9 +160,41 @@ Limiter::Applies Limiter::meets_conditions(const Limit& limit, const RouteEviden
   return Applies::yes;
 }
 
+/// The same ambiguity may come from a condition or from the plan.
+Limiter::Applies Limiter::undecided(const Limit& limit, const identity::Ambiguity& ambiguity,
+                                    Evaluation& evaluation) const {
+  if (config_.policies[limit.policy].shadow) return Applies::no;
+  refuse(evaluation, Outcome::identity_ambiguous, ambiguity);
+  return Applies::refused;
+}
+
+/// Reads the plan once for each route.
+const PlanReading& Limiter::plan_of(const RouteEvidence& route, Evaluation& evaluation) {
+  if (plan_) return *plan_;
+  plan_ = read_plan(config_.plans, route.evidence, tokens_,
+                    [&](std::size_t index) { return identities_.of(index, route.evidence); });
+  if (plan_->is_unknown && unknown_plans_ != nullptr) unknown_plans_->note(plan_->unknown_name);
+  if (const auto plan = plan_->found(); plan && evaluation.plan == nullptr)
+    evaluation.plan = &config_.plans.names[*plan];
+  return *plan_;
+}
+
+/// Finds what the plan makes of the limit's policy: nullptr in `to` if nothing. With an invalid
+/// token the limit applies with the numbers of the default plan, and the request is refused
+/// afterwards.
+Limiter::Applies Limiter::choose_terms(const Limit& limit, const RouteEvidence& route,
+                                       Evaluation& evaluation, const PlannedTerms*& to) {
+  const PlanReading& reading = plan_of(route, evaluation);
+  if (reading.state == PlanReading::State::ambiguous)
+    return undecided(limit, reading.ambiguity, evaluation);
+  if (reading.token_fault) note_token(limit, *reading.token_fault, evaluation);
+  if (const auto plan = reading.found()) to = config_.policies[limit.policy].under(*plan);
+  return to != nullptr && to->unlimited ? Applies::no : Applies::yes;
+}
+
 /// A shadow policy with an ambiguous attribute, or one from an invalid token, does not apply.
-bool Limiter::add_claim(const Limit& limit, const Hash128& identity, const RouteEvidence& route,
-                        Evaluation& evaluation) {
+bool Limiter::add_claim(const Limit& limit, const PlannedTerms* planned, const Hash128& identity,
+                        const RouteEvidence& route, Evaluation& evaluation) {
   const Policy& policy = config_.policies[limit.policy];
   std::span<const std::string_view> texts;
   if (!policy.attributes.empty()) {
@@ -154,16 +210,17 @@ bool Limiter::add_claim(const Limit& limit, const Hash128& identity, const Route
     }
     texts = attributes.texts;
   }
-  const Terms& terms = policy;
-  evaluation.claims.push_back({.policy = &terms.rule,
-                               .local_rule = &terms.local_rule,
-                               .identity = identity,
-                               .policy_id = policies_[limit.policy].id,
-                               .policy_revision = policies_[limit.policy].revision,
-                               .shadow = policy.shadow,
-                               .on_failure = policy.on_failure,
-                               .demand = {.cost = limit.cost, .overdraft = limit.overdraft},
-                               .attributes = texts});
+  const Terms& terms = terms_of(policy, planned);
+  evaluation.claims.push_back(
+      {.policy = &terms.rule,
+       .local_rule = &terms.local_rule,
+       .identity = identity,
+       .policy_id = policies_[limit.policy].id,
+       .policy_revision = revision_of(policy, planned, policies_[limit.policy]),
+       .shadow = policy.shadow,
+       .on_failure = policy.on_failure,
+       .demand = {.cost = limit.cost, .overdraft = limit.overdraft},
+       .attributes = texts});
   evaluation.policies.push_back({.policy = &policy, .terms = &terms});
   return true;
 }
@@ -190,7 +247,8 @@ void Limiter::refuse_token(Evaluation& evaluation) {
 
 bool Limiter::refuse(Evaluation& evaluation, Outcome outcome,
                      const identity::Ambiguity& ambiguity) const {
-  evaluation.verdict = {.outcome = outcome, .decider = decider_, .ambiguity = ambiguity};
+  evaluation.verdict = {
+      .outcome = outcome, .decider = decider_, .ambiguity = ambiguity, .plan = evaluation.plan};
   return false;
 }
 
@@ -209,6 +267,7 @@ const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& re
                                  .identity = claim.identity});
   }
   evaluation.verdict = verdict_of(evaluation.limits, result.admitted, result.decider);
+  evaluation.verdict.plan = evaluation.plan;
   refuse_token(evaluation);
   count_outcomes(evaluation.verdict);
   return evaluation.verdict;
@@ -217,7 +276,7 @@ const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& re
 /// The store did not decide, and a policy denies then: the verdict names the first such policy.
 void Limiter::fail(Evaluation& evaluation, const store::Result& result) {
   Verdict& verdict = evaluation.verdict;
-  verdict = {.outcome = Outcome::failed, .decider = result.decider};
+  verdict = {.outcome = Outcome::failed, .decider = result.decider, .plan = evaluation.plan};
   for (const auto& [policy, terms] : evaluation.policies) {
     if (policy->on_failure != OnFailure::deny || policy->shadow) continue;
     counters_of(*policy).error.add();

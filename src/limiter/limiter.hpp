@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "limiter/grant.hpp"
 #include "limiter/resolved_identities.hpp"
 #include "limiter/settings.hpp"
+#include "limiter/unknown_plans.hpp"
 #include "limiter/verdict.hpp"
 #include "store/store.hpp"
 
@@ -30,8 +32,10 @@ struct PolicyCounters {
 
 /// The part of a policy that a worker keeps from one configuration to the next.
 struct PolicyRecord {
-  std::uint32_t id = 0;        ///< by its name: the store keeps its state under it
-  std::uint32_t revision = 0;  ///< by its definition: denials of other revisions are not used
+  std::uint32_t id = 0;  ///< by its name: the store keeps its state under it
+  /// By its definition: denials of other revisions are not used. The terms of the i-th plan in
+  /// Policy::planned have the revision `revision + 1 + i`.
+  std::uint32_t revision = 0;
   std::shared_ptr<PolicyCounters> counters;
 };
 
@@ -45,9 +49,11 @@ class Limiter {
  public:
   /// `decider`: the decider of this store unless it fails. `policies`: one for each policy, in the
   /// order of the configuration; empty: the limiter makes them, with the index as id.
+  /// `unknown_plans` outlives the limiter; nullptr: unknown names are not counted.
   Limiter(const Settings& config, store::Store& store,
           store::Decider decider = store::Decider::memory, std::vector<PolicyRecord> policies = {},
-          identity::TokenReadings::Counters token_counters = {});
+          identity::TokenReadings::Counters token_counters = {},
+          UnknownPlans* unknown_plans = nullptr);
 
   /// `routes`: those that the request may be for; the first one takes it. The limits of all of them
   /// apply; the same policy and key in two of them is charged once, with the higher cost. Returns
@@ -73,9 +79,14 @@ class Limiter {
   bool make_claims(std::span<const RouteEvidence> routes, Evaluation& evaluation);
   bool add_claims(const RouteEvidence& route, Evaluation& evaluation);
   enum class Applies : std::uint8_t { yes, no, refused };
+  const PlanReading& plan_of(const RouteEvidence& route, Evaluation& evaluation);
+  Applies undecided(const Limit& limit, const identity::Ambiguity& ambiguity,
+                    Evaluation& evaluation) const;
+  Applies choose_terms(const Limit& limit, const RouteEvidence& route, Evaluation& evaluation,
+                       const PlannedTerms*& to);
   Applies meets_conditions(const Limit& limit, const RouteEvidence& route, Evaluation& evaluation);
-  bool add_claim(const Limit& limit, const Hash128& identity, const RouteEvidence& route,
-                 Evaluation& evaluation);
+  bool add_claim(const Limit& limit, const PlannedTerms* planned, const Hash128& identity,
+                 const RouteEvidence& route, Evaluation& evaluation);
   void note_token(const Limit& limit, const identity::TokenFault& fault,
                   Evaluation& evaluation) const;
   static void refuse_token(Evaluation& evaluation);
@@ -92,8 +103,10 @@ class Limiter {
   store::Decider decider_;
   std::vector<PolicyRecord> policies_;
   identity::TokenReadings tokens_;
-  ResolvedIdentities identities_;  ///< of the request that is being evaluated
+  ResolvedIdentities identities_;    ///< of the request that is being evaluated
+  std::optional<PlanReading> plan_;  ///< of the route that is being evaluated; empty: not yet read
   AttributeReader attributes_;
+  UnknownPlans* unknown_plans_;
 };
 
 }  // namespace weir::limiter

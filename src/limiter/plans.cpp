@@ -10,6 +10,8 @@ namespace weir::limiter {
 std::string describe(const PlanSource& source) {
   if (const auto* const header = std::get_if<PlanFromHeader>(&source.from))
     return "header " + header->name;
+  if (const auto* const claim = std::get_if<PlanFromClaim>(&source.from))
+    return identity::describe(claim->source);
   return "file " + std::get<PlanFromFile>(source.from).shown;
 }
 
@@ -26,15 +28,48 @@ std::optional<std::size_t> Plans::find(std::string_view name) const {
   return *found;
 }
 
+namespace {
+
+PlanReading named(const Plans& plans, std::string_view name) {
+  const auto plan = plans.find(name);
+  if (!plan) return {.is_unknown = true, .unknown_name = name};
+  return {.state = PlanReading::State::found, .plan = *plan};
+}
+
+}  // namespace
+
 std::optional<PlanReading> read_header(const Plans& plans, const PlanFromHeader& from,
                                        const identity::Evidence& evidence) {
   if (!evidence.peer_is_trusted) return std::nullopt;
   const http::FieldView* const field = evidence.request.find(from.name);
   const std::string_view name = field == nullptr ? "" : identity::without_blanks(field->value);
   if (name.empty()) return std::nullopt;
-  const auto plan = plans.find(name);
-  if (!plan) return PlanReading{.is_unknown = true, .unknown_name = name};
-  return PlanReading{.state = PlanReading::State::found, .plan = *plan};
+  return named(plans, name);
+}
+
+std::optional<PlanReading> read_claim(const Plans& plans, const PlanFromClaim& from,
+                                      const identity::Evidence& evidence,
+                                      identity::TokenReadings& tokens) {
+  using State = identity::TokenReading::State;
+  const auto& claim = std::get<identity::FromClaim>(from.source.from);
+  const identity::TokenReading& token = tokens.of(claim.provider_index, evidence.request);
+  switch (token.state) {
+    case State::absent:
+      return std::nullopt;
+    case State::ambiguous:
+      return PlanReading{.state = PlanReading::State::ambiguous,
+                         .ambiguity = {.kind = token.ambiguity, .source = &from.source}};
+    case State::invalid:
+      return PlanReading{.token_fault = identity::TokenFault{.provider = claim.provider_index,
+                                                             .rejection = token.rejection}};
+    case State::unverifiable:
+      return PlanReading{.token_fault = identity::TokenFault{.provider = claim.provider_index}};
+    case State::valid:
+      break;
+  }
+  const std::string_view name = token.claims[claim.claim_index].text;
+  if (name.empty()) return std::nullopt;
+  return named(plans, name);
 }
 
 std::optional<PlanReading> read_file(const PlanFromFile& from,
@@ -42,6 +77,7 @@ std::optional<PlanReading> read_file(const PlanFromFile& from,
   using State = identity::Resolution::State;
   if (identity.state == State::ambiguous)
     return PlanReading{.state = PlanReading::State::ambiguous, .ambiguity = identity.ambiguity};
+  if (identity.state == State::invalid) return PlanReading{.token_fault = identity.token_fault};
   if (identity.state != State::found) return std::nullopt;
   const auto plan = from.table.current().find(identity.key);
   if (!plan) return std::nullopt;

@@ -3,6 +3,7 @@
 // Made once when a configuration is loaded, then read by all workers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -39,6 +40,14 @@ struct Terms {
   friend bool operator==(const Terms&, const Terms&) = default;
 };
 
+/// What a plan makes of a policy.
+struct PlannedTerms {
+  std::size_t plan = 0;    ///< index into Plans::names
+  bool unlimited = false;  ///< the policy does not limit the request
+  Terms terms;             ///< if it does
+  friend bool operator==(const PlannedTerms&, const PlannedTerms&) = default;
+};
+
 /// Its terms are those of the policy itself.
 struct Policy : Terms {
   std::string name;
@@ -49,8 +58,15 @@ struct Policy : Terms {
   std::optional<std::string> body;    ///< replaces the problem body
   std::vector<Attribute> attributes;  ///< attributed_window
   OnFailure on_failure = OnFailure::local;
-  std::string name_item;         ///< ready for RateLimit
-  rules::Definition definition;  ///< as configured
+  std::string name_item;                ///< ready for RateLimit
+  rules::Definition definition;         ///< as configured
+  std::vector<PlannedTerms> planned{};  ///< of the plans that change it, by increasing plan
+
+  /// What this plan makes of the policy; nullptr: nothing.
+  const PlannedTerms* under(std::size_t plan) const {
+    const auto found = std::ranges::lower_bound(planned, plan, {}, &PlannedTerms::plan);
+    return found == planned.end() || found->plan != plan ? nullptr : &*found;
+  }
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 

@@ -19,7 +19,8 @@ void RequestEvidence::add(const routing::RoutedRequest& routed, const routing::C
                     .path_parameters = std::span(path_parameters_).subspan(first),
                     .client_settings = client.settings,
                     .path_ignores_case = client.path_variants.letter_case,
-                    .path_ignores_trailing_slash = client.path_variants.trailing_slash}});
+                    .path_ignores_trailing_slash = client.path_variants.trailing_slash,
+                    .peer_is_trusted = client.peer_is_trusted}});
 }
 
 }  // namespace weir::limiter

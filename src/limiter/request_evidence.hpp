@@ -24,6 +24,7 @@ class RequestEvidence {
     const IpAddress& address;  ///< identity::client_address() of the request
     const identity::ClientAddressSettings& settings;
     const routing::PathVariants& path_variants;
+    bool peer_is_trusted = false;
   };
 
   /// Gathers the evidence for the candidates of `routed`, in their order, or nothing if none of

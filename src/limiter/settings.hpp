@@ -8,6 +8,7 @@
 #include "base/siphash.hpp"
 #include "identity/definition.hpp"
 #include "identity/token_provider.hpp"
+#include "limiter/plans.hpp"
 #include "limiter/policy.hpp"
 
 namespace weir::limiter {
@@ -21,6 +22,7 @@ struct Settings {
   std::vector<identity::Definition> identities;
   std::vector<Policy> policies;
   std::vector<AddressList> address_lists{};  ///< of routes and of conditions
+  Plans plans{};
 };
 
 }  // namespace weir::limiter

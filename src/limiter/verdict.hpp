@@ -61,6 +61,7 @@ struct Verdict {
   identity::Ambiguity ambiguity{};
   /// Outcome::token_invalid and token_unverifiable: the provider and the reason.
   identity::TokenFault token_fault{};
+  const std::string* plan = nullptr;  ///< the plan in force; nullptr: none was looked for, or found
   /// The limits that applied, in the order of the route; the evaluation owns them.
   std::span<const LimitVerdict> limits{};
 };

@@ -143,6 +143,7 @@ void append_json_line(std::string& text, const AccessRecord& record) {
       .text(R"(,"method":)", record.method)
       .text(R"(,"path":)", record.path)
       .text(R"(,"route":)", record.route)
+      .text(R"(,"plan":)", record.plan)
       .number(R"(,"status":)",
               record.status == 0 ? std::nullopt : std::optional<std::int64_t>(record.status))
       .number(R"(,"bytes_in":)", record.bytes_in)

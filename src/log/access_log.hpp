@@ -36,6 +36,7 @@ struct AccessRecord {
   std::string_view method{};
   std::string_view path{};  ///< as received, without the query
   std::string_view route{};
+  std::string_view plan{};
   int status = 0;  ///< 0 (null): the client went away before an answer
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;

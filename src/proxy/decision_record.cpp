@@ -11,6 +11,7 @@ void DecisionRecord::clear() {
   decider = limiter::Decider::memory;
   shadow_denied = false;
   policy = nullptr;
+  plan = nullptr;
   identity.reset();
   cost = remaining = 0;
   delay = took = Duration{0};
@@ -29,6 +30,7 @@ void DecisionRecord::take(const limiter::Verdict& verdict,
   delay = verdict.delay;
   retry_after = verdict.retry_after;
   policy = verdict.deciding;
+  plan = verdict.plan;
   boost::container::static_vector<http::PolicyReport, limiter::limits_per_route> reports;
   for (const auto& limit : verdict.limits) {
     const auto& decision = limit.decision;

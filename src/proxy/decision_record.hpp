@@ -23,6 +23,7 @@ struct DecisionRecord {
   limiter::Decider decider = limiter::Decider::memory;
   bool shadow_denied = false;
   const limiter::Policy* policy = nullptr;  ///< the policy that decided
+  const std::string* plan = nullptr;        ///< in force; nullptr: none
   std::optional<Hash128> identity;          ///< of the limit that decided
   std::int64_t cost = 0;
   std::int64_t remaining = 0;

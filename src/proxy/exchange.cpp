@@ -241,6 +241,7 @@ log::AccessRecord Exchange::record(Duration took) const {
                            .user_agent = value_of(request.find(http::FieldId::user_agent)),
                            .protocol = request.version_minor == 0 ? "HTTP/1.0" : "HTTP/1.1"};
   if (route != nullptr) record.route = route->name;
+  if (decision_.plan != nullptr) record.plan = *decision_.plan;
   if (forwarded_.upstream != nullptr) {
     record.upstream = forwarded_.upstream->name;
     record.upstream_took = forwarded_.upstream_took;

@@ -18,7 +18,8 @@ std::optional<http::Refusal> RequestRoutes::find(const RequestRules& rules, cons
   evidence_.gather(routed_, std::span(config.routes),
                    {.address = request.client,
                     .settings = config.client_address,
-                    .path_variants = config.path_variants});
+                    .path_variants = config.path_variants,
+                    .peer_is_trusted = request.peer_is_trusted});
   return std::nullopt;
 }
 

@@ -27,9 +27,19 @@ void add_fields_of_routes(const Settings& config, std::vector<std::string>& name
   }
 }
 
-std::vector<std::string> fields_of_identities_and_routes(const Settings& config) {
+void add_fields_of_plans(const Settings& config, std::vector<std::string>& names) {
+  for (const auto& source : config.plans.sources) {
+    if (const auto* const header = std::get_if<limiter::PlanFromHeader>(&source.from))
+      names.push_back(header->name);
+    if (const auto* const claim = std::get_if<limiter::PlanFromClaim>(&source.from))
+      add_fields_of(claim->source, names);
+  }
+}
+
+std::vector<std::string> fields_of_decisions(const Settings& config) {
   std::vector<std::string> names = fields_of_identities(config);
   add_fields_of_routes(config, names);
+  add_fields_of_plans(config, names);
   // Each request is searched for each name, and many routes may use the same one.
   const auto is_before = [](const std::string& a, const std::string& b) {
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
@@ -51,6 +61,7 @@ http::FieldGuard field_guard_of(const Settings& config) {
       .untrusted = config.client_address.untrusted_fields,
       .drops_unusual = config.downstream.unusual_field_names == UnusualNames::drop};
   add_fields_of_routes(config, settings.observed);
+  add_fields_of_plans(config, settings.observed);
   for (const auto& policy : config.policies) {
     for (const auto& attribute : policy.attributes)
       add_fields_of(attribute.source, settings.observed);
@@ -74,7 +85,7 @@ routing::RouteTable table_of(const Settings& config) {
 }  // namespace
 
 RequestRules::RequestRules(const Settings& config)
-    : kept_fields(fields_of_identities_and_routes(config)),
+    : kept_fields(fields_of_decisions(config)),
       field_guard(field_guard_of(config)),
       route_table(table_of(config)) {}
 

@@ -18,8 +18,8 @@ namespace weir::proxy {
 struct RequestRules {
   explicit RequestRules(const Settings& config);
 
-  std::vector<std::string> kept_fields;  ///< fields that identities and routes read: at most one
-                                         ///< of each, and Connection cannot remove them
+  std::vector<std::string> kept_fields;  ///< fields that identities, routes and plans read: at most
+                                         ///< one of each, and Connection cannot remove them
   http::FieldGuard field_guard;
   routing::RouteTable route_table;
 

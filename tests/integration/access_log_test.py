@@ -10,7 +10,7 @@ from harness.case import Case, limited
 from harness.services import free_port
 from harness.waiting import eventually
 
-FIELDS = ["time", "method", "path", "route", "status", "bytes_in", "bytes_out", "duration_us",
+FIELDS = ["time", "method", "path", "route", "plan", "status", "bytes_in", "bytes_out", "duration_us",
           "upstream", "upstream_us", "decision", "policy", "cost", "remaining", "delay_us",
           "decision_us", "store", "client", "identity", "request_id", "user_agent", "protocol"]
 KEY = "key-that-nobody-may-see"

@@ -14,6 +14,12 @@ AddressList list_of(const char* name, const char* prefix) {
   return {name, PrefixTable({IpPrefix::parse(prefix).value()})};
 }
 
+limiter::PlanFromFile plan_file(const char* name, std::uint16_t plan = 1) {
+  limiter::PlanTable table(1);
+  table.add({.low = 1, .high = 2}, plan);
+  return {.identity = 1, .shown = name, .table = Replaceable(std::move(table))};
+}
+
 config::Config example() {
   config::Config config;
   config.listen.emplace_back().address = {.host = "127.0.0.1", .port = 80, .unix_path = {}};
@@ -30,6 +36,10 @@ config::Config example() {
   config.address_lists.push_back(list_of("office", "192.0.2.0/24"));
   config.routes[1].limits[0].when = limiter::Condition{.identity = 1};
   config.routes[1].limits[0].unless = limiter::Condition{.address = config.address_lists[0]};
+  config.plans.names = {"free", "gold"};
+  config.plans.sources = {{limiter::PlanFromHeader{"x-plan"}}, {plan_file("plans.tsv")}};
+  config.policies[0].planned = {{.plan = 1, .unlimited = true, .terms = {}}};
+  config.routes[0].limits[0].when = limiter::Condition{.plans = {1}};
   return config;
 }
 
@@ -61,12 +71,29 @@ TEST_CASE("changed settings are named as in the file") {
       {[](auto& c) { c.address_lists[0] = list_of("office", "192.0.2.0/24"); }, {}},
       {[](auto& c) { c.address_lists[0] = list_of("home", "192.0.2.0/24"); },
        {"address_lists.home", "address_lists.office"}},
+      {[](auto& c) { c.policies[0].planned[0].unlimited = false; }, {"plans.gold"}},
+      {[](auto& c) { c.policies[1].planned = {{.plan = 0, .unlimited = true, .terms = {}}}; },
+       {"plans.free"}},
+      {[](auto& c) { c.plans.names[0] = "silver"; }, {"plans.silver", "plans.free"}},
+      {[](auto& c) {
+         c.plans.names = {"gold", "free"};
+         c.policies[0].planned[0].plan = 0;
+         c.routes[0].limits[0].when->plans = {0};
+       },
+       {}},
+      {[](auto& c) { c.routes[0].limits[0].when->plans = {0}; }, {"routes.to_p"}},
+      {[](auto& c) { c.plans.default_plan = 0; }, {"default_plan"}},
+      {[](auto& c) { std::swap(c.plans.sources[0], c.plans.sources[1]); }, {"plan_from"}},
+      {[](auto& c) { c.plans.sources[1] = {plan_file("plans.tsv")}; }, {}},
+      {[](auto& c) { c.plans.sources[1] = {plan_file("plans.tsv", 0)}; }, {"plan_from"}},
+      {[](auto& c) { c.plans.sources[1] = {plan_file("others.tsv")}; }, {"plan_from"}},
       {[](auto& c) { c.routes[0].match.address = c.address_lists[0]; }, {"routes.to_p"}},
       {[](auto& c) { c.routes[1].limits[0].when->identity = 0; }, {"routes.to_q"}},
       {[](auto& c) { c.routes[1].limits[0].unless->address = list_of("home", "192.0.2.0/24"); },
        {"routes.to_q"}},
       {[](auto& c) {
          std::swap(c.identities[0], c.identities[1]);
+         std::get<limiter::PlanFromFile>(c.plans.sources[1].from).identity = 0;
          c.routes[1].limits[0].when->identity = 0;
          for (auto& route : c.routes)
            route.limits[0].identity = 1;

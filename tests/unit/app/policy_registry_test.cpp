@@ -50,5 +50,21 @@ TEST_CASE("a policy has another revision when its rule changes, and no other") {
   CHECK(revision({other}) == 3);
 }
 
+TEST_CASE("each plan that changes a policy has a revision of its own, never used before") {
+  PolicyRegistry registry;
+  const auto planned = [](std::int64_t count) {
+    limiter::Policy made = policy("a");
+    made.planned = {{.plan = 0, .unlimited = false, .terms = policy("a", count)},
+                    {.plan = 1, .unlimited = true, .terms = {}}};
+    return made;
+  };
+  // The revisions 1 and 2 are those of its plans.
+  CHECK(registry.use({planned(20)}).front().revision == 0);
+  CHECK(registry.use({planned(20)}).front().revision == 0);
+  CHECK(registry.use({planned(30)}).front().revision == 3);
+  CHECK(registry.use({policy("a")}).front().revision == 6);
+  CHECK(registry.use({planned(30)}).front().revision == 7);
+}
+
 }  // namespace
 }  // namespace weir::app

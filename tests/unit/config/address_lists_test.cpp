@@ -139,15 +139,18 @@ TEST_CASE("wrong address lists and conditions are reported") {
        "client\n"},
       // Conditions.
       {with_limit + ", when: {}}]}\n",
-       "3:44: routes[0].limits[0].when: names no condition; add address, identity or methods\n"},
+       "3:44: routes[0].limits[0].when: names no condition; add address, identity, "
+       "methods or plan\n"},
       {with_limit + ", when: office}]}\n",
        "3:44: routes[0].limits[0].when: expected a map of keys, found a single value\n"},
       {with_limit + ", when: {methods: [post]}}]}\n",
        "3:55: routes[0].limits[0].when.methods[0]: methods are case-sensitive; did you mean "
        "\"POST\"?\n"},
       {with_limit + ", when: {plan: [gold]}}]}\n",
-       "3:45: routes[0].limits[0].when.plan: unknown key \"plan\"; known here: address, "
-       "identity, methods\n"},
+       "3:52: routes[0].limits[0].when.plan[0]: no plan is called \"gold\"; none is defined\n"},
+      {with_limit + ", when: {user: [gold]}}]}\n",
+       "3:45: routes[0].limits[0].when.user: unknown key \"user\"; known here: address, identity, "
+       "methods, plan\n"},
       {"identities: {id: {path: id}}\n" + with_limit + ", unless: {identity: id}}]}\n",
        "4:57: routes[0].limits[0].unless.identity: needs the path segment {id}, which the route's "
        "path does not capture\n"},

@@ -47,6 +47,10 @@ TEST_CASE("the first part of a condition that does not hold is found") {
       {{.address = office(), .methods = {"PUT"}, .identity = 2}, "GET", "", Part::methods},
       {{.address = elsewhere(), .methods = {"PUT"}, .identity = 2}, "GET", "", Part::address},
       {{.methods = {"PUT"}, .identity = 2}, "GET", "user=a&user=b", Part::methods},
+      {{.plans = {0, 1}}, "GET", "", Part::none},
+      {{.plans = {0, 2}}, "GET", "", Part::plan},
+      {{.identity = 2, .plans = {0}}, "GET", "", Part::identity},
+      {{.methods = {"PUT"}, .plans = {0}}, "GET", "", Part::methods},
   }));
   Fixture fixture;
   fixture.request.method = row.method;
@@ -59,7 +63,8 @@ TEST_CASE("the first part of a condition that does not hold is found") {
     return identity::resolve(config.identities[index].source, evidence, config.identity_key,
                              tokens);
   };
-  CHECK(first_unmet(row.condition, evidence, resolve) == row.unmet);
+  const auto plan = [&] { return PlanReading{.state = PlanReading::State::found, .plan = 1}; };
+  CHECK(first_unmet(row.condition, evidence, resolve, plan) == row.unmet);
 }
 
 TEST_CASE("a limit applies when its conditions let it, and is not charged otherwise") {

@@ -58,4 +58,39 @@ TEST_CASE("evaluating conditions allocates nothing") {
   CHECK(allowed == 100);
 }
 
+TEST_CASE("looking for a plan allocates nothing") {
+  Fixture fixture;
+  Policy planned = policy("p", gcra(1'000, 1h));
+  planned.planned = {{.plan = 1, .unlimited = false, .terms = policy("p", gcra(2'000, 1h))}};
+  fixture.limit(std::move(planned), 0).when = Condition{.plans = {0, 1}};
+  Plans& plans = fixture.config.plans;
+  plans.names = {"free", "gold"};
+  plans.index_names();
+  plans.default_plan = 1;
+  PlanTable table(1);
+  table.add({.low = 1, .high = 2}, 0);
+  plans.sources = {{PlanFromFile{.identity = 2, .shown = {}, .table = Replaceable(table)}},
+                   {PlanFromHeader{"x-plan"}}};
+  fixture.request.query = "user=somebody";
+  fixture.header("x-plan", "platinum");
+  UnknownPlans unknown;
+  fixture.limiter = std::make_unique<Limiter>(fixture.config, fixture.store, store::Decider::memory,
+                                              std::vector<PolicyRecord>{},
+                                              identity::TokenReadings::Counters{}, &unknown);
+  const auto decide = [&] {
+    auto routes = fixture.routes();
+    routes[0].evidence.peer_is_trusted = true;
+    return *fixture.limiter->decide(fixture.evaluation, routes, fixture.nobody, epoch);
+  };
+  for (int i = 0; i < 3; ++i)
+    REQUIRE(decide().outcome == Outcome::allowed);
+  std::size_t allowed = 0;
+  CHECK(allocations_in([&] {
+          for (int i = 0; i < 100; ++i)
+            allowed += decide().limits[0].decision.limit == 2'000 ? 1U : 0U;
+        }) == 0);
+  CHECK(allowed == 100);
+  CHECK(unknown.count() == 103);
+}
+
 }  // namespace weir::limiter::test

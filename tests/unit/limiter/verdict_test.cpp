@@ -21,9 +21,16 @@ rules::Decision denied(std::optional<Duration> retry_after) {
   return {.allowed = false, .limit = 10, .retry_after = retry_after};
 }
 
-const Policy first{.name = "first"};
-const Policy second{.name = "second"};
-const Policy shadow{.name = "shadow", .shadow = true};
+Policy named(const char* name, bool is_shadow = false) {
+  Policy policy;
+  policy.name = name;
+  policy.shadow = is_shadow;
+  return policy;
+}
+
+const Policy first = named("first");
+const Policy second = named("second");
+const Policy shadow = named("shadow", true);
 
 }  // namespace
 

@@ -30,6 +30,7 @@ AccessRecord full_record() {
           .method = "GET",
           .path = "/v1/search",
           .route = "search",
+          .plan = "gold",
           .status = 429,
           .bytes_in = 0,
           .bytes_out = 512,
@@ -51,10 +52,10 @@ AccessRecord full_record() {
 }
 
 const std::vector<std::string> fields{
-    "time",      "method",      "path",       "route",       "status",   "bytes_in",
-    "bytes_out", "duration_us", "upstream",   "upstream_us", "decision", "policy",
-    "cost",      "remaining",   "delay_us",   "decision_us", "store",    "client",
-    "identity",  "request_id",  "user_agent", "protocol"};
+    "time",     "method",    "path",        "route",      "plan",        "status",
+    "bytes_in", "bytes_out", "duration_us", "upstream",   "upstream_us", "decision",
+    "policy",   "cost",      "remaining",   "delay_us",   "decision_us", "store",
+    "client",   "identity",  "request_id",  "user_agent", "protocol"};
 
 std::unique_ptr<LineWriter> unread_writer() {
   auto writer = LineWriter::open("/dev/null");
@@ -90,7 +91,7 @@ TEST_CASE("append_json_line writes every field in order") {
   CHECK(
       line_of(full_record()) ==
       R"({"time":"2025-01-31T23:59:59.000001Z","method":"GET","path":"/v1/search","route":"search",)"
-      R"("status":429,"bytes_in":0,"bytes_out":512,"duration_us":1234,"upstream":"api","upstream_us":1000,)"
+      R"("plan":"gold","status":429,"bytes_in":0,"bytes_out":512,"duration_us":1234,"upstream":"api","upstream_us":1000,)"
       R"("decision":"denied","policy":"per_user","cost":5,"remaining":0,"delay_us":0,"decision_us":3,)"
       R"("store":"memory","client":"192.0.2.1","identity":"000000000000000f0123456789abcdef",)"
       R"("request_id":"6f1c","user_agent":"curl/8.0","protocol":"HTTP/1.1"})"
@@ -101,7 +102,7 @@ TEST_CASE("append_json_line writes null for what does not apply") {
   CHECK(
       line_of({}) ==
       R"({"time":"1970-01-01T00:00:00.000000Z","method":null,"path":null,"route":null,)"
-      R"("status":null,"bytes_in":0,"bytes_out":0,"duration_us":0,"upstream":null,"upstream_us":null,)"
+      R"("plan":null,"status":null,"bytes_in":0,"bytes_out":0,"duration_us":0,"upstream":null,"upstream_us":null,)"
       R"("decision":null,"policy":null,"cost":null,"remaining":null,"delay_us":null,"decision_us":null,)"
       R"("store":null,"client":null,"identity":null,)"
       R"("request_id":null,"user_agent":null,"protocol":null})"

@@ -136,7 +136,7 @@ TEST_CASE("A request that no route matches is answered 404") {
   CHECK(holds(exchanged.response().body, "no route matches"));
   CHECK(exchanged.counted(unrouted, 404) == 1);
   CHECK(exchanged.counted() == 1);
-  CHECK(holds(line, R"("path":"/none","route":null,"status":404)"));
+  CHECK(holds(line, R"("path":"/none","route":null,"plan":null,"status":404)"));
   CHECK(holds(line, R"("decision":null)"));
 }
 
@@ -166,8 +166,10 @@ TEST_CASE("A fixed response is sent as configured") {
   CHECK(exchanged.counted() == 1);
   CHECK(exchanged.store.questions == 0);
   CHECK(exchanged.store.settle_calls == 0);
-  CHECK(holds(line, R"("method":"GET","path":"/fixed","route":"fixed","status":203,"bytes_in":0,)"
-                    R"("bytes_out":5,)"));
+  CHECK(holds(
+      line,
+      R"("method":"GET","path":"/fixed","route":"fixed","plan":null,"status":203,"bytes_in":0,)"
+      R"("bytes_out":5,)"));
   CHECK(holds(line, R"("upstream":null,"upstream_us":null,"decision":null,"policy":null)"));
   CHECK(holds(line, R"("client":"192.0.2.1")"));
   CHECK(holds(line, R"("request_id":"17","user_agent":"test","protocol":"HTTP/1.1")"));
@@ -340,7 +342,7 @@ TEST_CASE("A forwarded response is relayed, counted and logged with its upstream
   CHECK(exchanged.response().body == "new");
   CHECK(exchanged.counted(up, 201) == 1);
   CHECK(exchanged.counted() == 1);
-  CHECK(holds(line, R"("route":"up","status":201,"bytes_in":4,"bytes_out":3,)"));
+  CHECK(holds(line, R"("route":"up","plan":null,"status":201,"bytes_in":4,"bytes_out":3,)"));
   CHECK(holds(line, R"("upstream":"up","upstream_us":)"));
   CHECK_FALSE(holds(line, R"("upstream_us":null)"));
 }

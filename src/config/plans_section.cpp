@@ -1,0 +1,217 @@
+// `plans`, `plan_from` and `default_plan`: numbers that replace those of policies, and where the
+// plan of a request comes from.
+#include <algorithm>
+#include <utility>
+
+#include "config/claims.hpp"
+#include "config/key_path.hpp"
+#include "config/names.hpp"
+#include "config/plan_file.hpp"
+#include "config/policy_terms.hpp"
+#include "config/sections.hpp"
+#include "http/characters.hpp"
+
+namespace weir::config {
+
+namespace {
+
+constexpr std::size_t most_sources = 8;
+constexpr std::string_view unlimited = "unlimited";
+
+constexpr Key<rules::Definition> number_keys[] = {
+    {.name = "rate", .read = read_rate},           {.name = "rates", .read = read_rates},
+    {.name = "burst", .read = read_burst},         {.name = "queue", .read = read_queue},
+    {.name = "max_delay", .read = read_max_delay},
+};
+
+/// Returns the definition of the policy with the numbers of `in` in place of its own.
+rules::Definition replaced(const rules::Definition& own, const rules::Definition& numbers,
+                           const Cursor& in) {
+  rules::Definition definition = own;
+  if (in.has("rate") || in.has("rates")) definition.rates = numbers.rates;
+  if (in.has("burst")) definition.burst = numbers.burst;
+  if (in.has("queue")) definition.queue = numbers.queue;
+  if (in.has("max_delay")) definition.max_delay = numbers.max_delay;
+  return definition;
+}
+
+void read_numbers(const Cursor& in, const Config& config, const limiter::Policy& policy,
+                  limiter::Terms& to) {
+  if (in.node().entries.empty()) {
+    return in.error(
+        "no number is given; write one, such as rate: 100/1m, or leave the policy out of the plan");
+  }
+  rules::Definition numbers;
+  read_table(in, number_keys, numbers);
+  if (has_both_rates(in) || policy.rule.rates.empty()) return;
+  const Written& written = in.written();
+  compile_terms(in,
+                {.config = config,
+                 .policy = policy,
+                 .hides_numbers = written.hides_numbers_of(in.path()) ||
+                                  written.hides_numbers_of(key_path("policies", policy.name))},
+                replaced(policy.definition, numbers, in), to);
+}
+
+void read_planned(const Cursor& in, const Config& config, limiter::Policy& policy,
+                  std::size_t plan) {
+  limiter::PlannedTerms planned{.plan = plan, .unlimited = false, .terms = {}};
+  if (in.node().kind == Node::Kind::map) {
+    read_numbers(in, config, policy, planned.terms);
+  } else {
+    const auto text = in.node().kind == Node::Kind::scalar ? in.text() : std::nullopt;
+    if (text != unlimited)
+      return in.error("expected unlimited, or numbers such as {rate: 6000/1m}");
+    planned.unlimited = true;
+  }
+  policy.planned.push_back(std::move(planned));
+}
+
+void read_plan(const Cursor& in, std::size_t plan, Config& to) {
+  if (!in.expect_map(
+          "a map of policies to their numbers, such as {per_user: {rate: 6000/1m}}, or {}"))
+    return;
+  for (const Entry& entry : in.node().entries) {
+    const Cursor value = in.at(entry);
+    const auto policy = find_named(
+        value, {.what = "policy", .written = entry.key, .shown = entry.key}, to.policies);
+    if (policy) read_planned(value, to, to.policies[*policy], plan);
+  }
+}
+
+/// An entry of plan_from while it is read.
+struct SourceDraft {
+  Config& config;
+  std::string header;
+  std::optional<std::size_t> identity{};
+  std::string path;
+  std::string shown;
+  identity::FromClaim claim{};
+};
+
+void read_source_header(const Cursor& in, SourceDraft& to) {
+  const auto text = in.text();
+  if (!text) return;
+  if (!http::is_token(*text))
+    return in.error_showing("expected a name of letters, digits and -, such as x-plan");
+  to.header = *text;
+  std::transform(to.header.begin(), to.header.end(), to.header.begin(), http::to_lower);
+  if (to.config.client_address.trusted_proxies.empty()) {
+    in.warn(
+        "never read: a field names a plan only if it comes from a trusted proxy, and "
+        "client_address.trusted_proxies is empty");
+  }
+}
+
+void read_source_file(const Cursor& in, SourceDraft& to) {
+  const auto text = in.text();
+  if (!text) return;
+  to.path = resolve_path(in, *text);
+  to.shown = in.shown(to.path);
+}
+
+constexpr Key<SourceDraft> source_keys[] = {
+    {.name = "jwt",
+     .read = [](const Cursor& in,
+                SourceDraft& to) { read_claim(in, to.config.token_providers, to.claim); },
+     .list = list_claim},
+    {.name = "header", .read = read_source_header},
+    {.name = "file", .read = read_source_file},
+    {.name = "key",
+     .read =
+         [](const Cursor& in, SourceDraft& to) {
+           to.identity = read_reference(in, "identity", to.config.identities);
+         }},
+};
+
+void add_file(const Cursor& in, const SourceDraft& draft, Config& to) {
+  const FileStamp stamp = stamp_of(draft.path);
+  PlanFileContent read =
+      read_plan_file(draft.path, draft.shown, plan_line_rules(to, *draft.identity));
+  for (const std::string& problem : read.problems)
+    in.error(problem);
+  for (const std::string& warning : read.warnings)
+    in.warn(warning);
+  const Replaceable<limiter::PlanTable> table(std::move(read.table));
+  to.plans.sources.push_back(
+      {limiter::PlanFromFile{.identity = *draft.identity, .shown = draft.shown, .table = table}});
+  to.plan_files.push_back({.table = table,
+                           .identity = *draft.identity,
+                           .path = draft.path,
+                           .shown = draft.shown,
+                           .stamp = stamp});
+}
+
+void read_source(const Cursor& in, Config& to) {
+  SourceDraft draft{.config = to, .header = {}, .path = {}, .shown = {}};
+  read_table(in, source_keys, draft);
+  if (in.node().kind != Node::Kind::map) return;
+  const int sources =
+      (in.has("jwt") ? 1 : 0) + (in.has("header") ? 1 : 0) + (in.has("file") ? 1 : 0);
+  if (sources != 1) {
+    return in.error(
+        "expected one source: {jwt: {provider: NAME, claim: NAME}}, {header: NAME}, or {file: "
+        "NAME, "
+        "key: IDENTITY}");
+  }
+  if (!in.has("file") && in.has("key"))
+    return in.at_key("key").error(
+        "only with file: the value of this source is the plan's name; remove it");
+  if (in.has("file") && !in.has("key"))
+    return in.error(
+        "the key \"key\" is missing: name the identity that the file's lines begin with");
+  if (!draft.header.empty()) {
+    to.plans.sources.push_back({limiter::PlanFromHeader{draft.header}});
+  } else if (!draft.claim.provider.empty()) {
+    to.plans.sources.push_back({limiter::PlanFromClaim{{draft.claim}}});
+  } else if (draft.identity && !draft.path.empty()) {
+    add_file(in.at_key("file"), draft, to);
+  }
+}
+
+}  // namespace
+
+void read_plans(const Cursor& in, Config& to) {
+  for_each_named(in, "a map of plans by name", limiter::plan_limit,
+                 [&](const std::string& name, const Cursor& entry) {
+                   to.plans.names.push_back(name);
+                   read_plan(entry, to.plans.names.size() - 1, to);
+                 });
+  to.plans.index_names();
+}
+void list_plans(const std::string& path, KeyPaths& out) {
+  list_named<number_keys>(path + ".*", out);
+}
+
+void read_plan_from(const Cursor& in, Config& to) {
+  if (to.plans.names.empty()) return in.error("no plan is defined; add plans, or remove plan_from");
+  for_each_item(in, "a list of sources, such as [{header: x-plan}]", most_sources,
+                [&](const Cursor& item) { read_source(item, to); });
+}
+void list_plan_from(const std::string& path, KeyPaths& out) {
+  list_items<source_keys>(path, out);
+}
+
+std::optional<std::size_t> read_plan_name(const Cursor& in, const Config& config) {
+  const auto written = in.text();
+  if (!written) return std::nullopt;
+  const std::vector<std::string_view> names(config.plans.names.begin(), config.plans.names.end());
+  return find_among(in, {.what = "plan", .written = *written, .shown = in.node().text}, names);
+}
+
+void read_default_plan(const Cursor& in, Config& to) {
+  to.plans.default_plan = read_plan_name(in, to);
+}
+
+void warn_of_unassigned_plans(const Cursor& root, const Config& config) {
+  const limiter::Plans& plans = config.plans;
+  if (plans.names.empty() || !plans.sources.empty()) return;
+  for (std::size_t plan = 0; plan < plans.names.size(); ++plan) {
+    if (plan == plans.default_plan) continue;
+    root.at_key("plans")
+        .at_key(plans.names[plan])
+        .warn("never in force: plan_from has no source that could name it");
+  }
+}
+
+}  // namespace weir::config
