@@ -60,6 +60,15 @@ void add_attributes(const config::Config& config, Names& to) {
   }
 }
 
+void add_plan_fields(const config::Config& config, Names& to) {
+  for (std::size_t i = 0; i < config.plans.sources.size(); ++i) {
+    const auto* const from = std::get_if<limiter::PlanFromHeader>(&config.plans.sources[i].from);
+    if (from == nullptr) continue;
+    const std::string path = key_path(item_path("plan_from", i), "header");
+    add(to, from->name, config.written.shown(path, from->name));
+  }
+}
+
 void add_client_fields(const config::Config& config, Names& to) {
   const auto& settings = config.client_address;
   const std::string path = "client_address";
@@ -78,6 +87,7 @@ std::string with_names_as_written(const config::Config& config, std::string deta
   Names names;
   add_identities(config, names);
   add_attributes(config, names);
+  add_plan_fields(config, names);
   add_client_fields(config, names);
   for (const auto& [name, shown] : names) {
     const std::string quoted = '"' + name + '"';

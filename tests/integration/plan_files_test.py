@@ -229,6 +229,15 @@ class Check(PlanCase):
         self.assertEqual(found["limits"][0]["because"], "when: no plan is in force")
         self.assertIsNone(found["plan"])
 
+    def test_a_field_from_a_variable_is_shown_as_written(self):
+        self.write(plan_from=[{"header": "${FIELD}"}])
+        found, text = self.explain("-H", "X-Api-Key: b", "-H", "X_Tier: gold", env={"FIELD": "x-tier"})
+        self.assertEqual(found["verdict"]["status"], 400)
+        self.assertIn('"${FIELD}"', found["verdict"]["detail"])
+        self.assertNotIn("x-tier", text)
+        found, text = self.explain("-H", "X-Api-Key: b", "-H", "X-Tier: gold", env={"FIELD": "x-tier"})
+        self.assertEqual((found["plan"], found["plan_from"]), ("gold", "header ${FIELD}"))
+
     def test_numbers_from_variables_are_not_shown(self):
         self.write(plans={"gold": {"p": {"rate": "${GOLD_RATE}"}, "q": {"burst": 7}}})
         variables = {"GOLD_RATE": "77/260d"}
