@@ -1,19 +1,21 @@
 -- The script's arguments, and the table of its rules.
 --
--- KEYS: the claims' keys, in their order. ARGV, for each claim: its form, the cost, the capacity,
+-- KEYS: for each claim, in their order, its key and that of its identity's overrides
+-- (overrides.lua). ARGV, for each claim: its form, the cost, the capacity,
 -- count and per of the rate, and the arguments that the algorithm's `parse` reads. The form is the
 -- algorithm, plus 8 for a shadow policy, 16 for overdraft, 32 for count_rejected, and 64 for windows
 -- aligned to the clock.
 --
 -- Returns doubles in one string: 1 if the request is admitted, and for each claim: allowed,
--- remaining, reset_after, more_after, delay, retry_after (-1: none), all of them microseconds.
+-- remaining, reset_after, more_after, delay, retry_after (-1: none), all of them microseconds. If
+-- there is an override for any of them, for each claim the four numbers of policy.override follow.
 -- Packed, because an array of numbers costs the server and the client twice as much CPU time.
 --
 -- Each call creates its functions again, which is a large part of its cost. So there are few of
 -- them, and a call with one claim does not create those for several.
 
 -- The rules by number of their algorithm (rules::Algorithm). src/rules/rules.hpp has the same:
---   parse(policy, i)                takes further arguments from ARGV[i] on, returns the next i;
+--   parse(policy, numbers, i)       takes further arguments from numbers[i] on, returns the next i;
 --                                   optional
 --   read(policy)                    the key's present state
 --   admit(policy, state, now, cost) units to charge and the delay, or nil and retry_after
@@ -45,5 +47,5 @@ local function policy_of(key, i)
     policy.aligned = form >= 64
   end
   local parse = policy.rule.parse
-  return policy, parse and parse(policy, i + 5) or i + 5
+  return policy, parse and parse(policy, ARGV, i + 5) or i + 5
 end

@@ -4,8 +4,8 @@
 -- An entry is text in parts separated by tabs: the instant, the units, the units used up to and
 -- including it, the start of the window, and the attributes. A decision needs the last entry only.
 rules[1] = {
-  parse = function(policy, i)
-    policy.attributes = ARGV[i]
+  parse = function(policy, numbers, i)
+    policy.attributes = policy.attributes or numbers[i]
     return i + 1
   end,
 

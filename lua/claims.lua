@@ -34,9 +34,20 @@ end
 
 -- Ask.
 local claims, admitted, argument = {}, 1, 1
-for i, key in ipairs(KEYS) do
+local overrides, is_overridden = {}, false
+for i = 1, #KEYS / 2 do
   local claim = {cost = ARGV[argument + 1] + 0}
-  claim.policy, argument = policy_of(key, argument)
+  claim.policy, argument = policy_of(KEYS[2 * i - 1], argument)
+  local overrides_key = KEYS[2 * i]
+  local text = overrides[overrides_key]
+  if text == nil then
+    text = redis.pcall('GET', overrides_key)
+    overrides[overrides_key] = text
+  end
+  if type(text) == 'string' then
+    apply_override(claim.policy, text, overrides_key)
+    is_overridden = is_overridden or claim.policy.override
+  end
   claim.rule = claim.policy.rule
   local leader = i > 1 and leader_of(claim, claims, i - 1)
   if leader then
@@ -83,5 +94,10 @@ for _, claim in ipairs(claims) do
   local remaining, reset, more = claim.rule.level(claim.policy, leader.state, leader.now)
   if not leader.charged then outlive(claim.policy, leader.state, leader.now, reset) end
   answer = answer .. struct.pack('<dddddd', allowed, remaining, reset, more, delay, retry)
+end
+if is_overridden then
+  for _, claim in ipairs(claims) do
+    answer = answer .. struct.pack('<dddd', unpack(claim.policy.override or {0, 0, 0, 0}))
+  end
 end
 return answer

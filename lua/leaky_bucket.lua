@@ -15,8 +15,8 @@ local function wait_for(policy, state, cost)
 end
 
 rules[6] = {
-  parse = function(policy, i)
-    policy.max_delay = ARGV[i] + 0
+  parse = function(policy, numbers, i)
+    policy.max_delay = numbers[i] + 0
     return i + 1
   end,
   read = read_arrival,

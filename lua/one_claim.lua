@@ -1,6 +1,8 @@
 -- One claim, the common case: as claims.lua, without its tables.
-if not KEYS[2] then
+if not KEYS[3] then
   local policy, cost = policy_of(KEYS[1], 1), ARGV[2] + 0
+  local overrides = redis.pcall('GET', KEYS[2])
+  if type(overrides) == 'string' then apply_override(policy, overrides, KEYS[2]) end
   local rule = policy.rule
   local state = rule.read(policy)
   local now = max(clock, state.at)
@@ -12,6 +14,12 @@ if not KEYS[2] then
   end
   local remaining, reset, more = rule.level(policy, state, now)
   if due <= 0 then outlive(policy, state, now, reset) end
-  if units then return struct.pack('<ddddddd', 1, 1, remaining, reset, more, wait, -1) end
-  return struct.pack('<ddddddd', policy.shadow and 1 or 0, 0, remaining, reset, more, 0, wait)
+  local answer
+  if units then
+    answer = struct.pack('<ddddddd', 1, 1, remaining, reset, more, wait, -1)
+  else
+    answer = struct.pack('<ddddddd', policy.shadow and 1 or 0, 0, remaining, reset, more, 0, wait)
+  end
+  if policy.override then answer = answer .. struct.pack('<dddd', unpack(policy.override)) end
+  return answer
 end

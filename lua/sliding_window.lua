@@ -86,15 +86,15 @@ local function window_left(policy, state, now)
 end
 
 rules[2] = {
-  parse = function(policy, i)
-    local tiers, last = {}, i + 2 * (ARGV[i] - 1)
+  parse = function(policy, numbers, i)
+    local tiers, last = {}, i + 2 * (numbers[i] - 1)
     local count, per = policy.count, policy.per
     while true do
       tiers[#tiers + 1] = {
         count = count, length = per / sub_windows, share = -floor(-count / sub_windows),
       }
       if i >= last then break end
-      count, per = ARGV[i + 1] + 0, ARGV[i + 2] + 0
+      count, per = numbers[i + 1] + 0, numbers[i + 2] + 0
       i = i + 2
     end
     policy.tiers = tiers

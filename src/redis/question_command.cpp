@@ -6,6 +6,9 @@
 #include <cstring>
 #include <hiredis/hiredis.h>
 
+#include <boost/container/static_vector.hpp>
+
+#include "redis/policy_numbers.hpp"
 #include "redis/resp.hpp"
 #include "rules/attributed_window.hpp"
 #include "rules/span.hpp"
@@ -53,6 +56,12 @@ void append_attributes(std::string& out, std::span<const std::string_view> attri
   out += "\r\n";
 }
 
+void append_overrides_key_bulk(std::string& out, const KeySpace& keys, const Hash128& identity) {
+  append_bulk_header(out, keys.prefix.size() + identity_digits + 4);
+  append_overrides_key(out, keys.prefix, identity);
+  out += "\r\n";
+}
+
 // The arguments of one claim, as lua/arguments.lua reads them.
 
 constexpr std::size_t common_arguments = 5;
@@ -70,35 +79,22 @@ std::size_t arguments_of(const Claim& claim) {
 }
 
 std::int64_t form_of(const Claim& claim) {
-  return static_cast<std::int64_t>(claim.policy->algorithm) + (claim.shadow ? 8 : 0) +
-         (claim.demand.overdraft ? 16 : 0) + (claim.policy->count_rejected ? 32 : 0) +
-         (claim.policy->anchor == rules::Anchor::clock ? 64 : 0);
-}
-
-void append_tiers(std::string& out, const rules::Policy& policy) {
-  append_number(out, std::ssize(policy.rates));
-  for (const rules::Rate& rate : std::span(policy.rates).subspan(1)) {
-    append_number(out, rate.count);
-    append_number(out, to_us(rate.per));
-  }
+  return policy_form(*claim.policy) + (claim.shadow ? 8 : 0) + (claim.demand.overdraft ? 16 : 0);
 }
 
 void append_arguments(std::string& out, const Claim& claim) {
-  const rules::Policy& policy = *claim.policy;
   append_number(out, form_of(claim));
   append_number(out, std::clamp<std::int64_t>(claim.demand.cost, 0, rules::exact_limit));
-  append_number(out, policy.capacity);
-  append_number(out, policy.rates[0].count);
-  append_number(out, to_us(policy.rates[0].per));
-  if (policy.algorithm == Algorithm::leaky_bucket) append_number(out, to_us(policy.max_delay));
-  if (policy.algorithm == Algorithm::attributed_window) append_attributes(out, claim.attributes);
-  if (policy.algorithm == Algorithm::sliding_window) append_tiers(out, policy);
+  each_number(*claim.policy, [&out](std::int64_t number) { append_number(out, number); });
+  if (claim.policy->algorithm == Algorithm::attributed_window)
+    append_attributes(out, claim.attributes);
 }
 
 // The reply: doubles that are whole numbers below 2^53.
 
 constexpr std::size_t number_bytes = 8;
 constexpr std::size_t numbers_of_claim = 6;
+constexpr std::size_t numbers_of_override = 4;
 
 class Numbers {
  public:
@@ -116,11 +112,12 @@ class Numbers {
     good_ = good_ && whole;
     return whole ? static_cast<std::int64_t>(value) : 0;
   }
-  bool next_flag() {
+  std::int64_t next_up_to(std::int64_t most) {
     const std::int64_t value = next();
-    good_ = good_ && value <= 1;
-    return value == 1;
+    good_ = good_ && value <= most;
+    return value <= most ? value : 0;
   }
+  bool next_flag() { return next_up_to(1) == 1; }
   bool good() const { return good_; }
 
  private:
@@ -140,6 +137,37 @@ rules::Decision decision_from(Numbers& numbers, std::int64_t limit) {
   return decision;
 }
 
+/// Adds the override of a claim to its decision: its effect, capacity, refill and end.
+void add_override(rules::Decision& decision, Numbers& numbers) {
+  using rules::OverrideEffect;
+  decision.override_effect = static_cast<OverrideEffect>(
+      numbers.next_up_to(static_cast<std::int64_t>(OverrideEffect::malformed)));
+  const std::int64_t capacity = numbers.next();
+  if (decision.override_effect == OverrideEffect::numbers) decision.limit = capacity;
+  decision.refill = Duration{numbers.next()};
+  const std::int64_t ends_after = numbers.next();
+  if (ends_after > 0) decision.ends_after = Duration{ends_after};
+}
+
+using Decisions = boost::container::static_vector<rules::Decision, store::claims_per_request>;
+
+/// Reads all decisions; `limits` has those of the policies. Empty if a number is out of range.
+Decisions decisions_from(Numbers& numbers, std::span<const rules::Decision> limits,
+                         bool has_overrides) {
+  Decisions decisions;
+  for (const rules::Decision& limit : limits)
+    decisions.push_back(decision_from(numbers, limit.limit));
+  if (has_overrides) {
+    for (rules::Decision& decision : decisions)
+      add_override(decision, numbers);
+  }
+  const bool fits = std::ranges::all_of(decisions, [](const rules::Decision& decision) {
+    return decision.remaining <= decision.limit;
+  });
+  if (!numbers.good() || !fits) decisions.clear();
+  return decisions;
+}
+
 }  // namespace
 
 void append_key(std::string& out, const KeySpace& keys, const Hash128& identity,
@@ -151,6 +179,13 @@ void append_key(std::string& out, const KeySpace& keys, const Hash128& identity,
   out += policy_name(keys, policy_id);
 }
 
+void append_overrides_key(std::string& out, std::string_view prefix, const Hash128& identity) {
+  out += prefix;
+  out += '{';
+  append_hex(out, identity);
+  out += "}:!";
+}
+
 AlgorithmSet algorithms_of(std::span<const Claim> claims) {
   AlgorithmSet set = 0;
   for (const Claim& claim : claims)
@@ -160,15 +195,17 @@ AlgorithmSet algorithms_of(std::span<const Claim> claims) {
 
 void append_question(std::string& out, ScriptName script, const KeySpace& keys,
                      std::span<const Claim> claims, std::optional<Instant> now) {
-  std::size_t words = 3 + claims.size() + (now ? 1 : 0);
+  std::size_t words = 3 + 2 * claims.size() + (now ? 1 : 0);
   for (const Claim& claim : claims)
     words += arguments_of(claim);
   append_array_header(out, words);
   append_bulk(out, script.by == ScriptName::By::sha ? "EVALSHA" : "EVAL");
   append_bulk(out, script.value);
-  append_number(out, std::ssize(claims));
-  for (const Claim& claim : claims)
+  append_number(out, 2 * std::ssize(claims));
+  for (const Claim& claim : claims) {
     append_key_bulk(out, keys, claim.identity, claim.policy_id);
+    append_overrides_key_bulk(out, keys, claim.identity);
+  }
   for (const Claim& claim : claims)
     append_arguments(out, claim);
   if (now) append_number(out, to_us(*now));
@@ -183,21 +220,16 @@ void append_forget(std::string& out, const KeySpace& keys, const Hash128& identi
 
 bool read_answer(const redisReply& reply, std::span<rules::Decision> decisions, bool& admitted) {
   if (reply.type != REDIS_REPLY_STRING) return false;
-  if (static_cast<std::size_t>(reply.len) !=
-      number_bytes * (1 + numbers_of_claim * decisions.size())) {
-    return false;
-  }
-  // The first pass checks, the second one writes.
-  Numbers check(reply.str);
-  check.next_flag();
-  for (const rules::Decision& decision : decisions) {
-    if (decision_from(check, decision.limit).remaining > decision.limit) return false;
-  }
-  if (!check.good()) return false;
+  const auto size = static_cast<std::size_t>(reply.len);
+  const std::size_t plain = number_bytes * (1 + numbers_of_claim * decisions.size());
+  const bool has_overrides = size == plain + number_bytes * numbers_of_override * decisions.size();
+  if (size != plain && !has_overrides) return false;
   Numbers numbers(reply.str);
-  admitted = numbers.next_flag();
-  for (rules::Decision& decision : decisions)
-    decision = decision_from(numbers, decision.limit);
+  const bool is_admitted = numbers.next_flag();
+  const Decisions read = decisions_from(numbers, decisions, has_overrides);
+  if (read.size() != decisions.size()) return false;
+  admitted = is_admitted;
+  std::ranges::copy(read, decisions.begin());
   return true;
 }
 

@@ -34,6 +34,9 @@ struct KeySpace {
 void append_key(std::string& out, const KeySpace& keys, const Hash128& identity,
                 std::uint32_t policy_id);
 
+/// The key of the overrides of an identity, beside its counters: PREFIX{<identity>}:!.
+void append_overrides_key(std::string& out, std::string_view prefix, const Hash128& identity);
+
 /// The set whose script_for() decides these claims.
 AlgorithmSet algorithms_of(std::span<const store::Claim> claims);
 
@@ -52,9 +55,10 @@ void append_forget(std::string& out, const KeySpace& keys, const Hash128& identi
                    std::uint32_t policy_id);
 
 /// Reads the script's reply: one decision for each claim, in their order, and whether the request
-/// is admitted. Does not write `limit` of the decisions; the caller sets it when it asks, because
-/// the claims need not live until the answer. Returns false and writes nothing if no script of ours
-/// returns such a reply: an error, another type or length, values out of range.
+/// is admitted. Writes `limit` of a decision only if an override is in force; the caller sets it
+/// when it asks, because the claims need not live until the answer. Returns false and writes
+/// nothing if no script of ours returns such a reply: an error, another type or length, values out
+/// of range.
 bool read_answer(const redisReply& reply, std::span<rules::Decision> decisions, bool& admitted);
 
 }  // namespace weir::redis

@@ -24,6 +24,7 @@ constexpr Part parts[] = {
     {lua::arguments, all},
     {lua::span, all},
     {lua::value, all},
+    {lua::overrides, all},
     {lua::arrival, arrivals},
     {lua::window, windows},
     {lua::fixed_window, set_of(Algorithm::fixed_window)},
@@ -37,10 +38,18 @@ constexpr Part parts[] = {
     {lua::claims, all},
 };
 
+std::string_view clock_part(Clock clock) {
+  return clock == Clock::server ? lua::clock_server : lua::clock_argument;
+}
+
 }  // namespace
 
+std::string script_for_overrides(Clock clock) {
+  return std::string(clock_part(clock)).append(lua::change_override);
+}
+
 std::string script_for(AlgorithmSet algorithms, Clock clock) {
-  std::string script{clock == Clock::server ? lua::clock_server : lua::clock_argument};
+  std::string script{clock_part(clock)};
   if (algorithms == set_of(Algorithm::gcra)) script += lua::gcra_alone;
   for (const Part& part : parts) {
     if ((part.users & algorithms) != 0) script += part.text;

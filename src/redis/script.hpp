@@ -22,4 +22,7 @@ enum class Clock : std::uint8_t { server, argument };
 /// decides any claims whose algorithms are in its set. Built once, when starting up.
 std::string script_for(AlgorithmSet algorithms, Clock clock = Clock::server);
 
+/// The text of the script that puts or removes an override: lua/change_override.lua.
+std::string script_for_overrides(Clock clock = Clock::server);
+
 }  // namespace weir::redis

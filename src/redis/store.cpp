@@ -6,8 +6,10 @@
 
 #include "redis/connection.hpp"
 #include "redis/error_reply.hpp"
+#include "redis/generation_question.hpp"
 #include "redis/handshake_commands.hpp"
 #include "redis/outcomes.hpp"
+#include "redis/override_commands.hpp"
 #include "redis/pending_questions.hpp"
 #include "redis/probe.hpp"
 #include "redis/question_command.hpp"
@@ -33,6 +35,8 @@ class Store::Implementation final : public Connection::Owner, public PendingQues
         outcomes_(counters),
         questions_(io, clock, outcomes_, *this),
         probe_(setup.algorithm_sets, no_policy),
+        generation_(options_.key_prefix, clock),
+        overrides_(connection_, options_.key_prefix, setup.script_clock),
         connection_(io, options_, scripts_.texts(), shas_, setup.seed, *this) {}
 
   void extend(std::vector<std::string> policy_names, const std::vector<AlgorithmSet>& sets);
@@ -52,6 +56,10 @@ class Store::Implementation final : public Connection::Owner, public PendingQues
   void probe(store::Completion& completion, Instant now) {
     acquire(probe_.acquisition(now), completion, now);
   }
+  bool read_generation(store::GenerationReceiver& receiver) {
+    return is_ready() && generation_.read(connection_, receiver);
+  }
+  store::Overrides& overrides() { return overrides_; }
   bool has_decided() const { return outcomes_.has_decided() || !probe_.can_ask(); }
   void forget(const store::Key& key, store::Completion& completion);
   void settle(std::span<const store::Settlement> settlements) {
@@ -91,6 +99,8 @@ class Store::Implementation final : public Connection::Owner, public PendingQues
   PendingQuestions questions_;
   ScriptLoader loader_{connection_, scripts_, shas_};
   Probe probe_;
+  GenerationQuestion generation_;
+  OverrideCommands overrides_;
   Connection connection_;  ///< last: its destructor calls recipients
 };
 
@@ -230,6 +240,12 @@ void Store::reconnect() {
 std::optional<store::Result> Store::probe(store::Completion& completion, Instant now) {
   implementation_->probe(completion, now);
   return std::nullopt;
+}
+bool Store::read_generation(store::GenerationReceiver& receiver) {
+  return implementation_->read_generation(receiver);
+}
+store::Overrides& Store::overrides() {
+  return implementation_->overrides();
 }
 std::string_view Store::last_error() const {
   return implementation_->last_error();

@@ -26,6 +26,7 @@
 #include "redis/script.hpp"
 #include "redis/store_counters.hpp"
 #include "store/error.hpp"
+#include "store/override.hpp"
 #include "store/remote_store.hpp"
 
 namespace weir::redis {
@@ -75,6 +76,9 @@ class Store final : public store::RemoteStore {
   bool is_silent() const override;
   void reconnect() override;
   std::optional<store::Result> probe(store::Completion& completion, Instant now) override;
+  bool read_generation(store::GenerationReceiver& receiver) override;
+  /// The overrides that the scripts read; its calls report later.
+  store::Overrides& overrides();
 
   /// The reason why the last attempt or the connection failed, or, while ready, the last reply if
   /// it was an error. Empty if there was no failure. For the log and /readyz; never contains a

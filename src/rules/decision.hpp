@@ -35,6 +35,15 @@ struct Level {
   Duration more_after{0};      ///< until more than `remaining` is available; 0 when whole
 };
 
+/// What an override of the identity changes for a claim.
+enum class OverrideEffect : std::uint8_t {
+  none,       ///< there is none: the numbers of the policy are in force
+  numbers,    ///< its numbers are in force
+  unlimited,  ///< the policy does not limit this identity: allowed, nothing charged
+  denied,     ///< this identity is denied, whatever is left
+  malformed,  ///< it cannot be read: the numbers of the policy are in force
+};
+
 /// Both together: the answer of a store to one claim.
 struct Decision {
   bool allowed = false;
@@ -44,6 +53,9 @@ struct Decision {
   Duration more_after{0};
   Duration delay{0};
   std::optional<Duration> retry_after{};
+  OverrideEffect override_effect = OverrideEffect::none;
+  Duration refill{0};                    ///< OverrideEffect::numbers: Policy::refill of them
+  std::optional<Duration> ends_after{};  ///< until the override ends; empty: it does not
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "store/circuit_breaker.hpp"
+#include "store/denial_confirmation.hpp"
 #include "store/denials.hpp"
 #include "store/fallback.hpp"
 #include "store/single_flight.hpp"
@@ -26,8 +27,9 @@ class Chain {
   Chain(RemoteStore& remote, MemoryStore& local, const ChainOptions& options,
         ChainCounters& counters)
       : counters_(counters),
-        memory_(remembered_sets, options.seed),
-        known_(memory_, counters_),
+        memory_(remembered_sets, options.seed, DenialConfirmation::lease),
+        confirmation_(remote, memory_),
+        known_(memory_, counters_, &confirmation_),
         breaker_(remote, Breaker(options.breaker_failures, options.breaker_retry_after), counters_),
         fallback_(breaker_, local, options.timeout, counters_),
         single_flight_(
@@ -39,17 +41,21 @@ class Chain {
   Store& front() { return denials_; }
   /// See Breaker.
   void set_breaker(int failures, Duration retry_after) { breaker_.set(failures, retry_after); }
-  /// See CircuitBreaker.
-  void probe(Instant now) { breaker_.probe(now); }
+  /// To be called with every tick of the worker: see CircuitBreaker and DenialConfirmation.
+  void probe(Instant now) {
+    breaker_.probe(now);
+    confirmation_.begin(now);
+  }
   Breaker::State breaker() const { return breaker_.state(); }
   const ChainCounters& counters() const { return counters_; }
   Error last_error() const { return breaker_.last_error(); }
 
  private:
-  static constexpr std::size_t remembered_sets = 1024;  // of four denials each, 0.4 MiB a worker
+  static constexpr std::size_t remembered_sets = 1024;  // of four denials each, 0.5 MiB a worker
 
   ChainCounters& counters_;
   DenialMemory memory_;
+  DenialConfirmation confirmation_;
   KnownDenials known_;
   CircuitBreaker breaker_;
   Fallback fallback_;

@@ -13,7 +13,10 @@ std::optional<rules::Decision> decision_after(const rules::Decision& decision, s
                          .remaining = decision.remaining,
                          .reset_after = decision.reset_after,
                          .more_after = decision.more_after,
-                         .retry_after = decision.more_after};
+                         .retry_after = decision.more_after,
+                         .override_effect = decision.override_effect,
+                         .refill = decision.refill,
+                         .ends_after = decision.ends_after};
 }
 
 void DenialMemory::remember(const Key& key, const rules::Decision& decision, Instant sent_at,
@@ -30,23 +33,29 @@ void DenialMemory::remember(const Key& key, const rules::Decision& decision, Ins
     entry = std::ranges::min_element(set, {}, worth);
   }
 
-  const Duration holds = decision.allowed ? longest : decision.retry_after.value_or(longest);
+  const Duration holds =
+      std::min(decision.allowed ? longest : decision.retry_after.value_or(longest),
+               decision.ends_after.value_or(longest));
   *entry = {.key = key,
             .allowed = decision.allowed,
             .is_final = !decision.allowed && !decision.retry_after,
+            .override_effect = decision.override_effect,
             .until = sent_at + std::min(holds, longest),
+            .sent_at = sent_at,
             .answered_at = answered_at,
             .limit = decision.limit,
             .remaining = decision.remaining,
             .reset_after = decision.reset_after,
             .more_after = decision.more_after,
-            .retry_after = decision.retry_after.value_or(Duration{0})};
+            .retry_after = decision.retry_after.value_or(Duration{0}),
+            .refill = decision.refill};
 }
 
-std::optional<rules::Decision> DenialMemory::recall(const Key& key, Instant now) const {
+std::optional<rules::Decision> DenialMemory::recall(const Key& key, Instant now,
+                                                    Instant arrived_at) const {
   const Set& set = sets_[position(key.identity, key.policy_id)];
   const auto* const entry = std::ranges::find(set, key, &Entry::key);
-  if (entry == set.end() || now >= entry->until) return std::nullopt;
+  if (entry == set.end() || !is_used(*entry, now, arrived_at)) return std::nullopt;
 
   // The durations count from an instant before answered_at, so no more than this is left of them.
   const Duration elapsed = std::max(now - entry->answered_at, Duration{0});
@@ -57,16 +66,19 @@ std::optional<rules::Decision> DenialMemory::recall(const Key& key, Instant now)
                            .limit = entry->limit,
                            .remaining = entry->remaining,
                            .reset_after = rest_of(entry->reset_after),
-                           .more_after = std::max(rest_of(entry->more_after), shortest_wait)};
+                           .more_after = std::max(rest_of(entry->more_after), shortest_wait),
+                           .override_effect = entry->override_effect,
+                           .refill = entry->refill};
   if (!entry->allowed && !entry->is_final) decision.retry_after = rest_of(entry->retry_after);
   return decision;
 }
 
-Flight** DenialMemory::asking(const Key& key, Instant now) {
+Flight** DenialMemory::asking(const Key& key, Instant now, Instant arrived_at) {
   Set& set = sets_[position(key.identity, key.policy_id)];
   auto* const entry = std::ranges::find(set, key, &Entry::key);
   if (entry == set.end() || entry->allowed) return nullptr;
-  return entry->until <= now && now < entry->until + longest ? &entry->asking : nullptr;
+  return !is_used(*entry, now, arrived_at) && now < entry->until + longest ? &entry->asking
+                                                                           : nullptr;
 }
 
 void DenialMemory::land(const Key& key, const Flight& flight, bool left) {

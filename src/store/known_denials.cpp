@@ -50,7 +50,7 @@ std::optional<Result> KnownDenials::recall(Acquisition& acquisition, Instant now
   std::array<std::optional<rules::Decision>, claims_per_request> known;
   bool denied = false;
   for (std::size_t i = 0; i < claims.size(); ++i) {
-    known[i] = memory_.recall(DenialMemory::key_of(claims[i]), now);
+    known[i] = memory_.recall(DenialMemory::key_of(claims[i]), now, acquisition.arrived_at);
     denied = denied || (known[i] && !known[i]->allowed && !claims[i].shadow);
   }
   if (!denied || !may_be_remembered(claims)) return std::nullopt;
@@ -62,6 +62,7 @@ std::optional<Result> KnownDenials::recall(Acquisition& acquisition, Instant now
     result.decided = static_cast<ClaimSet>(result.decided | 1U << i);
   }
   counters_.remembered.add();
+  if (confirmation_ != nullptr) confirmation_->keep_fresh(now);
   return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/time.hpp"
 #include "store/chain_counters.hpp"
+#include "store/denial_confirmation.hpp"
 #include "store/denial_memory.hpp"
 #include "store/store.hpp"
 
@@ -23,8 +24,10 @@ bool leaves_enough(const Acquisition& acquisition);
 
 class KnownDenials {
  public:
-  KnownDenials(DenialMemory& memory, ChainCounters& counters)
-      : memory_(memory), counters_(counters) {}
+  /// `confirmation`: of the memory; nullptr: its denials need none.
+  KnownDenials(DenialMemory& memory, ChainCounters& counters,
+               DenialConfirmation* confirmation = nullptr)
+      : memory_(memory), counters_(counters), confirmation_(confirmation) {}
 
   /// The result if one of the claims is remembered as denied. Writes the remembered decisions.
   std::optional<Result> recall(Acquisition& acquisition, Instant now) const;
@@ -35,6 +38,7 @@ class KnownDenials {
  private:
   DenialMemory& memory_;
   ChainCounters& counters_;
+  DenialConfirmation* confirmation_;
 };
 
 }  // namespace weir::store

@@ -27,6 +27,14 @@ void join(Questions& questions, Asked& asked) {
   }
 }
 
+/// Looks up the override of a claim.
+void apply(const OverrideTable::Reading& overrides, Asked& asked, Instant now) {
+  asked.override_in_force = overrides.in_force(*asked.claim, now);
+  if (asked.override_in_force.numbers != nullptr) asked.policy = asked.override_in_force.numbers;
+  if (!is_decided_by_override(asked)) return;
+  asked.admission = {.allowed = asked.override_in_force.effect == rules::OverrideEffect::unlimited};
+}
+
 }  // namespace
 
 MemoryStore::MemoryStore(const MemoryStoreOptions& options) : key_hash_(options.seed) {
@@ -48,16 +56,22 @@ bool MemoryStore::decide(std::span<const Claim> claims, Instant now,
     const std::uint64_t hash = key_hash_(claims[i].identity, claims[i].policy_id);
     Asked& asked = questions.emplace_back();
     asked.claim = &claims[i];
+    asked.policy = claims[i].policy;
     asked.decision = &decisions[i];
     asked.shard = shards_[hash % shards_.size()].get();
     asked.hash = hash;
     join(questions, asked);
   }
 
+  const OverrideTable::Reading overrides(overrides_);
   HeldShards held(questions, [](const Asked& asked) { return asked.shard; });
   now = held.advance_to(now);
+  if (overrides.has_any()) {
+    for (Asked& asked : questions)
+      apply(overrides, asked, now);
+  }
   for (Asked& asked : questions) {
-    if (!asked.leads) continue;
+    if (!asked.leads || is_decided_by_override(asked)) continue;
     asked.slot = asked.shard->find(asked.hash);
     ask(asked, now);
   }
@@ -66,9 +80,11 @@ bool MemoryStore::decide(std::span<const Claim> claims, Instant now,
   // Absent keys are settled last: inserting one moves slots that other claims point to.
   for (const bool absent : {false, true}) {
     for (Asked& asked : questions) {
-      if (asked.leads && (asked.slot == nullptr) == absent) store::settle(asked, now, admitted);
+      if (!asked.leads || is_decided_by_override(asked)) continue;
+      if ((asked.slot == nullptr) == absent) store::settle(asked, now, admitted);
     }
   }
+  if (overrides.has_any()) std::ranges::for_each(questions, conclude_override);
   return admitted;
 }
 

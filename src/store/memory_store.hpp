@@ -21,6 +21,7 @@
 #include "rules/decision.hpp"
 #include "store/claim.hpp"
 #include "store/key_hash.hpp"
+#include "store/override_table.hpp"
 #include "store/store.hpp"
 
 namespace weir::store {
@@ -51,6 +52,9 @@ class MemoryStore final : public Store {
   bool decide(std::span<const Claim> claims, Instant now, std::span<rules::Decision> decisions);
   void forget(const Key& key);
 
+  /// The overrides that decide() reads. They are lost with the process.
+  OverrideTable& overrides() { return overrides_; }
+
   /// Replaces the bound. Until it is met, each new key evicts at most two.
   void set_max_keys(std::size_t max_keys);
 
@@ -61,6 +65,7 @@ class MemoryStore final : public Store {
 
  private:
   KeyHash key_hash_;
+  OverrideTable overrides_;
   std::atomic<std::uint64_t> settlements_lost_{0};
   std::vector<std::unique_ptr<Shard>> shards_;  ///< a power of two
 };

@@ -3,11 +3,23 @@
 // Belongs to one worker and is used on its loop only.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "store/store.hpp"
 
 namespace weir::store {
+
+/// Receives the generation of the overrides.
+class GenerationReceiver {
+ public:
+  virtual void on_generation(std::uint64_t generation, Instant now) noexcept = 0;
+  /// It could not be read.
+  virtual void on_no_generation() noexcept = 0;
+
+ protected:
+  ~GenerationReceiver() = default;
+};
 
 class RemoteStore : public Store {
  public:
@@ -23,6 +35,9 @@ class RemoteStore : public Store {
   /// Requests a decision without a request, to test whether the store decides. One at a time. Only
   /// `error` of the result matters.
   virtual std::optional<Result> probe(Completion& completion, Instant now) = 0;
+  /// Reads a number that changes with every change of overrides, after the questions that were sent
+  /// before. Calls the receiver once, later; false: nothing was sent. One at a time.
+  virtual bool read_generation(GenerationReceiver& receiver) = 0;
 };
 
 }  // namespace weir::store

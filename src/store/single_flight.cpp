@@ -32,7 +32,7 @@ SingleFlight::Found SingleFlight::look_up(const Acquisition& acquisition, Instan
   for (const Claim& claim : acquisition.claims) {
     if (claim.shadow) continue;
     const auto key = DenialMemory::key_of(claim);
-    Flight** const asking = with_.memory.asking(key, now);
+    Flight** const asking = with_.memory.asking(key, now, acquisition.arrived_at);
     if (asking == nullptr) continue;
     if (*asking == nullptr) {
       if (!found.expired) found.expired = key;
@@ -50,7 +50,7 @@ std::optional<Result> SingleFlight::ask(Acquisition& acquisition, Completion& co
   flight->acquisition = &acquisition;
   flight->caller = &completion;
   flight->demand = expired;
-  *with_.memory.asking(expired, now) = &*flight;
+  *with_.memory.asking(expired, now, acquisition.arrived_at) = &*flight;
   // No other request can begin to wait during the call, so none waits if it throws.
   std::optional<Result> result;
   try {

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), in the format of `sha256sum`. Thread-safe.
+// SHA-256 and SHA-1 (FIPS 180-4), in the format of `sha256sum` and `sha1sum`. Thread-safe.
 #pragma once
 
 #include <string>
@@ -8,5 +8,8 @@ namespace weir::tls {
 
 /// 64 hexadecimal digits.
 std::string sha256_hex(std::string_view data);
+
+/// 40 hexadecimal digits, as `redis.sha1hex` returns them. Detects damage, not forgery.
+std::string sha1_hex(std::string_view data);
 
 }  // namespace weir::tls

@@ -1,8 +1,11 @@
 // The simplest store, to compare others with: a map of states, one claim after another.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <random>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -20,13 +23,25 @@ class StoreModel : public StoreUnderTest {
     bool admitted = true;
     std::vector<rules::Admission> admissions;
     std::map<Place, State> expected;
-    for (const Claim& claim : claims) {
+    const auto originals = claims;
+    std::vector<Claim> as_in_force;
+    for (const Claim& claim : originals)
+      as_in_force.push_back(in_force(claim, now));
+    claims = as_in_force;
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      const Claim& claim = claims[i];
+      if (const auto alone = decided_alone(originals[i], now)) {
+        admissions.push_back({.allowed = alone->allowed});
+        admitted = admitted && (alone->allowed || claim.shadow);
+        continue;
+      }
       State& state = expected.try_emplace(key_of(claim), state_of(claim)).first->second;
       admissions.push_back(admission_of(claim, state, now));
       if (admissions.back().allowed) take(claim, state, now, admissions.back().units);
       admitted = admitted && (admissions.back().allowed || claim.shadow);
     }
     for (std::size_t i = 0; i < claims.size(); ++i) {
+      if (decided_alone(originals[i], now)) continue;
       const bool passed = admitted && admissions[i].allowed;
       if (passed) take(claims[i], state_of(claims[i]), now, admissions[i].units);
       if (!passed && claims[i].policy->count_rejected) {
@@ -34,6 +49,10 @@ class StoreModel : public StoreUnderTest {
       }
     }
     for (std::size_t i = 0; i < claims.size(); ++i) {
+      if (const auto alone = decided_alone(originals[i], now)) {
+        decisions[i] = *alone;
+        continue;
+      }
       if (claims[i].policy->count_rejected && admissions[i].allowed && !admitted) {
         admissions[i].retry_after = admission_of(claims[i], state_of(claims[i]), now).retry_after;
       }
@@ -42,6 +61,11 @@ class StoreModel : public StoreUnderTest {
             return rules::decision_of(*claims[i].policy, state, now, admissions[i]);
           },
           state_of(claims[i]));
+      const Override* const entry = entry_for(originals[i], now);
+      if (entry == nullptr) continue;
+      decisions[i].override_effect = rules::OverrideEffect::numbers;
+      decisions[i].refill = entry->numbers.refill;
+      if (entry->until) decisions[i].ends_after = *entry->until - now;
     }
     return admitted;
   }
@@ -52,7 +76,62 @@ class StoreModel : public StoreUnderTest {
   }
   void forget(const Key& key) override { states_.erase({key.identity, key.policy_id}); }
 
+  OverrideReport put(const Hash128& identity, const Override& entry, Instant now) override {
+    remove(identity, entry.policy, now);
+    if (std::ranges::count(overrides_, identity, &Owned::first) >= 16)
+      return {.outcome = OverrideReport::Outcome::full};
+    overrides_.emplace_back(identity, entry);
+    return {};
+  }
+  OverrideReport remove(const Hash128& identity, const std::string& policy, Instant now) override {
+    std::erase_if(overrides_,
+                  [now](const Owned& one) { return one.second.until.value_or(now + 1us) <= now; });
+    const auto removed = std::erase_if(overrides_, [&](const Owned& one) {
+      return one.first == identity && one.second.policy == policy;
+    });
+    return {.outcome =
+                removed > 0 ? OverrideReport::Outcome::done : OverrideReport::Outcome::absent};
+  }
+  /// The override that applies to the claim; nullptr: none does.
+  const Override* entry_for(const Claim& claim, Instant now) const {
+    const Override* best = nullptr;
+    for (const auto& [identity, entry] : overrides_) {
+      const bool is_own = entry.policy_id == claim.policy_id;
+      const bool applies = identity == claim.identity && (is_own || entry.policy.empty()) &&
+                           (!entry.until || *entry.until > now);
+      if (!applies) continue;
+      if (best == nullptr || rank(entry, is_own) > rank(*best, best->policy_id == claim.policy_id))
+        best = &entry;
+    }
+    return best;
+  }
+
  private:
+  using Owned = std::pair<Hash128, Override>;
+
+  /// Denials first, that which lasts longest; then overrides of one policy.
+  static std::pair<std::int64_t, bool> rank(const Override& entry, bool is_own) {
+    if (entry.kind != Override::Kind::denied) return {0, is_own};
+    return {entry.until ? to_us(*entry.until) : std::numeric_limits<std::int64_t>::max(), is_own};
+  }
+  Claim in_force(Claim claim, Instant now) const {
+    const Override* const entry = entry_for(claim, now);
+    if (entry != nullptr && entry->kind == Override::Kind::numbers) claim.policy = &entry->numbers;
+    return claim;
+  }
+  std::optional<rules::Decision> decided_alone(const Claim& claim, Instant now) const {
+    const Override* const entry = entry_for(claim, now);
+    if (entry == nullptr || entry->kind == Override::Kind::numbers) return {};
+    const bool free = entry->kind == Override::Kind::unlimited;
+    rules::Decision decision{.allowed = free,
+                             .limit = claim.policy->capacity,
+                             .remaining = free ? claim.policy->capacity : 0};
+    decision.override_effect =
+        free ? rules::OverrideEffect::unlimited : rules::OverrideEffect::denied;
+    if (entry->until) decision.ends_after = *entry->until - now;
+    return decision;
+  }
+
   using Place = std::pair<Hash128, std::uint32_t>;
   using State = std::variant<rules::GcraState, rules::FixedWindowState, rules::TokenBucketState,
                              rules::LeakyBucketState, rules::SlidingWindowState,
@@ -74,6 +153,7 @@ class StoreModel : public StoreUnderTest {
   }
 
   std::map<Place, State> states_;
+  std::vector<Owned> overrides_;
   Instant latest_{};
 };
 
@@ -99,6 +179,24 @@ class RandomRequests {
     return claims;
   }
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+
+  /// Sometimes puts or removes an override. A key whose numbers have changed since the last call,
+  /// also because an override has ended, is forgotten: stores may differ in how long they keep it.
+  void change_overrides(StoreUnderTest& store, StoreModel& model, Instant now) {
+    if (below(10) == 0) change_an_override(store, model, now);
+    for (std::uint32_t id = 0; id < policies_.size(); ++id) {
+      for (std::uint64_t who = 1; who <= identities_; ++who) {
+        const Claim key = claim(policies_[id], who, 0, id);
+        const Override* const entry = model.entry_for(key, now);
+        const std::string version = entry == nullptr ? "" : entry->details;
+        std::string& known = versions_[{who, id}];
+        if (known == version) continue;
+        known = version;
+        store.forget({.identity = key.identity, .policy_id = id});
+        model.forget({.identity = key.identity, .policy_id = id});
+      }
+    }
+  }
 
   /// Replaces one of the policies by another one of the same algorithm, as a reload does. States
   /// that are not whole yet are read: from then on a store keeps them for as long as the new policy
@@ -127,6 +225,33 @@ class RandomRequests {
   }
 
  private:
+  void change_an_override(StoreUnderTest& store, StoreModel& model, Instant now) {
+    const auto index = below(policies_.size());
+    const auto& limit = policies_[index];
+    const Hash128 identity = claim(limit, below(identities_) + 1).identity;
+    const bool is_for_all = below(4) == 0;
+    Override entry{.kind = is_for_all ? one_of({Override::Kind::unlimited, Override::Kind::denied})
+                                      : one_of({Override::Kind::numbers, Override::Kind::numbers,
+                                                Override::Kind::unlimited, Override::Kind::denied}),
+                   .details = "version " + std::to_string(++changes_)};
+    if (!is_for_all) {
+      entry.policy = "p" + std::to_string(index);
+      entry.policy_id = static_cast<std::uint32_t>(index);
+    }
+    if (entry.kind == Override::Kind::numbers) {
+      entry.numbers = another(limit.algorithm);
+      entry.numbers.anchor = limit.anchor;
+      entry.numbers.count_rejected = limit.count_rejected;
+    }
+    if (below(3) > 0) entry.until = now + Duration{static_cast<std::int64_t>(below(9'000'000)) + 1};
+    const bool is_removed = below(4) == 0;
+    const auto apply = [&](StoreUnderTest& to) {
+      return (is_removed ? to.remove(identity, entry.policy, now) : to.put(identity, entry, now))
+          .outcome;
+    };
+    REQUIRE(apply(store) == apply(model));
+  }
+
   template <class T, std::size_t Size>
   T one_of(const T (&choices)[Size]) {
     return choices[below(Size)];
@@ -168,6 +293,8 @@ class RandomRequests {
   std::mt19937_64 random_;
   std::vector<rules::Policy> policies_;
   std::uint64_t identities_;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::string> versions_;  ///< in force
+  int changes_ = 0;
 };
 
 /// Four policies of one algorithm, a shadow one and ones that count rejected requests among them.
@@ -187,6 +314,7 @@ struct Walk {
   int steps = 10'000;
   bool clock_steps_back = false;
   bool policies_change = false;
+  bool overrides_change = false;
 };
 
 inline void agrees_with_model(StoreUnderTest& store, std::vector<rules::Policy> policies,
@@ -201,6 +329,7 @@ inline void agrees_with_model(StoreUnderTest& store, std::vector<rules::Policy> 
     if (walk.clock_steps_back && requests.below(20) == 0) now -= 2s;
     if (walk.policies_change && requests.below(50) == 0)
       requests.change_a_policy(store, model, now);
+    if (walk.overrides_change) requests.change_overrides(store, model, now);
     const auto claims = requests.next();
     const Answer answer = ask(store, now, claims);
     const Answer expected = ask(model, now, claims);

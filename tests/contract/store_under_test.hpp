@@ -11,9 +11,11 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rules/rules.hpp"
+#include "store/override.hpp"
 #include "store/store.hpp"
 
 namespace weir::store::test {
@@ -28,6 +30,9 @@ class StoreUnderTest {
   virtual void peek(std::span<const Claim> claims, Instant now,
                     std::span<rules::Decision> decisions) = 0;
   virtual void forget(const Key& key) = 0;
+  virtual OverrideReport put(const Hash128& identity, const Override& entry, Instant now) = 0;
+  virtual OverrideReport remove(const Hash128& identity, const std::string& policy,
+                                Instant now) = 0;
 };
 
 /// Keeps the result of one call.
@@ -61,15 +66,34 @@ class InterfaceUnderTest : public StoreUnderTest {
     Received received;
     check(finish(store().forget(key, received, epoch_of_forgetting), received), 0);
   }
+  OverrideReport put(const Hash128& identity, const Override& entry, Instant now) override {
+    return report([&](auto done) { overrides().put(identity, entry, now, std::move(done)); });
+  }
+  OverrideReport remove(const Hash128& identity, const std::string& policy, Instant now) override {
+    return report([&](auto done) { overrides().remove(identity, policy, now, std::move(done)); });
+  }
+  OverrideReport list(const std::optional<Hash128>& identity, Instant now) {
+    return report([&](auto done) { overrides().list(identity, now, std::move(done)); });
+  }
   virtual Store& store() = 0;
+  virtual Overrides& overrides() = 0;
 
  protected:
+  /// Runs the loop until the report is there.
+  virtual void wait_for(const std::optional<OverrideReport>& report) = 0;
   /// Runs the loop that completes the store's calls until `received` has its result.
   virtual void wait_for(const Received& received) = 0;
 
  private:
   static constexpr Instant epoch_of_forgetting = instant_from_us(1'700'000'010'000'000);
 
+  template <class Call>
+  OverrideReport report(Call&& call) {
+    std::optional<OverrideReport> report;
+    call([&report](OverrideReport its_report) { report = std::move(its_report); });
+    wait_for(report);
+    return report.value();
+  }
   Result finish(const std::optional<Result>& at_once, Received& received) {
     if (at_once) return *at_once;
     wait_for(received);

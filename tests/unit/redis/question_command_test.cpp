@@ -84,11 +84,15 @@ TEST_CASE("A question is one command with all claims") {
   const std::string zero(32, '0');
   const std::vector<std::string> expected{"EVALSHA",
                                           "0123",
-                                          "4",
+                                          "8",
                                           "weir:{" + zero + "}:per_client",
+                                          "weir:{" + zero + "}:!",
                                           "weir:{" + zero + "}:daily",
+                                          "weir:{" + zero + "}:!",
                                           "weir:{" + zero + "}:per_client",
+                                          "weir:{" + zero + "}:!",
                                           "weir:{" + zero + "}:per_client",
+                                          "weir:{" + zero + "}:!",
                                           "29",
                                           "5",
                                           "10",
@@ -119,7 +123,7 @@ TEST_CASE("A question is one command with all claims") {
   out.clear();
   append_question(out, {ScriptName::By::text, "return 1"}, keys, std::span(claims).first(1));
   CHECK(words_of(out).front() == "EVAL");
-  CHECK(words_of(out).size() == 9);
+  CHECK(words_of(out).size() == 10);
 }
 
 TEST_CASE("Asking needs no more memory than the buffer has") {
@@ -164,6 +168,13 @@ TEST_CASE("Only a reply of the form that the scripts return is an answer") {
   CHECK_FALSE(reads(REDIS_REPLY_STRING, packed({1, 1, 9, 100, 100, 0, -2})));
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_FALSE(reads(REDIS_REPLY_STRING, packed({1, 1, 9, nan, 100, 0, none})));
+  // With overrides: effect, capacity, refill and end.
+  CHECK(reads(REDIS_REPLY_STRING, packed({1, 1, 19, 100, 100, 0, none, 1, 20, 1000, 0})));
+  CHECK(reads(REDIS_REPLY_STRING, packed({1, 1, 9, 100, 100, 0, none, 4, 20, 0, 0})));
+  CHECK_FALSE(reads(REDIS_REPLY_STRING, packed({1, 1, 21, 100, 100, 0, none, 1, 20, 1000, 0})));
+  CHECK_FALSE(reads(REDIS_REPLY_STRING, packed({1, 1, 19, 100, 100, 0, none, 4, 20, 0, 0})));
+  CHECK_FALSE(reads(REDIS_REPLY_STRING, packed({1, 1, 9, 100, 100, 0, none, 5, 10, 1000, 0})));
+  CHECK_FALSE(reads(REDIS_REPLY_STRING, packed({1, 1, 9, 100, 100, 0, none, 1, 10, 1000})));
 }
 
 }  // namespace weir::redis::test

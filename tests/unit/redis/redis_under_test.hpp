@@ -116,6 +116,7 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
   }
 
   store::Store& store() override { return *store_; }
+  store::Overrides& overrides() override { return store_->overrides(); }
 
   bool acquire(std::span<const store::Claim> claims, Instant now,
                std::span<rules::Decision> decisions) override {
@@ -139,6 +140,7 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
     const Reply found = redis("KEYS", "*");
     for (std::size_t i = 0; i < found->elements; ++i) {
       const std::string key = found->element[i]->str;
+      if (key.ends_with("}:!") || key.ends_with("!generation")) continue;
       const Reply ttl = redis("PTTL", key);
       CAPTURE(key, ttl->integer);
       CHECK(ttl->integer != -1);
@@ -175,6 +177,9 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
  protected:
   void wait_for(const store::test::Received& received) override {
     run_until([&] { return received.times > 0; });
+  }
+  void wait_for(const std::optional<store::OverrideReport>& report) override {
+    run_until([&] { return report.has_value(); });
   }
 
  private:

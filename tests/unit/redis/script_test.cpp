@@ -9,6 +9,7 @@ namespace weir::redis::test {
 using namespace store::test;
 using rules::Algorithm;
 using store::Claim;
+using store::Override;
 
 namespace {
 
@@ -279,9 +280,9 @@ TEST_CASE("With the server's clock a script lets pass and denies, and its key ex
 TEST_CASE("The rights that docs/redis.md names are enough for all that the scripts do") {
   Connection admin(shared_server());
   admin("ACL", "SETUSER", "weir", "reset", "on", ">secret", "~weir:*", "-@all", "+auth",
-        "+script|load", "+evalsha", "+time", "+get", "+set", "+del", "+unlink", "+pexpire", "+pttl",
-        "+lindex", "+rpush", "+zadd", "+zcard", "+zcount", "+zrange", "+zrangebyscore",
-        "+zremrangebyrank");
+        "+script|load", "+evalsha", "+eval", "+time", "+get", "+scan", "+set", "+del", "+unlink",
+        "+pexpire", "+pttl", "+lindex", "+rpush", "+zadd", "+zcard", "+zcount", "+zrange",
+        "+zrangebyscore", "+zremrangebyrank");
   RedisUnderTest store("weir", "secret");
   for (const auto algorithm : algorithms) {
     CAPTURE(to_string(algorithm));
@@ -292,6 +293,11 @@ TEST_CASE("The rights that docs/redis.md names are enough for all that the scrip
     CHECK(ask(store, epoch + 12s, {claim(longer, 1, 0)}).admitted);
     store.forget({.identity = claim(limit, 1).identity});
   }
+  const Override denial{.kind = Override::Kind::denied, .until = epoch + 60s};
+  using Outcome = store::OverrideReport::Outcome;
+  CHECK(store.put({.low = 1}, denial, epoch).outcome == Outcome::done);
+  CHECK(store.list({}, epoch).overrides.size() == 1);
+  CHECK(store.remove({.low = 1}, "", epoch).outcome == Outcome::done);
   admin("ACL", "DELUSER", "weir");
 }
 

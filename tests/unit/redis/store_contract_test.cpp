@@ -54,4 +54,15 @@ TEST_CASE(
   store.every_key_outlives_its_recovery();
 }
 
+TEST_CASE("The Redis store reads overrides that are put, removed and end, as the model does") {
+  for (const auto algorithm : algorithms) {
+    DYNAMIC_SECTION(to_string(algorithm)) {
+      RedisUnderTest store;
+      agrees_with_model(
+          store, policies_of(algorithm),
+          {.seed = 23, .identities = 5, .steps = walk_steps / 2, .overrides_change = true});
+    }
+  }
+}
+
 }  // namespace weir::redis::test

@@ -17,7 +17,10 @@ template <std::size_t count>
 struct Chain {
   Chain(Shard& shard, const std::array<Claim, count>& its_claims) : claims(its_claims) {
     for (std::size_t i = 0; i < count; ++i) {
-      asked[i] = {.claim = &claims[i], .decision = &decisions[i], .leads = i == 0};
+      asked[i] = {.claim = &claims[i],
+                  .policy = claims[i].policy,
+                  .decision = &decisions[i],
+                  .leads = i == 0};
       if (i > 0) asked[i - 1].next = &asked[i];
     }
     asked[0].shard = &shard;

@@ -139,4 +139,59 @@ TEST_CASE("Settlements and peeks pass through all links") {
   CHECK(fixture.chain().counters().alone.value() == 0);
 }
 
+TEST_CASE("A denial is used for a lease, and longer while the generation stays the same") {
+  ChainFixture fixture;
+  const auto limit = gcra(1);
+  Request request({fixture.shared(limit)});
+  fixture.serve(request);
+  REQUIRE(request.admitted());
+  const int asked = fixture.remote.questions;
+  const auto is_remembered = [&](Duration after) {
+    const int before = fixture.remote.questions;
+    fixture.serve(request, after);
+    REQUIRE(request.denied());
+    return fixture.remote.questions == before;
+  };
+  SECTION("alone for the lease") {
+    fixture.remote.ready = false;  // so that the generation is not read
+    request.come(fixture.front(), DenialConfirmation::lease - 1us);
+    CHECK(request.denied());
+    CHECK(fixture.remote.questions == asked);
+    fixture.remote.ready = true;
+    CHECK_FALSE(is_remembered(DenialConfirmation::lease));
+  }
+  SECTION("each use half a lease later confirms it") {
+    for (int i = 0; i < 30; ++i)
+      CHECK(is_remembered(i * 150ms));
+    CHECK(fixture.remote.questions == asked);
+    CHECK(fixture.remote.generation_reads <= 32);
+  }
+  SECTION("another generation discards it") {
+    CHECK(is_remembered(200ms));
+    fixture.generation = 8;
+    CHECK(is_remembered(340ms));  // reads the new generation
+    CHECK_FALSE(is_remembered(341ms));
+    CHECK(is_remembered(342ms));
+  }
+  SECTION("the end of an override ends it") {
+    OverrideTable& overrides = fixture.remote.server.overrides();
+    const Override denial{.kind = Override::Kind::denied, .until = epoch + 100ms};
+    overrides.put(request.claims[0].identity, denial, epoch, [](const auto&) {});
+    fixture.generation = 8;
+    Request other({fixture.shared(limit, 2)});
+    overrides.put(other.claims[0].identity, denial, epoch, [](const auto&) {});
+    fixture.serve(other);
+    CHECK(other.denied());
+    CHECK(other.decisions[0].override_effect == rules::OverrideEffect::denied);
+    const int before = fixture.remote.questions;
+    fixture.serve(other, 99ms);
+    CHECK(other.denied());
+    CHECK(other.decisions[0].override_effect == rules::OverrideEffect::denied);
+    CHECK(fixture.remote.questions == before);
+    fixture.remote.server_now = epoch + 100ms;
+    fixture.serve(other, 100ms);
+    CHECK(other.admitted());
+  }
+}
+
 }  // namespace weir::store::test

@@ -35,6 +35,7 @@ struct Scarce final : RemoteStore {
   bool is_silent() const override { return false; }
   void reconnect() override {}
   std::optional<Result> probe(Completion&, Instant) override { return Result{}; }
+  bool read_generation(GenerationReceiver&) override { return false; }
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "contract/store_under_test.hpp"
@@ -52,6 +53,17 @@ class FakeStore final : public RemoteStore {
     return take({nullptr, &completion});
   }
 
+  bool read_generation(GenerationReceiver& receiver) override {
+    if (!ready) return false;
+    ++generation_reads;
+    reading = &receiver;
+    return true;
+  }
+  /// The reply to the read of the generation.
+  void answer_generation(std::uint64_t generation, Instant now) {
+    std::exchange(reading, nullptr)->on_generation(generation, now);
+  }
+
   /// Completes the call that waits longest: with a decision, or with `error`.
   void answer(Instant now, Error error = Error::none) {
     const Asked first = pending.front();
@@ -82,6 +94,8 @@ class FakeStore final : public RemoteStore {
   int peeks = 0;
   int forgotten = 0;
   int probes = 0;
+  GenerationReceiver* reading = nullptr;
+  int generation_reads = 0;
   int reconnects = 0;
   int settle_calls = 0;
   std::vector<Settlement> settled;

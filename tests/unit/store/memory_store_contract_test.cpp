@@ -43,4 +43,14 @@ TEST_CASE("Many shards answer random requests as the model does") {
   agrees_with_model(store, policies, {.seed = 11, .identities = 300});
 }
 
+TEST_CASE("The memory store reads overrides that are put, removed and end, as the model does") {
+  for (const auto algorithm : algorithms) {
+    DYNAMIC_SECTION(to_string(algorithm)) {
+      MemoryStoreUnderTest store(1'000);
+      agrees_with_model(store, policies_of(algorithm),
+                        {.seed = 23, .identities = 5, .steps = 10'000, .overrides_change = true});
+    }
+  }
+}
+
 }  // namespace weir::store::test

@@ -12,6 +12,7 @@ class MemoryStoreUnderTest : public InterfaceUnderTest {
       : memory({.max_keys = max_keys, .seed = 42}) {}
 
   Store& store() override { return memory; }
+  Overrides& overrides() override { return memory.overrides(); }
 
   MemoryStore memory;
 
@@ -19,6 +20,9 @@ class MemoryStoreUnderTest : public InterfaceUnderTest {
   /// Every call returns its result at once.
   void wait_for(const Received&) override {
     throw std::runtime_error("the memory store did not return a result");
+  }
+  void wait_for(const std::optional<OverrideReport>& report) override {
+    if (!report) throw std::runtime_error("the memory store did not report");
   }
 };
 

@@ -1,0 +1,73 @@
+// The overrides in Redis, for the admin API: puts, removes and lists them.
+//
+// A change sets the generation too (generation_key), so that every instance discards the denials
+// that it remembers (ADR 0014). A list of all overrides walks the keys with SCAN, which needs no
+// index that could disagree with the keys, in at most `most_scans` steps. Used on the loop only;
+// reports later, on the loop. There is no timeout: a report comes with the reply or when the
+// connection ends.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/random.hpp"
+#include "redis/connection.hpp"
+#include "redis/script.hpp"
+#include "store/override.hpp"
+
+namespace weir::redis {
+
+class OverrideCommands final : public store::Overrides {
+ public:
+  /// Steps of one list, of about a thousand keys each.
+  static constexpr int most_scans = 10'000;
+  /// Overrides in one list.
+  static constexpr std::size_t most_listed = 10'000;
+
+  /// The constructor does not use the connection.
+  OverrideCommands(Connection& connection, std::string_view key_prefix, Clock clock);
+
+  void put(const Hash128& identity, const store::Override& entry, Instant now, Done done) override;
+  void remove(const Hash128& identity, const std::string& policy, Instant now, Done done) override;
+  void list(const std::optional<Hash128>& identity, Instant now, Done done) override;
+
+ private:
+  /// Receives the reply, or nullptr if the connection ends first.
+  using OnReply = std::function<void(const redisReply* reply)>;
+  /// A command without a reply.
+  struct Call final : Recipient {
+    Call(OverrideCommands& its_owner, OnReply its_on_reply)
+        : owner(its_owner), when_over(std::move(its_on_reply)) {}
+    void on_reply(const redisReply& reply) noexcept override { end(&reply); }
+    void on_loss(store::Error) noexcept override { end(nullptr); }
+    void end(const redisReply* reply) noexcept;
+
+    OverrideCommands& owner;
+    OnReply when_over;
+    std::list<Call>::iterator position{};
+  };
+  struct Change;
+  struct Listing;
+
+  void send(std::span<const std::string_view> words, OnReply on_reply);
+  void change(const Hash128& identity, std::string_view name, std::string_view line, Instant now,
+              Done done);
+  void scan(const std::shared_ptr<Listing>& listing);
+  void on_page(const std::shared_ptr<Listing>& listing, const redisReply& page);
+  void read(const std::shared_ptr<Listing>& listing, const Hash128& identity);
+  void go_on(const std::shared_ptr<Listing>& listing);
+
+  Connection& connection_;
+  const std::string prefix_;
+  const Clock clock_;
+  const std::string script_;
+  Random random_;
+  std::list<Call> calls_;  ///< that have no reply
+};
+
+}  // namespace weir::redis

@@ -1,0 +1,132 @@
+#include "redis/override_text.hpp"
+
+#include <charconv>
+
+#include "redis/policy_numbers.hpp"
+#include "redis/question_command.hpp"
+#include "tls/digest.hpp"
+
+namespace weir::redis {
+namespace {
+
+using store::ListedOverride;
+using store::Override;
+
+constexpr std::string_view header = "1\n";
+constexpr std::size_t sum_digits = 8;
+
+std::string sum_of(std::string_view name, std::string_view rest) {
+  std::string text{name};
+  return tls::sha1_hex((text += '\t') += rest).substr(0, sum_digits);
+}
+
+char kind_of(const Override& entry) {
+  switch (entry.kind) {
+    case Override::Kind::numbers:
+      return 'n';
+    case Override::Kind::unlimited:
+      return 'u';
+    case Override::Kind::denied:
+      break;
+  }
+  return 'd';
+}
+
+/// Removes the text up to the separator, and the separator, and returns it.
+std::optional<std::string_view> take_until(std::string_view& text, char separator) {
+  const auto at = text.find(separator);
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto taken = text.substr(0, at);
+  text.remove_prefix(at + 1);
+  return taken;
+}
+
+template <class Number>
+std::optional<Number> number_in(std::string_view text, int base = 10) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+/// Empty: it has ended.
+std::optional<ListedOverride> listed(std::string_view line, const Hash128& identity, Instant now) {
+  const auto name = take_until(line, '\t');
+  ListedOverride entry{.identity = identity, .is_malformed = true};
+  if (!name) return entry;
+  if (*name != "*") entry.policy = *name;
+  const auto sum = take_until(line, '\t');
+  if (!sum || sum_of(*name, line) != *sum) return entry;
+  auto rule = take_until(line, '\t');
+  if (!rule || !take_until(*rule, ' ')) return entry;
+  const auto until = take_until(*rule, ' ');
+  const auto until_us = until ? number_in<std::int64_t>(*until) : std::nullopt;
+  if (!until_us) return entry;
+  if (*until_us != 0 && instant_from_us(*until_us) <= now) return std::nullopt;
+  entry.is_malformed = false;
+  entry.details = line;
+  return entry;
+}
+
+}  // namespace
+
+std::string_view override_name(std::string_view policy) {
+  return policy.empty() ? "*" : policy;
+}
+
+std::string override_line(const Override& entry) {
+  std::string rest{kind_of(entry)};
+  const auto add = [&rest](std::int64_t number) { (rest += ' ') += std::to_string(number); };
+  add(entry.until ? to_us(*entry.until) : 0);
+  rest += ' ';
+  if (entry.kind == Override::Kind::numbers) {
+    rest += std::to_string(policy_form(entry.numbers));
+    add(to_us(entry.numbers.refill));
+    each_number(entry.numbers, add);
+  }
+  (rest += '\t') += entry.details;
+  const std::string_view name = override_name(entry.policy);
+  std::string line{name};
+  ((line += '\t') += sum_of(name, rest)) += '\t';
+  return line += rest;
+}
+
+std::vector<ListedOverride> overrides_in(std::string_view text, const Hash128& identity,
+                                         Instant now) {
+  if (!text.starts_with(header)) return {{.identity = identity, .is_malformed = true}};
+  text.remove_prefix(header.size());
+  std::vector<ListedOverride> all;
+  while (const auto line = take_until(text, '\n')) {
+    if (auto entry = listed(*line, identity, now)) all.push_back(std::move(*entry));
+  }
+  if (!text.empty()) all.push_back({.identity = identity, .is_malformed = true});
+  return all;
+}
+
+std::optional<Hash128> identity_of_overrides_key(std::string_view key, std::string_view prefix) {
+  constexpr std::size_t digits = 32;
+  constexpr std::size_t half = digits / 2;
+  if (!key.starts_with(prefix)) return std::nullopt;
+  key.remove_prefix(prefix.size());
+  if (key.size() != digits + 4 || key.front() != '{' || key.substr(digits + 1) != "}:!")
+    return std::nullopt;
+  const auto high = number_in<std::uint64_t>(key.substr(1, half), 16);
+  const auto low = number_in<std::uint64_t>(key.substr(1 + half, half), 16);
+  if (!high || !low) return std::nullopt;
+  return Hash128{.low = *low, .high = *high};
+}
+
+std::string overrides_pattern(std::string_view prefix) {
+  std::string pattern;
+  for (const char c : prefix) {
+    if (c == '*' || c == '?' || c == '[' || c == ']' || c == '^' || c == '\\') pattern += '\\';
+    pattern += c;
+  }
+  return pattern += "{*}:!";
+}
+
+std::string generation_key(std::string_view prefix) {
+  return std::string(prefix) + "!generation";
+}
+
+}  // namespace weir::redis

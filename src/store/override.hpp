@@ -1,0 +1,97 @@
+// Overrides of one identity: other numbers for a policy, no limit, or denied, until an instant or
+// for ever. Kept by the store beside the counts and read by the call that decides.
+//
+// Pure values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/siphash.hpp"
+#include "base/time.hpp"
+#include "rules/decision.hpp"
+#include "rules/policy.hpp"
+#include "store/error.hpp"
+
+namespace weir::store {
+
+/// The most overrides that an identity can have.
+inline constexpr std::size_t overrides_per_identity = 16;
+
+struct Override {
+  enum class Kind : std::uint8_t { numbers, unlimited, denied };
+  /// The policy_id of an override for all policies.
+  static constexpr std::uint32_t every_policy = std::numeric_limits<std::uint32_t>::max();
+
+  Kind kind = Kind::numbers;
+  std::string policy{};                    ///< its name; empty: all policies
+  std::uint32_t policy_id = every_policy;  ///< of `policy`
+  rules::Policy numbers{};                 ///< Kind::numbers: in place of the policy's
+  std::optional<Instant> until{};          ///< from then on it does not count
+  /// Members of a JSON object, for lists: `"rate":"6000/1m","note":"launch"`. No control
+  /// characters.
+  std::string details{};
+  friend bool operator==(const Override&, const Override&) = default;
+};
+
+/// The override that applies to a claim.
+struct OverrideInForce {
+  rules::OverrideEffect effect = rules::OverrideEffect::none;
+  const rules::Policy* numbers = nullptr;  ///< OverrideEffect::numbers
+  std::optional<Duration> ends_after{};
+};
+
+/// Returns the override among those of an identity that applies to a policy at an instant: a denial
+/// before all others, then one of the policy, then one of all policies. Numbers are malformed if
+/// the policy's algorithm, anchor or count_rejected has changed since.
+OverrideInForce in_force(std::span<const Override> overrides, std::uint32_t policy_id,
+                         const rules::Policy& policy, Instant now);
+
+/// An override as a list shows it.
+struct ListedOverride {
+  Hash128 identity;
+  std::string policy{};   ///< empty: all policies
+  std::string details{};  ///< Override::details; empty if it is malformed
+  bool is_malformed = false;
+};
+
+/// The result of a call that changes or lists overrides.
+struct OverrideReport {
+  enum class Outcome : std::uint8_t {
+    done,
+    absent,   ///< there was none to remove
+    full,     ///< the identity has overrides_per_identity others
+    no_room,  ///< as many identities have overrides as the store has room for
+    failed,   ///< the store did not answer: see `error`
+  };
+  Outcome outcome = Outcome::done;
+  Error error = Error::none;
+  std::vector<ListedOverride> overrides{};
+  bool is_complete = true;  ///< false: a list that has reached its bound
+};
+
+/// A store of overrides, for the admin API. Each call reports once: at once, or later on the loop
+/// of the caller.
+class Overrides {
+ public:
+  using Done = std::function<void(OverrideReport)>;
+
+  /// Adds an override, or replaces that of the same policy.
+  virtual void put(const Hash128& identity, const Override& entry, Instant now, Done done) = 0;
+  /// Removes the override of that policy; empty: the one for all policies.
+  virtual void remove(const Hash128& identity, const std::string& policy, Instant now,
+                      Done done) = 0;
+  /// Lists the overrides of an identity, or of all, that have not ended.
+  virtual void list(const std::optional<Hash128>& identity, Instant now, Done done) = 0;
+
+ protected:
+  ~Overrides() = default;
+};
+
+}  // namespace weir::store
