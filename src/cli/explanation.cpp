@@ -119,6 +119,8 @@ class Explainer {
         return refuse(answer_to(Failure::too_many_limits));
       case Outcome::identity_ambiguous:
         return refuse(400, identity::describe(verdict.ambiguity));
+      case Outcome::forbidden:
+        return refuse(answer_to(Failure::identity_denied));
       case Outcome::failed:
         return refuse(answer_to(Failure::store_failed));
       case Outcome::denied:

@@ -91,6 +91,12 @@ void check_policy(const Cursor& in, Draft& draft) {
                 draft.definition(), draft.policy);
 }
 
+/// `!` is the name of the key of overrides, and `*` of an override for all policies.
+void check_name(const Cursor& in, const std::string& name) {
+  if (name == "!" || name == "*")
+    in.error("a policy cannot have the name " + name + ", which overrides use; choose another");
+}
+
 }  // namespace
 
 void read_policies(const Cursor& in, Config& to) {
@@ -101,6 +107,7 @@ void read_policies(const Cursor& in, Config& to) {
                    draft.policy.on_failure = to.redis.on_failure;
                    read_table(entry, policy_keys, draft);
                    if (entry.node().kind == Node::Kind::map) check_policy(entry, draft);
+                   check_name(entry, name);
                    draft.policy.visible = draft.policy.visible && !draft.policy.shadow;
                    draft.policy.name_item = http::name_item(name);
                    to.policies.push_back(std::move(draft.policy));

@@ -48,12 +48,22 @@ void append_partition_key(Appender& out, const Hash128& hash) {
   out.add(digits[static_cast<std::size_t>(bits << 4) & 63]).add("==:");
 }
 
+void append_policy_item(Appender& out, std::string_view name_item, std::int64_t quota,
+                        Duration refill) {
+  append_sf_integer(out.add(name_item).add(";q="), quota);
+  append_sf_integer(out.add(";w="), std::max<std::int64_t>(1, ceil_seconds(refill)));
+}
+
 void append_standard_fields(Appender& out, std::span<const PolicyReport> reports,
                             bool partition_key) {
   std::string_view separator = "RateLimit-Policy: ";
   for (const PolicyReport& report : reports) {
     if (!is_listed(reports, report)) continue;
-    out.add(separator).add(report.policy_item);
+    out.add(separator);
+    if (report.refill > Duration{0})
+      append_policy_item(out, report.name_item, report.limit, report.refill);
+    else
+      out.add(report.policy_item);
     if (partition_key) append_partition_key(out, report.partition);
     separator = ", ";
   }
@@ -97,11 +107,10 @@ std::string name_item(std::string_view name) {
 }
 
 std::string policy_item(std::string_view name, std::int64_t quota, Duration refill) {
-  std::string item = name_item(name);
+  std::string item;
   {
     Appender end(item);
-    append_sf_integer(end.add(";q="), quota);
-    append_sf_integer(end.add(";w="), std::max<std::int64_t>(1, ceil_seconds(refill)));
+    append_policy_item(end, name_item(name), quota, refill);
   }
   return item;
 }

@@ -38,6 +38,7 @@ struct PolicyReport {
   std::int64_t remaining = 0;
   Duration reset_after{0};
   Duration more_after{0};
+  Duration refill{0};   ///< 0: `policy_item` is right; else the numbers are `limit` and this
   Hash128 partition{};  ///< the identity that the quota is counted for
 };
 

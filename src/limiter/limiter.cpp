@@ -260,6 +260,7 @@ const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& re
   for (std::size_t i = 0; i < evaluation.claims.size(); ++i) {
     if (!store::contains(result.decided, i)) continue;
     const store::Claim& claim = evaluation.claims[i];
+    if (!note_override(evaluation, i)) continue;
     evaluation.limits.push_back({.policy = evaluation.policies[i].policy,
                                  .terms = evaluation.policies[i].terms,
                                  .decision = evaluation.decisions[i],
@@ -271,6 +272,21 @@ const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& re
   refuse_token(evaluation);
   count_outcomes(evaluation.verdict);
   return evaluation.verdict;
+}
+
+/// Returns false for a claim that an override exempts: it does not limit the request.
+bool Limiter::note_override(const Evaluation& evaluation, std::size_t claim) {
+  const Policy& policy = *evaluation.policies[claim].policy;
+  switch (evaluation.decisions[claim].override_effect) {
+    case rules::OverrideEffect::unlimited:
+      counters_of(policy).allowed.add();
+      return false;
+    case rules::OverrideEffect::malformed:
+      if (on_malformed_override_) on_malformed_override_(policy, evaluation.claims[claim].identity);
+      return true;
+    default:
+      return true;
+  }
 }
 
 /// The store did not decide, and a policy denies then: the verdict names the first such policy.

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/counters.hpp"
@@ -65,6 +67,12 @@ class Limiter {
   /// Returns the verdict of an evaluation that the store has decided.
   const Verdict& conclude(Evaluation& evaluation, const store::Result& result);
 
+  /// Called for each claim whose override cannot be read; the policy's own numbers decided it.
+  using OnMalformedOverride = std::function<void(const Policy&, const Hash128& identity)>;
+  void watch_overrides(OnMalformedOverride on_malformed) {
+    on_malformed_override_ = std::move(on_malformed);
+  }
+
   /// Makes the grant of a request whose verdict is Outcome::allowed.
   Grant grant(const MonotonicClock& clock) const { return Grant(store_, clock); }
 
@@ -92,6 +100,7 @@ class Limiter {
   static void refuse_token(Evaluation& evaluation);
   bool refuse(Evaluation& evaluation, Outcome outcome,
               const identity::Ambiguity& ambiguity = {}) const;
+  bool note_override(const Evaluation& evaluation, std::size_t claim);
   void fail(Evaluation& evaluation, const store::Result& result);
   void count_outcomes(const Verdict& verdict);
   PolicyCounters& counters_of(const Policy& policy) {
@@ -107,6 +116,7 @@ class Limiter {
   std::optional<PlanReading> plan_;  ///< of the route that is being evaluated; empty: not yet read
   AttributeReader attributes_;
   UnknownPlans* unknown_plans_;
+  OnMalformedOverride on_malformed_override_;
 };
 
 }  // namespace weir::limiter

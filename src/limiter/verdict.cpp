@@ -31,7 +31,19 @@ void explain_admission(Verdict& verdict) {
   if (closest) verdict.deciding = closest->policy;
 }
 
+/// Returns false if no override denies.
+bool explain_prohibition(Verdict& verdict) {
+  const auto found = std::ranges::find_if(verdict.limits, [](const LimitVerdict& limit) {
+    return violated(limit) && forbidden(limit);
+  });
+  if (found == verdict.limits.end()) return false;
+  verdict.outcome = Outcome::forbidden;
+  verdict.deciding = found->policy;
+  return true;
+}
+
 void explain_denial(Verdict& verdict) {
+  if (explain_prohibition(verdict)) return;
   verdict.outcome = Outcome::denied;
   for (const LimitVerdict& limit : verdict.limits) {
     if (!violated(limit)) continue;

@@ -18,6 +18,7 @@ enum class Outcome : std::uint8_t {
   unlimited,  ///< no limit applied
   allowed,
   denied,              ///< at least one enforced policy denied it
+  forbidden,           ///< an override denies the identity: 403
   identity_required,   ///< a required identity is absent: 401
   identity_ambiguous,  ///< services may read another identity than Weir does: 400
   token_invalid,       ///< a limit needs a claim of an invalid token: 401
@@ -52,7 +53,8 @@ struct Verdict {
   Duration delay{0};           ///< leaky_bucket: wait this long before forwarding
   /// Denied: the longest of the violated policies; empty: never succeeds.
   std::optional<Duration> retry_after{};
-  /// Denied: the violated policy with the latest retry. Failed: the first that denies then. Else
+  /// Forbidden: the first policy whose override denies. Denied: the violated policy with the latest
+  /// retry. Failed: the first that denies then. Else
   /// the one closest to exhaustion.
   const Policy* deciding = nullptr;
   /// Refused: the index of the route that refuses, in the span passed to decide().
@@ -69,6 +71,11 @@ struct Verdict {
 /// True for a limit that denied the request.
 inline bool violated(const LimitVerdict& limit) {
   return !limit.decision.allowed && !limit.policy->shadow;
+}
+
+/// True for a denial by an override.
+inline bool forbidden(const LimitVerdict& limit) {
+  return limit.decision.override_effect == rules::OverrideEffect::denied;
 }
 
 /// Makes the verdict from the decisions; it has a view of `limits`.

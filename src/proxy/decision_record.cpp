@@ -39,7 +39,7 @@ void DecisionRecord::take(const limiter::Verdict& verdict,
       cost = limit.cost;
       remaining = decision.remaining;
     }
-    if (!limit.policy->visible) continue;
+    if (!limit.policy->visible || limiter::forbidden(limit)) continue;
     if (!decision.allowed && !limit.policy->shadow) violated.push_back(limit.policy->name);
     reports.push_back({.policy_item = limit.terms->policy_item,
                        .name_item = limit.policy->name_item,
@@ -47,6 +47,7 @@ void DecisionRecord::take(const limiter::Verdict& verdict,
                        .remaining = decision.remaining,
                        .reset_after = decision.reset_after,
                        .more_after = decision.more_after,
+                       .refill = decision.refill,
                        .partition = limit.identity});
   }
   http::append_rate_limit_fields(limit_fields, {reports.data(), reports.size()}, fields);

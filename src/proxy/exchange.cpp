@@ -26,6 +26,7 @@ log::AccessDecision decision_of(const DecisionRecord& decision) {
     case limiter::Outcome::unlimited:
       return log::AccessDecision::none;
     case limiter::Outcome::denied:
+    case limiter::Outcome::forbidden:
       return log::AccessDecision::denied;
     case limiter::Outcome::identity_required:
     case limiter::Outcome::too_many_limits:
@@ -143,6 +144,8 @@ loop::Task<> Exchange::refuse(http::Refusal refusal) {
 /// Answers a request that the limiter denies, or cannot decide.
 loop::Task<> Exchange::answer_undecided() {
   switch (decision_.outcome) {
+    case limiter::Outcome::forbidden:
+      co_return co_await refuse(answer_to(Failure::identity_denied));
     case limiter::Outcome::identity_required:
       co_return co_await refuse(answer_to(Failure::identity_required));
     case limiter::Outcome::too_many_limits:
@@ -221,8 +224,9 @@ void Exchange::finish() {
   count_.count(status(), now);
   grant_.settle(now);
   log::AccessLog& log = *generation_->access_log;
-  if (log.wants(decision_.outcome == limiter::Outcome::denied || decision_.shadow_denied))
-    log.write(record(now - started_at_));
+  const bool is_denied = decision_.outcome == limiter::Outcome::denied ||
+                         decision_.outcome == limiter::Outcome::forbidden;
+  if (log.wants(is_denied || decision_.shadow_denied)) log.write(record(now - started_at_));
 }
 
 log::AccessRecord Exchange::record(Duration took) const {

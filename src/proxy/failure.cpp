@@ -9,7 +9,7 @@ namespace weir::proxy {
 namespace {
 
 // In the order of the enumerators.
-constexpr std::array<http::Refusal, 23> answers{{
+constexpr std::array<http::Refusal, 24> answers{{
     {0, ""},
     http::head_malformed,
     http::head_too_large,
@@ -19,6 +19,7 @@ constexpr std::array<http::Refusal, 23> answers{{
     {413, "the request body is too large"},
     {400, "the request body is not valid chunked coding"},
     {408, "the request body did not arrive in time"},
+    {403, "requests of this client are denied"},
     {401, "the request does not carry the identity that this route requires"},
     {400, "a field that an identity or a route reads appears more than once"},
     {400, "the path matches several routes with too many limits together; use its plain spelling"},

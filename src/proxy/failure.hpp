@@ -20,6 +20,7 @@ enum class Failure : std::uint8_t {
   body_too_large,     ///< beyond downstream.max_body
   body_malformed,     ///< chunked coding broken
   body_timed_out,     ///< no progress for downstream.body_timeout
+  identity_denied,    ///< an override denies the identity
   identity_required,  ///< a limit needs an identity that the request does not carry
   identity_repeated,  ///< a field that an identity or a route reads appears more than once
   too_many_limits,    ///< the readings of the path lead to more limits than can be decided together

@@ -41,6 +41,16 @@ TEST_CASE("the example of the documentation") {
         "RateLimit-Reset: 1\r\n");
 }
 
+TEST_CASE("the numbers of an override replace those of the policy") {
+  Reported user{"per_user", 600, 599, 100ms, 100ms, 60s};
+  user.report.limit = 5;
+  user.report.remaining = 4;
+  user.report.refill = 1500ms;
+  CHECK(fields_for({user.report}, {.legacy = LegacyFields::none}) ==
+        "RateLimit-Policy: \"per_user\";q=5;w=2\r\n"
+        "RateLimit: \"per_user\";r=4;t=1\r\n");
+}
+
 TEST_CASE("a policy is listed once, with the report closest to exhaustion") {
   const Reported other{"other", 10, 5, 60s, 60s};
   const Reported more{"p", 5, 4, 3600s, 3600s};

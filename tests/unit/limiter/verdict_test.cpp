@@ -104,4 +104,17 @@ TEST_CASE("An allowed limit that counted the denied request is waited for, unles
   CHECK(retry_after(shadow, 2s) == 2s);
 }
 
+TEST_CASE("An override that denies forbids the request, unless its policy is a shadow") {
+  rules::Decision forbids = denied({});
+  forbids.override_effect = rules::OverrideEffect::denied;
+  const std::vector<LimitVerdict> limits{limit(first, denied(3s)), limit(second, forbids)};
+  const Verdict verdict = verdict_of(limits, false, Decider::redis);
+  CHECK(verdict.outcome == Outcome::forbidden);
+  CHECK(verdict.deciding == &second);
+  CHECK(verdict.retry_after == std::nullopt);
+  const std::vector<LimitVerdict> shadows{limit(first, denied(3s)), limit(shadow, forbids)};
+  CHECK(verdict_of(shadows, false, Decider::redis).outcome == Outcome::denied);
+  CHECK(verdict_of(std::span(shadows).last(1), true, Decider::redis).outcome == Outcome::allowed);
+}
+
 }  // namespace weir::limiter
