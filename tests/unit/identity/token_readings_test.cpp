@@ -3,6 +3,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "identity/plain_key.hpp"
 #include "unit/http/request_of.hpp"
 #include "unit/identity/resolving.hpp"
 #include "unit/jwt/issuer.hpp"
@@ -228,6 +229,7 @@ TEST_CASE("a claim identifies a client by its provider, its path, its kind and i
   CHECK(id("50e-1").key == five);
   CHECK(id(R"("5")").key != five);
   CHECK(id("true").key != id(R"("true")").key);
+  CHECK(id(R"("5")").key == key_of(test::claim("id", 1), "5", {}, test::key));
   for (const char* value : {"null", R"("")", "[5]", "{}"}) {
     INFO(value);
     CHECK(id(value).state == Resolution::State::absent);

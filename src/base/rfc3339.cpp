@@ -1,0 +1,94 @@
+#include "base/rfc3339.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+namespace weir {
+namespace {
+
+/// Takes numbers and separators from the begin of a text; good() is false after a mismatch.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  int number(std::size_t digits, int most) {
+    int value = 0;
+    const auto end = text_.data() + std::min(digits, text_.size());
+    const auto [stop, error] = std::from_chars(text_.data(), end, value);
+    const bool is_number = text_.size() >= digits && error == std::errc{} && stop == end &&
+                           text_.front() != '-' && value <= most;
+    good_ = good_ && is_number;
+    text_.remove_prefix(std::min(digits, text_.size()));
+    return value;
+  }
+  /// Takes one of these characters, in upper or lower case as given, and returns it.
+  char one_of(std::string_view choices) {
+    const bool fits = !text_.empty() && choices.find(text_.front()) != std::string_view::npos;
+    good_ = good_ && fits;
+    if (!fits) return '\0';
+    const char taken = text_.front();
+    text_.remove_prefix(1);
+    return taken;
+  }
+  bool next_is(char c) const { return text_.starts_with(c); }
+  std::size_t digits_ahead() const {
+    const auto end = text_.find_first_not_of("0123456789");
+    return end == std::string_view::npos ? text_.size() : end;
+  }
+  bool good() const { return good_; }
+  bool at_end() const { return text_.empty(); }
+
+ private:
+  std::string_view text_;
+  bool good_ = true;
+};
+
+Duration fraction(Scanner& in) {
+  if (!in.next_is('.')) return Duration{0};
+  in.one_of(".");
+  const std::size_t digits = in.digits_ahead();
+  if (digits == 0 || digits > 6) {
+    in.number(7, 0);  // not a fraction: fails
+    return Duration{0};
+  }
+  std::int64_t us = in.number(digits, 999'999);
+  for (std::size_t i = digits; i < 6; ++i)
+    us *= 10;
+  return Duration{us};
+}
+
+Duration offset(Scanner& in) {
+  const char sign = in.one_of("Zz+-");
+  if (sign != '+' && sign != '-') return Duration{0};
+  const std::chrono::hours hours{in.number(2, 23)};
+  in.one_of(":");
+  const std::chrono::minutes minutes{in.number(2, 59)};
+  const Duration size = hours + minutes;
+  return sign == '+' ? size : -size;
+}
+
+}  // namespace
+
+std::optional<Instant> parse_rfc3339(std::string_view text) {
+  namespace chrono = std::chrono;
+  Scanner in(text);
+  const chrono::year year{in.number(4, 9999)};
+  in.one_of("-");
+  const chrono::month month{static_cast<unsigned>(in.number(2, 12))};
+  in.one_of("-");
+  const chrono::day day{static_cast<unsigned>(in.number(2, 31))};
+  in.one_of("Tt ");
+  const chrono::hours hour{in.number(2, 23)};
+  in.one_of(":");
+  const chrono::minutes minute{in.number(2, 59)};
+  in.one_of(":");
+  const chrono::seconds second{in.number(2, 59)};
+  const Duration rest = fraction(in);
+  const Duration ahead = offset(in);
+  const chrono::year_month_day date{year, month, day};
+  if (!in.good() || !in.at_end() || !date.ok()) return std::nullopt;
+  return Instant{chrono::sys_days{date}} + hour + minute + second + rest - ahead;
+}
+
+}  // namespace weir

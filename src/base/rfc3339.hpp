@@ -1,0 +1,15 @@
+// Instants as text: RFC 3339, `2026-12-01T00:00:00Z`. Pure; thread-safe.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/time.hpp"
+
+namespace weir {
+
+/// Parses a date and a time with Z or an offset (RFC 3339 section 5.6). A fraction may have up to
+/// six digits. Empty for other text, also for a date that does not exist and for a leap second.
+std::optional<Instant> parse_rfc3339(std::string_view text);
+
+}  // namespace weir
