@@ -1,5 +1,6 @@
 #include "admin/admin_server.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <list>
@@ -35,7 +36,7 @@ namespace http = boost::beast::http;
 using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
 using boost::system::error_code;
 using Stream = boost::beast::basic_stream<asio::generic::stream_protocol>;
-using Parser = http::request_parser<http::empty_body>;
+using Parser = http::request_parser<http::string_body>;
 using Response = http::response<http::string_body>;
 
 constexpr std::uint32_t most_head = 8 * 1024;
@@ -92,6 +93,12 @@ AdminAnswer answer_to(const error_code& failure) {
     return problem_answer(400, "malformed request");
   }
   return {.status = 0};
+}
+
+/// Returns the answer to a body that could not be read; status 0: the client has gone.
+AdminAnswer body_answer(const error_code& failure) {
+  if (failure != http::error::body_limit) return {.status = 0};
+  return problem_answer(413, "the body is larger than 16 KiB");
 }
 
 Response response_of(AdminAnswer answer, bool keep_alive) {
@@ -168,7 +175,8 @@ class AdminServer::Listener {
 
 class AdminServer::Loop {
  public:
-  explicit Loop(Reload reload) : reload_(std::move(reload)) {}
+  Loop(Reload reload, OverrideService overrides)
+      : reload_(std::move(reload)), overrides_(std::move(overrides)) {}
   ~Loop() { stop(); }
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -185,10 +193,18 @@ class AdminServer::Loop {
   void close(Listener& listener);
   asio::awaitable<void> serve(Acceptor::protocol_type::socket socket);
   asio::awaitable<bool> exchange(Stream& stream, boost::beast::flat_buffer& buffer);
+  asio::awaitable<AdminAnswer> finished(const AdminAnswer& begun,
+                                        const http::request<http::string_body>& request);
   asio::awaitable<AdminAnswer> reloaded();
+  asio::awaitable<AdminAnswer> answered(OverrideCall call);
+  template <class Result>
+  struct Pending;
+  template <class Result, class Start>
+  asio::awaitable<Result> result_of(Start&& start);
   std::shared_ptr<const Instruments> instruments();
 
   const Reload reload_;
+  const OverrideService overrides_;
   std::mutex mutex_;  // of instruments_
   std::shared_ptr<const Instruments> instruments_;
   std::list<Stream*>
@@ -291,37 +307,82 @@ asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream,
   const auto& head = parser.get();
   auto answer = failure ? answer_to(failure) : answer_to(head, *instruments());
   if (answer.status == 0) co_return false;
-  if (answer.reloads) answer = co_await reloaded();
-  const bool keep_alive = !failure && head.keep_alive() && !has_body(parser);
+  bool is_whole = !has_body(parser);
+  if (answer.asks_overrides && head.method() == http::verb::put) {
+    parser.body_limit(most_override_body);
+    stream.expires_after(patience);
+    if (parser.content_length().value_or(0) > most_override_body) {
+      failure = http::error::body_limit;
+    } else {
+      co_await http::async_read(stream, buffer, parser,
+                                asio::redirect_error(asio::use_awaitable, failure));
+    }
+    is_whole = !failure;
+    if (failure) answer = body_answer(failure);
+    if (answer.status == 0) co_return false;
+  }
+  stream.expires_never();  // while the answer is made
+  if (!failure) answer = co_await finished(answer, parser.get());
+  const bool keep_alive = !failure && head.keep_alive() && is_whole;
   const Response response = response_of(std::move(answer), keep_alive);
   co_await send(stream, response, !failure && head.method() == http::verb::head);
   if (!keep_alive) co_await close_gently(stream);
   co_return keep_alive;
 }
 
-/// The reload runs on another thread and may outlive the server. The loop owns the timer, and a
-/// report that arrives after the end of the server is ignored.
-asio::awaitable<AdminAnswer> AdminServer::Loop::reloaded() {
-  struct Pending {
-    explicit Pending(asio::io_context& io) : over(io, asio::steady_timer::time_point::max()) {}
-    asio::steady_timer over;
-    ReloadReport report;
-  };
-  const auto pending = std::make_shared<Pending>(io_);
-  reload_([this, awaited = std::weak_ptr(pending)](ReloadReport report) {
-    asio::post(io_, [awaited, report = std::move(report)]() mutable {
+/// Completes an answer that another part of the process makes.
+asio::awaitable<AdminAnswer> AdminServer::Loop::finished(
+    const AdminAnswer& begun, const http::request<http::string_body>& request) {
+  if (begun.reloads) co_return co_await reloaded();
+  if (!begun.asks_overrides) co_return begun;
+  const std::string_view target = view(request.target());
+  const auto question = std::min(target.find('?'), target.size());
+  OverrideCall call{.query = std::string(target.substr(std::min(question + 1, target.size()))),
+                    .body = request.body()};
+  if (request.method() == http::verb::put) call.method = OverrideCall::Method::put;
+  if (request.method() == http::verb::delete_) call.method = OverrideCall::Method::remove;
+  co_return co_await answered(std::move(call));
+}
+
+/// A result that is made on another thread and may come after the end of the server.
+template <class Result>
+struct AdminServer::Loop::Pending {
+  explicit Pending(asio::io_context& io) : over(io, asio::steady_timer::time_point::max()) {}
+  asio::steady_timer over;
+  Result result;
+};
+
+/// `start` gets the function to call with the result. The loop owns the timer, and a result that
+/// arrives after the end of the server is ignored.
+template <class Result, class Start>
+asio::awaitable<Result> AdminServer::Loop::result_of(Start&& start) {
+  const auto pending = std::make_shared<Pending<Result>>(io_);
+  start([this, awaited = std::weak_ptr(pending)](Result result) {
+    asio::post(io_, [awaited, result = std::move(result)]() mutable {
       const auto waiting = awaited.lock();
       if (!waiting) return;
-      waiting->report = std::move(report);
+      waiting->result = std::move(result);
       waiting->over.cancel();
     });
   });
   error_code cancelled;
   co_await pending->over.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
-  co_return reload_answer(pending->report);
+  co_return std::move(pending->result);
 }
 
-AdminServer::AdminServer(Reload reload) : loop_(std::make_unique<Loop>(std::move(reload))) {}
+asio::awaitable<AdminAnswer> AdminServer::Loop::reloaded() {
+  const auto start = [this](auto done) { reload_(std::move(done)); };
+  const ReloadReport report = co_await result_of<ReloadReport>(start);
+  co_return reload_answer(report);
+}
+
+asio::awaitable<AdminAnswer> AdminServer::Loop::answered(OverrideCall call) {
+  const auto start = [this, &call](auto done) { overrides_(std::move(call), std::move(done)); };
+  co_return co_await result_of<AdminAnswer>(start);
+}
+
+AdminServer::AdminServer(Reload reload, OverrideService overrides)
+    : loop_(std::make_unique<Loop>(std::move(reload), std::move(overrides))) {}
 AdminServer::~AdminServer() = default;
 
 void AdminServer::serve(std::optional<loop::BoundAddress> bound) {

@@ -2,8 +2,8 @@
 //
 // Serves probes, scrapes and people, not load. The number of connections is bounded; at the bound
 // the oldest one is closed, so that slow clients cannot keep probes out. Heads are bounded at 8
-// KiB, bodies are refused, and each read or write has 5 seconds. Call the methods on the owner's
-// thread.
+// KiB, bodies at 16 KiB; only PUT may have one. Each read or write has 5 seconds. Call the methods
+// on the owner's thread.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@
 
 #include "admin/instruments.hpp"
 #include "admin/options.hpp"
+#include "admin/override_call.hpp"
 #include "admin/reload_report.hpp"
 #include "loop/listening_socket.hpp"
 
@@ -23,7 +24,7 @@ inline constexpr std::size_t most_connections = 64;
 
 class AdminServer {
  public:
-  explicit AdminServer(Reload reload);
+  AdminServer(Reload reload, OverrideService overrides);
   ~AdminServer();  ///< stops
   AdminServer(const AdminServer&) = delete;
   AdminServer& operator=(const AdminServer&) = delete;

@@ -87,6 +87,10 @@ AdminAnswer reload(const Instruments&) {
   return {.reloads = true};
 }
 
+AdminAnswer overrides(const Instruments&) {
+  return {.asks_overrides = true};
+}
+
 AdminAnswer unsupported(const Instruments&) {
   return problem_answer(501, "not supported yet");
 }
@@ -98,13 +102,14 @@ struct AdminEndpoint {
   AdminAnswer (*answer)(const Instruments&);
 };
 
-constexpr std::array<AdminEndpoint, 8> endpoints{{
+constexpr std::array<AdminEndpoint, 9> endpoints{{
     {"/healthz", "GET, HEAD", true, healthz},
     {"/readyz", "GET, HEAD", true, readyz},
     {"/metrics", "GET, HEAD", false, metrics},
     {"/v1/config", "GET, HEAD", false, unsupported},
     {"/v1/reload", "POST", false, reload},
     {"/v1/limits", "GET, HEAD, DELETE", false, unsupported},
+    {"/v1/overrides", "GET, HEAD, PUT, DELETE", false, overrides},
     {"/v1/top", "GET, HEAD", false, unsupported},
     {"/", "GET, HEAD", false, unsupported},
 }};

@@ -21,8 +21,9 @@ struct AdminAnswer {
   int status = 200;
   std::string_view content_type = "text/plain; charset=utf-8";
   std::string body{};
-  std::string_view allow{};  ///< 405: the methods that are allowed
-  bool reloads = false;      ///< not an answer yet: reload, then answer with reload_answer()
+  std::string_view allow{};     ///< 405: the methods that are allowed
+  bool reloads = false;         ///< not an answer yet: reload, then answer with reload_answer()
+  bool asks_overrides = false;  ///< not an answer yet: see OverrideService
 };
 
 /// Answers one request. /healthz and /readyz are open to probes with any Host. All other paths need

@@ -60,6 +60,8 @@ class RunningConfiguration {
   const std::shared_ptr<log::LineWriter>& log_writer() const { return log_writer_; }
   /// The JWT providers whose keys are fetched.
   std::vector<KeyTarget> key_targets() const;
+  /// By id, of all policies since the start.
+  const std::vector<std::string>& policy_names() const { return policies_.names(); }
   const std::vector<WorkerCounters>& counters() const { return counters_; }  ///< one a worker
 
  private:

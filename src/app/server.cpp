@@ -26,6 +26,7 @@
 #include "app/file_watch.hpp"
 #include "app/key_fetcher.hpp"
 #include "app/list_files.hpp"
+#include "app/override_service.hpp"
 #include "app/reload_log.hpp"
 #include "app/running_configuration.hpp"
 #include "app/signals.hpp"
@@ -74,11 +75,13 @@ class Server {
         running_(descriptors_),
         store_({.max_keys = config.memory.max_keys, .seed = random_seed()}),
         store_health_(config.workers),
-        admin_([this](auto done) {
-          asio::post(io_, [this, done = std::move(done)]() mutable {
-            request_reload({"POST /v1/reload", std::move(done)});
-          });
-        }) {}
+        admin_(
+            [this](auto done) {
+              asio::post(io_, [this, done = std::move(done)]() mutable {
+                request_reload({"POST /v1/reload", std::move(done)});
+              });
+            },
+            overrides_.entry()) {}
 
   /// Returns what is wrong; the process runs if there is nothing.
   Problems start(const LoadedConfig& loaded);
@@ -128,12 +131,14 @@ class Server {
   admin::StoreHealth store_health_;
   ServerWatch server_watch_;
   limiter::UnknownPlans unknown_plans_;
+  OverrideLog override_log_;
   std::atomic<std::size_t> open_connections_{0};
   std::atomic<std::size_t> open_refusals_{0};
   loop::DescriptorBudget budget_{0, open_connections_};
   std::atomic<admin::Readiness> readiness_{admin::Readiness::starting};
   std::atomic<std::size_t> listening_workers_ = 0;
   std::vector<std::unique_ptr<Worker>> workers_;
+  OverrideService overrides_{{io_, clock_, running_, store_, workers_}};
   admin::ReloadCounters reload_counters_;
   admin::AdminServer admin_;
   std::deque<Request> requests_;  ///< that wait for their turn
@@ -193,7 +198,8 @@ void Server::open_workers(std::vector<GenerationPlan> plans) {
                                         .descriptors = budget_,
                                         .store_health = store_health_,
                                         .server_watch = server_watch_,
-                                        .unknown_plans = unknown_plans_};
+                                        .unknown_plans = unknown_plans_,
+                                        .override_log = override_log_};
   for (std::size_t i = 0; i < plans.size(); ++i)
     workers_.push_back(
         std::make_unique<Worker>(dependencies, i, std::move(plans[i]), random_seed()));
@@ -400,6 +406,7 @@ void Server::drain() {
   sweep_timer_.cancel();
   list_files_.stop();
   key_fetchers_.stop();
+  overrides_.stop();
   readiness_ = admin::Readiness::draining;
   const std::string longest = std::to_string(ceil_seconds(config().shutdown_timeout)) + " s";
   spdlog::info("draining {} connections, at most {}", open_connections_.load(),

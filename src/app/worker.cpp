@@ -46,12 +46,20 @@ void log_unusable_claims(const identity::TokenProvider& provider) {
   }
 }
 
+/// Ends a store that no generation uses. Its last reports come in the next pass of the loop.
+void end(boost::asio::io_context& io, std::shared_ptr<SharedStore> store) {
+  store->redis.watch(nullptr);
+  store->redis.stop();
+  boost::asio::post(io, [last = std::move(store)] {});
+}
+
 }  // namespace
 
 Worker::Worker(const WorkerDependencies& dependencies, std::size_t index, GenerationPlan plan,
                std::uint64_t seed)
     : memory_(dependencies.store),
       unknown_plans_(dependencies.unknown_plans),
+      override_log_(dependencies.override_log),
       index_(index),
       seed_(seed),
       context_(proxy::ContextDependencies{.io = io_,
@@ -102,10 +110,15 @@ std::shared_ptr<SharedStore> Worker::make_store(const GenerationPlan& plan) {
 std::unique_ptr<limiter::Limiter> Worker::make_limiter(GenerationPlan& plan,
                                                        const std::shared_ptr<SharedStore>& store) {
   const bool is_shared = store != nullptr;
-  return std::make_unique<limiter::Limiter>(
+  auto limiter = std::make_unique<limiter::Limiter>(
       *plan.config, is_shared ? store->chain.front() : static_cast<store::Store&>(memory_),
       is_shared ? store::Decider::redis : store::Decider::memory, std::move(plan.policies),
       plan.counters->token_providers, &unknown_plans_);
+  limiter->watch_overrides([this](const limiter::Policy& policy, const Hash128& identity) {
+    const auto line = override_log_.malformed(policy.name, identity, context_.clock.now());
+    if (line) spdlog::warn("{}", *line);
+  });
+  return limiter;
 }
 
 std::shared_ptr<log::AccessLog> Worker::access_log_of(const GenerationPlan& plan) const {
@@ -253,6 +266,11 @@ void Worker::post(std::function<void()> task) {
   boost::asio::post(io_, std::move(task));
 }
 
+void Worker::with_overrides(std::function<void(store::Overrides*)> task) {
+  boost::asio::post(
+      io_, [this, task = std::move(task)] { task(store_ ? &store_->redis.overrides() : nullptr); });
+}
+
 loop::Task<> Worker::replace(GenerationPlan plan, Applied applied) {
   std::string problem;
   std::shared_ptr<SharedStore> store;
@@ -266,7 +284,7 @@ loop::Task<> Worker::replace(GenerationPlan plan, Applied applied) {
     problem = "worker " + std::to_string(index_) + " keeps its configuration: " + thrown.what();
     accept_on_opened();
   }
-  if (store && store != store_) end(std::move(store));
+  if (store && store != store_) end(io_, std::move(store));
   applied(problem);
 }
 
@@ -324,16 +342,10 @@ void Worker::sweep() {
   const auto unused = std::partition(leaving_.begin(), leaving_.end(),
                                      [](const auto& store) { return store.use_count() > 1; });
   std::for_each(unused, leaving_.end(),
-                [this](std::shared_ptr<SharedStore>& store) { end(std::move(store)); });
+                [this](std::shared_ptr<SharedStore>& store) { end(io_, std::move(store)); });
   leaving_.erase(unused, leaving_.end());
 }
 
-/// Ends a store that no generation uses. Its last reports come in the next pass of the loop.
-void Worker::end(std::shared_ptr<SharedStore> store) {
-  store->redis.watch(nullptr);
-  store->redis.stop();
-  boost::asio::post(io_, [last = std::move(store)] {});
-}
 void Worker::watch_store() {
   if (draining_ || !store_) return;
   for (const LogLine& line : monitor_.update(store_->read(), context_.clock.now()))

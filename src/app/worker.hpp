@@ -15,6 +15,7 @@
 
 #include "admin/instruments.hpp"
 #include "app/certificates.hpp"
+#include "app/override_log.hpp"
 #include "app/server_watch.hpp"
 #include "app/shared_store.hpp"
 #include "app/store_monitor.hpp"
@@ -38,6 +39,7 @@ struct WorkerDependencies {
   admin::StoreHealth& store_health;
   ServerWatch& server_watch;
   limiter::UnknownPlans& unknown_plans;
+  OverrideLog& override_log;
 };
 
 /// One listener of a worker.
@@ -79,6 +81,9 @@ class Worker {
   void apply(GenerationPlan plan, Applied applied);
   /// Calls `task` on the worker's thread, between two of its own tasks.
   void post(std::function<void()> task);
+  /// Calls `task` on the worker's thread with the overrides in Redis; nullptr: the memory store has
+  /// them.
+  void with_overrides(std::function<void(store::Overrides*)> task);
   /// Stops accepting, lets exchanges in progress finish, then calls `drained` on the worker's
   /// thread.
   void drain(std::function<void()> drained);
@@ -114,7 +119,6 @@ class Worker {
   void start_listening();
   void look_after_tokens();
   void sweep();
-  void end(std::shared_ptr<SharedStore> store);
   void watch_store();
 
   /// Only the worker's thread uses sockets, so the reactor needs no lock for them; posting from
@@ -122,6 +126,7 @@ class Worker {
   boost::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   store::MemoryStore& memory_;
   limiter::UnknownPlans& unknown_plans_;
+  OverrideLog& override_log_;
   std::size_t index_;
   std::uint64_t seed_;
   SharedStore::Counters store_counters_;

@@ -43,11 +43,11 @@ struct RunningServer {
     server.serve(bound(any_port()));
     REQUIRE(server.address().port != 0);
   }
-  AdminServer server{[](const auto&) {}};
+  AdminServer server{[](const auto&) {}, [](const auto&, const auto&) {}};
 };
 
 AdminServer server_without_reload() {
-  return AdminServer([](const auto&) {});
+  return AdminServer([](const auto&) {}, [](const auto&, const auto&) {});
 }
 
 /// A plain blocking client.
@@ -200,11 +200,13 @@ TEST_CASE(
   TestProcess process;
   std::function<void(admin::ReloadReport)> done;
   std::atomic<bool> is_asked{false};
-  AdminServer server([&](auto when_done) {
-    done = std::move(when_done);
-    is_asked = true;
-    is_asked.notify_one();
-  });
+  AdminServer server(
+      [&](auto when_done) {
+        done = std::move(when_done);
+        is_asked = true;
+        is_asked.notify_one();
+      },
+      [](const auto&, const auto&) {});
   server.show(process.shown());
   server.serve(bound(any_port()));
   Client client(server.address().port);

@@ -28,6 +28,7 @@ TEST_CASE("admin endpoints answer by path and method") {
       {"GET", "/v1/reload", 405, "POST"},
       {"POST", "/v1/limits", 405, "GET, HEAD, DELETE"},
       {"GET,", "/healthz", 405, "GET, HEAD"},
+      {"POST", "/v1/overrides", 405, "GET, HEAD, PUT, DELETE"},
       {"", "/healthz", 405, "GET, HEAD"},
       // reserved: 501, not 404
       {"GET", "/", 501, ""},
@@ -59,6 +60,9 @@ TEST_CASE("POST /v1/reload is answered when the reload is over") {
   const TestProcess process;
   CHECK(answer({.method = "POST", .path = "/v1/reload", .authorization = {}}, process.instruments())
             .reloads);
+  CHECK(
+      answer({.method = "PUT", .path = "/v1/overrides", .authorization = {}}, process.instruments())
+          .asks_overrides);
   const auto applied = reload_answer(
       {.hash = "c0ffee", .changed = {"listen", "routes.\"a\""}, .restart_needed = {"workers"}});
   CHECK(applied.status == 200);

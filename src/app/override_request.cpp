@@ -1,0 +1,318 @@
+#include "app/override_request.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/rfc3339.hpp"
+#include "config/key_path.hpp"
+#include "config/suggest.hpp"
+#include "config/values.hpp"
+#include "config/written.hpp"
+#include "http/json_text.hpp"
+#include "identity/parameters.hpp"
+#include "identity/plain_key.hpp"
+#include "jwt/json.hpp"
+#include "rules/span.hpp"
+
+namespace weir::app {
+namespace {
+
+using jwt::Json;
+using jwt::JsonKind;
+using store::Override;
+
+constexpr std::size_t most_note = 200;
+constexpr std::string_view hash_scheme = "hash:";
+constexpr std::string_view members =
+    "identity, key, policy, rate, rates, burst, queue, deny, unlimited, until, note";
+
+/// An identity and the value or the hash of a key, as written.
+struct WrittenKey {
+  std::string_view identity;
+  std::string_view key;
+};
+
+struct Key {
+  std::string identity;
+  Hash128 hash;
+};
+
+Result<Key> hashed(std::string_view key) {
+  const auto hash = identity::hash_from_hex(key.substr(hash_scheme.size()));
+  if (!hash) return Problem{"key: a hash has 32 hexadecimal digits, as in the access log"};
+  return Key{.identity = {}, .hash = *hash};
+}
+
+/// The identity of that name; without a name the only one that limits use. nullptr: there is none.
+const identity::Definition* find_identity(std::string_view name, const config::Config& config) {
+  const auto& all = config.identities;
+  if (!name.empty()) {
+    const auto found = std::ranges::find(all, name, &identity::Definition::name);
+    return found == all.end() ? nullptr : &*found;
+  }
+  const identity::Definition* only = nullptr;
+  for (const auto& route : config.routes) {
+    for (const auto& limit : route.limits) {
+      for (const std::size_t used : {limit.identity, limit.otherwise.value_or(limit.identity)}) {
+        if (only != nullptr && only != &all[used]) return nullptr;
+        only = &all[used];
+      }
+    }
+  }
+  return only;
+}
+
+Result<Key> find_key(const WrittenKey& written, const config::Config& config) {
+  if (written.key.empty())
+    return Problem{"key is missing: give the value of the identity, or hash:HEX"};
+  if (written.key.starts_with(hash_scheme)) return hashed(written.key);
+  const identity::Definition* const found = find_identity(written.identity, config);
+  if (found == nullptr && written.identity.empty())
+    return Problem{"identity is missing: name the identity that the key belongs to"};
+  if (found == nullptr)
+    return Problem{"identity: no identity has the name " + config::in_quotes(written.identity)};
+  const auto hash =
+      identity::key_of(found->source, written.key, config.client_address, config.identity_key);
+  if (hash) return Key{.identity = found->name, .hash = *hash};
+  if (identity::is_combined(found->source)) {
+    return Problem{"key: the identity " + found->name +
+                   " combines several values; write hash:HEX, as in the access log"};
+  }
+  return Problem{"key: no request can carry this value as " + found->name + " (" +
+                 identity::describe(found->source) + ")"};
+}
+
+/// Reads the members of the body. After a problem it does nothing more.
+class Reader {
+ public:
+  Reader(const Json& body, const OverrideContext& context) : body_(body), context_(context) {}
+
+  Result<OverridePut> read(Instant now) {
+    check_names();
+    if (problem_.empty()) read_key();
+    if (problem_.empty()) read_policy();
+    if (problem_.empty()) read_kind();
+    if (problem_.empty()) read_until(now);
+    if (problem_.empty()) read_note();
+    if (!problem_.empty()) return Problem{problem_};
+    return put_;
+  }
+
+ private:
+  void fail(std::string_view member, std::string_view what) {
+    if (problem_.empty()) problem_ = std::string(member).append(": ").append(what);
+  }
+  void check_names() {
+    constexpr std::array<std::string_view, 11> known{"identity",  "key",   "policy", "rate",
+                                                     "rates",     "burst", "queue",  "deny",
+                                                     "unlimited", "until", "note"};
+    for (const auto& member : body_.members) {
+      if (std::ranges::find(known, member.name) != known.end()) continue;
+      problem_ = "unknown member " + config::in_quotes(member.name) + "; known are " +
+                 std::string(members);
+    }
+  }
+  std::string_view text_of(std::string_view name) {
+    const Json* const value = body_.find(name);
+    if (value == nullptr) return {};
+    if (value->kind != JsonKind::string || value->text.empty()) fail(name, "expected a string");
+    return value->text;
+  }
+  bool flag(std::string_view name) {
+    const Json* const value = body_.find(name);
+    if (value == nullptr) return false;
+    if (value->kind != JsonKind::boolean || value->text != "true")
+      fail(name, "expected true; leave it out otherwise");
+    return true;
+  }
+  std::optional<std::int64_t> integer(std::string_view name) {
+    const Json* const value = body_.find(name);
+    if (value == nullptr) return std::nullopt;
+    const auto number = config::parse_integer(value->text);
+    if (value->kind == JsonKind::number && number) return *number;
+    fail(name, "expected a whole number");
+    return std::nullopt;
+  }
+
+  void read_key() {
+    const WrittenKey written{.identity = text_of("identity"), .key = text_of("key")};
+    if (!problem_.empty()) return;
+    auto key = find_key(written, context_.config);
+    if (!key) {
+      problem_ = key.error().message;
+      return;
+    }
+    put_.identity = std::move(key->identity);
+    put_.key = key->hash;
+  }
+  void read_policy() {
+    const std::string_view name = text_of("policy");
+    if (name.empty()) return;
+    const auto& policies = context_.config.policies;
+    const auto found = std::ranges::find(policies, name, &limiter::Policy::name);
+    if (found == policies.end())
+      return fail("policy", "no policy has the name " + config::in_quotes(name));
+    policy_ = &*found;
+    put_.entry.policy = name;
+    const auto& names = context_.policy_names;
+    put_.entry.policy_id =
+        static_cast<std::uint32_t>(std::ranges::find(names, name) - names.begin());
+  }
+
+  void read_kind() {
+    const bool denies = flag("deny");
+    const bool is_unlimited = flag("unlimited");
+    const bool has_numbers =
+        std::ranges::any_of(std::array<std::string_view, 4>{"rate", "rates", "burst", "queue"},
+                            [this](std::string_view name) { return body_.find(name) != nullptr; });
+    if (denies + is_unlimited + has_numbers != 1) {
+      problem_ = "expected one of: numbers (rate, rates, burst, queue), deny, unlimited";
+      return;
+    }
+    put_.entry.kind = denies         ? Override::Kind::denied
+                      : is_unlimited ? Override::Kind::unlimited
+                                     : Override::Kind::numbers;
+    if (denies) add_detail("deny", "true");
+    if (is_unlimited) add_detail("unlimited", "true");
+    if (has_numbers) read_numbers();
+  }
+  void read_numbers() {
+    if (policy_ == nullptr) {
+      problem_ = "policy is missing: numbers are for one policy";
+      return;
+    }
+    rules::Definition definition = policy_->definition;
+    read_rates(definition);
+    if (const auto burst = integer("burst")) {
+      definition.burst = burst;
+      add_detail("burst", std::to_string(*burst));
+    }
+    if (const auto queue = integer("queue")) {
+      definition.queue = queue;
+      add_detail("queue", std::to_string(*queue));
+    }
+    if (!problem_.empty()) return;
+    const auto rule = rules::compile(definition);
+    if (!rule) return fail("policy " + policy_->name, about_numbers(rule.error().message));
+    if (rule->capacity < policy_->cost)
+      return fail("policy " + policy_->name,
+                  "these numbers are below its cost, so no request would pass; use more, or deny");
+    put_.entry.numbers = *rule;
+  }
+  /// The policy's own numbers may have to be hidden.
+  std::string about_numbers(const std::string& message) const {
+    const std::string path = config::key_path("policies", policy_->name);
+    return context_.config.written.hides_numbers_of(path) ? config::without_numbers(message)
+                                                          : message;
+  }
+  void read_rates(rules::Definition& definition) {
+    const Json* const rate = body_.find("rate");
+    const Json* const rates = body_.find("rates");
+    if (rate != nullptr && rates != nullptr)
+      return fail("rates", "rate and rates exclude each other; keep one");
+    if (rate == nullptr && rates == nullptr) return;
+    definition.rates.clear();
+    if (rate != nullptr) {
+      add_rate("rate", *rate, definition);
+      add_string("rate", rate->text);
+      return;
+    }
+    if (rates->kind != JsonKind::list || rates->members.empty())
+      return fail("rates", "expected a list of rates, such as [\"10/1s\", \"100/1m\"]");
+    std::string list;
+    for (const auto& one : rates->members) {
+      add_rate("rates", one.value, definition);
+      list += list.empty() ? '[' : ',';
+      http::append_json_string(list, one.value.text);
+    }
+    add_detail("rates", list + ']');
+  }
+  void add_rate(std::string_view name, const Json& value, rules::Definition& to) {
+    if (value.kind != JsonKind::string)
+      return fail(name, "expected COUNT/DURATION in quotes, such as \"100/1m\"");
+    const auto rate = config::parse_rate(value.text);
+    if (!rate) return fail(name, rate.error().message);
+    to.rates.push_back(*rate);
+  }
+
+  void read_until(Instant now) {
+    const std::string_view text = text_of("until");
+    if (text.empty()) return;
+    const auto until = parse_rfc3339(text);
+    if (!until || to_us(*until) > rules::exact_limit)
+      return fail("until", "expected a time as 2026-12-01T00:00:00Z (RFC 3339)");
+    if (*until <= now) return fail("until", "the time has passed; give a later one, or none");
+    put_.entry.until = until;
+    add_string("until", text);
+  }
+  void read_note() {
+    const std::string_view note = text_of("note");
+    if (note.size() > most_note)
+      return fail("note", "longer than " + std::to_string(most_note) + " bytes; shorten it");
+    if (!note.empty()) add_string("note", note);
+  }
+
+  void add_string(std::string_view name, std::string_view value) {
+    std::string text;
+    http::append_json_string(text, value);
+    add_detail(name, text);
+  }
+  void add_detail(std::string_view name, std::string_view value) {
+    std::string& details = put_.entry.details;
+    if (!details.empty()) details += ',';
+    details.append("\"").append(name).append("\":").append(value);
+  }
+
+  const Json& body_;
+  const OverrideContext& context_;
+  const limiter::Policy* policy_ = nullptr;
+  OverridePut put_;
+  std::string problem_;
+};
+
+std::string decoded(std::string_view text) {
+  std::string plain;
+  for (identity::PercentDecoder decoder{text}; !decoder.at_end();)
+    plain += decoder.next();
+  return plain;
+}
+
+}  // namespace
+
+Result<OverridePut> read_override(std::string_view body, const OverrideContext& context,
+                                  Instant now) {
+  const auto json = jwt::read_json(body, {.depth = 4, .values = 64});
+  if (!json || json->kind != JsonKind::object)
+    return Problem{"the body is not a JSON object with members of different names"};
+  return Reader(*json, context).read(now);
+}
+
+Result<OverrideQuery> read_override_query(std::string_view query, const OverrideContext& context,
+                                          bool key_is_optional) {
+  std::string identity;
+  std::string key;
+  OverrideQuery result;
+  while (!query.empty()) {
+    const std::string_view pair = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(pair.size() + 1, query.size()));
+    const std::string_view name = pair.substr(0, pair.find('='));
+    const std::string value = decoded(pair.substr(std::min(name.size() + 1, pair.size())));
+    if (name == "identity") {
+      identity = value;
+    } else if (name == "key") {
+      key = value;
+    } else if (name == "policy") {
+      result.policy = value;
+    } else {
+      return Problem{"unknown parameter " + config::in_quotes(name) +
+                     "; known are identity, key, policy"};
+    }
+  }
+  if (key.empty() && identity.empty() && key_is_optional) return result;
+  const auto found = find_key({.identity = identity, .key = key}, context.config);
+  if (!found) return found.error();
+  result.key = found->hash;
+  return result;
+}
+
+}  // namespace weir::app

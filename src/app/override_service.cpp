@@ -1,0 +1,215 @@
+#include "app/override_service.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "app/override_request.hpp"
+#include "http/json_text.hpp"
+#include "store/denial_confirmation.hpp"
+
+namespace weir::app {
+namespace {
+
+using admin::AdminAnswer;
+using admin::OverrideCall;
+using admin::problem_answer;
+using store::OverrideReport;
+using Outcome = OverrideReport::Outcome;
+
+/// The longest time that Redis has for a call.
+constexpr auto patience = std::chrono::seconds(5);
+
+constexpr std::string_view no_answer =
+    "redis did not answer in time; a change may have been made, so repeat the request";
+
+constexpr std::string_view draining = "the process is draining";
+
+void append_member(std::string& out, std::string_view name, std::string_view value) {
+  out.append(out.empty() || out.back() == '{' ? "\"" : ",\"").append(name).append("\":");
+  http::append_json_string(out, value);
+}
+
+std::string hex(const Hash128& hash) {
+  std::string text;
+  append_hex(text, hash);
+  return text;
+}
+
+/// The members of the answer to a change.
+std::string subject_of(const OverridePut& put) {
+  std::string text;
+  if (!put.identity.empty()) append_member(text, "identity", put.identity);
+  append_member(text, "hash", hex(put.key));
+  if (!put.entry.policy.empty()) append_member(text, "policy", put.entry.policy);
+  return text.append(",").append(put.entry.details);
+}
+
+void append_listed(std::string& out, const store::ListedOverride& entry) {
+  out += '{';
+  append_member(out, "hash", hex(entry.identity));
+  if (!entry.policy.empty()) append_member(out, "policy", entry.policy);
+  out += entry.is_malformed ? ",\"malformed\":true" : "," + entry.details;
+  out += '}';
+}
+
+std::string list_of(const OverrideReport& report, std::string_view policy) {
+  std::string text = "\"overrides\":[";
+  for (const auto& entry : report.overrides) {
+    if (!policy.empty() && entry.policy != policy) continue;
+    if (text.back() != '[') text += ',';
+    append_listed(text, entry);
+  }
+  return text.append("],\"complete\":").append(report.is_complete ? "true" : "false");
+}
+
+AdminAnswer failure_answer(const OverrideReport& report) {
+  if (report.error == store::Error::connection_lost) return problem_answer(503, no_answer);
+  return problem_answer(503, std::string("redis cannot store or list overrides now (")
+                                 .append(to_string(report.error))
+                                 .append("); see /readyz and the log, and repeat the request"));
+}
+
+}  // namespace
+
+AdminAnswer override_answer(const OverrideReport& report, bool is_shared, std::string_view subject,
+                            std::string_view policy) {
+  switch (report.outcome) {
+    case Outcome::failed:
+      return failure_answer(report);
+    case Outcome::absent:
+      return problem_answer(404, "there is no such override");
+    case Outcome::full:
+      return problem_answer(409, "the identity has 16 overrides already; delete one");
+    case Outcome::no_room:
+      return problem_answer(409,
+                            "10000 identities have overrides already, as many as the memory "
+                            "store keeps; delete some, or use store.type: redis");
+    case Outcome::done:
+      break;
+  }
+  AdminAnswer answer{.content_type = "application/json"};
+  answer.body.append("{\"store\":\"").append(is_shared ? "redis" : "memory").append("\",");
+  answer.body.append(subject.empty() ? list_of(report, policy) : std::string(subject)) += "}\n";
+  return answer;
+}
+
+/// A request that is not answered yet.
+struct OverrideService::Call {
+  Call(boost::asio::io_context& io, Reply its_reply) : reply(std::move(its_reply)), timer(io) {}
+
+  Reply reply;
+  boost::asio::steady_timer timer;
+  std::string subject{};
+  std::string policy{};
+  bool is_shared = false;
+  bool is_change = false;
+  bool is_removal = false;
+  bool is_over = false;
+};
+
+admin::OverrideService OverrideService::entry() {
+  return [this](OverrideCall call, Reply reply) {
+    boost::asio::post(with_.io, [this, call = std::move(call), reply = std::move(reply)] {
+      handle(call, reply);
+    });
+  };
+}
+
+void OverrideService::handle(const OverrideCall& call, Reply reply) {
+  if (is_stopped_) return reply(problem_answer(503, draining));
+  switch (call.method) {
+    case OverrideCall::Method::get:
+      return list(call, std::move(reply));
+    case OverrideCall::Method::put:
+      return put(call, std::move(reply));
+    case OverrideCall::Method::remove:
+      break;
+  }
+  remove(call, std::move(reply));
+}
+
+OverrideContext OverrideService::context() const {
+  return {.config = *with_.running.config(), .policy_names = with_.running.policy_names()};
+}
+
+void OverrideService::put(const OverrideCall& call, Reply reply) {
+  const auto put = read_override(call.body, context(), with_.clock.now());
+  if (!put) return reply(problem_answer(422, put.error().message));
+  const auto begun = std::make_shared<Call>(with_.io, std::move(reply));
+  begun->is_change = true;
+  begun->subject = subject_of(*put);
+  start(begun, [put = *put](store::Overrides& overrides, Instant now, Report done) {
+    overrides.put(put.key, put.entry, now, std::move(done));
+  });
+}
+
+void OverrideService::remove(const OverrideCall& call, Reply reply) {
+  const auto query = read_override_query(call.query, context(), false);
+  if (!query) return reply(problem_answer(422, query.error().message));
+  const auto begun = std::make_shared<Call>(with_.io, std::move(reply));
+  begun->is_change = begun->is_removal = true;
+  start(begun, [query = *query](store::Overrides& overrides, Instant now, Report done) {
+    overrides.remove(*query.key, query.policy, now, std::move(done));
+  });
+}
+
+void OverrideService::list(const OverrideCall& call, Reply reply) {
+  const auto query = read_override_query(call.query, context(), true);
+  if (!query) return reply(problem_answer(422, query.error().message));
+  const auto begun = std::make_shared<Call>(with_.io, std::move(reply));
+  begun->policy = query->policy;
+  start(begun, [query = *query](store::Overrides& overrides, Instant now, Report done) {
+    overrides.list(query.key, now, std::move(done));
+  });
+}
+
+/// The first worker has the connection to Redis that the action uses.
+void OverrideService::start(std::shared_ptr<Call> call, Action action) {
+  calls_.push_back(call);
+  call->timer.expires_after(patience);
+  call->timer.async_wait([this, call](const boost::system::error_code& ec) {
+    if (!ec && !call->is_over) end(*call, problem_answer(503, no_answer));
+  });
+  with_.workers.front()->with_overrides(
+      [this, call, action = std::move(action)](store::Overrides* shared) {
+        store::Overrides& overrides = shared ? *shared : with_.memory.overrides();
+        action(overrides, with_.clock.now(), [this, call, shared](store::OverrideReport report) {
+          boost::asio::post(with_.io, [this, call, shared, report = std::move(report)]() mutable {
+            call->is_shared = shared != nullptr;
+            on_report(call, std::move(report));
+          });
+        });
+      });
+}
+
+void OverrideService::on_report(const std::shared_ptr<Call>& call, OverrideReport report) {
+  if (call->is_over) return;
+  auto answer = override_answer(report, call->is_shared, call->subject, call->policy);
+  const bool is_done = report.outcome == Outcome::done;
+  if (call->is_removal && is_done) answer = {.status = 204};
+  if (!call->is_shared || !call->is_change || !is_done) return end(*call, std::move(answer));
+  call->timer.expires_after(store::DenialConfirmation::settled_after);
+  call->timer.async_wait([this, call, answer](const boost::system::error_code& ec) {
+    if (!ec && !call->is_over) end(*call, answer);
+  });
+}
+
+void OverrideService::end(Call& call, AdminAnswer answer) {
+  call.is_over = true;
+  call.timer.cancel();
+  const Reply reply = std::move(call.reply);
+  std::erase_if(calls_, [&call](const auto& one) { return one.get() == &call; });
+  reply(std::move(answer));
+}
+
+void OverrideService::stop() {
+  is_stopped_ = true;
+  while (!calls_.empty()) {
+    const auto call = calls_.front();
+    end(*call, problem_answer(503, draining));
+  }
+}
+
+}  // namespace weir::app
