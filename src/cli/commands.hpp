@@ -16,6 +16,7 @@ void add_proxy(CLI::App& root, Action& chosen);
 void add_check(CLI::App& root, Action& chosen);
 void add_explain(CLI::App& root, Action& chosen);
 void add_health(CLI::App& root, Action& chosen);
+void add_limits(CLI::App& root, Action& chosen);
 void add_version(CLI::App& root, Action& chosen);
 
 /// Reserved names, such as replay: each reports that it is not supported and exits with a failure.

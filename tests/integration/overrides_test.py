@@ -1,0 +1,410 @@
+"""Overrides: other numbers for one client, no limit, or denied, put through the admin API and read by
+the call that decides, in Redis and in the memory store."""
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import tempfile
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from urllib.parse import urlencode
+
+from harness.case import configuration
+from harness.limit_fields import limit_fields
+from harness.redis_case import RedisCase, answering, sharing
+from harness.waiting import eventually
+from harness.weir import run
+
+ADMIN = {"address": "127.0.0.1:0"}
+IDENTITIES = {"api_key": {"header": "X-Api-Key"}}
+KEY = "key-that-nobody-may-see"
+PATIENT = {"timeout": "10s", "connect_timeout": "10s", "on_failure": "deny"}
+ALGORITHMS = ("fixed_window", "attributed_window", "sliding_window", "sliding_log", "token_bucket",
+              "gcra", "leaky_bucket")
+
+
+def policies():
+    return {name: {"algorithm": name, "rate": "2/10h", **({"queue": 1} if name == "leaky_bucket" else {})}
+            for name in ALGORITHMS}
+
+
+def in_an_hour():
+    return (datetime.now(timezone.utc) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class OverrideCase(RedisCase):
+    def shared(self, count=1, **sections):
+        """Weirs that share a Redis, with a route for each policy."""
+        if not self.servers:
+            self.redis()
+        sections = {"policies": policies(), "admin": ADMIN, **sections}
+        config = sharing(self.servers[0].url, sections.pop("policies"), redis=PATIENT,
+                         identities=IDENTITIES, **{"routes": self.routes(), **sections})
+        weirs = [self.start(config) for _ in range(count)]
+        for weir in weirs:
+            self.await_redis(weir)
+        return weirs
+
+    def alone(self, **sections):
+        sections = {"policies": policies(), "admin": ADMIN, "routes": self.routes(), **sections}
+        identities = sections.pop("identities", {"client": {"client_address": {}}, **IDENTITIES})
+        return self.start(configuration(policies=sections.pop("policies"), identities=identities,
+                                        **sections))
+
+    @staticmethod
+    def routes():
+        return [answering(f"/{name}", name, "api_key") for name in ALGORITHMS]
+
+    def ask(self, weir, method, body=None, **query):
+        target = "/v1/overrides" + ("?" + urlencode(query) if query else "")
+        with self.connect_admin(weir) as connection:
+            text = b"" if body is None else json.dumps(body).encode()
+            return connection.request(method, target, {"Content-Type": "application/json"}, text)
+
+    def put(self, weir, key=KEY, **members):
+        response = self.ask(weir, "PUT", {"identity": "api_key", "key": key, **members})
+        self.assertEqual(response.status, 200, response.body)
+        return response.json()
+
+    def delete(self, weir, key=KEY, **query):
+        return self.ask(weir, "DELETE", identity="api_key", key=key, **query).status
+
+    def get(self, weir, name="gcra", key=KEY):
+        with weir.connect() as client:
+            return client.request("GET", f"/{name}", {"X-Api-Key": key})
+
+    def statuses(self, weir, count, name="gcra", key=KEY):
+        return [self.get(weir, name, key).status for _ in range(count)]
+
+    def exhaust(self, weir, name="gcra"):
+        eventually(lambda: self.get(weir, name).status == 429, "a denial")
+
+
+class Numbers(OverrideCase):
+    def check(self, weir):
+        for name in ALGORITHMS:
+            with self.subTest(algorithm=name):
+                numbers = {"queue": 4} if name == "leaky_bucket" else {"rate": "5/5h"}
+                answer = self.put(weir, policy=name, until=in_an_hour(), note="launch", **numbers)
+                self.assertEqual(answer["note"], "launch")
+                self.assertNotIn(KEY, json.dumps(answer))
+                response = self.get(weir, name)
+                self.assertEqual(response.status, 200)
+                fields = limit_fields(response)
+                self.assertEqual(fields.policies[name]["q"], 5)
+                self.assertEqual(fields.state[name]["r"], 4)
+                self.assertEqual(response["RateLimit-Limit"], "5")
+                if name == "leaky_bucket":
+                    continue  # the next requests would wait
+                self.assertEqual(self.statuses(weir, 5, name), [200] * 4 + [429])
+                # Another client has the policy's numbers.
+                self.assertEqual(limit_fields(self.get(weir, name, "another")).policies[name]["q"], 2)
+                self.assertEqual(self.delete(weir, policy=name), 204)
+                self.assertEqual(limit_fields(self.get(weir, name)).policies[name]["q"], 2)
+
+    def test_they_are_in_force_in_the_memory_store(self):
+        self.check(self.alone())
+
+    def test_they_are_in_force_in_redis(self):
+        self.check(self.shared()[0])
+
+
+class Kinds(OverrideCase):
+    def check(self, weir):
+        self.exhaust(weir)
+        self.put(weir, unlimited=True, until=in_an_hour())
+        response = self.get(weir)
+        self.assertEqual(response.status, 200)
+        self.assertNotIn("RateLimit", response.fields)
+        self.assertEqual(self.statuses(weir, 5), [200] * 5)
+        # A denial goes before all others, numbers of one policy before an override for all.
+        self.put(weir, policy="gcra", rate="1000/1h", until=in_an_hour())
+        self.assertEqual(limit_fields(self.get(weir)).policies["gcra"]["q"], 1000)
+        self.put(weir, policy="gcra", deny=True, until=in_an_hour())
+        self.assert_problem(self.get(weir), 403, "denied")
+        self.assertNotIn("Retry-After", self.get(weir).fields)
+        self.assertEqual(self.get(weir, "sliding_log").status, 200)
+        self.put(weir, deny=True, until=in_an_hour())
+        self.assertEqual(self.get(weir, "sliding_log").status, 403)
+        self.assertEqual(self.get(weir, "gcra", "another").status, 200)
+        listed = self.ask(weir, "GET").json()["overrides"]
+        self.assertEqual(len(listed), 2)
+        self.assertEqual(self.delete(weir), 204)
+        self.assertEqual(self.delete(weir), 404)
+        self.assertEqual(self.delete(weir, policy="gcra"), 204)
+        self.assertEqual(self.get(weir).status, 429)
+
+    def test_in_the_memory_store(self):
+        self.check(self.alone())
+
+    def test_in_redis(self):
+        self.check(self.shared()[0])
+
+    def test_a_denial_in_shadow_mode_does_not_deny(self):
+        shadow = {"gcra": {"rate": "2/10h", "mode": "shadow"}}
+        weir = self.alone(policies=shadow, routes=[answering("/gcra", "gcra", "api_key")])
+        self.put(weir, deny=True)
+        self.assertEqual(self.get(weir).status, 200)
+
+
+class Agreement(OverrideCase):
+    def test_a_denied_client_passes_on_another_instance_at_its_next_request(self):
+        first, second = self.shared(2, workers=2)
+        for round in range(3):
+            self.exhaust(second)
+            # The denial is remembered, and used, by the second instance.
+            self.assertEqual(self.statuses(second, 40), [429] * 40)
+            self.put(first, policy="gcra", rate=f"{10 ** (round + 1)}/1s", until=in_an_hour())
+            self.assertEqual(self.get(second).status, 200)
+            self.put(first, policy="gcra", rate="1/10h", until=in_an_hour())
+            self.exhaust(second)
+            self.put(first, policy="gcra", unlimited=True, until=in_an_hour())
+            self.assertEqual(self.statuses(second, 20), [200] * 20)
+            self.put(first, policy="gcra", deny=True, until=in_an_hour())
+            self.assertEqual(self.statuses(second, 20), [403] * 20)
+            self.assertEqual(self.delete(first, policy="gcra"), 204)
+
+    def test_they_survive_a_restart_with_redis(self):
+        weir = self.shared()[0]
+        self.put(weir, deny=True, until=in_an_hour(), note="abuse")
+        weir.stop()
+        weir = self.shared()[0]
+        self.assertEqual(self.get(weir).status, 403)
+        listed = self.ask(weir, "GET", identity="api_key", key=KEY).json()
+        self.assertEqual([one["note"] for one in listed["overrides"]], ["abuse"])
+        self.assertEqual(listed["store"], "redis")
+
+    def test_they_are_lost_with_the_memory_store(self):
+        weir = self.alone()
+        self.assertEqual(self.put(weir, deny=True)["store"], "memory")
+        weir.stop()
+        self.assertEqual(self.get(self.alone()).status, 200)
+
+
+class InRedis(OverrideCase):
+    """The text under PREFIX{HASH}:!, written by hand."""
+
+    def setUp(self):
+        super().setUp()
+        self.weir = self.shared()[0]
+        self.hash = self.put(self.weir, deny=True, until=in_an_hour())["hash"]
+        self.at = f"weir:{{{self.hash}}}:!"
+        self.client = self.servers[0].client()
+        self.addCleanup(self.client.close)
+
+    def write(self, *lines, header="1"):
+        self.client("SET", self.at, header + "\n" + "".join(line + "\n" for line in lines), "EX", 600)
+
+    @staticmethod
+    def line(name, rule, details=""):
+        rest = f"{rule}\t{details}"
+        total = hashlib.sha1(f"{name}\t{rest}".encode()).hexdigest()[:8]
+        return f"{name}\t{total}\t{rest}"
+
+    def test_no_key_is_there_in_plain_text(self):
+        self.assertNotIn(KEY.encode(), self.client("GET", self.at))
+        self.assertNotIn(KEY.encode(), b"".join(self.client("KEYS", "*")))
+
+    def test_one_that_has_ended_does_not_count(self):
+        now = int(datetime.now().timestamp() * 1e6)
+        self.write(self.line("*", f"d {now - 1} "))
+        self.assertEqual(self.get(self.weir).status, 200)
+        self.assertEqual(self.ask(self.weir, "GET").json()["overrides"], [])
+        self.write(self.line("*", f"d {now + 600_000_000} "))
+        self.assertEqual(self.get(self.weir, "sliding_log").status, 403)
+
+    def test_one_that_ends_ends_at_that_time(self):
+        seconds, us = self.client("TIME")
+        ends = int(seconds) * 1_000_000 + int(us) + 300_000
+        self.write(self.line("*", f"d {ends} "))
+        statuses = set()
+        eventually(lambda: statuses.add(self.get(self.weir).status) or 200 in statuses, "its end")
+        self.assertLessEqual(statuses, {200, 403})
+        seconds, us = self.client("TIME")
+        self.assertGreaterEqual(int(seconds) * 1_000_000 + int(us), ends)
+
+    def test_malformed_ones_mean_the_policys_numbers_and_one_log_line(self):
+        whole = self.line("gcra", "n 0 5 18000000000 5 5 18000000000", '"rate":"5/5h"')
+        self.write(whole)
+        self.assertEqual(limit_fields(self.get(self.weir)).policies["gcra"]["q"], 5)
+        for text in (whole.replace(" 5 5 ", " 9 5 "), whole[:-1], "gcra\t", "gcra\tzz\tx\ty",
+                     self.line("gcra", "x 0 ", ""), self.line("gcra", "n 0 4 1 5 5 1", ""),
+                     self.line("gcra", "n ", "")):
+            with self.subTest(text=text):
+                self.write(text)
+                self.client("DEL", f"weir:{{{self.hash}}}:gcra")
+                self.assertEqual(limit_fields(self.get(self.weir)).policies["gcra"]["q"], 2)
+        self.write(whole, header="2")
+        self.assertEqual(limit_fields(self.get(self.weir)).policies["gcra"]["q"], 2)
+        lines = [line for line in self.weir.stderr.splitlines() if "override of policy" in line]
+        self.assertEqual(len(lines), 1, self.weir.stderr)
+        self.assertIn(f"hash:{self.hash}", lines[0])
+        self.assertNotIn(KEY, self.weir.stderr)
+        self.assertTrue(self.ask(self.weir, "GET").json()["overrides"][0]["malformed"])
+
+    def test_a_value_of_another_type_is_none(self):
+        self.client("DEL", self.at)
+        self.client("RPUSH", self.at, "x")
+        self.client("EXPIRE", self.at, 600)
+        for name in ("gcra", "sliding_log"):
+            self.assertEqual(self.get(self.weir, name).status, 200)
+        self.put(self.weir, policy="gcra", deny=True, until=in_an_hour())
+        self.assertEqual(self.get(self.weir).status, 403)
+
+    def test_the_list_finds_them_among_other_keys(self):
+        for i in range(3000):
+            self.client.send("SET", f"weir:{{{i:032x}}}:gcra", "x", "EX", 600)
+        for i in range(3000):
+            self.client.read()
+        for i in range(5):
+            self.put(self.weir, key=f"customer-{i}", policy="gcra", unlimited=True, until=in_an_hour())
+        listed = self.ask(self.weir, "GET").json()
+        self.assertEqual(len(listed["overrides"]), 6)
+        self.assertTrue(listed["complete"])
+
+
+class Refusals(OverrideCase):
+    def test_the_seventeenth_is_refused(self):
+        names = {f"p{i}": {"rate": "2/10h"} for i in range(17)}
+        route = [answering("/p0", "p0", "api_key")]
+        for weir in (self.alone(policies=names, routes=route),
+                     self.shared(policies=names, routes=route)[0]):
+            for i in range(16):
+                self.put(weir, policy=f"p{i}", deny=True, until=in_an_hour())
+            response = self.ask(weir, "PUT", {"identity": "api_key", "key": KEY, "policy": "p16",
+                                              "deny": True, "until": in_an_hour()})
+            self.assert_problem(response, 409, "16")
+            self.put(weir, policy="p3", unlimited=True, until=in_an_hour())  # replaces
+            self.assertEqual(self.delete(weir, policy="p3"), 204)
+            self.put(weir, policy="p16", deny=True, until=in_an_hour())
+
+    def test_bad_ones_are_refused_with_what_to_write(self):
+        weir = self.alone()
+        good = {"identity": "api_key", "key": KEY, "policy": "gcra"}
+        for members, detail in (
+                ({}, "expected one of"),
+                ({"deny": True, "unlimited": True}, "expected one of"),
+                ({"deny": False}, "deny: expected true"),
+                ({"rate": "5"}, "rate: "),
+                ({"rate": 5}, "COUNT/DURATION"),
+                ({"rate": "5/1h", "rates": ["1/1s"]}, "exclude each other"),
+                ({"rates": ["5/1h", "10/2h"]}, "sliding_window"),
+                ({"queue": 5}, "leaky_bucket"),
+                ({"burst": 1.5}, "whole number"),
+                ({"rate": "5/1h", "until": "tomorrow"}, "RFC 3339"),
+                ({"rate": "5/1h", "until": "2020-01-01T00:00:00Z"}, "has passed"),
+                ({"rate": "5/1h", "note": "x" * 201}, "200"),
+                ({"rate": "5/1h", "colour": "red"}, "unknown member"),
+                ({"rate": "5/1h", "policy": "nothing"}, "no policy"),
+                ({"rate": "5/1h", "policy": None}, "policy: expected a string"),
+                ({"rate": "5/1h", "identity": "nobody"}, "no identity"),
+                ({"rate": "5/1h", "key": "hash:123"}, "32 hexadecimal")):
+            with self.subTest(members=members):
+                response = self.ask(weir, "PUT", {**good, **members})
+                self.assert_problem(response, 422, detail)
+                self.assertNotIn(KEY, response.body.decode())
+        without_policy = {"identity": "api_key", "key": KEY, "rate": "5/1h"}
+        self.assert_problem(self.ask(weir, "PUT", without_policy), 422, "policy is missing")
+        self.assert_problem(self.ask(weir, "DELETE", identity="api_key"), 422, "key is missing")
+        self.assert_problem(self.ask(weir, "GET", colour="red"), 422, "unknown parameter")
+        self.assertEqual(self.ask(weir, "GET").json()["overrides"], [])
+        with self.connect_admin(weir) as connection:
+            response = connection.request("PUT", "/v1/overrides", {}, b"{" + b" " * 20_000)
+            self.assert_problem(response, 413)
+        with self.connect_admin(weir) as connection:
+            response = connection.request("PUT", "/v1/overrides", {}, b"[")
+            self.assert_problem(response, 422, "JSON object")
+
+    def test_the_names_that_overrides_use_are_no_names_of_policies(self):
+        with tempfile.TemporaryDirectory() as directory:
+            file = Path(directory) / "weir.yaml"
+            for name in ("!", "*"):
+                file.write_text(f'policies: {{"{name}": {{rate: 5/1s}}}}\n'
+                                "routes: [{respond: {status: 200}}]\n")
+                done = run("check", str(file))
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(f"cannot have the name {name}", done.stdout)
+
+    def test_a_token_guards_them(self):
+        weir = self.alone(admin={**ADMIN, "token": "open-sesame"})
+        self.assert_problem(self.ask(weir, "GET"), 401)
+        self.assert_problem(self.ask(weir, "PUT", {"key": KEY, "deny": True}), 401)
+
+    def test_without_redis_they_cannot_be_changed(self):
+        weir = self.shared()[0]
+        self.servers[0].stop()
+        body = {"identity": "api_key", "key": KEY, "deny": True}
+        eventually(lambda: self.ask(weir, "PUT", body).status == 503, "a refusal")
+        self.assert_problem(self.ask(weir, "GET"), 503, "redis")
+
+
+class CommandLine(OverrideCase):
+    def limits(self, weir, *arguments, **options):
+        return run("limits", *arguments, "--admin", "http://{}:{}".format(*weir.admin_address), **options)
+
+    def test_it_puts_lists_and_deletes(self):
+        weir = self.shared()[0]
+        until = in_an_hour()
+        done = self.limits(weir, "override", "--identity", "api_key", "--key", KEY, "--policy", "gcra",
+                           "--rate", "60/1m", "--until", until, "--note", "more this week")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        line = rf"hash:[0-9a-f]{{32}}, policy gcra: rate 60/1m, until {until}, note more this week\n"
+        self.assertRegex(done.stdout, f"^{line}$")
+        self.assertEqual(limit_fields(self.get(weir)).policies["gcra"], {"q": 60, "w": 60})
+        self.assertRegex(self.limits(weir, "overrides").stdout, f"^{line}$")
+        hash = done.stdout.split(",")[0]
+        self.assertRegex(self.limits(weir, "overrides", "--key", hash).stdout, f"^{line}$")
+        listed = json.loads(self.limits(weir, "overrides", "--json").stdout)
+        self.assertEqual(listed["overrides"][0]["rate"], "60/1m")
+        gone = self.limits(weir, "override", "--key", "-", "--identity", "api_key", "--policy", "gcra",
+                           "--delete", input=KEY + "\n")
+        self.assertEqual((gone.returncode, gone.stdout, gone.stderr), (0, "", ""))
+        self.assertEqual(self.limits(weir, "overrides").stdout, "no overrides\n")
+        again = self.limits(weir, "override", "--key", hash, "--policy", "gcra", "--delete")
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("no such override", again.stderr)
+
+    def test_it_says_that_the_memory_store_loses_them(self):
+        weir = self.alone(admin={**ADMIN, "token": "open-sesame"})
+        arguments = ("override", "--identity", "api_key", "--key", KEY, "--deny")
+        refused = self.limits(weir, *arguments)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("needs the token", refused.stderr)
+        done = self.limits(weir, *arguments, env={**os.environ, "WEIR_ADMIN_TOKEN": "open-sesame"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("loses it when it restarts", done.stderr)
+        token = weir.directory / "token"
+        token.write_text("open-sesame\n")
+        done = self.limits(weir, "overrides", "--token-file", str(token))
+        self.assertRegex(done.stdout, r"^hash:[0-9a-f]{32}, all policies: deny\n$")
+        self.assertEqual(self.get(weir).status, 403)
+
+    def test_the_identity_is_the_only_one_by_default(self):
+        weir = self.alone(identities={"api_key": {"header": "X-Api-Key"}})
+        done = self.limits(weir, "override", "--key", KEY, "--deny")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.get(weir).status, 403)
+
+    def test_the_command_of_the_documentation(self):
+        text = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+        command = re.search(r"^weir (limits override (?:.*\\\n)*.*)$", text, re.MULTILINE)[1]
+        words = shlex.split(re.sub(r"--until \S+", f"--until {in_an_hour()}",
+                                   command.replace("\\\n", " ")))
+        policy = {"per_user": {"rate": "2/10h"}}
+        weir = self.shared(policies=policy, routes=[answering("/gcra", "per_user", "api_key")])[0]
+        done = self.limits(weir, *words[1:])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        response = self.get(weir, "gcra", "key-of-the-customer")
+        self.assertEqual(limit_fields(response).policies["per_user"], {"q": 6000, "w": 60})
+
+    def test_wrong_usage(self):
+        self.assertEqual(run("limits").returncode, 2)
+        self.assertEqual(run("limits", "override").returncode, 2)
+        done = run("limits", "overrides", "--admin", "localhost")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--admin", done.stderr)
+        done = run("limits", "overrides", "--admin", "http://127.0.0.1:1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("refused", done.stderr)
