@@ -41,4 +41,13 @@ DescriptorPlan plan_descriptors(const config::Config& config, std::size_t limit)
   return {.set_aside = ours, .connections = connections, .downstream = connections / 4 * 3};
 }
 
+rlim_t raise_descriptor_limit() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
 }  // namespace weir::app

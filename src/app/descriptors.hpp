@@ -1,7 +1,9 @@
-// Shares the open files that the system allows among their uses. Pure.
+// Shares the open files that the system allows among their uses. Pure, but for
+// raise_descriptor_limit().
 #pragma once
 
 #include <cstddef>
+#include <sys/resource.h>
 
 #include "config/config.hpp"
 
@@ -21,5 +23,8 @@ std::size_t fewest_descriptors(const config::Config& config);
 /// A client that is idle needs one, one whose request is under way two. So clients get more than
 /// half; the rest is what requests can count on, and what clients do not use is theirs as well.
 DescriptorPlan plan_descriptors(const config::Config& config, std::size_t limit);
+
+/// Raises the limit of open files as far as the system permits, and returns it.
+rlim_t raise_descriptor_limit();
 
 }  // namespace weir::app

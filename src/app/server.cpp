@@ -9,7 +9,6 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <string>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <system_error>
 #include <unistd.h>
@@ -38,16 +37,6 @@ namespace weir::app {
 namespace {
 
 namespace asio = boost::asio;
-
-/// As many descriptors as the system lets us have.
-rlim_t raise_descriptor_limit() {
-  rlimit limit{};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  return limit.rlim_cur;
-}
 
 std::string url_of(const Endpoint& address) {
   return (address.is_unix() ? "" : "http://") + address.to_string();
