@@ -7,7 +7,7 @@
 namespace weir::config {
 namespace {
 
-constexpr std::size_t largest_file = 256 * 1024 * 1024;
+constexpr std::size_t largest_plan_file = 256 * 1024 * 1024;
 
 std::vector<std::string> described(const std::vector<limiter::PlanLines::Finding>& findings,
                                    std::size_t omitted, const std::string& shown) {
@@ -32,7 +32,7 @@ limiter::PlanLineRules plan_line_rules(const Config& config, std::size_t identit
 
 PlanFileContent read_plan_file(const std::string& path, const std::string& shown,
                                const limiter::PlanLineRules& rules, Patience patience) {
-  const Result<std::string> text = read_bounded_file(path, largest_file, patience);
+  const Result<std::string> text = read_bounded_file(path, largest_plan_file, patience);
   if (!text) {
     return {.table = {},
             .problems = {with_shown_path(text.error().message, path, shown)},

@@ -15,10 +15,10 @@ namespace weir::config {
 
 namespace {
 
-constexpr std::size_t most_sources = 8;
-constexpr std::string_view unlimited = "unlimited";
+constexpr std::size_t most_plan_sources = 8;
+constexpr std::string_view unlimited_word = "unlimited";
 
-constexpr Key<rules::Definition> number_keys[] = {
+constexpr Key<rules::Definition> plan_number_keys[] = {
     {.name = "rate", .read = read_rate},           {.name = "rates", .read = read_rates},
     {.name = "burst", .read = read_burst},         {.name = "queue", .read = read_queue},
     {.name = "max_delay", .read = read_max_delay},
@@ -42,7 +42,7 @@ void read_numbers(const Cursor& in, const Config& config, const limiter::Policy&
         "no number is given; write one, such as rate: 100/1m, or leave the policy out of the plan");
   }
   rules::Definition numbers;
-  read_table(in, number_keys, numbers);
+  read_table(in, plan_number_keys, numbers);
   if (has_both_rates(in) || policy.rule.rates.empty()) return;
   const Written& written = in.written();
   compile_terms(in,
@@ -60,7 +60,7 @@ void read_planned(const Cursor& in, const Config& config, limiter::Policy& polic
     read_numbers(in, config, policy, planned.terms);
   } else {
     const auto text = in.node().kind == Node::Kind::scalar ? in.text() : std::nullopt;
-    if (text != unlimited)
+    if (text != unlimited_word)
       return in.error("expected unlimited, or numbers such as {rate: 6000/1m}");
     planned.unlimited = true;
   }
@@ -110,7 +110,7 @@ void read_source_file(const Cursor& in, SourceDraft& to) {
   to.shown = in.shown(to.path);
 }
 
-constexpr Key<SourceDraft> source_keys[] = {
+constexpr Key<SourceDraft> plan_source_keys[] = {
     {.name = "jwt",
      .read = [](const Cursor& in,
                 SourceDraft& to) { read_claim(in, to.config.token_providers, to.claim); },
@@ -142,9 +142,9 @@ void add_file(const Cursor& in, const SourceDraft& draft, Config& to) {
                            .stamp = stamp});
 }
 
-void read_source(const Cursor& in, Config& to) {
+void read_plan_source(const Cursor& in, Config& to) {
   SourceDraft draft{.config = to, .header = {}, .path = {}, .shown = {}};
-  read_table(in, source_keys, draft);
+  read_table(in, plan_source_keys, draft);
   if (in.node().kind != Node::Kind::map) return;
   const int sources =
       (in.has("jwt") ? 1 : 0) + (in.has("header") ? 1 : 0) + (in.has("file") ? 1 : 0);
@@ -180,16 +180,16 @@ void read_plans(const Cursor& in, Config& to) {
   to.plans.index_names();
 }
 void list_plans(const std::string& path, KeyPaths& out) {
-  list_named<number_keys>(path + ".*", out);
+  list_named<plan_number_keys>(path + ".*", out);
 }
 
 void read_plan_from(const Cursor& in, Config& to) {
   if (to.plans.names.empty()) return in.error("no plan is defined; add plans, or remove plan_from");
-  for_each_item(in, "a list of sources, such as [{header: x-plan}]", most_sources,
-                [&](const Cursor& item) { read_source(item, to); });
+  for_each_item(in, "a list of sources, such as [{header: x-plan}]", most_plan_sources,
+                [&](const Cursor& item) { read_plan_source(item, to); });
 }
 void list_plan_from(const std::string& path, KeyPaths& out) {
-  list_items<source_keys>(path, out);
+  list_items<plan_source_keys>(path, out);
 }
 
 std::optional<std::size_t> read_plan_name(const Cursor& in, const Config& config) {
