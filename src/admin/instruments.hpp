@@ -50,6 +50,7 @@ struct Instruments {
   const FileReloadCounters* list_files = nullptr;  ///< of address lists
   std::vector<KeySource> keys{};                   ///< of JWT providers with a URL
   const FileReloadCounters* plan_files = nullptr;
+  const FileReloadCounters* key_files = nullptr;  ///< of JWT providers
   const limiter::UnknownPlans* unknown_plans = nullptr;
 };
 

@@ -301,7 +301,8 @@ void write_plans(Exposition& out, const Instruments& in) {
 void write_file_reloads(Exposition& out, const Instruments& in) {
   const bool has_lists = in.list_files != nullptr && !in.config->address_lists.empty();
   const bool has_plans = in.plan_files != nullptr && !in.config->plans.names.empty();
-  if (!has_lists && !has_plans) return;
+  const bool has_keys = in.key_files != nullptr && !in.config->token_providers.empty();
+  if (!has_lists && !has_plans && !has_keys) return;
   out.family("weir_file_reloads_total", "counter",
              "Files read again because they have changed, by kind and result.");
   const auto add = [&out](const char* kind, const FileReloadCounters& counters) {
@@ -310,6 +311,7 @@ void write_file_reloads(Exposition& out, const Instruments& in) {
   };
   if (has_lists) add("address_list", *in.list_files);
   if (has_plans) add("plan_file", *in.plan_files);
+  if (has_keys) add("jwks_file", *in.key_files);
 }
 
 void write_keys(Exposition& out, const Instruments& in) {

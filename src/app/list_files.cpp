@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "config/address_file.hpp"
+#include "config/key_file.hpp"
 #include "config/plan_file.hpp"
 
 namespace weir::app {
@@ -22,6 +23,8 @@ void ListFiles::watch(std::shared_ptr<const config::Config> config) {
   for (const config::ListFile& file : config_->list_files)
     add(file);
   for (const config::PlanFile& file : config_->plan_files)
+    add(file);
+  for (const config::KeyFile& file : config_->key_files)
     add(file);
   timer_.cancel();
   if (!files_.empty() || !config_->plans.names.empty()) check();
@@ -46,6 +49,18 @@ void ListFiles::add(const config::PlanFile& file) {
                     .content =
                         [table = file.table] {
                           return std::to_string(table.current().size()) + " identities";
+                        }});
+}
+
+void ListFiles::add(const config::KeyFile& file) {
+  files_.push_back({.name = "keys of " + file.provider,
+                    .path = file.path,
+                    .change = FileChange(file.stamp),
+                    .counters = key_counters_,
+                    .read = [file] { return read_keys(file); },
+                    .content =
+                        [state = file.state] {
+                          return std::to_string(state->keys.edition().keys->size()) + " keys";
                         }});
 }
 
@@ -75,7 +90,7 @@ void ListFiles::check() {
 void ListFiles::check(Watched& watched) {
   Reading found = watched.read();
   if (found.problems.empty()) {
-    replaced_(std::move(found.replaced));
+    if (found.replaced) replaced_(std::move(found.replaced));
     spdlog::info("{}: file read again, {}", watched.name, watched.content());
     for (const std::string& warning : found.warnings)
       spdlog::warn("{}: {}", watched.name, warning);
@@ -111,6 +126,17 @@ ListFiles::Reading ListFiles::read_plans(const config::Config& config,
                   .warnings = std::move(found.warnings),
                   .is_unreadable = found.is_unreadable};
   if (reading.problems.empty()) reading.replaced = table.replace(std::move(found.table));
+  return reading;
+}
+
+/// Workers share the keys that they verify with, so the previous ones need not be kept here.
+ListFiles::Reading ListFiles::read_keys(const config::KeyFile& file) {
+  config::KeyFileContent found = config::read_key_file(file.path, file.shown, patience);
+  Reading reading{.problems = std::move(found.problems),
+                  .warnings = std::move(found.warnings),
+                  .is_unreadable = found.is_unreadable};
+  if (reading.problems.empty())
+    file.state->keys.publish(std::make_shared<const jwt::KeySet>(std::move(found.keys)));
   return reading;
 }
 

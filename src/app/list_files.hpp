@@ -1,5 +1,5 @@
-// The files of address lists and of plans, which are read again when they change, and the names of
-// plans that are unknown, which are logged.
+// The files of address lists, of plans and of keys, which are read again when they change, and the
+// names of plans that are unknown, which are logged.
 //
 // They are checked once a second, not by inotify(7), so the number of files is not limited by
 // watches. A file that cannot be read, is empty or has a wrong line is reported on the log, and its
@@ -42,6 +42,7 @@ class ListFiles {
 
   const admin::FileReloadCounters& counters() const { return counters_; }
   const admin::FileReloadCounters& plan_counters() const { return plan_counters_; }
+  const admin::FileReloadCounters& key_counters() const { return key_counters_; }
 
  private:
   /// The outcome of reading a file: its content has been replaced, unless there is a problem.
@@ -49,7 +50,7 @@ class ListFiles {
     std::vector<std::string> problems{};
     std::vector<std::string> warnings{};
     bool is_unreadable = false;
-    Replaced replaced{};  ///< the previous content
+    Replaced replaced{};  ///< the previous content; nullptr: nothing has to be kept
   };
   struct Watched {
     std::string name;  ///< for the log: `address list office`
@@ -62,8 +63,10 @@ class ListFiles {
   };
   static Reading read_list(const config::ListFile& file);
   static Reading read_plans(const config::Config& config, const config::PlanFile& file);
+  static Reading read_keys(const config::KeyFile& file);
   void add(const config::ListFile& file);
   void add(const config::PlanFile& file);
+  void add(const config::KeyFile& file);
   void check();
   void check(Watched& watched);
   static void report(const Watched& watched, const std::vector<std::string>& problems);
@@ -75,6 +78,7 @@ class ListFiles {
   std::vector<Watched> files_;
   admin::FileReloadCounters counters_;
   admin::FileReloadCounters plan_counters_;
+  admin::FileReloadCounters key_counters_;
   boost::asio::steady_timer timer_;
 };
 

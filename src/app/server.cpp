@@ -209,6 +209,7 @@ std::shared_ptr<const admin::Instruments> Server::instruments() const {
                          .list_files = &list_files_.counters(),
                          .keys = key_fetchers_.health(),
                          .plan_files = &list_files_.plan_counters(),
+                         .key_files = &list_files_.key_counters(),
                          .unknown_plans = &unknown_plans_});
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     all->traffic.push_back(&workers_[i]->traffic());

@@ -18,6 +18,7 @@ namespace weir::limiter {
 struct AppliedPolicy {
   const Policy* policy = nullptr;
   const Terms* terms = nullptr;
+  std::size_t identity = 0;  ///< index into Settings::identities
 };
 
 struct Evaluation {

@@ -106,9 +106,12 @@ bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
       if (applies == Applies::refused) return false;
       if (applies == Applies::no) continue;
     }
-    const identity::Resolution* identity = &identities_.of(limit.identity, route.evidence);
-    if (identity->state == State::absent && limit.otherwise)
-      identity = &identities_.of(*limit.otherwise, route.evidence);
+    std::size_t index = limit.identity;
+    const identity::Resolution* identity = &identities_.of(index, route.evidence);
+    if (identity->state == State::absent && limit.otherwise) {
+      index = *limit.otherwise;
+      identity = &identities_.of(index, route.evidence);
+    }
     if (identity->state == State::ambiguous) {
       if (config_.policies[limit.policy].shadow) continue;
       return refuse(evaluation, Outcome::identity_ambiguous, identity->ambiguity);
@@ -126,7 +129,8 @@ bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
                    std::span(claims).first(earlier)))
       continue;
     if (claims.size() == limits_per_route) return refuse(evaluation, Outcome::too_many_limits);
-    if (!add_claim(limit, planned, identity->key, route, evaluation)) return false;
+    if (!add_claim(limit, planned, {.hash = identity->key, .index = index}, route, evaluation))
+      return false;
   }
   return true;
 }
@@ -193,8 +197,9 @@ Limiter::Applies Limiter::choose_terms(const Limit& limit, const RouteEvidence& 
 }
 
 /// A shadow policy with an ambiguous attribute, or one from an invalid token, does not apply.
-bool Limiter::add_claim(const Limit& limit, const PlannedTerms* planned, const Hash128& identity,
-                        const RouteEvidence& route, Evaluation& evaluation) {
+bool Limiter::add_claim(const Limit& limit, const PlannedTerms* planned,
+                        const KeyedIdentity& identity, const RouteEvidence& route,
+                        Evaluation& evaluation) {
   const Policy& policy = config_.policies[limit.policy];
   std::span<const std::string_view> texts;
   if (!policy.attributes.empty()) {
@@ -214,14 +219,14 @@ bool Limiter::add_claim(const Limit& limit, const PlannedTerms* planned, const H
   evaluation.claims.push_back(
       {.policy = &terms.rule,
        .local_rule = &terms.local_rule,
-       .identity = identity,
+       .identity = identity.hash,
        .policy_id = policies_[limit.policy].id,
        .policy_revision = revision_of(policy, planned, policies_[limit.policy]),
        .shadow = policy.shadow,
        .on_failure = policy.on_failure,
        .demand = {.cost = limit.cost, .overdraft = limit.overdraft},
        .attributes = texts});
-  evaluation.policies.push_back({.policy = &policy, .terms = &terms});
+  evaluation.policies.push_back({.policy = &policy, .terms = &terms, .identity = identity.index});
   return true;
 }
 
@@ -265,7 +270,8 @@ const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& re
                                  .terms = evaluation.policies[i].terms,
                                  .decision = evaluation.decisions[i],
                                  .cost = claim.demand.cost,
-                                 .identity = claim.identity});
+                                 .identity = claim.identity,
+                                 .identity_index = evaluation.policies[i].identity});
   }
   evaluation.verdict = verdict_of(evaluation.limits, result.admitted, result.decider);
   evaluation.verdict.plan = evaluation.plan;
@@ -293,7 +299,7 @@ bool Limiter::note_override(const Evaluation& evaluation, std::size_t claim) {
 void Limiter::fail(Evaluation& evaluation, const store::Result& result) {
   Verdict& verdict = evaluation.verdict;
   verdict = {.outcome = Outcome::failed, .decider = result.decider, .plan = evaluation.plan};
-  for (const auto& [policy, terms] : evaluation.policies) {
+  for (const auto& [policy, terms, identity] : evaluation.policies) {
     if (policy->on_failure != OnFailure::deny || policy->shadow) continue;
     counters_of(*policy).error.add();
     if (verdict.deciding == nullptr) verdict.deciding = policy;

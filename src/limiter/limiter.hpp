@@ -93,7 +93,11 @@ class Limiter {
   Applies choose_terms(const Limit& limit, const RouteEvidence& route, Evaluation& evaluation,
                        const PlannedTerms*& to);
   Applies meets_conditions(const Limit& limit, const RouteEvidence& route, Evaluation& evaluation);
-  bool add_claim(const Limit& limit, const PlannedTerms* planned, const Hash128& identity,
+  struct KeyedIdentity {
+    Hash128 hash;
+    std::size_t index = 0;  ///< into Settings::identities
+  };
+  bool add_claim(const Limit& limit, const PlannedTerms* planned, const KeyedIdentity& identity,
                  const RouteEvidence& route, Evaluation& evaluation);
   void note_token(const Limit& limit, const identity::TokenFault& fault,
                   Evaluation& evaluation) const;

@@ -44,6 +44,7 @@ struct LimitVerdict {
   rules::Decision decision{};
   std::int64_t cost = 0;
   Hash128 identity;
+  std::size_t identity_index = 0;  ///< into Settings::identities
 };
 
 struct Verdict {

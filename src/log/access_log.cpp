@@ -160,6 +160,7 @@ void append_json_line(std::string& text, const AccessRecord& record) {
       .word(R"(,"store":)", record.store)
       .address(R"(,"client":)", record.client)
       .hash(R"(,"identity":)", record.identity)
+      .text(R"(,"identity_kind":)", record.identity_kind)
       .text(R"(,"request_id":)", record.request_id)
       .text(R"(,"user_agent":)", record.user_agent)
       .word(R"(,"protocol":)", record.protocol)

@@ -36,6 +36,7 @@ void DecisionRecord::take(const limiter::Verdict& verdict,
     const auto& decision = limit.decision;
     if (limit.policy == verdict.deciding) {
       identity = limit.identity;
+      identity_index = limit.identity_index;
       cost = limit.cost;
       remaining = decision.remaining;
     }

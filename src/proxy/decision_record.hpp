@@ -25,6 +25,7 @@ struct DecisionRecord {
   const limiter::Policy* policy = nullptr;  ///< the policy that decided
   const std::string* plan = nullptr;        ///< in force; nullptr: none
   std::optional<Hash128> identity;          ///< of the limit that decided
+  std::size_t identity_index = 0;           ///< of it, into Settings::identities
   std::int64_t cost = 0;
   std::int64_t remaining = 0;
   Duration delay{0};

@@ -42,6 +42,21 @@ log::AccessDecision decision_of(const DecisionRecord& decision) {
   return decision.delay > Duration{0} ? log::AccessDecision::delayed : log::AccessDecision::allowed;
 }
 
+/// False for a request that was refused before a store was asked.
+bool is_by_store(const DecisionRecord& decision) {
+  switch (decision.outcome) {
+    case limiter::Outcome::identity_required:
+    case limiter::Outcome::identity_ambiguous:
+    case limiter::Outcome::too_many_limits:
+      return false;
+    case limiter::Outcome::token_invalid:
+    case limiter::Outcome::token_unverifiable:
+      return decision.policy != nullptr;  // of a limit that needs no token
+    default:
+      return true;
+  }
+}
+
 std::string_view value_of(const http::FieldView* field) {
   return field == nullptr ? std::string_view{} : field->value;
 }
@@ -253,16 +268,14 @@ log::AccessRecord Exchange::record(Duration took) const {
   if (decision_.outcome == limiter::Outcome::unlimited) return record;
   record.decision = decision_of(decision_);
   record.decision_took = decision_.took;
-  // A request that is refused for its identity alone has no policy: no store was asked.
-  if (decision_.policy != nullptr) {
-    record.store = to_string(decision_.decider);
-    record.policy = decision_.policy->name;
-  }
+  if (is_by_store(decision_)) record.store = to_string(decision_.decider);
+  if (decision_.policy != nullptr) record.policy = decision_.policy->name;
   if (decision_.policy != nullptr && decision_.outcome != limiter::Outcome::failed) {
     record.cost = decision_.cost;
     record.remaining = decision_.remaining;
     record.delay = decision_.delay;
     record.identity = decision_.identity;
+    record.identity_kind = settings().identities[decision_.identity_index].name;
   }
   return record;
 }

@@ -12,7 +12,7 @@ from harness.waiting import eventually
 
 FIELDS = ["time", "method", "path", "route", "plan", "status", "bytes_in", "bytes_out", "duration_us",
           "upstream", "upstream_us", "decision", "policy", "cost", "remaining", "delay_us",
-          "decision_us", "store", "client", "identity", "request_id", "user_agent", "protocol"]
+          "decision_us", "store", "client", "identity", "identity_kind", "request_id", "user_agent", "protocol"]
 KEY = "key-that-nobody-may-see"
 
 

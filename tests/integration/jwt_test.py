@@ -179,10 +179,12 @@ class Secrets(TokenCase):
 
 
 class Keys(TokenCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory(prefix="weir-keys-")
+        self.addCleanup(self.directory.cleanup)
+
     def write_keys(self, *keys):
-        directory = tempfile.TemporaryDirectory(prefix="weir-keys-")
-        self.addCleanup(directory.cleanup)
-        path = os.path.join(directory.name, "jwks.json")
+        path = os.path.join(self.directory.name, "jwks.json")
         with open(path + ".new", "w") as file:
             json.dump({"keys": list(keys)}, file)
         os.replace(path + ".new", path)
@@ -221,3 +223,25 @@ class Keys(TokenCase):
             self.assert_rejected(response, "the key of the token is not known")
         for kid in ["twice", "enc", "secret"]:
             self.assertIn(f'(kid "{kid}") is not used', self.weir.stderr)
+
+    def test_a_file_that_changes_is_read_again(self):
+        issuer = pyjwt()
+        self.addCleanup(issuer.stop)
+        first, second = (issuer.make_key(kid, "ES256") for kid in ("first", "second"))
+        self.begin({"algorithms": ["ES256"], "jwks": {"file": self.write_keys(first)}},
+                   policies={"p": {"rate": "1000000/1s"}}, admin={"address": "127.0.0.1:0"})
+        old, new = (issuer.token(kid, "ES256", claims()) for kid in ("first", "second"))
+        self.assertEqual([self.status(old), self.status(new)], [200, 401])
+        self.write_keys(first, second)
+        eventually(lambda: self.status(new) == 200, "the second key is used")
+        self.assertEqual(self.status(old), 200)
+        self.write_keys(second)
+        eventually(lambda: self.status(old) == 401, "the first key is removed")
+        self.assertEqual(self.status(new), 200)
+        self.write_keys()
+        kept = "keys of idp: the previous 1 keys stay in use"
+        eventually(lambda: kept in self.weir.stderr, kept)
+        self.assertEqual(self.status(new), 200)
+        metrics = self.connect_admin(self.weir).get("/metrics").body.decode()
+        self.assertIn('weir_file_reloads_total{kind="jwks_file",result="ok"} 2', metrics)
+        self.assertIn('weir_file_reloads_total{kind="jwks_file",result="failed"} 1', metrics)

@@ -46,16 +46,17 @@ AccessRecord full_record() {
           .store = "memory",
           .client = IpAddress::v4({192, 0, 2, 1}),
           .identity = weir::Hash128{.low = 0x0123456789abcdef, .high = 0xf},
+          .identity_kind = "user",
           .request_id = "6f1c",
           .user_agent = "curl/8.0",
           .protocol = "HTTP/1.1"};
 }
 
 const std::vector<std::string> fields{
-    "time",     "method",    "path",        "route",      "plan",        "status",
-    "bytes_in", "bytes_out", "duration_us", "upstream",   "upstream_us", "decision",
-    "policy",   "cost",      "remaining",   "delay_us",   "decision_us", "store",
-    "client",   "identity",  "request_id",  "user_agent", "protocol"};
+    "time",     "method",    "path",          "route",      "plan",        "status",
+    "bytes_in", "bytes_out", "duration_us",   "upstream",   "upstream_us", "decision",
+    "policy",   "cost",      "remaining",     "delay_us",   "decision_us", "store",
+    "client",   "identity",  "identity_kind", "request_id", "user_agent",  "protocol"};
 
 std::unique_ptr<LineWriter> unread_writer() {
   auto writer = LineWriter::open("/dev/null");
@@ -94,6 +95,7 @@ TEST_CASE("append_json_line writes every field in order") {
       R"("plan":"gold","status":429,"bytes_in":0,"bytes_out":512,"duration_us":1234,"upstream":"api","upstream_us":1000,)"
       R"("decision":"denied","policy":"per_user","cost":5,"remaining":0,"delay_us":0,"decision_us":3,)"
       R"("store":"memory","client":"192.0.2.1","identity":"000000000000000f0123456789abcdef",)"
+      R"("identity_kind":"user",)"
       R"("request_id":"6f1c","user_agent":"curl/8.0","protocol":"HTTP/1.1"})"
       "\n");
 }
@@ -104,7 +106,7 @@ TEST_CASE("append_json_line writes null for what does not apply") {
       R"({"time":"1970-01-01T00:00:00.000000Z","method":null,"path":null,"route":null,)"
       R"("plan":null,"status":null,"bytes_in":0,"bytes_out":0,"duration_us":0,"upstream":null,"upstream_us":null,)"
       R"("decision":null,"policy":null,"cost":null,"remaining":null,"delay_us":null,"decision_us":null,)"
-      R"("store":null,"client":null,"identity":null,)"
+      R"("store":null,"client":null,"identity":null,"identity_kind":null,)"
       R"("request_id":null,"user_agent":null,"protocol":null})"
       "\n");
 }

@@ -40,6 +40,7 @@ TEST_CASE("each failure has the answer of the table") {
       {"body_malformed", body_malformed},
       {"body_timed_out", body_timed_out},
       {"identity_required", identity_required},
+      {"identity_denied", identity_denied},
       {"identity_repeated", identity_repeated},
       {"too_many_limits", too_many_limits},
       {"plain_on_tls", plain_on_tls},
