@@ -78,7 +78,7 @@ struct Config : proxy::Settings {
   log::AccessLogOptions access_log;
   std::vector<ListFile> list_files{};
   std::vector<KeyFile> key_files{};
-  std::vector<KeyUrl> key_urls{};    ///< of JWT providers
+  std::vector<KeyUrl> key_urls{};  ///< of JWT providers
   std::vector<PlanFile> plan_files{};
   Written written;                   ///< the texts shown for values from variables and files
   Positions positions;               ///< of addresses and files

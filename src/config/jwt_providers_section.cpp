@@ -100,10 +100,12 @@ constexpr Key<ProviderDraft> provider_keys[] = {
      .list = list_jwks},
     {.name = "secret", .read = read_provider_secret},
     {.name = "issuer",
-     .read = [](const Cursor& in, ProviderDraft& to) { read_nonempty(in, to.provider.rules.issuer); }},
+     .read = [](const Cursor& in,
+                ProviderDraft& to) { read_nonempty(in, to.provider.rules.issuer); }},
     {.name = "audience", .read = read_audience},
     {.name = "type",
-     .read = [](const Cursor& in, ProviderDraft& to) { read_nonempty(in, to.provider.rules.type); }},
+     .read = [](const Cursor& in,
+                ProviderDraft& to) { read_nonempty(in, to.provider.rules.type); }},
     {.name = "leeway",
      .read =
          [](const Cursor& in, ProviderDraft& to) {
