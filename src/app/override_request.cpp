@@ -8,6 +8,7 @@
 #include "config/suggest.hpp"
 #include "config/values.hpp"
 #include "config/written.hpp"
+#include "http/characters.hpp"
 #include "http/json_text.hpp"
 #include "identity/parameters.hpp"
 #include "identity/plain_key.hpp"
@@ -115,7 +116,8 @@ class Reader {
   std::string_view text_of(std::string_view name) {
     const Json* const value = body_.find(name);
     if (value == nullptr) return {};
-    if (value->kind != JsonKind::string || value->text.empty()) fail(name, "expected a string");
+    if (value->kind != JsonKind::string || value->text.empty())
+      fail(name, "expected a string that is not empty");
     return value->text;
   }
   bool flag(std::string_view name) {
@@ -249,6 +251,8 @@ class Reader {
     const std::string_view note = text_of("note");
     if (note.size() > most_note)
       return fail("note", "longer than " + std::to_string(most_note) + " bytes; shorten it");
+    if (std::any_of(note.begin(), note.end(), http::is_control))
+      return fail("note", "has control characters; write it in one line");
     if (!note.empty()) add_string("note", note);
   }
 
@@ -289,27 +293,30 @@ Result<OverridePut> read_override(std::string_view body, const OverrideContext& 
 
 Result<OverrideQuery> read_override_query(std::string_view query, const OverrideContext& context,
                                           bool key_is_optional) {
-  std::string identity;
-  std::string key;
+  std::optional<std::string> identity;
+  std::optional<std::string> key;
+  std::optional<std::string> policy;
   OverrideQuery result;
   while (!query.empty()) {
     const std::string_view pair = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(pair.size() + 1, query.size()));
     const std::string_view name = pair.substr(0, pair.find('='));
     const std::string value = decoded(pair.substr(std::min(name.size() + 1, pair.size())));
-    if (name == "identity") {
-      identity = value;
-    } else if (name == "key") {
-      key = value;
-    } else if (name == "policy") {
-      result.policy = value;
-    } else {
+    std::optional<std::string>* const target = name == "identity" ? &identity
+                                               : name == "key"    ? &key
+                                               : name == "policy" ? &policy
+                                                                  : nullptr;
+    if (target == nullptr)
       return Problem{"unknown parameter " + config::in_quotes(name) +
                      "; known are identity, key, policy"};
-    }
+    if (*target)
+      return Problem{"the parameter " + std::string(name) + " appears twice; write it once"};
+    *target = value;
   }
-  if (key.empty() && identity.empty() && key_is_optional) return result;
-  const auto found = find_key({.identity = identity, .key = key}, context.config);
+  result.policy = policy.value_or("");
+  if (!key && !identity && key_is_optional) return result;
+  const auto found =
+      find_key({.identity = identity.value_or(""), .key = key.value_or("")}, context.config);
   if (!found) return found.error();
   result.key = found->hash;
   return result;

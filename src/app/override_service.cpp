@@ -19,7 +19,7 @@ using store::OverrideReport;
 using Outcome = OverrideReport::Outcome;
 
 /// The longest time that Redis has for a call.
-constexpr auto patience = std::chrono::seconds(5);
+constexpr auto longest_wait = std::chrono::seconds(5);
 
 constexpr std::string_view no_answer =
     "redis did not answer in time; a change may have been made, so repeat the request";
@@ -168,7 +168,7 @@ void OverrideService::list(const OverrideCall& call, Reply reply) {
 /// The first worker has the connection to Redis that the action uses.
 void OverrideService::start(std::shared_ptr<Call> call, Action action) {
   calls_.push_back(call);
-  call->timer.expires_after(patience);
+  call->timer.expires_after(longest_wait);
   call->timer.async_wait([this, call](const boost::system::error_code& ec) {
     if (!ec && !call->is_over) end(*call, problem_answer(503, no_answer));
   });

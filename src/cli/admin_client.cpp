@@ -17,7 +17,7 @@ namespace weir::cli {
 namespace {
 
 namespace asio = boost::asio;
-namespace http = boost::beast::http;
+namespace beast_http = boost::beast::http;
 using Socket = asio::generic::stream_protocol::socket;
 
 constexpr std::size_t most_body = 16 * 1024 * 1024;
@@ -40,22 +40,22 @@ asio::awaitable<Socket> connect(const Endpoint& address) {
 
 asio::awaitable<AdminReply> exchange(const Endpoint& address, const AdminQuestion& question) {
   Socket socket = co_await connect(address);
-  http::request<http::string_body> request(http::string_to_verb(question.method), question.target,
-                                           11);
-  request.set(http::field::host, address.is_unix() ? "localhost" : address.to_string());
-  request.set(http::field::connection, "close");
+  beast_http::request<beast_http::string_body> request(beast_http::string_to_verb(question.method),
+                                                       question.target, 11);
+  request.set(beast_http::field::host, address.is_unix() ? "localhost" : address.to_string());
+  request.set(beast_http::field::connection, "close");
   if (!question.token.empty())
-    request.set(http::field::authorization, "Bearer " + std::string(question.token.reveal()));
+    request.set(beast_http::field::authorization, "Bearer " + std::string(question.token.reveal()));
   if (!question.body.empty()) {
-    request.set(http::field::content_type, "application/json");
+    request.set(beast_http::field::content_type, "application/json");
     request.body() = question.body;
     request.prepare_payload();
   }
-  co_await http::async_write(socket, request, asio::use_awaitable);
+  co_await beast_http::async_write(socket, request, asio::use_awaitable);
   boost::beast::flat_buffer buffer;
-  http::response_parser<http::string_body> parser;
+  beast_http::response_parser<beast_http::string_body> parser;
   parser.body_limit(most_body);
-  co_await http::async_read(socket, buffer, parser, asio::use_awaitable);
+  co_await beast_http::async_read(socket, buffer, parser, asio::use_awaitable);
   co_return AdminReply{.status = static_cast<int>(parser.get().result_int()),
                        .body = std::move(parser.get().body())};
 }

@@ -1,4 +1,5 @@
 // `weir limits`: overrides of one key, through the admin server of a running instance.
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
@@ -16,6 +17,7 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "config/secret_file.hpp"
+#include "http/characters.hpp"
 
 namespace weir::cli {
 namespace {
@@ -23,7 +25,7 @@ namespace {
 using nlohmann::ordered_json;
 
 /// Longer than the admin server waits for Redis.
-constexpr auto patience = std::chrono::seconds(10);
+constexpr auto answer_timeout = std::chrono::seconds(10);
 
 struct Target {
   std::string url = "http://127.0.0.1:9090";
@@ -113,15 +115,18 @@ std::optional<AdminReply> ask(const Target& target, AdminQuestion question, int&
     return std::nullopt;
   }
   question.token = std::move(*token);
-  auto reply = ask_admin(*address, question, patience);
+  auto reply = ask_admin(*address, question, answer_timeout);
   if (reply && reply->status < 300) return std::move(*reply);
   code = fail(failed, target.url + ": " +
                           (reply ? problem_in(*reply) : std::string(reply.error().message)));
   return std::nullopt;
 }
 
+/// Without control characters: whoever can write to Redis could forge lines with them.
 std::string shown(const ordered_json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  std::replace_if(text.begin(), text.end(), http::is_control, '?');
+  return text;
 }
 
 /// One line: `hash:0123..., policy per_user: rate 6000/1m, note launch`.
@@ -194,6 +199,11 @@ int list_overrides(const ListOptions& options) {
   return succeeded;
 }
 
+/// An empty value is a variable of the shell that is not set, and not the absence of the option.
+std::string reject_empty(const std::string& text) {
+  return text.empty() ? "the value is empty; leave the option out" : "";
+}
+
 void add_target(CLI::App& command, Target& target, bool needs_key) {
   auto* const key = command.add_option(
       "--key", target.key, "The value of the identity, hash:HEX as in the log, or - to read it");
@@ -202,8 +212,11 @@ void add_target(CLI::App& command, Target& target, bool needs_key) {
   command
       .add_option("--identity", target.identity,
                   "The identity; default: the only one of the limits")
+      ->check(reject_empty)
       ->type_name("NAME");
-  command.add_option("--policy", target.policy, "The policy")->type_name("NAME");
+  command.add_option("--policy", target.policy, "The policy")
+      ->check(reject_empty)
+      ->type_name("NAME");
   command.add_option("--admin", target.url, "The admin server: http://HOST:PORT or unix:/path")
       ->type_name("URL")
       ->capture_default_str();
@@ -226,6 +239,7 @@ void add_override(CLI::App& limits, Action& chosen) {
   command->add_flag("--unlimited", options->is_unlimited, "No limit");
   command->add_flag("--deny", options->denies, "Answer 403");
   command->add_option("--until", options->until, "Its end, as 2026-12-01T00:00:00Z")
+      ->check(reject_empty)
       ->type_name("TIME");
   command->add_option("--note", options->note, "A note for the list")->type_name("TEXT");
   command->add_flag("--delete", options->removes, "Delete the override");

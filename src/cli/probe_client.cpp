@@ -19,7 +19,7 @@ namespace {
 namespace asio = boost::asio;
 namespace beast_http = boost::beast::http;
 
-constexpr auto patience = std::chrono::seconds(5);
+constexpr auto probe_timeout = std::chrono::seconds(5);
 constexpr std::size_t most_body = 1024 * 1024;
 
 std::string request_text(const ProbeRequest& request, const std::string& host) {
@@ -64,7 +64,7 @@ Ask ask_over_tcp(const ProbeTarget& target) {
       }
     };
     asio::co_spawn(io, exchange(target.address, text), done);
-    io.run_for(patience);
+    io.run_for(probe_timeout);
     return result;
   };
 }

@@ -300,6 +300,8 @@ class Refusals(OverrideCase):
                 ({"rate": "5/1h", "policy": "nothing"}, "no policy"),
                 ({"rate": "5/1h", "policy": None}, "policy: expected a string"),
                 ({"rate": "5/1h", "identity": "nobody"}, "no identity"),
+                ({"rate": "5/1h", "until": ""}, "until: expected a string that is not empty"),
+                ({"rate": "5/1h", "note": "a\nb"}, "note: has control characters"),
                 ({"rate": "5/1h", "key": "hash:123"}, "32 hexadecimal")):
             with self.subTest(members=members):
                 response = self.ask(weir, "PUT", {**good, **members})
@@ -309,6 +311,9 @@ class Refusals(OverrideCase):
         self.assert_problem(self.ask(weir, "PUT", without_policy), 422, "policy is missing")
         self.assert_problem(self.ask(weir, "DELETE", identity="api_key"), 422, "key is missing")
         self.assert_problem(self.ask(weir, "GET", colour="red"), 422, "unknown parameter")
+        twice = self.connect_admin(weir).request(
+            "DELETE", "/v1/overrides?identity=api_key&key=a&key=b&policy=gcra")
+        self.assert_problem(twice, 422, "key appears twice")
         self.assertEqual(self.ask(weir, "GET").json()["overrides"], [])
         with self.connect_admin(weir) as connection:
             response = connection.request("PUT", "/v1/overrides", {}, b"{" + b" " * 20_000)
@@ -402,6 +407,10 @@ class CommandLine(OverrideCase):
     def test_wrong_usage(self):
         self.assertEqual(run("limits").returncode, 2)
         self.assertEqual(run("limits", "override").returncode, 2)
+        for option in ("--until", "--policy", "--identity"):
+            done = run("limits", "override", "--key", "a", "--unlimited", option, "")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("the value is empty", done.stderr)
         done = run("limits", "overrides", "--admin", "localhost")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--admin", done.stderr)
