@@ -117,6 +117,7 @@ Response response_of(AdminAnswer answer, bool keep_alive) {
   return response;
 }
 
+/// The head must be complete.
 bool has_body(const Parser& parser) {
   return parser.chunked() || parser.content_length().value_or(0) > 0;
 }
@@ -307,7 +308,7 @@ asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream,
   const auto& head = parser.get();
   auto answer = failure ? answer_to(failure) : answer_to(head, *instruments());
   if (answer.status == 0) co_return false;
-  bool is_whole = !has_body(parser);
+  bool is_whole = !failure && !has_body(parser);
   if (answer.asks_overrides && head.method() == http::verb::put) {
     parser.body_limit(most_override_body);
     stream.expires_after(patience);
