@@ -1,10 +1,9 @@
-#include "redis/connect_attempt.hpp"
+#include "base/connect_attempt.hpp"
 
 #include "catch.hpp"
 
 using namespace weir;
 using namespace std::chrono_literals;
-using redis::ConnectAttempt;
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "base/time.hpp"
 
-namespace weir::redis {
+namespace weir {
 
 class ConnectAttempt {
  public:
@@ -45,4 +45,4 @@ class ConnectAttempt {
   std::size_t next_ = 0;
 };
 
-}  // namespace weir::redis
+}  // namespace weir
