@@ -56,6 +56,9 @@ struct Decision {
   OverrideEffect override_effect = OverrideEffect::none;
   Duration refill{0};                    ///< OverrideEffect::numbers: Policy::refill of them
   std::optional<Duration> ends_after{};  ///< until the override ends; empty: it does not
+  std::int64_t held = 0;  ///< units that the claim holds from now on: to release when it settles
+  /// Holds or a debt of the key affect the decision: time alone does not show when that changes.
+  bool by_holds = false;
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 

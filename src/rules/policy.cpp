@@ -13,7 +13,7 @@ namespace weir::rules {
 
 namespace {
 
-constexpr std::array<std::pair<Algorithm, std::string_view>, 7> names{{
+constexpr std::array<std::pair<Algorithm, std::string_view>, algorithm_count> names{{
     {Algorithm::fixed_window, "fixed_window"},
     {Algorithm::attributed_window, "attributed_window"},
     {Algorithm::sliding_window, "sliding_window"},
@@ -21,6 +21,7 @@ constexpr std::array<std::pair<Algorithm, std::string_view>, 7> names{{
     {Algorithm::token_bucket, "token_bucket"},
     {Algorithm::gcra, "gcra"},
     {Algorithm::leaky_bucket, "leaky_bucket"},
+    {Algorithm::concurrency, "concurrency"},
 }};
 
 constexpr std::size_t tier_limit = 8;
@@ -70,6 +71,12 @@ Finding check_use_of_keys(const Definition& definition) {
     return unused(Setting::queue, "leaky_bucket");
   if (definition.max_delay && algorithm != Algorithm::leaky_bucket)
     return unused(Setting::max_delay, "leaky_bucket");
+  if (definition.limit && algorithm != Algorithm::concurrency)
+    return unused(Setting::limit, "concurrency");
+  if (!definition.rates.empty() && algorithm == Algorithm::concurrency) {
+    return fault(Setting::rate,
+                 "rate has no meaning for concurrency: give limit, the units in flight at once");
+  }
   if (definition.rates.size() > 1 && algorithm != Algorithm::sliding_window) {
     return fault(Setting::rate, "rates has ", text(std::ssize(definition.rates)), " tiers, ",
                  to_string(algorithm), " takes one: keep one, or use sliding_window");
@@ -195,6 +202,22 @@ Finding fill_queue(const Definition& definition, Policy& policy) {
   return {};
 }
 
+Result<Policy, Fault> compile_concurrency(const Definition& definition) {
+  if (!definition.limit)
+    return *fault(Setting::limit, "limit is missing: give the units in flight at once, such as 10");
+  const std::int64_t limit = *definition.limit;
+  if (limit < 1 || limit >= product_limit) {
+    return *fault(Setting::limit, "limit is ", text(limit), ": it must be between 1 and ",
+                  text(product_limit - 1));
+  }
+  const std::int64_t second = to_us(std::chrono::seconds(1));
+  return Policy{.algorithm = Algorithm::concurrency,
+                .rates = {{limit, std::chrono::seconds(1)}},
+                .capacity = limit,
+                .interval_us = second / limit,
+                .interval_remainder = second % limit};
+}
+
 /// The tier with the smallest count; among equal counts the one with the longest window.
 const Rate& narrowest(const std::vector<Rate>& rates) {
   return *std::min_element(rates.begin(), rates.end(), [](const Rate& a, const Rate& b) {
@@ -236,9 +259,11 @@ std::string_view to_string(Setting setting) {
     case Setting::queue:
       return "queue";
     case Setting::max_delay:
+      return "max_delay";
+    case Setting::limit:
       break;
   }
-  return "max_delay";
+  return "limit";
 }
 
 void throw_exception_from_error(const Fault& fault, const boost::source_location&) {
@@ -247,6 +272,7 @@ void throw_exception_from_error(const Fault& fault, const boost::source_location
 
 Result<Policy, Fault> compile(const Definition& definition) {
   if (Finding found = check_use_of_keys(definition)) return *found;
+  if (definition.algorithm == Algorithm::concurrency) return compile_concurrency(definition);
   if (Finding found = check_rates(definition)) return *found;
   const Rate& rate = definition.rates[0];
   Policy policy{.algorithm = definition.algorithm,

@@ -5,6 +5,7 @@
 // cannot be represented exactly, and never rounds.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -23,7 +24,9 @@ enum class Algorithm : std::uint8_t {
   token_bucket,
   gcra,
   leaky_bucket,
+  concurrency,
 };
+inline constexpr std::size_t algorithm_count = 8;
 
 std::string_view to_string(Algorithm algorithm);
 std::optional<Algorithm> algorithm_from(std::string_view name);
@@ -49,6 +52,8 @@ struct Definition {
   std::optional<std::int64_t> queue{};
   /// leaky_bucket: the longest wait; default: the time that the full queue takes.
   std::optional<Duration> max_delay{};
+  /// concurrency: units in flight at the same time; `rates` is empty then.
+  std::optional<std::int64_t> limit{};
   friend bool operator==(const Definition&, const Definition&) = default;
 };
 
@@ -57,11 +62,13 @@ struct Policy {
   Algorithm algorithm = Algorithm::gcra;
   Anchor anchor = Anchor::first_request;
   bool count_rejected = false;
-  std::vector<Rate> rates;  ///< never empty; all algorithms but sliding_window have one
-  /// Units usable at once: burst, or the (smallest tier's) count; leaky_bucket: 1 + queue.
+  /// Never empty; all algorithms but sliding_window have one. concurrency: {limit, one second},
+  /// which is no rate but keeps arithmetic on it defined.
+  std::vector<Rate> rates;
+  /// Units usable at once: burst, limit, or the (smallest tier's) count; leaky_bucket: 1 + queue.
   std::int64_t capacity = 0;
   /// `w` of RateLimit-Policy: the time in which an empty capacity is restored, rounded up to
-  /// microseconds; for windows their length (of the tier that gives the capacity).
+  /// microseconds; for windows their length (of the tier that gives the capacity); concurrency: 0.
   Duration refill{0};
   std::int64_t interval_us = 0;         ///< whole part of per / count
   std::int64_t interval_remainder = 0;  ///< per mod count; the rest of the interval in count-ths
@@ -71,7 +78,7 @@ struct Policy {
 };
 
 /// The settings of a definition that can be wrong, except the algorithm.
-enum class Setting : std::uint8_t { rate, burst, anchor, count_rejected, queue, max_delay };
+enum class Setting : std::uint8_t { rate, burst, anchor, count_rejected, queue, max_delay, limit };
 
 /// Its name in the configuration: `max_delay`.
 std::string_view to_string(Setting setting);

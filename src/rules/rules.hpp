@@ -11,12 +11,15 @@
 //   Instant whole_at(const Policy&, const S&)
 //     returns the instant from which S equals a fresh S{}
 //
+// rules/holds.hpp has the same beside units that are held until a response ends.
+//
 // A store first decides all claims of a request, then charges all of them or none.
 #pragma once
 
 #include <utility>
 
 #include "rules/attributed_window.hpp"
+#include "rules/concurrency.hpp"
 #include "rules/fixed_window.hpp"
 #include "rules/gcra.hpp"
 #include "rules/leaky_bucket.hpp"
@@ -42,24 +45,29 @@ decltype(auto) with_state_of(Algorithm algorithm, Visitor&& visit) {
       return visit(TokenBucketState{});
     case Algorithm::leaky_bucket:
       return visit(LeakyBucketState{});
+    case Algorithm::concurrency:
+      return visit(ConcurrencyState{});
     case Algorithm::gcra:
       break;
   }
   return visit(GcraState{});
 }
 
-/// Makes the decision for one claim: `admission` is from before the charge, `state` from after it.
+/// Makes the decision for one claim: `admission` is from before the charge, `level` from after it.
+inline Decision decision_at(const Policy& policy, const Level& level, const Admission& admission) {
+  return {.allowed = admission.allowed,
+          .limit = policy.capacity,
+          .remaining = level.remaining,
+          .reset_after = level.reset_after,
+          .more_after = level.more_after,
+          .delay = admission.delay,
+          .retry_after = admission.retry_after};
+}
+/// The same with the level of `state` after the charge.
 template <class State>
 Decision decision_of(const Policy& policy, const State& state, Instant now,
                      const Admission& admission) {
-  const Level now_level = level(policy, state, now);
-  return {.allowed = admission.allowed,
-          .limit = policy.capacity,
-          .remaining = now_level.remaining,
-          .reset_after = now_level.reset_after,
-          .more_after = now_level.more_after,
-          .delay = admission.delay,
-          .retry_after = admission.retry_after};
+  return decision_at(policy, level(policy, state, now), admission);
 }
 
 /// Decides one claim alone: admits, charges, and returns the decision. For tests and callers with a

@@ -86,6 +86,11 @@ Result<Policy, Fault> share_of(const Policy& policy, std::int64_t instances) {
                          policy.algorithm == Algorithm::token_bucket ||
                          policy.algorithm == Algorithm::leaky_bucket;
   if (is_bucket) return share_of_bucket(policy, instances);
+  if (policy.algorithm == Algorithm::concurrency) {
+    const std::int64_t limit = policy.capacity / instances;
+    if (limit == 0) return nothing_left(policy.capacity, instances);
+    return compile({.algorithm = policy.algorithm, .limit = limit});
+  }
   const bool is_anchored = policy.algorithm == Algorithm::fixed_window ||
                            policy.algorithm == Algorithm::attributed_window;
   const Definition definition{.algorithm = policy.algorithm,

@@ -11,6 +11,7 @@
 
 #include "catch.hpp"
 #include "contract/store_under_test.hpp"
+#include "rules/holds.hpp"
 #include "store/looks.hpp"
 
 namespace weir::store::test {
@@ -22,7 +23,7 @@ class StoreModel : public StoreUnderTest {
     now = latest_ = std::max(latest_, now);
     bool admitted = true;
     std::vector<rules::Admission> admissions;
-    std::map<Place, State> expected;
+    std::map<Place, Units> expected;
     const auto originals = claims;
     std::vector<Claim> as_in_force;
     for (const Claim& claim : originals)
@@ -35,17 +36,18 @@ class StoreModel : public StoreUnderTest {
         admitted = admitted && (alone->allowed || claim.shadow);
         continue;
       }
-      State& state = expected.try_emplace(key_of(claim), state_of(claim)).first->second;
-      admissions.push_back(admission_of(claim, state, now));
-      if (admissions.back().allowed) take(claim, state, now, admissions.back().units);
+      repay(*claim.policy, units_of(claim), now);
+      Units& units = expected.try_emplace(key_of(claim), units_of(claim)).first->second;
+      admissions.push_back(admission_of(claim, units, now));
+      if (admissions.back().allowed) take_or_hold(claim, units, now, admissions.back().units);
       admitted = admitted && (admissions.back().allowed || claim.shadow);
     }
     for (std::size_t i = 0; i < claims.size(); ++i) {
       if (decided_alone(originals[i], now)) continue;
       const bool passed = admitted && admissions[i].allowed;
-      if (passed) take(claims[i], state_of(claims[i]), now, admissions[i].units);
+      if (passed) take_or_hold(claims[i], units_of(claims[i]), now, admissions[i].units);
       if (!passed && claims[i].policy->count_rejected) {
-        take(claims[i], state_of(claims[i]), now, claims[i].demand.cost);
+        take(claims[i], units_of(claims[i]), now, claims[i].demand.cost);
       }
     }
     for (std::size_t i = 0; i < claims.size(); ++i) {
@@ -54,13 +56,17 @@ class StoreModel : public StoreUnderTest {
         continue;
       }
       if (claims[i].policy->count_rejected && admissions[i].allowed && !admitted) {
-        admissions[i].retry_after = admission_of(claims[i], state_of(claims[i]), now).retry_after;
+        admissions[i].retry_after = admission_of(claims[i], units_of(claims[i]), now).retry_after;
       }
+      const Units& units = units_of(claims[i]);
       decisions[i] = std::visit(
           [&](const auto& state) {
-            return rules::decision_of(*claims[i].policy, state, now, admissions[i]);
+            return rules::decision_beside(*claims[i].policy, state, units.holds, now,
+                                          admissions[i]);
           },
-          state_of(claims[i]));
+          units.state);
+      if (claims[i].holds && admitted && admissions[i].allowed)
+        decisions[i].held = admissions[i].units;
       const Override* const entry = entry_for(originals[i], now);
       if (entry == nullptr) continue;
       decisions[i].override_effect = rules::OverrideEffect::numbers;
@@ -75,19 +81,52 @@ class StoreModel : public StoreUnderTest {
     acquire({looks.data(), looks.size()}, now, decisions);
   }
   void forget(const Key& key) override { states_.erase({key.identity, key.policy_id}); }
+  bool supports_holds() const override { return true; }
+  void settle(std::span<const Settlement> settlements, Instant now) override {
+    now = latest_ = std::max(latest_, now);
+    for (const Settlement& settlement : settlements) {
+      Claim claim;
+      claim.policy = settlement.policy;
+      claim.identity = settlement.key.identity;
+      claim.policy_id = settlement.key.policy_id;
+      const Override* const entry = entry_for(claim, now);
+      const bool is_free = entry != nullptr && entry->kind == Override::Kind::unlimited;
+      claim = in_force(claim, now);
+      Units& units = units_of(claim);
+      repay(*claim.policy, units, now);
+      std::visit(
+          [&](auto& state) {
+            rules::settle(*claim.policy, state, units.holds, now, settlement.held,
+                          is_free ? 0 : settlement.actual);
+          },
+          units.state);
+    }
+  }
+  /// The units held by all keys.
+  std::int64_t holds() const {
+    std::int64_t sum = 0;
+    for (const auto& [place, units] : states_)
+      sum += units.holds.held;
+    return sum;
+  }
 
   OverrideReport put(const Hash128& identity, const Override& entry, Instant now) override {
     remove(identity, entry.policy, now);
-    if (std::ranges::count(overrides_, identity, &Owned::first) >= 16)
+    if (std::ranges::count(overrides_, identity, &Owned::identity) >= 16)
       return {.outcome = OverrideReport::Outcome::full};
-    overrides_.emplace_back(identity, entry);
+    Owned& owned = overrides_.emplace_back(identity, entry);
+    for (const PlanNumbers& one : entry.plan) {
+      Override& as = owned.planned[one.policy_id] = entry;
+      as.kind = one.numbers ? Override::Kind::numbers : Override::Kind::unlimited;
+      as.numbers = one.numbers.value_or(rules::Policy{});
+    }
     return {};
   }
   OverrideReport remove(const Hash128& identity, const std::string& policy, Instant now) override {
     std::erase_if(overrides_,
-                  [now](const Owned& one) { return one.second.until.value_or(now + 1us) <= now; });
+                  [now](const Owned& one) { return one.entry.until.value_or(now + 1us) <= now; });
     const auto removed = std::erase_if(overrides_, [&](const Owned& one) {
-      return one.first == identity && one.second.policy == policy;
+      return one.identity == identity && one.entry.policy == policy;
     });
     return {.outcome =
                 removed > 0 ? OverrideReport::Outcome::done : OverrideReport::Outcome::absent};
@@ -95,19 +134,30 @@ class StoreModel : public StoreUnderTest {
   /// The override that applies to the claim; nullptr: none does.
   const Override* entry_for(const Claim& claim, Instant now) const {
     const Override* best = nullptr;
-    for (const auto& [identity, entry] : overrides_) {
+    const Owned* owner = nullptr;
+    for (const Owned& owned : overrides_) {
+      const auto& [identity, entry, planned] = owned;
       const bool is_own = entry.policy_id == claim.policy_id;
       const bool applies = identity == claim.identity && (is_own || entry.policy.empty()) &&
                            (!entry.until || *entry.until > now);
       if (!applies) continue;
-      if (best == nullptr || rank(entry, is_own) > rank(*best, best->policy_id == claim.policy_id))
+      if (best == nullptr ||
+          rank(entry, is_own) > rank(*best, best->policy_id == claim.policy_id)) {
         best = &entry;
+        owner = &owned;
+      }
     }
-    return best;
+    if (best == nullptr || best->kind != Override::Kind::plan) return best;
+    const auto found = owner->planned.find(claim.policy_id);
+    return found == owner->planned.end() ? nullptr : &found->second;
   }
 
  private:
-  using Owned = std::pair<Hash128, Override>;
+  struct Owned {
+    Hash128 identity;
+    Override entry;
+    std::map<std::uint32_t, Override> planned{};  ///< of a plan: as if each policy had its own
+  };
 
   /// Denials first, that which lasts longest; then overrides of one policy.
   static std::pair<std::int64_t, bool> rank(const Override& entry, bool is_own) {
@@ -121,6 +171,10 @@ class StoreModel : public StoreUnderTest {
   }
   std::optional<rules::Decision> decided_alone(const Claim& claim, Instant now) const {
     const Override* const entry = entry_for(claim, now);
+    if (entry == nullptr && claim.is_exempt) {
+      return rules::Decision{
+          .allowed = true, .limit = claim.policy->capacity, .remaining = claim.policy->capacity};
+    }
     if (entry == nullptr || entry->kind == Override::Kind::numbers) return {};
     const bool free = entry->kind == Override::Kind::unlimited;
     rules::Decision decision{.allowed = free,
@@ -133,26 +187,47 @@ class StoreModel : public StoreUnderTest {
   }
 
   using Place = std::pair<Hash128, std::uint32_t>;
-  using State = std::variant<rules::GcraState, rules::FixedWindowState, rules::TokenBucketState,
-                             rules::LeakyBucketState, rules::SlidingWindowState,
-                             rules::SlidingLogState, rules::AttributedWindowState>;
+  using State =
+      std::variant<rules::GcraState, rules::FixedWindowState, rules::TokenBucketState,
+                   rules::LeakyBucketState, rules::SlidingWindowState, rules::SlidingLogState,
+                   rules::AttributedWindowState, rules::ConcurrencyState>;
+
+  struct Units {
+    State state;
+    rules::Holds holds{};
+  };
 
   static Place key_of(const Claim& claim) { return {claim.identity, claim.policy_id}; }
 
-  State& state_of(const Claim& claim) {
+  Units& units_of(const Claim& claim) {
     const auto fresh = rules::with_state_of(claim.policy->algorithm,
                                             [](const auto& state) { return State{state}; });
-    return states_.try_emplace(key_of(claim), fresh).first->second;
+    return states_.try_emplace(key_of(claim), Units{fresh}).first->second;
   }
-  static rules::Admission admission_of(const Claim& claim, const State& any, Instant now) {
+  static void repay(const rules::Policy& policy, Units& units, Instant now) {
+    std::visit(
+        [&]<class S>(S& state) {
+          rules::repay(policy, state, units.holds, now);
+          if (units.holds.debt == 0 && whole_at(policy, state) <= now) state = S{};
+        },
+        units.state);
+  }
+  static rules::Admission admission_of(const Claim& claim, const Units& units, Instant now) {
     return std::visit(
-        [&](const auto& state) { return admit(*claim.policy, state, now, claim.demand); }, any);
+        [&](const auto& state) {
+          return admit_beside(*claim.policy, state, units.holds, now, claim.demand);
+        },
+        units.state);
   }
-  static void take(const Claim& claim, State& any, Instant now, std::int64_t units) {
-    std::visit([&](auto& state) { charge(*claim.policy, state, now, units); }, any);
+  static void take(const Claim& claim, Units& units, Instant now, std::int64_t cost) {
+    std::visit([&](auto& state) { charge(*claim.policy, state, now, cost); }, units.state);
+  }
+  static void take_or_hold(const Claim& claim, Units& units, Instant now, std::int64_t cost) {
+    if (claim.holds) return rules::hold(units.holds, cost);
+    take(claim, units, now, cost);
   }
 
-  std::map<Place, State> states_;
+  std::map<Place, Units> states_;
   std::vector<Owned> overrides_;
   Instant latest_{};
 };
@@ -170,15 +245,22 @@ class RandomRequests {
     while (claims.size() < count) {
       const auto index = below(policies_.size());
       const auto& limit = policies_[index];
-      claims.push_back(claim(limit, below(identities_) + 1,
-                             static_cast<std::int64_t>(below(4) * below(3)),
+      const std::uint64_t who = below(identities_) + 1;
+      claims.push_back(claim(limit, who, static_cast<std::int64_t>(below(4) * below(3)),
                              static_cast<std::uint32_t>(index)));
       claims.back().shadow = index % 3 == 2;
+      claims.back().is_exempt = exempts_some_ && (who + index) % 3 == 0;
       claims.back().demand.overdraft = below(40) == 0;
+      claims.back().holds = holds_some_ && below(2) == 0;
     }
     return claims;
   }
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+
+  /// From then on some identities are exempt from some policies.
+  void exempt_some() { exempts_some_ = true; }
+
+  void hold_some() { holds_some_ = true; }  ///< from then on some claims hold
 
   /// Sometimes puts or removes an override. A key whose numbers have changed since the last call,
   /// also because an override has ended, is forgotten: stores may differ in how long they keep it.
@@ -214,6 +296,8 @@ class RandomRequests {
         return std::vector{claim(as, who, 0, static_cast<std::uint32_t>(index))};
       };
       const Claim key = look(before).front();
+      // A key with holds forgets what is whole when it is read, under the policy of that time.
+      if (holds_some_) ask(store, now, look(before));
       const bool whole = ask(model, now, look(before)).decisions[0].reset_after == Duration{0};
       if (whole || revives) {
         store.forget({.identity = key.identity, .policy_id = key.policy_id});
@@ -230,7 +314,8 @@ class RandomRequests {
     const auto& limit = policies_[index];
     const Hash128 identity = claim(limit, below(identities_) + 1).identity;
     const bool is_for_all = below(4) == 0;
-    Override entry{.kind = is_for_all ? one_of({Override::Kind::unlimited, Override::Kind::denied})
+    Override entry{.kind = is_for_all ? one_of({Override::Kind::unlimited, Override::Kind::denied,
+                                                Override::Kind::plan})
                                       : one_of({Override::Kind::numbers, Override::Kind::numbers,
                                                 Override::Kind::unlimited, Override::Kind::denied}),
                    .details = "version " + std::to_string(++changes_)};
@@ -238,11 +323,8 @@ class RandomRequests {
       entry.policy = "p" + std::to_string(index);
       entry.policy_id = static_cast<std::uint32_t>(index);
     }
-    if (entry.kind == Override::Kind::numbers) {
-      entry.numbers = another(limit.algorithm);
-      entry.numbers.anchor = limit.anchor;
-      entry.numbers.count_rejected = limit.count_rejected;
-    }
+    if (entry.kind == Override::Kind::numbers) entry.numbers = other_numbers(limit);
+    if (entry.kind == Override::Kind::plan) entry.plan = random_plan();
     if (below(3) > 0) entry.until = now + Duration{static_cast<std::int64_t>(below(9'000'000)) + 1};
     const bool is_removed = below(4) == 0;
     const auto apply = [&](StoreUnderTest& to) {
@@ -250,6 +332,23 @@ class RandomRequests {
           .outcome;
     };
     REQUIRE(apply(store) == apply(model));
+  }
+
+  rules::Policy other_numbers(const rules::Policy& limit) {
+    rules::Policy numbers = another(limit.algorithm);
+    numbers.anchor = limit.anchor;
+    numbers.count_rejected = limit.count_rejected;
+    return numbers;
+  }
+  std::vector<PlanNumbers> random_plan() {
+    std::vector<PlanNumbers> plan;
+    for (std::uint32_t id = 0; id < policies_.size(); ++id) {
+      if (below(3) == 0) continue;
+      PlanNumbers& one =
+          plan.emplace_back(PlanNumbers{.policy = "p" + std::to_string(id), .policy_id = id});
+      if (below(3) > 0) one.numbers = other_numbers(policies_[id]);
+    }
+    return plan;
   }
 
   template <class T, std::size_t Size>
@@ -286,6 +385,10 @@ class RandomRequests {
         definition.queue = one_of<std::int64_t>({0, 2, 9});
         definition.max_delay = one_of<Duration>({500ms, 1s, 61s});
         break;
+      case Algorithm::concurrency:
+        definition.rates.clear();
+        definition.limit = rate.count;
+        break;
     }
     return policy(definition);
   }
@@ -295,6 +398,8 @@ class RandomRequests {
   std::uint64_t identities_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::string> versions_;  ///< in force
   int changes_ = 0;
+  bool exempts_some_ = false;
+  bool holds_some_ = false;
 };
 
 /// Four policies of one algorithm, a shadow one and ones that count rejected requests among them.
@@ -323,6 +428,7 @@ inline void agrees_with_model(StoreUnderTest& store, std::vector<rules::Policy> 
   StoreModel model;
   RandomRequests requests(walk.seed, std::move(policies), walk.identities);
   Instant now = epoch;
+  if (walk.overrides_change) requests.exempt_some();
   for (int step = 0; step < walk.steps; ++step) {
     now += Duration{static_cast<std::int64_t>(requests.below(200'000))};
     if (requests.below(500) == 0) now += 90s;

@@ -30,6 +30,9 @@ class StoreUnderTest {
   virtual void peek(std::span<const Claim> claims, Instant now,
                     std::span<rules::Decision> decisions) = 0;
   virtual void forget(const Key& key) = 0;
+  /// Claims may hold, and settle() ends holds. A store without runs no cases and walks with holds.
+  virtual bool supports_holds() const { return false; }
+  virtual void settle(std::span<const Settlement> settlements, Instant now) = 0;
   virtual OverrideReport put(const Hash128& identity, const Override& entry, Instant now) = 0;
   virtual OverrideReport remove(const Hash128& identity, const std::string& policy,
                                 Instant now) = 0;
@@ -66,14 +69,18 @@ class InterfaceUnderTest : public StoreUnderTest {
     Received received;
     check(finish(store().forget(key, received, epoch_of_forgetting), received), 0);
   }
+  void settle(std::span<const Settlement> settlements, Instant now) override {
+    store().settle(settlements, now);
+  }
   OverrideReport put(const Hash128& identity, const Override& entry, Instant now) override {
     return report([&](auto done) { overrides().put(identity, entry, now, std::move(done)); });
   }
   OverrideReport remove(const Hash128& identity, const std::string& policy, Instant now) override {
     return report([&](auto done) { overrides().remove(identity, policy, now, std::move(done)); });
   }
-  OverrideReport list(const std::optional<Hash128>& identity, Instant now) {
-    return report([&](auto done) { overrides().list(identity, now, std::move(done)); });
+  OverrideReport list(const std::optional<Hash128>& identity, Instant now,
+                      const std::stop_token& over = {}) {
+    return report([&](auto done) { overrides().list(identity, now, over, std::move(done)); });
   }
   virtual Store& store() = 0;
   virtual Overrides& overrides() = 0;
@@ -119,6 +126,10 @@ inline rules::Policy policy(rules::Algorithm algorithm, std::int64_t count, Dura
   rules::Definition definition;
   definition.algorithm = algorithm;
   definition.rates = {{.count = count, .per = per}};
+  if (algorithm == rules::Algorithm::concurrency) {
+    definition.rates.clear();
+    definition.limit = count;
+  }
   if (algorithm == rules::Algorithm::leaky_bucket) {
     definition.queue = count - 1;
     definition.max_delay = per;

@@ -1,6 +1,7 @@
 // A clock that steps back at random: never admits more than up to the latest instant reached.
 #include "model.hpp"
 #include "random_policy.hpp"
+#include "rules/holds.hpp"
 
 namespace weir::rules::test {
 
@@ -59,6 +60,17 @@ TEST_CASE("clock: stepping back grants nothing, whatever the algorithm") {
       with_state_of(algorithm,
                     [&](auto state) { check_stepping_back(policy, random, std::move(state)); });
     }
+  }
+}
+
+TEST_CASE("clock: concurrency does not depend on it") {
+  const Policy policy = policy_of({.algorithm = Algorithm::concurrency, .limit = 2});
+  const ConcurrencyState state;
+  const Holds holds{.held = 1};
+  for (const Instant now : {epoch, epoch + days(1), epoch - days(1), Instant{}}) {
+    CHECK(admit_beside(policy, state, holds, now, {}).allowed);
+    CHECK_FALSE(admit_beside(policy, state, holds, now, {.cost = 2}).allowed);
+    CHECK(level_beside(policy, state, holds, now).remaining == 1);
   }
 }
 

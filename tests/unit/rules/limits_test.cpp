@@ -1,5 +1,6 @@
 // Every rate from one a month to a million a second, with every algorithm: the quota passes, one
 // more does not, and the hints are true to the microsecond.
+#include "rules/holds.hpp"
 #include "sequence.hpp"
 
 namespace weir::rules::test {
@@ -52,6 +53,24 @@ TEST_CASE("limits: from 1/31d to 1,000,000/s") {
       }
     }
   }
+}
+
+TEST_CASE("limits: concurrency admits its limit at once, and one more after a release") {
+  for (const std::int64_t limit :
+       {std::int64_t{1}, std::int64_t{20}, (std::int64_t{1} << 52) - 1}) {
+    CAPTURE(limit);
+    const Policy policy = policy_of({.algorithm = Algorithm::concurrency, .limit = limit});
+    ConcurrencyState state;
+    Holds holds;
+    REQUIRE(admit_beside(policy, state, holds, epoch, {.cost = limit}).allowed);
+    hold(holds, limit);
+    CHECK(admit_beside(policy, state, holds, epoch, {}).retry_after == hold_retry_after);
+    settle(policy, state, holds, epoch, 1, 0);
+    CHECK(admit_beside(policy, state, holds, epoch, {}).allowed);
+    CHECK_FALSE(admit_beside(policy, state, holds, epoch, {.cost = limit + 1}).retry_after);
+  }
+  for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1} << 52})
+    CHECK_FALSE(compile({.algorithm = Algorithm::concurrency, .limit = limit}).has_value());
 }
 
 }  // namespace weir::rules::test

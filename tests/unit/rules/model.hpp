@@ -130,6 +130,8 @@ inline std::int64_t units_left(const Policy& policy, const std::vector<Charge>& 
       return left_in_log(policy, charges, now);
     case Algorithm::leaky_bucket:
       return left_in_queue(policy, charges, now);
+    case Algorithm::concurrency:
+      return policy.capacity;
     case Algorithm::token_bucket:
     case Algorithm::gcra:
       break;

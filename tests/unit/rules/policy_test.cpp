@@ -172,4 +172,27 @@ TEST_CASE("policy: a key that the algorithm does not use is refused") {
             .empty());
 }
 
+TEST_CASE("policy: concurrency has a limit and no rate") {
+  const Policy ten = policy_of({.algorithm = Algorithm::concurrency, .limit = 10});
+  CHECK(ten.capacity == 10);
+  CHECK(ten.rates == std::vector<Rate>{{10, seconds(1)}});
+  CHECK(ten.refill == Duration{0});
+  CHECK(to_string(Setting::limit) == "limit");
+  const std::pair<Definition, const char*> refused[] = {
+      {{.algorithm = Algorithm::concurrency}, "limit is missing"},
+      {{.algorithm = Algorithm::concurrency, .limit = 0}, "limit is 0"},
+      {{.algorithm = Algorithm::concurrency, .limit = huge}, "it must be between 1 and"},
+      {{.algorithm = Algorithm::concurrency, .rates = {{1, seconds(1)}}, .limit = 1},
+       "rate has no meaning for concurrency"},
+      {{.algorithm = Algorithm::concurrency, .burst = 1, .limit = 1},
+       "burst has no meaning for concurrency"},
+      {{.algorithm = Algorithm::gcra, .rates = {{1, seconds(1)}}, .limit = 1},
+       "limit has no meaning for gcra"},
+  };
+  for (const auto& [definition, problem] : refused) {
+    INFO(problem);
+    CHECK(contains(problem_of(definition), problem));
+  }
+}
+
 }  // namespace weir::rules::test

@@ -1,4 +1,6 @@
 // Random policies and demands, with the awkward values more often than chance would have them.
+// concurrency is not among the policies, because it has no rate: holds_model_test.cpp has its
+// histories.
 #pragma once
 
 #include <array>

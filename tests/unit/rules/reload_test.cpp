@@ -1,6 +1,7 @@
 // A state that was written under another rate: its use is kept, its bounds hold, its hints are
 // true.
 #include "random_policy.hpp"
+#include "rules/holds.hpp"
 
 namespace weir::rules::test {
 
@@ -130,6 +131,17 @@ TEST_CASE(
       });
     }
   }
+}
+
+TEST_CASE("reload: slots in use stay counted when the limit of concurrency changes") {
+  const auto of = [](std::int64_t limit) {
+    return policy_of({.algorithm = Algorithm::concurrency, .limit = limit});
+  };
+  const ConcurrencyState state;
+  const Holds holds{.held = 8};
+  CHECK(level_beside(of(20), state, holds, epoch).remaining == 12);
+  CHECK(level_beside(of(5), state, holds, epoch).remaining == 0);
+  CHECK_FALSE(admit_beside(of(5), state, holds, epoch, {}).allowed);
 }
 
 }  // namespace weir::rules::test

@@ -31,6 +31,7 @@ TEST_CASE("rules: every algorithm has its state, and a fresh one is whole") {
   CHECK(has_state<TokenBucketState>(Algorithm::token_bucket));
   CHECK(has_state<LeakyBucketState>(Algorithm::leaky_bucket));
   CHECK(has_state<GcraState>(Algorithm::gcra));
+  CHECK(has_state<ConcurrencyState>(Algorithm::concurrency));
 }
 
 TEST_CASE("rules: a decision has the admission from before the charge and the level after it") {

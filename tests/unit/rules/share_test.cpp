@@ -119,6 +119,14 @@ TEST_CASE("a share is the quota divided, rounded down") {
   }
 }
 
+TEST_CASE("a share of a concurrency limit is a part of its units") {
+  const Policy ten = policy_of({.algorithm = Algorithm::concurrency, .limit = 10});
+  CHECK(share_of(ten, 3).value() == policy_of({.algorithm = Algorithm::concurrency, .limit = 3}));
+  const Result<Policy, Fault> none = share_of(ten, 11);
+  REQUIRE(none.has_error());
+  CHECK(none.error().message == "one of 11 instances cannot have a share of 10 units");
+}
+
 TEST_CASE("a share keeps how the policy counts") {
   const Result<Policy, Fault> share = share_of(policy_of({.algorithm = Algorithm::fixed_window,
                                                           .rates = {{10, seconds(1)}},
@@ -203,6 +211,7 @@ Wide most_in(const Policy& policy, std::size_t tier, Wide length) {
     }
     case Algorithm::gcra:
     case Algorithm::token_bucket:
+    case Algorithm::concurrency:
       break;
   }
   return policy.capacity + floor_wide(length * count, per);

@@ -1,0 +1,245 @@
+// The cases and the walk that every store with holds must pass (StoreUnderTest::supports_holds).
+#pragma once
+
+#include "contract/store_contract.hpp"
+#include "contract/store_model.hpp"
+
+namespace weir::store::test {
+
+inline constexpr rules::Algorithm holding_algorithms[] = {
+    rules::Algorithm::fixed_window,   rules::Algorithm::attributed_window,
+    rules::Algorithm::sliding_window, rules::Algorithm::sliding_log,
+    rules::Algorithm::token_bucket,   rules::Algorithm::gcra,
+    rules::Algorithm::leaky_bucket,   rules::Algorithm::concurrency};
+
+inline Claim holding(const rules::Policy& policy, std::uint64_t who, std::int64_t cost = 1,
+                     std::uint32_t policy_id = 0) {
+  Claim result = claim(policy, who, cost, policy_id);
+  result.holds = true;
+  return result;
+}
+
+inline Settlement settlement_of(const Claim& claim, std::int64_t held, std::int64_t actual) {
+  return {.policy = claim.policy,
+          .key = {.identity = claim.identity, .policy_id = claim.policy_id},
+          .held = held,
+          .actual = actual};
+}
+
+inline void settle_one(StoreUnderTest& store, const Settlement& settlement, Instant now) {
+  store.settle({&settlement, 1}, now);
+}
+
+/// Runs a case with each algorithm, and an identity of its own.
+template <class Case>
+void with_each_policy(std::int64_t count, Case run) {
+  for (const auto algorithm : holding_algorithms) {
+    CAPTURE(to_string(algorithm));
+    const auto limit = policy(algorithm, count, 10s);
+    run(limit, static_cast<std::uint64_t>(algorithm));
+  }
+}
+
+inline std::int64_t left(StoreUnderTest& store, const Claim& claim, Instant now) {
+  Claim look = claim;
+  look.demand.cost = 0;
+  return ask(store, now, {look}).decisions[0].remaining;
+}
+
+inline void held_units_are_not_available(StoreUnderTest& store) {
+  with_each_policy(5, [&](const rules::Policy& limit, std::uint64_t who) {
+    const Claim three = holding(limit, who, 3);
+    const Answer first = ask(store, epoch, {three});
+    CHECK(first.admitted);
+    CHECK(first.decisions[0].held == 3);
+    CHECK(first.decisions[0].remaining == 2);
+    CHECK(first.decisions[0].more_after >= Duration{1s});
+    const Answer second = ask(store, epoch, {three});
+    CHECK_FALSE(second.admitted);
+    CHECK(second.decisions[0].held == 0);
+    CHECK(second.decisions[0].retry_after >= Duration{1s});
+    settle_one(store, settlement_of(three, 3, 0), epoch);
+    CHECK(left(store, three, epoch) == 5);
+  });
+}
+
+inline void settlements_charge_the_actual_cost(StoreUnderTest& store) {
+  with_each_policy(10, [&](const rules::Policy& limit, std::uint64_t who) {
+    if (limit.algorithm == rules::Algorithm::concurrency) return;
+    const Claim four = holding(limit, who, 4);
+    const Instant at = epoch + 100s * static_cast<std::int64_t>(who);
+    REQUIRE(ask(store, at, {four}).admitted);
+    settle_one(store, settlement_of(four, 4, 1), at);
+    CHECK(left(store, four, at) == 9);
+    REQUIRE(ask(store, at, {four}).admitted);
+    settle_one(store, settlement_of(four, 4, 6), at);
+    CHECK(left(store, four, at) == 3);
+    // Beyond the capacity: a debt, which admits nothing until it is repaid.
+    REQUIRE(ask(store, at, {holding(limit, who, 3)}).admitted);
+    settle_one(store, settlement_of(four, 3, 5), at);
+    CHECK(left(store, four, at) == 0);
+    CHECK_FALSE(ask(store, at, {claim(limit, who)}).admitted);
+    CHECK(left(store, four, at + 60s) == 10);
+  });
+}
+
+inline void holds_and_charges_are_all_or_none(StoreUnderTest& store) {
+  const auto slots = policy(rules::Algorithm::concurrency, 2, 1s);
+  const auto rate = policy(rules::Algorithm::gcra, 1, 10s);
+  const std::vector both{holding(slots, 1, 1, 0), claim(rate, 1, 1, 1)};
+  CHECK(ask(store, epoch, both).admitted);
+  const Answer denied = ask(store, epoch, both);
+  CHECK_FALSE(denied.admitted);
+  CHECK(denied.decisions[0].allowed);
+  CHECK(denied.decisions[0].held == 0);
+  CHECK(left(store, both[0], epoch) == 1);
+  CHECK(ask(store, epoch, {both[0]}).admitted);
+  // Now the holds deny, and the rate is not charged.
+  CHECK_FALSE(ask(store, epoch + 10s, both).admitted);
+  CHECK(left(store, both[1], epoch + 10s) == 1);
+}
+
+inline void holding_claims_on_one_key_see_each_other(StoreUnderTest& store) {
+  with_each_policy(5, [&](const rules::Policy& limit, std::uint64_t who) {
+    CHECK_FALSE(ask(store, epoch, std::vector<Claim>(6, holding(limit, who))).admitted);
+    CHECK(left(store, claim(limit, who), epoch) == 5);
+    const Answer fits = ask(store, epoch, std::vector<Claim>(5, holding(limit, who)));
+    CHECK(fits.admitted);
+    for (const auto& decision : fits.decisions)
+      CHECK(decision.remaining == 0);
+    CHECK_FALSE(ask(store, epoch, {claim(limit, who)}).admitted);
+  });
+}
+
+inline void overdraft_holds_what_is_left(StoreUnderTest& store) {
+  with_each_policy(5, [&](const rules::Policy& limit, std::uint64_t who) {
+    if (limit.algorithm == rules::Algorithm::leaky_bucket) return;
+    Claim forced = holding(limit, who, 7);
+    forced.demand.overdraft = true;
+    CHECK(ask(store, epoch, {forced}).decisions[0].held == 5);
+    const Answer second = ask(store, epoch, {forced});
+    CHECK(second.admitted);
+    CHECK(second.decisions[0].held == 0);
+  });
+}
+
+inline void a_peek_shows_holds_as_used(StoreUnderTest& store) {
+  with_each_policy(5, [&](const rules::Policy& limit, std::uint64_t who) {
+    const std::vector claims{holding(limit, who, 3)};
+    REQUIRE(ask(store, epoch, claims).admitted);
+    std::vector<rules::Decision> decisions(1);
+    for (int i = 0; i < 3; ++i) {
+      store.peek(claims, epoch + 1s, decisions);
+      CHECK(decisions[0].remaining == 2);
+      CHECK(decisions[0].held == 0);
+    }
+  });
+}
+
+inline void settling_an_absent_key_charges_a_fresh_one(StoreUnderTest& store) {
+  with_each_policy(5, [&](const rules::Policy& limit, std::uint64_t who) {
+    const Claim three = holding(limit, who, 3);
+    REQUIRE(ask(store, epoch, {three}).admitted);
+    store.forget({.identity = three.identity});
+    CHECK(left(store, three, epoch) == 5);
+    settle_one(store, settlement_of(three, 3, 2), epoch);
+    const bool charges = limit.algorithm != rules::Algorithm::concurrency;
+    CHECK(left(store, three, epoch) == (charges ? 3 : 5));
+  });
+}
+
+inline void an_override_in_force_decides_holds(StoreUnderTest& store) {
+  with_each_policy(5, [&](const rules::Policy& limit, std::uint64_t who) {
+    const auto wider = policy(limit.algorithm, 20, 10s);
+    const Claim many = holding(limit, who, 12);
+    store.put(many.identity, {.policy = "p0", .policy_id = 0, .numbers = wider}, epoch);
+    REQUIRE(ask(store, epoch, {many}).admitted);
+    CHECK(left(store, many, epoch) == 8);
+    // Charged under the same numbers, so that it fits.
+    settle_one(store, settlement_of(many, 12, 12), epoch);
+    const bool charges = limit.algorithm != rules::Algorithm::concurrency;
+    CHECK(left(store, many, epoch) == (charges ? 8 : 20));
+  });
+}
+
+inline constexpr ContractCase hold_contract[] = {
+    {"held units are not available", held_units_are_not_available},
+    {"settlements charge the actual cost", settlements_charge_the_actual_cost},
+    {"holds and charges are all or none", holds_and_charges_are_all_or_none},
+    {"holding claims on one key see each other", holding_claims_on_one_key_see_each_other},
+    {"overdraft holds what is left", overdraft_holds_what_is_left},
+    {"a peek shows holds as used", a_peek_shows_holds_as_used},
+    {"settling an absent key charges a fresh one", settling_an_absent_key_charges_a_fresh_one},
+    {"an override in force decides holds", an_override_in_force_decides_holds},
+};
+
+/// Runs random requests, half of their claims with holds, and settles them in a random order.
+class HoldWalk {
+ public:
+  HoldWalk(StoreUnderTest& store, std::vector<rules::Policy> policies, const Walk& walk)
+      : store_(store), walk_(walk), requests_(walk.seed, std::move(policies), walk.identities) {
+    requests_.hold_some();
+    if (walk.overrides_change) requests_.exempt_some();
+  }
+
+  /// Afterwards nothing is held.
+  void run() {
+    INFO("seed " << walk_.seed);
+    for (int step = 0; step < walk_.steps; ++step) {
+      CAPTURE(step);
+      advance();
+      request();
+      if (requests_.below(8) != 0) settle();
+    }
+    while (!in_flight_.empty())
+      settle();
+    CHECK(model_.holds() == 0);
+  }
+
+ private:
+  void advance() {
+    now_ += Duration{static_cast<std::int64_t>(requests_.below(200'000))};
+    if (requests_.below(500) == 0) now_ += 90s;
+    if (walk_.clock_steps_back && requests_.below(20) == 0) now_ -= 2s;
+    if (walk_.policies_change && requests_.below(50) == 0)
+      requests_.change_a_policy(store_, model_, now_);
+    if (walk_.overrides_change) requests_.change_overrides(store_, model_, now_);
+  }
+  void request() {
+    const auto claims = requests_.next();
+    const Answer answer = ask(store_, now_, claims);
+    const Answer expected = ask(model_, now_, claims);
+    CAPTURE(claims.size(), to_string(claims[0].policy->algorithm));
+    REQUIRE(answer.admitted == expected.admitted);
+    REQUIRE(answer.decisions == expected.decisions);
+    if (!answer.admitted) return;
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      if (claims[i].holds && answer.decisions[i].allowed)
+        in_flight_.push_back(settlement_of(claims[i], answer.decisions[i].held, 0));
+    }
+  }
+  /// A few of those in flight, in one call.
+  void settle() {
+    std::vector<Settlement> ended;
+    for (std::uint64_t more = requests_.below(4) + 1; more > 0 && !in_flight_.empty(); --more) {
+      std::swap(in_flight_[requests_.below(in_flight_.size())], in_flight_.back());
+      Settlement& one = in_flight_.back();
+      const std::uint64_t most = requests_.below(10) == 0 ? 30 : 4;
+      one.actual =
+          requests_.below(2) == 0 ? one.held : static_cast<std::int64_t>(requests_.below(most));
+      ended.push_back(one);
+      in_flight_.pop_back();
+    }
+    store_.settle(ended, now_);
+    model_.settle(ended, now_);
+  }
+
+  StoreUnderTest& store_;
+  Walk walk_;
+  StoreModel model_;
+  RandomRequests requests_;
+  std::vector<Settlement> in_flight_;
+  Instant now_ = epoch;
+};
+
+}  // namespace weir::store::test
