@@ -24,6 +24,10 @@ bool stays_here(const FieldView& field, const ConnectionOptions& connection) {
          is_hop_by_hop(field, connection);
 }
 
+bool is_taken_out(const FieldView& field, const FieldEdits* edits) {
+  return edits != nullptr && edits->takes_out(field.name);
+}
+
 bool is_forwarding_field(const FieldView& field) {
   return iequals(field.name, "x-forwarded-for") || iequals(field.name, "x-forwarded-proto") ||
          iequals(field.name, "x-forwarded-host");
@@ -113,14 +117,18 @@ void append_request_head(std::string& text, const ReceivedRequest& request,
                          const ForwardedHop& hop) {
   Appender out(text);
   const auto& view = request.view;
-  out.add(view.method).add(" ").add(view.target).add(" HTTP/1.1\r\n");
-  if (view.find(FieldId::host) == nullptr) append_line(out, "Host", host_for(view, hop.authority));
+  const std::string_view target = hop.target.empty() ? view.target : hop.target;
+  out.add(view.method).add(" ").add(target).add(" HTTP/1.1\r\n");
+  if (view.find(FieldId::host) == nullptr && (hop.edits == nullptr || !hop.edits->writes("host")))
+    append_line(out, "Host", host_for(view, hop.authority));
   for (const auto& field : view.fields) {
     if (stays_here(field, request.connection) || is_not_forwarded(field, request, hop.guard))
       continue;
+    if (is_taken_out(field, hop.edits)) continue;
     if (field.id == FieldId::max_forwards && append_max_forwards(out, view)) continue;
     append_line(out, field.name, field.value);
   }
+  if (hop.edits != nullptr) out.add(hop.edits->lines());
   out.add(view.version_minor == 0 ? "Via: 1.0 " : "Via: 1.1 ").add(hop.via).add("\r\n");
   append_forwarding_fields(out, request);
   append_hop_fields(out, request, hop.trailer);
@@ -141,11 +149,12 @@ void append_response_head(std::string& text, const ResponseHead& head, const Cli
   for (const auto& field : head.fields) {
     if (stays_here(field, head.connection)) continue;
     if (field.id == FieldId::content_length && bodiless_status) continue;
-    if (is_replaced(field, client.limit_fields)) continue;
+    if (is_replaced(field, client.limit_fields) || is_taken_out(field, head.edits)) continue;
     has_date |= field.id == FieldId::date;
     append_line(out, field.name, field.value);
   }
   if (!has_date) append_line(out, "Date", date);
+  if (head.edits != nullptr) out.add(head.edits->lines());
   out.add(client.limit_fields);
   const bool chunk = is_chunked_for(client, head.body.kind);
   if (chunk && !head.trailer.empty()) append_line(out, "Trailer", head.trailer);
@@ -157,7 +166,8 @@ void append_interim_head(std::string& text, const ResponseHead& head) {
   Appender out(text);
   append_status_line(out, head.line);
   for (const auto& field : head.fields) {
-    if (!is_hop_by_hop(field, head.connection) && field.id != FieldId::content_length)
+    if (!is_hop_by_hop(field, head.connection) && field.id != FieldId::content_length &&
+        !is_taken_out(field, head.edits))
       append_line(out, field.name, field.value);
   }
   out.add("\r\n");
@@ -169,9 +179,10 @@ void append_switching_head(std::string& text, const ResponseHead& head,
   out.add("HTTP/1.1 101 ").add(head.line.reason).add("\r\n");
   for (const auto& field : head.fields) {
     const bool stays = is_hop_by_hop(field, head.connection) && field.id != FieldId::upgrade;
-    if (is_replaced(field, limit_fields)) continue;
+    if (is_replaced(field, limit_fields) || is_taken_out(field, head.edits)) continue;
     if (!stays && field.id != FieldId::content_length) append_line(out, field.name, field.value);
   }
+  if (head.edits != nullptr) out.add(head.edits->lines());
   out.add(limit_fields).add("Connection: upgrade\r\n\r\n");
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/appender.hpp"
+#include "http/field_edits.hpp"
 #include "http/field_guard.hpp"
 #include "http/framing.hpp"
 #include "http/head_parser.hpp"
@@ -24,12 +25,15 @@ struct ForwardedHop {
   std::string_view via;        ///< the name of this process in Via
   std::string_view authority;  ///< of the server: the value of Host if the client sent none
   std::string_view trailer{};  ///< the value of Trailer; empty: no such field
+  std::string_view target{};   ///< in place of the received one; empty: that one
+  const FieldEdits* edits = nullptr;
 };
 
 /// Appends the request line and the end-to-end fields in their order, then Via and X-Forwarded-For,
 /// -Proto and -Host. Fields that hop.guard removes are left out. The X-Forwarded-For of a trusted
-/// peer is kept and the peer's address appended. Max-Forwards of OPTIONS is decremented. "TE:
-/// trailers" is sent if the client named TE in Connection.
+/// peer is kept and the peer's address appended. The fields of hop.edits follow those of the
+/// client. Max-Forwards of OPTIONS is decremented. "TE: trailers" is sent if the client named TE in
+/// Connection.
 void append_request_head(std::string& text, const ReceivedRequest& request,
                          const ForwardedHop& hop);
 
@@ -39,6 +43,7 @@ struct ResponseHead {
   const ConnectionOptions& connection;
   Framing body;                ///< as received from the upstream
   std::string_view trailer{};  ///< the value of Trailer; empty: no such field
+  const FieldEdits* edits = nullptr;
 };
 
 /// The client of a response, and what Weir adds for it.
@@ -56,7 +61,8 @@ bool is_chunked_for(const ClientHop& client, Framing::Kind body);
 void append_response_head(std::string& text, const ResponseHead& head, const ClientHop& client,
                           std::string_view date);
 
-/// Appends a 1xx response (RFC 9110 section 15.2).
+/// Appends a 1xx response (RFC 9110 section 15.2). Fields that head.edits sets or removes are left
+/// out; none are added, because a final response follows.
 void append_interim_head(std::string& text, const ResponseHead& head);
 
 /// Appends a 101 response, after which the connection uses the protocol in its Upgrade field.

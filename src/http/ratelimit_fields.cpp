@@ -51,7 +51,11 @@ void append_partition_key(Appender& out, const Hash128& hash) {
 void append_policy_item(Appender& out, std::string_view name_item, std::int64_t quota,
                         Duration refill) {
   append_sf_integer(out.add(name_item).add(";q="), quota);
-  append_sf_integer(out.add(";w="), std::max<std::int64_t>(1, ceil_seconds(refill)));
+  if (refill == Duration{0}) {
+    out.add(";qu=\"concurrent-requests\"");
+  } else {
+    append_sf_integer(out.add(";w="), std::max<std::int64_t>(1, ceil_seconds(refill)));
+  }
 }
 
 void append_standard_fields(Appender& out, std::span<const PolicyReport> reports,

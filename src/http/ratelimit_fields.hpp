@@ -53,6 +53,7 @@ struct Standing {
 bool is_closer_to_exhaustion(const Standing& a, const Standing& b);
 
 /// `"name";q=QUOTA;w=SECONDS` (RFC 9651 string and integers). `refill` is rounded up, at least 1 s.
+/// 0: `"name";q=QUOTA;qu="concurrent-requests"`.
 std::string policy_item(std::string_view name, std::int64_t quota, Duration refill);
 /// `"name"` with RFC 9651 section 4.1.6 escapes. The name must be printable ASCII (the loader
 /// checks it).

@@ -37,6 +37,11 @@ struct RequestView {
   const FieldView* find(std::string_view name) const;
 };
 
+/// True for a CORS preflight request: OPTIONS with one Access-Control-Request-Method that the
+/// service gets, without a body (the Fetch standard, section 3.3.2). Origin is not required: a
+/// browser always sends it, and nothing depends on it.
+bool is_preflight(const RequestView& request);
+
 /// ASCII case-insensitive equality, as for field names, hosts and connection options.
 bool are_equal_but_for_case(std::string_view a, std::string_view b);  // of the same size
 inline bool iequals(std::string_view a, std::string_view b) {

@@ -24,6 +24,7 @@ void Trailers::open(const Rules& rules) {
   open_ = true;
   only_announced_ = rules.only_announced;
   guard_ = rules.guard;
+  edits_ = rules.edits;
   for (std::size_t i = 0; i < rules.connection.name_count; ++i)
     append_element(ends_here_, rules.connection.names[i]);
   for (const auto& field : rules.head) {
@@ -38,7 +39,8 @@ void Trailers::open(const Rules& rules) {
 
 bool Trailers::is_refused(const FieldView& field) const {
   return is_forbidden_in_trailers(field) || holds(ends_here_, field.name) ||
-         (guard_ != nullptr && guard_->is_forbidden_in_trailers(field.name));
+         (guard_ != nullptr && guard_->is_forbidden_in_trailers(field.name)) ||
+         (edits_ != nullptr && edits_->takes_out(field.name));
 }
 
 void Trailers::add(const FieldView& field) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "http/field_edits.hpp"
 #include "http/field_guard.hpp"
 #include "http/hop_by_hop.hpp"
 #include "http/request_view.hpp"
@@ -23,6 +24,7 @@ class Trailers {
     const ConnectionOptions& connection;  ///< the fields it names end at this hop
     const FieldGuard* guard = nullptr;    ///< of a request: drops these names too
     bool only_announced = true;
+    const FieldEdits* edits = nullptr;  ///< drops the names that are set or removed
   };
 
   /// From now on keeps the fields that are allowed in a trailer section.
@@ -41,6 +43,7 @@ class Trailers {
   bool open_ = false;
   bool only_announced_ = true;
   const FieldGuard* guard_ = nullptr;
+  const FieldEdits* edits_ = nullptr;
   std::string announced_;
   std::string ends_here_;  ///< a list of the names in Connection
   std::string lines_;

@@ -31,7 +31,12 @@ struct Forwarded {
   std::string to_upstream(bool trusted = false) {
     std::string out;
     request.peer_is_trusted = trusted;
-    append_request_head(out, request, {.guard = guard, .via = "weir-1", .authority = "up.example"});
+    append_request_head(out, request,
+                        {.guard = guard,
+                         .via = "weir-1",
+                         .authority = "up.example",
+                         .target = target,
+                         .edits = edits});
     return out;
   }
   std::string to_client(const std::string& response, bool& chunk) {
@@ -43,9 +48,10 @@ struct Forwarded {
                                        static_cast<std::uint8_t>(line->version % 10), fields);
     REQUIRE(body.has_value());
     std::string out;
-    append_response_head(out,
-                         {.line = *line, .fields = fields, .connection = connection, .body = *body},
-                         client, "Sun, 06 Nov 1994 08:49:37 GMT");
+    append_response_head(
+        out,
+        {.line = *line, .fields = fields, .connection = connection, .body = *body, .edits = edits},
+        client, "Sun, 06 Nov 1994 08:49:37 GMT");
     chunk = is_chunked_for(client, body->kind);
     return out;
   }
@@ -53,6 +59,8 @@ struct Forwarded {
   std::string head;
   ReceivedRequest request;
   ClientHop client;
+  std::string target;  ///< in place of that of the head
+  const FieldEdits* edits = nullptr;
 };
 
 bool contains(const std::string& text, std::string_view part) {
@@ -208,4 +216,55 @@ TEST_CASE("P1: lengths of answers without a body") {
                  "Content-Length: 5\r\n"));
   CHECK_FALSE(contains(get.to_client("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", chunk),
                        "Content-Length"));
+}
+
+TEST_CASE("a route replaces the target, the Host and other fields of a request") {
+  const FieldEdits edits({{"Host", "in.example"}, {"X-A", "set"}}, {{"x-b", "added"}}, {"x-c"});
+  const std::string rest =
+      "Host: in.example\r\nX-A: set\r\nx-b: added\r\nVia: 1.1 weir-1\r\nX-Forwarded-For: "
+      "192.0.2.7\r\nX-Forwarded-Proto: http\r\n";
+  Forwarded request(
+      "GET /api/x?q HTTP/1.1\r\nHost: a\r\nx-a: 1\r\nX-A: 2\r\nX-B: own\r\nX-C: 3\r\n\r\n");
+  request.edits = &edits;
+  request.target = "/x?q";
+  CHECK(request.to_upstream() ==
+        "GET /x?q HTTP/1.1\r\nX-B: own\r\n" + rest + "X-Forwarded-Host: a\r\n\r\n");
+  Forwarded old("GET / HTTP/1.0\r\n\r\n");
+  old.edits = &edits;
+  CHECK_FALSE(contains(old.to_upstream(), "up.example"));
+  CHECK(contains(old.to_upstream(), "\r\nHost: in.example\r\n"));
+}
+
+TEST_CASE("a route changes the fields of final, interim and switching responses") {
+  const FieldEdits edits({{"X-A", "set"}}, {{"x-b", "added"}}, {"x-c"});
+  Forwarded request("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  request.edits = &edits;
+  bool chunk = false;
+  CHECK(request.to_client(
+            "HTTP/1.1 304 Not Modified\r\nDate: d\r\nx-a: 1\r\nX-B: 2\r\nX-C: 3\r\n\r\n", chunk) ==
+        "HTTP/1.1 304 Not Modified\r\nDate: d\r\nX-B: 2\r\nX-A: set\r\nx-b: added\r\n\r\n");
+  const std::string interim = "HTTP/1.1 103 Early Hints\r\nx-a: 1\r\nX-B: 2\r\nX-C: 3\r\n\r\n";
+  std::vector<FieldView> fields;
+  auto line = parse_response_head(interim, fields);
+  REQUIRE(line.has_value());
+  std::string out;
+  append_interim_head(
+      out, {.line = *line, .fields = fields, .connection = {}, .body = {}, .edits = &edits});
+  CHECK(out == "HTTP/1.1 103 Early Hints\r\nX-B: 2\r\n\r\n");
+  const std::string switching =
+      "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\nx-a: "
+      "1\r\nX-C: 3\r\n\r\n";
+  line = parse_response_head(switching, fields);
+  REQUIRE(line.has_value());
+  out.clear();
+  append_switching_head(out,
+                        {.line = *line,
+                         .fields = fields,
+                         .connection = connection_options(fields),
+                         .body = {},
+                         .edits = &edits},
+                        "RateLimit: l\r\n");
+  CHECK(out ==
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nX-A: set\r\nx-b: "
+        "added\r\nRateLimit: l\r\nConnection: upgrade\r\n\r\n");
 }

@@ -153,7 +153,8 @@ TEST_CASE("names are structured strings") {
   CHECK(name_item("") == "\"\"");
   CHECK(policy_item("a\"", 5, 1us) == R"("a\"";q=5;w=1)");
   CHECK(policy_item("a", 5, 1'500ms) == R"("a";q=5;w=2)");
-  CHECK(policy_item("a", 5, 0us) == R"("a";q=5;w=1)");
+  CHECK(policy_item("a", 5, 0us) == R"("a";q=5;qu="concurrent-requests")");
+  CHECK(policy_item("a", 5, 1us) == R"("a";q=5;w=1)");
 }
 
 std::string retry_after(std::int64_t seconds, RetryAfterForm form, Instant now) {

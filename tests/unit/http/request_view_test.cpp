@@ -20,6 +20,28 @@ TEST_CASE("find gives the first field of a name, whatever its case") {
   CHECK(RequestOf{{}}.view.find("host") == nullptr);
 }
 
+TEST_CASE("a preflight request is OPTIONS with Access-Control-Request-Method and without a body") {
+  const auto is = [](std::string_view method, std::initializer_list<NameValue> fields) {
+    RequestOf request{fields};
+    request.view.method = method;
+    return is_preflight(request.view);
+  };
+  const NameValue wanted{"access-control-request-method", "PUT"};
+  CHECK(is("OPTIONS", {wanted}));
+  CHECK(is("OPTIONS", {{"Origin", "https://a.example"}, wanted, {"Content-Length", "0"}}));
+  CHECK_FALSE(is("OPTIONS", {{"Origin", "https://a.example"}}));
+  CHECK_FALSE(is("POST", {wanted}));
+  CHECK_FALSE(is("options", {wanted}));
+  CHECK_FALSE(is("OPTIONS", {wanted, {"Content-Length", "1"}}));
+  CHECK_FALSE(is("OPTIONS", {wanted, {"Transfer-Encoding", "chunked"}}));
+  CHECK_FALSE(is("OPTIONS", {wanted, wanted}));
+  CHECK_FALSE(is("OPTIONS", {wanted, {"Upgrade", "websocket"}}));
+  CHECK(is("OPTIONS", {wanted, {"Connection", "keep-alive"}}));
+  CHECK_FALSE(is("OPTIONS", {wanted, {"Connection", "close, Access-Control-request-method"}}));
+  for (const std::string value : {"", "(", "POST GET"})
+    CHECK_FALSE(is("OPTIONS", {{"access-control-request-method", value}}));
+}
+
 TEST_CASE("iequals folds ASCII letters and nothing else") {
   CHECK(iequals("Content-TYPE", "content-type"));
   CHECK(iequals("", ""));

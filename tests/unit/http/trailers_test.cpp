@@ -48,3 +48,14 @@ TEST_CASE("P7: without having been opened all are dropped") {
   closed.add(fields_of({{"X-Sum", "1"}})[0]);
   CHECK(closed.lines().empty());
 }
+
+TEST_CASE("a trailer field that the route sets or removes ends here") {
+  const FieldEdits edits({{"X-Sum", "0"}}, {}, {"X-Other"});
+  const auto head = fields_of({{"Trailer", "X-Sum, x-other, x-kept"}});
+  Trailers trailers;
+  trailers.open({.head = head, .connection = {}, .only_announced = false, .edits = &edits});
+  for (const auto& field : fields_of({{"x-sum", "1"}, {"X-Other", "2"}, {"X-Kept", "3"}}))
+    trailers.add(field);
+  CHECK(trailers.announced() == "x-kept");
+  CHECK(trailers.lines() == "X-Kept: 3\r\n");
+}
