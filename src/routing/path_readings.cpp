@@ -126,12 +126,6 @@ std::optional<std::string_view> before_semicolon(std::string_view path) {
   return path.substr(0, end);
 }
 
-/// True if the decoded segment is "." or "..", with or without parameters.
-bool is_dot_segment(std::string_view decoded) {
-  const auto name = decoded.substr(0, decoded.find(';'));
-  return name == "." || name == "..";
-}
-
 bool holds_escape(std::string_view text) {
   for (auto at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
     if (escape_at(text.substr(at)) >= 0) return true;

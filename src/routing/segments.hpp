@@ -16,6 +16,12 @@ inline std::string_view take_segment(std::string_view& path) {
   return segment;
 }
 
+/// True if the decoded segment is "." or "..", with or without parameters.
+inline bool is_dot_segment(std::string_view decoded) {
+  const auto name = decoded.substr(0, decoded.find(';'));
+  return name == "." || name == "..";
+}
+
 /// "/" stays "/".
 inline std::string_view without_trailing_slash(std::string_view path) {
   if (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
