@@ -187,7 +187,8 @@ bool has_one_value(const Source& source);
 
 /// Returns the keys that resolve() finds in requests with this value: one for each source of AnyOf
 /// that can have it, else one. `value` is as services see it: decoded, without blanks at its ends,
-/// credentials with or without their scheme; of a claim, a text. Requires has_one_value().
+/// credentials with or without their scheme; of a claim, a text; an address, or a network that is
+/// counted as one client. Requires has_one_value().
 std::vector<Hash128> keys_of(const Source& source, std::string_view value,
                              const ValueSettings& settings, SipKey key);
 

@@ -18,7 +18,7 @@
 
 namespace weir::identity {
 
-/// Where the keys come from; one of them is not empty.
+/// The source of the keys; one of the members is not empty.
 struct KeySource {
   Secret secret;
   std::string file;

@@ -1,5 +1,6 @@
 #include "identity/token_readings.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/random.hpp"
@@ -85,6 +86,9 @@ TokenReadings::TokenReadings(std::span<const TokenProvider> providers, SipKey id
   for (std::size_t i = 0; i < providers.size(); ++i)
     known_providers_[i].counters =
         counters.empty() ? std::make_shared<TokenCounters>() : std::move(counters[i]);
+  for (std::size_t i = 0; i < providers.size(); ++i)
+    known_providers_[i].shares_place =
+        std::ranges::count(providers, providers[i].place, &TokenProvider::place) > 1;
 }
 
 const TokenReading& TokenReadings::of(std::size_t provider, const http::RequestView& request) {
@@ -98,6 +102,53 @@ const TokenReading& TokenReadings::of(std::size_t provider, const http::RequestV
 }
 
 TokenReading TokenReadings::read(std::size_t index, const http::RequestView& request) {
+  const TokenReading& its_own = own(index, request);
+  const bool may_be_of_another = known_providers_[index].shares_place &&
+                                 its_own.state == State::invalid &&
+                                 its_own.rejection == jwt::Rejection::wrong_issuer;
+  const TokenReading reading = may_be_of_another ? of_other_issuer(index, request) : its_own;
+  TokenCounters& counters = *known_providers_[index].counters;
+  switch (reading.state) {
+    case State::valid:
+      counters.valid.add();
+      break;
+    case State::unverifiable:
+      counters.unverifiable.add();
+      break;
+    case State::invalid:
+      counters.invalid.add();
+      if (!providers_[index].rejects_invalid) return {};
+      break;
+    case State::absent:
+    case State::ambiguous:
+      break;
+  }
+  return reading;
+}
+
+const TokenReading& TokenReadings::own(std::size_t index, const http::RequestView& request) {
+  const std::uint32_t bit = std::uint32_t{1} << index;
+  if ((own_known_ & bit) == 0) {
+    own_known_ |= bit;
+    known_providers_[index].own = read_own(index, request);
+  }
+  return known_providers_[index].own;
+}
+
+/// The reading of the provider at the same place whose issuer the token names, except that a valid
+/// token is none of this provider.
+TokenReading TokenReadings::of_other_issuer(std::size_t index, const http::RequestView& request) {
+  for (std::size_t i = 0; i < providers_.size(); ++i) {
+    if (i == index || providers_[i].place != providers_[index].place) continue;
+    const TokenReading& other = own(i, request);
+    if (other.state == State::valid) return {};
+    if (other.rejection != jwt::Rejection::wrong_issuer || other.state != State::invalid)
+      return other;
+  }
+  return known_providers_[index].own;
+}
+
+TokenReading TokenReadings::read_own(std::size_t index, const http::RequestView& request) {
   const TokenProvider& provider = providers_[index];
   const Found found = std::visit(Finder{request}, provider.place);
   if (found.ambiguity) return {.state = State::ambiguous, .ambiguity = *found.ambiguity};
@@ -110,14 +161,13 @@ TokenReading TokenReadings::read(std::size_t index, const http::RequestView& req
     known.cache.clear();
   }
   if (found.text.size() > provider.rules.max_size)
-    return reject(provider, known, jwt::Rejection::too_large);
+    return {.state = State::invalid, .rejection = jwt::Rejection::too_large};
   const Instant now = now_ + offset_;
   const Hash128 hash = hash_(found.text);
-  if (const auto* const valid = known.cache.find_valid(hash, now))
-    return accept(provider, known, *valid);
+  if (const auto* const valid = known.cache.find_valid(hash, now)) return accept(provider, *valid);
   if (const auto rejection = known.cache.find_rejected(hash)) {
     if (*rejection == jwt::Rejection::unknown_key) provider.state->keys.note_unknown_key();
-    return reject(provider, known, *rejection);
+    return {.state = State::invalid, .rejection = *rejection};
   }
   if (!found.credentials.empty() && !are_clear(found.credentials))
     return {.state = State::ambiguous, .ambiguity = Ambiguity::Kind::words};
@@ -134,33 +184,21 @@ TokenReading TokenReadings::verify(const TokenProvider& provider, Known& known,
     for (std::size_t i = 0; i < provider.rules.claims.size(); ++i)
       valid.keys.push_back(key_of_claim(provider.name, provider.rules.claims[i],
                                         valid.verified.claims[i], identity_key_));
-    return accept(provider, known, known.cache.add(token.hash, std::move(valid)));
+    return accept(provider, known.cache.add(token.hash, std::move(valid)));
   }
   auto reason = jwt::Rejection::unknown_key;
   if (const auto* const rejected = std::get_if<jwt::Rejected>(&result)) {
     reason = rejected->reason;
   } else {
     provider.state->keys.note_unknown_key();
-    if (!known.keys) {
-      known.counters->unverifiable.add();
-      return {.state = State::unverifiable};
-    }
+    if (!known.keys) return {.state = State::unverifiable};
   }
   known.cache.add(token.hash, reason);
-  return reject(provider, known, reason);
-}
-
-TokenReading TokenReadings::reject(const TokenProvider& provider, Known& known,
-                                   jwt::Rejection reason) {
-  known.counters->invalid.add();
-  if (!provider.rejects_invalid) return {};
   return {.state = State::invalid, .rejection = reason};
 }
 
-TokenReading TokenReadings::accept(const TokenProvider& provider, Known& known,
-                                   const Valid& valid) {
+TokenReading TokenReadings::accept(const TokenProvider& provider, const Valid& valid) {
   using Kind = jwt::ClaimKind;
-  known.counters->valid.add();
   const auto& claims = valid.verified.claims;
   auto& unusable = provider.state->unusable_claims;
   for (std::size_t i = 0; i < claims.size(); ++i) {

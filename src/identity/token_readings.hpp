@@ -23,7 +23,8 @@
 
 namespace weir::identity {
 
-/// The result of reading the token of one provider.
+/// The result of reading the token of one provider. A token of another issuer counts as absent if
+/// it is valid for another provider that reads the same place.
 struct TokenReading {
   enum class State : std::uint8_t {
     absent,        ///< the request has none, or an invalid one that counts as none
@@ -51,7 +52,7 @@ class TokenReadings {
 
   /// Begins the next request, at this instant of the clock of this process.
   void begin(Instant now) {
-    known_ = 0;
+    known_ = own_known_ = 0;
     now_ = now;
   }
   /// The wall clock less the clock of this process. Tokens have dates of the wall clock, which may
@@ -74,23 +75,29 @@ class TokenReadings {
     std::uint64_t edition = 0;
     jwt::VerificationCache<Valid> cache;
     std::shared_ptr<TokenCounters> counters;
+    bool shares_place = false;  ///< with another provider
+    TokenReading own;           ///< as if there were no other provider
     TokenReading reading;
   };
   TokenReading read(std::size_t provider, const http::RequestView& request);
+  const TokenReading& own(std::size_t provider, const http::RequestView& request);
+  TokenReading read_own(std::size_t provider, const http::RequestView& request);
+  TokenReading of_other_issuer(std::size_t provider, const http::RequestView& request);
   struct NewToken {  // without a remembered result
     std::string_view text;
     Hash128 hash;
     Instant now;
   };
   TokenReading verify(const TokenProvider& provider, Known& known, const NewToken& token);
-  static TokenReading reject(const TokenProvider& provider, Known& known, jwt::Rejection reason);
-  static TokenReading accept(const TokenProvider& provider, Known& known, const Valid& valid);
+  static TokenReading accept(const TokenProvider& provider, const Valid& valid);
 
   std::span<const TokenProvider> providers_;
   SipKey identity_key_;
   LongHash hash_;
   std::vector<Known> known_providers_;
-  std::uint32_t known_ = 0;  ///< a bit for each provider whose token has been read
+  // A bit for each provider whose reading, or own reading, is known.
+  std::uint32_t known_ = 0;
+  std::uint32_t own_known_ = 0;
   Instant now_{};
   Duration offset_{0};
 };

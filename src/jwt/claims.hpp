@@ -48,9 +48,9 @@ struct Claim {
 };
 
 /// Returns the claim at a path. Its parts are separated by dots: `a.b` is the member `b` of the
-/// object `a`. A name may contain dots itself, as in `https://example.com/plan`: at each level the
-/// longest name that exists is taken first, so a member `a.b` hides the member `b` of `a`. A list
-/// has no members.
+/// object `a`. A name may contain dots itself, such as `https://example.com/plan`: at each level
+/// the longest name that exists is taken first, so a member `a.b` hides the member `b` of `a`. A
+/// list has no members.
 Claim find_claim(const Json& payload, std::string_view path);
 
 }  // namespace weir::jwt

@@ -45,8 +45,9 @@ void RefreshSchedule::failed(Instant now, std::uint64_t random) {
   is_key_unknown_ = false;
   failures_ += failures_ < 64 ? 1 : 0;
   ended_at_ = now;
+  const Duration longest = std::min(times_.cooldown, longest_retry_after);
   const Duration wait =
-      has_keys_ ? times_.cooldown : backoff(first_retry_after, times_.cooldown, failures_);
+      has_keys_ ? times_.cooldown : backoff(first_retry_after, longest, failures_);
   planned_at_ = now + wait + jitter(wait, random);
 }
 

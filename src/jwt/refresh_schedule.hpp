@@ -22,8 +22,10 @@ struct RefreshTimes {
 class RefreshSchedule {
  public:
   /// After a failure without keys, the first retry; each further one waits twice as long, up to
-  /// `cooldown`. With keys a retry waits for `cooldown`.
+  /// `longest_retry_after` or `cooldown`, the shorter one, because every token is answered 503
+  /// meanwhile. With keys a retry waits for `cooldown`. Up to a tenth is added to each wait.
   static constexpr Duration first_retry_after = std::chrono::seconds(1);
+  static constexpr Duration longest_retry_after = std::chrono::seconds(10);
 
   /// The first fetch is due at once.
   RefreshSchedule(RefreshTimes times, Instant now) : times_(times), planned_at_(now) {}
@@ -41,6 +43,8 @@ class RefreshSchedule {
   /// be newer than the call.
   void note_unknown_key();
 
+  /// Keys fetched by an earlier schedule are in use. The first fetch stays due at once.
+  void inherit_keys() { has_keys_ = true; }
   /// Other times apply from now on.
   void set(RefreshTimes times);
   /// If the last fetch failed, the next one is due at once: the configuration may be better now.

@@ -8,6 +8,8 @@ std::string_view description_of(Rejection rejection) {
       return "the token is too large";
     case Rejection::not_compact:
       return "the token does not consist of header, payload and signature";
+    case Rejection::unsigned_token:
+      return "tokens without a signature are not accepted";
     case Rejection::not_base64url:
       return "a part of the token is not base64url";
     case Rejection::bad_header:

@@ -8,7 +8,8 @@ namespace weir::jwt {
 
 enum class Rejection : std::uint8_t {
   too_large,
-  not_compact,  ///< not three parts, or the header or the signature is empty
+  not_compact,     ///< not three parts, or the header or the signature is empty
+  unsigned_token,  ///< the signature is empty, and the algorithm is none
   not_base64url,
   bad_header,
   bad_payload,

@@ -21,8 +21,20 @@ std::optional<Parts> split(std::string_view token) {
   const auto second = token.find('.', first + 1);
   const Parts parts{token.substr(0, first), token.substr(first + 1, second - first - 1),
                     token.substr(second + 1)};
-  if (parts[0].empty() || parts[2].empty()) return std::nullopt;
+  if (parts[0].empty()) return std::nullopt;
   return parts;
+}
+
+/// The reason for a token without a signature, which is never accepted. RFC 7519 section 6.1:
+/// `alg: none` means one.
+Rejection rejection_of_unsigned(std::string_view header) {
+  const auto text = decode_base64url(header);
+  if (!text) return Rejection::not_compact;
+  const auto json = read_json(*text, header_limits);
+  if (!json || json->kind != JsonKind::object) return Rejection::not_compact;
+  const Json* const name = json->find("alg");
+  const bool is_none = name != nullptr && name->kind == JsonKind::string && name->text == "none";
+  return is_none ? Rejection::unsigned_token : Rejection::not_compact;
 }
 
 /// `otherwise`: for text that is not an object.
@@ -86,6 +98,7 @@ Result<Token, Rejection> parse_token(std::string_view token, std::size_t max_siz
   if (token.size() > max_size) return Rejection::too_large;
   const auto parts = split(token);
   if (!parts) return Rejection::not_compact;
+  if ((*parts)[2].empty()) return rejection_of_unsigned((*parts)[0]);
   const auto header_text = decode_base64url((*parts)[0]);
   auto payload = decode_base64url((*parts)[1]);
   auto signature = decode_base64url((*parts)[2]);

@@ -20,7 +20,8 @@
 namespace weir::jwt {
 
 /// Values of the keys that were used last. Two tables: a key that is found in the older one moves
-/// to the newer one, and when that is full, it becomes the older one. Look-ups allocate nothing.
+/// to the newer one, and when that is full, it becomes the older one. Only that allocates in a
+/// look-up.
 template <class Value>
 class RecentTable {
  public:
@@ -55,13 +56,15 @@ class RecentTable {
   void make_room() {
     if (newer_.size() < half_) return;
     older_ = std::exchange(newer_, {});
+    newer_.reserve(half_);
   }
 
   std::size_t half_;
   Table newer_, older_;
 };
 
-/// `Valid`: what is kept of a valid token; its valid_until() is a ValidUntil.
+/// `Valid`: the result that is kept for a valid token. Its member valid_until() returns a
+/// ValidUntil.
 template <class Valid>
 class VerificationCache {
  public:

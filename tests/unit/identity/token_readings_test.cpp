@@ -3,7 +3,6 @@
 #include <string>
 
 #include "catch.hpp"
-#include "identity/plain_key.hpp"
 #include "unit/http/request_of.hpp"
 #include "unit/identity/resolving.hpp"
 #include "unit/jwt/issuer.hpp"
@@ -229,7 +228,7 @@ TEST_CASE("a claim identifies a client by its provider, its path, its kind and i
   CHECK(id("50e-1").key == five);
   CHECK(id(R"("5")").key != five);
   CHECK(id("true").key != id(R"("true")").key);
-  CHECK(id(R"("5")").key == key_of(test::claim("id", 1), "5", {}, test::key));
+  CHECK(id(R"("5")").key == keys_of(test::claim("id", 1), "5", {.client = {}}, test::key)[0]);
   for (const char* value : {"null", R"("")", "[5]", "{}"}) {
     INFO(value);
     CHECK(id(value).state == Resolution::State::absent);
@@ -265,6 +264,71 @@ TEST_CASE("a combination with an invalid token is invalid, even if another part 
   CHECK(state(test::any_of({test::claim("sub"), key})) == Resolution::State::invalid);
   CHECK(state(test::all_of({key, test::claim("sub")})) == Resolution::State::invalid);
   CHECK(state(key) == Resolution::State::found);
+}
+
+TEST_CASE("a token at a place of several providers is read by the one whose issuer it names") {
+  std::vector<TokenProvider> providers;
+  for (const char* const name : {"a", "b"}) {
+    TokenProvider& one = providers.emplace_back(provider());
+    one.name = name;
+    one.rules.issuer = name;
+    one.state->keys.publish(keys_named("k"));
+  }
+  const auto signed_by = [](const std::string& claims) {
+    return "Bearer " +
+           issuer().token(jwt::JwsAlgorithm::hs256, "{" + claims + "}", R"("kid":"k",)");
+  };
+  const std::vector counters{std::make_shared<TokenCounters>(), std::make_shared<TokenCounters>()};
+  TokenReadings readings{providers, test::key, counters};
+  const auto read = [&](const std::string& authorization) {
+    const http::RequestOf request{{"Authorization", authorization}};
+    readings.begin(Instant{});
+    const auto shown = [](const TokenReading& one) {
+      const bool is_invalid = one.state == State::invalid;
+      return std::pair{one.state, is_invalid ? std::optional(one.rejection) : std::nullopt};
+    };
+    // The result does not depend on the order, and is remembered.
+    const auto second = shown(readings.of(1, request.view));
+    const auto first = shown(readings.of(0, request.view));
+    readings.begin(Instant{});
+    CHECK(shown(readings.of(0, request.view)) == first);
+    CHECK(shown(readings.of(1, request.view)) == second);
+    return std::pair{first, second};
+  };
+  constexpr std::pair valid{State::valid, std::optional<jwt::Rejection>{}};
+  constexpr std::pair absent{State::absent, std::optional<jwt::Rejection>{}};
+  const auto invalid = [](jwt::Rejection why) {
+    return std::pair{State::invalid, std::optional(why)};
+  };
+  using jwt::Rejection;
+  CHECK(read(signed_by(R"("iss":"a","exp":9,"sub":"x")")) == std::pair{valid, absent});
+  CHECK(read(signed_by(R"("iss":"b","exp":9,"sub":"x")")) == std::pair{absent, valid});
+  const auto expired = invalid(Rejection::expired);
+  CHECK(read(signed_by(R"("iss":"b","exp":0,"sub":"x")")) == std::pair{expired, expired});
+  const auto foreign = invalid(Rejection::wrong_issuer);
+  CHECK(read(signed_by(R"("iss":"c","exp":9,"sub":"x")")) == std::pair{foreign, foreign});
+  std::string forged = signed_by(R"("iss":"b","exp":9,"sub":"x")");
+  forged.replace(forged.size() - 6, 6, "AAAAAA");
+  const auto unsigned_ = invalid(Rejection::bad_signature);
+  CHECK(read(forged) == std::pair{unsigned_, unsigned_});
+  CHECK(counters[0]->valid.value() == 2);
+  CHECK(counters[1]->valid.value() == 2);
+  CHECK(counters[0]->invalid.value() == 6);
+
+  SECTION("the provider whose keys are not known yet") {
+    providers[1].state = std::make_shared<ProviderState>();
+    TokenReadings later{providers, test::key};
+    const std::string good = signed_by(R"("iss":"b","exp":9,"sub":"x")");
+    const http::RequestOf request{{"Authorization", good}};
+    later.begin(Instant{});
+    CHECK(later.of(0, request.view).state == State::unverifiable);
+    CHECK(later.of(1, request.view).state == State::unverifiable);
+  }
+  SECTION("a rejected token counts as none only for the provider that says so") {
+    providers[0].rejects_invalid = false;
+    const auto both = read(signed_by(R"("iss":"c","exp":9,"sub":"x")"));
+    CHECK(both == std::pair{absent, foreign});
+  }
 }
 
 }  // namespace weir::identity

@@ -38,11 +38,18 @@ TEST_CASE("a value has the key of requests with it") {
 
 TEST_CASE("a value that no request can have has no key") {
   CHECK(keys({FromClientAddress{}}, "alice").empty());
+  CHECK(keys({FromClientAddress{}}, "192.0.2.0/24").empty());
+  CHECK(keys({FromClientAddress{}}, "2001:db8::1/64").empty());
   CHECK(keys(header("x"), " ").empty());
   CHECK(keys(query("x"), "\xc2\xa0").empty());
   CHECK(keys({FromPath{}}, "").empty());
   CHECK(keys(header("authorization"), "Basic a").empty());
   CHECK(keys(header("authorization"), "Bearer a b").empty());
+}
+
+TEST_CASE("a network that is counted as one client has a key") {
+  CHECK(keys({FromClientAddress{}}, "2001:db8::/64") == keys({FromClientAddress{}}, "2001:db8::1"));
+  CHECK(keys({FromClientAddress{}}, "192.0.2.1/32") == keys({FromClientAddress{}}, "192.0.2.1"));
 }
 
 TEST_CASE("a path is compared as the configuration does") {

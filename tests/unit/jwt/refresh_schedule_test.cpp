@@ -9,6 +9,7 @@
 namespace weir::jwt {
 namespace {
 
+using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
@@ -105,10 +106,10 @@ TEST_CASE("an unknown key does not delay a fetch that is due earlier") {
   CHECK(due(schedule) == 30);
 }
 
-TEST_CASE("without keys retries wait twice as long each time, up to cooldown") {
-  RefreshSchedule schedule(times, at(0));
+TEST_CASE("without keys retries wait twice as long each time, up to ten seconds") {
+  RefreshSchedule schedule({.refresh = hours(24), .cooldown = hours(1)}, at(0));
   std::int64_t now = 0;
-  for (const std::int64_t wait : {1, 2, 4, 8, 16, 30, 30, 30}) {
+  for (const std::int64_t wait : {1, 2, 4, 8, 10, 10, 10}) {
     REQUIRE(schedule.start_if_due(at(now)));
     schedule.failed(at(now), no_jitter);
     // There is no key that a token could need.
@@ -118,10 +119,47 @@ TEST_CASE("without keys retries wait twice as long each time, up to cooldown") {
   }
   for (int i = 0; i < 200; ++i) {  // no overflow
     REQUIRE(schedule.start_if_due(at(now)));
-    schedule.failed(at(now), 3'000'000);
-    CHECK(due(schedule) == now + 33);  // with jitter
-    now += 33;
+    schedule.failed(at(now), 1'000'000);
+    CHECK(due(schedule) == now + 11);  // with jitter
+    now += 11;
   }
+}
+
+TEST_CASE("without keys retries wait for cooldown if that is shorter") {
+  RefreshSchedule schedule({.refresh = minutes(10), .cooldown = seconds(3)}, at(0));
+  std::int64_t now = 0;
+  for (const std::int64_t wait : {1, 2, 3, 3, 3}) {
+    REQUIRE(schedule.start_if_due(at(now)));
+    schedule.failed(at(now), no_jitter);
+    CHECK(due(schedule) == now + wait);
+    now += wait;
+  }
+}
+
+TEST_CASE("an issuer that was away at the start is found soon, however long cooldown is") {
+  RefreshSchedule schedule({.refresh = hours(24), .cooldown = hours(1)}, at(0));
+  std::int64_t fetches = 0;
+  for (std::int64_t second = 0; second < 75; ++second) {
+    if (!schedule.start_if_due(at(second))) continue;
+    ++fetches;
+    schedule.failed(at(second), no_jitter);
+  }
+  CHECK(fetches == 10);  // at 0, 1, 3, 7, 15, 25 and so on
+}
+
+TEST_CASE(
+    "with the keys of an earlier schedule the first fetch is at once, and a retry after cooldown") {
+  RefreshSchedule schedule(times, at(100));
+  schedule.inherit_keys();
+  schedule.set(times);
+  REQUIRE(schedule.start_if_due(at(100)));
+  schedule.failed(at(101), no_jitter);
+  CHECK(due(schedule) == 131);
+  schedule.note_unknown_key();
+  CHECK(due(schedule) == 131);
+  REQUIRE(schedule.start_if_due(at(131)));
+  schedule.succeeded(at(131), {}, no_jitter);
+  CHECK(due(schedule) == 731);
 }
 
 TEST_CASE("with keys a retry waits for cooldown") {

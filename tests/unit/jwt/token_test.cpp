@@ -89,6 +89,20 @@ TEST_CASE("a token has exactly three parts") {
         Rejection::not_compact);
 }
 
+TEST_CASE("a token that says that it is unsigned is rejected as such") {
+  const std::string payload = encode_base64url(R"({"sub":"a"})");
+  const auto without_signature = [&](std::string_view header) {
+    return rejection_of(encode_base64url(header) + '.' + payload + '.');
+  };
+  CHECK(without_signature(R"({"alg":"none"})") == Rejection::unsigned_token);
+  CHECK(without_signature(R"({"typ":"JWT","alg":"none"})") == Rejection::unsigned_token);
+  CHECK(description_of(Rejection::unsigned_token) == "tokens without a signature are not accepted");
+  for (const char* const header :
+       {R"({"alg":"ES256"})", "{}", R"({"alg":0})", "[]", "x", R"({"alg":"ES256","alg":"none"})"})
+    CHECK(without_signature(header) == Rejection::not_compact);
+  CHECK(rejection_of("!." + payload + '.') == Rejection::not_compact);
+}
+
 TEST_CASE("each part of a token is base64url") {
   const std::string good = token_of(R"({"alg":"ES256"})", R"({"sub":"a"})");
   REQUIRE_FALSE(rejection_of(good));
