@@ -1,6 +1,7 @@
 #include "store/asked.hpp"
 
 #include "rules/rules.hpp"
+#include "store/held_key.hpp"
 
 namespace weir::store {
 namespace {
@@ -29,27 +30,10 @@ State& create(Asked& leader) {
   return put_state<State>(*leader.slot, leader.policy->algorithm);
 }
 
-template <class State>
-void take(State& state, const Asked& asked, Instant now, std::int64_t units) {
-  if constexpr (std::is_same_v<State, rules::AttributedWindowState>) {
-    charge(*asked.policy, state, now, units, asked.claim->attributes);
-  } else {
-    charge(*asked.policy, state, now, units);
-  }
-}
-
-bool taken(const Asked& asked, bool admitted) {
-  return admitted && asked.admission.allowed;
-}
-
-std::int64_t units_due(const Asked& asked, bool admitted) {
-  if (taken(asked, admitted)) return asked.admission.units;
-  return asked.policy->count_rejected ? asked.claim->demand.cost : 0;
-}
-
-/// A look (cost 0) does not show whether the key is being denied.
-void mark(Slot& slot, const Asked& asked) {
-  if (asked.claim->demand.cost > 0) slot.denied = !asked.admission.allowed;
+/// The key has a state with holds, of any algorithm. Only called when the state is not present, so
+/// that other keys do not pay for it.
+bool needs_beside(const Asked& leader) {
+  return leader.slot && leader.slot->has_beside();
 }
 
 }  // namespace
@@ -57,6 +41,7 @@ void mark(Slot& slot, const Asked& asked) {
 void ask(Asked& leader, Instant now) {
   rules::with_state_of(leader.policy->algorithm, [&]<class State>(const State& fresh) {
     const State* const stored = present<State>(leader);
+    if (!stored && needs_beside(leader)) return ask_beside(leader, now);
     const State& state = stored ? *stored : fresh;
     if (!leader.next) {
       leader.admission = admit(*leader.policy, state, now, leader.claim->demand);
@@ -73,7 +58,7 @@ void ask(Asked& leader, Instant now) {
 void conclude_override(const Asked& asked) {
   const OverrideInForce& in_force = asked.override_in_force;
   rules::Decision& decision = *asked.decision;
-  if (is_decided_by_override(asked)) {
+  if (needs_no_state(asked)) {
     const bool allowed = asked.admission.allowed;
     decision = {.allowed = allowed,
                 .limit = asked.policy->capacity,
@@ -87,6 +72,7 @@ void conclude_override(const Asked& asked) {
 void settle(Asked& leader, Instant now, bool admitted) {
   rules::with_state_of(leader.policy->algorithm, [&]<class State>(const State& fresh) {
     State* state = present<State>(leader);
+    if (!state && needs_beside(leader)) return settle_beside(leader, now, admitted);
     each(leader, [&](Asked& asked) {
       const std::int64_t units = units_due(asked, admitted);
       if (units == 0) return;

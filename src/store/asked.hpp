@@ -8,6 +8,7 @@
 
 #include "base/time.hpp"
 #include "rules/decision.hpp"
+#include "rules/rules.hpp"
 #include "store/claim.hpp"
 #include "store/override.hpp"
 #include "store/shard.hpp"
@@ -27,16 +28,41 @@ struct Asked {
   rules::Admission admission{};
 };
 
-/// True if an override decides the claim alone: nothing is read or charged.
-inline bool is_decided_by_override(const Asked& asked) {
-  return asked.override_in_force.effect == rules::OverrideEffect::unlimited ||
-         asked.override_in_force.effect == rules::OverrideEffect::denied;
+/// True if the claim is decided without the key's state: by an override, or because it is exempt.
+/// Nothing is read or charged then.
+inline bool needs_no_state(const Asked& asked) {
+  using rules::OverrideEffect;
+  const OverrideEffect effect = asked.override_in_force.effect;
+  return effect == OverrideEffect::unlimited || effect == OverrideEffect::denied ||
+         (asked.claim->is_exempt && effect != OverrideEffect::numbers);
+}
+
+/// Charges a state for a claim.
+template <class State>
+void take(State& state, const Asked& asked, Instant now, std::int64_t units) {
+  if constexpr (std::is_same_v<State, rules::AttributedWindowState>) {
+    charge(*asked.policy, state, now, units, asked.claim->attributes);
+  } else {
+    charge(*asked.policy, state, now, units);
+  }
+}
+
+/// The units that a claim takes: those of its admission, or the cost of a denied request that
+/// counts.
+inline std::int64_t units_due(const Asked& asked, bool admitted) {
+  if (admitted && asked.admission.allowed) return asked.admission.units;
+  return asked.policy->count_rejected ? asked.claim->demand.cost : 0;
+}
+
+/// A look (cost 0) does not show whether the key is being denied.
+inline void mark(Slot& slot, const Asked& asked) {
+  if (asked.claim->demand.cost > 0) slot.denied = !asked.admission.allowed;
 }
 
 /// Computes the admission of each claim as if the earlier ones had been charged. Charges nothing.
 void ask(Asked& leader, Instant now);
 
-/// Adds the override of a claim to its decision, or writes the decision if the override decides.
+/// Adds the override of a claim to its decision, or writes the decision if that needs no state.
 void conclude_override(const Asked& asked);
 
 /// Charges the claims that are allowed if the request is admitted, and those with count_rejected if

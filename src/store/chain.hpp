@@ -30,7 +30,11 @@ class Chain {
         memory_(remembered_sets, options.seed, DenialConfirmation::lease),
         confirmation_(remote, memory_),
         known_(memory_, counters_, &confirmation_),
-        breaker_(remote, Breaker(options.breaker_failures, options.breaker_retry_after), counters_),
+        breaker_(remote,
+                 {.timeout = options.timeout,
+                  .failures = options.breaker_failures,
+                  .retry_after = options.breaker_retry_after},
+                 counters_),
         fallback_(breaker_, local, options.timeout, counters_),
         single_flight_(
             fallback_,
@@ -39,19 +43,19 @@ class Chain {
 
   /// The first link, for the limiter.
   Store& front() { return denials_; }
-  /// See Breaker.
+  /// See NodeControl.
   void set_breaker(int failures, Duration retry_after) { breaker_.set(failures, retry_after); }
   /// To be called with every tick of the worker: see CircuitBreaker and DenialConfirmation.
   void probe(Instant now) {
     breaker_.probe(now);
     confirmation_.begin(now);
   }
-  Breaker::State breaker() const { return breaker_.state(); }
+  NodeControl::State breaker() const { return breaker_.state(); }
   const ChainCounters& counters() const { return counters_; }
   Error last_error() const { return breaker_.last_error(); }
 
  private:
-  static constexpr std::size_t remembered_sets = 1024;  // of four denials each, 0.5 MiB a worker
+  static constexpr std::size_t remembered_sets = 1024;  // of four keys each, 1 MiB a worker
 
   ChainCounters& counters_;
   DenialMemory memory_;

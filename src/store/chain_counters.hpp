@@ -3,9 +3,10 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 
 #include "base/counters.hpp"
-#include "store/breaker.hpp"
+#include "store/node_control.hpp"
 
 namespace weir::store {
 
@@ -13,7 +14,10 @@ struct ChainCounters {
   Counter remembered;     ///< requests denied by a remembered denial
   Counter alone;          ///< requests decided by on_failure
   Counter not_connected;  ///< `alone` because there was no connection
-  std::atomic<Breaker::State> breaker{Breaker::State::closed};
+  Counter limited;        ///< `alone` because too many questions were in flight
+  std::atomic<NodeControl::State> breaker{NodeControl::State::closed};
+  std::atomic<std::size_t> in_flight{0};        ///< questions without a reply
+  std::atomic<std::size_t> in_flight_limit{0};  ///< the largest number allowed
 };
 
 }  // namespace weir::store

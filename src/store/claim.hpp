@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -30,9 +31,25 @@ struct Claim {
   std::uint32_t policy_id = 0;                ///< distinguishes the policies of one identity
   std::uint32_t policy_revision = 0;  ///< a remembered denial of another revision does not hold
   bool shadow = false;  ///< decided and charged, but its denial does not deny the request
+  /// The policy does not limit this client. Nothing is read or charged, unless an override of the
+  /// identity denies it or has numbers.
+  bool is_exempt = false;
+  /// The units are held until Store::settle() ends the hold, instead of being charged. The memory
+  /// store only.
+  bool holds = false;
   OnFailure on_failure = OnFailure::local;
   rules::Demand demand;
   std::span<const std::string_view> attributes;  ///< attributed_window: the fields of the entry
 };
+
+/// Whether a claim is exempt or holds. Reads both flags at once, so that a claim with neither costs
+/// one comparison.
+inline bool is_special(const Claim& claim) {
+  static_assert(offsetof(Claim, holds) == offsetof(Claim, is_exempt) + 1);
+  std::uint16_t both = 0;
+  std::memcpy(&both, reinterpret_cast<const std::byte*>(&claim) + offsetof(Claim, is_exempt),
+              sizeof both);
+  return both != 0;
+}
 
 }  // namespace weir::store

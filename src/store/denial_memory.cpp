@@ -5,88 +5,95 @@
 
 namespace weir::store {
 
-std::optional<rules::Decision> decision_after(const rules::Decision& decision, std::int64_t cost) {
-  if (!decision.allowed || decision.remaining >= cost) return decision;
-  if (decision.remaining + 1 < cost) return std::nullopt;
-  return rules::Decision{.allowed = false,
-                         .limit = decision.limit,
-                         .remaining = decision.remaining,
-                         .reset_after = decision.reset_after,
-                         .more_after = decision.more_after,
-                         .retry_after = decision.more_after,
-                         .override_effect = decision.override_effect,
-                         .refill = decision.refill,
-                         .ends_after = decision.ends_after};
-}
-
-void DenialMemory::remember(const Key& key, const rules::Decision& decision, Instant sent_at,
-                            Instant answered_at) {
-  Set& set = sets_[position(key.identity, key.policy_id)];
-  auto* entry = std::ranges::find(set, key, &Entry::key);
-  if (entry == set.end()) {
-    // Replaces an entry without further use, else an admission, which is only kept for the
-    // response, else the denial that expires first. asking() uses a denial for `longest` after its
-    // expiry.
-    const auto worth = [answered_at](const Entry& one) {
-      return std::tuple(one.until + longest > answered_at, !one.allowed, one.until);
-    };
-    entry = std::ranges::min_element(set, {}, worth);
-  }
-
-  const Duration holds =
-      std::min(decision.allowed ? longest : decision.retry_after.value_or(longest),
-               decision.ends_after.value_or(longest));
-  *entry = {.key = key,
-            .allowed = decision.allowed,
-            .is_final = !decision.allowed && !decision.retry_after,
-            .override_effect = decision.override_effect,
-            .until = sent_at + std::min(holds, longest),
-            .sent_at = sent_at,
-            .answered_at = answered_at,
-            .limit = decision.limit,
-            .remaining = decision.remaining,
-            .reset_after = decision.reset_after,
-            .more_after = decision.more_after,
-            .retry_after = decision.retry_after.value_or(Duration{0}),
-            .refill = decision.refill};
-}
-
-std::optional<rules::Decision> DenialMemory::recall(const Key& key, Instant now,
-                                                    Instant arrived_at) const {
+const DenialMemory::Entry* DenialMemory::find(const Key& key) const {
   const Set& set = sets_[position(key.identity, key.policy_id)];
   const auto* const entry = std::ranges::find(set, key, &Entry::key);
-  if (entry == set.end() || !is_used(*entry, now, arrived_at)) return std::nullopt;
-
-  // The durations count from an instant before answered_at, so no more than this is left of them.
-  const Duration elapsed = std::max(now - entry->answered_at, Duration{0});
-  const auto rest_of = [&](Duration duration) { return std::max(duration - elapsed, Duration{0}); };
-  // More than `remaining` may be available by now, but not all of it: more_after is not 0.
-  const Duration shortest_wait = entry->more_after > Duration{0} ? Duration{1} : Duration{0};
-  rules::Decision decision{.allowed = entry->allowed,
-                           .limit = entry->limit,
-                           .remaining = entry->remaining,
-                           .reset_after = rest_of(entry->reset_after),
-                           .more_after = std::max(rest_of(entry->more_after), shortest_wait),
-                           .override_effect = entry->override_effect,
-                           .refill = entry->refill};
-  if (!entry->allowed && !entry->is_final) decision.retry_after = rest_of(entry->retry_after);
-  return decision;
+  return entry == set.end() ? nullptr : entry;
 }
 
-Flight** DenialMemory::asking(const Key& key, Instant now, Instant arrived_at) {
+DenialMemory::Entry* DenialMemory::find(const Key& key) {
   Set& set = sets_[position(key.identity, key.policy_id)];
   auto* const entry = std::ranges::find(set, key, &Entry::key);
-  if (entry == set.end() || entry->allowed) return nullptr;
-  return !is_used(*entry, now, arrived_at) && now < entry->until + longest ? &entry->asking
-                                                                           : nullptr;
+  return entry == set.end() ? nullptr : entry;
 }
 
-void DenialMemory::land(const Key& key, const Flight& flight, bool left) {
-  Set& set = sets_[position(key.identity, key.policy_id)];
-  auto* const entry = std::ranges::find(set, key, &Entry::key);
-  if (entry == set.end() || entry->asking != &flight) return;
-  entry->asking = nullptr;
-  if (left) *entry = {};
+void DenialMemory::remember(const Claim& claim, const Reply& reply) {
+  if (refresh(claim, reply)) return;
+  // Replaces an entry without further use, else an admission, which is only kept for the response,
+  // else the denial that expires first. asking() uses a denial for `longest` after its expiry.
+  const auto worth = [&](const Entry& one) {
+    return std::tuple(one.until + longest > reply.exchange.answered_at, one.denies, one.until);
+  };
+  const Key key = key_of(claim);
+  Entry& entry = *std::ranges::min_element(sets_[position(key.identity, key.policy_id)], {}, worth);
+  entry = {};
+  entry.key = key;
+  write(entry, claim, reply);
+}
+
+bool DenialMemory::refresh(const Claim& claim, const Reply& reply) {
+  const Key key = key_of(claim);
+  bool is_kept = false;
+  for (Entry& entry : sets_[position(key.identity, key.policy_id)]) {
+    if (entry.key.policy_id != key.policy_id || entry.key.identity != key.identity) continue;
+    if (entry.key.revision == key.revision) {
+      write(entry, claim, reply);
+      is_kept = true;
+    } else if (reply.charged) {
+      entry = {};  // by the numbers of another revision, the state is unknown now
+    }
+  }
+  return is_kept;
+}
+
+void DenialMemory::write(Entry& entry, const Claim& claim, const Reply& reply) const {
+  const rules::Decision& decision = reply.decision;
+  const Exchange& exchange = reply.exchange;
+  // A state from before a change of overrides has nothing to add to this one.
+  if (!is_used(entry, exchange.answered_at, exchange.answered_at)) entry.state = {};
+  entry.state.update(claim, decision, exchange, reply.charged);
+  const auto denied_until = entry.state.denied_until(claim);
+  entry.denies = denied_until.has_value();
+  entry.until =
+      std::min(denied_until.value_or(Instant::max()),
+               exchange.sent_at + std::min(decision.ends_after.value_or(longest), longest));
+}
+
+std::optional<rules::Decision> DenialMemory::recall(const Claim& claim, Instant now,
+                                                    Instant arrived_at) const {
+  const Entry* const entry = find(key_of(claim));
+  if (entry == nullptr || !is_used(*entry, now, arrived_at)) return std::nullopt;
+  return entry->state.decide(claim, now);
+}
+
+Flight** DenialMemory::asking(const Claim& claim, Instant now) {
+  Entry* const entry = find(key_of(claim));
+  if (entry == nullptr) return nullptr;
+  const auto denied_until = entry->state.denied_until(claim);
+  if (!denied_until) return nullptr;
+  const Instant until = std::min(*denied_until, entry->state.sent_at() + longest);
+  return now < until + longest ? &entry->asking : nullptr;
+}
+
+void DenialMemory::land(const Key& key, const Flight& flight) {
+  Entry* const entry = find(key);
+  if (entry != nullptr && entry->asking == &flight) entry->asking = nullptr;
+}
+
+bool DenialMemory::may_ask_for_others(const Claim& claim, Instant now) const {
+  const Entry* const entry = find(key_of(claim));
+  return entry == nullptr || entry->questions < questions_limit ||
+         now >= entry->questions_since + questions_interval;
+}
+
+void DenialMemory::count_question(const Claim& claim, Instant now) {
+  Entry* const entry = find(key_of(claim));
+  if (entry == nullptr) return;
+  if (now >= entry->questions_since + questions_interval) {
+    entry->questions_since = now;
+    entry->questions = 0;
+  }
+  ++entry->questions;
 }
 
 void DenialMemory::forget(const Hash128& identity, std::uint32_t policy_id) {

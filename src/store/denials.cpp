@@ -26,7 +26,7 @@ void Denials::answer(Forwarded<Denials>& asked, const Result& result, Instant no
 
 void Denials::note(const Acquisition& acquisition, const Result& result, Instant now) {
   if (result.error == Error::none && result.decider == Decider::redis)
-    known_.remember(acquisition, now);
+    known_.remember(acquisition, result.admitted, now);
 }
 
 }  // namespace weir::store

@@ -12,6 +12,8 @@ std::string_view to_string(Error error) {
       return "timeout";
     case Error::connection_lost:
       return "connection_lost";
+    case Error::overloaded:
+      return "overloaded";
     case Error::loading:
       return "loading";
     case Error::read_only:

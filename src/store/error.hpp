@@ -7,12 +7,14 @@
 
 namespace weir::store {
 
-/// Only script_missing proves that nothing ran, so only then is a command sent again.
+/// A command is sent again only after script_missing: no other reply proves that the script has not
+/// run.
 enum class Error : std::uint8_t {
   none,
   not_connected,    ///< nothing was sent
   timeout,          ///< no answer within the store's timeout; the request may still be charged
   connection_lost,  ///< sent, then the connection ended; the request may have been charged
+  overloaded,       ///< nothing was sent: too many questions are in flight
   loading,          ///< LOADING, MASTERDOWN, BUSY, CLUSTERDOWN: the server cannot serve at present
   read_only,        ///< READONLY: connected to a replica
   out_of_memory,    ///< OOM

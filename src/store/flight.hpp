@@ -34,7 +34,8 @@ struct Flight final : Completion {
   SingleFlight& link;
   Acquisition* acquisition = nullptr;
   Completion* caller = nullptr;
-  DenialMemory::Key demand;  ///< of an acquisition that asks; others wait for its answer
+  DenialMemory::Key key;   ///< of an acquisition that asks; others wait for its answer
+  bool is_merged = false;  ///< it waits, and is rejected together with the one that asks
   Flight* previous = this;
   Flight* next = this;
 };

@@ -18,9 +18,9 @@ namespace weir::store {
 /// charged, and each claim is decided by its key alone. Pure.
 bool may_be_remembered(std::span<const Claim> claims);
 
-/// Whether the same request would pass right after this decided acquisition. False if that is
-/// unknown. Pure.
-bool leaves_enough(const Acquisition& acquisition);
+/// Whether equal requests with these claims can be rejected together: a denial is charged, and all
+/// of them are denied if one is. Never for claims that hold. Pure.
+bool may_be_merged(std::span<const Claim> claims);
 
 class KnownDenials {
  public:
@@ -29,10 +29,13 @@ class KnownDenials {
                DenialConfirmation* confirmation = nullptr)
       : memory_(memory), counters_(counters), confirmation_(confirmation) {}
 
-  /// The result if one of the claims is remembered as denied. Writes the remembered decisions.
+  /// The result if one of the claims is remembered as denied, and the states of the others are
+  /// known. Writes the decisions. If the denied key has caused many questions about unknown states,
+  /// the result omits them.
   std::optional<Result> recall(Acquisition& acquisition, Instant now) const;
-  /// Remembers the decisions of Redis if the same request would be denied now.
-  void remember(const Acquisition& acquisition, Instant now);
+  /// Brings the states of the keys up to date by the decisions of Redis. Keeps them if the same
+  /// request would be denied now. Forgets those that holds affect: they change with any settlement.
+  void remember(const Acquisition& acquisition, bool admitted, Instant now);
   void forget(const Key& key) { memory_.forget(key.identity, key.policy_id); }
 
  private:

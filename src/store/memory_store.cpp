@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <new>
 
 #include "store/asked.hpp"
+#include "store/held_key.hpp"
 #include "store/held_shards.hpp"
 #include "store/looks.hpp"
 
@@ -18,10 +20,9 @@ using Questions = boost::container::static_vector<Asked, claims_per_request>;
 
 /// Appends `asked` to the chain of its key, if an earlier claim began one.
 void join(Questions& questions, Asked& asked) {
-  for (Asked& earlier : questions) {
-    if (&earlier == &asked) return;
-    if (earlier.hash != asked.hash || earlier.next) continue;
-    earlier.next = &asked;
+  for (Asked* earlier = questions.data(); earlier != &asked; ++earlier) {
+    if (earlier->hash != asked.hash || earlier->next) continue;
+    earlier->next = &asked;
     asked.leads = false;
     return;
   }
@@ -29,10 +30,35 @@ void join(Questions& questions, Asked& asked) {
 
 /// Looks up the override of a claim.
 void apply(const OverrideTable::Reading& overrides, Asked& asked, Instant now) {
-  asked.override_in_force = overrides.in_force(*asked.claim, now);
+  if (overrides.has_any()) asked.override_in_force = overrides.in_force(*asked.claim, now);
   if (asked.override_in_force.numbers != nullptr) asked.policy = asked.override_in_force.numbers;
-  if (!is_decided_by_override(asked)) return;
-  asked.admission = {.allowed = asked.override_in_force.effect == rules::OverrideEffect::unlimited};
+  if (!needs_no_state(asked)) return;
+  asked.admission = {.allowed = asked.override_in_force.effect != rules::OverrideEffect::denied};
+}
+
+/// Decides the claims with the state of their keys. `is_special`: claims may be exempt, hold, or
+/// have an override; otherwise nothing of this is tested.
+template <bool is_special>
+bool decide_with_states(Questions& questions, Instant now) {
+  const auto takes_part = [](const Asked& asked) {
+    return asked.leads && !(is_special && needs_no_state(asked));
+  };
+  for (Asked& asked : questions) {
+    if (!takes_part(asked)) continue;
+    asked.slot = asked.shard->find(asked.hash);
+    is_special&& holds_any(asked) ? ask_beside(asked, now) : ask(asked, now);
+  }
+  const bool admitted = std::ranges::all_of(
+      questions, [](const Asked& asked) { return asked.admission.allowed || asked.claim->shadow; });
+  // Absent keys are settled last: inserting one moves slots that other claims point to.
+  for (const bool absent : {false, true}) {
+    for (Asked& asked : questions) {
+      if (!takes_part(asked) || (asked.slot == nullptr) != absent) continue;
+      is_special&& holds_any(asked) ? settle_beside(asked, now, admitted)
+                                    : store::settle(asked, now, admitted);
+    }
+  }
+  return admitted;
 }
 
 }  // namespace
@@ -52,7 +78,9 @@ bool MemoryStore::decide(std::span<const Claim> claims, Instant now,
                          std::span<rules::Decision> decisions) {
   assert(claims.size() <= claims_per_request && decisions.size() >= claims.size());
   Questions questions;
+  bool has_special = false;
   for (std::size_t i = 0; i < claims.size(); ++i) {
+    has_special = has_special || is_special(claims[i]);
     const std::uint64_t hash = key_hash_(claims[i].identity, claims[i].policy_id);
     Asked& asked = questions.emplace_back();
     asked.claim = &claims[i];
@@ -63,28 +91,14 @@ bool MemoryStore::decide(std::span<const Claim> claims, Instant now,
     join(questions, asked);
   }
 
-  const OverrideTable::Reading overrides(overrides_);
+  const OverrideTable::Reading overrides(overrides_, now);
   HeldShards held(questions, [](const Asked& asked) { return asked.shard; });
   now = held.advance_to(now);
-  if (overrides.has_any()) {
-    for (Asked& asked : questions)
-      apply(overrides, asked, now);
-  }
-  for (Asked& asked : questions) {
-    if (!asked.leads || is_decided_by_override(asked)) continue;
-    asked.slot = asked.shard->find(asked.hash);
-    ask(asked, now);
-  }
-  const bool admitted = std::ranges::all_of(
-      questions, [](const Asked& asked) { return asked.admission.allowed || asked.claim->shadow; });
-  // Absent keys are settled last: inserting one moves slots that other claims point to.
-  for (const bool absent : {false, true}) {
-    for (Asked& asked : questions) {
-      if (!asked.leads || is_decided_by_override(asked)) continue;
-      if ((asked.slot == nullptr) == absent) store::settle(asked, now, admitted);
-    }
-  }
-  if (overrides.has_any()) std::ranges::for_each(questions, conclude_override);
+  if (!has_special && !overrides.has_any()) return decide_with_states<false>(questions, now);
+  for (Asked& asked : questions)
+    apply(overrides, asked, now);
+  const bool admitted = decide_with_states<true>(questions, now);
+  std::ranges::for_each(questions, conclude_override);
   return admitted;
 }
 
@@ -113,9 +127,35 @@ std::optional<Result> MemoryStore::forget(const Key& key, Completion&, Instant) 
   return Result{};
 }
 
-void MemoryStore::settle(std::span<const Settlement> settlements, Instant) {
-  if (settlements.empty()) return;
-  settlements_lost_.fetch_add(settlements.size(), std::memory_order_relaxed);
+void MemoryStore::settle(std::span<const Settlement> settlements, Instant now) {
+  for (const Settlement& settlement : settlements) {
+    if (!end(settlement, now)) settlements_lost_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+bool MemoryStore::end(const Settlement& settlement, Instant now) try {
+  if (settlement.policy == nullptr) return false;
+  const Key& key = settlement.key;
+  HoldEnd hold{.policy = settlement.policy,
+               .hash = key_hash_(key.identity, key.policy_id),
+               .held = settlement.held,
+               .actual = settlement.actual};
+  Claim claim;
+  claim.policy = settlement.policy;
+  claim.identity = key.identity;
+  claim.policy_id = key.policy_id;
+  const OverrideTable::Reading overrides(overrides_, now);
+  Shard& shard = *shards_[hold.hash % shards_.size()];
+  const std::lock_guard lock(shard.mutex);
+  shard.advance_to(now);
+  if (overrides.has_any()) {
+    const OverrideInForce in_force = overrides.in_force(claim, shard.latest());
+    if (in_force.numbers != nullptr) hold.policy = in_force.numbers;
+    if (in_force.effect == rules::OverrideEffect::unlimited) hold.actual = 0;
+  }
+  return end_hold(shard, hold);
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 void MemoryStore::forget(const Key& key) {
@@ -132,7 +172,7 @@ auto sum_over(const auto& shards, Count count) {
   std::uint64_t sum = 0;
   for (const auto& shard : shards) {
     const std::lock_guard lock(shard->mutex);
-    sum += count(*shard);
+    sum += static_cast<std::uint64_t>(count(*shard));
   }
   return sum;
 }
@@ -144,6 +184,9 @@ std::size_t MemoryStore::keys() const {
 }
 std::uint64_t MemoryStore::evictions() const {
   return sum_over(shards_, [](const Shard& shard) { return shard.evictions(); });
+}
+std::uint64_t MemoryStore::holds() const {
+  return sum_over(shards_, [](const Shard& shard) { return shard.held(); });
 }
 std::uint64_t MemoryStore::settlements_lost() const {
   return settlements_lost_.load(std::memory_order_relaxed);

@@ -6,7 +6,9 @@
 // shards involved are locked in order, all claims are asked, then all charged or none. Time is
 // monotone within a shard whatever instants callers bring. Expired keys are reclaimed a few slots
 // at a time by the calls themselves; no thread walks the table. At the bound an insertion evicts:
-// whole keys first, then those that are whole soonest, keys that are being denied last.
+// whole keys first, then those that are whole soonest, keys that are being denied last. Keys that
+// hold units stay: the table may grow beyond the bound by keys of requests in flight. Forgetting a
+// key forgets its holds.
 // Thread-safe.
 #pragma once
 
@@ -44,7 +46,8 @@ class MemoryStore final : public Store {
   std::optional<Result> peek(Acquisition& acquisition, Completion& completion,
                              Instant now) override;
   std::optional<Result> forget(const Key& key, Completion& completion, Instant now) override;
-  /// Counts each settlement as lost: there are no holds.
+  /// Charges under an override in force: its numbers, or nothing if it is unlimited. Lost: memory
+  /// ran out, or a reload has given the key another algorithm.
   void settle(std::span<const Settlement> settlements, Instant now) override;
 
   /// As acquire(), without a completion. Returns whether the request is admitted; decisions[i]
@@ -61,9 +64,13 @@ class MemoryStore final : public Store {
   std::size_t keys() const;                ///< in use, and expired ones not yet reclaimed
   std::uint64_t evictions() const;         ///< keys with use that were dropped at the bound
   std::uint64_t denied_evictions() const;  ///< of those, keys that were being denied
+  std::uint64_t holds() const;             ///< units that are held now
   std::uint64_t settlements_lost() const;
 
  private:
+  /// Returns false if the settlement cannot be applied.
+  bool end(const Settlement& settlement, Instant now);
+
   KeyHash key_hash_;
   OverrideTable overrides_;
   std::atomic<std::uint64_t> settlements_lost_{0};

@@ -43,12 +43,17 @@ OverrideInForce in_force(std::span<const Override> overrides, std::uint32_t poli
   }
   const Override* const chosen = own ? own : every;
   if (chosen == nullptr) return {};
-  if (chosen->kind == Kind::unlimited)
+  const rules::Policy* numbers = chosen->kind == Kind::numbers ? &chosen->numbers : nullptr;
+  if (chosen->kind == Kind::plan) {
+    const auto found = std::ranges::find(chosen->plan, policy_id, &PlanNumbers::policy_id);
+    if (found == chosen->plan.end()) return {};
+    if (found->numbers) numbers = &*found->numbers;
+  }
+  if (numbers == nullptr)
     return {.effect = OverrideEffect::unlimited, .ends_after = rest_of(chosen->until)};
-  if (!has_form_of(chosen->numbers, policy)) return {.effect = OverrideEffect::malformed};
-  return {.effect = OverrideEffect::numbers,
-          .numbers = &chosen->numbers,
-          .ends_after = rest_of(chosen->until)};
+  if (!has_form_of(*numbers, policy)) return {.effect = OverrideEffect::malformed};
+  return {
+      .effect = OverrideEffect::numbers, .numbers = numbers, .ends_after = rest_of(chosen->until)};
 }
 
 }  // namespace weir::store

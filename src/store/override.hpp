@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,17 @@ namespace weir::store {
 /// The most overrides that an identity can have.
 inline constexpr std::size_t overrides_per_identity = 16;
 
+/// The terms of a policy under a plan.
+struct PlanNumbers {
+  std::string policy;                      ///< its name
+  std::uint32_t policy_id = 0;             ///< of `policy`
+  std::optional<rules::Policy> numbers{};  ///< empty: no limit
+  friend bool operator==(const PlanNumbers&, const PlanNumbers&) = default;
+};
+
 struct Override {
-  enum class Kind : std::uint8_t { numbers, unlimited, denied };
+  /// `plan` is for all policies. It changes those that are listed in `plan`.
+  enum class Kind : std::uint8_t { numbers, unlimited, denied, plan };
   /// The policy_id of an override for all policies.
   static constexpr std::uint32_t every_policy = std::numeric_limits<std::uint32_t>::max();
 
@@ -33,7 +43,8 @@ struct Override {
   std::string policy{};                    ///< its name; empty: all policies
   std::uint32_t policy_id = every_policy;  ///< of `policy`
   rules::Policy numbers{};                 ///< Kind::numbers: in place of the policy's
-  std::optional<Instant> until{};          ///< from then on it does not count
+  std::vector<PlanNumbers> plan{};         ///< Kind::plan
+  std::optional<Instant> until{};          ///< on the wall clock: from then on it does not count
   /// Members of a JSON object, for lists: `"rate":"6000/1m","note":"launch"`. No control
   /// characters.
   std::string details{};
@@ -71,13 +82,13 @@ struct OverrideReport {
     failed,   ///< the store did not answer: see `error`
   };
   Outcome outcome = Outcome::done;
-  Error error = Error::none;
+  Error error = Error::none;  ///< out_of_memory: of Redis or of this process
   std::vector<ListedOverride> overrides{};
   bool is_complete = true;  ///< false: a list that has reached its bound
 };
 
 /// A store of overrides, for the admin API. Each call reports once: at once, or later on the loop
-/// of the caller.
+/// of the caller. `now`: on the wall clock.
 class Overrides {
  public:
   using Done = std::function<void(OverrideReport)>;
@@ -87,8 +98,10 @@ class Overrides {
   /// Removes the override of that policy; empty: the one for all policies.
   virtual void remove(const Hash128& identity, const std::string& policy, Instant now,
                       Done done) = 0;
-  /// Lists the overrides of an identity, or of all, that have not ended.
-  virtual void list(const std::optional<Hash128>& identity, Instant now, Done done) = 0;
+  /// Lists the overrides of an identity, or of all, that have not ended. Once `over` is requested
+  /// to stop, nobody needs the list: the rest is not read, and the report is not complete.
+  virtual void list(const std::optional<Hash128>& identity, Instant now, std::stop_token over,
+                    Done done) = 0;
 
  protected:
   ~Overrides() = default;

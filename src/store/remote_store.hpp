@@ -3,6 +3,7 @@
 // Belongs to one worker and is used on its loop only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -28,6 +29,11 @@ class RemoteStore : public Store {
   /// Whether the last result of this connection was a decision, not an error or a timeout; true if
   /// nothing can be asked.
   virtual bool has_decided() const = 0;
+  /// Replies of any kind that have arrived so far: in time, late, or of a handshake.
+  virtual std::uint64_t replies() const = 0;
+  /// Questions and other commands that were sent and have no reply yet, also those that have timed
+  /// out.
+  virtual std::size_t unanswered() const = 0;
   /// Whether the server has sent nothing for so long that a new connection may help.
   virtual bool is_silent() const = 0;
   /// Closes the connection and opens another.

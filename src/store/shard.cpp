@@ -17,6 +17,7 @@ constexpr int eviction_sample = 16;
 constexpr std::size_t first_capacity = 62;  // with its spill, one page
 
 /// The smallest is evicted: first keys that are not being denied, then by the time they are whole.
+/// Keys that hold units count as denied and are never whole, so they come last.
 auto worth(const Slot& slot) {
   return std::tuple(slot.denied, slot.whole_at_s);
 }
@@ -65,7 +66,10 @@ Slot& Shard::insert(std::uint64_t hash) {
 }
 
 void Shard::erase(std::uint64_t hash) {
-  if (Slot* const slot = table_.find(hash)) table_.erase(*slot);
+  Slot* const slot = table_.find(hash);
+  if (slot == nullptr) return;
+  held_ -= held_in(*slot);
+  table_.erase(*slot);
 }
 
 void Shard::make_room() {
@@ -97,7 +101,7 @@ void Shard::evict() {
     if (!victim || slot.whole(latest_s_) || worth(slot) < worth(*victim)) victim = &slot;
     if (slot.whole(latest_s_)) break;
   }
-  if (victim == nullptr) return;  // the table is empty
+  if (victim == nullptr || victim->pinned()) return;  // the table is empty, or all of these hold
   if (!victim->whole(latest_s_)) {
     ++evictions_;
     denied_evictions_ += victim->denied ? 1 : 0;

@@ -27,10 +27,14 @@ class alignas(64) Shard {
   void set_max_keys(std::size_t max_keys) { max_keys_ = std::max<std::size_t>(max_keys, 1); }
 
   Slot* find(std::uint64_t hash) { return table_.find(hash); }
-  /// A slot without state for an absent key: grows the table, or evicts at the bound.
+  /// A slot without state for an absent key: grows the table, or evicts at the bound. Keys that
+  /// hold units are not evicted: if all that are sampled do, the table grows beyond the bound.
   Slot& insert(std::uint64_t hash);
   void erase(std::uint64_t hash);  ///< if it is present
+  /// Adds to the units that the keys hold.
+  void add_held(std::int64_t units) { held_ += units; }
 
+  std::int64_t held() const { return held_; }
   std::size_t keys() const { return table_.size(); }
   std::uint64_t evictions() const { return evictions_; }
   std::uint64_t denied_evictions() const { return denied_evictions_; }
@@ -50,6 +54,7 @@ class alignas(64) Shard {
   std::uint32_t calls_ = 0;
   std::uint64_t evictions_ = 0;
   std::uint64_t denied_evictions_ = 0;
+  std::int64_t held_ = 0;
 };
 
 }  // namespace weir::store

@@ -1,11 +1,18 @@
-// A link of the chain: when a denial expires, one request asks Redis, and later ones with the same
-// demand wait for its answer, which is usually another denial.
+// A link of the chain: when a denial expires, one request asks Redis. So does one if the state of
+// another limit of a denied request is unknown. Later requests of the same denied key wait for its
+// answer, which is usually another denial.
+//
+// A denial of a policy with count_rejected is charged, so it is never repeated without asking. Such
+// requests with the same keys wait for each other, too. The equal ones among those that wait are
+// rejected by one further question, which charges for all of them.
 //
 // No request waits for one that arrived later, whose answer may exceed its own timeout, or while
 // the store is not connected or the breaker not closed. When the answer arrives, a waiting request
 // is decided again: it is denied by a remembered denial, or it asks or waits again. Belongs to one
 // worker.
 #pragma once
+
+#include <cstdint>
 
 #include "store/circuit_breaker.hpp"
 #include "store/flight.hpp"
@@ -32,20 +39,26 @@ class SingleFlight final : public Link {
   friend struct Flight;
   /// The flights for the demands of one acquisition.
   struct Found {
-    Flight* asking = nullptr;                  ///< the flight to wait for
-    std::optional<DenialMemory::Key> expired;  ///< else, a demand without a flight
+    Flight* asking = nullptr;       ///< the flight to wait for
+    const Claim* denied = nullptr;  ///< else, a claim without a flight
   };
 
   Found look_up(const Acquisition& acquisition, Instant now);
-  std::optional<Result> ask(Acquisition& acquisition, Completion& completion,
-                            const DenialMemory::Key& expired, Instant now);
+  bool may_wait_for(const Flight& asking, const Acquisition& acquisition) const;
+  std::optional<Result> ask(Acquisition& acquisition, Completion& completion, const Claim& denied,
+                            Instant now);
   void land(Flight& flight, const Result& result, Instant now);
-  void decide_again(Flight& waiting, Instant now);
+  void complete(Flight& flight, const Result& result, Instant now);
+  void decide_again(Flight& first, Flight* group, Instant now);
+  std::uint32_t equal_in_group(const Acquisition& acquisition) const;
+  void merge_group(Flight& asking);
   std::optional<Result> recall_or_acquire(Acquisition& acquisition, Completion& completion,
                                           Instant now) noexcept;
 
   Surroundings with_;
   Reused<Flight> flights_;
+  Flight* sent_ = nullptr;   ///< the flight whose question was sent last
+  Flight* group_ = nullptr;  ///< during a call: those that its question may reject, too
 };
 
 }  // namespace weir::store

@@ -1,8 +1,10 @@
 // A key of the memory store in 40 bytes: its hash, the data for eviction, and the rule's state.
 //
 // Small states are part of the slot; states that grow (lists, logs, sub-windows) are owned through
-// a pointer in it. A Slot is a plain value that tables move by memmove. Call release() before
-// dropping one.
+// a pointer in it. A key that has had holds keeps state and holds together, in the same way: those
+// of concurrency fit the slot, others are owned. It keeps that form until it is dropped, so holding
+// again allocates nothing. A Slot is a plain value that tables move by memmove. Call release()
+// before dropping one.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +18,7 @@
 #include <utility>
 
 #include "base/time.hpp"
+#include "rules/holds.hpp"
 #include "rules/rules.hpp"
 
 namespace weir::store {
@@ -24,14 +27,33 @@ struct Slot {
   std::uint64_t hash = 0;  ///< of identity and policy; 0: the slot is empty
   std::uint32_t whole_at_s =
       0;  ///< seconds since the epoch, rounded up: from then on equal to an absent key
-  rules::Algorithm algorithm{};  ///< of the state
-  bool denied = false;           ///< the last request with a cost was denied
+  /// Of the state. Above `with_holds` for Beside<State>, so that comparing it with the algorithm of
+  /// a policy also tests for holds.
+  rules::Algorithm algorithm{};
+  bool denied = false;  ///< the last request with a cost was denied; true while units are held
   alignas(8) std::array<std::byte, 24> state{};
 
   bool occupied() const { return hash != 0; }
   bool whole(std::uint32_t now_s) const { return whole_at_s <= now_s; }
+
+  static constexpr std::uint8_t with_holds = 0x80;
+  bool has_beside() const { return static_cast<std::uint8_t>(algorithm) >= with_holds; }
+  /// The algorithm, with or without holds.
+  rules::Algorithm kind() const {
+    return static_cast<rules::Algorithm>(static_cast<std::uint8_t>(algorithm) & ~with_holds);
+  }
+  /// Units are held: the key is neither swept nor evicted.
+  bool pinned() const { return whole_at_s == std::numeric_limits<std::uint32_t>::max(); }
 };
+
 static_assert(sizeof(Slot) == 40 && std::is_trivially_copyable_v<Slot>);
+
+/// A state and the holds beside it.
+template <class State>
+struct Beside {
+  [[no_unique_address]] State state{};
+  rules::Holds holds{};
+};
 
 /// Seconds of an instant as slots count them, limited to 32 bits.
 constexpr std::uint32_t clamp_seconds(std::int64_t seconds) {
@@ -61,7 +83,7 @@ State& state_in(Slot& slot) {
   }
 }
 
-/// Puts a fresh state into a slot without state.
+/// Puts a fresh state into a slot without state. If memory runs out the slot is unchanged.
 template <class State>
 State& put_state(Slot& slot, rules::Algorithm algorithm) {
   if constexpr (fits_slot<State>) {
@@ -73,6 +95,16 @@ State& put_state(Slot& slot, rules::Algorithm algorithm) {
   slot.algorithm = algorithm;
   return state_in<State>(slot);
 }
+
+/// As put_state(), with holds.
+template <class State>
+Beside<State>& put_beside(Slot& slot, rules::Algorithm algorithm) {
+  return put_state<Beside<State>>(
+      slot, static_cast<rules::Algorithm>(static_cast<std::uint8_t>(algorithm) | Slot::with_holds));
+}
+
+/// The units that a slot's key holds; 0 for an empty slot.
+std::int64_t held_in(Slot& slot);
 
 /// Frees the state of a slot, which has none then.
 void release(Slot& slot);

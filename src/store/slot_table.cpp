@@ -34,7 +34,21 @@ std::optional<std::size_t> copy_in_order(std::span<const Slot> from, std::span<S
 
 }  // namespace
 
+std::int64_t held_in(Slot& slot) {
+  if (!slot.occupied() || !slot.has_beside()) return 0;
+  return rules::with_state_of(slot.kind(), [&]<class State>(const State&) {
+    return state_in<Beside<State>>(slot).holds.held;
+  });
+}
+
 void release(Slot& slot) {
+  if (slot.has_beside()) {
+    rules::with_state_of(slot.kind(), [&]<class State>(const State&) {
+      if constexpr (!fits_slot<Beside<State>>) delete &state_in<Beside<State>>(slot);
+    });
+    slot.algorithm = {};
+    return;
+  }
   rules::with_state_of(slot.algorithm, [&]<class State>(const State&) {
     if constexpr (!fits_slot<State>) delete &state_in<State>(slot);
   });

@@ -71,6 +71,10 @@ struct Acquisition {
   Instant arrived_at{};  ///< the decision is due the store's timeout later, queueing included
   /// When the request was sent to the remote store; empty: it was not. Written by the chain.
   std::optional<Instant> asked_at{};
+  /// Further requests with the same claims for which the remote store decides too: if it denies
+  /// this one, each claim with count_rejected is charged for all, and the decisions are those of
+  /// the last. If it admits this one, they have no result. Written by the chain.
+  std::uint32_t repeats = 0;
 };
 
 /// Receives a result later. Called exactly once for each call that returned nothing, on the loop of
@@ -108,10 +112,10 @@ class Store {
 
   /// Decides all claims together and charges all or none; nothing is returned if the result is
   /// passed to `completion` instead, within the store's timeout from arrived_at. Admitted: every
-  /// non-shadow claim is allowed; those and each shadow claim that allows are charged. A policy
-  /// with count_rejected is charged even if it, or the request, is denied; an allowed claim then
-  /// has a retry_after if the same demand would not pass again at once. Several claims on one key
-  /// see each other.
+  /// non-shadow claim is allowed; those and each shadow claim that allows are charged, or held
+  /// until settle() if the claim holds. A policy with count_rejected is charged even if it, or the
+  /// request, is denied; an allowed claim then has a retry_after if the same demand would not pass
+  /// again at once. Several claims on one key see each other.
   virtual std::optional<Result> acquire(Acquisition& acquisition, Completion& completion,
                                         Instant now) = 0;
   /// Reads the state of the claims' keys as acquire() with cost 0 would, and charges nothing. An
@@ -120,8 +124,10 @@ class Store {
                                      Instant now) = 0;
   /// Removes a key: its next request finds a fresh state. Only `error` of the result matters.
   virtual std::optional<Result> forget(const Key& key, Completion& completion, Instant now) = 0;
-  /// Ends holds. Idempotent. Never waits and never fails the request; a settlement that cannot be
-  /// applied is counted as lost.
+  /// Ends holds, each once: a second call with the same settlement ends another hold of the key.
+  /// Charges under the numbers of an override in force, else under the settlement's policy. An
+  /// absent key is charged as a fresh one. Never waits and never fails the request; a settlement
+  /// that cannot be applied is counted as lost.
   virtual void settle(std::span<const Settlement> settlements, Instant now) = 0;
 };
 

@@ -34,7 +34,7 @@ struct ChainFixture {
     if (request.waits()) remote.answer_all(epoch + after, error);
     REQUIRE(request.times == 1);
   }
-  Breaker::State breaker() { return chain().counters().breaker.load(); }
+  NodeControl::State breaker() { return chain().counters().breaker.load(); }
 
   ChainCounters counters;
   FakeStore remote;

@@ -1,4 +1,7 @@
 // All links together, as a worker uses them with Redis.
+#include <memory>
+#include <vector>
+
 #include "unit/store/chain_fixture.hpp"
 
 namespace weir::store::test {
@@ -57,7 +60,7 @@ TEST_CASE("A flood of one key costs Redis almost nothing") {
   CHECK(fixture.remote.questions == 4);
 }
 
-TEST_CASE("A denied key denies with any other limit, and another client is asked for") {
+TEST_CASE("A denied key denies with any other limit whose state is known") {
   ChainFixture fixture;
   const auto narrow = gcra(1);
   const auto per_key = gcra(10);
@@ -67,14 +70,83 @@ TEST_CASE("A denied key denies with any other limit, and another client is asked
   REQUIRE(first.denied());
   REQUIRE(fixture.remote.questions == 1);
   Request with_key({fixture.shared(narrow), fixture.shared(per_key, 7, 1)});
-  fixture.serve(with_key);
-  CHECK(with_key.denied());
-  CHECK(with_key.result->decided == 1);  // nothing is remembered of the other
-  CHECK(fixture.remote.questions == 1);
+  for (int i = 0; i < 3; ++i) {
+    fixture.serve(with_key);
+    CHECK(with_key.denied());
+    CHECK(with_key.result->decided == 3);
+    CHECK(with_key.decisions[1].remaining == 10);
+    CHECK(fixture.remote.questions == 2);  // once, for the other limit
+  }
   Request other_client({fixture.shared(narrow, 2), fixture.shared(per_key, 7, 1)});
   fixture.serve(other_client);
   CHECK(other_client.admitted());
-  CHECK(fixture.remote.questions == 2);
+  CHECK(fixture.remote.questions == 3);
+  // What that took is known.
+  fixture.serve(with_key);
+  CHECK(with_key.decisions[1].remaining == 9);
+  CHECK(fixture.remote.questions == 3);
+}
+
+TEST_CASE("A client that uses many costs on one key costs Redis a few questions") {
+  ChainFixture fixture;
+  const auto limit = policy(rules::Algorithm::sliding_log, 10, 3'600s);
+  Request request({fixture.shared(limit)});
+  for (int i = 0; i < 10; ++i) {
+    fixture.remote.server_now = epoch + i * 1s;
+    fixture.serve(request, i * 1s);
+    REQUIRE(request.admitted());
+  }
+  const int before = fixture.remote.questions;
+  for (int i = 0; i < 800; ++i) {
+    const std::int64_t cost = i % 8 + 1;
+    const Duration at = 10s + i * 1ms;
+    fixture.remote.server_now = epoch + at;
+    Request denied({fixture.shared(limit)});
+    denied.claims[0].demand.cost = cost;
+    fixture.serve(denied, at);
+    REQUIRE(denied.denied());
+    REQUIRE(denied.decisions[0].remaining == 0);
+    const Duration retry_after = denied.decisions[0].retry_after.value();
+    const Duration needed = 3'600s + (cost - 1) * 1s - at;
+    CAPTURE(i, cost);
+    // One follows from the level, and three are kept; the others are not shorter, and end with the
+    // last entry.
+    REQUIRE(retry_after >= needed);
+    REQUIRE(retry_after <= (cost <= 4 ? needed : 3'609s - at));
+  }
+  CHECK(fixture.remote.questions == before + 4);
+}
+
+TEST_CASE("A denied key with ever other limits costs Redis a few questions, one at a time") {
+  ChainFixture fixture;
+  const auto narrow = gcra(1);
+  const auto per_key = gcra(10);
+  Request first({fixture.shared(narrow)});
+  fixture.serve(first);
+  REQUIRE(fixture.remote.questions == 1);
+  SECTION("one after the other") {
+    for (std::uint64_t who = 1; who <= 100; ++who) {
+      Request request({fixture.shared(narrow), fixture.shared(per_key, who, 1)});
+      fixture.serve(request, 1ms);
+      CHECK(request.denied());
+      // Without the limits that Redis was not asked for.
+      CHECK(request.result->decided == (who <= DenialMemory::questions_limit ? 3 : 1));
+    }
+    CHECK(fixture.remote.questions == 1 + DenialMemory::questions_limit);
+  }
+  SECTION("together") {
+    std::vector<std::unique_ptr<Request>> requests;
+    for (std::uint64_t who = 1; who <= 100; ++who) {
+      requests.push_back(std::make_unique<Request>(
+          std::vector{fixture.shared(narrow), fixture.shared(per_key, who, 1)}));
+      requests.back()->come(fixture.front(), 1ms);
+      CHECK(fixture.remote.pending.size() == 1);
+    }
+    fixture.remote.answer_all(epoch + 1ms);
+    for (const auto& request : requests)
+      CHECK(request->denied());
+    CHECK(fixture.remote.questions == 1 + DenialMemory::questions_limit);
+  }
 }
 
 TEST_CASE("A denial that does not determine the next result is asked each time") {
@@ -119,6 +191,7 @@ TEST_CASE("A decision of this instance alone is not remembered as one of Redis")
   Request request({fixture.shared(wide)});
   fixture.serve(request, 0s, Error::timeout);
   REQUIRE(request.decider() == Decider::local);
+  fixture.remote.reply_late();
   fixture.serve(request, 0s);
   CHECK(request.decider() == Decider::redis);
   CHECK(request.admitted());
@@ -135,7 +208,7 @@ TEST_CASE("Settlements and peeks pass through all links") {
   fixture.remote.answer(epoch, Error::refused);
   // No other store answers instead.
   CHECK(request.result->error == Error::refused);
-  CHECK(fixture.breaker() == Breaker::State::closed);
+  CHECK(fixture.breaker() == NodeControl::State::closed);
   CHECK(fixture.chain().counters().alone.value() == 0);
 }
 
@@ -192,6 +265,62 @@ TEST_CASE("A denial is used for a lease, and longer while the generation stays t
     fixture.serve(other, 100ms);
     CHECK(other.admitted());
   }
+}
+
+TEST_CASE("Holds of Redis and local ones are settled where they were granted, also in an outage") {
+  ChainFixture fixture;
+  const auto slots = policy(rules::Algorithm::concurrency, 2, 1s);
+  const auto share = policy(rules::Algorithm::concurrency, 1, 1s);
+  Claim slot = claim(slots, 1);
+  slot.holds = true;
+  slot.local_rule = &share;
+  const auto settlement = [&](const rules::Policy& rule, Decider decider) {
+    return Settlement{
+        .policy = &rule, .key = {.identity = slot.identity}, .held = 1, .decider = decider};
+  };
+  Request granted({slot});
+  fixture.serve(granted);
+  REQUIRE(granted.decider() == Decider::redis);
+  CHECK(granted.decisions[0].held == 1);
+
+  // Redis is away: the local share admits one more, and the hold of Redis stays with Redis.
+  fixture.remote.ready = false;
+  Request local({slot});
+  fixture.serve(local, 1s);
+  REQUIRE(local.decider() == Decider::local);
+  CHECK(local.admitted());
+  CHECK(fixture.local.holds() == 1);
+  Request denied({slot});
+  fixture.serve(denied, 1s);
+  CHECK(denied.denied());
+  const Settlement ended[] = {settlement(slots, Decider::redis), settlement(share, Decider::local)};
+  fixture.front().settle(ended, epoch + 2s);
+  CHECK(fixture.local.holds() == 0);
+  REQUIRE(fixture.remote.settled.size() == 1);
+  CHECK(fixture.remote.settled[0].decider == Decider::redis);
+
+  // Back again: nothing of the outage is counted there.
+  fixture.remote.ready = true;
+  fixture.remote.server.settle(fixture.remote.settled, epoch + 2s);
+  CHECK(fixture.remote.server.holds() == 0);
+}
+
+TEST_CASE("Requests for a slot always reach Redis, because any settlement may free one") {
+  ChainFixture fixture;
+  const auto slots = policy(rules::Algorithm::concurrency, 1, 1s);
+  Claim slot = claim(slots, 1);
+  slot.holds = true;
+  Request first({slot});
+  fixture.serve(first);
+  REQUIRE(first.admitted());
+  for (int i = 0; i < 3; ++i) {
+    Request denied({slot});
+    fixture.serve(denied, 1ms * i);
+    CHECK(denied.denied());
+    CHECK(denied.decisions[0].by_holds);
+  }
+  CHECK(fixture.counters.remembered.value() == 0);
+  CHECK(fixture.remote.questions == 4);
 }
 
 }  // namespace weir::store::test

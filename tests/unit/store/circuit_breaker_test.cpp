@@ -1,5 +1,6 @@
 #include "store/circuit_breaker.hpp"
 
+#include <list>
 #include <new>
 
 #include "unit/store/chain_fixture.hpp"
@@ -7,10 +8,13 @@
 namespace weir::store::test {
 namespace {
 
+using State = NodeControl::State;
+constexpr NodeControl::Settings settings{.timeout = 20ms, .failures = 2, .retry_after = 1s};
+
 struct Fixture {
   FakeStore remote;
   ChainCounters counters;
-  CircuitBreaker link{remote, Breaker(2, 1s), counters};
+  CircuitBreaker link{remote, settings, counters};
   rules::Policy limit = gcra(1'000);
   Request request{{claim(limit, 1)}};
 
@@ -19,7 +23,7 @@ struct Fixture {
     if (request.waits()) remote.answer_all(epoch + after, error);
     return request.result->error;
   }
-  Breaker::State state() const { return counters.breaker.load(); }
+  State state() const { return counters.breaker.load(); }
 };
 
 /// Has no memory for a question.
@@ -32,9 +36,11 @@ struct Scarce final : RemoteStore {
   void settle(std::span<const Settlement>, Instant) override {}
   bool is_ready() const override { return true; }
   bool has_decided() const override { return true; }
+  std::uint64_t replies() const override { return 0; }
+  std::size_t unanswered() const override { return 0; }
   bool is_silent() const override { return false; }
   void reconnect() override {}
-  std::optional<Result> probe(Completion&, Instant) override { return Result{}; }
+  std::optional<Result> probe(Completion&, Instant) override { throw std::bad_alloc(); }
   bool read_generation(GenerationReceiver&) override { return false; }
 };
 
@@ -43,7 +49,7 @@ struct Scarce final : RemoteStore {
 TEST_CASE("A question for which there is no memory is an error, and the breaker does not wait") {
   Scarce remote;
   ChainCounters counters;
-  CircuitBreaker link{remote, Breaker(2, 1s), counters};
+  CircuitBreaker link{remote, settings, counters};
   const auto limit = gcra(1'000);
   for (const Duration after : {0s, 0s, 1s}) {
     Request request{{claim(limit, 1)}};
@@ -51,75 +57,134 @@ TEST_CASE("A question for which there is no memory is an error, and the breaker 
     CHECK(request.result->error == Error::out_of_memory);
   }
   // The third one was let through by the open breaker, which is open again and not half-open.
-  CHECK(counters.breaker.load() == Breaker::State::open);
+  CHECK(counters.breaker.load() == State::open);
+  link.probe(epoch + 2s);
+  CHECK(counters.breaker.load() == State::open);
+  CHECK(link.last_error() == Error::out_of_memory);
 }
 
-TEST_CASE("Requests that find no connection open the breaker; it closes when the store is back") {
+TEST_CASE("A request that finds no connection opens the breaker; any reply closes it") {
   Fixture fixture;
   CHECK(fixture.serve(0s) == Error::none);
   CHECK(fixture.link.is_trusted());
   fixture.remote.ready = false;
   CHECK_FALSE(fixture.link.is_trusted());
   CHECK(fixture.serve(0s) == Error::not_connected);
-  CHECK(fixture.state() == Breaker::State::closed);
+  CHECK(fixture.state() == State::open);
   CHECK(fixture.serve(0s) == Error::not_connected);
-  CHECK(fixture.state() == Breaker::State::open);
   CHECK(fixture.counters.not_connected.value() == 2);
   fixture.remote.ready = true;
   CHECK(fixture.remote.questions == 1);
-  CHECK(fixture.serve(999ms) == Error::not_connected);  // the last error: it is not asked
+  CHECK(fixture.serve(1ms) == Error::not_connected);  // the last error: it is not asked
   CHECK(fixture.remote.questions == 1);
   CHECK(fixture.counters.not_connected.value() == 2);
   CHECK_FALSE(fixture.link.is_trusted());
-  CHECK(fixture.serve(1s) == Error::none);
-  CHECK(fixture.state() == Breaker::State::closed);
+  ++fixture.remote.replied;  // to the handshake
+  CHECK(fixture.serve(1ms) == Error::none);
+  CHECK(fixture.state() == State::closed);
   CHECK(fixture.link.is_trusted());
 }
 
-TEST_CASE("After some timeouts a silent store gets one question at a time") {
+TEST_CASE("A silent store gets one question at a time, and another connection if that fails too") {
   Fixture fixture;
-  fixture.remote.silent = true;
+  fixture.remote.silent = GENERATE(true, false);
   CHECK(fixture.serve(0s, Error::timeout) == Error::timeout);
-  CHECK(fixture.state() == Breaker::State::closed);
+  CHECK(fixture.state() == State::open);
   CHECK(fixture.remote.reconnects == 0);
-  SECTION("a connection that is silent is left for another") {
-    CHECK(fixture.serve(0s, Error::timeout) == Error::timeout);
-    CHECK(fixture.state() == Breaker::State::open);
-    CHECK(fixture.remote.reconnects == 1);
+  CHECK(fixture.serve(1ms) == Error::timeout);
+  CHECK(fixture.remote.questions == 1);
+  SECTION("its reply is late") {
+    fixture.remote.reply_late();
+    fixture.link.probe(epoch + 40ms);
+    CHECK(fixture.state() == State::closed);
+    CHECK(fixture.serve(40ms) == Error::none);
   }
-  SECTION("one that is only slow is not") {
-    fixture.remote.silent = false;
-    CHECK(fixture.serve(0s, Error::timeout) == Error::timeout);
-    CHECK(fixture.state() == Breaker::State::open);
-    CHECK(fixture.remote.reconnects == 0);
-    CHECK(fixture.remote.questions == 2);
-    CHECK(fixture.serve(0s) == Error::timeout);
-    CHECK(fixture.remote.questions == 2);
-    fixture.remote.silent = true;
+  SECTION("it does not reply to a second question") {
     CHECK(fixture.serve(1s, Error::timeout) == Error::timeout);
-    CHECK(fixture.remote.questions == 3);
-    CHECK(fixture.state() == Breaker::State::open);
-    CHECK(fixture.remote.reconnects == 1);
+    CHECK(fixture.remote.questions == 2);
+    CHECK(fixture.state() == State::open);
+    // One that is only slow would become slower.
+    CHECK(fixture.remote.reconnects == (fixture.remote.silent ? 1 : 0));
     fixture.remote.ready = true;
     CHECK(fixture.serve(2s) == Error::none);
-    CHECK(fixture.state() == Breaker::State::closed);
+    CHECK(fixture.state() == State::closed);
   }
-  SECTION("nor one that answers with an error") {
-    CHECK(fixture.serve(0s, Error::out_of_memory) == Error::out_of_memory);
-    CHECK(fixture.state() == Breaker::State::open);
-    CHECK(fixture.remote.reconnects == 0);
-    CHECK(fixture.link.last_error() == Error::out_of_memory);
-  }
+}
+
+TEST_CASE("A store that answers with errors keeps its connection") {
+  Fixture fixture;
+  fixture.remote.silent = true;
+  for (const Duration after : {0s, 1s})
+    CHECK(fixture.serve(after, Error::out_of_memory) == Error::out_of_memory);
+  CHECK(fixture.state() == State::open);
+  CHECK(fixture.link.last_error() == Error::out_of_memory);
+  CHECK(fixture.serve(2s, Error::out_of_memory) == Error::out_of_memory);
+  CHECK(fixture.remote.questions == 3);
+  CHECK(fixture.remote.reconnects == 0);
+}
+
+TEST_CASE("As many questions are in flight as are answered in time, also those that are too late") {
+  Fixture fixture;
+  std::list<Request> requests;
+  const auto come = [&](Duration after) -> Request& {
+    Request& request = requests.emplace_back(std::vector{claim(fixture.limit, 1)});
+    request.come(fixture.link, after);
+    return request;
+  };
+  for (int i = 0; i < 10; ++i)
+    CHECK(come(0ms).waits());
+  ++fixture.remote.replied;
+  fixture.remote.answer_all(epoch + 20ms, Error::timeout);
+  fixture.link.probe(epoch + 20ms);
+  CHECK(fixture.remote.probes == 0);  // it counts as the others
+  CHECK(fixture.counters.in_flight_limit.load() == 5);
+  CHECK(fixture.counters.in_flight.load() == 10);
+  CHECK(fixture.link.is_trusted());
+  const Error last = fixture.link.last_error();
+  const Request& withheld = come(21ms);
+  CHECK(withheld.result->error == Error::overloaded);
+  CHECK_FALSE(withheld.acquisition.asked_at.has_value());
+  CHECK(fixture.link.last_error() == last);
+  CHECK(fixture.counters.limited.value() == 1);
+  CHECK(fixture.remote.questions == 10);
+  fixture.remote.reply_late();
+  CHECK(come(22ms).waits());
+}
+
+TEST_CASE("A silence that is noticed before any question has timed out is a timeout") {
+  Fixture fixture;
+  std::list<Request> requests;
+  const auto come = [&](Duration after) -> Request& {
+    Request& request = requests.emplace_back(std::vector{claim(fixture.limit, 1)});
+    request.come(fixture.link, after);
+    return request;
+  };
+  for (int i = 0; i < 10; ++i)
+    come(0ms);
+  fixture.remote.answer(epoch + 1ms);
+  fixture.remote.answer(epoch + 1ms);
+  fixture.remote.answer_all(epoch + 16ms);  // in time, but slow: fewer may be in flight
+  CHECK(fixture.link.last_error() == Error::none);
+  int granted = 0;
+  while (come(17ms).waits())
+    ++granted;
+  CHECK(granted < 10);
+  CHECK(requests.back().result->error == Error::overloaded);
+  // The timers of the worker are late.
+  CHECK(come(40ms).result->error == Error::timeout);
+  CHECK(fixture.link.last_error() == Error::timeout);
+  CHECK(fixture.state() == State::open);
+  CHECK(come(41ms).result->error == Error::timeout);
 }
 
 TEST_CASE("While one question tests whether the store is back, no other is sent") {
   Fixture fixture;
-  for (int i = 0; i < 2; ++i)
-    CHECK(fixture.serve(0s, Error::out_of_memory) == Error::out_of_memory);
-  CHECK(fixture.state() == Breaker::State::open);
+  for (const Duration after : {-1s, 0s})
+    CHECK(fixture.serve(after, Error::out_of_memory) == Error::out_of_memory);
+  CHECK(fixture.state() == State::open);
   Request first({claim(fixture.limit, 1)});
   first.come(fixture.link, 1s);
-  CHECK(fixture.state() == Breaker::State::half_open);
+  CHECK(fixture.state() == State::half_open);
   CHECK(first.waits());
   CHECK(first.acquisition.asked_at == epoch + 1s);
   fixture.request.come(fixture.link, 1s);
@@ -128,7 +193,7 @@ TEST_CASE("While one question tests whether the store is back, no other is sent"
   CHECK(fixture.remote.questions == 3);
   fixture.remote.answer(epoch + 1s);
   CHECK(first.admitted());
-  CHECK(fixture.state() == Breaker::State::closed);
+  CHECK(fixture.state() == State::closed);
   CHECK(fixture.serve(1s) == Error::none);
 }
 
@@ -148,15 +213,15 @@ TEST_CASE("A probe tests without a request whether the store decides") {
   fixture.link.probe(epoch);
   CHECK(fixture.remote.probes == 2);
   fixture.remote.answer(epoch, Error::other);
-  CHECK(fixture.state() == Breaker::State::open);
+  CHECK(fixture.state() == State::open);
   // As often as the breaker lets a request through, and no more.
   fixture.link.probe(epoch + 999ms);
   CHECK(fixture.remote.probes == 2);
   fixture.link.probe(epoch + 1s);
   CHECK(fixture.remote.probes == 3);
-  CHECK(fixture.state() == Breaker::State::half_open);
+  CHECK(fixture.state() == State::half_open);
   fixture.remote.answer(epoch + 1s);
-  CHECK(fixture.state() == Breaker::State::closed);
+  CHECK(fixture.state() == State::closed);
   // Without a connection there is nothing to ask.
   fixture.remote.decided = fixture.remote.ready = false;
   fixture.link.probe(epoch + 1s);
@@ -171,7 +236,7 @@ TEST_CASE("A probe that is answered at once is not awaited") {
   fixture.link.probe(epoch);
   fixture.link.probe(epoch);
   CHECK(fixture.remote.probes == 2);
-  CHECK(fixture.state() == Breaker::State::open);
+  CHECK(fixture.state() == State::open);
   CHECK(fixture.link.last_error() == Error::loading);
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "catch.hpp"
 #include "contract/store_under_test.hpp"
 #include "store/link.hpp"
 #include "store/memory_store.hpp"
@@ -43,9 +44,12 @@ class FakeStore final : public RemoteStore {
   }
   bool is_ready() const override { return ready; }
   bool has_decided() const override { return decided; }
+  std::uint64_t replies() const override { return replied; }
+  std::size_t unanswered() const override { return pending.size() + late; }
   bool is_silent() const override { return silent; }
   void reconnect() override {
     ++reconnects;
+    late = 0;
     ready = false;
   }
   std::optional<Result> probe(Completion& completion, Instant) override {
@@ -76,6 +80,8 @@ class FakeStore final : public RemoteStore {
     pending.pop_back();
     finish(last, now, error);
   }
+  /// The replies to questions that have timed out.
+  void reply_late() { replied += std::exchange(late, 0); }
   void answer_all(Instant now, Error error = Error::none) {
     while (!pending.empty())
       answer(now, error);
@@ -89,6 +95,8 @@ class FakeStore final : public RemoteStore {
   bool ready = true;
   bool decided = true;
   bool silent = false;
+  std::uint64_t replied = 0;
+  std::size_t late = 0;  ///< questions that have timed out and are without a reply
   std::vector<Asked> pending;
   int questions = 0;
   int peeks = 0;
@@ -113,10 +121,17 @@ class FakeStore final : public RemoteStore {
   }
   Result result_of(const Asked& asked, Error error) {
     decided = error == Error::none;
+    if (error == Error::timeout) {
+      ++late;
+    } else if (error != Error::connection_lost) {
+      ++replied;
+    }
     Result result{.error = error, .decider = Decider::redis};
     if (error != Error::none || asked.acquisition == nullptr) return result;
     const auto claims = asked.acquisition->claims;
     result.admitted = server.decide(claims, server_now, asked.acquisition->decisions);
+    for (std::uint32_t i = 0; !result.admitted && i < asked.acquisition->repeats; ++i)
+      REQUIRE_FALSE(server.decide(claims, server_now, asked.acquisition->decisions));
     result.decided = first_claims(claims.size());
     return result;
   }

@@ -13,7 +13,7 @@ struct Fixture {
   ChainCounters counters;
   DenialMemory memory{1, 1};
   KnownDenials known{memory, counters};
-  CircuitBreaker breaker{remote, Breaker(1, 1s), counters};
+  CircuitBreaker breaker{remote, {.timeout = 1s, .failures = 1, .retry_after = 1s}, counters};
   SingleFlight link{remote, {.memory = memory, .known = known, .breaker = breaker, .timeout = 1s}};
   Flight asking{link};
   Flight first{link};

@@ -1,4 +1,5 @@
 // Deciding allocates nothing in the steady state.
+#include "contract/hold_contract.hpp"
 #include "unit/http/allocations.hpp"
 #include "unit/store/chain_fixture.hpp"
 #include "unit/store/memory_store_under_test.hpp"
@@ -46,6 +47,28 @@ TEST_CASE("The chain allocates nothing once its places have been used") {
             serve();
         }) == 0);
   CHECK(later.admitted());
+}
+
+TEST_CASE("Holding and settling on a known key allocates nothing") {
+  for (const auto algorithm : {rules::Algorithm::concurrency, rules::Algorithm::gcra}) {
+    CAPTURE(to_string(algorithm));
+    MemoryStoreUnderTest store(100);
+    const auto limit = policy(algorithm, 10'000, 60s);
+    const std::vector claims{holding(limit, 1)};
+    std::vector<rules::Decision> decisions(1);
+    const Settlement end = settlement_of(claims[0], 1, 1);
+    std::size_t admitted = 0;
+    const auto serve = [&] {
+      admitted += store.memory.decide(claims, epoch, decisions) ? 1U : 0U;
+      store.memory.settle({&end, 1}, epoch);
+    };
+    serve();
+    CHECK(allocations_in([&] {
+            for (int i = 0; i < 50; ++i)
+              serve();
+          }) == 0);
+    CHECK(admitted == 51);
+  }
 }
 
 }  // namespace weir::store::test

@@ -11,6 +11,7 @@ class MemoryStoreUnderTest : public InterfaceUnderTest {
   explicit MemoryStoreUnderTest(std::size_t max_keys)
       : memory({.max_keys = max_keys, .seed = 42}) {}
 
+  bool supports_holds() const override { return true; }
   Store& store() override { return memory; }
   Overrides& overrides() override { return memory.overrides(); }
 

@@ -2,13 +2,11 @@
 
 #include "catch.hpp"
 #include "contract/store_under_test.hpp"
-#include "store/override_table.hpp"
 
 namespace weir::store::test {
 
 using Kind = Override::Kind;
 using rules::OverrideEffect;
-using Outcome = OverrideReport::Outcome;
 
 namespace {
 
@@ -21,12 +19,6 @@ Override for_own(Kind kind, std::optional<Instant> until = {}) {
 }
 Override for_all(Kind kind, std::optional<Instant> until = {}) {
   return {.kind = kind, .until = until};
-}
-
-OverrideReport put(OverrideTable& table, std::uint64_t who, const Override& entry, Instant now) {
-  OverrideReport report;
-  table.put({.low = who}, entry, now, [&](OverrideReport its) { report = std::move(its); });
-  return report;
 }
 
 }  // namespace
@@ -67,22 +59,6 @@ TEST_CASE("Numbers for a policy that has changed its algorithm are malformed") {
   for (const auto& changed : {policy(rules::Algorithm::token_bucket, 2, 2s),
                               policy(rules::Algorithm::fixed_window, 2, 2s)})
     CHECK(in_force(overrides, own, changed, epoch).effect == OverrideEffect::malformed);
-}
-
-TEST_CASE("The table is bounded, and entries that have ended leave it") {
-  OverrideTable table;
-  for (std::uint64_t who = 1; who <= OverrideTable::most_identities; ++who)
-    REQUIRE(put(table, who, for_all(Kind::denied, epoch + 5s), epoch).outcome == Outcome::done);
-  CHECK(put(table, 1'000'000, for_all(Kind::denied), epoch).outcome == Outcome::no_room);
-  CHECK(put(table, 1, for_all(Kind::unlimited, epoch + 5s), epoch).outcome == Outcome::done);
-  CHECK(OverrideTable::Reading(table).has_any());
-  CHECK(put(table, 1'000'000, for_all(Kind::denied), epoch + 5s).outcome == Outcome::done);
-  std::size_t listed = 0;
-  table.list({}, epoch + 5s,
-             [&](const OverrideReport& report) { listed = report.overrides.size(); });
-  CHECK(listed == 1);
-  table.remove({.low = 1'000'000}, "", epoch + 5s, [](const auto&) {});
-  CHECK_FALSE(OverrideTable::Reading(table).has_any());
 }
 
 }  // namespace weir::store::test

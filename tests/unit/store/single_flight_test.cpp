@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "contract/store_model.hpp"
 #include "unit/store/chain_fixture.hpp"
 
 namespace weir::store::test {
@@ -157,39 +158,39 @@ TEST_CASE("A request that waits for a silent store is decided within its own tim
   second.come(fixture.front(), 5s + 20ms);
   third.come(fixture.front(), 5s + 20ms);
   CHECK(fixture.remote.questions == 4);
-  // Requests of another client that Redis does not answer, one after the other.
-  const auto time_out = [&fixture](int requests) {
-    for (int i = 0; i < requests; ++i) {
-      Request other({fixture.shared(fixture.narrow, 9)});
-      other.come(fixture.front(), 5s + 40ms);
-      fixture.remote.answer_last(epoch + 5s + 40ms, Error::timeout);
-      REQUIRE(other.times == 1);
-    }
+  // A request of another client that Redis does not answer.
+  const auto time_out = [&fixture] {
+    Request other({fixture.shared(fixture.narrow, 9)});
+    other.come(fixture.front(), 5s + 40ms);
+    fixture.remote.answer_last(epoch + 5s + 40ms, Error::timeout);
+    REQUIRE(other.times == 1);
   };
   SECTION("one after the other") {
+    ++fixture.remote.replied;  // to others: the store is slow, and not silent
     fixture.remote.answer(epoch + 5s + 50ms, Error::timeout);
     CHECK(fixture.first.decider() == Decider::local);
     CHECK(fixture.remote.questions == 5);
     CHECK(fixture.remote.pending.front().acquisition == &second.acquisition);
     CHECK(fixture.remote.pending.front().waited == 30ms);
     CHECK(third.waits());
+    ++fixture.remote.replied;
     fixture.remote.answer(epoch + 5s + 70ms, Error::timeout);
     CHECK(second.decider() == Decider::local);
     CHECK(third.decider() == Decider::local);
     CHECK(fixture.remote.questions == 5);
   }
   SECTION("nobody waits once the breaker is open") {
-    time_out(2);
+    time_out();
     fixture.remote.answer(epoch + 5s + 50ms, Error::timeout);
-    REQUIRE(fixture.breaker() == Breaker::State::open);
+    REQUIRE(fixture.breaker() == NodeControl::State::open);
     CHECK(fixture.first.decider() == Decider::local);
     CHECK(second.decider() == Decider::local);
     CHECK(third.decider() == Decider::local);
-    CHECK(fixture.remote.questions == 6);
+    CHECK(fixture.remote.questions == 5);
   }
   SECTION("no request begins to wait while the breaker is open") {
-    time_out(3);
-    REQUIRE(fixture.breaker() == Breaker::State::open);
+    time_out();
+    REQUIRE(fixture.breaker() == NodeControl::State::open);
     fixture.others[2].come(fixture.front(), 5s + 41ms);
     CHECK(fixture.others[2].decider() == Decider::local);
     fixture.remote.answer(epoch + 5s + 50ms);
@@ -226,15 +227,137 @@ TEST_CASE("A result at once leaves no flight") {
   CHECK(fixture.others[0].denied());
 }
 
+namespace {
+
+/// Requests whose denials are charged; the key has no units left.
+struct Counted : ChainFixture {
+  Counted() {
+    options.breaker_failures = 9;
+    for (int i = 0; i < 3; ++i)
+      serve(first);
+    REQUIRE(first.admitted());
+    REQUIRE(remote.questions == 3);
+  }
+  static rules::Policy counted() {
+    rules::Definition definition;
+    definition.algorithm = rules::Algorithm::sliding_log;
+    definition.rates = {{.count = 3, .per = 3'600s}};
+    definition.count_rejected = true;
+    return policy(definition);
+  }
+  void come() {
+    first.come(front(), 1s);
+    for (auto& other : others)
+      other.come(front(), 1s);
+    REQUIRE(remote.questions == 4);
+  }
+  std::uint32_t repeats() const { return remote.pending.front().acquisition->repeats; }
+  /// The decision about the last of as many requests, one after the other.
+  rules::Decision after(int denials) {
+    StoreModel model;
+    rules::Decision last;
+    for (int i = 0; i < 3 + denials; ++i)
+      last = ask(model, epoch, first.claims).decisions[0];
+    return last;
+  }
+
+  rules::Policy limit = counted();
+  Request first{{shared(limit)}};
+  std::array<Request, 4> others{Request{{shared(limit)}}, Request{{shared(limit)}},
+                                Request{{shared(limit)}}, Request{{shared(limit)}}};
+};
+
+}  // namespace
+
+TEST_CASE("Denials that are charged are asked for one question at a time, and all are charged") {
+  Counted fixture;
+  fixture.come();
+  CHECK(fixture.repeats() == 0);
+  fixture.remote.answer(epoch + 1s);
+  CHECK(fixture.first.denied());
+  CHECK(fixture.first.decisions[0] == fixture.after(1));
+  // The others, and nobody else, are rejected by the next one.
+  REQUIRE(fixture.remote.questions == 5);
+  CHECK(fixture.repeats() == 3);
+  Request late({fixture.shared(fixture.limit)});
+  late.come(fixture.front(), 1s);
+  fixture.remote.answer(epoch + 1s);
+  for (const auto& other : fixture.others) {
+    CHECK(other.denied());
+    CHECK(other.times == 1);
+    CHECK(other.result->decided == 1);
+    CHECK(other.decisions[0] == fixture.after(5));
+  }
+  CHECK(late.waits());
+  CHECK(fixture.remote.questions == 6);
+  CHECK(fixture.repeats() == 0);
+  fixture.remote.answer(epoch + 1s);
+  CHECK(late.denied());
+  CHECK(late.decisions[0] == fixture.after(6));
+  CHECK(fixture.remote.pending.empty());
+}
+
+TEST_CASE("If the question for several is not a denial, each of the others asks for itself") {
+  Counted fixture;
+  fixture.come();
+  fixture.remote.answer(epoch + 1s);
+  REQUIRE(fixture.repeats() == 3);
+  SECTION("it is admitted") {
+    fixture.remote.server.forget({.identity = fixture.first.claims[0].identity});
+    fixture.remote.answer(epoch + 1s);
+    CHECK(fixture.others[0].admitted());
+    CHECK(fixture.remote.pending.size() == 3);
+    for (const auto& asked : fixture.remote.pending)
+      CHECK(asked.acquisition->repeats == 0);
+    fixture.remote.answer_all(epoch + 1s);
+    CHECK(fixture.others[1].admitted());
+    CHECK(fixture.others[2].admitted());
+    CHECK(fixture.others[3].denied());
+  }
+  SECTION("it is not answered") {
+    fixture.remote.ready = false;
+    fixture.remote.answer(epoch + 1s, Error::connection_lost);
+    for (const auto& other : fixture.others)
+      CHECK(other.decider() == Decider::local);
+  }
+  for (const auto& other : fixture.others)
+    CHECK(other.times == 1);
+}
+
+TEST_CASE("Only equal requests are rejected together, and none waits for other keys") {
+  Counted fixture;
+  const auto wide = gcra(10);
+  fixture.others[1].claims[0].demand.cost = 2;
+  Request with_key({fixture.shared(fixture.limit), fixture.shared(wide, 1, 1)});
+  fixture.come();
+  with_key.come(fixture.front(), 1s);
+  CHECK(fixture.remote.questions == 5);
+  fixture.remote.answer(epoch + 1s);
+  CHECK(fixture.first.denied());
+  REQUIRE(fixture.remote.questions == 6);
+  CHECK(fixture.remote.pending.back().acquisition->repeats == 2);
+  CHECK(with_key.waits());
+  fixture.remote.answer_last(epoch + 1s);
+  for (const std::size_t i : {0U, 2U, 3U})
+    CHECK(fixture.others[i].denied());
+  CHECK(fixture.others[1].waits());
+  CHECK(fixture.remote.questions == 7);
+  fixture.remote.answer_all(epoch + 1s);
+  CHECK(fixture.others[1].denied());
+  CHECK(with_key.denied());
+  CHECK(with_key.result->decided == 3);
+}
+
 // The link with its dependencies, and a next store that may fail.
 struct Scarce {
   /// A denial of `request` is remembered, and has expired.
   Scarce() {
-    known.remember(denied(), epoch);
+    known.remember(denied(), false, epoch);
     remote.writes_asked_at = true;
   }
   const Acquisition& denied() {
-    request.decisions[0] = {.allowed = false, .limit = 1, .more_after = 1s, .retry_after = 1s};
+    request.decisions[0] = {
+        .allowed = false, .limit = 3, .reset_after = 3s, .more_after = 1s, .retry_after = 1s};
     request.acquisition.asked_at = epoch;
     return request.acquisition;
   }
@@ -244,7 +367,7 @@ struct Scarce {
   ChainCounters counters;
   DenialMemory memory{16, 1};
   KnownDenials known{memory, counters};
-  CircuitBreaker breaker{remote, Breaker(1, 1s), counters};
+  CircuitBreaker breaker{remote, {.timeout = 5s, .failures = 1, .retry_after = 1s}, counters};
   SingleFlight link{next, {.memory = memory, .known = known, .breaker = breaker, .timeout = 5s}};
   rules::Policy limit = gcra(3);
   Request request{{claim(limit, 1)}};
