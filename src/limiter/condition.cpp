@@ -19,9 +19,12 @@ ConditionPart first_unmet_of_request(const Condition& condition,
 ConditionPart unmet_plan(const Condition& condition, const PlanReading& reading) {
   if (reading.state == PlanReading::State::ambiguous) return ConditionPart::ambiguous_plan;
   if (reading.token_fault) return ConditionPart::invalid_plan;
+  return lists_plan(condition, reading) ? ConditionPart::none : ConditionPart::plan;
+}
+
+bool lists_plan(const Condition& condition, const PlanReading& reading) {
   const auto plan = reading.found();
-  const bool is_listed = plan && std::ranges::find(condition.plans, *plan) != condition.plans.end();
-  return is_listed ? ConditionPart::none : ConditionPart::plan;
+  return plan && std::ranges::find(condition.plans, *plan) != condition.plans.end();
 }
 
 }  // namespace weir::limiter

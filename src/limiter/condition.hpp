@@ -33,9 +33,9 @@ enum class ConditionPart : std::uint8_t {
   identity,   ///< is absent
   plan,       ///< is another one, or there is none
   ambiguous,  ///< services may read another identity, so presence cannot be decided
-  invalid,    ///< the token is invalid or cannot be verified yet, so presence cannot be decided
+  invalid,    ///< its token is invalid or cannot be verified yet: the identity counts as absent
   ambiguous_plan,  ///< services may read another identity than the one whose plan counts
-  invalid_plan,    ///< as invalid, for the token that the plan comes from
+  invalid_plan,    ///< as invalid, for the token that the plan comes from: the default plan counts
 };
 
 /// As first_unmet(), for the address and the methods.
@@ -43,6 +43,9 @@ ConditionPart first_unmet_of_request(const Condition& condition,
                                      const identity::Evidence& evidence);
 /// As first_unmet(), for the plan.
 ConditionPart unmet_plan(const Condition& condition, const PlanReading& reading);
+/// True if the condition names the plan that counts, also if that is the default because of an
+/// invalid token.
+bool lists_plan(const Condition& condition, const PlanReading& reading);
 
 /// Returns the first part that does not hold, in the order above. `resolve(index)` returns the
 /// Resolution of an identity, `plan()` the PlanReading; each is called only if it is needed.

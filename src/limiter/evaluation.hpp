@@ -18,7 +18,15 @@ namespace weir::limiter {
 struct AppliedPolicy {
   const Policy* policy = nullptr;
   const Terms* terms = nullptr;
-  std::size_t identity = 0;  ///< index into Settings::identities
+  std::size_t identity = 0;                ///< index into Settings::identities
+  const ChargeByStatus* charge = nullptr;  ///< nullptr: the cost does not depend on the response
+};
+
+/// A limit of the request that holds units, and how that ended.
+struct HeldLimit {
+  const Policy* policy = nullptr;
+  const ChargeByStatus* charge = nullptr;  ///< nullptr: nothing is charged
+  std::optional<SettledBy> by{};           ///< empty: not settled yet, or nothing to determine
 };
 
 struct Evaluation {
@@ -32,11 +40,14 @@ struct Evaluation {
     std::size_t route = 0;
   };
   std::optional<TokenRefusal> token_refusal;
-  AttributeTexts attributes;          ///< of the claims
-  store::Acquisition acquisition;     ///< views the claims and the decisions
-  std::vector<LimitVerdict> limits;   ///< of the verdict
-  const std::string* plan = nullptr;  ///< of the first route that looks for one
-  Verdict verdict;                    ///< views the limits
+  AttributeTexts attributes;         ///< of the claims
+  store::Acquisition acquisition;    ///< views the claims and the decisions
+  std::vector<LimitVerdict> limits;  ///< of the verdict
+  bool has_holds = false;            ///< a claim holds its units; else the next two are not used
+  std::vector<store::Settlement> settlements;  ///< of the claims that hold, if it was admitted
+  std::vector<HeldLimit> holds;                ///< holds[i] belongs to settlements[i]
+  const std::string* plan = nullptr;           ///< of the first route that looks for one
+  Verdict verdict;                             ///< views the limits
 
   /// Ready for the next request.
   void clear() {
@@ -45,6 +56,11 @@ struct Evaluation {
     token_refusal.reset();
     attributes.clear();
     limits.clear();
+    if (has_holds) {
+      settlements.clear();
+      holds.clear();
+      has_holds = false;
+    }
     plan = nullptr;
   }
 };

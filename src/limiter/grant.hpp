@@ -1,7 +1,7 @@
 // The holds that an admitted request owns in a store and that end with it.
 //
 // Settled exactly once: by settle() when the response has ended, else by the destructor, whatever
-// ends the exchange. The present algorithms charge on admission and hold nothing, so the list of
+// ends the exchange. Limits that charge on admission hold nothing: without others the list of
 // settlements is empty. Move-only; used on the worker's loop.
 #pragma once
 

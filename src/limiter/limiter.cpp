@@ -3,33 +3,58 @@
 #include <algorithm>
 #include <utility>
 
+#include "http/request_view.hpp"
+
 namespace weir::limiter {
 namespace {
 
 static_assert(limits_per_route <= store::claims_per_request);
 
-/// True if one of `claims`, of another route, is for the same policy, terms and key; then that
-/// claim takes the stricter demand of the two.
-bool is_claimed(const Limit& limit, std::uint32_t policy_id, const rules::Policy& rule,
-                const Hash128& identity, std::span<store::Claim> claims) {
-  for (store::Claim& claim : claims) {
-    if (claim.policy_id != policy_id || claim.identity != identity || claim.policy != &rule)
-      continue;
-    claim.demand.cost = std::max(claim.demand.cost, limit.cost);
-    claim.demand.overdraft = claim.demand.overdraft && limit.overdraft;
-    return true;
-  }
-  return false;
+bool is_exempt(const PlannedTerms* planned) {
+  return planned != nullptr && planned->unlimited;
 }
 
+/// Without a limit, an override of the identity may still have one: on the policy's own terms.
 const Terms& terms_of(const Policy& policy, const PlannedTerms* planned) {
-  return planned == nullptr ? policy : planned->terms;
+  return planned == nullptr || planned->unlimited ? policy : planned->terms;
 }
 
 std::uint32_t revision_of(const Policy& policy, const PlannedTerms* planned,
                           const PolicyRecord& record) {
   if (planned == nullptr) return record.revision;
   return record.revision + 1 + static_cast<std::uint32_t>(planned - policy.planned.data());
+}
+
+bool is_same(const ChargeByStatus* a, const ChargeByStatus* b) {
+  return a == b || (a != nullptr && b != nullptr && *a == *b);
+}
+
+/// True if one of the `earlier` claims, of another route, is for the same policy and key, and makes
+/// this one superfluous: of equal terms it takes the stricter demand, and an exempt claim adds
+/// nothing to another. An exempt claim becomes this one. If the two do not charge the same
+/// responses, the cost is charged at once, which is the stricter way.
+bool is_claimed(const store::Claim& claim, const AppliedPolicy& applied, std::size_t earlier,
+                Evaluation& evaluation) {
+  for (std::size_t i = 0; i < earlier; ++i) {
+    store::Claim& other = evaluation.claims[i];
+    if (other.policy_id != claim.policy_id || other.identity != claim.identity) continue;
+    if (claim.is_exempt) return true;
+    if (other.is_exempt) {
+      const auto attributes = other.attributes;
+      other = claim;
+      other.attributes = attributes;
+      evaluation.has_holds |= claim.holds;
+      evaluation.policies[i] = applied;
+      return true;
+    }
+    if (other.policy != claim.policy) continue;
+    other.holds =
+        other.holds && claim.holds && is_same(evaluation.policies[i].charge, applied.charge);
+    other.demand.cost = std::max(other.demand.cost, claim.demand.cost);
+    other.demand.overdraft = other.demand.overdraft && claim.demand.overdraft;
+    return true;
+  }
+  return false;
 }
 
 std::vector<PolicyRecord> new_records(std::size_t count) {
@@ -69,6 +94,10 @@ const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvid
   // before.
   if (evaluation.decisions.size() < count) evaluation.decisions.resize(count);
   evaluation.limits.reserve(count);
+  if (evaluation.has_holds) {
+    evaluation.settlements.reserve(count);
+    evaluation.holds.reserve(count);
+  }
   evaluation.acquisition = {
       .claims = evaluation.claims, .decisions = evaluation.decisions, .arrived_at = now};
   const auto result = store_.acquire(evaluation.acquisition, completion, now);
@@ -94,7 +123,9 @@ bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
   using State = identity::Resolution::State;
   auto& claims = evaluation.claims;
   const std::size_t earlier = claims.size();
+  const bool is_preflight = http::is_preflight(route.evidence.request);
   for (const Limit& limit : route.limits) {
+    if (is_preflight && !config_.policies[limit.policy].charges_preflight) continue;
     if (limit.when || limit.unless) {
       const Applies applies = meets_conditions(limit, route, evaluation);
       if (applies == Applies::refused) return false;
@@ -121,22 +152,27 @@ bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
       continue;
     }
     if (identity->state == State::absent) {
-      if (limit.required) return refuse(evaluation, Outcome::identity_required);
+      if (limit.required && !is_exempt(planned))
+        return refuse(evaluation, Outcome::identity_required);
       continue;
     }
-    const Terms& terms = terms_of(config_.policies[limit.policy], planned);
-    if (is_claimed(limit, policies_[limit.policy].id, terms.rule, identity->key,
-                   std::span(claims).first(earlier)))
-      continue;
+    const Policy& policy = config_.policies[limit.policy];
+    const AppliedPolicy applied{.policy = &policy,
+                                .terms = &terms_of(policy, planned),
+                                .identity = index,
+                                .charge = limit.charge ? &*limit.charge : nullptr};
+    const store::Claim claim = claim_of(limit, planned, *applied.terms, identity->key);
+    if (is_claimed(claim, applied, earlier, evaluation)) continue;
     if (claims.size() == limits_per_route) return refuse(evaluation, Outcome::too_many_limits);
-    if (!add_claim(limit, planned, {.hash = identity->key, .index = index}, route, evaluation))
-      return false;
+    if (!add_claim(limit, claim, applied, route, evaluation)) return false;
   }
   return true;
 }
 
 /// A condition that cannot be decided refuses the request: a client could choose its result. A
-/// shadow policy does not apply then.
+/// shadow policy does not apply then. With an invalid token an identity counts as absent and the
+/// plan is the default, so that limits bound failed verifications; the request is refused
+/// afterwards.
 Limiter::Applies Limiter::meets_conditions(const Limit& limit, const RouteEvidence& route,
                                            Evaluation& evaluation) {
   const auto resolve = [&](std::size_t index) -> const identity::Resolution& {
@@ -150,16 +186,15 @@ Limiter::Applies Limiter::meets_conditions(const Limit& limit, const RouteEviden
       return undecided(limit, resolve(*(*condition)->identity).ambiguity, evaluation);
     if (unmet == ConditionPart::ambiguous_plan)
       return undecided(limit, plan().ambiguity, evaluation);
-    if (unmet == ConditionPart::invalid) {
+    bool holds = unmet == ConditionPart::none;
+    if (unmet == ConditionPart::invalid)
       note_token(limit, resolve(*(*condition)->identity).token_fault, evaluation);
-      return Applies::no;
-    }
     if (unmet == ConditionPart::invalid_plan) {
       note_token(limit, *plan().token_fault, evaluation);
-      return Applies::no;
+      holds = lists_plan(**condition, plan());
     }
     const bool must_hold = condition == &limit.when;
-    if ((unmet == ConditionPart::none) != must_hold) return Applies::no;
+    if (holds != must_hold) return Applies::no;
   }
   return Applies::yes;
 }
@@ -177,14 +212,15 @@ const PlanReading& Limiter::plan_of(const RouteEvidence& route, Evaluation& eval
   if (plan_) return *plan_;
   plan_ = read_plan(config_.plans, route.evidence, tokens_,
                     [&](std::size_t index) { return identities_.of(index, route.evidence); });
-  if (plan_->is_unknown && unknown_plans_ != nullptr) unknown_plans_->note(plan_->unknown_name);
+  if (plan_->is_unknown && unknown_plans_ != nullptr)
+    unknown_plans_->note(plan_->unknown_name, plan_->source.value_or(0));
   if (const auto plan = plan_->found(); plan && evaluation.plan == nullptr)
     evaluation.plan = &config_.plans.names[*plan];
   return *plan_;
 }
 
-/// Finds what the plan makes of the limit's policy: nullptr in `to` if nothing. With an invalid
-/// token the limit applies with the numbers of the default plan, and the request is refused
+/// Finds the terms of the limit's policy under the plan: nullptr in `to` if it has none. With an
+/// invalid token the limit applies with the numbers of the default plan, and the request is refused
 /// afterwards.
 Limiter::Applies Limiter::choose_terms(const Limit& limit, const RouteEvidence& route,
                                        Evaluation& evaluation, const PlannedTerms*& to) {
@@ -193,14 +229,31 @@ Limiter::Applies Limiter::choose_terms(const Limit& limit, const RouteEvidence& 
     return undecided(limit, reading.ambiguity, evaluation);
   if (reading.token_fault) note_token(limit, *reading.token_fault, evaluation);
   if (const auto plan = reading.found()) to = config_.policies[limit.policy].under(*plan);
-  return to != nullptr && to->unlimited ? Applies::no : Applies::yes;
+  return Applies::yes;
+}
+
+/// Without a store the plan of an exempt client counts.
+store::Claim Limiter::claim_of(const Limit& limit, const PlannedTerms* planned, const Terms& terms,
+                               const Hash128& identity) const {
+  const Policy& policy = config_.policies[limit.policy];
+  const PolicyRecord& record = policies_[limit.policy];
+  return {.policy = &terms.rule,
+          .local_rule = &terms.local_rule,
+          .identity = identity,
+          .policy_id = record.id,
+          .policy_revision = revision_of(policy, planned, record),
+          .shadow = policy.shadow,
+          .is_exempt = is_exempt(planned),
+          .holds = holds_cost(limit, policy),
+          .on_failure = is_exempt(planned) ? OnFailure::allow : policy.on_failure,
+          .demand = {.cost = limit.cost, .overdraft = limit.overdraft},
+          .attributes = {}};
 }
 
 /// A shadow policy with an ambiguous attribute, or one from an invalid token, does not apply.
-bool Limiter::add_claim(const Limit& limit, const PlannedTerms* planned,
-                        const KeyedIdentity& identity, const RouteEvidence& route,
-                        Evaluation& evaluation) {
-  const Policy& policy = config_.policies[limit.policy];
+bool Limiter::add_claim(const Limit& limit, const store::Claim& claim, const AppliedPolicy& applied,
+                        const RouteEvidence& route, Evaluation& evaluation) {
+  const Policy& policy = *applied.policy;
   std::span<const std::string_view> texts;
   if (!policy.attributes.empty()) {
     const auto attributes =
@@ -215,18 +268,10 @@ bool Limiter::add_claim(const Limit& limit, const PlannedTerms* planned,
     }
     texts = attributes.texts;
   }
-  const Terms& terms = terms_of(policy, planned);
-  evaluation.claims.push_back(
-      {.policy = &terms.rule,
-       .local_rule = &terms.local_rule,
-       .identity = identity.hash,
-       .policy_id = policies_[limit.policy].id,
-       .policy_revision = revision_of(policy, planned, policies_[limit.policy]),
-       .shadow = policy.shadow,
-       .on_failure = policy.on_failure,
-       .demand = {.cost = limit.cost, .overdraft = limit.overdraft},
-       .attributes = texts});
-  evaluation.policies.push_back({.policy = &policy, .terms = &terms, .identity = identity.index});
+  evaluation.has_holds |= claim.holds;
+  evaluation.claims.push_back(claim);
+  evaluation.claims.back().attributes = texts;
+  evaluation.policies.push_back(applied);
   return true;
 }
 
@@ -273,23 +318,60 @@ const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& re
                                  .identity = claim.identity,
                                  .identity_index = evaluation.policies[i].identity});
   }
+  if (evaluation.has_holds && result.admitted) note_holds(evaluation, result);
   evaluation.verdict = verdict_of(evaluation.limits, result.admitted, result.decider);
+  const bool has_limit = !std::ranges::all_of(evaluation.claims, &store::Claim::is_exempt);
+  if (!has_limit && evaluation.limits.empty()) evaluation.verdict.outcome = Outcome::unlimited;
   evaluation.verdict.plan = evaluation.plan;
   refuse_token(evaluation);
   count_outcomes(evaluation.verdict);
   return evaluation.verdict;
 }
 
-/// Returns false for a claim that an override exempts: it does not limit the request.
-bool Limiter::note_override(const Evaluation& evaluation, std::size_t claim) {
-  const Policy& policy = *evaluation.policies[claim].policy;
-  switch (evaluation.decisions[claim].override_effect) {
+/// Adds the settlements of the claims that hold units. Until the request ends, they release the
+/// holds and charge nothing.
+void Limiter::note_holds(Evaluation& evaluation, const store::Result& result) {
+  for (std::size_t i = 0; i < evaluation.claims.size(); ++i) {
+    if (!store::contains(result.decided, i) || evaluation.decisions[i].held == 0) continue;
+    const store::Claim& claim = evaluation.claims[i];
+    const Policy& policy = *evaluation.policies[i].policy;
+    evaluation.settlements.push_back(
+        {.policy = result.decider == Decider::local ? claim.local_rule : claim.policy,
+         .key = {.identity = claim.identity, .policy_id = claim.policy_id},
+         .held = evaluation.decisions[i].held,
+         .decider = result.decider});
+    evaluation.holds.push_back({.policy = &policy, .charge = evaluation.policies[i].charge});
+    counters_of(policy).held.add(evaluation.decisions[i].held);
+  }
+}
+
+void Limiter::end(Evaluation& evaluation, const RequestEnd& how) {
+  for (std::size_t i = 0; i < evaluation.settlements.size(); ++i) {
+    store::Settlement& settlement = evaluation.settlements[i];
+    HeldLimit& hold = evaluation.holds[i];
+    PolicyCounters& counters = counters_of(*hold.policy);
+    counters.held.add(-settlement.held);
+    if (hold.charge == nullptr) continue;
+    const Settled settled = settle(*hold.charge, settlement.held, how);
+    settlement.actual = settled.units;
+    hold.by = settled.by;
+    counters.settled[static_cast<std::size_t>(settled.by)].add();
+  }
+}
+
+/// Returns false for a claim that does not limit the request: an override or the plan exempts it.
+bool Limiter::note_override(const Evaluation& evaluation, std::size_t index) {
+  const Policy& policy = *evaluation.policies[index].policy;
+  const store::Claim& claim = evaluation.claims[index];
+  switch (evaluation.decisions[index].override_effect) {
     case rules::OverrideEffect::unlimited:
       counters_of(policy).allowed.add();
       return false;
     case rules::OverrideEffect::malformed:
-      if (on_malformed_override_) on_malformed_override_(policy, evaluation.claims[claim].identity);
-      return true;
+      if (on_malformed_override_) on_malformed_override_(policy, claim.identity);
+      return !claim.is_exempt;
+    case rules::OverrideEffect::none:
+      return !claim.is_exempt;
     default:
       return true;
   }
@@ -299,8 +381,10 @@ bool Limiter::note_override(const Evaluation& evaluation, std::size_t claim) {
 void Limiter::fail(Evaluation& evaluation, const store::Result& result) {
   Verdict& verdict = evaluation.verdict;
   verdict = {.outcome = Outcome::failed, .decider = result.decider, .plan = evaluation.plan};
-  for (const auto& [policy, terms, identity] : evaluation.policies) {
-    if (policy->on_failure != OnFailure::deny || policy->shadow) continue;
+  for (std::size_t i = 0; i < evaluation.claims.size(); ++i) {
+    const store::Claim& claim = evaluation.claims[i];
+    if (claim.on_failure != OnFailure::deny || claim.shadow) continue;
+    const Policy* const policy = evaluation.policies[i].policy;
     counters_of(*policy).error.add();
     if (verdict.deciding == nullptr) verdict.deciding = policy;
   }

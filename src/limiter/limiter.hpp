@@ -5,6 +5,7 @@
 // can wait for the store at the same time.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,6 +30,9 @@ namespace weir::limiter {
 /// Decisions by policy and outcome, for the metrics.
 struct PolicyCounters {
   Counter allowed, denied, shadow_denied, delayed;
+  std::array<Counter, settled_by_names.size()>
+      settled;    ///< settlements by what determined the cost
+  Gauge held;     ///< units held for requests in progress
   Counter error;  ///< answered 503 because the store did not decide and this policy denies then
 };
 
@@ -67,14 +71,20 @@ class Limiter {
   /// Returns the verdict of an evaluation that the store has decided.
   const Verdict& conclude(Evaluation& evaluation, const store::Result& result);
 
+  /// Computes what the holds of an admitted request are charged. To be called once, before its
+  /// grant is settled.
+  void end(Evaluation& evaluation, const RequestEnd& how);
+
   /// Called for each claim whose override cannot be read; the policy's own numbers decided it.
   using OnMalformedOverride = std::function<void(const Policy&, const Hash128& identity)>;
   void watch_overrides(OnMalformedOverride on_malformed) {
     on_malformed_override_ = std::move(on_malformed);
   }
 
-  /// Makes the grant of a request whose verdict is Outcome::allowed.
-  Grant grant(const MonotonicClock& clock) const { return Grant(store_, clock); }
+  /// Makes the grant of a request that the store has admitted; it views the evaluation.
+  Grant grant(const Evaluation& evaluation, const MonotonicClock& clock) const {
+    return Grant(store_, clock, evaluation.settlements);
+  }
 
   /// The tokens of the request that is being evaluated.
   identity::TokenReadings& tokens() { return tokens_; }
@@ -93,18 +103,17 @@ class Limiter {
   Applies choose_terms(const Limit& limit, const RouteEvidence& route, Evaluation& evaluation,
                        const PlannedTerms*& to);
   Applies meets_conditions(const Limit& limit, const RouteEvidence& route, Evaluation& evaluation);
-  struct KeyedIdentity {
-    Hash128 hash;
-    std::size_t index = 0;  ///< into Settings::identities
-  };
-  bool add_claim(const Limit& limit, const PlannedTerms* planned, const KeyedIdentity& identity,
+  store::Claim claim_of(const Limit& limit, const PlannedTerms* planned, const Terms& terms,
+                        const Hash128& identity) const;
+  bool add_claim(const Limit& limit, const store::Claim& claim, const AppliedPolicy& applied,
                  const RouteEvidence& route, Evaluation& evaluation);
   void note_token(const Limit& limit, const identity::TokenFault& fault,
                   Evaluation& evaluation) const;
   static void refuse_token(Evaluation& evaluation);
   bool refuse(Evaluation& evaluation, Outcome outcome,
               const identity::Ambiguity& ambiguity = {}) const;
-  bool note_override(const Evaluation& evaluation, std::size_t claim);
+  bool note_override(const Evaluation& evaluation, std::size_t index);
+  void note_holds(Evaluation& evaluation, const store::Result& result);
   void fail(Evaluation& evaluation, const store::Result& result);
   void count_outcomes(const Verdict& verdict);
   PolicyCounters& counters_of(const Policy& policy) {

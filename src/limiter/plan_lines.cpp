@@ -1,8 +1,9 @@
 #include "limiter/plan_lines.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
+
+#include "base/hash_text.hpp"
 
 namespace weir::limiter {
 namespace {
@@ -32,21 +33,6 @@ std::string_view without_comment(std::string_view text) {
     if (at == 0 || blanks.find(text[at - 1]) != std::string_view::npos) return text.substr(0, at);
   }
   return text;
-}
-
-std::optional<std::uint64_t> word_of(std::string_view digits) {
-  std::uint64_t word = 0;
-  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), word, 16);
-  if (error != std::errc() || end != digits.end()) return std::nullopt;
-  return word;
-}
-
-std::optional<Hash128> hash_of(std::string_view digits) {
-  if (digits.size() != 32 || digits.front() == '-' || digits[16] == '-') return std::nullopt;
-  const auto high = word_of(digits.substr(0, 16));
-  const auto low = word_of(digits.substr(16));
-  if (!high || !low) return std::nullopt;
-  return Hash128{.low = *low, .high = *high};
 }
 
 /// Printable, cut, in quotes.
@@ -92,7 +78,7 @@ class Parser {
     if (name.empty()) return problem("the name of a plan after the TAB is missing");
     const std::uint16_t plan = plan_of(name);
     if (!identity.starts_with(hash_mark)) return add_value(identity, plan);
-    const auto hash = hash_of(identity.substr(hash_mark.size()));
+    const auto hash = hash_from_hex(identity.substr(hash_mark.size()));
     if (!hash) return problem("expected 32 hexadecimal digits after hash:, as in the access log");
     add(*hash, plan);
   }

@@ -1,4 +1,4 @@
-// Parses a file of plans: one client a line, its identity and its plan separated by a TAB.
+// Parses a file of plans. Each line is one client: its identity, a TAB and its plan.
 //
 //   # customers
 //   k-71f2e0<TAB>gold

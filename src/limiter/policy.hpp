@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "identity/identity.hpp"
+#include "limiter/charge.hpp"
 #include "limiter/condition.hpp"
+#include "limiter/denial.hpp"
 #include "rules/policy.hpp"
 #include "store/claim.hpp"
 
@@ -40,11 +42,11 @@ struct Terms {
   friend bool operator==(const Terms&, const Terms&) = default;
 };
 
-/// What a plan makes of a policy.
+/// The terms of a policy under a plan.
 struct PlannedTerms {
   std::size_t plan = 0;    ///< index into Plans::names
-  bool unlimited = false;  ///< the policy does not limit the request
-  Terms terms;             ///< if it does
+  bool unlimited = false;  ///< the policy limits the request only if there is an override
+  Terms terms;             ///< if there is
   friend bool operator==(const PlannedTerms&, const PlannedTerms&) = default;
 };
 
@@ -55,14 +57,15 @@ struct Policy : Terms {
   bool shadow = false;
   bool visible = true;  ///< shown to clients: headers is not false, and mode is not shadow
   int status = 429;
-  std::optional<std::string> body;    ///< replaces the problem body
+  Denial denial{};
+  bool charges_preflight = false;     ///< applies to CORS preflight requests, too
   std::vector<Attribute> attributes;  ///< attributed_window
   OnFailure on_failure = OnFailure::local;
   std::string name_item;                ///< ready for RateLimit
   rules::Definition definition;         ///< as configured
   std::vector<PlannedTerms> planned{};  ///< of the plans that change it, by increasing plan
 
-  /// What this plan makes of the policy; nullptr: nothing.
+  /// The terms under this plan; nullptr: those of the policy itself.
   const PlannedTerms* under(std::size_t plan) const {
     const auto found = std::ranges::lower_bound(planned, plan, {}, &PlannedTerms::plan);
     return found == planned.end() || found->plan != plan ? nullptr : &*found;
@@ -78,10 +81,20 @@ struct Limit {
   bool required = false;                 ///< absent: 401
   std::int64_t cost = 1;
   bool overdraft = false;
-  std::optional<Condition> when{};    ///< the limit applies only if it holds
-  std::optional<Condition> unless{};  ///< the limit does not apply if it holds
+  std::optional<ChargeByStatus> charge{};  ///< the cost is held until the request ends
+  std::optional<Condition> when{};         ///< the limit applies only if it holds
+  std::optional<Condition> unless{};       ///< the limit does not apply if it holds
   friend bool operator==(const Limit&, const Limit&) = default;
 };
+
+inline bool is_concurrency(const Policy& policy) {
+  return policy.rule.algorithm == rules::Algorithm::concurrency;
+}
+
+/// True if the cost is held until the request has ended.
+inline bool holds_cost(const Limit& limit, const Policy& policy) {
+  return limit.charge || is_concurrency(policy);
+}
 
 /// The largest number of limits of a route; the loader refuses more.
 inline constexpr std::size_t limits_per_route = 16;

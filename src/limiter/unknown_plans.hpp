@@ -1,5 +1,5 @@
-// Names that requests give as their plan and that no plan has: counted, and each kept once for the
-// log, up to a bound, because clients may choose them.
+// Names of plans that requests give and the configuration does not have. All are counted. Each is
+// kept once for the log, up to a bound, because clients may choose them.
 //
 // note() may be called by any thread; the others by one thread. Allocates only in take().
 #pragma once
@@ -20,25 +20,33 @@ class UnknownPlans {
   static constexpr std::size_t most_names = 32;
   static constexpr std::size_t longest_name = 64;  ///< of which this much is kept
 
-  /// A request names this plan; empty: a file names it, which has been reported.
-  void note(std::string_view name) noexcept;
+  /// A request names this plan in a source, an index into Plans::sources below 256. `name` is
+  /// empty: a file names it, which has been reported.
+  void note(std::string_view name, std::size_t source) noexcept;
   std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
 
+  struct Name {
+    std::string text;  ///< well-formed UTF-8 on one line, cut; else `?`
+    std::size_t source = 0;
+    friend bool operator==(const Name&, const Name&) = default;
+  };
   struct Names {
-    std::vector<std::string> fresh;  ///< printable, cut
-    bool is_full = false;  ///< since the last call a name came that is not kept; returned once
+    std::vector<Name> fresh;  ///< a name in two sources is two
+    bool is_full = false;     ///< since the last call a name came that is not kept; returned once
   };
   /// The names since the last call.
   Names take();
-  /// Names count as new again. The count stays.
+  /// Names count as new again, and those that take() has not returned are dropped, because their
+  /// sources are of an earlier configuration. The count stays.
   void forget();
 
  private:
   struct Kept {
     std::array<char, longest_name> text{};
     std::size_t size = 0;
+    std::size_t source = 0;
   };
-  void keep(std::string_view name) noexcept;
+  void keep(std::string_view name, std::size_t source) noexcept;
 
   std::atomic<std::uint64_t> count_{0};
   std::array<std::atomic<std::uint64_t>, most_names> seen_{};  ///< hashes; 0: unused

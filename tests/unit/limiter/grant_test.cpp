@@ -93,7 +93,8 @@ TEST_CASE("The grant of a limiter is settled with its store") {
   store::test::FakeStore store;
   const MonotonicClock clock;
   const Limiter limiter(fixture.config, store);
-  { const Grant grant = limiter.grant(clock); }
+  const Evaluation evaluation;
+  { const Grant grant = limiter.grant(evaluation, clock); }
   CHECK(store.settle_calls == 1);
   CHECK(store.settled.empty());
 }

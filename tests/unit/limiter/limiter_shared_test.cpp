@@ -66,7 +66,7 @@ TEST_CASE("The verdict of a store that instances share is explained as any other
   CHECK(fixture.store.keys() == 0);
 }
 
-TEST_CASE("A remembered denial is counted, and names the limits that it is known for") {
+TEST_CASE("A remembered denial is counted, and names all limits of the request") {
   SharedFixture fixture;
   fixture.limit(shared_policy("narrow", 1), 0);
   fixture.limit(shared_policy("per_key", 10), 1);
@@ -74,14 +74,18 @@ TEST_CASE("A remembered denial is counted, and names the limits that it is known
   fixture.serve();
   REQUIRE(fixture.serve().outcome == Outcome::denied);
   fixture.header("x-api-key", "one");
-  const Verdict verdict = fixture.serve();
-  CHECK(verdict.outcome == Outcome::denied);
-  CHECK(verdict.decider == Decider::redis);
-  REQUIRE(verdict.limits.size() == 1);
-  CHECK(verdict.limits[0].policy == &fixture.config.policies[0]);
-  CHECK(fixture.remote.questions == 1);
-  CHECK(fixture.counters(0).denied.value() == 2);
-  CHECK(fixture.counters(1).allowed.value() == 0);
+  for (int i = 1; i <= 2; ++i) {
+    const Verdict verdict = fixture.serve();
+    CHECK(verdict.outcome == Outcome::denied);
+    CHECK(verdict.decider == Decider::redis);
+    REQUIRE(verdict.limits.size() == 2);
+    CHECK(verdict.limits[0].policy == &fixture.config.policies[0]);
+    CHECK(verdict.limits[1].policy == &fixture.config.policies[1]);
+    CHECK(verdict.limits[1].decision.remaining == 10);
+    CHECK(fixture.remote.questions == 2);  // once, for the limit that was not seen before
+    CHECK(fixture.counters(0).denied.value() == static_cast<std::uint64_t>(1 + i));
+    CHECK(fixture.counters(1).allowed.value() == static_cast<std::uint64_t>(i));
+  }
 }
 
 TEST_CASE("Without the shared store each policy follows its on_failure") {

@@ -116,6 +116,31 @@ TEST_CASE("An identity that several limits use is resolved once for each request
   CHECK(second.limits[0].decision.remaining == 1);
 }
 
+TEST_CASE("A CORS preflight request is limited only by policies that charge it") {
+  Fixture fixture;
+  fixture.limit(policy("plain", gcra(1, 1h)), 0);
+  fixture.limit(policy("with_key", gcra(1, 1h)), 1).required = true;
+  fixture.request.method = "OPTIONS";
+  SECTION("it has the method and the field") {
+    fixture.fields.push_back({.id = http::FieldId::access_control_request_method,
+                              .name = "Access-Control-Request-Method",
+                              .value = "PUT"});
+    fixture.request.fields = fixture.fields;
+    for (int i = 0; i < 3; ++i)
+      CHECK(fixture.decide().outcome == Outcome::unlimited);
+    fixture.config.policies[0].charges_preflight = true;
+    CHECK(fixture.decide().outcome == Outcome::allowed);
+    const Verdict denied = fixture.decide();
+    CHECK(denied.outcome == Outcome::denied);
+    CHECK(denied.limits.size() == 1);
+    fixture.request.method = "PUT";
+    CHECK(fixture.decide().outcome == Outcome::identity_required);
+  }
+  SECTION("OPTIONS alone is none") {
+    CHECK(fixture.decide().outcome == Outcome::identity_required);
+  }
+}
+
 TEST_CASE("Cost and overdraft are the limit's") {
   Fixture fixture;
   auto& limit = fixture.limit(policy("per_client", gcra(5, 5s)), 0);

@@ -62,10 +62,6 @@ TEST_CASE("An invalid token refuses a request that no other limit applies to") {
     limit.identity = 0;
     limit.when = Condition{.identity = TokenFixture::subject};
   }
-  SECTION("in the other condition") {
-    limit.identity = 0;
-    limit.unless = Condition{.identity = TokenFixture::subject};
-  }
   SECTION("as an attribute") {
     limit.identity = 0;
     fixture.config.policies[0].attributes = {
@@ -77,6 +73,31 @@ TEST_CASE("An invalid token refuses a request that no other limit applies to") {
   fixture.header("x-token", "x");
   CHECK(fixture.decide().outcome == Outcome::token_invalid);
   CHECK(fixture.store.keys() == 0);
+}
+
+TEST_CASE("An invalid token does not avoid a limit that exempts users or plans") {
+  TokenFixture fixture;
+  auto& limit = fixture.limit(policy("per_client", gcra(2, 1h)), 0);
+  SECTION("by identity") {
+    limit.unless = Condition{.identity = TokenFixture::subject};
+  }
+  SECTION("by plan") {
+    fixture.config.plans.names = {"free", "internal"};
+    fixture.config.plans.index_names();
+    fixture.config.plans.default_plan = 0;
+    fixture.config.plans.sources = {
+        {PlanFromClaim{fixture.config.identities[TokenFixture::subject].source}}};
+    SECTION("that it would have to name") {
+      limit.unless = Condition{.plans = {1}};
+    }
+    SECTION("and the limit is for the default plan") {
+      limit.when = Condition{.plans = {0}};
+    }
+  }
+  fixture.header("x-token", "x");
+  CHECK(fixture.decide().outcome == Outcome::token_invalid);
+  CHECK(fixture.decide().outcome == Outcome::token_invalid);
+  CHECK(fixture.decide().outcome == Outcome::denied);
 }
 
 TEST_CASE("An invalid token does not matter to a shadow policy") {

@@ -1,7 +1,6 @@
 // Files of plans, and the table of their lines.
 #include "limiter/plan_lines.hpp"
 
-#include <random>
 #include <string>
 
 #include "catch.hpp"
@@ -131,33 +130,6 @@ TEST_CASE("an identity of several values needs its hash") {
   // One of the sources may have it.
   CHECK(parse("nobody\tgold", {identity::AnyOf{{header, {identity::FromClientAddress{}}}}})
             .table.size() == 1);
-}
-
-TEST_CASE("a table finds what was added, at 24 bytes an entry") {
-  constexpr std::size_t count = 100'000;
-  const auto seed = std::random_device{}();
-  CAPTURE(seed);
-  std::mt19937_64 random(seed);
-  std::vector<Hash128> clients;
-  PlanTable table(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    clients.push_back({.low = random(), .high = random()});
-    REQUIRE(table.add(clients.back(), static_cast<std::uint16_t>(i % 1'000)) == i % 1'000);
-  }
-  CHECK(table.add(clients[7], 9) == 7);
-  CHECK(table.size() == count);
-  for (std::size_t i = 0; i < count; ++i)
-    REQUIRE(table.find(clients[i]) == i % 1'000);
-  CHECK_FALSE(table.find({.low = random(), .high = random()}));
-  CHECK(table.bytes() <= 25 * count);
-  PlanTable same(2 * count);
-  for (std::size_t i = count; i-- > 0;)
-    same.add(clients[i], static_cast<std::uint16_t>(i % 1'000));
-  CHECK(same == table);
-  PlanTable other(count);
-  for (std::size_t i = 0; i < count; ++i)
-    other.add(clients[i], 1);
-  CHECK_FALSE(other == table);
 }
 
 }  // namespace weir::limiter

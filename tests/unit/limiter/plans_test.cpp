@@ -86,6 +86,40 @@ TEST_CASE("unlimited requires no identity") {
   CHECK(fixture.decide_as("internal").outcome == Outcome::unlimited);
 }
 
+TEST_CASE("an override limits a client whose plan is unlimited") {
+  using store::Override;
+  PlanFixture fixture;
+  fixture.limit(planned_policy("p", 3), 0);
+  const auto put = [&](Override::Kind kind) {
+    fixture.store.overrides().put(
+        fixture.evaluation.claims[0].identity,
+        {.kind = kind, .policy = "p", .policy_id = 0, .numbers = policy("p", gcra(5, 1h)).rule},
+        epoch, [](const auto&) {});
+  };
+  CHECK(fixture.decide_as("internal").outcome == Outcome::unlimited);
+  put(Override::Kind::numbers);
+  const Verdict limited = fixture.decide_as("internal");
+  CHECK(limited.outcome == Outcome::allowed);
+  REQUIRE(limited.limits.size() == 1);
+  CHECK(limited.limits[0].decision.limit == 5);
+  CHECK(limited.limits[0].terms == &fixture.config.policies[0]);
+  put(Override::Kind::denied);
+  CHECK(fixture.decide_as("internal").outcome == Outcome::forbidden);
+  put(Override::Kind::unlimited);
+  CHECK(fixture.decide_as("internal").limits.empty());
+}
+
+TEST_CASE("without the store a client whose plan is unlimited passes") {
+  PlanFixture fixture;
+  Policy denying = planned_policy("p", 3);
+  denying.on_failure = OnFailure::deny;
+  fixture.limit(denying, 0);
+  CHECK(fixture.decide_as("internal").outcome == Outcome::unlimited);
+  CHECK(fixture.evaluation.claims[0].on_failure == OnFailure::allow);
+  fixture.decide_as("gold");
+  CHECK(fixture.evaluation.claims[0].on_failure == OnFailure::deny);
+}
+
 TEST_CASE("the plan is looked for only if a limit depends on it") {
   PlanFixture fixture;
   fixture.limit(policy("p", gcra(3, 1h)), 0);
@@ -172,6 +206,34 @@ TEST_CASE("readings of a path with different plans are both charged") {
         1);
 }
 
+TEST_CASE("of an unlimited reading and a limited one, the limited one counts") {
+  for (const auto& [first, second] : {std::pair{"/search", "/other"}, {"/other", "/search"}}) {
+    CAPTURE(first);
+    PlanFixture fixture;
+    fixture.config.identities.push_back({.name = "path", .source = {identity::FromPath{}}});
+    fixture.limit(planned_policy("p", 3), 0);
+    fixture.config.plans.sources = {{fixture.file(3, {{"/search", internal}})}};
+    const auto reading = [&](const char* path) {
+      return identity::Evidence{.request = fixture.request,
+                                .path = path,
+                                .client = fixture.client,
+                                .path_parameters = {},
+                                .client_settings = fixture.config.client_address};
+    };
+    const identity::Evidence one = reading(first);
+    const identity::Evidence other = reading(second);
+    boost::container::static_vector<RouteEvidence, 2> both;
+    both.push_back({fixture.route.limits, one});
+    both.push_back({fixture.route.limits, other});
+    fixture.limiter = std::make_unique<Limiter>(fixture.config, fixture.store);
+    const Verdict& verdict =
+        *fixture.limiter->decide(fixture.evaluation, both, fixture.nobody, epoch);
+    REQUIRE(verdict.limits.size() == 1);
+    CHECK(verdict.limits[0].decision.remaining == 2);
+    CHECK_FALSE(fixture.evaluation.claims[0].is_exempt);
+  }
+}
+
 TEST_CASE("names of plans are found among many") {
   Plans plans;
   for (int i = 0; i < 1'000; ++i)
@@ -181,30 +243,6 @@ TEST_CASE("names of plans are found among many") {
     REQUIRE(plans.find(plans.names[i]) == i);
   CHECK_FALSE(plans.find("plan-1000"));
   CHECK_FALSE(plans.find(""));
-}
-
-TEST_CASE("unknown names are kept once, printable and bounded") {
-  UnknownPlans unknown;
-  unknown.note("a");
-  unknown.note("a");
-  unknown.note("");
-  unknown.note("x\n\"\x80" + std::string(100, 'y'));
-  auto names = unknown.take();
-  CHECK(names.fresh == std::vector<std::string>{"a", "x???" + std::string(60, 'y')});
-  CHECK_FALSE(names.is_full);
-  CHECK(unknown.count() == 4);
-  CHECK(unknown.take().fresh.empty());
-  for (int i = 0; i < 100; ++i)
-    unknown.note("n" + std::to_string(i));
-  names = unknown.take();
-  CHECK(names.fresh.size() == UnknownPlans::most_names - 2);
-  CHECK(names.is_full);
-  unknown.note("another");
-  CHECK_FALSE(unknown.take().is_full);
-  CHECK(unknown.count() == 105);
-  unknown.forget();
-  unknown.note("a");
-  CHECK(unknown.take().fresh == std::vector<std::string>{"a"});
 }
 
 }  // namespace weir::limiter::test
