@@ -73,6 +73,18 @@ std::string_view word(AccessDecision decision) {
   return {};
 }
 
+std::string_view word(AbortedBy party) {
+  switch (party) {
+    case AbortedBy::none:
+      return {};
+    case AbortedBy::client:
+      return "client";
+    case AbortedBy::shutdown:
+      return "shutdown";
+  }
+  return {};
+}
+
 /// Appends the members one after the other; keys contain their punctuation: `,"key":`.
 class Line {
  public:
@@ -108,6 +120,10 @@ class Line {
   Line& duration(std::string_view key, std::optional<Duration> value) {
     return number(key, value ? std::optional(to_us(*value)) : std::nullopt);
   }
+  /// Rounds up.
+  Line& milliseconds(std::string_view key, std::optional<Duration> value) {
+    return number(key, value ? std::optional((to_us(*value) + 999) / 1000) : std::nullopt);
+  }
   Line& address(std::string_view key, const std::optional<IpAddress>& value) {
     out_.add(key);
     if (!value) return null();
@@ -118,6 +134,21 @@ class Line {
     if (!value) return null();
     append_hex(out_.add('"'), *value);
     out_.add('"');
+    return *this;
+  }
+  Line& denied(std::string_view key, std::span<const DeniedPolicy> all) {
+    out_.add(key);
+    if (all.empty()) return null();
+    std::string_view separator = "[";
+    for (const DeniedPolicy& one : all) {
+      out_.add(separator);
+      text("{\"policy\":", one.policy);
+      word(",\"outcome\":", one.shadow ? "shadow_denied" : "denied");
+      number(",\"remaining\":", one.remaining);
+      out_.add('}');
+      separator = ",";
+    }
+    out_.add(']');
     return *this;
   }
   void end() { out_.add("}\n"); }
@@ -146,15 +177,21 @@ void append_json_line(std::string& text, const AccessRecord& record) {
       .text(R"(,"plan":)", record.plan)
       .number(R"(,"status":)",
               record.status == 0 ? std::nullopt : std::optional<std::int64_t>(record.status))
+      .word(R"(,"aborted_by":)", word(record.aborted_by))
       .number(R"(,"bytes_in":)", record.bytes_in)
       .number(R"(,"bytes_out":)", record.bytes_out)
       .duration(R"(,"duration_us":)", record.duration)
       .text(R"(,"upstream":)", record.upstream)
+      .text(R"(,"upstream_server":)", record.upstream_server)
       .duration(R"(,"upstream_us":)", record.upstream_took)
       .word(R"(,"decision":)", word(record.decision))
       .text(R"(,"policy":)", record.policy)
+      .denied(R"(,"denied_by":)", record.denied_by)
       .number(R"(,"cost":)", record.cost)
+      .number(R"(,"reserved":)", record.reserved)
+      .word(R"(,"settled_by":)", record.settled_by)
       .number(R"(,"remaining":)", record.remaining)
+      .milliseconds(R"(,"retry_after_ms":)", record.retry_after)
       .duration(R"(,"delay_us":)", record.delay)
       .duration(R"(,"decision_us":)", record.decision_took)
       .word(R"(,"store":)", record.store)

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,20 @@ enum class AccessDecision : std::uint8_t {
   error,          ///< no decision could be made
 };
 
+/// The party that ended a request before its response was complete.
+enum class AbortedBy : std::uint8_t {
+  none,      ///< null in the line
+  client,    ///< closed its connection or its sending half
+  shutdown,  ///< this process, by a second signal or after `shutdown_timeout`
+};
+
+/// A policy that denied the request, or would have in enforce mode.
+struct DeniedPolicy {
+  std::string_view policy{};
+  bool shadow = false;
+  std::int64_t remaining = 0;
+};
+
 /// Empty texts and absent numbers are null in the line.
 struct AccessRecord {
   Instant time{};  ///< when the request began
@@ -37,16 +52,22 @@ struct AccessRecord {
   std::string_view path{};  ///< as received, without the query
   std::string_view route{};
   std::string_view plan{};
-  int status = 0;  ///< 0 (null): the client went away before an answer
+  int status = 0;  ///< 0 is null
+  AbortedBy aborted_by = AbortedBy::none;
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
   Duration duration{0};
   std::string_view upstream{};
+  std::string_view upstream_server{};  ///< the address of the one tried last
   std::optional<Duration> upstream_took{};
   AccessDecision decision = AccessDecision::none;
-  std::string_view policy{};  ///< the policy that decided
+  std::string_view policy{};                  ///< the policy that decided
+  std::span<const DeniedPolicy> denied_by{};  ///< empty is null
   std::optional<std::int64_t> cost{};
+  std::optional<std::int64_t> reserved{};  ///< units that were held until the response
+  std::string_view settled_by{};           ///< what determined the cost then
   std::optional<std::int64_t> remaining{};
+  std::optional<Duration> retry_after{};
   std::optional<Duration> delay{};
   std::optional<Duration> decision_took{};
   std::string_view store{};

@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "log/log_file.hpp"
+
 namespace weir::log {
 namespace {
 
@@ -63,24 +65,23 @@ class LineWriter::Output {
 
 Result<std::unique_ptr<LineWriter::Output>> LineWriter::Output::open(const std::string& path) {
   if (path == "-") return std::unique_ptr<Output>(new Output(STDOUT_FILENO, false));
-  // O_NONBLOCK: opening a FIFO without a reader fails at once instead of blocking.
-  const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
-  if (fd < 0) {
-    const auto why = std::system_category().message(errno);
-    return Problem{"cannot open log file \"" + path + "\" for appending: " + why};
-  }
-  return std::unique_ptr<Output>(new Output(fd, true));
+  const auto fd = open_log_file(path);
+  if (!fd) return fd.error();
+  return std::unique_ptr<Output>(new Output(*fd, true));
 }
 
 Result<std::unique_ptr<LineWriter>> LineWriter::open(std::string path, LineWriterOptions options) {
   auto output = Output::open(path);
   if (!output) return output.error();
   return std::unique_ptr<LineWriter>(
-      new LineWriter(std::move(path), options, std::move(output).value()));
+      new LineWriter(std::move(path), std::move(options), std::move(output).value()));
 }
 
 LineWriter::LineWriter(std::string path, LineWriterOptions options, std::unique_ptr<Output> output)
-    : path_(std::move(path)), options_(options), output_(std::move(output)) {
+    : path_(std::move(path)),
+      options_(std::move(options)),
+      output_(std::move(output)),
+      loss_(path_) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -98,6 +99,7 @@ void LineWriter::submit(std::string& lines) {
     const std::lock_guard lock(mutex_);
     if (held_bytes_ + lines.size() > options_.queue_limit) {
       count_dropped(lines);
+      overflowed_.store(true, std::memory_order_relaxed);
       lines.clear();
       return;
     }
@@ -135,9 +137,15 @@ void LineWriter::run() {
   block_all_signals();
   pthread_setname_np(pthread_self(), "weir-log");
   while (take_chunks()) {
+    bool is_written = !taken_.empty();
     for (const auto& chunk : taken_)
-      write_chunk(chunk);
+      is_written &= write_chunk(chunk);
     give_back_chunks();
+    if (overflowed_.exchange(false, std::memory_order_relaxed)) {
+      report(loss_.overflowed());
+    } else if (is_written) {
+      report(loss_.written(dropped()));
+    }
   }
 }
 
@@ -161,17 +169,26 @@ void LineWriter::give_back_chunks() {
   taken_.clear();
 }
 
-// Writes as much as possible; drops the rest after an error or stop_timeout.
-void LineWriter::write_chunk(std::string_view rest) {
+// Writes as much as possible; drops the rest after an error or stop_timeout. Returns true if
+// nothing was dropped.
+bool LineWriter::write_chunk(std::string_view rest) {
   bool needs_newline = !output_->ends_line();  // an error has cut the line before this chunk
   while (!rest.empty() && await_writable()) {
     const ssize_t written = output_->write(needs_newline ? "\n" : rest);
-    if (written < 0 && errno != EINTR && errno != EAGAIN) break;
+    if (written < 0 && errno != EINTR && errno != EAGAIN) {
+      report(loss_.failed(errno));
+      break;
+    }
     if (written > 0 && !std::exchange(needs_newline, false)) {
       rest.remove_prefix(static_cast<std::size_t>(written));
     }
   }
   count_dropped(rest);
+  return rest.empty();
+}
+
+void LineWriter::report(const std::optional<std::string>& sentence) const {
+  if (sentence) options_.report(*sentence);
 }
 
 // Waits until there is room. Returns false if the writer is stopping and the reader has taken
@@ -181,6 +198,7 @@ bool LineWriter::await_writable() {
   for (Duration stalled{0}; !gave_up_;) {
     pollfd wanted{.fd = output_->fd(), .events = POLLOUT, .revents = 0};
     if (::poll(&wanted, 1, interval_ms) != 0) return true;
+    if (overflowed_.load(std::memory_order_relaxed)) report(loss_.overflowed());
     const std::lock_guard lock(mutex_);
     if (stopping_) gave_up_ = (stalled += stall_check_interval) >= options_.stop_timeout;
   }

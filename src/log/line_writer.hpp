@@ -11,8 +11,10 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -20,6 +22,7 @@
 
 #include "base/result.hpp"
 #include "base/time.hpp"
+#include "log/loss_report.hpp"
 
 namespace weir::log {
 
@@ -27,6 +30,8 @@ struct LineWriterOptions {
   std::size_t queue_limit = 8 * 1024 * 1024;  ///< bytes that may wait to be written
   Duration stop_timeout =
       std::chrono::seconds(2);  ///< how long the destructor waits for a reader that accepts nothing
+  /// Called by the writing thread with the sentences of a LossReport.
+  std::function<void(const std::string&)> report = [](const std::string&) {};
 };
 
 class LineWriter {
@@ -57,8 +62,9 @@ class LineWriter {
   void run();
   bool take_chunks();
   void give_back_chunks();
-  void write_chunk(std::string_view rest);
+  bool write_chunk(std::string_view rest);
   bool await_writable();
+  void report(const std::optional<std::string>& sentence) const;
   void count_dropped(std::string_view lines);
 
   const std::string path_;
@@ -73,8 +79,10 @@ class LineWriter {
   bool stopping_ = false;
 
   std::atomic<std::uint64_t> dropped_{0};
-  std::unique_ptr<Output> output_;  // used by the writing thread only, as are the next two
+  std::atomic<bool> overflowed_{false};  // the queue was full
+  std::unique_ptr<Output> output_;       // used by the writing thread only, down to gave_up_
   std::vector<std::string> taken_;
+  LossReport loss_;
   bool gave_up_ = false;
   std::thread thread_;
 };

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -14,17 +15,32 @@
 #include <unistd.h>
 
 #include "base/ip_address.hpp"
+#include "base/path_advice.hpp"
 
 namespace weir::loop {
 namespace {
 
-Problem problem_of(const Endpoint& endpoint, int error) {
-  std::string message = "cannot listen on " + endpoint.to_string() + ": " + std::strerror(error);
+/// True if something other than a socket has the path.
+bool is_other_file(const std::string& path) {
+  struct stat found {};
+  return ::lstat(path.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode);
+}
+
+std::string advice_on(const Endpoint& endpoint, int error) {
+  if (error == EADDRINUSE && endpoint.is_unix() && is_other_file(endpoint.unix_path))
+    return "; the file is not a socket: remove it or choose another path";
   if (error == EADDRINUSE)
-    message += "; another process or listener has it: stop that one or choose another address";
-  if (error == EACCES && !endpoint.is_unix())
-    message += "; ports below 1024 need the capability CAP_NET_BIND_SERVICE";
-  return {message};
+    return "; another process or listener has it: stop that one or choose another address";
+  if (endpoint.is_unix()) return path_advice(endpoint.unix_path, error, ::geteuid());
+  if (error == EACCES) return "; ports below 1024 need the capability CAP_NET_BIND_SERVICE";
+  if (error == EADDRNOTAVAIL)
+    return "; no network interface of this machine has it: use 0.0.0.0 for all of them";
+  return {};
+}
+
+Problem problem_of(const Endpoint& endpoint, int error) {
+  return {"cannot listen on " + endpoint.to_string() + ": " + std::strerror(error) +
+          advice_on(endpoint, error)};
 }
 
 struct Address {
@@ -52,7 +68,8 @@ Result<Address> tcp_address(const Endpoint& endpoint) {
   const int error = ::getaddrinfo(endpoint.host.empty() ? nullptr : endpoint.host.c_str(),
                                   std::to_string(endpoint.port).c_str(), &hints, &found);
   if (error != 0)
-    return Problem{"cannot listen on " + endpoint.to_string() + ": " + ::gai_strerror(error)};
+    return Problem{"cannot listen on " + endpoint.to_string() + ": " + ::gai_strerror(error) +
+                   "; write an IP address of this machine, or 0.0.0.0 for all of them"};
   Address address;
   address.size = found->ai_addrlen;
   std::memcpy(&address.storage, found->ai_addr, found->ai_addrlen);
@@ -94,14 +111,20 @@ Endpoint local_endpoint(const Address& address) {
   return {.host = IpAddress::v4(bytes).to_string(), .port = ntohs(v4.sin_port), .unix_path = {}};
 }
 
+/// Finds out whether a server answers at the socket of this path.
+bool is_answered(Address& address) {
+  const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool is_refused =
+      ::connect(probe, address.get(), address.size) != 0 && errno == ECONNREFUSED;
+  ::close(probe);
+  return !is_refused;
+}
+
 /// Removes a socket file without a listener, which a killed process has left.
 void remove_stale(Address& address, const std::string& path) {
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) return;
-  const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (::connect(probe, address.get(), address.size) != 0 && errno == ECONNREFUSED)
-    ::unlink(path.c_str());
-  ::close(probe);
+  if (!is_answered(address)) ::unlink(path.c_str());
 }
 
 Result<BoundAddress> listen_on_unix(const Endpoint& endpoint, std::size_t count) {
@@ -148,7 +171,43 @@ Result<BoundAddress> listen_on_tcp(const Endpoint& endpoint, std::size_t count,
   return {boost::system::in_place_value, std::move(bound)};
 }
 
+/// The errno that creating the socket file would have; 0: it can be created.
+int fault_of_path(Address& address, const std::string& path) {
+  if (is_other_file(path)) return EADDRINUSE;
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) == 0 && is_answered(address)) return EADDRINUSE;
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return ::access(folder.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
+}
+
+ListenTrial try_unix(const Endpoint& endpoint) {
+  auto address = unix_address(endpoint);
+  if (!address) return {.problem = address.error()};
+  const int fault = fault_of_path(*address, endpoint.unix_path);
+  if (fault == 0) return {.local = endpoint};
+  const bool is_taken = fault == EADDRINUSE && !is_other_file(endpoint.unix_path);
+  return {.local = endpoint, .problem = problem_of(endpoint, fault), .is_taken = is_taken};
+}
+
+ListenTrial try_tcp(const Endpoint& endpoint) {
+  auto address = tcp_address(endpoint);
+  if (!address) return {.problem = address.error()};
+  const Endpoint local = local_endpoint(*address);
+  const Descriptor bound(open_bound(*address, false));
+  const int fault = errno;
+  if (bound.is_open()) return {.local = local};
+  return {.local = local, .problem = problem_of(endpoint, fault), .is_taken = fault == EADDRINUSE};
+}
+
 }  // namespace
+
+ListenTrial try_listening(const Endpoint& endpoint, const IsClaimed& is_claimed) {
+  ListenTrial trial = endpoint.is_unix() ? try_unix(endpoint) : try_tcp(endpoint);
+  const bool is_known = !trial.problem || trial.is_taken;
+  if (is_known && is_claimed(trial.local))
+    trial = {.local = trial.local, .problem = problem_of(endpoint, EADDRINUSE)};
+  return trial;
+}
 
 Result<BoundAddress> listen_on(const Endpoint& endpoint, std::size_t count,
                                const IsLeaving& is_leaving) {

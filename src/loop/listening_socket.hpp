@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,20 @@ using IsLeaving = std::function<bool(const Endpoint& local)>;
 /// listener is replaced.
 Result<BoundAddress> listen_on(const Endpoint& endpoint, std::size_t count,
                                const IsLeaving& is_leaving = {});
+
+/// The outcome of try_listening().
+struct ListenTrial {
+  Endpoint local{};                  ///< with the IP address in place of a name, if it is known
+  std::optional<Problem> problem{};  ///< the one that listen_on() would return
+  bool is_taken = false;             ///< the problem is that another process has the address
+};
+
+/// True if `local` overlaps an address that the caller will listen on too.
+using IsClaimed = std::function<bool(const Endpoint& local)>;
+
+/// Finds out whether listen_on() could open the address now. Accepts no connection, and neither
+/// creates nor removes a file.
+ListenTrial try_listening(const Endpoint& endpoint, const IsClaimed& is_claimed);
 
 /// Starts sockets that are only bound; does nothing for those that already listen.
 Result<void> start_listening(BoundAddress& bound);

@@ -178,6 +178,7 @@ void Poller::resume_ended() {
   now.swap(ended_);
   begin_pass();
   while (!now.empty()) {
+    count_operation();
     PendingOperation& operation = now.front();
     if (operation.socket_ != nullptr) {  // it tries again
       advance(operation);
@@ -196,10 +197,26 @@ void Poller::begin_pass() {
   is_in_pass_ = true;
 }
 
+/// As a new pass, because the reading of the clock is as old as the operations before.
+void Poller::serve_interleaved() {
+  operations_since_ = 0;
+  if (interleaved_.empty()) return;
+  begin_pass();
+  for (auto next = interleaved_.begin(); next != interleaved_.end();) {
+    Interleaved& served = *next++;
+    served.serve();
+  }
+}
+
+void Poller::count_operation() {
+  if (++operations_since_ >= interleave_after) serve_interleaved();
+}
+
 void Poller::dispatch() {
   begin_pass();
   read_events();
   is_reporting_ = true;
+  serve_interleaved();
   perform_ready();
   is_reporting_ = is_in_pass_ = false;
   arm();
@@ -221,11 +238,15 @@ void Poller::read_events() {
 /// a time, and their connections stay in the caches.
 void Poller::perform_ready() {
   Operations& high = ready_[index(Priority::high)];
-  while (!high.empty())
+  while (!high.empty()) {
     advance(high.front());
+    count_operation();
+  }
   Operations& normal = ready_[index(Priority::normal)];
-  for (std::size_t i = 0; i < normal_at_once && !normal.empty(); ++i)
+  for (std::size_t i = 0; i < normal_at_once && !normal.empty(); ++i) {
     advance(normal.front());
+    count_operation();
+  }
 }
 
 void Poller::advance(PendingOperation& operation) {

@@ -23,6 +23,7 @@
 
 #include "loop/descriptor.hpp"
 #include "loop/handler_memory.hpp"
+#include "loop/interleaved.hpp"
 #include "loop/io.hpp"
 
 namespace weir::loop {
@@ -138,6 +139,10 @@ class Poller : public asio::execution_context::service {
   static constexpr std::size_t events_at_once = 1024;
   /// Operations of normal priority that a pass performs, at most.
   static constexpr std::size_t normal_at_once = 32;
+  /// Operations between two calls of what is interleaved.
+  static constexpr std::size_t interleave_after = 32;
+
+  void interleave(Interleaved& added) { interleaved_.push_back(added); }
 
  private:
   friend PolledSocket;
@@ -151,6 +156,8 @@ class Poller : public asio::execution_context::service {
   void resume_ended();
   void dispatch();
   void begin_pass();
+  void serve_interleaved();
+  void count_operation();
   void read_events();
   void perform_ready();
   void advance(PendingOperation& operation);
@@ -161,6 +168,8 @@ class Poller : public asio::execution_context::service {
   Operations operations_;            ///< wait for an event
   std::array<Operations, 2> ready_;  ///< by priority: are performed in this pass or the next ones
   Operations ended_;                 ///< their tasks are resumed in the next pass
+  boost::intrusive::list<Interleaved, boost::intrusive::constant_time_size<false>> interleaved_;
+  std::size_t operations_since_ = 0;  ///< since what is interleaved was served
   HandlerMemory wait_handler_;
   HandlerMemory pass_handler_;
   HandlerMemory resume_handler_;

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <functional>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include "loop/handshakes.hpp"
@@ -171,6 +172,12 @@ bool Stream::has_ended() {
   }
   const ssize_t got = peek_byte(socket_);
   return got == 0 || (got < 0 && !would_block());
+}
+
+bool Stream::peer_has_closed() {
+  if (!socket_.is_open()) return true;
+  pollfd events{.fd = socket_.native(), .events = POLLRDHUP, .revents = 0};
+  return ::poll(&events, 1, 0) > 0;
 }
 
 bool Stream::has_unread() {

@@ -66,6 +66,9 @@ class Stream final : public Cancellable {
   /// True if the other side has closed the connection or its sending half, and all its bytes have
   /// been read.
   bool has_ended();
+  /// True if the other side has closed the connection or its sending half, also if some of its
+  /// bytes have not been read.
+  bool peer_has_closed();
   bool has_unread();
 
   /// Ends operations that wait: a write in progress fails with operation_aborted, and so does a

@@ -36,11 +36,13 @@ AccessRecord full_record() {
           .bytes_out = 512,
           .duration = Duration{1234},
           .upstream = "api",
+          .upstream_server = "10.0.0.1:80",
           .upstream_took = Duration{1000},
           .decision = AccessDecision::denied,
           .policy = "per_user",
           .cost = 5,
           .remaining = 0,
+          .retry_after = Duration{1'500'001},
           .delay = Duration{0},
           .decision_took = Duration{3},
           .store = "memory",
@@ -53,10 +55,11 @@ AccessRecord full_record() {
 }
 
 const std::vector<std::string> fields{
-    "time",     "method",    "path",          "route",      "plan",        "status",
-    "bytes_in", "bytes_out", "duration_us",   "upstream",   "upstream_us", "decision",
-    "policy",   "cost",      "remaining",     "delay_us",   "decision_us", "store",
-    "client",   "identity",  "identity_kind", "request_id", "user_agent",  "protocol"};
+    "time",        "method",    "path",           "route",       "plan",        "status",
+    "aborted_by",  "bytes_in",  "bytes_out",      "duration_us", "upstream",    "upstream_server",
+    "upstream_us", "decision",  "policy",         "denied_by",   "cost",        "reserved",
+    "settled_by",  "remaining", "retry_after_ms", "delay_us",    "decision_us", "store",
+    "client",      "identity",  "identity_kind",  "request_id",  "user_agent",  "protocol"};
 
 std::unique_ptr<LineWriter> unread_writer() {
   auto writer = LineWriter::open("/dev/null");
@@ -92,8 +95,8 @@ TEST_CASE("append_json_line writes every field in order") {
   CHECK(
       line_of(full_record()) ==
       R"({"time":"2025-01-31T23:59:59.000001Z","method":"GET","path":"/v1/search","route":"search",)"
-      R"("plan":"gold","status":429,"bytes_in":0,"bytes_out":512,"duration_us":1234,"upstream":"api","upstream_us":1000,)"
-      R"("decision":"denied","policy":"per_user","cost":5,"remaining":0,"delay_us":0,"decision_us":3,)"
+      R"("plan":"gold","status":429,"aborted_by":null,"bytes_in":0,"bytes_out":512,"duration_us":1234,"upstream":"api","upstream_server":"10.0.0.1:80","upstream_us":1000,)"
+      R"("decision":"denied","policy":"per_user","denied_by":null,"cost":5,"reserved":null,"settled_by":null,"remaining":0,"retry_after_ms":1501,"delay_us":0,"decision_us":3,)"
       R"("store":"memory","client":"192.0.2.1","identity":"000000000000000f0123456789abcdef",)"
       R"("identity_kind":"user",)"
       R"("request_id":"6f1c","user_agent":"curl/8.0","protocol":"HTTP/1.1"})"
@@ -104,8 +107,8 @@ TEST_CASE("append_json_line writes null for what does not apply") {
   CHECK(
       line_of({}) ==
       R"({"time":"1970-01-01T00:00:00.000000Z","method":null,"path":null,"route":null,)"
-      R"("plan":null,"status":null,"bytes_in":0,"bytes_out":0,"duration_us":0,"upstream":null,"upstream_us":null,)"
-      R"("decision":null,"policy":null,"cost":null,"remaining":null,"delay_us":null,"decision_us":null,)"
+      R"("plan":null,"status":null,"aborted_by":null,"bytes_in":0,"bytes_out":0,"duration_us":0,"upstream":null,"upstream_server":null,"upstream_us":null,)"
+      R"("decision":null,"policy":null,"denied_by":null,"cost":null,"reserved":null,"settled_by":null,"remaining":null,"retry_after_ms":null,"delay_us":null,"decision_us":null,)"
       R"("store":null,"client":null,"identity":null,"identity_kind":null,)"
       R"("request_id":null,"user_agent":null,"protocol":null})"
       "\n");
@@ -120,6 +123,16 @@ TEST_CASE("append_json_line names every decision in the words of the contract") 
   for (const auto& [decision, expected] : rows) {
     CHECK(parsed({.decision = decision})["decision"] == expected);
   }
+}
+
+TEST_CASE("append_json_line names the party that ended a request, and each policy that denied") {
+  CHECK(parsed({.aborted_by = AbortedBy::client})["aborted_by"] == "client");
+  CHECK(parsed({.aborted_by = AbortedBy::shutdown})["aborted_by"] == "shutdown");
+  const std::vector<DeniedPolicy> denied{{.policy = "per \"user\"", .remaining = 0},
+                                         {.policy = "trial", .shadow = true, .remaining = 2}};
+  CHECK(parsed({.denied_by = denied})["denied_by"] == nlohmann::json::parse(R"([
+    {"policy": "per \"user\"", "outcome": "denied", "remaining": 0},
+    {"policy": "trial", "outcome": "shadow_denied", "remaining": 2}])"));
 }
 
 TEST_CASE("append_json_line writes times as RFC 3339 in UTC") {

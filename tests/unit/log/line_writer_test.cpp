@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <new>
 #include <sstream>
 #include <sys/resource.h>
@@ -234,6 +235,65 @@ TEST_CASE("LineWriter survives a reader that went away and counts the lines") {
   CHECK(eventually([&] { return writer->dropped() == 2; }));
 }
 
+/// The sentences that a writer reports.
+class Reported {
+ public:
+  LineWriterOptions options(std::size_t queue_limit = 1 << 20) {
+    return {.queue_limit = queue_limit, .report = [this](const std::string& sentence) {
+              const std::lock_guard lock(mutex_);
+              text_ += sentence + "\n";
+            }};
+  }
+  std::string text() const {
+    const std::lock_guard lock(mutex_);
+    return text_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string text_;
+};
+
+TEST_CASE("LineWriter reports that a full disk loses lines, and that it writes again") {
+  const TemporaryDirectory directory;
+  const auto path = directory.file("access.log");
+  Reported reported;
+  const auto writer = open_writer(path, reported.options());
+  LineBuffer buffer(*writer);
+  const std::string lost = "access log: cannot write to " + path +
+                           ": File too large; lines are lost until it recovers, and "
+                           "weir_access_log_dropped_total counts them\n";
+  {
+    const FileSizeLimit full(100);
+    for (const std::uint64_t dropped : {1, 2}) {
+      add_line(buffer, std::string(150, 'x'));
+      buffer.flush();
+      REQUIRE(eventually([&] { return writer->dropped() == dropped; }));
+    }
+    CHECK(reported.text() == lost);
+  }
+  add_line(buffer, "whole");
+  buffer.flush();
+  CHECK(eventually([&] {
+    return reported.text() ==
+           lost + "access log: writes to " + path + " again; 2 lines were lost\n";
+  }));
+}
+
+TEST_CASE("LineWriter reports a reader that is too slow while it waits for it") {
+  Pipe pipe;
+  Reported reported;
+  auto options = reported.options(1 << 17);
+  options.stop_timeout = Duration{0};
+  const auto writer = open_writer(pipe.path(), options);
+  LineBuffer buffer(*writer);
+  while (writer->dropped() == 0) {
+    add_line(buffer, std::string(1000, 'x'));
+    buffer.flush();
+  }
+  CHECK(eventually([&] { return reported.text().find(" is too slow; ") != std::string::npos; }));
+}
+
 TEST_CASE("LineWriter starts a new line after one that a full disk has cut") {
   const TemporaryDirectory directory;
   const auto path = directory.file("access.log");
@@ -286,5 +346,5 @@ TEST_CASE("LineWriter::open reports the file and the reason") {
   REQUIRE(writer.has_error());
   CHECK(writer.error().message ==
         "cannot open log file \"/nonexistent/weir/access.log\" for appending: "
-        "No such file or directory");
+        "No such file or directory; create the folder \"/nonexistent/weir\" first");
 }

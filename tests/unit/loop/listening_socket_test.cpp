@@ -93,6 +93,34 @@ TEST_CASE("an address in use is a problem, unless it is leaving") {
   CHECK(asked == all);
 }
 
+TEST_CASE("an address is tried without listening on it") {
+  const auto claims_nothing = [](const Endpoint&) { return false; };
+  const auto first = listen_on(on("127.0.0.1"), 1);
+  REQUIRE(first.has_value());
+  const ListenTrial taken = try_listening(first->local, claims_nothing);
+  CHECK(taken.is_taken);
+  REQUIRE(taken.problem);
+  CHECK(taken.local == first->local);
+  const ListenTrial ours =
+      try_listening(first->local, [&](const Endpoint& local) { return local == first->local; });
+  CHECK(ours.problem);
+  CHECK_FALSE(ours.is_taken);
+  const ListenTrial free = try_listening(on("127.0.0.1"), claims_nothing);
+  CHECK_FALSE(free.problem);
+  const ListenTrial foreign = try_listening(on("203.0.113.1"), claims_nothing);
+  REQUIRE(foreign.problem);
+  CHECK_FALSE(foreign.is_taken);
+  CHECK(foreign.problem->message ==
+        "cannot listen on 203.0.113.1:0: Cannot assign requested address; no network interface of "
+        "this machine has it: use 0.0.0.0 for all of them");
+  const Endpoint missing{.host = {}, .port = 0, .unix_path = "/no-such-folder/weir.sock"};
+  const ListenTrial folder = try_listening(missing, claims_nothing);
+  REQUIRE(folder.problem);
+  CHECK(folder.problem->message ==
+        "cannot listen on unix:/no-such-folder/weir.sock: No such file or directory; create the "
+        "folder \"/no-such-folder\" first");
+}
+
 TEST_CASE("a socket that overlaps one that is leaving takes connections when it is started") {
   const auto leaving = listen_on(on("0.0.0.0"), 1);
   REQUIRE(leaving.has_value());

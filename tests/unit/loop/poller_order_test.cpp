@@ -97,6 +97,47 @@ TEST_CASE("a pass serves a bounded number of sockets of normal priority") {
   }
 }
 
+/// Logs when it is served.
+struct Served final : Interleaved {
+  explicit Served(std::string& its_log) : log(its_log) {}
+  void serve() noexcept override {
+    log += '|';
+    if (when_served) when_served();
+  }
+  std::string& log;
+  std::function<void()> when_served;
+};
+
+TEST_CASE("an interleaved object is served first, and again after every few dozen operations") {
+  asio::io_context io;
+  Named named(io);
+  const std::size_t count = Poller::interleave_after;
+  const Priority priority = GENERATE(Priority::high, Priority::normal);
+  std::vector<StreamPair*> all;
+  for (std::size_t i = 0; i < 2 * count; ++i)
+    all.push_back(&named.add('n', priority));
+  run(io);
+  auto served = std::make_unique<Served>(named.log);
+  asio::use_service<Poller>(io).interleave(*served);
+  for (const StreamPair* pair : all)
+    pair->far.send("x");
+  const std::string some(count, 'n');
+  SECTION("each time") {
+    run(io);
+    std::string log = named.log;
+    // A pass that begins with it just served may serve it again.
+    log.erase(
+        std::unique(log.begin(), log.end(), [](char a, char b) { return a == b && a == '|'; }),
+        log.end());
+    CHECK(log == "|" + some + "|" + some + "|");
+  }
+  SECTION("until it is destroyed, also by itself") {
+    served->when_served = [&] { served.reset(); };
+    run(io);
+    CHECK(named.log == "|" + some + some);
+  }
+}
+
 TEST_CASE("a pass that is due for a cancelled operation serves the others") {
   asio::io_context io;
   Named named(io);

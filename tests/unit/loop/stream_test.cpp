@@ -175,12 +175,14 @@ TEST_CASE("what the other side has done is seen without taking it") {
   CHECK(stream.is_quiet());
   CHECK_FALSE(stream.has_unread());
   CHECK_FALSE(stream.has_ended());
+  CHECK_FALSE(stream.peer_has_closed());
   pair.far.send("x");
   CHECK_FALSE(stream.is_quiet());
   CHECK(stream.has_unread());
   CHECK_FALSE(stream.has_ended());
   pair.far.end_sending();
   CHECK_FALSE(stream.has_ended());  // the byte comes first
+  CHECK(stream.peer_has_closed());
   Outcome read;
   start_read(io, stream, read);
   CHECK(read.data == "x");
