@@ -3,8 +3,9 @@
 -- KEYS: for each claim, in their order, its key and that of its identity's overrides
 -- (overrides.lua). ARGV, for each claim: its form, the cost, the capacity,
 -- count and per of the rate, and the arguments that the algorithm's `parse` reads. The form is the
--- algorithm, plus 8 for a shadow policy, 16 for overdraft, 32 for count_rejected, and 64 for windows
--- aligned to the clock.
+-- algorithm, plus 8 for a shadow policy, 16 for overdraft, 32 for count_rejected and 64 for windows
+-- aligned to the clock. It also adds 128 for an exempt claim (only an override limits it), and 256
+-- for each further request with the same claims, which is rejected with this one.
 --
 -- Returns doubles in one string: 1 if the request is admitted, and for each claim: allowed,
 -- remaining, reset_after, more_after, delay, retry_after (-1: none), all of them microseconds. If
@@ -44,7 +45,9 @@ local function policy_of(key, i)
     policy.shadow = form % 16 >= 8
     policy.overdraft = form % 32 >= 16
     policy.count_rejected = form % 64 >= 32
-    policy.aligned = form >= 64
+    policy.aligned = form % 128 >= 64
+    policy.exempt = form % 256 >= 128
+    if form >= 256 then policy.repeats = math.floor(form / 256) end
   end
   local parse = policy.rule.parse
   return policy, parse and parse(policy, ARGV, i + 5) or i + 5

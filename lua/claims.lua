@@ -44,7 +44,7 @@ for i = 1, #KEYS / 2 do
     text = redis.pcall('GET', overrides_key)
     overrides[overrides_key] = text
   end
-  if type(text) == 'string' then
+  if text or claim.policy.exempt then
     apply_override(claim.policy, text, overrides_key)
     is_overridden = is_overridden or claim.policy.override
   end
@@ -69,6 +69,11 @@ for _, claim in ipairs(claims) do
     units = claim.units
   elseif claim.policy.count_rejected then
     units = claim.cost
+    local repeats = admitted == 0 and claim.policy.repeats
+    if repeats and units > 0 then
+      charge(claim, leader, repeats * units)
+      claim.units, claim.wait = admission(claim, leader)
+    end
   end
   if units > 0 then
     charge(claim, leader, units)

@@ -2,12 +2,16 @@
 if not KEYS[3] then
   local policy, cost = policy_of(KEYS[1], 1), ARGV[2] + 0
   local overrides = redis.pcall('GET', KEYS[2])
-  if type(overrides) == 'string' then apply_override(policy, overrides, KEYS[2]) end
+  if overrides or policy.exempt then apply_override(policy, overrides, KEYS[2]) end
   local rule = policy.rule
   local state = rule.read(policy)
   local now = max(clock, state.at)
   local units, wait = rule.admit(policy, state, now, cost)
   local due = units or policy.count_rejected and cost or 0
+  if policy.repeats and not units and due > 0 then
+    rule.charge(policy, state, policy.repeats * cost, now)
+    units, wait = rule.admit(policy, state, now, cost)
+  end
   if due > 0 then
     rule.charge(policy, state, due, now)
     rule.write(policy, state, now)

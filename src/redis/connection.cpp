@@ -198,19 +198,24 @@ void Connection::start_tls() {
 }
 
 bool Connection::append(std::string_view command, Recipient& recipient) {
-  return redisAsyncFormattedCommand(context_, on_command_end, &recipient, command.data(),
-                                    command.size()) == REDIS_OK;
+  const bool is_appended = redisAsyncFormattedCommand(context_, on_command_end, &recipient,
+                                                      command.data(), command.size()) == REDIS_OK;
+  if (is_appended) ++unanswered_;
+  return is_appended;
 }
 
 // ---- events ----
 
 void Connection::on_command_end(redisAsyncContext* context, void* reply, void* recipient) noexcept {
   auto& its_recipient = *static_cast<Recipient*>(recipient);
+  auto& connection = *static_cast<Connection*>(context->data);
+  --connection.unanswered_;
   if (reply == nullptr) {
     return its_recipient.on_loss(
         context->err == REDIS_ERR_PROTOCOL ? store::Error::other : store::Error::connection_lost);
   }
-  static_cast<Connection*>(context->data)->silence_.on_reply(SteadyClock::now());
+  connection.silence_.on_reply(SteadyClock::now());
+  ++connection.replies_;
   // hiredis frees the context after this callback, without calling another.
   if (has_stray_reply(*context)) redisAsyncFree(context);
   its_recipient.on_reply(*static_cast<const redisReply*>(reply));

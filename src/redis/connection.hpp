@@ -70,6 +70,10 @@ class Connection final : public HiredisAdapter::Owner {
   bool is_ready() const { return machine_.is_ready(); }
   /// Ready, but abandon_later() was called.
   bool is_leaving() const { return is_leaving_; }
+  /// Replies of any kind, also to a handshake and on earlier connections.
+  std::uint64_t replies() const { return replies_; }
+  /// Commands that were sent and have no reply yet.
+  std::size_t unanswered() const { return unanswered_; }
   /// No reply of any kind arrived for connect_timeout.
   bool is_silent() const { return silence_.is_over_limit(SteadyClock::now()); }
   /// The reason of the last failure; empty while ready. Never contains the password.
@@ -113,6 +117,8 @@ class Connection final : public HiredisAdapter::Owner {
   Owner& owner_;
   ConnectionMachine machine_;
   Silence silence_;
+  std::uint64_t replies_ = 0;
+  std::size_t unanswered_ = 0;
 
   asio::ip::basic_resolver<asio::ip::tcp, Executor> resolver_;
   std::uint64_t lookup_ = 0;  ///< the latest lookup; answers to earlier ones are ignored

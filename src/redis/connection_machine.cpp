@@ -1,6 +1,7 @@
 #include "redis/connection_machine.hpp"
 
 #include "redis/error_reply.hpp"
+#include "redis/remedy.hpp"
 #include "redis/server_address.hpp"
 
 namespace weir::redis {
@@ -168,6 +169,7 @@ ConnectionMachine::Actions ConnectionMachine::fail(std::string_view why, Time no
                                                    store::Error error) {
   // In place, so that the reserved memory is kept.
   last_error_.assign(server_).append(separator).append(why);
+  if (error == store::Error::refused) last_error_.append("; ").append(refusal_remedy(why));
   return pause(error == store::Error::refused, now);
 }
 

@@ -20,8 +20,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/connect_attempt.hpp"
 #include "redis/backoff.hpp"
-#include "redis/connect_attempt.hpp"
 #include "redis/handshake.hpp"
 #include "redis/options.hpp"
 #include "redis/script_shas.hpp"

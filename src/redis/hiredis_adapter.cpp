@@ -5,6 +5,8 @@
 
 #include <boost/asio/post.hpp>
 
+#include "loop/poller.hpp"
+
 namespace weir::redis {
 
 HiredisAdapter::HiredisAdapter(asio::io_context& io, redisAsyncContext& context, bool encrypted,
@@ -14,6 +16,7 @@ HiredisAdapter::HiredisAdapter(asio::io_context& io, redisAsyncContext& context,
       owner_(owner),
       encrypted_(encrypted),
       descriptor_(io.get_executor(), context.c.fd) {
+  asio::use_service<loop::Poller>(io).interleave(*this);
   // hiredis may repeat these calls.
   context.ev.data = this;
   context.ev.addRead = [](void* self) noexcept {
@@ -26,6 +29,13 @@ HiredisAdapter::HiredisAdapter(asio::io_context& io, redisAsyncContext& context,
   context.ev.delRead = [](void*) noexcept {};
   context.ev.delWrite = [](void*) noexcept {};
   context.ev.cleanup = [](void* self) noexcept { static_cast<HiredisAdapter*>(self)->clean_up(); };
+}
+
+void HiredisAdapter::serve() noexcept {
+  if ((context_.c.flags & REDIS_CONNECTED) == 0 || context_.replies.head == nullptr) return;
+  const auto watch = presence_.watch();
+  if (write_posted_) write();
+  if (!watch.expired()) read();
 }
 
 void HiredisAdapter::ask_to_write() {

@@ -1,8 +1,10 @@
 // Joins one asynchronous hiredis context to the loop.
 //
-// hiredis owns the file descriptor; the adapter waits on it. All commands of one pass of the loop
-// are written at its end, together. Lives from the connect until hiredis frees the context. Used on
-// the loop only. hiredis writes with write(2): the process must ignore SIGPIPE.
+// hiredis owns the file descriptor; the adapter waits on it. Commands are written together: at the
+// end of a pass of the loop, or after a few dozen operations of the poller. Replies are read as
+// often, so neither waits until all clients that are ready have been served. Lives from the connect
+// until hiredis frees the context. Used on the loop only. hiredis writes with write(2): the process
+// must ignore SIGPIPE.
 #pragma once
 
 #include <string_view>
@@ -10,13 +12,14 @@
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
 #include "loop/handler_memory.hpp"
+#include "loop/interleaved.hpp"
 #include "redis/loop_io.hpp"
 
 struct redisAsyncContext;
 
 namespace weir::redis {
 
-class HiredisAdapter {
+class HiredisAdapter final : private loop::Interleaved {
  public:
   class Owner {
    public:
@@ -40,6 +43,7 @@ class HiredisAdapter {
   void read_arrived() { read(); }
 
  private:
+  void serve() noexcept override;
   void ask_to_write();
   void wait_to_read();
   void wait_to_write();

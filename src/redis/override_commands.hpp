@@ -2,9 +2,10 @@
 //
 // A change sets the generation too (generation_key), so that every instance discards the denials
 // that it remembers (ADR 0014). A list of all overrides walks the keys with SCAN, which needs no
-// index that could disagree with the keys, in at most `most_scans` steps. Used on the loop only;
+// index that could disagree with the keys (OverrideWalk). Used on the loop only;
 // reports later, on the loop. There is no timeout: a report comes with the reply or when the
-// connection ends.
+// connection ends. A call that throws std::bad_alloc sends nothing and does not report. Without
+// memory later on, the report is Error::out_of_memory, or there is none if its receiver throws.
 #pragma once
 
 #include <functional>
@@ -24,8 +25,6 @@ namespace weir::redis {
 
 class OverrideCommands final : public store::Overrides {
  public:
-  /// Steps of one list, of about a thousand keys each.
-  static constexpr int most_scans = 10'000;
   /// Overrides in one list.
   static constexpr std::size_t most_listed = 10'000;
 
@@ -34,29 +33,34 @@ class OverrideCommands final : public store::Overrides {
 
   void put(const Hash128& identity, const store::Override& entry, Instant now, Done done) override;
   void remove(const Hash128& identity, const std::string& policy, Instant now, Done done) override;
-  void list(const std::optional<Hash128>& identity, Instant now, Done done) override;
+  void list(const std::optional<Hash128>& identity, Instant now, std::stop_token over,
+            Done done) override;
 
  private:
   /// Receives the reply, or nullptr if the connection ends first.
   using OnReply = std::function<void(const redisReply* reply)>;
+  struct Task;
   /// A command without a reply.
   struct Call final : Recipient {
-    Call(OverrideCommands& its_owner, OnReply its_on_reply)
-        : owner(its_owner), when_over(std::move(its_on_reply)) {}
+    Call(OverrideCommands& its_owner, std::shared_ptr<Task> its_task, OnReply its_on_reply)
+        : owner(its_owner), task(std::move(its_task)), when_over(std::move(its_on_reply)) {}
     void on_reply(const redisReply& reply) noexcept override { end(&reply); }
     void on_loss(store::Error) noexcept override { end(nullptr); }
     void end(const redisReply* reply) noexcept;
 
     OverrideCommands& owner;
+    std::shared_ptr<Task> task;
     OnReply when_over;
     std::list<Call>::iterator position{};
   };
   struct Change;
   struct Listing;
 
-  void send(std::span<const std::string_view> words, OnReply on_reply);
+  void send(const std::shared_ptr<Task>& task, std::span<const std::string_view> words,
+            OnReply on_reply);
   void change(const Hash128& identity, std::string_view name, std::string_view line, Instant now,
               Done done);
+  void send_generation(const std::shared_ptr<Change>& change);
   void scan(const std::shared_ptr<Listing>& listing);
   void on_page(const std::shared_ptr<Listing>& listing, const redisReply& page);
   void read(const std::shared_ptr<Listing>& listing, const Hash128& identity);

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "base/hash_text.hpp"
 #include "redis/policy_numbers.hpp"
 #include "redis/question_command.hpp"
 #include "tls/digest.hpp"
@@ -14,6 +15,7 @@ using store::Override;
 
 constexpr std::string_view header = "1\n";
 constexpr std::size_t sum_digits = 8;
+constexpr char unit_separator = 31;
 
 std::string sum_of(std::string_view name, std::string_view rest) {
   std::string text{name};
@@ -26,10 +28,30 @@ char kind_of(const Override& entry) {
       return 'n';
     case Override::Kind::unlimited:
       return 'u';
+    case Override::Kind::plan:
+      return 'p';
     case Override::Kind::denied:
       break;
   }
   return 'd';
+}
+
+void append_number_of(std::string& out, std::int64_t number) {
+  (out += ' ') += std::to_string(number);
+}
+
+void append_numbers(std::string& out, const rules::Policy& policy) {
+  out += std::to_string(policy_form(policy));
+  append_number_of(out, to_us(policy.refill));
+  each_number(policy, [&out](std::int64_t number) { append_number_of(out, number); });
+}
+
+void append_plan(std::string& out, std::span<const store::PlanNumbers> plan) {
+  for (const auto& [policy, id, numbers] : plan) {
+    ((out += unit_separator) += policy) += unit_separator;
+    out += numbers ? "n " : "u";
+    if (numbers) append_numbers(out, *numbers);
+  }
 }
 
 /// Removes the text up to the separator, and the separator, and returns it.
@@ -41,10 +63,9 @@ std::optional<std::string_view> take_until(std::string_view& text, char separato
   return taken;
 }
 
-template <class Number>
-std::optional<Number> number_in(std::string_view text, int base = 10) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+std::optional<std::int64_t> number_in(std::string_view text) {
+  std::int64_t number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return number;
 }
@@ -60,7 +81,7 @@ std::optional<ListedOverride> listed(std::string_view line, const Hash128& ident
   auto rule = take_until(line, '\t');
   if (!rule || !take_until(*rule, ' ')) return entry;
   const auto until = take_until(*rule, ' ');
-  const auto until_us = until ? number_in<std::int64_t>(*until) : std::nullopt;
+  const auto until_us = until ? number_in(*until) : std::nullopt;
   if (!until_us) return entry;
   if (*until_us != 0 && instant_from_us(*until_us) <= now) return std::nullopt;
   entry.is_malformed = false;
@@ -76,14 +97,10 @@ std::string_view override_name(std::string_view policy) {
 
 std::string override_line(const Override& entry) {
   std::string rest{kind_of(entry)};
-  const auto add = [&rest](std::int64_t number) { (rest += ' ') += std::to_string(number); };
-  add(entry.until ? to_us(*entry.until) : 0);
+  append_number_of(rest, entry.until ? to_us(*entry.until) : 0);
   rest += ' ';
-  if (entry.kind == Override::Kind::numbers) {
-    rest += std::to_string(policy_form(entry.numbers));
-    add(to_us(entry.numbers.refill));
-    each_number(entry.numbers, add);
-  }
+  if (entry.kind == Override::Kind::numbers) append_numbers(rest, entry.numbers);
+  append_plan(rest, entry.plan);
   (rest += '\t') += entry.details;
   const std::string_view name = override_name(entry.policy);
   std::string line{name};
@@ -105,15 +122,11 @@ std::vector<ListedOverride> overrides_in(std::string_view text, const Hash128& i
 
 std::optional<Hash128> identity_of_overrides_key(std::string_view key, std::string_view prefix) {
   constexpr std::size_t digits = 32;
-  constexpr std::size_t half = digits / 2;
   if (!key.starts_with(prefix)) return std::nullopt;
   key.remove_prefix(prefix.size());
   if (key.size() != digits + 4 || key.front() != '{' || key.substr(digits + 1) != "}:!")
     return std::nullopt;
-  const auto high = number_in<std::uint64_t>(key.substr(1, half), 16);
-  const auto low = number_in<std::uint64_t>(key.substr(1 + half, half), 16);
-  if (!high || !low) return std::nullopt;
-  return Hash128{.low = *low, .high = *high};
+  return hash_from_hex(key.substr(1, digits));
 }
 
 std::string overrides_pattern(std::string_view prefix) {

@@ -6,8 +6,10 @@
 //   NAME       of the policy, or * for all
 //   SUM        the first 8 hexadecimal digits of the SHA-1 of NAME, a tab and all that follows SUM
 //   KIND UNTIL NUMBERS
-//              n (numbers), u (unlimited) or d (denied); microseconds since the epoch, 0: for ever;
-//              of n: the policy's form, its refill and the numbers that a claim would pass
+//              n (numbers), u (unlimited), d (denied) or p (a plan); microseconds since the epoch,
+//              0: without end; of n: the policy's form, its refill and the numbers that a claim
+//              would pass; of p, for each policy: US, its name, US, and `u` or `n NUMBERS`, where
+//              US is the unit separator of ASCII
 //   DETAILS    for lists
 //
 // A line whose SUM differs is malformed: the numbers of the policy are in force. Pure; thread-safe.

@@ -11,11 +11,12 @@ namespace weir::redis {
 
 PendingQuestions::PendingQuestions(asio::io_context& io, const MonotonicClock& clock,
                                    Outcomes& outcomes, Owner& owner)
-    : io_(io), clock_(clock), outcomes_(outcomes), owner_(owner), timer_(io.get_executor()) {}
+    : io_(io), clock_(io, clock), outcomes_(outcomes), owner_(owner), timer_(io.get_executor()) {}
 
 // ---- failures ----
 
 void PendingQuestions::on_loss(Question& question, store::Error why) noexcept {
+  if (!question.holds.empty()) holds_->on_loss(question.holds);
   if (question.completion == nullptr) return queue_.give_back(question);
   if (question.is_due) return void(question.is_lost = true);
   question.unlink();

@@ -15,8 +15,10 @@
 
 #include "base/clock.hpp"
 #include "loop/handler_memory.hpp"
+#include "loop/pass_clock.hpp"
 #include "redis/connection.hpp"
 #include "redis/deadline_queue.hpp"
+#include "redis/holds.hpp"
 #include "redis/loop_io.hpp"
 #include "redis/outcomes.hpp"
 #include "store/store.hpp"
@@ -41,6 +43,7 @@ struct Question final : DeadlineLink, Recipient {
   store::Error error = store::Error::none;
   SteadyClock::time_point deadline;
   std::string command;
+  QuestionHolds holds;  ///< of the keys that it holds units of
 };
 
 class PendingQuestions {
@@ -62,6 +65,8 @@ class PendingQuestions {
   PendingQuestions(const PendingQuestions&) = delete;
   PendingQuestions& operator=(const PendingQuestions&) = delete;
 
+  /// Reports late replies and losses of questions that hold.
+  void set_holds(Holds& holds) { holds_ = &holds; }
   /// Passes an unused question to `ask`. If that throws, the question is unused again, and is not
   /// completed. `acquisition`: nullptr for a key to forget.
   template <class Ask>
@@ -89,9 +94,10 @@ class PendingQuestions {
   void on_deadline() noexcept;
 
   asio::io_context& io_;
-  const MonotonicClock& clock_;
+  loop::PassClock clock_;  ///< read once for the replies of a pass
   Outcomes& outcomes_;
   Owner& owner_;
+  Holds* holds_ = nullptr;
   DeadlineQueue<Question> queue_;
   DeadlineLink failed_;  ///< to be completed in the next pass of the loop
   bool pass_posted_ = false;
@@ -110,6 +116,7 @@ void PendingQuestions::take(store::Completion& completion, store::Acquisition* a
   question.acquisition = acquisition;
   question.repeated = question.is_due = question.is_lost = false;
   question.command.clear();
+  question.holds.clear();
   try {
     ask(question);
   } catch (...) {
@@ -128,6 +135,7 @@ inline void PendingQuestions::set_timeout(Question& question, Duration timeout) 
 inline void PendingQuestions::on_reply(Question& question, const redisReply& reply) noexcept {
   if (question.completion != nullptr) return owner_.on_reply(question, reply);
   outcomes_.on_late_reply();
+  if (!question.holds.empty()) holds_->on_late_reply(question.holds, reply);
   queue_.give_back(question);
 }
 

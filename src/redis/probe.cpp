@@ -18,7 +18,13 @@ Probe::Probe(const std::vector<AlgorithmSet>& sets, std::uint32_t policy_id)
 void Probe::use(const std::vector<AlgorithmSet>& sets) {
   if (sets.empty()) return;
   const auto algorithm = static_cast<rules::Algorithm>(std::countr_zero(sets.front()));
-  policy_ = rules::compile({.algorithm = algorithm, .rates = {rate}}).value();
+  rules::Definition definition{.algorithm = algorithm};
+  if (algorithm == rules::Algorithm::concurrency) {
+    definition.limit = rate.count;
+  } else {
+    definition.rates = {rate};
+  }
+  policy_ = rules::compile(definition).value();
   claim_ = {.policy = &*policy_,
             .identity = {},
             .policy_id = policy_id_,

@@ -14,28 +14,43 @@
 #include "base/siphash.hpp"
 #include "base/time.hpp"
 #include "redis/script.hpp"
-#include "rules/decision.hpp"
 #include "store/claim.hpp"
-
-struct redisReply;
 
 namespace weir::redis {
 
 /// A policy_id without a name.
 inline constexpr std::uint32_t no_policy = std::numeric_limits<std::uint32_t>::max();
 
-/// How keys are named: PREFIX{<identity, 32 hex digits>}:<policy name>. The braces make all keys of
-/// one identity fall in one slot of a cluster.
+/// How keys are named: PREFIX{<identity, 32 hex digits>}:<policy name>:<state_code>. The braces
+/// make all keys of one identity fall in one slot of a cluster.
 struct KeySpace {
   std::string_view prefix;
   std::span<const std::string> policy_names;  ///< by Claim::policy_id
 };
 
+/// Identifies what a key contains: a letter for the algorithm, and the version of its state, which
+/// changes when the scripts read it differently. Instances that count a policy in different ways,
+/// such as those before and after a deployment, use different keys, so neither overwrites what the
+/// other has counted.
+std::string_view state_code(rules::Algorithm algorithm);
+
 void append_key(std::string& out, const KeySpace& keys, const Hash128& identity,
-                std::uint32_t policy_id);
+                std::uint32_t policy_id, rules::Algorithm algorithm);
 
 /// The key of the overrides of an identity, beside its counters: PREFIX{<identity>}:!.
 void append_overrides_key(std::string& out, std::string_view prefix, const Hash128& identity);
+
+/// The hash of a key's holds: the key, and this.
+inline constexpr std::string_view holds_suffix = ":h";
+
+// The parts of a command, in RESP.
+void append_key_bulk(std::string& out, const KeySpace& keys, const Hash128& identity,
+                     std::uint32_t policy_id, rules::Algorithm algorithm,
+                     std::string_view suffix = {});
+void append_overrides_key_bulk(std::string& out, const KeySpace& keys, const Hash128& identity);
+/// The arguments of a claim, as lua/arguments.lua reads them, and their number.
+void append_arguments(std::string& out, const store::Claim& claim, std::uint32_t repeats);
+std::size_t arguments_of(const store::Claim& claim);
 
 /// The set whose script_for() decides these claims.
 AlgorithmSet algorithms_of(std::span<const store::Claim> claims);
@@ -47,18 +62,13 @@ struct ScriptName {
 };
 
 /// EVALSHA or EVAL of all claims of one request. `now` is for scripts of Clock::argument only.
+/// `repeats`: see store::Acquisition.
 void append_question(std::string& out, ScriptName script, const KeySpace& keys,
-                     std::span<const store::Claim> claims, std::optional<Instant> now = {});
+                     std::span<const store::Claim> claims, std::optional<Instant> now = {},
+                     std::uint32_t repeats = 0);
 
-/// DEL of a key.
+/// DEL of the keys of all algorithms, and of their holds.
 void append_forget(std::string& out, const KeySpace& keys, const Hash128& identity,
                    std::uint32_t policy_id);
-
-/// Reads the script's reply: one decision for each claim, in their order, and whether the request
-/// is admitted. Writes `limit` of a decision only if an override is in force; the caller sets it
-/// when it asks, because the claims need not live until the answer. Returns false and writes
-/// nothing if no script of ours returns such a reply: an error, another type or length, values out
-/// of range.
-bool read_answer(const redisReply& reply, std::span<rules::Decision> decisions, bool& admitted);
 
 }  // namespace weir::redis

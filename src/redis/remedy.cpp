@@ -9,6 +9,7 @@ std::string_view remedy(store::Error error) {
     case Error::not_connected:
     case Error::timeout:
     case Error::connection_lost:
+    case Error::overloaded:
       return {};
     case Error::loading:
       return "Redis is loading, busy or failing over; no action needed";
@@ -23,6 +24,12 @@ std::string_view remedy(store::Error error) {
       break;
   }
   return "the server must have every command listed in docs/redis.md, under its own name";
+}
+
+std::string_view refusal_remedy(std::string_view error) {
+  const bool is_permission = error.find("NOPERM") != std::string_view::npos;
+  return is_permission ? remedy(store::Error::refused)
+                       : "check the user and the password in store.redis.url";
 }
 
 }  // namespace weir::redis

@@ -2,7 +2,7 @@
 
 #include <hiredis/hiredis.h>
 
-#include "redis/question_command.hpp"
+#include "redis/answer.hpp"
 
 namespace weir::redis {
 
@@ -12,6 +12,16 @@ store::Result result_of(const redisReply& reply, store::Acquisition* acquisition
   const std::size_t claims = acquisition->claims.size();
   store::Result result{.decider = store::Decider::redis};
   if (!read_answer(reply, acquisition->decisions.first(claims), result.admitted))
+    return failed(store::Error::other);
+  result.decided = store::first_claims(claims);
+  return result;
+}
+
+store::Result held_result_of(const redisReply& reply, const store::Acquisition& acquisition,
+                             std::span<HoldTable::Reply> holds) {
+  const std::size_t claims = acquisition.claims.size();
+  store::Result result{.decider = store::Decider::redis};
+  if (!read_held_answer(reply, acquisition.decisions.first(claims), holds, result.admitted))
     return failed(store::Error::other);
   result.decided = store::first_claims(claims);
   return result;

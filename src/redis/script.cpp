@@ -9,12 +9,16 @@ namespace {
 
 using rules::Algorithm;
 
+/// Whether a part belongs to scripts that read holds.
+enum class Holds : std::uint8_t { either, without, with };
+
 struct Part {
   std::string_view text;
   AlgorithmSet users;
+  Holds holds = Holds::either;
 };
 
-constexpr AlgorithmSet all = 0x7f;
+constexpr AlgorithmSet all = with_holds - 1;
 constexpr AlgorithmSet arrivals = set_of(Algorithm::gcra) | set_of(Algorithm::leaky_bucket);
 constexpr AlgorithmSet windows =
     set_of(Algorithm::fixed_window) | set_of(Algorithm::attributed_window);
@@ -34,9 +38,17 @@ constexpr Part parts[] = {
     {lua::token_bucket, set_of(Algorithm::token_bucket)},
     {lua::gcra, set_of(Algorithm::gcra)},
     {lua::leaky_bucket, set_of(Algorithm::leaky_bucket)},
-    {lua::one_claim, all},
-    {lua::claims, all},
+    {lua::concurrency, set_of(Algorithm::concurrency)},
+    {lua::one_claim, all, Holds::without},
+    {lua::claims, all, Holds::without},
+    {lua::holds, all, Holds::with},
+    {lua::held_claims, all, Holds::with},
 };
+
+bool belongs(const Part& part, AlgorithmSet algorithms) {
+  const Holds excluded = (algorithms & with_holds) != 0 ? Holds::without : Holds::with;
+  return (part.users & algorithms) != 0 && part.holds != excluded;
+}
 
 std::string_view clock_part(Clock clock) {
   return clock == Clock::server ? lua::clock_server : lua::clock_argument;
@@ -48,11 +60,15 @@ std::string script_for_overrides(Clock clock) {
   return std::string(clock_part(clock)).append(lua::change_override);
 }
 
+std::string script_for_instances(Clock clock) {
+  return std::string(clock_part(clock)).append(lua::instances);
+}
+
 std::string script_for(AlgorithmSet algorithms, Clock clock) {
   std::string script{clock_part(clock)};
   if (algorithms == set_of(Algorithm::gcra)) script += lua::gcra_alone;
   for (const Part& part : parts) {
-    if ((part.users & algorithms) != 0) script += part.text;
+    if (belongs(part, algorithms)) script += part.text;
   }
   return script;
 }

@@ -2,6 +2,7 @@
 // that the claims of one request can have together. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -9,11 +10,15 @@
 
 namespace weir::redis {
 
-/// One bit an algorithm.
-using AlgorithmSet = std::uint8_t;
+/// One bit an algorithm, and with_holds.
+using AlgorithmSet = std::uint16_t;
 constexpr AlgorithmSet set_of(rules::Algorithm algorithm) {
   return static_cast<AlgorithmSet>(1U << static_cast<unsigned>(algorithm));
 }
+
+/// The claims are decided beside the holds of their keys: other scripts do not read holds.
+inline constexpr AlgorithmSet with_holds = 1U << rules::algorithm_count;
+inline constexpr std::size_t algorithm_sets_end = std::size_t{2} * with_holds;
 
 /// The source of a script's time: the server, or (in tests) the last argument.
 enum class Clock : std::uint8_t { server, argument };
@@ -24,5 +29,8 @@ std::string script_for(AlgorithmSet algorithms, Clock clock = Clock::server);
 
 /// The text of the script that puts or removes an override: lua/change_override.lua.
 std::string script_for_overrides(Clock clock = Clock::server);
+
+/// The text of the script that announces an instance: lua/instances.lua.
+std::string script_for_instances(Clock clock = Clock::server);
 
 }  // namespace weir::redis

@@ -13,18 +13,26 @@ void ScriptSet::add(const std::vector<AlgorithmSet>& sets) {
   }
   choice_.fill(none);
   for (std::size_t wanted = 1; wanted < choice_.size(); ++wanted) {
-    std::uint8_t& choice = choice_[wanted];
+    std::uint16_t& choice = choice_[wanted];
     for (std::size_t i = 0; i < sets_.size(); ++i) {
-      const bool has_all = (sets_[i] & wanted) == wanted;
+      const bool has_all =
+          (sets_[i] & wanted) == wanted && (sets_[i] & with_holds) == (wanted & with_holds);
       if (!has_all) continue;
       if (choice == none || std::popcount(sets_[i]) < std::popcount(sets_[choice]))
-        choice = static_cast<std::uint8_t>(i);
+        choice = static_cast<std::uint16_t>(i);
     }
   }
 }
 
+std::size_t ScriptSet::find_or_add(AlgorithmSet algorithms) {
+  const auto found = find(algorithms);
+  if (found) return *found;
+  add({algorithms});
+  return sets_.size() - 1;
+}
+
 std::optional<std::size_t> ScriptSet::find(AlgorithmSet algorithms) const {
-  const std::uint8_t choice = choice_[algorithms];
+  const std::uint16_t choice = choice_[algorithms];
   return choice == none ? std::nullopt : std::optional<std::size_t>(choice);
 }
 

@@ -23,8 +23,12 @@ class ScriptSet {
   void add(const std::vector<AlgorithmSet>& sets);
 
   /// The index of the script made for these algorithms, else of the one with the fewest others;
-  /// nothing if no script has all of them.
+  /// nothing if no script has all of them. A script
+  /// decides either with holds or without.
   std::optional<std::size_t> find(AlgorithmSet algorithms) const;
+
+  /// The same, of claims that hold: made when it is first used.
+  std::size_t find_or_add(AlgorithmSet algorithms);
 
   Clock clock() const { return clock_; }
   const std::vector<AlgorithmSet>& sets() const { return sets_; }
@@ -32,12 +36,12 @@ class ScriptSet {
   const std::vector<std::string>& texts() const { return texts_; }
 
  private:
-  static constexpr std::uint8_t none = 255;
+  static constexpr std::uint16_t none = 0xffff;
 
   Clock clock_;
   std::vector<AlgorithmSet> sets_;
   std::vector<std::string> texts_;
-  std::array<std::uint8_t, 256> choice_{};  ///< by set of algorithms
+  std::array<std::uint16_t, algorithm_sets_end> choice_{};  ///< by set of algorithms
 };
 
 }  // namespace weir::redis

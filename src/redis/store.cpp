@@ -8,6 +8,7 @@
 #include "redis/error_reply.hpp"
 #include "redis/generation_question.hpp"
 #include "redis/handshake_commands.hpp"
+#include "redis/instance_announcement.hpp"
 #include "redis/outcomes.hpp"
 #include "redis/override_commands.hpp"
 #include "redis/pending_questions.hpp"
@@ -20,6 +21,25 @@
 #include "store/looks.hpp"
 
 namespace weir::redis {
+namespace {
+
+std::string timeout_text(Duration timeout) {
+  const std::int64_t us = to_us(timeout);
+  const bool is_in_ms = us % 1000 == 0;
+  return "no answer within " + std::to_string(is_in_ms ? us / 1000 : us) +
+         (is_in_ms ? " ms" : " us");
+}
+
+constexpr std::string_view unexpected_reply =
+    "the reply is not one of the script; the server is not Redis, or something changes the replies";
+
+/// For scripts that take the time as an argument.
+std::optional<Instant> script_time(const ScriptSet& scripts, Instant now) {
+  if (scripts.clock() == Clock::argument) return now;
+  return std::nullopt;
+}
+
+}  // namespace
 
 /// Sends the questions, and completes them with what the replies mean.
 class Store::Implementation final : public Connection::Owner, public PendingQuestions::Owner {
@@ -27,7 +47,7 @@ class Store::Implementation final : public Connection::Owner, public PendingQues
   Implementation(asio::io_context& io, const Options& options, StoreSetup setup,
                  const MonotonicClock& clock, StoreCounters& counters)
       : options_(options),
-        timeout_text_("no answer within " + std::to_string(to_us(options.timeout)) + " us"),
+        timeout_text_(timeout_text(options.timeout)),
         policy_names_(std::move(setup.policy_names)),
         keys_{.prefix = options_.key_prefix, .policy_names = policy_names_},
         scripts_(setup.algorithm_sets, setup.script_clock),
@@ -37,13 +57,20 @@ class Store::Implementation final : public Connection::Owner, public PendingQues
         probe_(setup.algorithm_sets, no_policy),
         generation_(options_.key_prefix, clock),
         overrides_(connection_, options_.key_prefix, setup.script_clock),
-        connection_(io, options_, scripts_.texts(), shas_, setup.seed, *this) {}
+        holds_({io, connection_, scripts_, loader_, keys_, clock, counters, setup.seed}),
+        instances_(options_.key_prefix, setup.script_clock),
+        connection_(io, options_, scripts_.texts(), shas_, setup.seed, *this) {
+    holds_.set_policies(std::move(setup.holding_policies));
+    questions_.set_holds(holds_);
+  }
 
-  void extend(std::vector<std::string> policy_names, const std::vector<AlgorithmSet>& sets);
-  void start() { connection_.start(); }
+  void extend(std::vector<std::string> policy_names, const std::vector<AlgorithmSet>& sets,
+              std::vector<bool> holding_policies);
+  Connection& connection() { return connection_; }
   void stop() {
     connection_.stop();
     questions_.stop();
+    holds_.stop();
   }
   bool is_ready() const { return connection_.is_ready() && !connection_.is_leaving(); }
   void acquire(store::Acquisition& acquisition, store::Completion& completion, Instant now) {
@@ -60,13 +87,15 @@ class Store::Implementation final : public Connection::Owner, public PendingQues
     return is_ready() && generation_.read(connection_, receiver);
   }
   store::Overrides& overrides() { return overrides_; }
+  bool announce(const Announcement& announcement, Instant now, AnnouncementDone done) {
+    return is_ready() && instances_.send(connection_, announcement, now, std::move(done));
+  }
   bool has_decided() const { return outcomes_.has_decided() || !probe_.can_ask(); }
   void forget(const store::Key& key, store::Completion& completion);
-  void settle(std::span<const store::Settlement> settlements) {
-    counters_.settlements_lost.add(settlements.size());
+  void settle(std::span<const store::Settlement> settlements, Instant now) {
+    holds_.settle(settlements, now);
   }
   void reconnect() { connection_.abandon(timeout_text_); }
-  bool is_silent() const { return connection_.is_silent(); }
   std::string_view last_error() const {
     return connection_.is_ready() ? outcomes_.last_error() : connection_.last_error();
   }
@@ -101,11 +130,15 @@ class Store::Implementation final : public Connection::Owner, public PendingQues
   Probe probe_;
   GenerationQuestion generation_;
   OverrideCommands overrides_;
+  Holds holds_;
+  InstanceAnnouncement instances_;
   Connection connection_;  ///< last: its destructor calls recipients
 };
 
 void Store::Implementation::extend(std::vector<std::string> policy_names,
-                                   const std::vector<AlgorithmSet>& sets) {
+                                   const std::vector<AlgorithmSet>& sets,
+                                   std::vector<bool> holding_policies) {
+  holds_.set_policies(std::move(holding_policies));
   policy_names_ = std::move(policy_names);
   keys_.policy_names = policy_names_;
   scripts_.add(sets);
@@ -120,14 +153,20 @@ void Store::Implementation::ask(store::Acquisition& acquisition,
                                 Instant now) {
   questions_.take(completion, &acquisition, [&](Question& question) {
     if (!is_ready()) return questions_.fail_later(question, store::Error::not_connected);
+    for (std::size_t i = 0; i < claims.size(); ++i)
+      acquisition.decisions[i].limit = claims[i].policy->capacity;
+    if (holds_.concerns(claims)) {
+      const auto composed =
+          holds_.compose(question.command, question.holds, claims, script_time(scripts_, now));
+      if (!composed) return questions_.fail_later(question, store::Error::overloaded);
+      question.script = *composed;
+      return send(question, now - acquisition.arrived_at);
+    }
     const auto script = scripts_.find(algorithms_of(claims));
     if (!script) return questions_.fail_later(question, store::Error::other);
     question.script = *script;
-    for (std::size_t i = 0; i < claims.size(); ++i)
-      acquisition.decisions[i].limit = claims[i].policy->capacity;
-    const auto script_time =
-        scripts_.clock() == Clock::argument ? std::optional(now) : std::optional<Instant>{};
-    append_question(question.command, loader_.name_of(*script), keys_, claims, script_time);
+    append_question(question.command, loader_.name_of(*script), keys_, claims,
+                    script_time(scripts_, now), acquisition.repeats);
     send(question, now - acquisition.arrived_at);
   });
 }
@@ -135,6 +174,7 @@ void Store::Implementation::ask(store::Acquisition& acquisition,
 void Store::Implementation::forget(const store::Key& key, store::Completion& completion) {
   questions_.take(completion, nullptr, [&](Question& question) {
     if (!is_ready()) return questions_.fail_later(question, store::Error::not_connected);
+    holds_.forget(key);
     append_forget(question.command, keys_, key.identity, key.policy_id);
     send(question, Duration{0});
   });
@@ -142,10 +182,18 @@ void Store::Implementation::forget(const store::Key& key, store::Completion& com
 
 /// Nothing throws once the command has been sent.
 void Store::Implementation::send(Question& question, Duration waited) {
-  questions_.set_timeout(question, options_.timeout - waited);
-  if (!connection_.send(question.command, question))
+  try {
+    questions_.set_timeout(question, options_.timeout - waited);
+  } catch (...) {
+    holds_.not_run(question.holds);
+    throw;
+  }
+  if (!connection_.send(question.command, question)) {
+    holds_.not_run(question.holds);
     return questions_.fail_later(question, store::Error::not_connected);
+  }
   counters_.questions.add();
+  if (!question.holds.empty()) holds_.on_sent(question.holds);
   questions_.await_reply(question);
 }
 
@@ -153,15 +201,23 @@ void Store::Implementation::send(Question& question, Duration waited) {
 
 void Store::Implementation::on_reply(Question& question, const redisReply& reply) noexcept {
   if (reply.type == REDIS_REPLY_ERROR) return on_error(question, reply);
-  outcomes_.on_reply();
-  questions_.complete(question, result_of(reply, question.acquisition));
+  const store::Result result = question.holds.empty()
+                                   ? result_of(reply, question.acquisition)
+                                   : holds_.result_of(question.holds, reply, *question.acquisition);
+  if (result.error == store::Error::none) {
+    outcomes_.on_reply();
+  } else {
+    outcomes_.on_error_reply(result.error, unexpected_reply);
+  }
+  questions_.complete(question, result);
 }
 
 void Store::Implementation::on_error(Question& question, const redisReply& reply) noexcept {
   const auto text = text_of(reply);
   const auto error = error_of(text);
   if (error == store::Error::script_missing && repeat(question)) return;
-  outcomes_.on_error_reply(error, text);
+  holds_.not_run(question.holds);
+  outcomes_.on_error_reply(error, text.empty() ? unexpected_reply : text);
   // After a failover the name resolves to the new primary.
   if (error == store::Error::read_only) connection_.abandon_later(outcomes_.last_error());
   questions_.complete(question, failed(error));
@@ -184,6 +240,7 @@ bool Store::Implementation::repeat(Question& question) noexcept {
 
 void Store::Implementation::on_ready() {
   outcomes_.on_ready();
+  holds_.on_ready();
   if (changed_) changed_();
 }
 
@@ -198,11 +255,12 @@ Store::Store(boost::asio::io_context& io, const Options& options, StoreSetup set
 Store::~Store() = default;
 
 void Store::extend(std::vector<std::string> policy_names,
-                   const std::vector<std::uint8_t>& algorithm_sets) {
-  implementation_->extend(std::move(policy_names), algorithm_sets);
+                   const std::vector<AlgorithmSet>& algorithm_sets,
+                   std::vector<bool> holding_policies) {
+  implementation_->extend(std::move(policy_names), algorithm_sets, std::move(holding_policies));
 }
 void Store::start() {
-  implementation_->start();
+  implementation_->connection().start();
 }
 void Store::stop() {
   implementation_->stop();
@@ -222,8 +280,8 @@ std::optional<store::Result> Store::forget(const store::Key& key, store::Complet
   implementation_->forget(key, completion);
   return std::nullopt;
 }
-void Store::settle(std::span<const store::Settlement> settlements, Instant) {
-  implementation_->settle(settlements);
+void Store::settle(std::span<const store::Settlement> settlements, Instant now) {
+  implementation_->settle(settlements, now);
 }
 bool Store::is_ready() const {
   return implementation_->is_ready();
@@ -231,8 +289,14 @@ bool Store::is_ready() const {
 bool Store::has_decided() const {
   return implementation_->has_decided();
 }
+std::uint64_t Store::replies() const {
+  return implementation_->connection().replies();
+}
+std::size_t Store::unanswered() const {
+  return implementation_->connection().unanswered();
+}
 bool Store::is_silent() const {
-  return implementation_->is_silent();
+  return implementation_->connection().is_silent();
 }
 void Store::reconnect() {
   implementation_->reconnect();
@@ -244,6 +308,10 @@ std::optional<store::Result> Store::probe(store::Completion& completion, Instant
 bool Store::read_generation(store::GenerationReceiver& receiver) {
   return implementation_->read_generation(receiver);
 }
+bool Store::announce(const Announcement& announcement, Instant now, AnnouncementDone done) {
+  return implementation_->announce(announcement, now, std::move(done));
+}
+
 store::Overrides& Store::overrides() {
   return implementation_->overrides();
 }

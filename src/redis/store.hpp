@@ -22,6 +22,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "base/clock.hpp"
+#include "redis/instances.hpp"
 #include "redis/options.hpp"
 #include "redis/script.hpp"
 #include "redis/store_counters.hpp"
@@ -38,8 +39,10 @@ struct StoreSetup {
   /// are loaded when connecting. A request with another set is a programming error and fails with
   /// Error::other.
   std::vector<AlgorithmSet> algorithm_sets;
-  std::uint64_t seed = 0;              ///< of the reconnect jitter; random in production
+  std::uint64_t seed = 0;  ///< of the reconnect jitter and the fields; random in production
   Clock script_clock = Clock::server;  ///< argument (tests): the scripts take acquire()'s `now`
+  /// By Claim::policy_id: some claims of the policy hold, so all of them are decided beside holds.
+  std::vector<bool> holding_policies{};
 };
 
 class Store final : public store::RemoteStore {
@@ -52,7 +55,8 @@ class Store final : public store::RemoteStore {
   /// Prepares for another configuration. `policy_names` begin with those there are. Scripts for new
   /// sets are loaded when they are first used, and are sent as text until then.
   void extend(std::vector<std::string> policy_names,
-              const std::vector<std::uint8_t>& algorithm_sets);
+              const std::vector<AlgorithmSet>& algorithm_sets,
+              std::vector<bool> holding_policies = {});
   /// Connects, and keeps doing so until stop().
   void start();
   /// Ends the connection and fails pending calls. Nothing of this store stays in the loop.
@@ -65,13 +69,15 @@ class Store final : public store::RemoteStore {
                                     Instant now) override;
   std::optional<store::Result> forget(const store::Key& key, store::Completion& completion,
                                       Instant now) override;
-  /// Counts each settlement as lost: Redis has no holds.
+  /// Sent in this pass of the loop, or when the connection is ready again.
   void settle(std::span<const store::Settlement> settlements, Instant now) override;
 
   /// Connected, authenticated, scripts loaded.
   bool is_ready() const override;
   /// False before the first decision of a connection. True if there is no script.
   bool has_decided() const override;
+  std::uint64_t replies() const override;
+  std::size_t unanswered() const override;
   /// Whether no reply arrived for connect_timeout.
   bool is_silent() const override;
   void reconnect() override;
@@ -79,6 +85,9 @@ class Store final : public store::RemoteStore {
   bool read_generation(store::GenerationReceiver& receiver) override;
   /// The overrides that the scripts read; its calls report later.
   store::Overrides& overrides();
+  /// Announces this instance; `done` is called later. Returns false, and sends nothing, without a
+  /// connection or before the reply to the previous call.
+  bool announce(const Announcement& announcement, Instant now, AnnouncementDone done);
 
   /// The reason why the last attempt or the connection failed, or, while ready, the last reply if
   /// it was an error. Empty if there was no failure. For the log and /readyz; never contains a

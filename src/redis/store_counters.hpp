@@ -12,7 +12,10 @@ struct StoreCounters {
   Counter errors[store::error_count];  ///< by store::Error
   Counter connects;                    ///< handshakes that succeeded
   Counter late_answers;                ///< arrived after their deadline
-  Counter settlements_lost;            ///< of holds that Redis does not have
+  Counter settlements_lost;            ///< of units that outlived their lease, or without memory
+  Counter holds_outlived;              ///< units of this worker whose lease ended while in flight
+  Counter holds_expired;               ///< units of any worker that a script of this one ended
+  Gauge held;                          ///< units that this worker holds now
 };
 
 }  // namespace weir::redis

@@ -110,7 +110,8 @@ TEST_CASE("a refused handshake is not repeated within half a second") {
   for (const auto& reply : replies) {
     fixture.succeed(State::introducing);
     CHECK(fixture.text(fixture.reply(error(reply))) == refused);
-    CHECK_THAT(fixture.machine.last_error(), EndsWith("AUTH: " + reply));
+    CHECK_THAT(fixture.machine.last_error(),
+               EndsWith("AUTH: " + reply + "; check the user and the password in store.redis.url"));
     fixture.pass(500ms - 1us);
     CHECK(fixture.text(fixture.machine.on_deadline(fixture.now)).starts_with("wake "));
     CHECK(fixture.machine.state() == State::waiting);

@@ -155,7 +155,7 @@ class History {
       case 1:
         return once_in(4) ? fixture_.stop() : fixture_.start();
       case 2:
-        return fixture_.give_up("no answer within 20000 us");
+        return fixture_.give_up("no answer within 20 ms");
       case 3:
         return resolve(below(4));
       case 4:

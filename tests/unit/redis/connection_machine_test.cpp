@@ -63,6 +63,9 @@ const std::vector<Event> events{
     {"unsolicited", [](auto& it) { return it.unsolicited(); }},
 };
 
+const std::string grant =
+    "; grant the user of store.redis.url all permissions listed in docs/redis.md";
+
 struct Row {
   State state;
   std::string event;
@@ -110,7 +113,7 @@ const std::vector<Row> rows{
     {State::introducing, "string", State::waiting, failed, "AUTH: not a reply of Redis"},
     {State::introducing, "odd reply", State::waiting, failed, "AUTH: not a reply of Redis"},
     {State::introducing, "error", State::waiting, failed, "AUTH: ERR no"},
-    {State::introducing, "refusal", State::waiting, refused, "AUTH: NOPERM no permission"},
+    {State::introducing, "refusal", State::waiting, refused, "AUTH: NOPERM no permission" + grant},
     {State::introducing, "closed", State::opening, next_address, ""},
     {State::introducing, "closed without a reason", State::opening, next_address, ""},
     {State::introducing, "deadline", State::opening, next_address, ""},
@@ -121,7 +124,8 @@ const std::vector<Row> rows{
     {State::loading, "status", State::waiting, failed, "SCRIPT LOAD: not a reply of Redis"},
     {State::loading, "odd reply", State::waiting, failed, "SCRIPT LOAD: not a reply of Redis"},
     {State::loading, "error", State::waiting, failed, "SCRIPT LOAD: ERR no"},
-    {State::loading, "refusal", State::waiting, refused, "SCRIPT LOAD: NOPERM no permission"},
+    {State::loading, "refusal", State::waiting, refused,
+     "SCRIPT LOAD: NOPERM no permission" + grant},
     {State::loading, "closed", State::opening, next_address, ""},
     {State::loading, "closed without a reason", State::opening, next_address, ""},
     {State::loading, "deadline", State::opening, next_address, ""},
@@ -342,7 +346,8 @@ TEST_CASE("the server may refuse CLIENT SETNAME, and no other step") {
   SECTION("a server that requires a password") {
     CHECK(fixture.text(fixture.reply(error("NOAUTH Authentication required."))) == refused);
     CHECK_THAT(fixture.machine.last_error(),
-               EndsWith("CLIENT SETNAME: NOAUTH Authentication required."));
+               EndsWith("CLIENT SETNAME: NOAUTH Authentication required.; check the user and the "
+                        "password in store.redis.url"));
   }
   SECTION("the database") {
     fixture.reply(ok);

@@ -37,6 +37,17 @@ TEST_CASE("An override is one line with a sum") {
   const std::string sum = tls::sha1_hex("per user\t" + rest).substr(0, 8);
   CHECK(override_line(numbers(epoch)) == "per user\t" + sum + "\t" + rest);
   CHECK(override_line({.kind = Override::Kind::unlimited}).ends_with("\tu 0 \t"));
+  const Override plan{.kind = Override::Kind::plan,
+                      .plan = {{.policy = "a", .policy_id = 1},
+                               {.policy = "b",
+                                .policy_id = 2,
+                                .numbers = policy(rules::Algorithm::fixed_window, 3, 3s)}},
+                      .details = R"("plan":"gold")"};
+  CHECK(
+      override_line(plan).ends_with("\tp 0 \x1f"
+                                    "a\x1fu\x1f"
+                                    "b\x1fn 0 3000000 3 3 3000000\t"
+                                    R"("plan":"gold")"));
   CHECK(override_line({.kind = Override::Kind::denied}).starts_with("*\t"));
 }
 

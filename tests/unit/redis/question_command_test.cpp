@@ -3,9 +3,11 @@
 #include <cstring>
 #include <hiredis/hiredis.h>
 #include <limits>
+#include <set>
 
 #include "catch.hpp"
 #include "contract/store_under_test.hpp"
+#include "redis/answer.hpp"
 
 namespace weir::redis::test {
 
@@ -57,10 +59,17 @@ std::string packed(std::initializer_list<double> numbers) {
 
 }  // namespace
 
-TEST_CASE("A key is prefix, identity in braces, policy") {
+TEST_CASE("A key is prefix, identity in braces, policy, what it contains") {
   std::string key = "x";
-  append_key(key, keys, {.low = 0xabc, .high = 0x1234567890abcdef}, 1);
-  CHECK(key == "xweir:{1234567890abcdef0000000000000abc}:daily");
+  append_key(key, keys, {.low = 0xabc, .high = 0x1234567890abcdef}, 1, Algorithm::fixed_window);
+  CHECK(key == "xweir:{1234567890abcdef0000000000000abc}:daily:f1");
+}
+
+TEST_CASE("Each algorithm has keys of its own") {
+  std::set<std::string_view> codes;
+  for (std::size_t i = 0; i < rules::algorithm_count; ++i)
+    codes.insert(state_code(static_cast<Algorithm>(i)));
+  CHECK(codes == std::set<std::string_view>{"a1", "b1", "c1", "f1", "g1", "l2", "t1", "w1"});
 }
 
 TEST_CASE("A question is one command with all claims") {
@@ -85,13 +94,13 @@ TEST_CASE("A question is one command with all claims") {
   const std::vector<std::string> expected{"EVALSHA",
                                           "0123",
                                           "8",
-                                          "weir:{" + zero + "}:per_client",
+                                          "weir:{" + zero + "}:per_client:g1",
                                           "weir:{" + zero + "}:!",
-                                          "weir:{" + zero + "}:daily",
+                                          "weir:{" + zero + "}:daily:b1",
                                           "weir:{" + zero + "}:!",
-                                          "weir:{" + zero + "}:per_client",
+                                          "weir:{" + zero + "}:per_client:w1",
                                           "weir:{" + zero + "}:!",
-                                          "weir:{" + zero + "}:per_client",
+                                          "weir:{" + zero + "}:per_client:a1",
                                           "weir:{" + zero + "}:!",
                                           "29",
                                           "5",
@@ -139,11 +148,16 @@ TEST_CASE("Asking needs no more memory than the buffer has") {
   CHECK(out.data() == at);
 }
 
-TEST_CASE("Forgetting is a DEL") {
+TEST_CASE("Forgetting is a DEL of the keys of every algorithm") {
   std::string out;
   append_forget(out, keys, {}, 1);
-  CHECK(words_of(out) ==
-        std::vector<std::string>{"DEL", "weir:{" + std::string(32, '0') + "}:daily"});
+  const std::string key = "weir:{" + std::string(32, '0') + "}:daily:";
+  std::vector<std::string> words{"DEL"};
+  for (const std::string code : {"f1", "a1", "w1", "l2", "t1", "g1", "b1", "c1"}) {
+    words.push_back(key + code);
+    words.push_back(key + code + ":h");
+  }
+  CHECK(words_of(out) == words);
 }
 
 TEST_CASE("Only a reply of the form that the scripts return is an answer") {

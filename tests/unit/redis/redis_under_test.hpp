@@ -16,6 +16,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "contract/store_under_test.hpp"
+#include "redis/answer.hpp"
 #include "redis/question_command.hpp"
 #include "redis/script.hpp"
 #include "redis/store.hpp"
@@ -90,7 +91,9 @@ inline std::vector<AlgorithmSet> all_algorithm_sets() {
 /// The store that the program uses. Its scripts take the time from the cases.
 class RedisUnderTest : public store::test::InterfaceUnderTest {
  public:
-  explicit RedisUnderTest(const std::string& user = {}, const std::string& password = {})
+  /// `holds`: all claims are decided beside holds.
+  explicit RedisUnderTest(const std::string& user = {}, const std::string& password = {},
+                          bool holds = false)
       : redis(shared_server()) {
     for (int i = 0; i < 40; ++i)
       names_.push_back("p" + std::to_string(i));
@@ -104,7 +107,8 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
                    StoreSetup{.policy_names = names_,
                               .algorithm_sets = all_algorithm_sets(),
                               .seed = 1,
-                              .script_clock = Clock::argument},
+                              .script_clock = Clock::argument,
+                              .holding_policies = std::vector<bool>(names_.size(), holds)},
                    clock_, counters_);
     store_->start();
     run_until([this] { return store_->is_ready(); });
@@ -116,10 +120,22 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
   }
 
   store::Store& store() override { return *store_; }
+  bool supports_holds() const override { return true; }
+  /// Each by itself, so that several on one key are not sent as one.
+  void settle(std::span<const store::Settlement> settlements, Instant now) override {
+    renew_leases(now);
+    for (const store::Settlement& settlement : settlements) {
+      store_->settle({&settlement, 1}, now);
+      io_.restart();
+      io_.poll();
+      run_until([this] { return store_->unanswered() == 0; });
+    }
+  }
   store::Overrides& overrides() override { return store_->overrides(); }
 
   bool acquire(std::span<const store::Claim> claims, Instant now,
                std::span<rules::Decision> decisions) override {
+    renew_leases(now);
     const bool stepped_back = now < latest_;
     latest_ = std::max(latest_, now);
     const bool admitted = InterfaceUnderTest::acquire(claims, now, decisions);
@@ -127,6 +143,10 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
       const Duration reset_after = decisions[i].reset_after;
       const Instant answered = reset_after > Duration{0} ? now + reset_after : Instant{};
       Instant& whole_at = whole_at_[key_of(claims[i])];
+      if (decisions[i].by_holds) {
+        whole_at = {};  // the state alone may be whole earlier
+        continue;
+      }
       // Then it counts from the latest instant that the key was charged at.
       whole_at = stepped_back ? std::max(whole_at, answered) : answered;
     }
@@ -140,6 +160,10 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
     const Reply found = redis("KEYS", "*");
     for (std::size_t i = 0; i < found->elements; ++i) {
       const std::string key = found->element[i]->str;
+      if (key.ends_with(":h")) {
+        CHECK(redis("PTTL", key)->integer > 0);
+        continue;
+      }
       if (key.ends_with("}:!") || key.ends_with("!generation")) continue;
       const Reply ttl = redis("PTTL", key);
       CAPTURE(key, ttl->integer);
@@ -153,9 +177,10 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
         CHECK(*expires_at >= whole_at_[key]);
     }
   }
+  StoreCounters& counters() { return counters_; }
   std::string key_of(const store::Claim& claim) const {
     std::string key;
-    append_key(key, keys(), claim.identity, claim.policy_id);
+    append_key(key, keys(), claim.identity, claim.policy_id, claim.policy->algorithm);
     return key;
   }
   long long size() { return redis("DBSIZE")->integer; }
@@ -163,6 +188,23 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
   Connection redis;
 
  private:
+  /// As the store does by its own clock, which does not follow that of the cases.
+  void renew_leases(Instant now) {
+    if (now < renewed_at_ + hold_lease / 3) return;
+    renewed_at_ = now;
+    const Reply found = redis("KEYS", "*:h");
+    for (std::size_t i = 0; i < found->elements; ++i) {
+      const std::string key = found->element[i]->str;
+      const Reply fields = redis("HGETALL", key);
+      for (std::size_t at = 0; at + 1 < fields->elements; at += 2) {
+        std::string value(fields->element[at + 1]->str, fields->element[at + 1]->len);
+        const auto ends_us = static_cast<double>(to_us(now + hold_lease));
+        if (value.size() != 4 * sizeof ends_us) continue;  // the debt
+        std::memcpy(value.data() + 3 * sizeof ends_us, &ends_us, sizeof ends_us);
+        redis("HSET", key, std::string(fields->element[at]->str), value);
+      }
+    }
+  }
   /// The numbers of lua/value.lua and lua/sliding_window.lua after the mark and the latest instant.
   static std::optional<Instant> expiry_in(const Reply& value) {
     constexpr std::size_t at = 9;
@@ -201,6 +243,7 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
   boost::asio::io_context io_;
   std::optional<Store> store_;
   Instant latest_{};
+  Instant renewed_at_{};
   std::chrono::steady_clock::time_point begun_at_ = std::chrono::steady_clock::now();
 };
 

@@ -25,6 +25,15 @@ TEST_CASE("the script of a set is its own, else the one with the fewest other al
   CHECK(scripts.texts()[2] == script_for(window, Clock::server));
 }
 
+TEST_CASE("a script that reads holds is made when it is needed, and decides no others") {
+  ScriptSet scripts({all_three}, Clock::server);
+  CHECK(scripts.find(gcra | with_holds) == std::nullopt);
+  CHECK(scripts.find_or_add(gcra_and_window | with_holds) == 1);
+  CHECK(scripts.find_or_add(gcra | with_holds) == 1);
+  CHECK(scripts.find(gcra) == 0);
+  CHECK(scripts.find_or_add(sliding_log | with_holds) == 2);
+}
+
 TEST_CASE("a script keeps its index when others are added") {
   ScriptSet scripts({window}, Clock::argument);
   CHECK(scripts.find(gcra) == std::nullopt);

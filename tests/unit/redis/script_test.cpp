@@ -1,7 +1,9 @@
 #include "redis/script.hpp"
 
 #include "catch.hpp"
+#include "contract/hold_contract.hpp"
 #include "contract/store_model.hpp"
+#include "redis/lua_parts.hpp"
 #include "unit/redis/redis_under_test.hpp"
 
 namespace weir::redis::test {
@@ -239,22 +241,6 @@ TEST_CASE("The list of an attributed window contains the requests that were coun
   CHECK(store.redis("TYPE", store.key_of(one))->str == std::string("list"));
 }
 
-TEST_CASE("A sliding log is a sorted set that never holds much more than the quota") {
-  RedisUnderTest store;
-  rules::Definition definition;
-  definition.algorithm = Algorithm::sliding_log;
-  definition.rates = {{.count = 5, .per = 10s}};
-  definition.count_rejected = true;
-  const auto limit = policy(definition);
-  for (int i = 0; i < 200; ++i)
-    ask(store, epoch + Duration{i / 4}, {claim(limit, 1)});
-  const auto key = store.key_of(claim(limit, 1));
-  CHECK(store.redis("TYPE", key)->str == std::string("zset"));
-  CHECK(store.redis("ZCARD", key)->integer <= 6);
-  CHECK(store.redis("ZSCORE", key, store.redis("ZRANGE", key, "-1", "-1")->element[0]->str)->str ==
-        std::string("1700000010000049"));
-}
-
 TEST_CASE("With the server's clock a script lets pass and denies, and its key expires") {
   RedisUnderTest store;
   for (const auto algorithm : algorithms) {
@@ -281,8 +267,8 @@ TEST_CASE("The rights that docs/redis.md names are enough for all that the scrip
   Connection admin(shared_server());
   admin("ACL", "SETUSER", "weir", "reset", "on", ">secret", "~weir:*", "-@all", "+auth",
         "+script|load", "+evalsha", "+eval", "+time", "+get", "+scan", "+set", "+del", "+unlink",
-        "+pexpire", "+pttl", "+lindex", "+rpush", "+zadd", "+zcard", "+zcount", "+zrange",
-        "+zrangebyscore", "+zremrangebyrank");
+        "+pexpire", "+pttl", "+lindex", "+llen", "+lset", "+ltrim", "+rpush", "+hgetall", "+hset",
+        "+hdel");
   RedisUnderTest store("weir", "secret");
   for (const auto algorithm : algorithms) {
     CAPTURE(to_string(algorithm));
@@ -291,6 +277,10 @@ TEST_CASE("The rights that docs/redis.md names are enough for all that the scrip
       ask(store, epoch + i * 400ms, {claim(limit, 1), claim(limit, 2)});
     const auto longer = policy(algorithm, 3, 3600s);
     CHECK(ask(store, epoch + 12s, {claim(longer, 1, 0)}).admitted);
+    const Claim three = holding(limit, 3, 3);
+    CHECK(ask(store, epoch + 12s, {three}).admitted);
+    settle_one(store, settlement_of(three, 3, 5), epoch + 12s);
+    CHECK_FALSE(ask(store, epoch + 12s, {three}).admitted);
     store.forget({.identity = claim(limit, 1).identity});
   }
   const Override denial{.kind = Override::Kind::denied, .until = epoch + 60s};
@@ -301,11 +291,47 @@ TEST_CASE("The rights that docs/redis.md names are enough for all that the scrip
   admin("ACL", "DELUSER", "weir");
 }
 
+TEST_CASE("A script that reads no holds is joined as before there were any") {
+  struct Part {
+    std::string_view text;
+    AlgorithmSet users;
+  };
+  constexpr AlgorithmSet all = 0x7f;  // without concurrency, which always holds
+  const AlgorithmSet arrivals = set_of(Algorithm::gcra) | set_of(Algorithm::leaky_bucket);
+  const AlgorithmSet windows =
+      set_of(Algorithm::fixed_window) | set_of(Algorithm::attributed_window);
+  const Part parts[] = {{lua::arguments, all},
+                        {lua::span, all},
+                        {lua::value, all},
+                        {lua::overrides, all},
+                        {lua::arrival, arrivals},
+                        {lua::window, windows},
+                        {lua::fixed_window, set_of(Algorithm::fixed_window)},
+                        {lua::attributed_window, set_of(Algorithm::attributed_window)},
+                        {lua::sliding_window, set_of(Algorithm::sliding_window)},
+                        {lua::sliding_log, set_of(Algorithm::sliding_log)},
+                        {lua::token_bucket, set_of(Algorithm::token_bucket)},
+                        {lua::gcra, set_of(Algorithm::gcra)},
+                        {lua::leaky_bucket, set_of(Algorithm::leaky_bucket)},
+                        {lua::one_claim, all},
+                        {lua::claims, all}};
+  for (AlgorithmSet set = 1; set <= all; ++set) {
+    std::string expected{lua::clock_server};
+    if (set == set_of(Algorithm::gcra)) expected += lua::gcra_alone;
+    for (const Part& part : parts) {
+      if ((part.users & set) != 0) expected += part.text;
+    }
+    CHECK(script_for(set) == expected);
+    CHECK(script_for(set).find("HGETALL") == std::string::npos);
+    CHECK(script_for(set | with_holds).find("HGETALL") != std::string::npos);
+  }
+}
+
 TEST_CASE("A script has the parts of its algorithms and no others") {
   const std::string gcra = script_for(set_of(Algorithm::gcra));
   CHECK(gcra.find("redis.call('TIME')") != std::string::npos);
-  CHECK(gcra.find("ZADD") == std::string::npos);
-  CHECK(script_for(set_of(Algorithm::sliding_log)).find("ZADD") != std::string::npos);
+  CHECK(gcra.find("LTRIM") == std::string::npos);
+  CHECK(script_for(set_of(Algorithm::sliding_log)).find("LTRIM") != std::string::npos);
   CHECK(script_for(set_of(Algorithm::gcra), Clock::argument).find("'TIME'") == std::string::npos);
 }
 

@@ -1,5 +1,6 @@
 // The server and the user of a Store's connection, and its errors when it is rejected.
 #include "catch.hpp"
+#include "redis/question_command.hpp"
 #include "relay.hpp"
 #include "store_fixture.hpp"
 
@@ -34,7 +35,8 @@ TEST_CASE(
     CHECK(fixture.store->has_decided());
     // It was written under a name that no policy can have, and expires: a full quota within two
     // milliseconds.
-    const std::string key = "weir:{00000000000000000000000000000000}:";
+    const std::string key =
+        "weir:{00000000000000000000000000000000}::" + std::string(state_code(algorithm));
     const std::string keys = cli({"KEYS", "*"});
     const long ttl = std::stol(cli({"PTTL", key}));
     const bool is_full = algorithm == rules::Algorithm::token_bucket ||

@@ -84,8 +84,8 @@ class StoreFixture {
 
   /// Another store on the same loop, for a server that is reached through a relay on it.
   void use(const redis::Options& options) {
-    const std::uint8_t one = set_of(rules::Algorithm::gcra);
-    const std::uint8_t other = set_of(rules::Algorithm::fixed_window);
+    const AlgorithmSet one = set_of(rules::Algorithm::gcra);
+    const AlgorithmSet other = set_of(rules::Algorithm::fixed_window);
     use(options, {.policy_names = {"first", "second"}, .algorithm_sets = {one, other}, .seed = 1});
   }
   void use(const redis::Options& options, StoreSetup setup) {

@@ -199,6 +199,72 @@ TEST_CASE("a request whose error reply finds no memory is completed once, as tha
   });
 }
 
+TEST_CASE("a call about overrides for which an allocation fails throws, or is reported once") {
+  using store::OverrideReport;
+  using Call = void (*)(store::Overrides&, store::Overrides::Done);
+  static constexpr Hash128 who{.low = 1};
+  static const store::Override denial{.kind = store::Override::Kind::denied, .details = "\"d\":1"};
+  constexpr Call put = [](auto& overrides, auto done) {
+    overrides.put(who, denial, Instant{}, std::move(done));
+  };
+  constexpr Call remove = [](auto& overrides, auto done) {
+    overrides.remove(who, "", Instant{}, std::move(done));
+  };
+  constexpr Call list_one = [](auto& overrides, auto done) {
+    overrides.list(who, Instant{}, {}, std::move(done));
+  };
+  constexpr Call list_all = [](auto& overrides, auto done) {
+    overrides.list({}, Instant{}, {}, std::move(done));
+  };
+  RedisProcess redis;
+  // The order matters: what is listed and removed was put.
+  for (const Call call : {put, list_one, list_all, remove}) {
+    with_each_allocation_failing([&](std::size_t number) {
+      StoreFixture fixture(redis);
+      REQUIRE(fixture.start());
+      int reports = 0;
+      bool is_thrown = false;
+      auto outcome = OverrideReport::Outcome::failed;
+      const auto receive = [&](const OverrideReport& report) {
+        ++reports;
+        outcome = report.outcome;
+      };
+      const bool has_failed = is_failed_allocation(number, [&] {
+        try {
+          call(fixture.store->overrides(), receive);
+        } catch (const std::bad_alloc&) {
+          is_thrown = true;
+        }
+        if (!is_thrown) fixture.run_until([&] { return reports > 0; });
+      });
+      CAPTURE(number);
+      REQUIRE(reports == (is_thrown ? 0 : 1));
+      // The reply of a removal that was not reported as done is lost; later ones find nothing.
+      if (!has_failed && call != remove) REQUIRE(outcome == OverrideReport::Outcome::done);
+      REQUIRE(fixture.outcome() == store::Error::none);
+      return has_failed;
+    });
+  }
+}
+
+TEST_CASE("a report for which the receiver finds no memory is made once more, as a failure") {
+  RedisProcess redis;
+  StoreFixture fixture(redis);
+  REQUIRE(fixture.start());
+  for (const int failures : {0, 1, 2}) {
+    CAPTURE(failures);
+    std::vector<store::Error> errors;
+    fixture.store->overrides().list({}, Instant{}, {}, [&](const store::OverrideReport& report) {
+      errors.push_back(report.error);
+      if (static_cast<int>(errors.size()) <= failures) throw std::bad_alloc();
+    });
+    REQUIRE(fixture.run_until([&] { return !errors.empty(); }));
+    CHECK(fixture.outcome() == store::Error::none);
+    CHECK(errors.size() == (failures == 0 ? 1 : 2));
+    CHECK(errors.back() == (failures == 0 ? store::Error::none : store::Error::out_of_memory));
+  }
+}
+
 TEST_CASE("without memory a request that Redis does not answer fails after its timeout") {
   RedisProcess redis;
   auto options = StoreFixture::options_for(redis);

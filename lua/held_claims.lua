@@ -1,0 +1,172 @@
+-- All claims of one request, as claims.lua, beside the holds of their keys; or settlements.
+--
+-- KEYS: for each claim its key, that of its identity's overrides, and that of its holds. ARGV, for
+-- each claim: 0 if it holds nothing, 1 if its units are held, or 2 for a settlement; after 1 and 2
+-- seven arguments of the caller's field (own_from() in holds.lua); then as in arguments.lua. All
+-- entries are settlements, or none.
+--
+-- Returns doubles in one string, as arguments.lua, with four more for each claim:
+--   the units that it holds from now on
+--   1 if holds or a debt affect its decision
+--   units of the caller that outlived their lease
+--   units of other fields whose lease has ended
+-- For settlements it returns only the last two.
+
+-- A state with its tables.
+local function copied(state)
+  local copy = {}
+  for name, value in pairs(state) do copy[name] = type(value) == 'table' and copied(value) or value end
+  return copy
+end
+
+local function read_held(claim, rule, counts, holds_key)
+  local policy = claim.policy
+  if claim.is_fixed then
+    local fixed = policy
+    policy = {}
+    for name, value in pairs(fixed) do policy[name] = value end
+    policy.rule, policy.count_rejected = rule, counts
+  end
+  local held = {policy = policy, holds_key = holds_key, state = rule.read(policy)}
+  held.now = max(clock, held.state.at)
+  read_holds(held)
+  return held
+end
+
+local claims, keys, argument = {}, {}, 1
+local overrides, is_overridden, settles = {}, false, false
+for i = 1, #KEYS / 3 do
+  local kind, own = ARGV[argument], nil
+  argument = argument + 1
+  if kind ~= '0' then
+    own = own_from(argument)
+    argument = argument + 7
+  end
+  local claim = {holds = kind == '1', cost = ARGV[argument + 1] + 0}
+  settles = kind == '2'
+  claim.policy, argument = policy_of(KEYS[3 * i - 2], argument)
+  local rule, counts = claim.policy.rule, claim.policy.count_rejected
+  local overrides_key = KEYS[3 * i - 1]
+  local text = overrides[overrides_key]
+  if text == nil then
+    text = redis.pcall('GET', overrides_key)
+    overrides[overrides_key] = text
+  end
+  if text or claim.policy.exempt then
+    apply_override(claim.policy, text, overrides_key)
+    is_overridden = is_overridden or claim.policy.override
+    claim.is_fixed = claim.policy.rule ~= rule
+  end
+  local holds_key = KEYS[3 * i]
+  local held = keys[holds_key]
+  if held then
+    held.is_shared = true
+  else
+    held = read_held(claim, rule, counts, holds_key)
+    held.is_free = claim.policy.override and claim.policy.override[1] == 2
+    keys[holds_key], keys[#keys + 1] = held, held
+  end
+  held.own = held.own or own
+  claim.held = held
+  claims[i] = claim
+end
+
+for _, held in ipairs(keys) do
+  end_expired(held)
+  if held.own then apply_own(held, held.is_free) end
+  repay(held)
+end
+
+-- Ask. Each claim on one key is asked as if the earlier ones had been taken.
+local admitted = 1
+if not settles then
+  for _, claim in ipairs(claims) do
+    local policy, held = claim.policy, claim.held
+    local rule = policy.rule
+    if claim.is_fixed then
+      claim.units, claim.wait = rule.admit()
+    else
+      if held.is_shared and not held.expected then
+        held.expected = {policy = held.policy, state = copied(held.state), now = held.now,
+                         units = held.units, debt = held.debt, idle_from = held.idle_from}
+      end
+      local expected = held.expected or held
+      claim.units, claim.wait = admit_beside(expected, policy, claim.cost)
+      if claim.units and held.expected then
+        if claim.holds then
+          expected.units = min(expected.units + claim.units, exact_limit)
+        else
+          take(expected, claim.units, policy)
+        end
+      end
+    end
+    if not claim.units and not policy.shadow then admitted = 0 end
+  end
+end
+
+-- Settle: takes or holds the units of the allowed claims if the request is admitted, else charges
+-- those with count_rejected.
+for _, claim in ipairs(claims) do
+  local held = claim.held
+  claim.taken = 0
+  if settles or claim.is_fixed then
+  elseif claim.units and admitted == 1 then
+    if claim.holds then
+      local field = held.own.field
+      held.units, field.taken = held.units + claim.units, field.taken + claim.units
+      claim.taken = claim.units
+    else
+      take(held, claim.units, claim.policy)
+    end
+  elseif claim.policy.count_rejected then
+    take(held, claim.cost, claim.policy)
+  end
+end
+for _, held in ipairs(keys) do
+  if held.is_charged then held.policy.rule.write(held.policy, held.state, held.now) end
+end
+for _, held in ipairs(keys) do
+  if held.own or held.is_repaid or held.is_charged or #held.removed > 0 then write_holds(held) end
+end
+
+-- Answer.
+if settles then
+  local answer = ''
+  for _, claim in ipairs(claims) do
+    local held = claim.held
+    answer = answer .. struct.pack('<dd', held.own.lost, held.ended)
+  end
+  return answer
+end
+local answer = struct.pack('<d', admitted)
+for _, claim in ipairs(claims) do
+  local held, policy = claim.held, claim.policy
+  local delay, retry, allowed, is_beside = claim.wait, -1, 1, 0
+  if not claim.units then
+    delay, retry, allowed = 0, claim.wait, 0
+  elseif policy.count_rejected and admitted == 0 then
+    local units, wait = admit_beside(held, policy, claim.cost)
+    if not units then retry = wait end
+  end
+  local remaining, reset, more
+  if claim.is_fixed then
+    remaining, reset, more = policy.rule.level()
+  else
+    remaining, reset, more = level_beside(held, policy)
+    if held.units > 0 or held.debt > 0 then is_beside = 1 end
+    if not held.is_charged and not is_concurrency(policy) then
+      outlive(policy, held.state, held.now, whole_from(held) - held.now)
+    end
+  end
+  local lost = held.own and held.own.lost or 0
+  answer = answer .. struct.pack('<dddddddddd', allowed, remaining, reset, more, delay, retry,
+                                 claim.taken, is_beside, lost, held.ended)
+  if held.own then held.own.lost = 0 end
+  held.ended = 0
+end
+if is_overridden then
+  for _, claim in ipairs(claims) do
+    answer = answer .. struct.pack('<dddd', unpack(claim.policy.override or {0, 0, 0, 0}))
+  end
+end
+return answer

@@ -1,0 +1,226 @@
+#include "redis/hold_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "rules/span.hpp"
+
+namespace weir::redis {
+namespace {
+
+/// Renewed after a third of the lease, so that two commands can be lost.
+constexpr Duration renewed_after = hold_lease / 3;
+/// A field is replaced before its numbers could exceed what a double can count.
+constexpr std::int64_t large = rules::exact_limit / 4;
+
+}  // namespace
+
+HeldKey* HoldTable::take(const store::Key& key, rules::Algorithm algorithm) {
+  const Place place{key.identity, key.policy_id, algorithm};
+  if (const auto found = keys_.find(place); found != keys_.end()) return &found->second;
+  if (keys_.size() >= most_keys_) return nullptr;
+  Keys::iterator added;
+  if (unused_.empty()) {
+    // drop_if_idle() must not throw.
+    if (unused_.capacity() <= keys_.size()) unused_.reserve(2 * keys_.size() + 8);
+    added = keys_.emplace(place, HeldKey{}).first;
+  } else {
+    Keys::node_type node = std::move(unused_.back());
+    unused_.pop_back();
+    node.key() = place;
+    std::string arguments = std::move(node.mapped().policy_arguments);
+    arguments.clear();
+    node.mapped() = {};
+    node.mapped().policy_arguments = std::move(arguments);
+    added = keys_.insert(std::move(node)).position;
+  }
+  HeldKey& held = added->second;
+  held.key = key;
+  held.algorithm = algorithm;
+  held.numbers.field = random_.next();
+  return &held;
+}
+
+/// The units that an earlier command may have released stay with the former field.
+void HoldTable::begin_field(HeldKey& held) {
+  FieldNumbers& numbers = held.numbers;
+  if (numbers.formers.size() == numbers.formers.capacity())
+    numbers.formers.erase(numbers.formers.begin());
+  numbers.formers.push_back({.field = numbers.field, .charged = numbers.sent_charged});
+  numbers.taken -= numbers.sent_released;
+  numbers.released -= numbers.sent_released;
+  numbers.charged -= numbers.sent_charged;
+  numbers.field = random_.next();
+  numbers.sent_released = numbers.sent_charged = 0;
+  held.done_released = held.done_charged = held.written_off = 0;
+  held.is_ambiguous = false;
+}
+
+HoldTable::Sent HoldTable::begin(HeldKey& held) {
+  const FieldNumbers& numbers = held.numbers;
+  const bool is_large = numbers.taken > large || numbers.charged > large;
+  if (held.unanswered == 0 && (held.is_ambiguous || is_large)) begin_field(held);
+  ++held.unanswered;
+  return {.held = &held,
+          .field = numbers.field,
+          .in_flight = held.in_flight(),
+          .written_off = held.written_off,
+          .released = numbers.released,
+          .charged = numbers.charged};
+}
+
+void HoldTable::confirm_sent(const Sent& sent, Instant now) {
+  HeldKey& held = *sent.held;
+  if (held.numbers.field != sent.field) return;
+  held.numbers.sent_released = std::max(held.numbers.sent_released, sent.released);
+  held.numbers.sent_charged = std::max(held.numbers.sent_charged, sent.charged);
+  held.sent_at = std::max(held.sent_at, now);
+}
+
+/// Returns whether the reply is about the present field. Otherwise the key was forgotten.
+bool HoldTable::end_command(const Sent& sent) {
+  --sent.held->unanswered;
+  return sent.field == sent.held->numbers.field;
+}
+
+void HoldTable::answered(const Sent& sent, const Reply& reply) {
+  HeldKey& held = *sent.held;
+  counters_.holds_expired.add(static_cast<std::uint64_t>(reply.ended));
+  if (end_command(sent)) {
+    held.done_released = std::max(held.done_released, sent.released);
+    held.done_charged = std::max(held.done_charged, sent.charged);
+    held.numbers.formers.clear();
+    if (reply.lost > 0) write_off(held, sent);
+    held.numbers.taken += reply.taken;
+    counters_.held.add(reply.taken);
+  }
+  drop_if_idle(held);
+}
+
+void HoldTable::released_late(const Sent& sent, const Reply& reply) {
+  HeldKey& held = *sent.held;
+  ++held.unanswered;  // so that the key stays
+  const bool is_present = sent.field == held.numbers.field;
+  answered(sent, reply);
+  --held.unanswered;
+  if (is_present && reply.taken > 0) {
+    release(held, reply.taken);
+    queue(held);
+  }
+  drop_if_idle(held);
+}
+
+void HoldTable::not_run(const Sent& sent) {
+  end_command(sent);
+  drop_if_idle(*sent.held);
+}
+
+void HoldTable::lost(const Sent& sent) {
+  HeldKey& held = *sent.held;
+  if (end_command(sent)) held.is_ambiguous = true;
+  drop_if_idle(held);
+}
+
+/// The field was absent. Replies to commands that were sent before may have shown that already.
+void HoldTable::write_off(HeldKey& held, const Sent& sent) {
+  const std::int64_t known = held.written_off - sent.written_off;
+  const std::int64_t units = std::min(sent.in_flight - known, held.in_flight());
+  if (units <= 0 || held.algorithm == rules::Algorithm::concurrency) return;
+  held.numbers.taken -= units;
+  held.written_off += units;
+  held.outlived += units;
+  counters_.held.add(-units);
+  counters_.holds_outlived.add(static_cast<std::uint64_t>(units));
+}
+
+void HoldTable::release(HeldKey& held, std::int64_t units) {
+  const std::int64_t released = std::min(units, held.in_flight());
+  held.numbers.released += released;
+  counters_.held.add(-released);
+}
+
+HeldKey* HoldTable::settle(const store::Settlement& settlement) {
+  const rules::Algorithm algorithm = settlement.policy->algorithm;
+  const bool charges = algorithm != rules::Algorithm::concurrency;
+  const std::int64_t actual =
+      charges ? std::clamp<std::int64_t>(settlement.actual, 0, rules::exact_limit) : 0;
+  const auto found = keys_.find({settlement.key.identity, settlement.key.policy_id, algorithm});
+  if (found == keys_.end() && actual == 0) return nullptr;
+  HeldKey* const held = found == keys_.end() ? take(settlement.key, algorithm) : &found->second;
+  if (held == nullptr) {
+    counters_.settlements_lost.add();
+    return nullptr;
+  }
+  const std::int64_t units = std::max<std::int64_t>(settlement.held, 0);
+  const std::int64_t gone = std::min(held->outlived, units);
+  held->outlived -= gone;
+  if (gone > 0) counters_.settlements_lost.add();
+  release(*held, units - gone);
+  held->numbers.charged = std::min(held->numbers.charged + std::max<std::int64_t>(actual - gone, 0),
+                                   rules::exact_limit);
+  queue(*held);
+  return held;
+}
+
+void HoldTable::forget(const store::Key& key, rules::Algorithm algorithm) {
+  const auto found = keys_.find({key.identity, key.policy_id, algorithm});
+  if (found == keys_.end()) return;
+  HeldKey& held = found->second;
+  counters_.held.add(-held.in_flight());
+  held.numbers = {.field = random_.next(), .formers = {}};
+  held.done_released = held.done_charged = held.written_off = held.outlived = 0;
+  held.is_ambiguous = false;
+  drop_if_idle(held);
+}
+
+bool HoldTable::is_unconfirmed(const HeldKey& held) {
+  return held.numbers.released != held.done_released || held.numbers.charged != held.done_charged ||
+         !held.numbers.formers.empty() || held.is_ambiguous;
+}
+
+bool HoldTable::needs_command(const HeldKey& held, Instant now) {
+  const FieldNumbers& numbers = held.numbers;
+  if (held.in_flight() > 0 && now >= held.sent_at + renewed_after) return true;
+  if (held.unanswered == 0) return is_unconfirmed(held);
+  return numbers.released != numbers.sent_released || numbers.charged != numbers.sent_charged;
+}
+
+void HoldTable::queue(HeldKey& held) {
+  if (held.is_queued) return;
+  queued_[static_cast<std::size_t>(held.algorithm)].push_back(&held);
+  held.is_queued = true;
+  ++queued_count_;
+}
+
+void HoldTable::queue_due(Instant now) {
+  for (auto& [place, held] : keys_) {
+    if (needs_command(held, now)) queue(held);
+  }
+}
+
+void HoldTable::take_queued(rules::Algorithm algorithm, std::size_t most, Instant now,
+                            std::vector<HeldKey*>& out) {
+  out.clear();
+  auto& queued = queued_[static_cast<std::size_t>(algorithm)];
+  while (out.size() < most && !queued.empty()) {
+    HeldKey& held = *queued.front();
+    queued.pop_front();
+    held.is_queued = false;
+    --queued_count_;
+    if (needs_command(held, now)) {
+      out.push_back(&held);
+    } else {
+      drop_if_idle(held);
+    }
+  }
+}
+
+void HoldTable::drop_if_idle(HeldKey& held) {
+  if (held.unanswered > 0 || held.is_queued || held.in_flight() > 0 || held.outlived > 0 ||
+      is_unconfirmed(held))
+    return;
+  auto node = keys_.extract({held.key.identity, held.key.policy_id, held.algorithm});
+  unused_.push_back(std::move(node));
+}
+
+}  // namespace weir::redis

@@ -1,0 +1,158 @@
+// The units that one worker holds in Redis: for each key with units in flight, the numbers of its
+// field in the hash of holds (lua/holds.lua).
+//
+// The numbers are absolute for a field and only grow, so a repeated or lost command does no harm:
+// the script settles the difference. A command that was lost with its connection may have taken
+// units that the worker does not know. Then the key gets a new field, which begins with what is
+// known to be in flight; the next command creates it and ends the former one. Without memory of a
+// former field, and if the worker dies, the lease of the field ends it.
+//
+// A field whose lease has ended is absent: its units were charged, or released if they were slots.
+// The script then takes slots again that are in use; other units have outlived their lease, and
+// their settlements charge only what exceeds them.
+//
+// Bounded: a key beyond the bound is not held. Pure; not thread-safe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <boost/container/static_vector.hpp>
+
+#include "base/random.hpp"
+#include "base/time.hpp"
+#include "redis/store_counters.hpp"
+#include "rules/policy.hpp"
+#include "store/store.hpp"
+
+namespace weir::redis {
+
+/// The lease of a field lasts so long from the latest command for its key. As in lua/holds.lua.
+inline constexpr Duration hold_lease = std::chrono::seconds(10);
+
+/// The totals of a field as a command has them: the arguments of own_from() in lua/holds.lua.
+struct FieldNumbers {
+  struct Former {
+    std::uint64_t field = 0;
+    std::int64_t charged = 0;
+  };
+  std::uint64_t field = 0;
+  std::int64_t taken = 0;          ///< known to be taken so far
+  std::int64_t sent_released = 0;  ///< what an earlier command may have released already
+  std::int64_t sent_charged = 0;
+  std::int64_t released = 0;
+  std::int64_t charged = 0;
+  boost::container::static_vector<Former, 3> formers;
+};
+
+struct HeldKey {
+  store::Key key;
+  rules::Algorithm algorithm{};
+  std::string policy_arguments;  ///< in RESP, for settlements; written by the user of the table
+  std::size_t argument_count = 0;
+
+  FieldNumbers numbers;
+  std::int64_t done_released = 0;  ///< confirmed by a reply
+  std::int64_t done_charged = 0;
+  std::int64_t outlived = 0;     ///< units in flight that the field lost with its lease
+  std::int64_t written_off = 0;  ///< those so far, in this field
+  std::uint32_t unanswered = 0;  ///< commands
+  bool is_ambiguous = false;     ///< a command was lost
+  bool is_queued = false;
+  Instant sent_at{};
+
+  std::int64_t in_flight() const { return numbers.taken - numbers.released; }
+};
+
+class HoldTable {
+ public:
+  /// A key in a command. Each is passed once to answered(), released_late(), not_run() or lost().
+  struct Sent {
+    HeldKey* held = nullptr;
+    std::uint64_t field = 0;
+    std::int64_t in_flight = 0;
+    std::int64_t written_off = 0;
+    std::int64_t released = 0;
+    std::int64_t charged = 0;
+  };
+  /// The script's reply about a key.
+  struct Reply {
+    std::int64_t taken = 0;  ///< units that are held from now on
+    std::int64_t lost = 0;   ///< not 0: the lease of the field had ended
+    std::int64_t ended = 0;  ///< units of other fields whose lease had ended
+  };
+
+  HoldTable(std::uint64_t seed, StoreCounters& counters, std::size_t most_keys = 65'536)
+      : random_(seed), counters_(counters), most_keys_(most_keys) {}
+
+  /// The key, which is added if it is absent; nullptr: there are too many.
+  HeldKey* take(const store::Key& key, rules::Algorithm algorithm);
+  /// A command with the key is about to be composed: from the numbers that `held` has then, until
+  /// confirm_sent().
+  Sent begin(HeldKey& held);
+  /// The command is complete.
+  void confirm_sent(const Sent& sent, Instant now);
+
+  void answered(const Sent& sent, const Reply& reply);
+  /// The request was decided otherwise meanwhile: releases what the reply has taken.
+  void released_late(const Sent& sent, const Reply& reply);
+  /// Redis returned an error, or the command was not sent: nothing ran.
+  void not_run(const Sent& sent);
+  /// The connection has ended: it may have run.
+  void lost(const Sent& sent);
+
+  /// Ends a hold. Returns the key, whose numbers are to be sent; nullptr: there is nothing to do.
+  HeldKey* settle(const store::Settlement& settlement);
+  /// Forgets what is in flight on a key: it was removed in Redis.
+  void forget(const store::Key& key, rules::Algorithm algorithm);
+
+  /// Queues the keys whose lease is to be renewed at `now`, and those with numbers that Redis has
+  /// not confirmed although no command is under way.
+  void queue_due(Instant now);
+  /// Removes up to `most` keys of one algorithm from the queue, and those that need no command.
+  void take_queued(rules::Algorithm algorithm, std::size_t most, Instant now,
+                   std::vector<HeldKey*>& out);
+  bool has_queued() const { return queued_count_ > 0; }
+  bool is_empty() const { return keys_.empty(); }
+  std::size_t size() const { return keys_.size(); }
+
+ private:
+  struct Place {
+    Hash128 identity;
+    std::uint32_t policy_id = 0;
+    rules::Algorithm algorithm{};
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  struct HashOfPlace {
+    std::size_t operator()(const Place& place) const {
+      return place.identity.low ^
+             (std::uint64_t{place.policy_id} << 8 | static_cast<std::uint64_t>(place.algorithm)) *
+                 0x9e3779b97f4a7c15;
+    }
+  };
+  using Keys = std::unordered_map<Place, HeldKey, HashOfPlace>;
+
+  static bool is_unconfirmed(const HeldKey& held);
+  static bool needs_command(const HeldKey& held, Instant now);
+  void queue(HeldKey& held);
+  void begin_field(HeldKey& held);
+  bool end_command(const Sent& sent);
+  void write_off(HeldKey& held, const Sent& sent);
+  void release(HeldKey& held, std::int64_t units);
+  void drop_if_idle(HeldKey& held);
+
+  Random random_;
+  StoreCounters& counters_;
+  std::size_t most_keys_;
+  Keys keys_;
+  std::vector<Keys::node_type> unused_;  ///< so that adding a key allocates nothing later
+  std::array<std::deque<HeldKey*>, rules::algorithm_count> queued_;
+  std::size_t queued_count_ = 0;
+};
+
+}  // namespace weir::redis

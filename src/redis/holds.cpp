@@ -1,0 +1,255 @@
+#include "redis/holds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <hiredis/hiredis.h>
+#include <new>
+
+#include <boost/asio/post.hpp>
+
+#include "redis/answer.hpp"
+#include "redis/error_reply.hpp"
+#include "redis/held_question.hpp"
+#include "redis/result.hpp"
+
+namespace weir::redis {
+namespace {
+
+/// Leases and failed settlements are looked at so often.
+constexpr auto tick = std::chrono::milliseconds(500);
+
+constexpr AlgorithmSet held_set(rules::Algorithm algorithm) {
+  return static_cast<AlgorithmSet>(set_of(algorithm) | with_holds);
+}
+
+}  // namespace
+
+Holds::Holds(const Surroundings& with)
+    : with_(with), table_(with.seed, with.counters), timer_(with.io.get_executor()) {}
+
+// ---- questions ----
+
+bool Holds::concerns(std::span<const store::Claim> claims) const {
+  return std::ranges::any_of(claims, [this](const store::Claim& claim) {
+    return claim.holds || (claim.policy_id < holding_.size() && holding_[claim.policy_id]);
+  });
+}
+
+std::optional<std::size_t> Holds::compose(std::string& command, QuestionHolds& holds,
+                                          std::span<const store::Claim> claims,
+                                          std::optional<Instant> script_time) {
+  try {
+    const std::size_t script =
+        with_.scripts.find_or_add(static_cast<AlgorithmSet>(algorithms_of(claims) | with_holds));
+    if (append(command, holds, script, claims, script_time)) return script;
+  } catch (const std::bad_alloc&) {
+    not_run(holds);
+    throw;
+  }
+  not_run(holds);
+  return std::nullopt;
+}
+
+bool Holds::append(std::string& command, QuestionHolds& holds, std::size_t script,
+                   std::span<const store::Claim> claims, std::optional<Instant> script_time) {
+  if (script_time) script_time_ = std::max(script_time_, *script_time);
+  for (const store::Claim& claim : claims) {
+    if (!claim.holds || claim.demand.cost <= 0) {
+      holds.emplace_back();
+      continue;
+    }
+    HeldKey* const held = table_.take({claim.identity, claim.policy_id}, claim.policy->algorithm);
+    if (held == nullptr) return false;
+    if (held->policy_arguments.empty()) write_policy_arguments(*held, *claim.policy);
+    holds.push_back(table_.begin(*held));
+  }
+  append_held_question(command, with_.loader.name_of(script), with_.keys, claims, holds,
+                       script_time);
+  return true;
+}
+
+void Holds::on_sent(const QuestionHolds& holds) noexcept {
+  const Instant now = with_.clock.now();
+  for (const HoldTable::Sent& one : holds) {
+    if (one.held != nullptr) table_.confirm_sent(one, now);
+  }
+  arm();
+}
+
+template <class End>
+void Holds::end(QuestionHolds& holds, End&& end_one) noexcept {
+  for (std::size_t i = 0; i < holds.size(); ++i) {
+    if (holds[i].held == nullptr) continue;
+    try {
+      end_one(holds[i], i);
+    } catch (const std::bad_alloc&) {
+      // The numbers are up to date; the timer sends them.
+    }
+  }
+  holds.clear();
+  if (table_.has_queued()) post_flush();
+}
+
+store::Result Holds::result_of(QuestionHolds& holds, const redisReply& reply,
+                               const store::Acquisition& acquisition) noexcept {
+  HoldReplies replies(holds.size());
+  const store::Result result = held_result_of(reply, acquisition, {replies.data(), replies.size()});
+  if (result.error != store::Error::none) {
+    on_loss(holds);
+  } else {
+    end(holds,
+        [&](const HoldTable::Sent& one, std::size_t i) { table_.answered(one, replies[i]); });
+  }
+  return result;
+}
+
+void Holds::on_late_reply(QuestionHolds& holds, const redisReply& reply) noexcept {
+  if (reply.type == REDIS_REPLY_ERROR) return not_run(holds);
+  HoldReplies replies(holds.size());
+  if (!read_holds(reply, {replies.data(), replies.size()})) return on_loss(holds);
+  end(holds,
+      [&](const HoldTable::Sent& one, std::size_t i) { table_.released_late(one, replies[i]); });
+}
+
+void Holds::not_run(QuestionHolds& holds) noexcept {
+  end(holds, [this](const HoldTable::Sent& one, std::size_t) { table_.not_run(one); });
+}
+
+void Holds::on_loss(QuestionHolds& holds) noexcept {
+  end(holds, [this](const HoldTable::Sent& one, std::size_t) { table_.lost(one); });
+}
+
+// ---- settlements ----
+
+void Holds::settle(std::span<const store::Settlement> settlements, Instant now) noexcept {
+  script_time_ = std::max(script_time_, now);
+  for (const store::Settlement& settlement : settlements) {
+    try {
+      HeldKey* const held = table_.settle(settlement);
+      if (held != nullptr) write_policy_arguments(*held, *settlement.policy);
+    } catch (const std::bad_alloc&) {
+      with_.counters.settlements_lost.add();
+    }
+  }
+  if (table_.has_queued()) post_flush();
+  arm();
+}
+
+void Holds::forget(const store::Key& key) noexcept {
+  for (std::size_t i = 0; i < rules::algorithm_count; ++i)
+    table_.forget(key, static_cast<rules::Algorithm>(i));
+}
+
+void Holds::on_ready() noexcept {
+  if (table_.is_empty()) return;
+  try {
+    table_.queue_due(with_.clock.now());
+  } catch (const std::bad_alloc&) {
+    // The timer does it.
+  }
+  post_flush();
+}
+
+void Holds::post_flush() noexcept {
+  if (std::exchange(flush_posted_, true)) return;
+  asio::post(with_.io, flush_handler_([this, watch = presence_.watch()] {
+               if (watch.expired()) return;
+               flush_posted_ = false;
+               flush();
+             }));
+}
+
+void Holds::flush() noexcept {
+  if (!with_.connection.is_ready() || with_.connection.is_leaving()) return;
+  try {
+    for (std::size_t i = 0; i < rules::algorithm_count; ++i) {
+      while (send_batch(static_cast<rules::Algorithm>(i))) {
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    // The timer sends the rest.
+  }
+}
+
+/// Returns false if there was nothing to send, or it could not be sent.
+bool Holds::send_batch(rules::Algorithm algorithm) {
+  table_.take_queued(algorithm, keys_per_command, with_.clock.now(), queued_);
+  if (queued_.empty()) return false;
+  auto batch = batches_.borrow(*this);
+  batch->sent.clear();
+  for (HeldKey* const held : queued_)
+    batch->sent.push_back(table_.begin(*held));
+  bool is_sent = false;
+  try {
+    batch->script = with_.scripts.find_or_add(held_set(algorithm));
+    const auto script_time =
+        with_.scripts.clock() == Clock::argument ? std::optional(script_time_) : std::nullopt;
+    command_.clear();
+    append_settlements(command_, with_.loader.name_of(batch->script), with_.keys, batch->sent,
+                       script_time);
+    is_sent = with_.connection.send(command_, *batch);
+  } catch (const std::bad_alloc&) {
+    is_sent = false;
+  }
+  for (const HoldTable::Sent& one : batch->sent) {
+    if (is_sent) {
+      table_.confirm_sent(one, with_.clock.now());
+    } else {
+      table_.not_run(one);
+    }
+  }
+  if (is_sent) batch.keep();
+  return is_sent;
+}
+
+void Holds::on_batch(Batch& batch, const redisReply& reply) noexcept {
+  std::array<HoldTable::Reply, keys_per_command> replies{};
+  if (read_settled(reply, {replies.data(), batch.sent.size()}))
+    return end_batch(batch, replies.data());
+  const bool is_missing =
+      reply.type == REDIS_REPLY_ERROR && error_of(text_of(reply)) == store::Error::script_missing;
+  const bool loads = is_missing && std::exchange(may_load_, false);
+  const std::size_t script = batch.script;
+  end_batch(batch, nullptr);
+  if (!loads) return;
+  try {
+    with_.loader.load(script);
+    table_.queue_due(with_.clock.now());
+    post_flush();
+  } catch (const std::bad_alloc&) {
+    // The timer sends them again.
+  }
+}
+
+/// `replies`: nullptr if Redis returned an error.
+void Holds::end_batch(Batch& batch, const HoldTable::Reply* replies) noexcept {
+  for (std::size_t i = 0; i < batch.sent.size(); ++i) {
+    if (replies != nullptr) {
+      table_.answered(batch.sent[i], replies[i]);
+    } else {
+      table_.not_run(batch.sent[i]);
+    }
+  }
+  batches_.give_back(batch);
+}
+
+void Holds::arm() noexcept {
+  if (is_armed_ || table_.is_empty()) return;
+  try {
+    timer_.expires_after(tick);
+    timer_.async_wait(timer_handler_([this, watch = presence_.watch()](error_code ec) {
+      if (watch.expired()) return;
+      is_armed_ = false;
+      if (ec) return;
+      may_load_ = true;
+      on_ready();
+      arm();
+    }));
+    is_armed_ = true;
+  } catch (const std::bad_alloc&) {
+    // The next question or settlement arms it.
+  }
+}
+
+}  // namespace weir::redis

@@ -1,0 +1,106 @@
+#include "redis/instance_announcement.hpp"
+
+#include <charconv>
+#include <hiredis/hiredis.h>
+#include <new>
+#include <utility>
+
+#include "redis/error_reply.hpp"
+#include "redis/handshake_commands.hpp"
+
+namespace weir::redis {
+namespace {
+
+/// Removes the text up to `end` from `rest` and returns it; nothing if `end` is missing.
+std::optional<std::string_view> take_field(std::string_view& rest, char end) {
+  const std::size_t at = rest.find(end);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view taken = rest.substr(0, at);
+  rest.remove_prefix(at + 1);
+  return taken;
+}
+
+std::optional<OtherInstance> take_instance(std::string_view& lines) {
+  const auto id = take_field(lines, ' ');
+  const auto digest = take_field(lines, ' ');
+  const auto ends = take_field(lines, '\n');
+  if (!id || !digest || !ends) return std::nullopt;
+  std::int64_t us = 0;
+  const auto [end, error] = std::from_chars(ends->data(), ends->data() + ends->size(), us);
+  if (error != std::errc{} || end != ends->data() + ends->size()) return std::nullopt;
+  return OtherInstance{std::string(*id), std::string(*digest), instant_from_us(us)};
+}
+
+bool is_list_of_texts(const redisReply& reply) {
+  if (reply.type != REDIS_REPLY_ARRAY || reply.elements == 0) return false;
+  for (std::size_t i = 0; i < reply.elements; ++i) {
+    if (reply.element[i]->type != REDIS_REPLY_STRING) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<OtherInstances> others_in(const redisReply& reply) {
+  if (!is_list_of_texts(reply)) return std::nullopt;
+  OtherInstances others;
+  for (std::string_view lines = text_of(*reply.element[0]); !lines.empty();) {
+    auto instance = take_instance(lines);
+    if (!instance) return std::nullopt;
+    others.instances.push_back(std::move(*instance));
+  }
+  for (std::size_t i = 1; i < reply.elements; ++i)
+    others.different.emplace_back(text_of(*reply.element[i]));
+  return others;
+}
+
+InstanceAnnouncement::InstanceAnnouncement(std::string_view key_prefix, Clock clock)
+    : list_key_(std::string(key_prefix) + "{!instances}"),
+      clock_(clock),
+      script_(script_for_instances(clock)) {}
+
+bool InstanceAnnouncement::send(Connection& connection, const Announcement& announcement,
+                                Instant now, AnnouncementDone done) {
+  if (done_) return false;
+  const std::string settings_key = list_key_ + ":" + announcement.digest;
+  const std::string lifetime = std::to_string(to_us(announcement_lifetime) / 1000);
+  const std::string most = std::to_string(most_instances);
+  const std::string script_time = std::to_string(to_us(now));
+  std::vector<std::string_view> words{"EVAL",
+                                      script_,
+                                      "2",
+                                      list_key_,
+                                      settings_key,
+                                      announcement.id,
+                                      announcement.digest,
+                                      announcement.settings,
+                                      lifetime,
+                                      most};
+  if (clock_ == Clock::argument) words.push_back(script_time);
+  const std::string command = command_of(words);
+  done_ = std::move(done);
+  if (connection.send(command, *this)) return true;
+  done_ = nullptr;
+  return false;
+}
+
+void InstanceAnnouncement::on_reply(const redisReply& reply) noexcept {
+  try {
+    const auto others = others_in(reply);
+    end(others ? &*others : nullptr);
+  } catch (const std::bad_alloc&) {
+    end(nullptr);
+  }
+}
+
+void InstanceAnnouncement::end(const OtherInstances* others) noexcept {
+  const AnnouncementDone done = std::exchange(done_, nullptr);
+  if (!done) return;
+  try {
+    done(others);
+  } catch (const std::bad_alloc&) {
+    // The next announcement reports it again.
+  }
+}
+
+}  // namespace weir::redis

@@ -1,0 +1,45 @@
+// Announces this instance to the others that use the same Redis and key prefix, and reads what they
+// announced, so that instances that count in different ways find out.
+//
+// PREFIX{!instances} has a line for each instance, and PREFIX{!instances}:DIGEST the settings of
+// those with this digest. Both expire soon after the last instance that announced them has gone.
+// Used on the loop only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/time.hpp"
+#include "redis/connection.hpp"
+#include "redis/instances.hpp"
+#include "redis/script.hpp"
+
+namespace weir::redis {
+
+/// Nothing if the script does not return such a reply.
+std::optional<OtherInstances> others_in(const redisReply& reply);
+
+class InstanceAnnouncement final : public Recipient {
+ public:
+  InstanceAnnouncement(std::string_view key_prefix, Clock clock);
+  InstanceAnnouncement(const InstanceAnnouncement&) = delete;
+  InstanceAnnouncement& operator=(const InstanceAnnouncement&) = delete;
+
+  /// One at a time: returns false, and sends nothing, before the reply to the previous one.
+  bool send(Connection& connection, const Announcement& announcement, Instant now,
+            AnnouncementDone done);
+
+  void on_reply(const redisReply& reply) noexcept override;
+  void on_loss(store::Error) noexcept override { end(nullptr); }
+
+ private:
+  void end(const OtherInstances* others) noexcept;
+
+  const std::string list_key_;
+  const Clock clock_;
+  const std::string script_;
+  AnnouncementDone done_;  ///< empty: not asked
+};
+
+}  // namespace weir::redis

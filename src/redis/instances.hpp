@@ -1,0 +1,43 @@
+// The instances that use one Redis with one key prefix, as they announce themselves.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+
+namespace weir::redis {
+
+/// What an instance announces.
+struct Announcement {
+  std::string id;        ///< hexadecimal digits, of the process
+  std::string digest;    ///< hexadecimal digits: instances with the same settings have the same
+  std::string settings;  ///< anything; contains no secret
+};
+
+/// Another instance, which is not known to have gone.
+struct OtherInstance {
+  std::string id;
+  std::string digest;
+  Instant ends;  ///< by the clock of Redis; later after each announcement
+  friend bool operator==(const OtherInstance&, const OtherInstance&) = default;
+};
+
+struct OtherInstances {
+  std::vector<OtherInstance> instances;
+  std::vector<std::string> different;  ///< settings of up to three other digests
+  friend bool operator==(const OtherInstances&, const OtherInstances&) = default;
+};
+
+/// How long an instance that does not announce itself again counts.
+inline constexpr Duration announcement_lifetime = std::chrono::seconds(20);
+/// Further instances are not listed.
+inline constexpr std::size_t most_instances = 1000;
+
+/// Receives the others, or nullptr if Redis did not return them.
+using AnnouncementDone = std::function<void(const OtherInstances*)>;
+
+}  // namespace weir::redis
