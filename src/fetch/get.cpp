@@ -1,6 +1,7 @@
 #include "fetch/get.hpp"
 
 #include <array>
+#include <chrono>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <utility>
@@ -22,11 +23,13 @@ Get::Get(asio::io_context& io, Request request, Done done)
       done_(std::move(done)),
       stream_(io),
       deadline_(io.get_executor()),
-      lookup_ends_(io.get_executor()) {}
+      lookup_ends_(io.get_executor()),
+      turn_ends_(io.get_executor()) {}
 
 std::shared_ptr<Get> Get::start(asio::io_context& io, Request request, Done done) {
   const std::shared_ptr<Get> get(new Get(io, std::move(request), std::move(done)));
-  get->deadline_.expires_after(get->request_.timeout);
+  get->attempt_.begin(std::chrono::steady_clock::now(), get->request_.timeout);
+  get->deadline_.expires_at(get->attempt_.deadline());
   get->deadline_.async_wait([get](const error_code& ec) {
     if (!ec) get->give_up();
   });
@@ -44,6 +47,7 @@ void Get::cancel() {
 void Get::give_up() {
   is_over_ = true;
   lookup_ends_.cancel();
+  turn_ends_.cancel();
   stream_.close();
 }
 
@@ -92,16 +96,10 @@ loop::Task<Result<Addresses>> Get::find_addresses() {
   co_return found;
 }
 
-/// Tries the addresses in turn, then starts TLS. Returns the problem of the last one, or nothing.
+/// Connects, then starts TLS. Returns the problem, or nothing.
 loop::Task<std::string> Get::connect(const Addresses& addresses) {
   phase_ = "connecting";
-  error_code ec;
-  for (const auto& address : addresses) {
-    loop::Socket& socket = stream_.socket();
-    socket.open(address.protocol().family(), ec);
-    if (!ec) ec = co_await socket.connect(asio::generic::stream_protocol::endpoint(address));
-    if (!ec || is_over_) break;
-  }
+  error_code ec = co_await connect_any(addresses);
   if (ec || is_over_) co_return failure("cannot connect", ec);
   const int on = 1;
   ::setsockopt(stream_.socket().native(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -110,6 +108,34 @@ loop::Task<std::string> Get::connect(const Addresses& addresses) {
   ec = co_await stream_.connect_tls(request_.tls, request_.url.host);
   if (ec || is_over_) co_return failure("TLS handshake", ec);
   co_return std::string();
+}
+
+/// Tries the addresses in turn. Returns the error of the last one.
+loop::Task<error_code> Get::connect_any(const Addresses& addresses) {
+  error_code ec;
+  attempt_.set_addresses(addresses.size());
+  while (attempt_.has_next() && !is_over_) {
+    const ConnectAttempt::Address turn = attempt_.next(std::chrono::steady_clock::now());
+    const auto& address = addresses[turn.index];
+    stream_.socket().open(address.protocol().family(), ec);
+    if (ec) continue;
+    if (attempt_.has_next()) cancel_at(turn);
+    connecting_ = turn.index;
+    ec = co_await stream_.socket().connect(asio::generic::stream_protocol::endpoint(address));
+    connecting_.reset();
+    turn_ends_.cancel();
+    if (!ec) break;
+  }
+  co_return ec;
+}
+
+/// Ends the attempt at this address when its time is over. A wait that has expired cannot be
+/// cancelled, so it compares the index.
+void Get::cancel_at(ConnectAttempt::Address address) {
+  turn_ends_.expires_at(address.until);
+  turn_ends_.async_wait([self = shared_from_this(), index = address.index](const error_code& ec) {
+    if (!ec && self->connecting_ == index) self->stream_.cancel();
+  });
 }
 
 loop::Task<std::string> Get::read_answer(http::AnswerReader& answer) {

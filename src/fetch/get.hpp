@@ -2,7 +2,8 @@
 // of its own, on a loop.
 //
 // Follows no redirect and accepts no content coding. One timeout covers everything from the lookup
-// of the name to the last byte. Not thread-safe: one loop.
+// of the name to the last byte. The addresses of the name are tried in turn: each has an equal part
+// of the time that is left. Not thread-safe: one loop.
 #pragma once
 
 #include <chrono>
@@ -13,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/connect_attempt.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "fetch/lookup.hpp"
@@ -57,6 +59,8 @@ class Get : public std::enable_shared_from_this<Get> {
   loop::Task<Result<Answer>> exchange();
   loop::Task<Result<Addresses>> find_addresses();
   loop::Task<std::string> connect(const Addresses& addresses);
+  loop::Task<error_code> connect_any(const Addresses& addresses);
+  void cancel_at(ConnectAttempt::Address address);
   loop::Task<std::string> read_answer(http::AnswerReader& answer);
   std::string failure(std::string_view what, const error_code& ec) const;
   std::string request_text() const;
@@ -67,10 +71,13 @@ class Get : public std::enable_shared_from_this<Get> {
   const Request request_;
   Done done_;
   loop::Stream stream_;
+  ConnectAttempt attempt_;
   loop::Timer deadline_;
-  loop::Timer lookup_ends_;  ///< cancelled by the end of the lookup
-  std::string_view phase_;   ///< for the text of a timeout
-  bool is_over_ = false;     ///< timed out or cancelled
+  loop::Timer lookup_ends_;                ///< cancelled by the end of the lookup
+  loop::Timer turn_ends_;                  ///< the next address is tried
+  std::optional<std::size_t> connecting_;  ///< index of the address
+  std::string_view phase_;                 ///< for the text of a timeout
+  bool is_over_ = false;                   ///< timed out or cancelled
 };
 
 }  // namespace weir::fetch

@@ -39,8 +39,10 @@ TEST_CASE("a file without a certificate or key is named, and its content is not 
   const MadeCertificate one("one.test");
   const auto no_key = read_key(one.files().certificate);
   REQUIRE_FALSE(no_key.has_value());
-  CHECK(no_key.error().message == "cannot use file \"" + one.files().certificate +
-                                      "\": it has no usable private key in PEM form");
+  CHECK(no_key.error().message ==
+        "cannot use file \"" + one.files().certificate +
+            "\": it has no usable private key in PEM form, which begins with -----BEGIN PRIVATE "
+            "KEY-----");
   const auto no_certificate = read_certificates(one.files().private_key);
   REQUIRE_FALSE(no_certificate.has_value());
   CHECK(no_certificate.error().message.find("it has no certificate") != std::string::npos);
