@@ -34,12 +34,14 @@ struct Attempt::Response {
   http::Framing body{};
   http::Trailers trailers{};
 
-  http::ResponseHead head(std::span<const http::FieldView> fields) const {
+  http::ResponseHead head(std::span<const http::FieldView> fields,
+                          const http::FieldEdits* edits) const {
     return {.line = line,
             .fields = fields,
             .connection = connection,
             .body = body,
-            .trailer = trailers.announced()};
+            .trailer = trailers.announced(),
+            .edits = edits};
   }
 };
 
@@ -57,6 +59,7 @@ Attempt::~Attempt() {
 loop::Task<Failure> Attempt::run(bool may_reuse) {
   const upstream::UnderWay under_way(server_);
   scope_.record.server = &server_.settings();
+  scope_.record.server_authority = server_.authority();
   if (may_reuse) hold(server_.take_idle(scope_.client.number));
   if (!connection_) {
     if (const Failure failure = co_await connect(); failure != Failure::none) co_return failure;
@@ -141,7 +144,9 @@ Failure Attempt::append_request() {
                             {.guard = scope_.generation.blueprint->field_guard,
                              .via = via_name(),
                              .authority = server_.authority(),
-                             .trailer = upload_.announced_trailers()});
+                             .trailer = upload_.announced_trailers(),
+                             .target = scope_.target,
+                             .edits = scope_.request_edits});
   upload_.append_arrived(out);
   return upload_.state().failure;
 }
@@ -161,7 +166,7 @@ loop::Task<Failure> Attempt::read_response() {
     Response response;
     failure = take_head(head_size, response);
     if (failure != Failure::none) co_return failure;
-    const http::ResponseHead head = response.head(connection_->fields);
+    const http::ResponseHead head = response.head(connection_->fields, scope_.response_edits);
     if (response.line.status >= 200) co_return co_await relay(response);
     if (response.line.status == switching_protocols) co_return co_await open_tunnel(head);
     if (co_await responder_.interim(head)) co_return Failure::downstream_gone;
@@ -212,8 +217,10 @@ Failure Attempt::take_head(std::size_t size, Response& response) {
   response.body = *body;
   server_.answered();
   if (body->kind == http::Framing::Kind::chunked && http::wants_trailers(scope_.request.view)) {
-    response.trailers.open(
-        {.head = fields, .connection = response.connection, .only_announced = false});
+    response.trailers.open({.head = fields,
+                            .connection = response.connection,
+                            .only_announced = false,
+                            .edits = scope_.response_edits});
   }
   return Failure::none;
 }
@@ -236,7 +243,7 @@ loop::Task<Failure> Attempt::relay(Response& response) {
   connection_->reusable = response.body.kind != http::Framing::Kind::until_close &&
                           !http::wants_close(minor_version(response.line), response.connection);
   responder_.begin(
-      {.head = response.head(connection_->fields),
+      {.head = response.head(connection_->fields, scope_.response_edits),
        .limit_fields = scope_.limit_fields,
        .date = scope_.context.date.at(scope_.record.begun_at + *scope_.record.upstream_took)});
   BodySource source(connection_->stream, connection_->input, response.body);

@@ -3,6 +3,17 @@
 #include <boost/container/static_vector.hpp>
 
 namespace weir::proxy {
+namespace {
+
+/// The time of RateLimit-Policy if the numbers are not those of the policy: those of an override,
+/// or of the share of this instance. Otherwise 0.
+Duration refill_in_force(const limiter::LimitVerdict& limit, limiter::Decider decider) {
+  if (limit.decision.refill > Duration{0} || decider != limiter::Decider::local)
+    return limit.decision.refill;
+  return limit.terms->local_rule.refill;
+}
+
+}  // namespace
 
 void DecisionRecord::clear() {
   outcome = limiter::Outcome::unlimited;
@@ -14,10 +25,13 @@ void DecisionRecord::clear() {
   plan = nullptr;
   identity.reset();
   cost = remaining = 0;
+  reserved.reset();
+  settled_by = {};
   delay = took = Duration{0};
   retry_after.reset();
   limit_fields.clear();
   violated.clear();
+  denied.clear();
 }
 
 void DecisionRecord::take(const limiter::Verdict& verdict,
@@ -40,6 +54,10 @@ void DecisionRecord::take(const limiter::Verdict& verdict,
       cost = limit.cost;
       remaining = decision.remaining;
     }
+    if (!decision.allowed)
+      denied.push_back({.policy = limit.policy->name,
+                        .shadow = limit.policy->shadow,
+                        .remaining = decision.remaining});
     if (!limit.policy->visible || limiter::forbidden(limit)) continue;
     if (!decision.allowed && !limit.policy->shadow) violated.push_back(limit.policy->name);
     reports.push_back({.policy_item = limit.terms->policy_item,
@@ -48,10 +66,20 @@ void DecisionRecord::take(const limiter::Verdict& verdict,
                        .remaining = decision.remaining,
                        .reset_after = decision.reset_after,
                        .more_after = decision.more_after,
-                       .refill = decision.refill,
+                       .refill = refill_in_force(limit, verdict.decider),
                        .partition = limit.identity});
   }
   http::append_rate_limit_fields(limit_fields, {reports.data(), reports.size()}, fields);
+}
+
+void DecisionRecord::settled(const limiter::Evaluation& evaluation) {
+  for (std::size_t i = 0; i < evaluation.holds.size(); ++i) {
+    const limiter::HeldLimit& hold = evaluation.holds[i];
+    if (hold.policy != policy) continue;
+    reserved = evaluation.settlements[i].held;
+    cost = evaluation.settlements[i].actual;
+    if (hold.by) settled_by = limiter::settled_by_names[static_cast<std::size_t>(*hold.by)];
+  }
 }
 
 }  // namespace weir::proxy

@@ -13,6 +13,7 @@
 #include "http/ratelimit_fields.hpp"
 #include "identity/identity.hpp"
 #include "limiter/limiter.hpp"
+#include "log/access_log.hpp"
 
 namespace weir::proxy {
 
@@ -26,18 +27,23 @@ struct DecisionRecord {
   const std::string* plan = nullptr;        ///< in force; nullptr: none
   std::optional<Hash128> identity;          ///< of the limit that decided
   std::size_t identity_index = 0;           ///< of it, into Settings::identities
-  std::int64_t cost = 0;
+  std::int64_t cost = 0;  ///< of it; charged, or while the request is in progress held
+  std::optional<std::int64_t> reserved;  ///< units of it that were held; empty: it does not hold
+  std::string_view settled_by;           ///< what determined its cost; empty: nothing had to
   std::int64_t remaining = 0;
   Duration delay{0};
   Duration took{0};
   std::optional<Duration> retry_after;
   std::string limit_fields;  ///< the RateLimit lines of the response, already formatted
   std::vector<std::string_view> violated;  ///< names of the visible policies that denied
+  std::vector<log::DeniedPolicy> denied;   ///< all that denied, or would have
 
   /// Prepares for the next request; keeps the memory of its strings.
   void clear();
   /// Copies what is needed, because the verdict may not exist any more when the response is sent.
   void take(const limiter::Verdict& verdict, const http::ResponseFieldOptions& fields);
+  /// Copies how the hold of the policy that decided has ended.
+  void settled(const limiter::Evaluation& evaluation);
 };
 
 }  // namespace weir::proxy

@@ -9,8 +9,10 @@
 namespace weir::proxy {
 namespace {
 
-/// The status that nginx logs for a client that disconnected before a response; it is never sent.
+/// The statuses that are logged and counted for a request that was cut before its response; they
+/// are never sent. nginx logs 499 as well.
 constexpr int client_closed_request = 499;
+constexpr int cut_by_shutdown = 503;
 
 constexpr http::Refusal loop_detected{508, "forwarding loop detected"};
 
@@ -57,6 +59,11 @@ bool is_by_store(const DecisionRecord& decision) {
   }
 }
 
+/// Edits that change nothing cost nothing.
+const http::FieldEdits* in_use(const http::FieldEdits& edits) {
+  return edits.is_empty() ? nullptr : &edits;
+}
+
 std::string_view value_of(const http::FieldView* field) {
   return field == nullptr ? std::string_view{} : field->value;
 }
@@ -71,12 +78,13 @@ void Exchange::begin(const ClientSide& client) {
   decision_.clear();
   forwarded_ = {};
   started_at_ = context_.pass_clock.now();
-  unsent_status_ = 0;
+  response_status_.reset();
+  client_is_gone_ = false;
   count_.begin(*generation_->counters->routes.back(), started_at_);
 }
 
 void Exchange::release() {
-  grant_ = {};
+  if (grant_.is_open()) settle(context_.clock.now());
   generation_ = {};
 }
 
@@ -89,10 +97,13 @@ loop::Task<> Exchange::serve() {
     co_return co_await answer_undecided();
   if (decision_.delay > Duration{0} && !client_.watchdog->aborted()) co_await wait_delay();
   if (client_.watchdog->aborted()) co_return;
-  if (const auto answer = own_answer()) co_return co_await client_.responder->answer(*answer);
+  if (client_.watchdog->interruptions().client_left)
+    co_return co_await fail(Failure::downstream_gone);
+  if (auto own = own_answer()) co_return co_await answer(std::move(*own));
 
   Forwarding forwarding(forwarding_scope());
   const Failure failure = co_await forwarding.run();
+  if (client_.responder->has_begun()) response_status_ = client_.responder->status();
   if (failure != Failure::none) co_await fail(failure);
 }
 
@@ -128,8 +139,8 @@ loop::Task<> Exchange::await_store() {
 }
 
 void Exchange::conclude(const limiter::Verdict& verdict) {
-  if (verdict.outcome == limiter::Outcome::allowed)
-    grant_ = generation_->limiter->grant(context_.clock);
+  if (verdict.outcome == limiter::Outcome::allowed || evaluation_.has_holds)
+    grant_ = generation_->limiter->grant(evaluation_, context_.clock);
   decision_.take(verdict, settings().response_fields);
   if (limiter::is_for_lack_of_identity(verdict.outcome)) {
     routes_.choose(settings(), *verdict.route);
@@ -148,12 +159,19 @@ loop::Task<> Exchange::wait_delay() {
   client_.watchdog->disarm(Phase::delay);
   const Watched watched(*client_.watchdog, delay);
   co_await delay.async_wait(loop::into(ec));
+  if (!client_.watchdog->aborted() && client_.body->client_has_left())
+    client_.watchdog->client_left();
+}
+
+/// Sends an answer of Weir with the fields of the route.
+loop::Task<> Exchange::answer(OwnAnswer&& answer) {
+  if (routes_.route() != nullptr) answer.edits = in_use(routes_.route()->response_edits);
+  return client_.responder->answer(answer);
 }
 
 loop::Task<> Exchange::refuse(http::Refusal refusal) {
   if (client_.watchdog->aborted() || refusal.status == 0) co_return;
-  co_await client_.responder->answer(
-      refusal_answer(refusal, routes_.route(), decision_, context_.body));
+  co_await answer(refusal_answer(refusal, routes_.route(), decision_, context_.body));
 }
 
 /// Answers a request that the limiter denies, or cannot decide.
@@ -170,30 +188,37 @@ loop::Task<> Exchange::answer_undecided() {
       co_return co_await refuse({400, detail});
     }
     case limiter::Outcome::token_invalid:
-      co_return co_await client_.responder->answer(
-          invalid_token_answer(decision_, context_.fields, context_.body));
+      response_status_ = 401;
+      co_return co_await answer(invalid_token_answer(decision_, context_.fields, context_.body));
     case limiter::Outcome::token_unverifiable:
-      co_return co_await client_.responder->answer(
-          unverifiable_token_answer(decision_, settings().response_fields,
-                                    context_.pass_clock.now(), context_.fields, context_.body));
+      co_return co_await answer(unverifiable_token_answer(decision_, settings().response_fields,
+                                                          context_.pass_clock.now(),
+                                                          context_.fields, context_.body));
     default:
-      co_return co_await refuse(answer_to(Failure::store_failed));
+      co_return co_await answer(undecided_answer(
+          answer_to(Failure::store_failed), decision_, settings().response_fields,
+          context_.pass_clock.now(), context_.random.next(), context_.fields, context_.body));
   }
 }
 
 loop::Task<> Exchange::answer_denied() {
   const std::uint64_t random = decision_.retry_after ? context_.random.next() : 0;
-  return client_.responder->answer(denial_answer(decision_, settings().response_fields,
-                                                 context_.pass_clock.now(), random, context_.fields,
-                                                 context_.body));
+  return answer(denial_answer(decision_,
+                              {.options = settings().response_fields,
+                               .request_fields = request_.fields,
+                               .now = context_.pass_clock.now(),
+                               .random = random},
+                              context_.fields, context_.body));
 }
 
 /// Returns the answer to an admitted request that is not forwarded; empty if it is forwarded.
 std::optional<OwnAnswer> Exchange::own_answer() {
   const Route& route = *routes_.route();
   if (!route.upstream) {
+    response_status_ = route.respond.status;
     return OwnAnswer{.status = route.respond.status,
                      .content_type = route.respond.content_type,
+                     .fields = route.respond.fields,
                      .body = route.respond.body,
                      .limit_fields = decision_.limit_fields};
   }
@@ -204,12 +229,18 @@ std::optional<OwnAnswer> Exchange::own_answer() {
         .status = 204, .fields = http::allow_line, .limit_fields = decision_.limit_fields};
   if (http::has_passed(request_.fields, via_name()))
     return refusal_answer(loop_detected, &route, decision_, context_.body);
+  if (!route.rewrite.is_empty() && routing::has_hidden_dot_segment(request_.view.path))
+    return refusal_answer(routing::hidden_dot_segment, &route, decision_, context_.body);
   return std::nullopt;
 }
 
 ForwardingScope Exchange::forwarding_scope() {
   forwarded_.begun_at = decision_.delay > Duration{0} ? context_.pass_clock.now() : decided_at_;
-  const std::size_t upstream = *routes_.route()->upstream;
+  const Route& route = *routes_.route();
+  const std::size_t upstream = *route.upstream;
+  target_.clear();
+  if (!route.rewrite.is_empty())
+    route.rewrite.append_target(target_, request_.view.path, request_.view.target);
   return {.context = context_,
           .generation = *generation_,
           .client = client_,
@@ -218,30 +249,50 @@ ForwardingScope Exchange::forwarding_scope() {
           .pool = *generation_->pools[upstream],
           .counters = *generation_->counters->upstreams[upstream],
           .record = forwarded_,
-          .count = count_};
+          .count = count_,
+          .target = target_,
+          .request_edits = in_use(route.request_edits),
+          .response_edits = in_use(route.response_edits)};
 }
 
 loop::Task<> Exchange::fail(Failure failure) {
   Responder& responder = *client_.responder;
-  if (failure == Failure::downstream_gone && responder.status() == 0)
-    unsent_status_ = client_closed_request;
+  client_is_gone_ = failure == Failure::downstream_gone;
   if (!responder.has_begun()) co_return co_await refuse(answer_to(failure));
   responder.reset();  // a cut response must not look complete (RFC 9112 section 8)
 }
 
 int Exchange::status() const {
   const int status = client_.responder->status();
-  return status == 0 ? unsent_status_ : status;
+  if (status != 0) return status;
+  if (client_.watchdog->aborted()) return cut_by_shutdown;
+  return client_is_gone_ ? client_closed_request : 0;
 }
 
 void Exchange::finish() {
   const Instant now = context_.pass_clock.now();
   count_.count(status(), now);
-  grant_.settle(now);
+  settle(now);
   log::AccessLog& log = *generation_->access_log;
   const bool is_denied = decision_.outcome == limiter::Outcome::denied ||
                          decision_.outcome == limiter::Outcome::forbidden;
   if (log.wants(is_denied || decision_.shadow_denied)) log.write(record(now - started_at_));
+}
+
+/// Ends the holds of an admitted request.
+void Exchange::settle(Instant now) {
+  if (grant_.is_open() && evaluation_.has_holds) {
+    generation_->limiter->end(evaluation_,
+                              {.status = response_status_,
+                               .client_has_left = client_is_gone_ && !client_.watchdog->aborted()});
+    decision_.settled(evaluation_);
+  }
+  grant_.settle(now);
+}
+
+log::AbortedBy Exchange::aborted_by() const {
+  if (client_.watchdog->aborted()) return log::AbortedBy::shutdown;
+  return client_is_gone_ ? log::AbortedBy::client : log::AbortedBy::none;
 }
 
 log::AccessRecord Exchange::record(Duration took) const {
@@ -252,6 +303,7 @@ log::AccessRecord Exchange::record(Duration took) const {
                            .method = request.method,
                            .path = request.path,
                            .status = status(),
+                           .aborted_by = aborted_by(),
                            .bytes_in = client_.body->received(),
                            .bytes_out = client_.responder->bytes_sent(),
                            .duration = took,
@@ -263,16 +315,21 @@ log::AccessRecord Exchange::record(Duration took) const {
   if (decision_.plan != nullptr) record.plan = *decision_.plan;
   if (forwarded_.upstream != nullptr) {
     record.upstream = forwarded_.upstream->name;
+    record.upstream_server = forwarded_.server_authority;
     record.upstream_took = forwarded_.upstream_took;
   }
   if (decision_.outcome == limiter::Outcome::unlimited) return record;
   record.decision = decision_of(decision_);
   record.decision_took = decision_.took;
   if (is_by_store(decision_)) record.store = to_string(decision_.decider);
+  record.denied_by = decision_.denied;
   if (decision_.policy != nullptr) record.policy = decision_.policy->name;
   if (decision_.policy != nullptr && decision_.outcome != limiter::Outcome::failed) {
     record.cost = decision_.cost;
+    record.reserved = decision_.reserved;
+    record.settled_by = decision_.settled_by;
     record.remaining = decision_.remaining;
+    record.retry_after = decision_.retry_after;
     record.delay = decision_.delay;
     record.identity = decision_.identity;
     record.identity_kind = settings().identities[decision_.identity_index].name;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "base/time.hpp"
 #include "http/received_request.hpp"
@@ -59,12 +60,15 @@ class Exchange {
   loop::Task<> await_store();
   void conclude(const limiter::Verdict& verdict);
   loop::Task<> wait_delay();
+  loop::Task<> answer(OwnAnswer&& answer);
   loop::Task<> answer_undecided();
   loop::Task<> answer_denied();
   std::optional<OwnAnswer> own_answer();
   ForwardingScope forwarding_scope();
   loop::Task<> fail(Failure failure);
+  void settle(Instant now);
   int status() const;
+  log::AbortedBy aborted_by() const;
   log::AccessRecord record(Duration took) const;
 
   Context& context_;
@@ -76,11 +80,13 @@ class Exchange {
   StoreAnswer store_answer_;
   limiter::Grant grant_;  ///< of an admitted request; views the evaluation
   DecisionRecord decision_;
+  std::string target_;  ///< for the upstream, if the route changes the path
   ForwardingRecord forwarded_;
   Instant started_at_;
   Instant asked_at_;
   Instant decided_at_;
-  int unsent_status_ = 0;  ///< the status logged if there is no response
+  std::optional<int> response_status_;  ///< of the upstream or the route; empty: there was none
+  bool client_is_gone_ = false;         ///< it left before the response was complete
   RequestCount count_;
 };
 

@@ -19,6 +19,7 @@ namespace weir::proxy {
 struct ForwardingRecord {
   const upstream::Upstream* upstream = nullptr;  ///< none: the request was not forwarded
   const upstream::Server* server = nullptr;      ///< the one tried last
+  std::string_view server_authority{};           ///< its authority()
   Instant begun_at;
   std::optional<Duration> upstream_took;  ///< until the head of its response arrived
   bool has_own_connection = false;  ///< a connection was given back that only this client may reuse
@@ -35,6 +36,9 @@ struct ForwardingScope {
   UpstreamCounters& counters;
   ForwardingRecord& record;
   RequestCount& count;
+  std::string_view target{};                         ///< for the upstream; empty: as received
+  const http::FieldEdits* request_edits = nullptr;   ///< nullptr: none
+  const http::FieldEdits* response_edits = nullptr;  ///< nullptr: none
 
   const upstream::Upstream& upstream() const { return pool.settings(); }
   Duration body_timeout() const { return generation.config.downstream.body_timeout; }

@@ -278,8 +278,10 @@ void Http1Connection::finish() {
 
 void Http1Connection::look_after_client() {
   const Phase phase = client_.watchdog.phase();
-  if (phase != Phase::response && phase != Phase::relay) return;
-  if (client_.stream.has_ended()) client_.watchdog.client_left();
+  const bool waits_for_upstream = phase == Phase::response || phase == Phase::relay;
+  if ((waits_for_upstream && client_.stream.has_ended()) ||
+      (phase == Phase::delay && body().client_has_left()))
+    client_.watchdog.client_left();
 }
 
 void Http1Connection::drain() {

@@ -51,6 +51,12 @@ loop::Task<error_code> Http1RequestBody::fill() {
   return source_->fill();
 }
 
+/// Bytes that have not been read are taken for those of the body, if there is one.
+bool Http1RequestBody::client_has_left() {
+  loop::Stream& stream = connection_.stream;
+  return stream.has_ended() || (!has_ended_ && stream.peer_has_closed());
+}
+
 void Http1RequestBody::rewind() {
   if (!source_) return;
   kept_.rewind(connection_.input, buffer_.get());

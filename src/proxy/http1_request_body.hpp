@@ -34,6 +34,7 @@ class Http1RequestBody final : public RequestBody {
   void keep(std::size_t most) override { keep_most_ = most; }
   bool is_kept() const override { return kept_.is_whole(); }
   void rewind() override;
+  bool client_has_left() override;
 
   /// True if a part of it has been used, so it cannot be discarded any more.
   bool is_touched() const { return received_ > 0 || buffer_ != nullptr; }

@@ -23,6 +23,8 @@ void append_own_answer(std::string& text, const OwnAnswer& answer, const http::C
     out.add("\r\nContent-Length: ").number(answer.body.size()).add("\r\n");
   }
   out.add(client.limit_fields).add(answer.fields);
+  if (answer.edits != nullptr)
+    answer.edits->append_to_answer(out, answer.fields, answer.status >= 400);
   http::append_connection(out, client);
   if (has_body && answer.status != 204 && answer.status != 304) out.add(answer.body);
 }

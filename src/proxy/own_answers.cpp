@@ -1,7 +1,11 @@
 #include "proxy/own_answers.hpp"
 
+#include <algorithm>
 #include <optional>
 
+#include <boost/container/static_vector.hpp>
+
+#include "http/accept.hpp"
 #include "http/problem.hpp"
 #include "jwt/rejection.hpp"
 
@@ -10,8 +14,33 @@ namespace {
 
 constexpr std::string_view problem_json = "application/problem+json";
 
-/// Keys are fetched again after about a second while there are none.
+/// While there are no keys, they are fetched again after 1 to 11 seconds
+/// (jwt/refresh_schedule.hpp). The next one is not known here; an early retry costs only another
+/// 503.
 constexpr std::int64_t retry_for_keys_s = 1;
+
+/// While the store does not decide, it is tested again once a second by default
+/// (store.redis.breaker.retry_after).
+constexpr Duration retry_for_store = std::chrono::seconds(1);
+
+/// Returns nullptr for the problem document. A client that accepts none of several bodies gets the
+/// one of the problem document's type: if its Accept field lists no page, it is most likely a
+/// program.
+const limiter::DenialBody* choose_body(const limiter::Denial& denial,
+                                       std::span<const http::FieldView> request_fields) {
+  const auto& bodies = denial.bodies;
+  if (bodies.empty()) return nullptr;
+  if (bodies.size() == 1) return &bodies.front();
+  boost::container::static_vector<std::string_view, http::most_negotiated_types> types;
+  for (const limiter::DenialBody& one : bodies)
+    types.push_back(one.content_type);
+  const auto chosen = http::preferred_type(request_fields, {types.data(), types.size()});
+  if (chosen) return &bodies[*chosen];
+  const auto problem = std::ranges::find_if(
+      types, [](std::string_view one) { return http::without_parameters(one) == problem_json; });
+  return problem == types.end() ? nullptr
+                                : &bodies[static_cast<std::size_t>(problem - types.begin())];
+}
 
 }  // namespace
 
@@ -57,23 +86,42 @@ OwnAnswer unverifiable_token_answer(const DecisionRecord& decision,
           .limit_fields = decision.limit_fields};
 }
 
-OwnAnswer denial_answer(const DecisionRecord& decision, const http::ResponseFieldOptions& options,
-                        Instant now, std::uint64_t random, std::string& fields, std::string& body) {
+OwnAnswer undecided_answer(const http::Refusal& refusal, const DecisionRecord& decision,
+                           const http::ResponseFieldOptions& options, Instant now,
+                           std::uint64_t random, std::string& fields, std::string& body) {
+  fields.assign(decision.policy == nullptr ? std::string_view() : decision.policy->denial.fields);
+  const std::int64_t seconds =
+      http::retry_after_seconds(retry_for_store, options.retry_after_jitter, random);
+  http::append_retry_after(fields, seconds, options.retry_after, now);
+  body.clear();
+  http::append_problem(body, refusal.status, refusal.detail);
+  return {.status = refusal.status,
+          .content_type = problem_json,
+          .fields = fields,
+          .body = body,
+          .limit_fields = decision.limit_fields};
+}
+
+OwnAnswer denial_answer(const DecisionRecord& decision, const DenialInputs& inputs,
+                        std::string& fields, std::string& body) {
   const limiter::Policy& policy = *decision.policy;
-  fields.assign("Cache-Control: no-store\r\n");
+  const http::ResponseFieldOptions& options = inputs.options;
+  fields.assign(policy.denial.fields);
   std::optional<std::int64_t> retry_after_s;
   if (decision.retry_after) {
     retry_after_s =
-        http::retry_after_seconds(*decision.retry_after, options.retry_after_jitter, random);
-    http::append_retry_after(fields, *retry_after_s, options.retry_after, now);
+        http::retry_after_seconds(*decision.retry_after, options.retry_after_jitter, inputs.random);
+    http::append_retry_after(fields, *retry_after_s, options.retry_after, inputs.now);
   }
+  const limiter::DenialBody* const own = choose_body(policy.denial, inputs.request_fields);
+  const bool is_problem = own == nullptr || !own->text;
   body.clear();
-  if (!policy.body)
+  if (is_problem)
     http::append_quota_exceeded(body, policy.status, decision.violated, retry_after_s);
   return {.status = policy.status,
-          .content_type = policy.body ? "text/plain" : problem_json,
+          .content_type = own == nullptr ? problem_json : std::string_view(own->content_type),
           .fields = fields,
-          .body = policy.body ? *policy.body : body,
+          .body = is_problem ? body : *own->text,
           .limit_fields = decision.limit_fields};
 }
 

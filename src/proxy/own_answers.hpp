@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/time.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "http/refusal.hpp"
+#include "http/request_view.hpp"
 #include "proxy/decision_record.hpp"
 #include "proxy/responder.hpp"
 #include "proxy/settings.hpp"
@@ -27,8 +29,21 @@ OwnAnswer unverifiable_token_answer(const DecisionRecord& decision,
                                     const http::ResponseFieldOptions& options, Instant now,
                                     std::string& fields, std::string& body);
 
-/// `random`: any uniformly distributed number, for the jitter of Retry-After.
-OwnAnswer denial_answer(const DecisionRecord& decision, const http::ResponseFieldOptions& options,
-                        Instant now, std::uint64_t random, std::string& fields, std::string& body);
+/// The refusal with Retry-After: no store has decided. `random`: uniformly distributed, for its
+/// jitter.
+OwnAnswer undecided_answer(const http::Refusal& refusal, const DecisionRecord& decision,
+                           const http::ResponseFieldOptions& options, Instant now,
+                           std::uint64_t random, std::string& fields, std::string& body);
+
+/// The parts of a denial that do not follow from the decision.
+struct DenialInputs {
+  const http::ResponseFieldOptions& options;
+  std::span<const http::FieldView> request_fields;  ///< Accept chooses among several bodies
+  Instant now;
+  std::uint64_t random = 0;  ///< uniformly distributed, for the jitter of Retry-After
+};
+
+OwnAnswer denial_answer(const DecisionRecord& decision, const DenialInputs& inputs,
+                        std::string& fields, std::string& body);
 
 }  // namespace weir::proxy

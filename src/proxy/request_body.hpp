@@ -36,6 +36,10 @@ class RequestBody {
   /// Makes the next pull() return the first byte again. Only if is_kept().
   virtual void rewind() = 0;
 
+  /// True if the client has closed its connection or its sending half, and has sent nothing after
+  /// this request as far as can be seen without reading.
+  virtual bool client_has_left() = 0;
+
   /// True if the last piece has been pulled.
   bool has_ended() const { return has_ended_; }
   /// Bytes of payload pulled since the beginning or the last rewind().

@@ -62,6 +62,12 @@ http::FieldGuard field_guard_of(const Settings& config) {
       .drops_unusual = config.downstream.unusual_field_names == UnusualNames::drop};
   add_fields_of_routes(config, settings.observed);
   add_fields_of_plans(config, settings.observed);
+  // A field that a route sets or removes must not reach the service under another spelling.
+  for (const Route& route : config.routes) {
+    for (const std::string& name : route.request_edits.taken_out()) {
+      if (!http::iequals(name, "host")) settings.observed.push_back(name);
+    }
+  }
   for (const auto& policy : config.policies) {
     for (const auto& attribute : policy.attributes)
       add_fields_of(attribute.source, settings.observed);

@@ -28,6 +28,7 @@ struct OwnAnswer {
   std::string_view fields{};  ///< field lines, each ended by CRLF
   std::string_view body{};
   std::string_view limit_fields{};  ///< the RateLimit lines
+  const http::FieldEdits* edits = nullptr;
 };
 
 /// The upstream's final response, without its body.

@@ -10,9 +10,11 @@
 
 #include "base/endpoint.hpp"
 #include "base/time.hpp"
+#include "http/field_edits.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "identity/client_address.hpp"
 #include "limiter/settings.hpp"
+#include "routing/path_rewrite.hpp"
 #include "routing/path_variants.hpp"
 #include "routing/route.hpp"
 #include "tls/material.hpp"
@@ -60,6 +62,7 @@ struct FixedAnswer {
   int status = 200;
   std::string body;
   std::string content_type = "text/plain";
+  std::string fields{};  ///< field lines
   friend bool operator==(const FixedAnswer&, const FixedAnswer&) = default;
 };
 
@@ -70,6 +73,9 @@ struct Route : routing::Route {
   FixedAnswer respond{};
   std::vector<limiter::Limit> limits{};
   std::string challenge{};  ///< a WWW-Authenticate line for the required identity
+  http::FieldEdits request_edits{};
+  http::FieldEdits response_edits{};
+  routing::PathRewrite rewrite{};
   friend bool operator==(const Route&, const Route&) = default;
 };
 

@@ -22,7 +22,8 @@ Upload::Upload(const ForwardingScope& scope)
   if (!is_chunked_) return;
   trailers_.open({.head = scope.request.fields,
                   .connection = scope.request.connection,
-                  .guard = &scope.generation.blueprint->field_guard});
+                  .guard = &scope.generation.blueprint->field_guard,
+                  .edits = scope.request_edits});
   body_.keep_trailers(trailers_);
 }
 

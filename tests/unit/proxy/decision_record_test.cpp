@@ -60,6 +60,27 @@ TEST_CASE("a record keeps what the answer and the log need of the verdict") {
   CHECK(holds(record.limit_fields, "\"two\";r=3"));
 }
 
+TEST_CASE("while this instance decides alone, all fields describe its share") {
+  limiter::Policy shared = policy("shared");
+  shared.local_rule.refill = 30s;
+  LimitVerdict limit = verdict(shared, true, 3);
+  limit.decision.limit = 4;
+  DecisionRecord record;
+  const auto fields_of = [&](limiter::Decider decider) {
+    record.clear();
+    record.take({.outcome = Outcome::allowed,
+                 .decider = decider,
+                 .deciding = &shared,
+                 .limits = {&limit, 1}},
+                {});
+    return record.limit_fields;
+  };
+  CHECK(holds(fields_of(limiter::Decider::local), "RateLimit-Policy: \"shared\";q=4;w=30\r\n"));
+  CHECK(holds(fields_of(limiter::Decider::redis), "RateLimit-Policy: \"shared\";q=9;w=60\r\n"));
+  limit.decision.refill = 5s;  // an override
+  CHECK(holds(fields_of(limiter::Decider::local), "RateLimit-Policy: \"shared\";q=4;w=5\r\n"));
+}
+
 TEST_CASE("only visible, enforced policies are named as violated") {
   const limiter::Policy visible = policy("visible");
   limiter::Policy hidden = policy("hidden");

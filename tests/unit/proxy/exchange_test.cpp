@@ -2,131 +2,10 @@
 // forward, finish.
 #include "proxy/exchange.hpp"
 
-#include "catch.hpp"
-#include "proxy/head_inspection.hpp"
 #include "proxy/via_name.hpp"
-#include "unit/proxy/scripted_client.hpp"
-#include "unit/proxy/test_server.hpp"
-#include "unit/proxy/world.hpp"
-#include "unit/store/fake_store.hpp"
+#include "unit/proxy/exchanged.hpp"
 
 namespace weir::proxy::test {
-namespace {
-
-using namespace std::chrono_literals;
-
-constexpr std::size_t by_address = 0, by_key = 1, by_query = 2;
-enum RouteIndex : std::size_t { fixed, limited, shadowed, strict, query, leaky, up, unrouted };
-constexpr Duration long_delay = 1h;
-
-Route route_to(std::string_view path) {
-  Route route;
-  route.name = std::string(path.substr(1));
-  route.match.path = routing::PathPattern::parse(path).value();
-  return route;
-}
-
-/// Applies a new policy, keyed by `identity`, to a route.
-limiter::Policy& limit(Settings& settings, Route& route, std::string name, std::size_t identity) {
-  auto& limit = route.limits.emplace_back();
-  limit.policy = settings.policies.size();
-  limit.identity = identity;
-  auto& policy = settings.policies.emplace_back();
-  policy.name = std::move(name);
-  policy.rule = policy.local_rule = store::test::gcra(1);
-  policy.policy_item = http::policy_item(policy.name, 1, 3'600s);
-  policy.name_item = http::name_item(policy.name);
-  return policy;
-}
-
-Settings settings_for(std::uint16_t upstream_port) {
-  Settings settings;
-  settings.identities = {{.name = "address", .source = {identity::FromClientAddress{}}},
-                         {.name = "key", .source = {identity::FromHeader{"x-key"}}},
-                         {.name = "query", .source = {identity::FromQuery{"key"}}}};
-  settings.upstreams = {upstream_at({upstream_port})};
-  settings.upstreams[0].retries = 0;
-  settings.routes = {route_to("/fixed"),  route_to("/limited"), route_to("/shadowed"),
-                     route_to("/strict"), route_to("/query"),   route_to("/leaky"),
-                     route_to("/up")};
-  auto& routes = settings.routes;
-  routes[fixed].respond = {.status = 203, .body = "hello", .content_type = "text/html"};
-  limit(settings, routes[limited], "one", by_address).on_failure = store::OnFailure::deny;
-  auto& shadow = limit(settings, routes[shadowed], "shadow", by_address);
-  shadow.shadow = true;
-  shadow.visible = false;
-  limit(settings, routes[strict], "keyed", by_key);
-  routes[strict].limits[0].required = true;
-  routes[strict].challenge = "WWW-Authenticate: Bearer\r\n";
-  limit(settings, routes[query], "query", by_query);
-  limit(settings, routes[leaky], "leaky", by_address).rule =
-      store::test::policy(rules::Algorithm::leaky_bucket, 4, 4 * long_delay);
-  routes[up].upstream = 0;
-  return settings;
-}
-
-class Exchanged {
- public:
-  Exchanged() { store.at_once = true; }
-  ~Exchanged() {
-    client.watchdog.abort();
-    store.answer_all(store::test::epoch);
-    world.run_until([&] { return has_ended; });
-    exchange.release();
-  }
-
-  void begin(const std::string& request_line, const std::string& fields = "") {
-    head = request_line + " HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n";
-    has_ended = false;
-    client.responder.begin_request();
-    exchange.begin(client.side);
-    auto& request = exchange.request();
-    request.peer = request.client = IpAddress::v4({192, 0, 2, 1});
-    const auto refusal =
-        inspect_head(*exchange.generation().blueprint, exchange.settings(), head, request);
-    client.body.begin(request.is_framed && request.has_body());
-    loop::spawn(world.io,
-                note_end(refusal ? exchange.refuse(*refusal) : exchange.serve(), has_ended));
-    world.poll();
-  }
-  /// Serves a whole request; returns its line in the access log.
-  std::string ask(const std::string& request_line, const std::string& fields = "") {
-    begin(request_line, fields);
-    return finish();
-  }
-  std::string finish() {
-    world.run_until([&] { return has_ended; });
-    exchange.finish();
-    return world.logged();
-  }
-  const ReceivedResponse& response() const { return client.responder.received; }
-  std::uint64_t counted(RouteIndex route, int status) const {
-    return world.counters->routes[route]->by_status[static_cast<std::size_t>(status - 100)].value();
-  }
-  /// The sum over all routes and statuses.
-  std::uint64_t counted() const {
-    std::uint64_t sum = 0;
-    for (const auto& route : world.counters->routes) {
-      for (const Counter& status : route->by_status)
-        sum += status.value();
-    }
-    return sum;
-  }
-
-  store::test::FakeStore store;
-  TestServer upstream;
-  World world{settings_for(upstream.port()), store, store::Decider::redis};
-  ScriptedClient client{world.io, world.context.wheel};
-  std::string head;
-  Exchange exchange{world.context};
-  bool has_ended = true;
-};
-
-bool holds(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
 
 TEST_CASE("A request that no route matches is answered 404") {
   Exchanged exchanged;
@@ -168,9 +47,11 @@ TEST_CASE("A fixed response is sent as configured") {
   CHECK(exchanged.store.settle_calls == 0);
   CHECK(holds(
       line,
-      R"("method":"GET","path":"/fixed","route":"fixed","plan":null,"status":203,"bytes_in":0,)"
+      R"("method":"GET","path":"/fixed","route":"fixed","plan":null,"status":203,"aborted_by":null,"bytes_in":0,)"
       R"("bytes_out":5,)"));
-  CHECK(holds(line, R"("upstream":null,"upstream_us":null,"decision":null,"policy":null)"));
+  CHECK(holds(
+      line,
+      R"("upstream":null,"upstream_server":null,"upstream_us":null,"decision":null,"policy":null)"));
   CHECK(holds(line, R"("client":"192.0.2.1")"));
   CHECK(holds(line, R"("request_id":"17","user_agent":"test","protocol":"HTTP/1.1")"));
 }
@@ -197,7 +78,9 @@ TEST_CASE("A limited request is decided, at once or later, and its grant settled
   const std::string line = exchanged.finish();
   CHECK(exchanged.store.settle_calls == 1);
   CHECK(exchanged.counted(limited, 200) == 1);
-  CHECK(holds(line, R"("decision":"allowed","policy":"one","cost":1,"remaining":0,"delay_us":0)"));
+  CHECK(holds(
+      line,
+      R"("decision":"allowed","policy":"one","denied_by":null,"cost":1,"reserved":null,"settled_by":null,"remaining":0,"retry_after_ms":null,"delay_us":0)"));
   CHECK(holds(line, R"("store":"redis")"));
 }
 
@@ -212,7 +95,9 @@ TEST_CASE("A denied request is answered with its policy and its retry time") {
   CHECK(holds(exchanged.response().body, R"("violated-policies":["one"])"));
   CHECK(exchanged.counted(limited, 429) == 1);
   CHECK(exchanged.store.settle_calls == 1);  // for the first request only
-  CHECK(holds(line, R"("decision":"denied","policy":"one","cost":1,"remaining":0)"));
+  CHECK(holds(
+      line,
+      R"("decision":"denied","policy":"one","denied_by":[{"policy":"one","outcome":"denied","remaining":0}],"cost":1,"reserved":null,"settled_by":null,"remaining":0)"));
 }
 
 TEST_CASE("A shadow policy denies nothing, and is logged") {
@@ -259,7 +144,8 @@ TEST_CASE("A request about which nobody decides is answered 503 if its policy de
     line = exchanged.finish();
   }
   CHECK(exchanged.response().status == 503);
-  CHECK(holds(line, R"("decision":"error","policy":"one","cost":null)"));
+  CHECK(exchanged.response().fields == "Cache-Control: no-store\r\nRetry-After: 1\r\n");
+  CHECK(holds(line, R"("decision":"error","policy":"one","denied_by":null,"cost":null)"));
   CHECK(exchanged.store.settle_calls == 0);
 }
 
@@ -275,11 +161,21 @@ TEST_CASE("A delayed request waits for its turn, and an abort ends the wait") {
   const std::string line = exchanged.finish();
   CHECK_FALSE(exchanged.client.responder.has_begun());
   CHECK(exchanged.counted(leaky, 200) == 1);  // the first
-  CHECK(exchanged.counted() == 1);
+  CHECK(exchanged.counted(leaky, 503) == 1);
   CHECK(exchanged.store.settle_calls == 2);
-  CHECK(holds(line, R"("status":null)"));
+  CHECK(holds(line, R"("status":503,"aborted_by":"shutdown")"));
   CHECK(holds(line, R"("decision":"delayed","policy":"leaky")"));
   CHECK(holds(line, R"("delay_us":3600000000)"));
+}
+
+TEST_CASE("A request whose client left while it waited for its turn is not forwarded") {
+  Exchanged exchanged;
+  exchanged.ask("GET /leaky");
+  exchanged.begin("GET /leaky");
+  exchanged.client.watchdog.client_left();
+  const std::string line = exchanged.finish();
+  CHECK(holds(line, R"("status":499,"aborted_by":"client")"));
+  CHECK(holds(line, R"("upstream":null)"));
 }
 
 TEST_CASE("An exchange that is aborted while the store decides sends nothing") {
@@ -292,7 +188,7 @@ TEST_CASE("An exchange that is aborted while the store decides sends nothing") {
   exchanged.store.answer(store::test::epoch);
   exchanged.finish();
   CHECK_FALSE(exchanged.client.responder.has_begun());
-  CHECK(exchanged.counted() == 0);
+  CHECK(exchanged.counted() == 1);  // 503
 }
 
 TEST_CASE("OPTIONS with Max-Forwards is answered by Weir when it has come to its end") {
@@ -342,8 +238,10 @@ TEST_CASE("A forwarded response is relayed, counted and logged with its upstream
   CHECK(exchanged.response().body == "new");
   CHECK(exchanged.counted(up, 201) == 1);
   CHECK(exchanged.counted() == 1);
-  CHECK(holds(line, R"("route":"up","plan":null,"status":201,"bytes_in":4,"bytes_out":3,)"));
-  CHECK(holds(line, R"("upstream":"up","upstream_us":)"));
+  CHECK(holds(
+      line,
+      R"("route":"up","plan":null,"status":201,"aborted_by":null,"bytes_in":4,"bytes_out":3,)"));
+  CHECK(holds(line, R"("upstream":"up","upstream_server":"127.0.0.1:)"));
   CHECK_FALSE(holds(line, R"("upstream_us":null)"));
 }
 
@@ -394,7 +292,7 @@ TEST_CASE("The status of a client that has left is not that of its next request"
   exchanged.begin("GET /limited");
   exchanged.client.watchdog.abort();
   exchanged.store.answer(store::test::epoch);
-  CHECK(holds(exchanged.finish(), R"("status":null,)"));
+  CHECK(holds(exchanged.finish(), R"("status":503,"aborted_by":"shutdown",)"));
 }
 
 TEST_CASE("A client that leaves within its response is logged with the response's status") {
@@ -416,7 +314,9 @@ TEST_CASE("An exchange leaves nothing of a request to the next one") {
   CHECK(exchanged.response().status == 404);
   CHECK(exchanged.response().limit_fields.empty());
   CHECK(holds(line, R"("route":null)"));
-  CHECK(holds(line, R"("decision":null,"policy":null,"cost":null,"remaining":null)"));
+  CHECK(holds(
+      line,
+      R"("decision":null,"policy":null,"denied_by":null,"cost":null,"reserved":null,"settled_by":null,"remaining":null)"));
   CHECK(exchanged.counted(unrouted, 404) == 1);
 }
 

@@ -91,6 +91,23 @@ TEST_CASE("A response of Weir's own has a length, and a Connection line as the v
   CHECK(client.responder.bytes_sent() > 100);
 }
 
+TEST_CASE("A response of Weir's own has the fields of its route, unless it has its own") {
+  const http::FieldEdits edits({{"Cache-Control", "public"}, {"x-a", "route"}, {"x-b", "route"}},
+                               {}, {});
+  const auto [status, added] = GENERATE(table<int, std::string>({
+      {200, "Cache-Control: public\r\nx-b: route\r\n"},
+      {404, "x-b: route\r\n"},
+  }));
+  Answering client;
+  client.receive(get);
+  const std::string text = client.answer({.status = status,
+                                          .content_type = "t/p",
+                                          .fields = "X-A: 1\r\n",
+                                          .body = "no",
+                                          .edits = &edits});
+  CHECK(text.ends_with("Content-Length: 2\r\nX-A: 1\r\n" + added + "\r\nno"));
+}
+
 TEST_CASE("A response of Weir's own has no body where HTTP allows none") {
   Answering client;
   SECTION("to HEAD") {

@@ -14,6 +14,33 @@ bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+TEST_CASE("a request that no store decided may come again in a second, and with jitter later") {
+  const DecisionRecord decision;
+  http::ResponseFieldOptions options;
+  std::string fields = "of the last answer";
+  std::string body;
+  OwnAnswer answer =
+      undecided_answer({503, "no decision"}, decision, options, now, 0, fields, body);
+  CHECK(answer.status == 503);
+  CHECK(answer.fields == "Retry-After: 1\r\n");
+  CHECK(holds(answer.body, "no decision"));
+  options.retry_after_jitter = 10s;
+  answer = undecided_answer({503, "no decision"}, decision, options, now, ~0ULL / 2, fields, body);
+  CHECK(answer.fields != "Retry-After: 1\r\n");
+}
+
+TEST_CASE("an answer without a decision has the fields of the policy's denials") {
+  limiter::Policy policy;
+  policy.denial.fields = "Cache-Control: no-store\r\nAccess-Control-Allow-Origin: *\r\n";
+  DecisionRecord decision;
+  decision.policy = &policy;
+  std::string fields;
+  std::string body;
+  const OwnAnswer answer =
+      undecided_answer({503, "no decision"}, decision, {}, now, 0, fields, body);
+  CHECK(answer.fields == policy.denial.fields + "Retry-After: 1\r\n");
+}
+
 TEST_CASE("a refusal is a problem of its status, with the fields that the status needs") {
   const auto [status, fields] = GENERATE(table<int, std::string>({
       {400, ""},
@@ -69,7 +96,9 @@ TEST_CASE("a denial carries its policy and when to come again") {
     retry.clear();
   }
   std::string fields = "of the last answer", body = fields;
-  const OwnAnswer answer = denial_answer(decision, options, now, random, fields, body);
+  const OwnAnswer answer = denial_answer(
+      decision, {.options = options, .request_fields = {}, .now = now, .random = random}, fields,
+      body);
   CHECK(answer.status == 429);
   CHECK(answer.content_type == "application/problem+json");
   CHECK(answer.fields == "Cache-Control: no-store\r\n" + retry);
@@ -78,19 +107,54 @@ TEST_CASE("a denial carries its policy and when to come again") {
   CHECK_FALSE(holds(answer.body, "last answer"));
 }
 
-TEST_CASE("a policy sets the status and the body of its denials") {
+http::FieldView accept(std::string_view value) {
+  return {.id = http::FieldId::accept, .name = "Accept", .value = value};
+}
+
+TEST_CASE("a policy sets the status, the body and the fields of its denials") {
   limiter::Policy policy;
   policy.status = 503;
   DecisionRecord decision;
   decision.policy = &policy;
+  const http::ResponseFieldOptions options;
+  const DenialInputs inputs{.options = options, .request_fields = {}, .now = now};
   std::string fields, body;
-  CHECK(denial_answer(decision, {}, now, 0, fields, body).content_type ==
-        "application/problem+json");
-  policy.body = "slow down";
-  const OwnAnswer answer = denial_answer(decision, {}, now, 0, fields, body);
+  CHECK(denial_answer(decision, inputs, fields, body).content_type == "application/problem+json");
+  policy.denial = {.bodies = {{.content_type = "text/html", .text = "slow down"}},
+                   .fields = "Link: <https://a.example>; rel=help\r\n"};
+  decision.retry_after = 1s;
+  const OwnAnswer answer = denial_answer(decision, inputs, fields, body);
   CHECK(answer.status == 503);
-  CHECK(answer.content_type == "text/plain");
+  CHECK(answer.content_type == "text/html");
   CHECK(answer.body == "slow down");
+  CHECK(answer.fields == "Link: <https://a.example>; rel=help\r\nRetry-After: 1\r\n");
+}
+
+TEST_CASE("Accept chooses among the bodies of a denial, else the problem document is sent") {
+  limiter::Policy policy;
+  policy.denial.bodies = {{.content_type = "text/html; charset=utf-8", .text = "<p>slow"},
+                          {.content_type = "application/json", .text = "{}"},
+                          {.content_type = "application/problem+json", .text = std::nullopt}};
+  DecisionRecord decision;
+  decision.policy = &policy;
+  const auto [accepted, type] = GENERATE(table<std::string, std::string>({
+      {"", "text/html; charset=utf-8"},
+      {"*/*", "text/html; charset=utf-8"},
+      {"application/json", "application/json"},
+      {"application/json;q=0.4, application/*;q=0.5", "application/problem+json"},
+      {"image/png", "application/problem+json"},
+      {"not a list", "application/problem+json"},
+  }));
+  CAPTURE(accepted);
+  const std::vector<http::FieldView> request{accept(accepted)};
+  const http::ResponseFieldOptions options;
+  std::string fields, body;
+  const OwnAnswer answer = denial_answer(
+      decision, {.options = options, .request_fields = request, .now = now}, fields, body);
+  CHECK(answer.content_type == type);
+  const bool is_problem = type == "application/problem+json";
+  CHECK((answer.body.data() == body.data()) == is_problem);
+  CHECK(holds(answer.body, "quota-exceeded") == is_problem);
 }
 
 }  // namespace

@@ -107,6 +107,7 @@ class ScriptedBody final : public RequestBody {
       size += item.state == BodyState::payload ? item.text.size() : 0;
     return !was_filled_ || size <= keeps;
   }
+  bool client_has_left() override { return false; }
   void rewind() override {
     CHECK(is_kept());
     ++rewinds;
