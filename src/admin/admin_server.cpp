@@ -301,6 +301,7 @@ asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream,
                                                   boost::beast::flat_buffer& buffer) {
   Parser parser;
   parser.header_limit(most_head);
+  parser.body_limit(boost::none);  // with the default, the head of a large body counts as malformed
   stream.expires_after(patience);
   error_code failure;
   co_await http::async_read_header(stream, buffer, parser,

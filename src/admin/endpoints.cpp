@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <utility>
 
 #include "admin/metrics.hpp"
 #include "http/json_text.hpp"
@@ -74,6 +75,10 @@ AdminAnswer readyz(const Instruments& instruments) {
   const std::string error = health == nullptr ? std::string() : health->last_error();
   std::vector<std::string> reasons = problems_of_keys(instruments);
   if (!error.empty()) reasons.insert(reasons.begin(), error);
+  if (health != nullptr) {
+    if (std::string problem = health->instances().problem; !problem.empty())
+      reasons.push_back(std::move(problem));
+  }
   const bool useless = !error.empty() && stands_and_falls_with_store(*instruments.config);
   return state_answer(useless ? 503 : 200, useless ? "unready" : "ready", reasons);
 }
@@ -167,14 +172,26 @@ bool equal_in_constant_time(std::string_view given, std::string_view secret) {
   return difference == 0;
 }
 
-/// RFC 6750 section 2.1; the scheme is case-insensitive (RFC 9110 section 11.1).
-bool is_authorized(std::string_view authorization, const Secret& token) {
-  if (token.empty()) return true;
+/// The token in the field; empty if there is none. RFC 6750 section 2.1; the scheme is
+/// case-insensitive (RFC 9110 section 11.1).
+std::string_view token_in(std::string_view authorization) {
   constexpr std::string_view scheme = "Bearer ";
-  if (!http::iequals(authorization.substr(0, scheme.size()), scheme)) return false;
+  if (!http::iequals(authorization.substr(0, scheme.size()), scheme)) return {};
   authorization.remove_prefix(scheme.size());
   authorization.remove_prefix(std::min(authorization.find_first_not_of(' '), authorization.size()));
-  return equal_in_constant_time(authorization, token.reveal());
+  return authorization;
+}
+
+/// Returns why the request is not authorized; empty if it is.
+std::string_view why_unauthorized(std::string_view authorization, const Secret& token) {
+  if (token.empty()) return {};
+  const std::string_view given = token_in(authorization);
+  if (given.empty()) {
+    return "this endpoint needs the token of the configuration (admin.token), and the request has "
+           "none: send Authorization: Bearer TOKEN";
+  }
+  if (equal_in_constant_time(given, token.reveal())) return {};
+  return "the token that was sent is not the one of the configuration (admin.token)";
 }
 
 }  // namespace
@@ -211,9 +228,9 @@ AdminAnswer answer(const AdminRequest& request, const Instruments& instruments) 
   const bool found = endpoint != endpoints.end();
   const bool is_open = found && endpoint->open;
   const Options* const admin = instruments.options;
-  if (!is_open && admin && !is_authorized(request.authorization, admin->token)) {
-    return problem_answer(
-        401, "this endpoint needs the token of the configuration: Authorization: Bearer TOKEN");
+  if (!is_open && admin) {
+    const std::string_view why = why_unauthorized(request.authorization, admin->token);
+    if (!why.empty()) return problem_answer(401, why);
   }
   if (!is_open && admin && admin->token.empty()) {
     const std::string_view foreign = why_foreign(request.from, *admin);

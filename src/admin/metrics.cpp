@@ -107,6 +107,38 @@ void write_decisions(Exposition& out, const Instruments& in) {
   }
 }
 
+/// True if a limit of a route holds units of this policy.
+bool has_holds(const proxy::Settings& config, std::size_t policy) {
+  return std::ranges::any_of(config.routes, [&](const auto& route) {
+    return std::ranges::any_of(route.limits, [&](const limiter::Limit& limit) {
+      return limit.policy == policy && limiter::holds_cost(limit, config.policies[policy]);
+    });
+  });
+}
+
+void write_holds(Exposition& out, const Instruments& in) {
+  std::vector<std::size_t> holding;
+  for (std::size_t i = 0; i < in.config->policies.size(); ++i) {
+    if (has_holds(*in.config, i)) holding.push_back(i);
+  }
+  if (holding.empty()) return;
+  out.family("weir_holds", "gauge", "Units held for requests in progress, by policy.");
+  for (const std::size_t i : holding) {
+    out.sample({{"policy", in.config->policies[i].name}},
+               total(in.policies, [i](const auto& policies) { return policies[i]->held.value(); }));
+  }
+  out.family("weir_settlements_total", "counter",
+             "Holds that ended, by policy and what determined the cost.");
+  for (const std::size_t i : holding) {
+    if (limiter::is_concurrency(in.config->policies[i])) continue;
+    for (std::size_t by = 0; by < limiter::settled_by_names.size(); ++by) {
+      out.sample({{"policy", in.config->policies[i].name}, {"by", limiter::settled_by_names[by]}},
+                 total(in.policies,
+                       [i, by](const auto& policies) { return policies[i]->settled[by].value(); }));
+    }
+  }
+}
+
 void write_decision_durations(Exposition& out, const Instruments& in) {
   using limiter::Decider;
   out.family("weir_decision_duration_seconds", "histogram", "Time taken to decide, by store.");
@@ -188,9 +220,18 @@ void write_handshakes(Exposition& out, const Instruments& in) {
 }
 
 void write_store(Exposition& out, const Instruments& in) {
-  const bool up = in.store_health == nullptr || in.store_health->is_connected();
-  out.family("weir_store_up", "gauge", "1 while every worker can reach the store.");
+  const bool up = in.store_health == nullptr || in.store_health->is_up();
+  out.family("weir_store_up", "gauge", "1 while the store decides for every worker.");
   out.sample({}, std::uint64_t{up});
+  if (in.store_health != nullptr) {
+    const InstancesStatus instances = in.store_health->instances();
+    out.family("weir_store_instances", "gauge",
+               "Instances that use the same Redis, with this one.");
+    out.sample({}, instances.running);
+    out.family("weir_store_instances_differing", "gauge",
+               "Instances with settings that count clients in another way than this one.");
+    out.sample({}, instances.differing);
+  }
   out.family("weir_memory_store_keys", "gauge", "Keys in the memory store.");
   out.sample({}, std::uint64_t{in.store.keys()});
   out.family("weir_memory_store_evictions_total", "counter",
@@ -201,16 +242,33 @@ void write_store(Exposition& out, const Instruments& in) {
   out.sample({}, in.store.settlements_lost() + total(in.shared_store, [](const auto& worker) {
                    return worker.store->settlements_lost.value();
                  }));
+  if (in.shared_store.empty()) return;
+  out.family("weir_store_holds_outlived_total", "counter",
+             "Units whose lease in Redis ended while their request was in progress.");
+  out.sample({}, total(in.shared_store,
+                       [](const auto& worker) { return worker.store->holds_outlived.value(); }));
+  out.family("weir_store_holds_expired_total", "counter",
+             "Units of any instance whose lease this one found ended.");
+  out.sample({}, total(in.shared_store,
+                       [](const auto& worker) { return worker.store->holds_expired.value(); }));
 }
 
 void write_breaker(Exposition& out, const Instruments& in) {
-  using store::Breaker;
-  auto worst = Breaker::State::closed;
+  auto worst = store::NodeControl::State::closed;
   for (const auto& worker : in.shared_store)
     worst = std::max(worst, worker.chain->breaker.load(std::memory_order_relaxed));
   out.family("weir_store_breaker_state", "gauge",
              "0 closed, 1 half-open, 2 open: the worst of the workers.");
   out.sample({}, static_cast<std::uint64_t>(worst));
+  out.family("weir_store_in_flight", "gauge", "Questions to Redis without a reply.");
+  out.sample({}, total(in.shared_store, [](const auto& worker) {
+               return worker.chain->in_flight.load(std::memory_order_relaxed);
+             }));
+  out.family("weir_store_in_flight_limit", "gauge",
+             "The most questions without a reply: as many as Redis answers in time.");
+  out.sample({}, total(in.shared_store, [](const auto& worker) {
+               return worker.chain->in_flight_limit.load(std::memory_order_relaxed);
+             }));
 }
 
 void write_store_errors(Exposition& out, const Instruments& in) {
@@ -219,8 +277,10 @@ void write_store_errors(Exposition& out, const Instruments& in) {
     const auto error = static_cast<store::Error>(i);
     out.sample({{"kind", to_string(error)}}, total(in.shared_store, [&](const auto& worker) {
                  const auto count = worker.store->errors[i].value();
-                 if (error != store::Error::not_connected) return count;
-                 return count + worker.chain->not_connected.value();
+                 if (error == store::Error::not_connected)
+                   return count + worker.chain->not_connected.value();
+                 if (error == store::Error::overloaded) return worker.chain->limited.value();
+                 return count;
                }));
   }
 }
@@ -291,7 +351,7 @@ void write_plans(Exposition& out, const Instruments& in) {
   out.family("weir_plan_file_identities", "gauge", "Identities in use, by file of plans.");
   for (const limiter::PlanSource& source : plans.sources) {
     if (const auto* const file = std::get_if<limiter::PlanFromFile>(&source.from))
-      out.sample({{"file", file->shown}}, std::uint64_t{file->table.current().size()});
+      out.sample({{"file", file->shown}}, std::uint64_t{file->table.hold()->size()});
   }
   out.family("weir_unknown_plans_total", "counter",
              "Requests whose source of the plan names one that is not configured.");
@@ -357,6 +417,7 @@ std::string render_metrics(const Instruments& instruments, const ProcessStats& p
   Exposition out;
   write_routes(out, instruments);
   write_decisions(out, instruments);
+  write_holds(out, instruments);
   write_decision_durations(out, instruments);
   write_upstreams(out, instruments);
   write_upstream_servers(out, instruments);

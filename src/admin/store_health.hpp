@@ -22,6 +22,13 @@ struct StoreStatus {
   friend bool operator==(const StoreStatus&, const StoreStatus&) = default;
 };
 
+/// The instances that use the same Redis with the same key prefix, as far as they are known.
+struct InstancesStatus {
+  std::uint64_t running = 1;    ///< with this one
+  std::uint64_t differing = 0;  ///< of them, that count in another way than this one
+  std::string problem{};        ///< which settings differ; empty: none
+};
+
 class StoreHealth {
  public:
   enum class Change : std::uint8_t { none, lost, back };
@@ -37,8 +44,14 @@ class StoreHealth {
   /// worker received it.
   bool may_log(store::Error error, Instant now);
 
-  /// Whether all workers are connected.
-  bool is_connected() const;
+  void report_instances(InstancesStatus status);
+  InstancesStatus instances() const;
+
+  /// Whether all workers are connected and Redis decides for them.
+  bool is_up() const;
+  /// Whether a reason for which Redis does not decide is to be logged: if it is not the one that
+  /// was logged last, and each one at most once a minute.
+  bool may_log_reason(const std::string& reason, Instant now);
   /// The error of a worker for which Redis does not decide; empty if there is none.
   std::string last_error() const;
 
@@ -47,7 +60,13 @@ class StoreHealth {
 
   mutable std::mutex mutex_;
   std::vector<StoreStatus> workers_;
+  InstancesStatus instances_;
   std::array<std::optional<Instant>, store::error_count> logged_at_;
+  struct LoggedReason {
+    std::string text;
+    Instant at;
+  };
+  std::vector<LoggedReason> logged_reasons_;  ///< since Redis was lost, a few, the latest last
 };
 
 }  // namespace weir::admin

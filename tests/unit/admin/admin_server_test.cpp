@@ -139,6 +139,16 @@ TEST_CASE("AdminServer answers over HTTP") {
     CHECK(text.starts_with("HTTP/1.1 501 "));
     CHECK_FALSE(contains(text, "200 OK"));
   }
+  SECTION("a body above the limit, by its announced length") {
+    for (const char* const length : {"16385", "1048577", "1060000", "10000000000"}) {
+      CAPTURE(length);
+      const auto text = ask(running, std::string("PUT /v1/overrides HTTP/1.1\r\nHost: localhost\r\n"
+                                                 "Content-Length: ") +
+                                         length + "\r\n\r\n");
+      CHECK(text.starts_with("HTTP/1.1 413 "));
+      CHECK(contains(text, "the body is larger than 16 KiB"));
+    }
+  }
   SECTION("bytes that are not HTTP") {
     CHECK(ask(running, "\x16\x03\x01\r\n\r\n").starts_with("HTTP/1.1 400 "));
   }

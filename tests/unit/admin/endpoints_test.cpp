@@ -252,5 +252,9 @@ TEST_CASE("the token protects everything but the probes") {
                process.instruments());
     CHECK(given.status == row.status);
     CHECK(given.body.find("s3cret") == std::string::npos);
+    if (given.status != 401) continue;
+    const bool has_token = row.authorization.starts_with("Bearer ") && row.authorization.size() > 7;
+    CHECK((given.body.find("and the request has none") == std::string::npos) == has_token);
+    CHECK((given.body.find("the token that was sent is not") != std::string::npos) == has_token);
   }
 }

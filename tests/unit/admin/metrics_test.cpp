@@ -116,6 +116,8 @@ TEST_CASE("metrics add up the workers' counters") {
       {"weir_tls_handshakes_waiting", "9"},
       {"weir_store_up", "1"},
       {"weir_store_breaker_state", "0"},
+      {"weir_store_in_flight", "0"},
+      {"weir_store_in_flight_limit", "0"},
       {"weir_memory_store_keys", "0"},
       {"weir_memory_store_evictions_total", "0"},
       {"weir_access_log_dropped_total", "0"},
@@ -180,7 +182,7 @@ TEST_CASE("metrics of the store that instances share") {
 }
 
 TEST_CASE("the store is up if it is for every worker, the breaker as the worst of them") {
-  using store::Breaker;
+  using store::NodeControl;
   TestProcess process;
   process.share_store();
   const auto state = [&] {
@@ -192,9 +194,9 @@ TEST_CASE("the store is up if it is for every worker, the breaker as the worst o
   CHECK(state() == "00");
   process.health.report(1, {.connected = true, .deciding = true});
   CHECK(state() == "10");
-  process.shared[0].chain.breaker = Breaker::State::half_open;
+  process.shared[0].chain.breaker = NodeControl::State::half_open;
   CHECK(state() == "11");
-  process.shared[1].chain.breaker = Breaker::State::open;
+  process.shared[1].chain.breaker = NodeControl::State::open;
   CHECK(state() == "12");
   process.health.report(1, {.connected = false, .deciding = false, .last_error = "gone"});
   CHECK(state() == "02");
@@ -232,7 +234,7 @@ TEST_CASE("every sample follows the HELP and TYPE of its own family, once each")
       CHECK(line.starts_with(family));
     }
   }
-  CHECK(families.size() == 28);
+  CHECK(families.size() == 30);
 }
 
 TEST_CASE("the exposition escapes label values") {
