@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "config/address_file.hpp"
+#include "config/advice.hpp"
 #include "config/sections.hpp"
 
 namespace weir::config {
@@ -23,7 +24,8 @@ PrefixTable read_inline(const Cursor& in) {
                   } else {
                     item.error_showing(
                         "expected an address or a prefix whose host bits are zero, such as "
-                        "10.0.0.0/8 or 2001:db8::/32");
+                        "10.0.0.0/8 or 2001:db8::/32",
+                        prefix_advice(item.node().text));
                   }
                 });
   return PrefixTable(std::move(prefixes));
@@ -42,6 +44,7 @@ void read_file(const Cursor& in, FileDraft& to) {
   to.path = resolve_path(in, *text);
   to.shown = in.shown(to.path);
   to.stamp = stamp_of(to.path);
+  if (!in.environment().reads_data_files) return;
   AddressFile read = read_address_file(to.path, to.shown);
   to.prefixes = std::move(read.prefixes);
   for (const std::string& problem : read.problems)

@@ -1,6 +1,7 @@
 // `client_address`: the peers whose forwarding fields are trusted.
 #include <algorithm>
 
+#include "config/advice.hpp"
 #include "config/sections.hpp"
 #include "http/characters.hpp"
 #include "http/field_guard.hpp"
@@ -14,12 +15,15 @@ using Settings = identity::ClientAddressSettings;
 constexpr std::size_t most_proxies = 1024;
 constexpr std::size_t most_untrusted_fields = 256;
 
-/// True for ::ffff:0:0/96 and the NAT64 prefix 64:ff9b::/96, whose addresses are read as IPv4.
-bool is_all_of_ipv4(const IpPrefix& prefix, std::string_view text) {
+/// The family of which a prefix has all addresses, or nothing. The addresses of ::ffff:0:0/96 and
+/// of the NAT64 prefix 64:ff9b::/96 are read as IPv4.
+std::string_view family_of_all(const IpPrefix& prefix) {
   const auto holds = [&](const char* address) {
     return prefix.contains(IpAddress::parse(address).value());
   };
-  return text.find(':') != std::string_view::npos && holds("0.0.0.0") && holds("255.255.255.255");
+  if (holds("0.0.0.0") && holds("255.255.255.255")) return "IPv4";
+  if (holds("::") && holds("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")) return "IPv6";
+  return {};
 }
 
 void read_trusted_proxies(const Cursor& in, Settings& to) {
@@ -31,14 +35,15 @@ void read_trusted_proxies(const Cursor& in, Settings& to) {
         if (!text) return;
         if (auto prefix = IpPrefix::parse(*text)) {
           to.trusted_proxies.push_back(*prefix);
-          if (is_all_of_ipv4(*prefix, *text))
-            item.warn(
-                "this prefix means every IPv4 address, so each client could choose the address "
-                "that it is counted for; list the IPv4 addresses of the proxies instead");
+          if (const auto family = family_of_all(*prefix); !family.empty())
+            item.warn("this prefix means every " + std::string(family) +
+                      " address, so each client could choose the address that it is counted for; "
+                      "list the addresses of the proxies instead");
         } else {
           item.error_showing(
               "expected an address or a prefix whose host bits are zero, such as 10.0.0.0/8 or "
-              "2001:db8::/32");
+              "2001:db8::/32",
+              prefix_advice(item.node().text));
         }
       });
 }

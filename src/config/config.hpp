@@ -14,6 +14,7 @@
 
 #include "admin/options.hpp"
 #include "base/time.hpp"
+#include "config/denial_settings.hpp"
 #include "config/diagnostic.hpp"
 #include "config/file_stamp.hpp"
 #include "config/key_url.hpp"
@@ -75,6 +76,7 @@ struct Config : proxy::Settings {
   StoreType store_type = StoreType::memory;
   MemoryStore memory;
   RedisStore redis;
+  DenialSettings denied{};  ///< of policies that set no other
   log::AccessLogOptions access_log;
   std::vector<ListFile> list_files{};
   std::vector<KeyFile> key_files{};

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "config/advice.hpp"
 #include "config/expand.hpp"
+#include "config/key_advice.hpp"
 #include "config/key_path.hpp"
+#include "config/loose_values.hpp"
 #include "config/secret_file.hpp"
 #include "config/values.hpp"
 #include "http/characters.hpp"
@@ -28,6 +31,22 @@ std::string_view kind_name(const Node& node) {
   return "a map";
 }
 
+/// `, such as {certificate: tls.crt}`, if `what` has no example.
+std::string with_example(std::string_view what, const std::string& path) {
+  std::string text(what);
+  const std::string_view example = example_of(shape_of(path));
+  if (text.find("such as") == std::string::npos && !example.empty())
+    text.append(", such as ").append(example);
+  return text;
+}
+
+/// Returns the fix for one value in place of a map or a list, or for a map in place of a list.
+std::string structure_advice(const Node& node, bool wants_list) {
+  if (node.kind == Node::Kind::scalar) return colon_advice(node.text);
+  if (node.kind == Node::Kind::map && wants_list) return "; begin each of its entries with \"- \"";
+  return {};
+}
+
 std::string found(const Node& node) {
   return ", found " + std::string(kind_name(node));
 }
@@ -49,7 +68,7 @@ Cursor Cursor::at_key(std::string_view key) const {
 
 std::string Cursor::hint_at(std::string_view written,
                             std::span<const std::string_view> known) const {
-  return loading_.problems.size() < shown_problems ? hint(written, known) : std::string();
+  return has_few_problems() ? hint(written, known) : std::string();
 }
 
 void Cursor::error(std::string message) const {
@@ -76,8 +95,9 @@ void Cursor::not_supported(std::string_view feature) const {
   error(std::string(feature) + " is not supported yet; remove it");
 }
 
-void Cursor::error_showing(std::string message) const {
-  error(std::move(message) + " (here " + in_quotes(node_.text) + ")");
+void Cursor::error_showing(std::string message, std::string_view advice) const {
+  message.append(" (here ").append(in_quotes(node_.text)).append(")");
+  error(message + (advice.empty() ? value_advice(node_.text) : std::string(advice)));
 }
 
 std::string Cursor::as_written(std::string message, const std::string& file) const {
@@ -103,20 +123,21 @@ void Cursor::inherit(std::string_view key, const std::string& path) const {
 
 bool Cursor::expect_map(std::string_view what) const {
   if (node_.kind == Node::Kind::map) return true;
-  error("expected " + std::string(what) + found(node_));
+  error("expected " + with_example(what, path_) + found(node_) + structure_advice(node_, false));
   return false;
 }
 
 bool Cursor::expect_sequence(std::string_view what) const {
   if (node_.kind == Node::Kind::sequence && !node_.items.empty()) return true;
-  error("expected " + std::string(what) +
-        (node_.kind == Node::Kind::sequence ? ", found an empty list" : found(node_)));
+  error("expected " + with_example(what, path_) +
+        (node_.kind == Node::Kind::sequence ? ", found an empty list" : found(node_)) +
+        structure_advice(node_, true));
   return false;
 }
 
 std::optional<std::string> Cursor::text() const {
   if (node_.kind != Node::Kind::scalar) {
-    error("expected a single value" + found(node_));
+    error("expected a single value" + found(node_) + std::string(text_advice(shape_of(path_))));
     return std::nullopt;
   }
   Result<std::string> expanded = expand_variables(node_.text, loading_.environment.variable);
@@ -139,7 +160,9 @@ void read_text(const Cursor& in, std::string& to) {
 void read_flag(const Cursor& in, bool& to) {
   const auto text = in.text();
   if (!text) return;
-  if (*text != "true" && *text != "false") return in.error_showing("expected true or false");
+  if (*text != "true" && *text != "false") {
+    return in.error_showing("expected true or false", flag_advice(in.node().text));
+  }
   to = *text == "true";
 }
 
@@ -149,7 +172,8 @@ std::optional<std::int64_t> read_integer(const Cursor& in, IntegerRange range) {
   const Result<std::int64_t> value = parse_integer(*text);
   if (value && *value >= range.min && *value <= range.max) return *value;
   in.error_showing("expected a whole number from " + std::to_string(range.min) + " to " +
-                   std::to_string(range.max));
+                       std::to_string(range.max),
+                   did_you_mean(integer_meant(in.node().text)));
   return std::nullopt;
 }
 
@@ -158,7 +182,7 @@ std::optional<std::int64_t> read_size(const Cursor& in, IntegerRange range) {
   if (!text) return std::nullopt;
   const Result<std::int64_t> value = parse_size(*text);
   if (!value) {
-    in.error_showing(value.error().message);
+    in.error_showing(value.error().message, did_you_mean(size_meant(in.node().text)));
     return std::nullopt;
   }
   if (*value >= range.min && *value <= range.max) return *value;
@@ -171,7 +195,8 @@ void read_duration(const Cursor& in, Duration& to, DurationRange range) {
   const auto text = in.text();
   if (!text) return;
   const Result<Duration> value = parse_duration(*text);
-  if (!value) return in.error_showing(value.error().message);
+  if (!value)
+    return in.error_showing(value.error().message, did_you_mean(duration_meant(in.node().text)));
   if (*value < range.min || *value > range.max) {
     return in.error_showing("expected a duration from " + format_duration(range.min) + " to " +
                             format_duration(range.max));
@@ -183,6 +208,8 @@ void read_secret(const Cursor& in, Secret& to) {
   const auto text = in.text();
   if (!text) return;
   if (!text->starts_with("file:")) {
+    if (*text == in.node().text && !value_advice(*text).empty())
+      in.warn("is used as it is; for an environment variable write ${NAME}");
     to = Secret(*text);
     return;
   }
@@ -208,11 +235,7 @@ std::optional<std::size_t> read_word(const Cursor& in, std::span<const std::stri
     if (i != 0) message += i + 1 == words.size() ? " or " : ", ";
     message += words[i];
   }
-  message += " (here " + in_quotes(in.node().text) + ")";
-  if (const std::string_view near = closest(in.node().text, words); !near.empty()) {
-    message += "; did you mean " + in_quotes(near) + "?";
-  }
-  in.error(std::move(message));
+  in.error_showing(std::move(message), word_advice(in.node().text, words));
   return std::nullopt;
 }
 

@@ -62,8 +62,10 @@ class Cursor {
   Cursor at_key(std::string_view key) const;
   bool has(std::string_view key) const { return node_.find(key) != nullptr; }
 
-  /// Returns `hint(written, known)` while there are few problems: in a file with many the search
-  /// for similar names takes longer than all other work.
+  /// True while there are few problems: in a file with many the search for similar names takes
+  /// longer than all other work.
+  bool has_few_problems() const { return loading_.problems.size() < shown_problems; }
+  /// Returns `hint(written, known)` while there are few problems.
   std::string hint_at(std::string_view written, std::span<const std::string_view> known) const;
 
   void error(std::string message) const;
@@ -71,7 +73,8 @@ class Cursor {
   void warn(std::string message) const;
   void not_supported(std::string_view feature) const;
   /// Reports `message (here "as written")`: only for values that are not secret.
-  void error_showing(std::string message) const;
+  /// With `advice`, or where that is empty with value_advice().
+  void error_showing(std::string message, std::string_view advice = {}) const;
   /// Returns the message with the file name of this value as written, if it has variables: their
   /// content may be a secret that was put into the wrong place.
   std::string as_written(std::string message, const std::string& file) const;
@@ -87,6 +90,7 @@ class Cursor {
   /// written().
   void inherit(std::string_view key, const std::string& path) const;
 
+  /// True if the value is a map; else reports it, with an example of the map.
   bool expect_map(std::string_view what) const;
   bool expect_sequence(std::string_view what) const;
   /// Returns the scalar with variables replaced. Adds one with a variable to written().
@@ -94,8 +98,7 @@ class Cursor {
   /// True for `off` and `false`.
   bool is_off() const;
   const std::filesystem::path& directory() const { return loading_.environment.directory; }
-  std::size_t cores() const { return loading_.environment.cores; }
-  bool has_redis_tls() const { return loading_.environment.redis_tls; }
+  const Environment& environment() const { return loading_.environment; }
 
  private:
   Loading& loading_;

@@ -9,6 +9,7 @@
 
 #include "config/brace_mask.hpp"
 #include "config/document_text.hpp"
+#include "config/syntax_advice.hpp"
 #include "config/tree_builder.hpp"
 
 namespace weir::config {
@@ -34,22 +35,43 @@ bool is_indented_with_tabs(std::string_view text, std::size_t line) {
 
 /// Returns the most frequent cause of a message of yaml-cpp about this line.
 std::string_view advice_for(std::string_view message, bool has_tabs) {
-  if (message == YAML::ErrorMsg::UNKNOWN_ANCHOR) return "a value that begins with * must be quoted";
-  if (message == YAML::ErrorMsg::END_OF_MAP_FLOW || message == YAML::ErrorMsg::END_OF_SEQ_FLOW)
+  using namespace YAML::ErrorMsg;
+  if (message == UNKNOWN_ANCHOR) return "a value that begins with * must be quoted";
+  if (message == END_OF_MAP_FLOW || message == END_OF_SEQ_FLOW)
     return "between braces or brackets, text that holds {}[], itself must be quoted";
   if (has_tabs) return "indent with spaces, not with tabs";
-  if (message == YAML::ErrorMsg::MAP_VALUE)
-    return "a value that holds a colon and a space must be quoted";
-  if (message == YAML::ErrorMsg::END_OF_MAP) return "keys of one level are indented alike";
-  return {};
+  if (message == UNKNOWN_TOKEN) return "a value that begins with `, @ or % must be quoted";
+  if (message == END_OF_MAP) return "keys of one level are indented alike";
+  if (message == END_OF_SEQ || message == BLOCK_ENTRY)
+    return "entries of one level are indented alike";
+  if (message == MAP_KEY)
+    return "a colon is missing on the line before, or the indentation is wrong";
+  return "put quotes around text with characters such as : { } [ ] , & * # ? | > @ ` % !";
+}
+
+/// The mistake that most probably made the parser end at `position`, if it can be found in the
+/// text.
+std::optional<SyntaxFault> find_fault(std::string_view message, std::string_view text,
+                                      Position position) {
+  using namespace YAML::ErrorMsg;
+  for (const int line : {position.line, position.line - 1}) {
+    if (auto found = find_look_alike(text, line)) return found;
+  }
+  if (is_indented_with_tabs(text, position.line)) return std::nullopt;
+  if (message == END_OF_MAP_FLOW || message == END_OF_SEQ_FLOW || message == FLOW_END)
+    return find_lone_bracket(text);
+  if (message == MAP_VALUE) return explain_colon(text, position);
+  return std::nullopt;
 }
 
 // Only the fixed part of yaml-cpp's message: the rest may be text of the file.
 Diagnostic syntax_error(const YAML::Exception& error, std::string_view text) {
   const Position position = error.mark.is_null() ? Position{} : position_of(error.mark);
   std::string message = error.msg.substr(0, error.msg.find(": "));
+  if (const auto fault = find_fault(message, text, position))
+    return diagnostic_at(fault->position, "not valid YAML: " + fault->message);
   const std::string_view advice = advice_for(message, is_indented_with_tabs(text, position.line));
-  if (!advice.empty()) message.append(" (").append(advice).append(")");
+  message.append(" (").append(advice).append(")");
   return diagnostic_at(position, "not valid YAML: " + message);
 }
 
@@ -101,8 +123,9 @@ std::optional<Node> parse_document(std::string_view yaml, std::vector<Diagnostic
     parser.HandleNextDocument(builder);
     std::optional<Node> root = builder.take_root();
     if (root && parser.HandleNextDocument(builder)) {
-      problems.push_back(diagnostic_at(builder.take_root().value_or(Node{}).position,
-                                       "a second document (---) in the file; one is read"));
+      problems.push_back(
+          diagnostic_at(builder.take_root().value_or(Node{}).position,
+                        "a second document (---) in the file; one is read: remove this line"));
     }
     if (!ends_within_quotes(masked, limits)) return root;
     problems.push_back(unclosed_quote(builder.last_scalar()));

@@ -14,6 +14,14 @@ bool is_printable(char c) {
 }  // namespace
 
 std::optional<Diagnostic> find_bad_byte(std::string_view text) {
+  // A text in UTF-16 begins with this mark, or has a zero in each pair of bytes.
+  const std::string_view start = text.substr(0, 2);
+  if (start == "\xff\xfe" || start == "\xfe\xff" || start.find('\0') != std::string_view::npos) {
+    return Diagnostic{.line = 1,
+                      .column = 1,
+                      .key_path = {},
+                      .message = "this is UTF-16 or no text; save the file as UTF-8"};
+  }
   int line = 1;
   int column = 1;
   while (!text.empty()) {

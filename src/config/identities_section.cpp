@@ -131,12 +131,14 @@ constexpr Key<SourceDraft> source_keys[] = {
     {.name = "jwt", .read = read_token_claim, .list = list_claim},
 };
 
-void check_source(const Cursor& in, const Source& source) {
+void check_identity_source(const Cursor& in, const Source& source) {
   if (in.node().kind != Node::Kind::map) return;
   const bool has_repeated = in.has("repeated");
   const bool has_malformed = in.has("malformed");
   if (in.node().entries.size() != 1U + (has_repeated ? 1 : 0) + (has_malformed ? 1 : 0)) {
-    in.error("expected exactly one source (several: any_of or all_of)");
+    in.error(
+        "expected exactly one source; for several write any_of: [{header: x-api-key}, {query: "
+        "api_key}], or all_of");
   } else if (has_repeated && !may_be_repeated(source)) {
     in.at_key("repeated").error("only with query or cookie; a repeated header is always refused");
   } else if (has_malformed && !std::holds_alternative<identity::FromCookie>(source.from)) {
@@ -147,8 +149,21 @@ void check_source(const Cursor& in, const Source& source) {
 Source read_source(const Cursor& in, std::vector<identity::TokenProvider>& providers) {
   SourceDraft draft{.providers = providers};
   read_table(in, source_keys, draft);
-  check_source(in, draft.source);
+  check_identity_source(in, draft.source);
   return std::move(draft.source);
+}
+
+}  // namespace
+
+namespace {
+
+/// A limit without `key` counts the identity `client`, by default the address, which all requests
+/// have.
+void warn_of_another_client(const Cursor& in, const identity::Definition& client) {
+  if (std::holds_alternative<identity::FromClientAddress>(client.source.from)) return;
+  in.warn(
+      "replaces the address of the client for all limits without key, and such limits do not apply "
+      "to requests without this identity; give it another name, and write key: NAME in limits");
 }
 
 }  // namespace
@@ -164,6 +179,7 @@ void read_identities(const Cursor& in, Config& to) {
                    if (existing == to.identities.end()) {
                      to.identities.push_back(std::move(identity));
                    } else {
+                     warn_of_another_client(entry, identity);
                      *existing = std::move(identity);
                    }
                  });

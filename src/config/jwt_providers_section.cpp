@@ -56,7 +56,9 @@ void read_algorithms(const Cursor& in, ProviderDraft& to) {
                   const auto text = item.text();
                   if (!text) return;
                   if (*text == "none")
-                    return item.error("tokens without a signature are never accepted");
+                    return item.error(
+                        "tokens without a signature are never accepted; name the algorithms of the "
+                        "issuer, such as RS256");
                   const auto algorithm = jwt::find_algorithm(*text);
                   if (!algorithm)
                     return item.error_showing("expected " + std::string(algorithm_names));
@@ -144,8 +146,10 @@ void check_algorithms(const Cursor& in, const ProviderDraft& draft) {
     if (is_allowed && !has_secret)
       list.error(std::string(name) + " needs `secret:`; a JWK set has public keys only");
     if (is_allowed && secret_size > 0 && secret_size < bytes)
-      in.at_key("secret").error("too short for " + std::string(name) + ": at least " +
-                                std::to_string(bytes) + " bytes are needed (RFC 7518 section 3.2)");
+      in.at_key("secret").error(
+          "too short for " + std::string(name) + ": at least " + std::to_string(bytes) +
+          " bytes are needed (RFC 7518 section 3.2); `openssl rand -hex 32` prints "
+          "enough");
   }
   using enum jwt::JwsAlgorithm;
   for (const auto algorithm :

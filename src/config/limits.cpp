@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/charge.hpp"
 #include "config/key_path.hpp"
 #include "config/match.hpp"
 #include "config/names.hpp"
@@ -88,6 +89,9 @@ constexpr Key<Draft> limit_keys[] = {
     {.name = "cost", .read = read_cost},
     {.name = "overdraft",
      .read = [](const Cursor& in, Draft& to) { read_flag(in, to.limit.overdraft); }},
+    {.name = "charge",
+     .read = [](const Cursor& in, Draft& to) { read_charge(in, to.limit.charge); },
+     .list = list_charge},
     {.name = "when",
      .read = [](const Cursor& in, Draft& to) { read_condition(in, to.config, to.limit.when); },
      .list = list_section<condition_keys>},
@@ -124,6 +128,14 @@ void check_limit(const Cursor& in, const Draft& draft) {
     in.at_key("overdraft")
         .error("overdraft has no meaning for leaky_bucket: remove it, or use token_bucket");
   }
+  if (limit.overdraft && rule.algorithm == rules::Algorithm::concurrency)
+    in.at_key("overdraft")
+        .error("overdraft has no meaning for concurrency: remove it, or use token_bucket");
+  if (limit.overdraft && limit.charge)
+    in.at_key("overdraft")
+        .error(
+            "overdraft and charge exclude each other: the cost is held whole until the response; "
+            "keep one");
   if (limit.overdraft) return;
   const auto number = [&](std::int64_t value) { return number_text(in, draft, value); };
   const std::string name = in_quotes(draft.policy->name);
@@ -181,7 +193,9 @@ void check_captured(const Cursor& in, const identity::Definition& identity,
     const std::string wanted = segment_of(part);
     if (wanted.empty() || std::find(captured.begin(), captured.end(), wanted) != captured.end())
       return;
-    in.error("needs the path segment {" + name + "}, which the route's path does not capture");
+    in.error("needs the path segment {" + name +
+             "}, which the route's path does not capture; write {" + name +
+             "} there, as in path: /users/{" + name + "}");
   });
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/ip_address.hpp"
+#include "config/advice.hpp"
 #include "config/endpoint.hpp"
 #include "config/host.hpp"
 #include "config/sections.hpp"
@@ -20,7 +21,8 @@ void read_endpoint(const Cursor& in, Endpoint& to) {
     to = *std::move(endpoint);
     return;
   }
-  in.error_showing("expected HOST:PORT, [IPV6]:PORT or unix:/PATH, such as 0.0.0.0:8080");
+  in.error_showing("expected HOST:PORT, [IPV6]:PORT or unix:/PATH, such as 0.0.0.0:8080",
+                   endpoint_advice(in.node().text));
 }
 
 constexpr Key<proxy::Listen> listen_keys[] = {
@@ -78,7 +80,9 @@ void read_listen(const Cursor& in, Config& to) {
                   read_table(item, listen_keys, listen);
                   for (const proxy::Listen& other : to.listen) {
                     if (overlap(other.address, listen.address))
-                      item.at_key("address").error("another of the list has this address already");
+                      item.at_key("address").error(
+                          "another of the list has this address already; remove one, or choose "
+                          "another port");
                   }
                   to.listen.push_back(std::move(listen));
                 });

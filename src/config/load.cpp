@@ -6,12 +6,17 @@
 
 #include "config/cores.hpp"
 #include "config/document.hpp"
+#include "config/foreign_file.hpp"
 #include "config/secret_file.hpp"
 #include "config/sections.hpp"
+#include "config/suggest.hpp"
 
 namespace weir::config {
 
 namespace {
+
+/// The default path of a package and of the container image.
+constexpr std::string_view default_file = "/etc/weir/weir.yaml";
 
 #ifdef WEIR_HAS_REDIS_TLS
 constexpr bool redis_tls_available = true;
@@ -37,6 +42,7 @@ constexpr Key<Config> top_keys[] = {
     {.name = "response_headers", .read = read_response_headers, .list = list_response_headers},
     {.name = "retry_after", .read = read_retry_after},
     {.name = "retry_after_jitter", .read = read_retry_after_jitter},
+    {.name = "denied", .read = read_denied, .list = list_denied},
     {.name = "access_log", .read = read_access_log, .list = list_access_log},
     {.name = "store", .read = read_store, .list = list_store},
     {.name = "upstreams", .read = read_upstreams, .list = list_upstreams},
@@ -106,7 +112,9 @@ void throw_exception_from_error(const std::vector<Diagnostic>& problems,
   throw std::runtime_error(problems.empty() ? "configuration error" : problems.front().to_string());
 }
 
-Loaded load_text(std::string_view yaml, const Environment& environment) {
+namespace {
+
+Loaded load_document(std::string_view yaml, const Environment& environment) {
   Loading loading{.environment = environment, .written = {}, .problems = {}, .warnings = {}};
   const std::optional<Node> root = parse_document(yaml, loading.problems);
   if (!root) {
@@ -128,6 +136,7 @@ Loaded load_text(std::string_view yaml, const Environment& environment) {
   warn_of_unused(cursor, *config);
   warn_of_unassigned_plans(cursor, *config);
   warn_of_built_in_secret(cursor, *config);
+  warn_of_missing_replicas(cursor, *config);
   warn_of_untrusted_fields(cursor, *config);
   note_positions(cursor, *config);
   config->written = std::move(loading.written);
@@ -135,12 +144,40 @@ Loaded load_text(std::string_view yaml, const Environment& environment) {
   return std::shared_ptr<const Config>(std::move(config));
 }
 
+/// The whole-file problem without the name of the file, which its reader prints first, and with the
+/// cause that is frequent where a container mounts the file.
+std::string file_problem(const std::filesystem::path& file, std::string message) {
+  if (const std::string name = "cannot read file " + in_quotes(file.string()) + ": ";
+      message.starts_with(name))
+    message.replace(0, name.size(), "cannot read the file: ");
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error))
+    return message +
+           "; if a container mounts it, the file on the host does not exist: Docker makes "
+           "a directory then";
+  if (file != default_file || std::filesystem::exists(file, error)) return message;
+  return message +
+         "; name another one as in `weir serve FILE`, or mount yours as in "
+         "`docker run -v ./weir.yaml:/etc/weir/weir.yaml:ro`";
+}
+
+}  // namespace
+
+Loaded load_text(std::string_view yaml, const Environment& environment) {
+  Loaded loaded = load_document(yaml, environment);
+  if (loaded) return loaded;
+  if (auto foreign = find_foreign_format(yaml)) return std::vector{*std::move(foreign)};
+  return loaded;
+}
+
 Result<std::string, std::vector<Diagnostic>> read_text(const std::filesystem::path& file,
                                                        Patience patience) {
   Result<std::string> text = read_bounded_file(file, DocumentLimits{}.bytes, patience);
   if (!text) {
-    return std::vector{
-        Diagnostic{.line = 0, .column = 0, .key_path = {}, .message = text.error().message}};
+    return std::vector{Diagnostic{.line = 0,
+                                  .column = 0,
+                                  .key_path = {},
+                                  .message = file_problem(file, text.error().message)}};
   }
   return {boost::system::in_place_value, *std::move(text)};
 }

@@ -22,6 +22,8 @@ struct Environment {
   std::filesystem::path directory;  ///< base of relative `file:` paths
   std::size_t cores = 1;            ///< the value of `workers: auto`
   bool redis_tls = false;           ///< hiredis was built with TLS
+  /// False: plan files, address lists and JWK sets in files are not read, as if they were empty.
+  bool reads_data_files = true;
 };
 Environment process_environment(const std::filesystem::path& configuration_file);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/advice.hpp"
 #include "config/host.hpp"
 #include "config/names.hpp"
 #include "http/characters.hpp"
@@ -29,7 +30,8 @@ void read_host(const Cursor& in, MatchDraft& to) {
   const auto parts = split_host_and_port(name);
   if (!parts || parts->port) {
     return in.error_showing(
-        "expected a host without port, such as api.example.com or *.example.com");
+        "expected a host without port, such as api.example.com or *.example.com",
+        host_advice(in.node().text));
   }
   to.match.host = without_root_dot(*text);
 }
@@ -45,9 +47,13 @@ void read_path(const Cursor& in, MatchDraft& to) {
     // The message contains the pattern, and the content of a variable is not shown.
     const bool is_as_written = *text == in.node().text;
     return in.error(is_as_written
-                        ? pattern.error().message
+                        ? pattern.error().message + pattern_advice(*text)
                         : "with its variables replaced it is not a path pattern, such as /v1/**");
   }
+  if (const std::string doubt = pattern_doubt(in.node().text); !doubt.empty()) in.warn(doubt);
+  if (text->size() > 1 && text->ends_with('/'))
+    in.warn("matches only this path; for all paths below it write " +
+            in_quotes(in.node().text + "**"));
   to.match.path = *std::move(pattern);
 }
 
@@ -55,6 +61,8 @@ void read_method(const Cursor& in, std::vector<std::string>& to) {
   const auto text = in.text();
   if (!text) return;
   if (!http::is_token(*text)) return in.error_showing("expected a method, such as GET");
+  if (*text == "*" || http::iequals(*text, "all") || http::iequals(*text, "any"))
+    return in.error_showing("expected a method, such as GET; without methods all of them match");
   const auto same_word = [&](std::string_view known) {
     return http::iequals(known, *text) && known != *text;
   };

@@ -21,12 +21,16 @@ std::vector<std::string> described(const std::vector<limiter::PlanLines::Finding
 
 }  // namespace
 
+identity::ValueSettings value_settings(const Config& config) {
+  return {.client = config.client_address,
+          .path_ignores_case = config.path_variants.letter_case,
+          .path_ignores_trailing_slash = config.path_variants.trailing_slash};
+}
+
 limiter::PlanLineRules plan_line_rules(const Config& config, std::size_t identity) {
   return {.plans = config.plans,
           .identity = config.identities[identity],
-          .values = {.client = config.client_address,
-                     .path_ignores_case = config.path_variants.letter_case,
-                     .path_ignores_trailing_slash = config.path_variants.trailing_slash},
+          .values = value_settings(config),
           .key = config.identity_key};
 }
 

@@ -18,7 +18,10 @@ struct PlanFileContent {
   bool is_empty = false;              ///< no byte, not even a comment
 };
 
-/// What the lines of a file for this identity refer to.
+/// The settings that the keys of identities written as values depend on.
+identity::ValueSettings value_settings(const Config& config);
+
+/// The rules for the lines of a file whose key is this identity.
 limiter::PlanLineRules plan_line_rules(const Config& config, std::size_t identity);
 
 /// `shown`: the path, or its text in the configuration if that has a variable.

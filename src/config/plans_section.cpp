@@ -21,7 +21,7 @@ constexpr std::string_view unlimited_word = "unlimited";
 constexpr Key<rules::Definition> plan_number_keys[] = {
     {.name = "rate", .read = read_rate},           {.name = "rates", .read = read_rates},
     {.name = "burst", .read = read_burst},         {.name = "queue", .read = read_queue},
-    {.name = "max_delay", .read = read_max_delay},
+    {.name = "max_delay", .read = read_max_delay}, {.name = "limit", .read = read_limit},
 };
 
 /// Returns the definition of the policy with the numbers of `in` in place of its own.
@@ -30,6 +30,7 @@ rules::Definition replaced(const rules::Definition& own, const rules::Definition
   rules::Definition definition = own;
   if (in.has("rate") || in.has("rates")) definition.rates = numbers.rates;
   if (in.has("burst")) definition.burst = numbers.burst;
+  if (in.has("limit")) definition.limit = numbers.limit;
   if (in.has("queue")) definition.queue = numbers.queue;
   if (in.has("max_delay")) definition.max_delay = numbers.max_delay;
   return definition;
@@ -126,8 +127,9 @@ constexpr Key<SourceDraft> plan_source_keys[] = {
 
 void add_file(const Cursor& in, const SourceDraft& draft, Config& to) {
   const FileStamp stamp = stamp_of(draft.path);
-  PlanFileContent read =
-      read_plan_file(draft.path, draft.shown, plan_line_rules(to, *draft.identity));
+  PlanFileContent read;
+  if (in.environment().reads_data_files)
+    read = read_plan_file(draft.path, draft.shown, plan_line_rules(to, *draft.identity));
   for (const std::string& problem : read.problems)
     in.error(problem);
   for (const std::string& warning : read.warnings)

@@ -1,5 +1,6 @@
 // `policies`: the named limits.
 #include "config/attributes.hpp"
+#include "config/denial.hpp"
 #include "config/policy_terms.hpp"
 #include "config/sections.hpp"
 #include "http/ratelimit_fields.hpp"
@@ -17,6 +18,7 @@ constexpr std::size_t most_policies = 4096;
 struct Draft {
   Config& config;
   limiter::Policy policy;
+  DenialSettings denial{};
 
   rules::Definition& definition() { return policy.definition; }
 };
@@ -29,7 +31,18 @@ void read_algorithm(const Cursor& in, Draft& to) {
                {"sliding_log", Algorithm::sliding_log},
                {"token_bucket", Algorithm::token_bucket},
                {"gcra", Algorithm::gcra},
-               {"leaky_bucket", Algorithm::leaky_bucket}});
+               {"leaky_bucket", Algorithm::leaky_bucket},
+               {"concurrency", Algorithm::concurrency}});
+}
+
+/// A flag shows or hides the policy; a map adds fields to its denials.
+void read_headers(const Cursor& in, Draft& to) {
+  if (in.node().kind == Node::Kind::map) return read_denial_headers(in, to.denial);
+  if (in.node().kind == Node::Kind::sequence)
+    return in.error(
+        "expected false, or a map of fields such as {access-control-allow-origin: \"*\"}, found a "
+        "list");
+  read_flag(in, to.policy.visible);
 }
 
 void read_mode(const Cursor& in, Draft& to) {
@@ -49,6 +62,7 @@ constexpr Key<Draft> policy_keys[] = {
          }},
     {.name = "count_rejected",
      .read = [](const Cursor& in, Draft& to) { read_flag(in, to.definition().count_rejected); }},
+    {.name = "limit", .read = [](const Cursor& in, Draft& to) { read_limit(in, to.definition()); }},
     {.name = "queue", .read = [](const Cursor& in, Draft& to) { read_queue(in, to.definition()); }},
     {.name = "max_delay",
      .read = [](const Cursor& in, Draft& to) { read_max_delay(in, to.definition()); }},
@@ -64,20 +78,47 @@ constexpr Key<Draft> policy_keys[] = {
     {.name = "on_failure",
      .read = [](const Cursor& in, Draft& to) { read_on_failure(in, to.policy.on_failure); }},
     {.name = "status",
-     .read =
-         [](const Cursor& in, Draft& to) {
-           read_integer_into(in, to.policy.status, {400, 599});
-         }},
-    {.name = "body",
-     .read = [](const Cursor& in, Draft& to) { read_text(in, to.policy.body.emplace()); }},
-    {.name = "headers",
-     .read = [](const Cursor& in, Draft& to) { read_flag(in, to.policy.visible); }},
+     .read = [](const Cursor& in, Draft& to) { read_denial_status(in, to.denial); }},
+    {.name = "content_type",
+     .read = [](const Cursor& in, Draft& to) { read_denial_content_type(in, to.denial); }},
+    {.name = "body", .read = [](const Cursor& in, Draft& to) { read_denial_body(in, to.denial); }},
+    {.name = "headers", .read = read_headers},
+    {.name = "charge_preflight",
+     .read = [](const Cursor& in, Draft& to) { read_flag(in, to.policy.charges_preflight); }},
 };
+
+/// Completes the denials of the policy with the section `denied`.
+void finish_denial(const Cursor& in, Draft& draft) {
+  check_denial(in, draft.denial);
+  draft.policy.denial = compile_denial(draft.denial, draft.config.denied);
+  draft.policy.status = draft.denial.status.value_or(draft.config.denied.status.value_or(429));
+  if (!draft.denial.status) in.inherit("status", "denied.status");
+  if (draft.denial.bodies.empty()) in.inherit("content_type", "denied.content_type");
+}
+
+/// Reports a policy without the number that its algorithm needs, or with one of another algorithm.
+bool has_numbers(const Cursor& in, Algorithm algorithm) {
+  const bool has_rate = in.has("rate") || in.has("rates");
+  if (algorithm == Algorithm::concurrency) {
+    if (!in.has("limit")) in.error("the limit is missing; write one as limit: 20");
+    if (has_rate)
+      in.at_key(in.has("rate") ? "rate" : "rates")
+          .error(
+              "concurrency has no rate: it limits the requests in progress; remove it, or use "
+              "another algorithm");
+    return in.has("limit") && !has_rate;
+  }
+  if (in.has("limit"))
+    in.at_key("limit").error(
+        "limit is for algorithm: concurrency; write count and time as one value, as in rate: "
+        "100/1m");
+  if (!has_rate && !in.has("limit")) in.error("the rate is missing; write one as rate: 100/1m");
+  return has_rate && !in.has("limit");
+}
 
 void check_policy(const Cursor& in, Draft& draft) {
   if (has_both_rates(in)) return;
-  if (!in.has("rate") && !in.has("rates"))
-    return in.error("the rate is missing; write one as rate: 100/1m");
+  if (!has_numbers(in, draft.definition().algorithm)) return;
   if (in.has("attributes") && draft.definition().algorithm != Algorithm::attributed_window) {
     in.at_key("attributes")
         .error("attributes have no meaning for " +
@@ -106,7 +147,10 @@ void read_policies(const Cursor& in, Config& to) {
                    draft.policy.name = name;
                    draft.policy.on_failure = to.redis.on_failure;
                    read_table(entry, policy_keys, draft);
-                   if (entry.node().kind == Node::Kind::map) check_policy(entry, draft);
+                   if (entry.node().kind == Node::Kind::map) {
+                     finish_denial(entry, draft);
+                     check_policy(entry, draft);
+                   }
                    check_name(entry, name);
                    draft.policy.visible = draft.policy.visible && !draft.policy.shadow;
                    draft.policy.name_item = http::name_item(name);

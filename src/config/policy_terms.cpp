@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "config/advice.hpp"
+#include "config/loose_values.hpp"
 #include "config/values.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "rules/share.hpp"
@@ -28,9 +30,11 @@ bool drop(rules::Setting setting, rules::Definition& definition) {
     case Setting::queue:
       return std::exchange(definition.queue, std::nullopt).has_value();
     case Setting::max_delay:
+      return std::exchange(definition.max_delay, std::nullopt).has_value();
+    case Setting::limit:
       break;
   }
-  return std::exchange(definition.max_delay, std::nullopt).has_value();
+  return false;
 }
 
 /// Compiles the definition without its wrong settings until all of them are found. Returns false if
@@ -77,7 +81,12 @@ void read_rate(const Cursor& in, rules::Definition& to) {
   const auto text = in.text();
   if (!text) return;
   const Result<rules::Rate> rate = parse_rate(*text);
-  if (!rate) return in.error_showing(rate.error().message);
+  if (!rate) {
+    const std::string& written = in.node().text;
+    if (names_months(written))
+      return in.error_showing("months and years are not supported yet; count days, as in 1000/30d");
+    return in.error_showing(rate.error().message, did_you_mean(rate_meant(written)));
+  }
   to.rates.push_back(*rate);
 }
 
@@ -88,6 +97,10 @@ void read_rates(const Cursor& in, rules::Definition& to) {
 
 void read_burst(const Cursor& in, rules::Definition& to) {
   to.burst = read_integer(in, {1, largest_exact});
+}
+
+void read_limit(const Cursor& in, rules::Definition& to) {
+  to.limit = read_integer(in, {1, largest_exact});
 }
 
 void read_queue(const Cursor& in, rules::Definition& to) {
@@ -106,7 +119,7 @@ bool has_both_rates(const Cursor& in) {
 
 void compile_terms(const Cursor& in, const TermsFor& about, const rules::Definition& definition,
                    limiter::Terms& to) {
-  if (definition.rates.empty()) return;
+  if (definition.rates.empty() && !definition.limit) return;
   if (!compile_rule(in, about.hides_numbers, definition, to.rule)) return;
   divide_rule(in, about, to);
   to.policy_item = http::policy_item(about.policy.name, to.rule.capacity, to.rule.refill);

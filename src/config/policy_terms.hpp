@@ -1,5 +1,5 @@
-// The numbers of a policy, as the policy itself or a plan writes them: rate, rates, burst, queue
-// and max_delay. rules::compile() checks them; these functions add positions to its faults.
+// The numbers of a policy, as the policy itself or a plan writes them: rate, rates, burst, limit,
+// queue and max_delay. rules::compile() checks them; these functions add positions to its faults.
 #pragma once
 
 #include "config/config.hpp"
@@ -10,6 +10,7 @@ namespace weir::config {
 void read_rate(const Cursor& in, rules::Definition& to);
 void read_rates(const Cursor& in, rules::Definition& to);
 void read_burst(const Cursor& in, rules::Definition& to);
+void read_limit(const Cursor& in, rules::Definition& to);
 void read_queue(const Cursor& in, rules::Definition& to);
 void read_max_delay(const Cursor& in, rules::Definition& to);
 

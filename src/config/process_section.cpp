@@ -117,7 +117,7 @@ void read_workers(const Cursor& in, Config& to) {
   const auto text = in.text();
   if (!text) return;
   if (*text == "auto") {
-    to.workers = in.cores();
+    to.workers = in.environment().cores;
     return;
   }
   const Result<std::int64_t> count = parse_integer(*text);

@@ -3,9 +3,11 @@
 #include <set>
 
 #include "config/challenge.hpp"
+#include "config/constant_fields.hpp"
 #include "config/limits.hpp"
 #include "config/match.hpp"
 #include "config/names.hpp"
+#include "config/route_changes.hpp"
 #include "config/sections.hpp"
 #include "http/characters.hpp"
 
@@ -20,6 +22,7 @@ struct Draft {
   const Config& config;
   proxy::Route route;
   int actions = 0;
+  bool has_faulty_path = false;  ///< reported: match.path is no pattern
 };
 
 constexpr Key<proxy::FixedAnswer> respond_keys[] = {
@@ -38,6 +41,13 @@ constexpr Key<proxy::FixedAnswer> respond_keys[] = {
              in.error_showing("expected a media type, such as text/plain");
            }
          }},
+    {.name = "headers",
+     .read =
+         [](const Cursor& in, proxy::FixedAnswer& to) {
+           ConstantFields fields;
+           read_constant_fields(in, refusal_of_answer_field, fields);
+           to.fields = field_lines(fields);
+         }},
 };
 
 void read_name(const Cursor& in, Draft& to) {
@@ -53,6 +63,11 @@ void read_upstream(const Cursor& in, Draft& to) {
   to.route.upstream = read_reference(in, "upstream", to.config.upstreams);
 }
 
+/// RFC 9110 section 15.4: a client follows these by Location.
+bool is_redirect(int status) {
+  return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
 void read_respond(const Cursor& in, Draft& to) {
   ++to.actions;
   proxy::FixedAnswer& answer = to.route.respond;
@@ -62,6 +77,8 @@ void read_respond(const Cursor& in, Draft& to) {
   if ((answer.status == 204 || answer.status == 304) && !answer.body.empty()) {
     in.at_key("body").error("an answer with status " + status + " has no body");
   }
+  if (is_redirect(answer.status) && !http::has_field_line(answer.fields, "location"))
+    in.warn("the redirect leads nowhere; write headers: {location: URL}");
 }
 
 void read_decide(const Cursor& in, Draft& to) {
@@ -75,7 +92,11 @@ void read_decide(const Cursor& in, Draft& to) {
 constexpr Key<Draft> route_keys[] = {
     {.name = "name", .read = read_name},
     {.name = "match",
-     .read = [](const Cursor& in, Draft& to) { read_match(in, to.config, to.route.match); },
+     .read =
+         [](const Cursor& in, Draft& to) {
+           read_match(in, to.config, to.route.match);
+           to.has_faulty_path = in.has("path") && !to.route.match.path;
+         },
      .list = list_match},
     {.name = "upstream", .read = read_upstream},
     {.name = "respond", .read = read_respond, .list = list_section<respond_keys>},
@@ -89,6 +110,22 @@ constexpr Key<Draft> route_keys[] = {
      .read =
          [](const Cursor& in, Draft& to) {
            read_choice(in, to.route.double_encoding, {{"refuse", false}, {"pass", true}});
+         }},
+    {.name = "request_headers",
+     .read = [](const Cursor& in, Draft& to) { read_request_edits(in, to.route); },
+     .list = list_field_edits},
+    {.name = "response_headers",
+     .read = [](const Cursor& in, Draft& to) { read_response_edits(in, to.route); },
+     .list = list_field_edits},
+    {.name = "strip_prefix",
+     .read =
+         [](const Cursor& in, Draft& to) {
+           if (!to.has_faulty_path) read_strip_prefix(in, to.route);
+         }},
+    {.name = "path",
+     .read =
+         [](const Cursor& in, Draft& to) {
+           if (!to.has_faulty_path) read_new_path(in, to.route);
          }},
     {.name = "limits",
      .read = [](const Cursor& in, Draft& to) { read_limits(in, to.config, to.route); },
@@ -154,7 +191,7 @@ void warn_of_unreachable(const Cursor& in, const std::vector<proxy::Route>& rout
   });
   if (last == routes.end() || last + 1 == routes.end()) return;
   in.at(static_cast<std::size_t>(last - routes.begin()) + 1)
-      .warn("never reached: the route before it takes every request");
+      .warn("never reached: the route before it takes every request; move it before that one");
 }
 
 }  // namespace
@@ -164,8 +201,10 @@ void read_routes(const Cursor& in, Config& to) {
     Draft draft{.config = to, .route = {}};
     read_table(item, route_keys, draft);
     if (item.node().kind == Node::Kind::map && draft.actions != 1) {
-      item.error("expected exactly one of upstream, respond and decide");
+      item.error(std::string("expected exactly one of upstream, respond and decide; ") +
+                 (draft.actions == 0 ? "write one, such as upstream: NAME" : "keep one"));
     }
+    if (item.node().kind == Node::Kind::map) check_changes(item, draft.route);
     check_encodings(item.at_key("match").at_key("path"), draft.route);
     draft.route.challenge = challenge_line(to, draft.route);
     to.routes.push_back(std::move(draft.route));

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "base/path_advice.hpp"
 #include "config/suggest.hpp"
 
 namespace weir::config {
@@ -45,7 +46,8 @@ Result<std::string> read_bounded_file(const std::filesystem::path& path, std::si
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return cannot_read(path, "it is a directory");
   const auto refuse = [&path](int number) {
-    return cannot_read(path, std::generic_category().message(number));
+    return cannot_read(path,
+                       std::generic_category().message(number) + read_advice(number, ::geteuid()));
   };
   // Opening a FIFO would block.
   const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};

@@ -42,6 +42,10 @@ void list_response_headers(const std::string& path, KeyPaths& out);
 void read_retry_after(const Cursor& in, Config& to);
 void read_retry_after_jitter(const Cursor& in, Config& to);
 
+/// Reads the response to a denial of every policy that sets no other.
+void read_denied(const Cursor& in, Config& to);
+void list_denied(const std::string& path, KeyPaths& out);
+
 void read_access_log(const Cursor& in, Config& to);
 void list_access_log(const std::string& path, KeyPaths& out);
 
@@ -51,6 +55,9 @@ void read_store(const Cursor& in, Config& to);
 void list_store(const std::string& path, KeyPaths& out);
 /// Warns if hashes of identities leave the process and no secret keys them.
 void warn_of_built_in_secret(const Cursor& root, const Config& config);
+/// Warns if instances that share a Redis decide alone while it is down, and nobody has set how many
+/// they are.
+void warn_of_missing_replicas(const Cursor& root, const Config& config);
 
 void read_upstreams(const Cursor& in, Config& to);
 void list_upstreams(const std::string& path, KeyPaths& out);

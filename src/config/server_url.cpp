@@ -13,10 +13,18 @@ constexpr UrlForms server_url_forms{
 }  // namespace
 
 Result<upstream::Server> parse_server_url(std::string_view url) {
+  for (const std::string_view scheme : {"grpc://", "grpcs://", "h2c://", "h2://"}) {
+    if (url.starts_with(scheme))
+      return Problem{
+          "Weir speaks HTTP/1.1 to servers, and no HTTP/2 and gRPC; write http:// or "
+          "https:// if the server speaks it too"};
+  }
   const Result<HttpUrl> parts = split_http_url(url, server_url_forms);
   if (!parts) return parts.error();
   if (!parts->rest.empty() && parts->rest != "/")
-    return Problem{"the URL ends after HOST:PORT; the path and query are those of the request"};
+    return Problem{
+        "the URL ends after HOST:PORT; the path and query are those of the request: "
+        "remove what follows"};
   return upstream::Server{.url = std::string(url),
                           .host = std::string(parts->host),
                           .port = parts->port,

@@ -35,7 +35,7 @@ void read_url(const Cursor& in, RedisStore& to) {
   if (url.empty() && !text->empty()) return;  // the file cannot be read, which has been reported
   Result<redis::Options> store = parse_redis_url(url.reveal());
   if (!store) return in.error(store.error().message);
-  if (store->secure && !in.has_redis_tls()) {
+  if (store->secure && !in.environment().redis_tls) {
     return in.error(
         "rediss:// needs a hiredis with TLS (1.0 or later: Debian 13, Ubuntu 24.04, the container "
         "image), which this weir was built without; use redis:// through a tunnel, or another "
@@ -164,6 +164,24 @@ void read_store(const Cursor& in, Config& to) {
 }
 void list_store(const std::string& path, KeyPaths& out) {
   list_section<store_keys>(path, out);
+}
+
+void warn_of_missing_replicas(const Cursor& root, const Config& config) {
+  if (config.store_type != StoreType::redis) return;
+  const Cursor redis = root.at_key("store").at_key("redis");
+  if (redis.has("replicas")) return;
+  for (const proxy::Route& route : config.routes) {
+    for (const limiter::Limit& limit : route.limits) {
+      const limiter::Policy& policy = config.policies[limit.policy];
+      if (policy.on_failure != limiter::OnFailure::local) continue;
+      redis.warn(
+          "without replicas each instance admits the whole quota while Redis is down, here of the "
+          "policy " +
+          in_quotes(policy.name) +
+          "; set replicas to the largest number of instances, also if it is 1");
+      return;
+    }
+  }
 }
 
 void warn_of_built_in_secret(const Cursor& root, const Config& config) {

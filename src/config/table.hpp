@@ -31,6 +31,11 @@ using Table = const Key<Target> (&)[N];
 std::vector<std::string_view> report_unknown_keys(const Cursor& in,
                                                   std::span<const std::string_view> known);
 
+/// Return the fix for a key without a value, and for one that is missing; each begins with "; ".
+std::string advice_on_missing_value(const Cursor& in, const Entry& entry,
+                                    std::span<const std::string_view> known);
+std::string advice_on_missing_key(const Cursor& in, std::string_view key);
+
 template <class Target, std::size_t N>
 void read_table(const Cursor& in, Table<Target, N> table, Target& to) {
   std::vector<std::string_view> names;
@@ -43,12 +48,14 @@ void read_table(const Cursor& in, Table<Target, N> table, Target& to) {
     if (entry == nullptr) {
       const bool is_missing =
           key.required && std::find(misspelt.begin(), misspelt.end(), key.name) == misspelt.end();
-      if (is_missing) in.error("the key " + in_quotes(key.name) + " is missing");
+      if (is_missing)
+        in.error("the key " + in_quotes(key.name) + " is missing" +
+                 advice_on_missing_key(in, key.name));
       continue;
     }
     const Cursor value = in.at(*entry);
     if (entry->value.kind == Node::Kind::null) {
-      value.error("has no value; write one or remove the key");
+      value.error("has no value" + advice_on_missing_value(in, *entry, names));
     } else {
       key.read(value, to);
     }

@@ -137,12 +137,13 @@ void TreeBuilder::attach(Node node) {
 
 void TreeBuilder::take_key(Open& map, const Node& node) {
   if (node.kind != Node::Kind::scalar) {
-    return complain(node.position, "a key must be plain text");
+    return complain(node.position, "a key must be plain text; put quotes around text with braces");
   }
   const auto [first, is_new] = map.lines.emplace(node.text, node.position.line);
   if (!is_new) {
     return complain(node.position, "duplicate key " + in_quotes(node.text) +
-                                       "; it is already on line " + std::to_string(first->second));
+                                       "; it is already on line " + std::to_string(first->second) +
+                                       "; keep one, with all that belongs to it");
   }
   map.entry = Entry{.key = node.text, .position = node.position, .value = {}};
 }

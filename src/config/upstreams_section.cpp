@@ -1,6 +1,7 @@
 // `upstreams`: the services that requests are forwarded to.
 #include <algorithm>
 
+#include "config/advice.hpp"
 #include "config/sections.hpp"
 #include "config/server_url.hpp"
 
@@ -23,7 +24,7 @@ constexpr Key<upstream::Server> server_keys[] = {
            const auto text = in.text();
            if (!text) return;
            Result<upstream::Server> server = parse_server_url(*text);
-           if (!server) return in.error(server.error().message);
+           if (!server) return in.error(server.error().message + value_advice(in.node().text));
            to = *std::move(server);
          },
      .required = true},

@@ -27,7 +27,7 @@ bool Written::has_within(const std::string& path) const {
 }
 
 bool Written::hides_numbers_of(const std::string& policy_path) const {
-  constexpr std::string_view numbers[] = {"rate", "rates", "burst", "queue", "max_delay"};
+  constexpr std::string_view numbers[] = {"rate", "rates", "burst", "limit", "queue", "max_delay"};
   return std::any_of(std::begin(numbers), std::end(numbers),
                      [&](std::string_view key) { return has_within(key_path(policy_path, key)); });
 }

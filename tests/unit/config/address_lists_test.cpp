@@ -1,47 +1,21 @@
 // `address_lists`, and the routes and limits that name them.
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "catch.hpp"
-#include "unit/config/loading.hpp"
+#include "unit/config/files.hpp"
 
 namespace weir::config {
 namespace {
+
+using test::Files;
+using test::warnings_of;
 
 const std::string with_limit =
     "policies: {p: {algorithm: gcra, rate: 1/1s}}\n"
     "routes:\n- {respond: {}, limits: [{policy: p";
 
-/// A directory with files for lists.
-class Files {
- public:
-  Files() { std::filesystem::create_directory(directory_); }
-  ~Files() { std::filesystem::remove_all(directory_); }
-  void write(const std::string& name, const std::string& content) const {
-    std::ofstream(directory_ / name) << content;
-  }
-  Environment environment(test::Variables variables = {}) const {
-    return test::environment(std::move(variables), directory_);
-  }
-  std::string path(const std::string& name) const { return (directory_ / name).string(); }
-
- private:
-  std::filesystem::path directory_ =
-      std::filesystem::temp_directory_path() /
-      ("weir-address-lists-" + std::to_string(reinterpret_cast<std::uintptr_t>(this)));
-};
-
 bool contains(const AddressList& list, const char* address) {
   return list.contains(IpAddress::parse(address).value());
-}
-
-std::vector<std::string> warnings_of(const std::string& yaml) {
-  std::vector<std::string> all;
-  const auto config = test::must_load(yaml);
-  for (const Diagnostic& warning : config->warnings)
-    all.push_back(warning.to_string());
-  return all;
 }
 
 TEST_CASE("address lists are named by routes and by conditions") {
@@ -99,7 +73,8 @@ TEST_CASE("a list file that cannot be read or parsed is reported with its lines"
             "\" line 3: " + expected);
   CHECK(test::problems_of("address_lists: {l: {file: none.txt}}" + tail, files.environment()) ==
         "1:27: address_lists.l.file: cannot read file \"" + files.path("none.txt") +
-            "\": No such file or directory\n");
+            "\": No such file or directory; check the path, and in a container that the file is "
+            "mounted\n");
   // The content of a variable is not shown.
   CHECK(test::problems_of("address_lists: {l: {file: \"${F}\"}}" + tail,
                           files.environment({{"F", "n0ne"}}))
@@ -116,21 +91,22 @@ TEST_CASE("wrong address lists and conditions are reported") {
       // Lists.
       {"address_lists: {a: [192.0.2.1/24]}\n" + test::route_tail,
        "1:21: address_lists.a[0]: expected an address or a prefix whose host bits are zero, such "
-       "as 10.0.0.0/8 or 2001:db8::/32 (here \"192.0.2.1/24\")\n"},
+       "as 10.0.0.0/8 or 2001:db8::/32 (here \"192.0.2.1/24\"); did you mean \"192.0.2.0/24\"?\n"},
       {"address_lists: {a: 192.0.2.0/24}\n" + test::route_tail,
        "1:20: address_lists.a: expected a list of prefixes, such as [10.0.0.0/8], or {file: "
        "NAME}\n"},
       {"address_lists: {a: {}}\n" + test::route_tail,
-       "1:20: address_lists.a: the key \"file\" is missing\n"},
+       "1:20: address_lists.a: the key \"file\" is missing; write file: office.txt\n"},
       {"address_lists: {a: {path: x}}\n" + test::route_tail,
-       "1:20: address_lists.a: the key \"file\" is missing\n"
+       "1:20: address_lists.a: the key \"file\" is missing; write file: office.txt\n"
        "1:21: address_lists.a.path: unknown key \"path\"; known here: file\n"},
       // Names.
       {lists + "routes: [{match: {address: offic}, respond: {}}]\n",
        "2:28: routes[0].match.address: no address list is called \"offic\"; did you mean "
        "\"office\"?\n"},
       {"routes: [{match: {address: office}, respond: {}}]\n",
-       "1:28: routes[0].match.address: no address list is called \"office\"; none is defined\n"},
+       "1:28: routes[0].match.address: no address list is called \"office\"; none is defined; "
+       "write address_lists: {NAME: [192.0.2.0/24]}, and its NAME here\n"},
       {lists + with_limit + ", unless: {address: other}}]}\n",
        "4:56: routes[0].limits[0].unless.address: no address list is called \"other\"; known "
        "here: office\n"},
@@ -142,18 +118,20 @@ TEST_CASE("wrong address lists and conditions are reported") {
        "3:44: routes[0].limits[0].when: names no condition; add address, identity, "
        "methods or plan\n"},
       {with_limit + ", when: office}]}\n",
-       "3:44: routes[0].limits[0].when: expected a map of keys, found a single value\n"},
+       "3:44: routes[0].limits[0].when: expected a map of keys, such as {address: LIST} or {plan: "
+       "[NAME]}, found a single value\n"},
       {with_limit + ", when: {methods: [post]}}]}\n",
        "3:55: routes[0].limits[0].when.methods[0]: methods are case-sensitive; did you mean "
        "\"POST\"?\n"},
       {with_limit + ", when: {plan: [gold]}}]}\n",
-       "3:52: routes[0].limits[0].when.plan[0]: no plan is called \"gold\"; none is defined\n"},
+       "3:52: routes[0].limits[0].when.plan[0]: no plan is called \"gold\"; none is defined; write "
+       "plans: {NAME: {}}, and its NAME here\n"},
       {with_limit + ", when: {user: [gold]}}]}\n",
        "3:45: routes[0].limits[0].when.user: unknown key \"user\"; known here: address, identity, "
        "methods, plan\n"},
       {"identities: {id: {path: id}}\n" + with_limit + ", unless: {identity: id}}]}\n",
        "4:57: routes[0].limits[0].unless.identity: needs the path segment {id}, which the route's "
-       "path does not capture\n"},
+       "path does not capture; write {id} there, as in path: /users/{id}\n"},
   }));
   CAPTURE(row.yaml);
   CHECK(test::problems_of(row.yaml) == row.problem);

@@ -84,14 +84,17 @@ TEST_CASE("an alias is a copy with the position of the alias") {
 }
 
 TEST_CASE("parts of YAML that a configuration must not have") {
-  CHECK(only_problem("a: 1\nb: 2\na: 3\n") == "3:1: duplicate key \"a\"; it is already on line 1");
+  CHECK(only_problem("a: 1\nb: 2\na: 3\n") ==
+        "3:1: duplicate key \"a\"; it is already on line 1; keep one, with all that belongs to it");
   CHECK(only_problem("m: [{n: {a: 1, a: 2}}]\n") ==
-        "1:16: m[0].n: duplicate key \"a\"; it is already on line 1");
-  CHECK(only_problem("{[a]: b}\n") == "1:2: a key must be plain text");
+        "1:16: m[0].n: duplicate key \"a\"; it is already on line 1; keep one, with all that "
+        "belongs to it");
+  CHECK(only_problem("{[a]: b}\n") ==
+        "1:2: a key must be plain text; put quotes around text with braces");
   CHECK(only_problem("a: !!binary eA==\n") ==
         "1:4: a: a tag (!...) has no meaning here; remove it");
   CHECK(only_problem("a: 1\n---\nb: 1\n") ==
-        "3:1: a second document (---) in the file; one is read");
+        "3:1: a second document (---) in the file; one is read: remove this line");
   CHECK(only_problem("a: &x [*x]\n") == "1:8: an alias inside the value that it refers to");
 }
 
@@ -136,11 +139,10 @@ TEST_CASE("a brace at the start of the file or without its other half is left to
 
 TEST_CASE("problems of invalid YAML have a position too") {
   CHECK(only_problem("a: [1, 2\n") ==
-        "2:1: not valid YAML: end of sequence flow not found (between braces or brackets, text "
-        "that holds {}[], itself must be quoted)");
+        "1:4: not valid YAML: this [ is not closed; add its ], and put quotes around text that "
+        "holds brackets");
   CHECK(only_problem("a: b: c\n") ==
-        "1:5: not valid YAML: illegal map value (a value that holds a colon and a space must be "
-        "quoted)");
+        "1:5: not valid YAML: a value that holds a colon and a space must be quoted");
   CHECK(only_problem("a:\n  b: 1\n c: 2\n") ==
         "3:2: not valid YAML: end of map not found (keys of one level are indented alike)");
   CHECK(only_problem("a: 1\n\tb: 1\n") ==

@@ -1,30 +1,14 @@
 // `jwt_providers`, and the identities and attributes that name them.
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "catch.hpp"
-#include "unit/config/loading.hpp"
+#include "unit/config/files.hpp"
 #include "unit/jwt/issuer.hpp"
 
 namespace weir::config {
 namespace {
 
 const std::string secret = "secret: 0123456789abcdef0123456789abcdef";
-
-/// A directory with a file of keys.
-class KeyDirectory {
- public:
-  KeyDirectory() { std::filesystem::create_directory(directory_); }
-  ~KeyDirectory() { std::filesystem::remove_all(directory_); }
-  void write(const std::string& content) const { std::ofstream(directory_ / "keys") << content; }
-  Environment environment() const { return test::environment({}, directory_); }
-
- private:
-  std::filesystem::path directory_ =
-      std::filesystem::temp_directory_path() /
-      ("weir-keys-" + std::to_string(reinterpret_cast<std::uintptr_t>(this)));
-};
 
 const std::string with_file =
     "jwt_providers: {idp: {algorithms: [ES256], jwks: {file: keys}}}\n" + test::route_tail;
@@ -147,10 +131,10 @@ TEST_CASE("an identity names a provider and a claim") {
 }
 
 TEST_CASE("keys come from a file; those that cannot be used are warnings") {
-  const KeyDirectory directory;
+  const test::Files directory;
   const jwt::Issuer issuer("P-256");
-  directory.write(R"({"keys":[)" + issuer.jwk(R"("kid":"a",)") +
-                  R"(,{"kty":"EC","crv":"P-256","kid":"b"}]})");
+  directory.write("keys", R"({"keys":[)" + issuer.jwk(R"("kid":"a",)") +
+                              R"(,{"kty":"EC","crv":"P-256","kid":"b"}]})");
   const auto config = test::must_load(with_file, directory.environment());
   CHECK(config->token_providers[0].state->keys.edition().keys->size() == 1);
   REQUIRE(config->key_files.size() == 1);
@@ -164,14 +148,14 @@ TEST_CASE("keys come from a file; those that cannot be used are warnings") {
 }
 
 TEST_CASE("a file without a usable key is refused") {
-  const KeyDirectory directory;
+  const test::Files directory;
   const auto [content, problem] = GENERATE(table<std::string, std::string>({
       {"", "it is not JSON"},
       {"{}", "keys"},
       {R"({"keys":[]})", "it has no key that can verify a signature"},
       {R"({"keys":[{"kty":"oct","k":"AAAA"}]})", "which must not be published"},
   }));
-  directory.write(content);
+  directory.write("keys", content);
   const std::string found = test::problems_of(with_file, directory.environment());
   CAPTURE(found);
   CHECK(found.find("jwt_providers.idp.jwks.file: file \"") != std::string::npos);

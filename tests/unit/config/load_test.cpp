@@ -236,26 +236,28 @@ routes:
         "7:9: policies.idle: no route uses it\n"
         "10:34: routes[0].limits[0].cost: a cost of 6 could never pass: the policy \"big\" holds "
         "at most 5\n"
-        "11:5: routes[1]: never reached: the route before it takes every request\n");
+        "11:5: routes[1]: never reached: the route before it takes every request; move it before "
+        "that one\n");
 }
 
-TEST_CASE("a trusted prefix that means all of IPv4 is worth a warning") {
+TEST_CASE("a trusted prefix that means all addresses of a family is worth a warning") {
   const auto warnings = [](const std::string& prefix) {
     return must_load("client_address: {trusted_proxies: [10.0.0.0/8, \"" + prefix + "\"]}\n" +
                      test::route_tail)
         ->warnings;
   };
-  for (const char* prefix : {"64:ff9b::/96", "::ffff:0:0/96", "64:ff9b::0.0.0.0/96"}) {
+  for (const char* prefix : {"0.0.0.0/0", "64:ff9b::/96", "::ffff:0:0/96", "64:ff9b::0.0.0.0/96"}) {
     INFO(prefix);
     const auto found = warnings(prefix);
     REQUIRE(found.size() == 1);
     CHECK(found[0].to_string() ==
           "1:48: client_address.trusted_proxies[1]: this prefix means every IPv4 address, so each "
-          "client could choose the address that it is counted for; list the IPv4 addresses of the "
+          "client could choose the address that it is counted for; list the addresses of the "
           "proxies instead");
   }
+  CHECK(warnings("::/0")[0].to_string().find("every IPv6 address") != std::string::npos);
   for (const char* prefix :
-       {"64:ff9b::a00:0/104", "::/0", "2001:db8::/32", "0.0.0.0/0", "::ffff:10.0.0.1"}) {
+       {"64:ff9b::a00:0/104", "::/1", "2001:db8::/32", "128.0.0.0/1", "::ffff:10.0.0.1"}) {
     INFO(prefix);
     CHECK(warnings(prefix).empty());
   }

@@ -40,6 +40,15 @@ inline std::shared_ptr<const Config> must_load(std::string_view yaml,
   return load_text(yaml, in).value();
 }
 
+/// The warnings about a text that loads, in their order.
+inline std::vector<std::string> warnings_of(std::string_view yaml) {
+  std::vector<std::string> all;
+  const auto config = must_load(yaml);
+  for (const Diagnostic& warning : config->warnings)
+    all.push_back(warning.to_string());
+  return all;
+}
+
 inline const std::string route_tail = "routes: [{respond: {}}]\n";
 
 }  // namespace weir::config::test

@@ -25,10 +25,11 @@ policies:
   watched: {algorithm: attributed_window, rate: 10/1s, attributes: [method, "header:User-Agent"]}
   smooth: {algorithm: leaky_bucket, rate: 50/1s, queue: 100, max_delay: 2s}
   gold: {rate: 100/s, mode: shadow}
+  in_flight: {algorithm: concurrency, limit: 20}
 routes: [{respond: {}}]
 )");
   const auto& policies = config->policies;
-  REQUIRE(policies.size() == 9);
+  REQUIRE(policies.size() == 10);
   CHECK(policies[0].rule.algorithm == Algorithm::gcra);
   CHECK(policies[0].rule.capacity == 20);
   CHECK(policies[0].policy_item == "\"per_client\";q=20;w=2");
@@ -44,6 +45,8 @@ routes: [{respond: {}}]
   CHECK(policies[8].rule.algorithm == Algorithm::gcra);
   CHECK(policies[8].shadow);
   CHECK_FALSE(policies[0].shadow);
+  CHECK(policies[9].rule.algorithm == Algorithm::concurrency);
+  CHECK(policies[9].rule.capacity == 20);
 }
 
 TEST_CASE("the settings of a policy other than its quota") {
@@ -51,14 +54,16 @@ TEST_CASE("the settings of a policy other than its quota") {
   CHECK(plain.cost == 1);
   CHECK(plain.status == 429);
   CHECK(plain.visible);
-  CHECK_FALSE(plain.body);
+  CHECK(plain.denial == limiter::Denial{});
+  CHECK_FALSE(plain.charges_preflight);
   const auto full =
       with_policy(
           "{rate: 10/s, cost: 3, status: 503, body: \"later\\n\", headers: false, mode: enforce}")
           ->policies[0];
   CHECK(full.cost == 3);
   CHECK(full.status == 503);
-  CHECK(full.body == "later\n");
+  CHECK(full.denial.bodies ==
+        std::vector<limiter::DenialBody>{{.content_type = "text/plain", .text = "later\n"}});
   CHECK_FALSE(full.visible);
   CHECK_FALSE(full.shadow);
   // A limit that is not enforced is not shown to clients.

@@ -289,6 +289,23 @@ TEST_CASE("settings that load with a warning because others can read the keys") 
       "1:35: response_headers.partition_key: without identity_secret"));
   CHECK(must_load("identity_secret: 0123456789abcdef0123456789abcdef\n" + shown)->warnings.empty());
 
+  const std::string secret = "identity_secret: 0123456789abcdef0123456789abcdef\n";
+  const auto shared = [&](const std::string& redis, const std::string& on_failure) {
+    return must_load(secret + "store: {type: redis, redis: {url: \"redis://r\"" + redis +
+                     "}}\npolicies: {p: {rate: 10/1m" + on_failure +
+                     "}}\nroutes: [{respond: {}, limits: [{policy: p}]}]\n")
+        ->warnings;
+  };
+  const auto lonely = shared("", "");
+  REQUIRE(lonely.size() == 1);
+  CHECK(lonely[0].to_string() ==
+        "2:29: store.redis: without replicas each instance admits the whole quota while Redis is "
+        "down, here of the policy \"p\"; set replicas to the largest number of instances, also if "
+        "it is 1");
+  CHECK(shared(", replicas: 1", "").empty());
+  CHECK(shared("", ", on_failure: deny").empty());
+  CHECK(shared(", on_failure: allow", "").empty());
+
   const auto costly = must_load(
       "identity_secret: 0123456789abcdef0123456789abcdef\n"
       "store: {type: redis, redis: {url: \"redis://r\", replicas: 4}}\n"

@@ -6,35 +6,16 @@
 
 #include "catch.hpp"
 #include "config/secret_file.hpp"
-#include "unit/config/loading.hpp"
+#include "unit/config/files.hpp"
 
 namespace weir::config {
 namespace {
 
+using test::Files;
 using test::must_load;
 using test::problems_of;
 
 constexpr std::string_view marker = "MARKER-7f3a";
-
-/// A directory of this test alone, removed with it.
-class Directory {
- public:
-  Directory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "weir-config-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~Directory() { std::filesystem::remove_all(path_); }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  void write(const std::string& name, const std::string& content) const {
-    std::ofstream(path_ / name, std::ios::binary) << content;
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string token_of(const std::string& value, const Environment& environment) {
   return must_load("admin: {token: " + value + "}\n" + test::route_tail, environment)
@@ -42,16 +23,16 @@ std::string token_of(const std::string& value, const Environment& environment) {
 }
 
 TEST_CASE("a secret is text, a variable or a file") {
-  const Directory directory;
+  const Files directory;
   directory.write("token", "from-file\n");
   directory.write("bare", "no-newline");
   const Environment in =
-      test::environment({{"TOKEN", "from-variable"}, {"PLACE", "file:token"}}, directory.path());
+      directory.environment({{"TOKEN", "from-variable"}, {"PLACE", "file:token"}});
   CHECK(token_of("plain", in) == "plain");
   CHECK(token_of("${TOKEN}", in) == "from-variable");
   CHECK(token_of("file:token", in) == "from-file");
   CHECK(token_of("file:bare", in) == "no-newline");
-  CHECK(token_of("\"file:" + (directory.path() / "token").string() + "\"", in) == "from-file");
+  CHECK(token_of("\"file:" + directory.path("token") + "\"", in) == "from-file");
   CHECK(token_of("${PLACE}", in) == "from-file");
   CHECK(token_of("${NONE:-}", in).empty());
 }
@@ -96,10 +77,10 @@ TEST_CASE("a key in the place of its file's name is not shown") {
 }
 
 TEST_CASE("a secret file that cannot be read is named") {
-  const Directory directory;
+  const Files directory;
   directory.write("empty", "\n");
   directory.write("large", std::string(64 * 1024 + 1, 'x'));
-  const Environment in = test::environment({}, directory.path());
+  const Environment in = directory.environment();
   const auto problem = [&](const std::string& file) {
     return problems_of("admin: {token: \"file:" + file + "\"}\n" + test::route_tail, in);
   };
@@ -111,8 +92,8 @@ TEST_CASE("a secret file that cannot be read is named") {
 }
 
 TEST_CASE("a secret is read from a pipe, if it has a writer") {
-  const Directory directory;
-  const std::string fifo = directory.path() / "fifo";
+  const Files directory;
+  const std::string fifo = directory.path("fifo");
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
   const auto none = read_secret_file(fifo, Patience(10));
   REQUIRE_FALSE(none.has_value());
@@ -129,10 +110,9 @@ TEST_CASE("a secret is read from a pipe, if it has a writer") {
 }
 
 TEST_CASE("no message contains a secret, whatever else is wrong") {
-  const Directory directory;
+  const Files directory;
   directory.write("secret", std::string(marker) + " \x01\n");
-  const Environment in =
-      test::environment({{"SECRET", std::string(marker) + "\n:["}}, directory.path());
+  const Environment in = directory.environment({{"SECRET", std::string(marker) + "\n:["}});
   const std::string m(marker);
   const std::string values[] = {
       m,
@@ -215,17 +195,17 @@ TEST_CASE("no message shows the content of a variable, in any key") {
 }
 
 TEST_CASE("a file is loaded with its own directory and the environment of the process") {
-  const Directory directory;
+  const Files directory;
   directory.write("weir.yaml", "admin: {token: file:token}\n" + test::route_tail);
   directory.write("token", "t\n");
-  const Loaded loaded = load_file(directory.path() / "weir.yaml");
+  const Loaded loaded = load_file(directory.path("weir.yaml"));
   REQUIRE(loaded.has_value());
   CHECK((*loaded)->admin->token.reveal() == "t");
   CHECK((*loaded)->workers >= 1);
 
-  const Loaded missing = load_file(directory.path() / "none.yaml");
+  const Loaded missing = load_file(directory.path("none.yaml"));
   REQUIRE_FALSE(missing.has_value());
-  CHECK(missing.error()[0].to_string().find("cannot read file") == 0);
+  CHECK(missing.error()[0].to_string().find("cannot read the file: ") == 0);
 }
 
 }  // namespace

@@ -1,0 +1,122 @@
+#include "config/constant_fields.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "config/expand.hpp"
+#include "http/accept.hpp"
+#include "http/characters.hpp"
+#include "http/request_view.hpp"
+
+namespace weir::config {
+
+namespace {
+
+constexpr std::size_t most_fields = 64;
+constexpr std::size_t longest_value = 4096;
+
+constexpr std::array<std::string_view, 9> framing_fields{
+    "connection", "content-length", "http2-settings",    "keep-alive", "proxy-connection",
+    "te",         "trailer",        "transfer-encoding", "upgrade"};
+constexpr std::array<std::string_view, 8> limit_fields{
+    "ratelimit",       "ratelimit-policy",  "ratelimit-limit",       "ratelimit-remaining",
+    "ratelimit-reset", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"};
+
+bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
+  return std::ranges::any_of(names,
+                             [name](std::string_view one) { return http::iequals(name, one); });
+}
+
+bool is_name_character(char c) {
+  return http::is_alpha(c) || http::is_digit(c) || c == '_';
+}
+
+/// Returns the first `$name` or `{name}`, as other programs write variables; empty if there is
+/// none. `${NAME}` is a variable of the environment.
+std::string foreign_variable_in(std::string_view written) {
+  for (std::size_t i = 0; i + 1 < written.size(); ++i) {
+    const bool is_braced = written[i] == '{' && (i == 0 || written[i - 1] != '$');
+    if (!is_braced && written[i] != '$') continue;
+    std::size_t end = i + 1;
+    while (end < written.size() && is_name_character(written[end]))
+      ++end;
+    if (end == i + 1) continue;
+    if (!is_braced) return std::string(written.substr(i, end - i));
+    if (end < written.size() && written[end] == '}')
+      return std::string(written.substr(i, end + 1 - i));
+  }
+  return {};
+}
+
+void read_field(const std::string& name, const Cursor& in, FieldRefusal refusal,
+                ConstantFields& to) {
+  if (!http::is_token(name))
+    return in.error("expected the name of a header field, such as cache-control");
+  if (const std::string_view why = refusal(name); !why.empty()) return in.error(std::string(why));
+  const auto is_same = [&](const auto& field) { return http::iequals(field.first, name); };
+  if (std::ranges::any_of(to, is_same))
+    return in.error("the field is written twice, in different letter case; keep one");
+  const auto text = in.text();
+  if (!text) return;
+  if (!http::is_field_value(*text)) {
+    const bool is_variable = holds_variable(in.node().text);
+    return in.error("a header value has no line break and no control character; remove them" +
+                    (is_variable ? " from the value of " + in_quotes(in.node().text) : ""));
+  }
+  const std::string_view value = http::trimmed(*text);
+  if (value.empty()) return in.error("the value is empty; write one, or remove the field");
+  if (value.size() > longest_value)
+    return in.error("the value is longer than " + std::to_string(longest_value) + " bytes");
+  if (const std::string what = foreign_variable_in(in.node().text); !what.empty())
+    in.warn("is sent as it is, with " + in_quotes(what) +
+            ": values are constant; write the value, or ${NAME} for a variable of the environment");
+  to.emplace_back(name, value);
+}
+
+}  // namespace
+
+std::string_view refusal_of_framing_field(std::string_view name) {
+  if (!is_one_of(name, framing_fields)) return {};
+  return "Weir writes this field itself, because it belongs to one connection or frames the body; "
+         "remove it";
+}
+
+std::string_view refusal_of_answer_field(std::string_view name) {
+  if (http::iequals(name, "content-type")) return "write content_type beside headers instead";
+  if (http::iequals(name, "date") || http::iequals(name, "via"))
+    return "Weir writes this field itself; remove it";
+  if (is_one_of(name, limit_fields))
+    return "Weir computes this field; remove it, or choose which ones clients receive with the "
+           "section response_headers";
+  return refusal_of_framing_field(name);
+}
+
+std::string_view refusal_of_denial_field(std::string_view name) {
+  if (http::iequals(name, "retry-after"))
+    return "Weir computes this field; remove it, or choose its format with retry_after";
+  return refusal_of_answer_field(name);
+}
+
+void read_constant_fields(const Cursor& in, FieldRefusal refusal, ConstantFields& to) {
+  for_each_named(
+      in, "a map of header names to values, such as {cache-control: no-store}", most_fields,
+      [&](const std::string& name, const Cursor& entry) { read_field(name, entry, refusal, to); });
+}
+
+std::string field_lines(const ConstantFields& fields) {
+  std::string lines;
+  for (const auto& [name, value] : fields)
+    lines.append(name).append(": ").append(value).append("\r\n");
+  return lines;
+}
+
+void read_media_type(const Cursor& in, std::string& to) {
+  std::string text;
+  read_text(in, text);
+  if (!http::is_media_type(text))
+    return in.error_showing("expected a media type, such as text/html or application/json");
+  to = std::move(text);
+}
+
+}  // namespace weir::config

@@ -1,0 +1,186 @@
+#include "config/denial.hpp"
+
+#include "catch.hpp"
+#include "unit/config/loading.hpp"
+
+namespace weir::config {
+namespace {
+
+using test::environment;
+using test::must_load;
+using test::problems_of;
+
+limiter::Policy policy_of(const std::string& policy, const std::string& sections = {}) {
+  return must_load(sections + "policies: {p: " + policy +
+                   "}\nroutes: [{respond: {}, limits: [{policy: p}]}]\n")
+      ->policies[0];
+}
+
+using Bodies = std::vector<limiter::DenialBody>;
+
+TEST_CASE("a denial is a problem document without settings of its own") {
+  const limiter::Policy policy = policy_of("{rate: 1/s}");
+  CHECK(policy.status == 429);
+  CHECK(policy.denial.bodies.empty());
+  CHECK(policy.denial.fields == "Cache-Control: no-store\r\n");
+}
+
+TEST_CASE("a policy sets the body of its denials, its media type and more fields") {
+  CHECK(policy_of("{rate: 1/s, body: slow}").denial.bodies ==
+        Bodies{{.content_type = "text/plain", .text = "slow"}});
+  CHECK(policy_of("{rate: 1/s, body: \"\"}").denial.bodies ==
+        Bodies{{.content_type = "text/plain", .text = ""}});
+  const auto policy = policy_of(
+      R"({rate: 1/s, content_type: application/json, body: '{"slow": true}', headers: {Link: "<https://a.example>; rel=help", access-control-allow-origin: "*"}})");
+  CHECK(policy.denial.bodies ==
+        Bodies{{.content_type = "application/json", .text = "{\"slow\": true}"}});
+  CHECK(policy.denial.fields ==
+        "Cache-Control: no-store\r\nLink: <https://a.example>; rel=help\r\n"
+        "access-control-allow-origin: *\r\n");
+  CHECK(policy.visible);
+  CHECK(policy_of("{rate: 1/s, headers: {cache-control: \" private \"}}").denial.fields ==
+        "cache-control: private\r\n");
+}
+
+TEST_CASE("a body for each media type varies by Accept, and has the problem document beside it") {
+  const Bodies both{{.content_type = "text/html", .text = "<p>"},
+                    {.content_type = "application/problem+json", .text = std::nullopt}};
+  const auto html = policy_of("{rate: 1/s, body: {text/html: <p>}}").denial;
+  CHECK(html.bodies == both);
+  CHECK(html.fields == "Cache-Control: no-store\r\nVary: Accept\r\n");
+  const auto ordered =
+      policy_of("{rate: 1/s, body: {application/problem+json: default, text/html: <p>}}").denial;
+  CHECK(ordered.bodies == Bodies{both[1], both[0]});
+  CHECK(policy_of("{rate: 1/s, body: {Application/Problem+JSON: '{}', text/html: <p>}}")
+            .denial.bodies[0]
+            .text == "{}");
+  const auto [vary, expected] = GENERATE(table<std::string, std::string>({
+      {"Origin", "vary: Origin, Accept\r\n"},
+      {"Origin, ACCEPT", "vary: Origin, ACCEPT\r\n"},
+      {"*", "vary: *\r\n"},
+  }));
+  CHECK(policy_of("{rate: 1/s, body: {text/html: <p>}, headers: {vary: \"" + vary + "\"}}")
+            .denial.fields == "Cache-Control: no-store\r\n" + expected);
+  // One body is not negotiated.
+  CHECK(policy_of("{rate: 1/s, body: {application/problem+json: default}}").denial.fields ==
+        "Cache-Control: no-store\r\n");
+}
+
+TEST_CASE("a body that probably means something else loads with a warning") {
+  const auto [body, warning] = GENERATE(table<std::string, std::string>({
+      {"default",
+       "is sent as the text \"default\"; for the problem document write "
+       "{application/problem+json: default}"},
+      {"{text/html: default}",
+       "is sent as the text \"default\"; for the problem document write "
+       "{application/problem+json: default}"},
+      {"{application/problem+json: default}", ""},
+      {"file:/etc/denied.html",
+       "is sent as it is: a body is not read from a file; write the text here"},
+      {"{text/html: \"file:denied.html\"}",
+       "is sent as it is: a body is not read from a file; write the text here"},
+      {"see file:x", ""},
+  }));
+  CAPTURE(body);
+  const auto warnings = test::warnings_of("denied: {body: " + body + "}\n" + test::route_tail);
+  if (warning.empty()) {
+    CHECK(warnings.empty());
+  } else {
+    REQUIRE(warnings.size() == 1);
+    CHECK(warnings[0].ends_with(": " + warning));
+  }
+}
+
+TEST_CASE("an empty map of bodies is the problem document") {
+  const auto denial = policy_of("{rate: 1/s, body: {}}", "denied: {body: busy}\n").denial;
+  CHECK(denial.bodies ==
+        Bodies{{.content_type = "application/problem+json", .text = std::nullopt}});
+}
+
+TEST_CASE("the section denied has the defaults of all policies") {
+  const std::string defaults = "denied: {status: 503, body: busy, headers: {X-A: 1, X-B: 2}}\n";
+  const auto inherits = policy_of("{rate: 1/s}", defaults);
+  CHECK(inherits.status == 503);
+  CHECK(inherits.denial.bodies == Bodies{{.content_type = "text/plain", .text = "busy"}});
+  CHECK(inherits.denial.fields == "Cache-Control: no-store\r\nX-A: 1\r\nX-B: 2\r\n");
+  const auto replaces = policy_of(
+      "{rate: 1/s, status: 429, body: {application/problem+json: default}, headers: {x-b: 3}}",
+      defaults);
+  CHECK(replaces.status == 429);
+  CHECK(replaces.denial.bodies ==
+        Bodies{{.content_type = "application/problem+json", .text = std::nullopt}});
+  CHECK(replaces.denial.fields == "Cache-Control: no-store\r\nX-A: 1\r\nx-b: 3\r\n");
+  CHECK(policy_of("{rate: 1/s, headers: false}", defaults).denial.fields == inherits.denial.fields);
+}
+
+TEST_CASE("mistakes in the response to a denial are reported with their place and their fix") {
+  const auto [policy, message] = GENERATE(table<std::string, std::string>({
+      {"content_type: text/html",
+       "1:41: policies.p.content_type: content_type has no meaning without a body; write body "
+       "beside it\n"},
+      {"content_type: text/html, body: {text/html: a}",
+       "1:41: policies.p.content_type: each body has its media type as its key; remove "
+       "content_type\n"},
+      {"content_type: html, body: a",
+       "1:41: policies.p.content_type: expected a media type, such as text/html or "
+       "application/json (here \"html\")\n"},
+      {"body: {html: a}",
+       "1:40: policies.p.body.html: expected a media type as the key, such as text/html or "
+       "application/json; put quotes around a JSON text\n"},
+      {"body: {\"text/*\": a}",
+       "1:44: policies.p.body.text/*: expected a media type as the key, such as text/html or "
+       "application/json; put quotes around a JSON text\n"},
+      {"body: {text/html: a, TEXT/HTML: b}",
+       "1:59: policies.p.body.TEXT/HTML: the media type is written twice; keep one\n"},
+      {"headers: {\"x y\": a}",
+       "1:44: policies.p.headers.\"x y\": expected the name of a header field, such as "
+       "cache-control\n"},
+      {"headers: {x: \"a\\r\\nset-cookie: b\"}",
+       "1:40: policies.p.headers.x: a header value has no line break and no control character; "
+       "remove them\n"},
+      {"headers: {x: \"\"}",
+       "1:40: policies.p.headers.x: the value is empty; write one, or remove the field\n"},
+      {"headers: {x: a, X: b}",
+       "1:46: policies.p.headers.X: the field is written twice, in different letter case; keep "
+       "one\n"},
+      {"headers: {content-length: 3}",
+       "1:53: policies.p.headers.content-length: Weir writes this field itself, because it belongs "
+       "to one connection or frames the body; remove it\n"},
+      {"headers: {Transfer-Encoding: chunked}",
+       "1:56: policies.p.headers.Transfer-Encoding: Weir writes this field itself, because it "
+       "belongs to one connection or frames the body; remove it\n"},
+      {"headers: {Connection: close}",
+       "1:49: policies.p.headers.Connection: Weir writes this field itself, because it belongs to "
+       "one connection or frames the body; remove it\n"},
+      {"headers: {Content-Type: a/b}",
+       "1:51: policies.p.headers.Content-Type: write content_type beside headers instead\n"},
+      {"headers: {date: now}",
+       "1:43: policies.p.headers.date: Weir writes this field itself; remove it\n"},
+      {"headers: {retry-after: 5}",
+       "1:50: policies.p.headers.retry-after: Weir computes this field; remove it, or choose its "
+       "format with retry_after\n"},
+      {"headers: {X-RateLimit-Limit: 5}",
+       "1:56: policies.p.headers.X-RateLimit-Limit: Weir computes this field; remove it, or choose "
+       "which ones clients receive with the section response_headers\n"},
+      {"headers: [a]",
+       "1:36: policies.p.headers: expected false, or a map of fields "
+       "such as {access-control-allow-origin: \"*\"}, found a list\n"},
+      {"charge_preflight: yes",
+       "1:45: policies.p.charge_preflight: expected true or false (here \"yes\"); did you mean "
+       "\"true\"?\n"},
+  }));
+  CAPTURE(policy);
+  CHECK(problems_of("policies: {p: {rate: 1/s, " + policy + "}}\n" + test::route_tail) == message);
+}
+
+TEST_CASE("the content of a variable is in no message about a denial") {
+  const auto in = environment({{"V", "hidden\nvalue"}, {"T", "hidden"}});
+  const std::string problems = problems_of(
+      "denied: {headers: {x: ${V}}, content_type: ${T}, body: a}\n" + test::route_tail, in);
+  CHECK(problems.find("1:23: denied.headers.x: a header value has no line break") == 0);
+  CHECK(problems.find("(here \"${T}\")") != std::string::npos);
+  CHECK(problems.find("hidden") == std::string::npos);
+}
+
+}  // namespace
+}  // namespace weir::config
