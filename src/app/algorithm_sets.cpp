@@ -6,7 +6,7 @@
 namespace weir::app {
 namespace {
 
-using Sets = std::bitset<128>;  // by the set's own bits
+using Sets = std::bitset<256>;  // by the set's own bits
 constexpr std::size_t empty_set = 0;
 
 bool is_always_there(const limiter::Settings& config, std::size_t identity) {

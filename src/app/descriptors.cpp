@@ -1,6 +1,9 @@
 #include "app/descriptors.hpp"
 
 #include <algorithm>
+#include <fcntl.h>
+#include <string>
+#include <unistd.h>
 
 #include "admin/admin_server.hpp"
 #include "proxy/listener.hpp"
@@ -35,6 +38,14 @@ std::size_t fewest_descriptors(const config::Config& config) {
   return std::max(fewest, set_aside(config) + fewest_connections);
 }
 
+Result<void> check_descriptors(const config::Config& config, std::size_t limit) {
+  const std::size_t needed = fewest_descriptors(config);
+  if (limit >= needed) return {};
+  return Problem{"the process may have " + std::to_string(limit) +
+                 " open files, and needs at least " + std::to_string(needed) +
+                 ": raise the limit with `ulimit -n` or LimitNOFILE="};
+}
+
 DescriptorPlan plan_descriptors(const config::Config& config, std::size_t limit) {
   const std::size_t ours = set_aside(config);
   const std::size_t connections = std::max(limit, fewest_descriptors(config)) - ours;
@@ -48,6 +59,14 @@ rlim_t raise_descriptor_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
   ::getrlimit(RLIMIT_NOFILE, &limit);
   return limit.rlim_cur;
+}
+
+void occupy_standard_descriptors() {
+  // open(2) returns the lowest number that is free.
+  int opened = ::open("/dev/null", O_RDWR);
+  while (opened >= 0 && opened <= STDERR_FILENO)
+    opened = ::open("/dev/null", O_RDWR);
+  if (opened >= 0) ::close(opened);
 }
 
 }  // namespace weir::app

@@ -1,10 +1,11 @@
 // Shares the open files that the system allows among their uses. Pure, but for
-// raise_descriptor_limit().
+// raise_descriptor_limit() and occupy_standard_descriptors().
 #pragma once
 
 #include <cstddef>
 #include <sys/resource.h>
 
+#include "base/result.hpp"
 #include "config/config.hpp"
 
 namespace weir::app {
@@ -18,6 +19,9 @@ struct DescriptorPlan {
 /// The fewest that it can serve with.
 std::size_t fewest_descriptors(const config::Config& config);
 
+/// Returns a problem if the process may have only `limit` open files and needs more.
+Result<void> check_descriptors(const config::Config& config, std::size_t limit);
+
 /// How `limit` open files, at least fewest_descriptors(), are shared out.
 ///
 /// A client that is idle needs one, one whose request is under way two. So clients get more than
@@ -26,5 +30,9 @@ DescriptorPlan plan_descriptors(const config::Config& config, std::size_t limit)
 
 /// Raises the limit of open files as far as the system permits, and returns it.
 rlim_t raise_descriptor_limit();
+
+/// Opens /dev/null as each of the descriptors 0 to 2 that is closed. Otherwise a connection would
+/// get one of these numbers, and log lines would be sent to it.
+void occupy_standard_descriptors();
 
 }  // namespace weir::app

@@ -122,11 +122,14 @@ std::vector<NamedPlan> plans_of(const config::Config& config) {
   return plans;
 }
 
-/// The text of a source, and the table of a file.
+/// The text of a source, and the table of a file, which may be large.
 struct NamedSource {
   std::string text;
-  limiter::PlanTable table{};
-  friend bool operator==(const NamedSource&, const NamedSource&) = default;
+  const limiter::PlanTable* table = nullptr;
+  friend bool operator==(const NamedSource& a, const NamedSource& b) {
+    return a.text == b.text && (a.table == b.table ||
+                                (a.table != nullptr && b.table != nullptr && *a.table == *b.table));
+  }
 };
 
 std::vector<NamedSource> sources_of(const config::Config& config) {
@@ -136,7 +139,7 @@ std::vector<NamedSource> sources_of(const config::Config& config) {
     const auto* const file = std::get_if<limiter::PlanFromFile>(&source.from);
     if (file == nullptr) continue;
     named.text += " of " + config.identities[file->identity].name;
-    named.table = file->table.current();
+    named.table = &file->table.current();
   }
   return sources;
 }
@@ -207,6 +210,7 @@ std::vector<std::string> differences(const config::Config& before, const config:
   compare(keys, "downstream", before.downstream, after.downstream);
   compare(keys, "paths", before.path_variants, after.path_variants);
   compare(keys, "response_headers", before.response_fields, after.response_fields);
+  compare(keys, "denied", before.denied, after.denied);
   compare(keys, "access_log", before.access_log, after.access_log);
   compare(keys, "store.memory", before.memory, after.memory);
   compare(keys, "store.redis", before.redis, after.redis);

@@ -46,8 +46,42 @@ bool KeyFetcher::is_for(const KeyTarget& target) const {
   return ours.url == target.settings.url && ours.tls == target.settings.tls;
 }
 
+bool KeyFetcher::serves(const KeyTarget& target) const {
+  return std::ranges::any_of(targets_, [&](const KeyTarget& one) {
+    return one.settings.provider == target.settings.provider &&
+           one.settings.url == target.settings.url;
+  });
+}
+
+void KeyFetcher::inherit(const KeyFetcher& other, const std::string& provider) {
+  for (const Earlier& one : other.earlier_) {
+    if (one.provider == provider) keep(provider, one.keys.lock());
+  }
+  for (const KeyTarget& one : other.targets_) {
+    if (one.settings.provider == provider) keep(provider, one.settings.keys);
+  }
+  if (keys_ || !other.keys_) return;
+  keys_ = other.keys_;
+  digest_ = other.digest_;
+  fetched_at_ = other.fetched_at_;
+  are_inherited_ = true;
+  schedule_.inherit_keys();
+}
+
+/// Publishes to keys of an earlier configuration while they exist.
+void KeyFetcher::keep(const std::string& provider,
+                      const std::shared_ptr<jwt::PublishedKeys>& keys) {
+  std::erase_if(earlier_, [](const Earlier& one) { return one.keys.expired(); });
+  const bool is_known =
+      std::ranges::any_of(earlier_, [&](const auto& one) { return one.keys.lock() == keys; }) ||
+      std::ranges::any_of(targets_, [&](const auto& one) { return one.settings.keys == keys; });
+  if (keys && !is_known) earlier_.push_back({provider, keys});
+}
+
 void KeyFetcher::use(std::vector<KeyTarget> targets) {
-  targets_ = std::move(targets);
+  targets_.swap(targets);
+  for (const KeyTarget& before : targets)
+    keep(before.settings.provider, before.settings.keys);
   times_ = targets_.front().settings.times;
   for (const KeyTarget& target : targets_) {
     times_.refresh = std::min(times_.refresh, target.settings.times.refresh);
@@ -66,11 +100,14 @@ void KeyFetcher::check() {
   report_health();
 }
 
-/// Takes the notes of all providers.
+/// Takes the notes of all providers, also in earlier configurations.
 bool KeyFetcher::take_unknown_key() {
   bool is_unknown = false;
   for (const KeyTarget& target : targets_)
     is_unknown |= target.settings.keys->take_unknown_key();
+  for (const Earlier& one : earlier_) {
+    if (const auto keys = one.keys.lock()) is_unknown |= keys->take_unknown_key();
+  }
   return is_unknown;
 }
 
@@ -98,6 +135,7 @@ void KeyFetcher::end(const Result<fetch::Answer>& answer) {
   if (failure_.empty()) {
     health_->ok.add();
     fetched_at_ = now;
+    are_inherited_ = false;
     take_unknown_key();
     schedule_.succeeded(now, answer->fresh_for, with_.random.next());
   } else {
@@ -127,15 +165,24 @@ void KeyFetcher::publish(std::shared_ptr<const jwt::KeySet> keys) {
   keys_ = std::move(keys);
   for (const KeyTarget& target : targets_)
     target.settings.keys->publish(keys_);
+  for (const Earlier& one : earlier_) {
+    if (const auto keys = one.keys.lock()) keys->publish(keys_);
+  }
 }
 
 void KeyFetcher::report_health() {
   if (!fetched_at_)
     return health_->set({}, failure_.empty() ? "" : "no keys have been fetched: " + failure_);
   const Duration age = with_.clock.now() - *fetched_at_;
-  const bool is_old = !failure_.empty() && age > degraded_after * times_.refresh;
-  health_->set(std::chrono::floor<std::chrono::seconds>(age),
-               is_old ? "the keys are old: " + failure_ : "");
+  std::string degraded;
+  if (keys_->size() == 0) {
+    degraded = "the set has no usable key; every token is rejected";
+  } else if (!failure_.empty() && are_inherited_) {
+    degraded = "no keys have been fetched since jwks.tls changed: " + failure_;
+  } else if (!failure_.empty() && age > degraded_after * times_.refresh) {
+    degraded = "the keys are old: " + failure_;
+  }
+  health_->set(std::chrono::floor<std::chrono::seconds>(age), std::move(degraded));
 }
 
 void KeyFetcher::log(const std::vector<LogLine>& lines) const {
@@ -150,8 +197,7 @@ KeyFetchers::KeyFetchers(boost::asio::io_context& io, const MonotonicClock& cloc
 
 /// The fetcher of `next` for the target, or one that is running, or a new one, which is then in
 /// `next`.
-KeyFetcher& KeyFetchers::fetcher_for(const KeyTarget& target,
-                                     std::vector<std::unique_ptr<KeyFetcher>>& next) {
+KeyFetcher& KeyFetchers::fetcher_for(const KeyTarget& target, Fetchers& next) {
   const auto is_for = [&](const auto& fetcher) { return fetcher && fetcher->is_for(target); };
   if (const auto found = std::ranges::find_if(next, is_for); found != next.end()) return **found;
   const auto running = std::ranges::find_if(fetchers_, is_for);
@@ -160,12 +206,25 @@ KeyFetcher& KeyFetchers::fetcher_for(const KeyTarget& target,
   return *next.back();
 }
 
+/// Another fetcher that has served the provider is running, or in `next` because others go on with
+/// it.
+void KeyFetchers::inherit(KeyFetcher& fetcher, const KeyTarget& target,
+                          const Fetchers& next) const {
+  for (const Fetchers* const list : {&fetchers_, &next}) {
+    for (const auto& other : *list) {
+      if (other && other.get() != &fetcher && other->serves(target))
+        fetcher.inherit(*other, target.settings.provider);
+    }
+  }
+}
+
 void KeyFetchers::use(const std::vector<KeyTarget>& targets) {
-  std::vector<std::unique_ptr<KeyFetcher>> next;
+  Fetchers next;
   std::vector<std::pair<KeyFetcher*, std::vector<KeyTarget>>> groups;
   health_.clear();
   for (const KeyTarget& target : targets) {
     KeyFetcher& fetcher = fetcher_for(target, next);
+    inherit(fetcher, target, next);
     health_.push_back({target.settings.provider, fetcher.health()});
     const auto group =
         std::ranges::find(groups, &fetcher, [](const auto& one) { return one.first; });

@@ -53,9 +53,16 @@ class KeyFetcher {
   KeyFetcher& operator=(const KeyFetcher&) = delete;
 
   bool is_for(const KeyTarget& target) const;
-  /// Publishes to these providers from now on, at once if there are keys. With different times the
-  /// shortest `refresh`, the shortest `cooldown` and the longest `timeout` apply. Repeats a fetch
-  /// that failed.
+  /// True for a provider of use() with the same URL, whatever its TLS settings.
+  bool serves(const KeyTarget& target) const;
+  /// Takes over a provider of another fetcher of the URL: uses its keys until this one has fetched
+  /// some, and publishes to the provider's earlier configurations, as use() does. Called before
+  /// use().
+  void inherit(const KeyFetcher& other, const std::string& provider);
+  /// Publishes to these providers from now on, at once if there are keys. The previous ones get the
+  /// keys too for as long as they exist, because a worker without memory for the next configuration
+  /// goes on with the one it has. With different times the shortest `refresh`, the shortest
+  /// `cooldown` and the longest `timeout` apply. Repeats a fetch that failed.
   void use(std::vector<KeyTarget> targets);
   /// Starts a fetch that is due. Called at each check.
   void check();
@@ -63,21 +70,30 @@ class KeyFetcher {
   std::shared_ptr<const admin::KeyHealth> health() const { return health_; }
 
  private:
+  /// The keys of a provider in an earlier configuration.
+  struct Earlier {
+    std::string provider;
+    std::weak_ptr<jwt::PublishedKeys> keys;
+  };
+
   void start();
   void end(const Result<fetch::Answer>& answer);
   /// Returns why the answer cannot be used; empty if its keys are in use.
   std::string accept(const fetch::Answer& answer);
   void publish(std::shared_ptr<const jwt::KeySet> keys);
+  void keep(const std::string& provider, const std::shared_ptr<jwt::PublishedKeys>& keys);
   bool take_unknown_key();
   void report_health();
   void log(const std::vector<LogLine>& lines) const;
 
   const KeyFetching& with_;
   std::vector<KeyTarget> targets_;  ///< at least one; they share URL and TLS settings
+  std::vector<Earlier> earlier_;
   jwt::RefreshTimes times_;
   jwt::RefreshSchedule schedule_;
   std::shared_ptr<fetch::Get> get_;          ///< in progress
   std::shared_ptr<const jwt::KeySet> keys_;  ///< nullptr: none has been fetched
+  bool are_inherited_ = false;               ///< `keys_` were fetched with other TLS settings
   std::string digest_;                       ///< of the text of `keys_`
   std::optional<Instant> fetched_at_;
   std::string failure_;  ///< of the last fetch; empty: it succeeded
@@ -94,7 +110,8 @@ class KeyFetchers {
   KeyFetchers(boost::asio::io_context& io, const MonotonicClock& clock, std::uint64_t seed,
               std::function<void(const LogLine&)> log);
 
-  /// Fetches for these providers from now on, instead of others. A URL that stays keeps its keys.
+  /// Fetches for these providers from now on, instead of others. A provider whose URL stays keeps
+  /// its keys, also with other TLS settings.
   void use(const std::vector<KeyTarget>& targets);
   /// Ends the fetches in progress.
   void stop();
@@ -103,12 +120,14 @@ class KeyFetchers {
   std::vector<admin::KeySource> health() const { return health_; }
 
  private:
-  KeyFetcher& fetcher_for(const KeyTarget& target, std::vector<std::unique_ptr<KeyFetcher>>& next);
+  using Fetchers = std::vector<std::unique_ptr<KeyFetcher>>;
+  KeyFetcher& fetcher_for(const KeyTarget& target, Fetchers& next);
+  void inherit(KeyFetcher& fetcher, const KeyTarget& target, const Fetchers& next) const;
   void check();
 
   Random random_;
   const KeyFetching with_;
-  std::vector<std::unique_ptr<KeyFetcher>> fetchers_;
+  Fetchers fetchers_;
   std::vector<admin::KeySource> health_;
   boost::asio::steady_timer timer_;
 };

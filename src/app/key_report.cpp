@@ -41,9 +41,17 @@ std::vector<LogLine> KeyReport::fetched(const std::string& url, const jwt::ReadK
   failure_.clear();
   std::vector<LogLine> lines{
       line(Level::info, "fetched " + count_of_keys(set.keys.size()) + " from " + url)};
-  if (std::ranges::find(reported_, digest) != reported_.end()) return lines;
-  reported_.push_back(digest);
-  if (reported_.size() > remembered_sets) reported_.pop_front();
+  if (std::ranges::find(reported_, digest) == reported_.end()) {
+    reported_.push_back(digest);
+    if (reported_.size() > remembered_sets) reported_.pop_front();
+    add_problems(set, lines);
+  }
+  if (set.keys.size() == 0)
+    lines.push_back(line(Level::warning, "the set has no usable key; every token is rejected"));
+  return lines;
+}
+
+void KeyReport::add_problems(const jwt::ReadKeySet& set, std::vector<LogLine>& lines) const {
   const std::size_t listed = std::min(set.problems.size(), listed_problems);
   for (std::size_t i = 0; i < listed; ++i)
     lines.push_back(line(Level::warning, set.problems[i]));
@@ -51,9 +59,6 @@ std::vector<LogLine> KeyReport::fetched(const std::string& url, const jwt::ReadK
     lines.push_back(line(Level::warning, "and " + std::to_string(set.problems.size() - listed) +
                                              " more problems of the set"));
   }
-  if (set.keys.size() == 0)
-    lines.push_back(line(Level::warning, "the set has no usable key; every token is rejected"));
-  return lines;
 }
 
 }  // namespace weir::app

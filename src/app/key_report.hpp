@@ -26,11 +26,13 @@ class KeyReport {
   std::vector<LogLine> failed(const std::string& url, const std::string& reason, bool has_keys);
   /// The set is the one that is in use already.
   std::vector<LogLine> fetched_again();
-  /// Another set replaces the one in use. `digest` identifies its text.
+  /// Another set replaces the one in use. `digest` identifies its text. A set without a usable key
+  /// is a warning each time.
   std::vector<LogLine> fetched(const std::string& url, const jwt::ReadKeySet& set,
                                const std::string& digest);
 
  private:
+  void add_problems(const jwt::ReadKeySet& set, std::vector<LogLine>& lines) const;
   LogLine line(LogLine::Level level, const std::string& text) const;
 
   std::string subject_;

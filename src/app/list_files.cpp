@@ -3,10 +3,12 @@
 #include <exception>
 #include <spdlog/spdlog.h>
 #include <utility>
+#include <variant>
 
 #include "config/address_file.hpp"
 #include "config/key_file.hpp"
 #include "config/plan_file.hpp"
+#include "config/plan_source.hpp"
 
 namespace weir::app {
 namespace {
@@ -14,20 +16,42 @@ namespace {
 /// A file that turned into a pipe must not stop the server's thread for long.
 constexpr config::Patience patience = std::chrono::seconds(1);
 
+std::string counted(std::size_t count, const char* one, const char* many) {
+  return std::to_string(count) + ' ' + (count == 1 ? one : many);
+}
+
 }  // namespace
 
 void ListFiles::watch(std::shared_ptr<const config::Config> config) {
+  report_unknown_plans();
   files_.clear();
+  keep_earlier();
   config_ = std::move(config);
   unknown_plans_.forget();
   for (const config::ListFile& file : config_->list_files)
     add(file);
   for (const config::PlanFile& file : config_->plan_files)
     add(file);
-  for (const config::KeyFile& file : config_->key_files)
+  for (const config::KeyFile& file : config_->key_files) {
+    publish_to_earlier(file);
     add(file);
+  }
   timer_.cancel();
   if (!files_.empty() || !config_->plans.names.empty()) check();
+}
+
+void ListFiles::keep_earlier() {
+  std::erase_if(earlier_keys_, [](const EarlierKeys& one) { return one.state.expired(); });
+  if (!config_) return;
+  for (const config::KeyFile& file : config_->key_files)
+    earlier_keys_.push_back({file.provider, file.path, file.state});
+}
+
+void ListFiles::publish_to_earlier(const config::KeyFile& file) const {
+  for (const EarlierKeys& one : earlier_keys_) {
+    if (one.provider != file.provider || one.path != file.path) continue;
+    if (const auto state = one.state.lock()) state->keys.publish(file.state->keys.edition().keys);
+  }
 }
 
 void ListFiles::add(const config::ListFile& file) {
@@ -37,7 +61,7 @@ void ListFiles::add(const config::ListFile& file) {
        .change = FileChange(file.stamp),
        .counters = counters_,
        .read = [file] { return read_list(file); },
-       .content = [list = file.list] { return std::to_string(list.size()) + " prefixes"; }});
+       .content = [list = file.list] { return counted(list.size(), "prefix", "prefixes"); }});
 }
 
 void ListFiles::add(const config::PlanFile& file) {
@@ -48,7 +72,7 @@ void ListFiles::add(const config::PlanFile& file) {
                     .read = [this, file] { return read_plans(*config_, file); },
                     .content =
                         [table = file.table] {
-                          return std::to_string(table.current().size()) + " identities";
+                          return counted(table.current().size(), "identity", "identities");
                         }});
 }
 
@@ -57,10 +81,10 @@ void ListFiles::add(const config::KeyFile& file) {
                     .path = file.path,
                     .change = FileChange(file.stamp),
                     .counters = key_counters_,
-                    .read = [file] { return read_keys(file); },
+                    .read = [this, file] { return read_keys(file); },
                     .content =
                         [state = file.state] {
-                          return std::to_string(state->keys.edition().keys->size()) + " keys";
+                          return counted(state->keys.edition().keys->size(), "key", "keys");
                         }});
 }
 
@@ -130,30 +154,37 @@ ListFiles::Reading ListFiles::read_plans(const config::Config& config,
 }
 
 /// Workers share the keys that they verify with, so the previous ones need not be kept here.
-ListFiles::Reading ListFiles::read_keys(const config::KeyFile& file) {
+ListFiles::Reading ListFiles::read_keys(const config::KeyFile& file) const {
   config::KeyFileContent found = config::read_key_file(file.path, file.shown, patience);
   Reading reading{.problems = std::move(found.problems),
                   .warnings = std::move(found.warnings),
                   .is_unreadable = found.is_unreadable};
-  if (reading.problems.empty())
+  if (reading.problems.empty()) {
     file.state->keys.publish(std::make_shared<const jwt::KeySet>(std::move(found.keys)));
+    publish_to_earlier(file);
+  }
   return reading;
 }
 
 void ListFiles::report(const Watched& watched, const std::vector<std::string>& problems) {
   for (const std::string& problem : problems)
     spdlog::error("{}: {}", watched.name, problem);
-  spdlog::error("{}: the previous {} stay in use", watched.name, watched.content());
+  spdlog::error("{}: the previous content stays in use, {}", watched.name, watched.content());
   watched.counters.failed.add();
 }
 
 void ListFiles::report_unknown_plans() {
   const auto [names, is_full] = unknown_plans_.take();
-  for (const std::string& name : names) {
+  for (const auto& [name, source] : names) {
+    // A worker may have used an earlier configuration.
+    if (!config_ || source >= config_->plans.sources.size()) continue;
+    const auto& from = config_->plans.sources[source].from;
+    const bool is_claim = std::holds_alternative<limiter::PlanFromClaim>(from);
     spdlog::warn(
-        "no plan is called \"{}\", which a request names; the default plan counts. Add it to "
-        "plans, or correct the proxy that sends it",
-        name);
+        "no plan is called \"{}\", which a request names ({}); the default plan counts. Add it to "
+        "plans, or correct the {}",
+        name, config::shown_plan_source(*config_, source),
+        is_claim ? "issuer of the token" : "proxy that sends it");
   }
   if (is_full)
     spdlog::warn("more unknown plan names are not logged; weir_unknown_plans_total counts them");

@@ -36,7 +36,9 @@ class ListFiles {
       : replaced_(std::move(replaced)), unknown_plans_(unknown_plans), timer_(io) {}
 
   /// Checks the files of this configuration from now on, instead of others. It is the running one
-  /// and has just read them.
+  /// and has just read them. Providers of earlier configurations get the keys of their file too for
+  /// as long as they exist, because a worker without memory for the next configuration goes on with
+  /// the one it has.
   void watch(std::shared_ptr<const config::Config> config);
   void stop();
 
@@ -52,6 +54,12 @@ class ListFiles {
     bool is_unreadable = false;
     Replaced replaced{};  ///< the previous content; nullptr: nothing has to be kept
   };
+  /// The keys of a provider in an earlier configuration.
+  struct EarlierKeys {
+    std::string provider;
+    std::string path;
+    std::weak_ptr<identity::ProviderState> state;
+  };
   struct Watched {
     std::string name;  ///< for the log: `address list office`
     std::string path;
@@ -63,10 +71,12 @@ class ListFiles {
   };
   static Reading read_list(const config::ListFile& file);
   static Reading read_plans(const config::Config& config, const config::PlanFile& file);
-  static Reading read_keys(const config::KeyFile& file);
+  Reading read_keys(const config::KeyFile& file) const;
   void add(const config::ListFile& file);
   void add(const config::PlanFile& file);
   void add(const config::KeyFile& file);
+  void keep_earlier();
+  void publish_to_earlier(const config::KeyFile& file) const;
   void check();
   void check(Watched& watched);
   static void report(const Watched& watched, const std::vector<std::string>& problems);
@@ -76,6 +86,7 @@ class ListFiles {
   limiter::UnknownPlans& unknown_plans_;
   std::shared_ptr<const config::Config> config_;
   std::vector<Watched> files_;
+  std::vector<EarlierKeys> earlier_keys_;
   admin::FileReloadCounters counters_;
   admin::FileReloadCounters plan_counters_;
   admin::FileReloadCounters key_counters_;

@@ -1,13 +1,18 @@
 #include "app/override_log.hpp"
 
+#include <algorithm>
+
 namespace weir::app {
 
 std::optional<std::string> OverrideLog::malformed(std::string_view policy, const Hash128& identity,
                                                   Instant now) {
-  constexpr Duration interval = std::chrono::minutes(1);
   const std::lock_guard lock(mutex_);
-  if (logged_at_ && now < *logged_at_ + interval) return std::nullopt;
-  logged_at_ = now;
+  if (!logged_.empty() && now < logged_.back().at + interval) return std::nullopt;
+  std::erase_if(logged_, [now](const Logged& one) { return one.at + repeated_after <= now; });
+  const bool is_known = std::ranges::any_of(
+      logged_, [&](const Logged& one) { return one.identity == identity && one.policy == policy; });
+  if (is_known) return std::nullopt;
+  logged_.push_back({.identity = identity, .policy = std::string(policy), .at = now});
   std::string line = "override of policy ";
   line.append(policy).append(" for hash:");
   append_hex(line, identity);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/override_key.hpp"
 #include "base/rfc3339.hpp"
 #include "config/key_path.hpp"
 #include "config/suggest.hpp"
@@ -11,7 +12,6 @@
 #include "http/characters.hpp"
 #include "http/json_text.hpp"
 #include "identity/parameters.hpp"
-#include "identity/plain_key.hpp"
 #include "jwt/json.hpp"
 #include "rules/span.hpp"
 
@@ -23,64 +23,16 @@ using jwt::JsonKind;
 using store::Override;
 
 constexpr std::size_t most_note = 200;
-constexpr std::string_view hash_scheme = "hash:";
 constexpr std::string_view members =
-    "identity, key, policy, rate, rates, burst, queue, deny, unlimited, until, note";
+    "identity, key, policy, rate, rates, burst, queue, plan, deny, unlimited, until, note";
+/// Policies in an override with a plan for all policies: each decision reads all of them.
+constexpr std::size_t most_planned = 64;
 
-/// An identity and the value or the hash of a key, as written.
-struct WrittenKey {
-  std::string_view identity;
-  std::string_view key;
-};
-
-struct Key {
-  std::string identity;
-  Hash128 hash;
-};
-
-Result<Key> hashed(std::string_view key) {
-  const auto hash = identity::hash_from_hex(key.substr(hash_scheme.size()));
-  if (!hash) return Problem{"key: a hash has 32 hexadecimal digits, as in the access log"};
-  return Key{.identity = {}, .hash = *hash};
-}
-
-/// The identity of that name; without a name the only one that limits use. nullptr: there is none.
-const identity::Definition* find_identity(std::string_view name, const config::Config& config) {
-  const auto& all = config.identities;
-  if (!name.empty()) {
-    const auto found = std::ranges::find(all, name, &identity::Definition::name);
-    return found == all.end() ? nullptr : &*found;
-  }
-  const identity::Definition* only = nullptr;
-  for (const auto& route : config.routes) {
-    for (const auto& limit : route.limits) {
-      for (const std::size_t used : {limit.identity, limit.otherwise.value_or(limit.identity)}) {
-        if (only != nullptr && only != &all[used]) return nullptr;
-        only = &all[used];
-      }
-    }
-  }
-  return only;
-}
-
-Result<Key> find_key(const WrittenKey& written, const config::Config& config) {
-  if (written.key.empty())
-    return Problem{"key is missing: give the value of the identity, or hash:HEX"};
-  if (written.key.starts_with(hash_scheme)) return hashed(written.key);
-  const identity::Definition* const found = find_identity(written.identity, config);
-  if (found == nullptr && written.identity.empty())
-    return Problem{"identity is missing: name the identity that the key belongs to"};
-  if (found == nullptr)
-    return Problem{"identity: no identity has the name " + config::in_quotes(written.identity)};
-  const auto hash =
-      identity::key_of(found->source, written.key, config.client_address, config.identity_key);
-  if (hash) return Key{.identity = found->name, .hash = *hash};
-  if (identity::is_combined(found->source)) {
-    return Problem{"key: the identity " + found->name +
-                   " combines several values; write hash:HEX, as in the access log"};
-  }
-  return Problem{"key: no request can carry this value as " + found->name + " (" +
-                 identity::describe(found->source) + ")"};
+std::string no_policy(std::string_view name, const config::Config& config) {
+  std::vector<std::string_view> names;
+  for (const limiter::Policy& policy : config.policies)
+    names.push_back(policy.name);
+  return "policy: no policy has the name " + config::in_quotes(name) + config::hint(name, names);
 }
 
 /// Reads the members of the body. After a problem it does nothing more.
@@ -104,9 +56,9 @@ class Reader {
     if (problem_.empty()) problem_ = std::string(member).append(": ").append(what);
   }
   void check_names() {
-    constexpr std::array<std::string_view, 11> known{"identity",  "key",   "policy", "rate",
-                                                     "rates",     "burst", "queue",  "deny",
-                                                     "unlimited", "until", "note"};
+    constexpr std::array<std::string_view, 12> known{"identity", "key",       "policy", "rate",
+                                                     "rates",    "burst",     "queue",  "plan",
+                                                     "deny",     "unlimited", "until",  "note"};
     for (const auto& member : body_.members) {
       if (std::ranges::find(known, member.name) != known.end()) continue;
       problem_ = "unknown member " + config::in_quotes(member.name) + "; known are " +
@@ -137,9 +89,9 @@ class Reader {
   }
 
   void read_key() {
-    const WrittenKey written{.identity = text_of("identity"), .key = text_of("key")};
+    const OverrideOwner written{.identity = text_of("identity"), .key = text_of("key")};
     if (!problem_.empty()) return;
-    auto key = find_key(written, context_.config);
+    auto key = find_override_key(written, context_.config);
     if (!key) {
       problem_ = key.error().message;
       return;
@@ -152,13 +104,17 @@ class Reader {
     if (name.empty()) return;
     const auto& policies = context_.config.policies;
     const auto found = std::ranges::find(policies, name, &limiter::Policy::name);
-    if (found == policies.end())
-      return fail("policy", "no policy has the name " + config::in_quotes(name));
+    if (found == policies.end()) {
+      problem_ = no_policy(name, context_.config);
+      return;
+    }
     policy_ = &*found;
     put_.entry.policy = name;
+    put_.entry.policy_id = id_of(name);
+  }
+  std::uint32_t id_of(std::string_view policy) const {
     const auto& names = context_.policy_names;
-    put_.entry.policy_id =
-        static_cast<std::uint32_t>(std::ranges::find(names, name) - names.begin());
+    return static_cast<std::uint32_t>(std::ranges::find(names, policy) - names.begin());
   }
 
   void read_kind() {
@@ -167,8 +123,11 @@ class Reader {
     const bool has_numbers =
         std::ranges::any_of(std::array<std::string_view, 4>{"rate", "rates", "burst", "queue"},
                             [this](std::string_view name) { return body_.find(name) != nullptr; });
-    if (denies + is_unlimited + has_numbers != 1) {
-      problem_ = "expected one of: numbers (rate, rates, burst, queue), deny, unlimited";
+    const bool has_plan = body_.find("plan") != nullptr;
+    if (!problem_.empty()) return;
+    if (denies + is_unlimited + has_numbers + has_plan != 1) {
+      problem_ = kinds_written() +
+                 "expected one of: numbers (rate, rates, burst, queue), plan, deny, unlimited";
       return;
     }
     put_.entry.kind = denies         ? Override::Kind::denied
@@ -177,6 +136,65 @@ class Reader {
     if (denies) add_detail("deny", "true");
     if (is_unlimited) add_detail("unlimited", "true");
     if (has_numbers) read_numbers();
+    if (has_plan) read_plan();
+  }
+
+  /// `deny, rate exclude each other; `, or nothing if there is none.
+  std::string kinds_written() const {
+    std::string text;
+    for (const std::string_view name :
+         {"rate", "rates", "burst", "queue", "plan", "deny", "unlimited"}) {
+      if (body_.find(name) == nullptr) continue;
+      if (!text.empty()) text += ", ";
+      text += name;
+    }
+    return text.empty() ? text : text + " exclude each other; ";
+  }
+  void read_plan() {
+    const std::string_view name = text_of("plan");
+    if (name.empty()) return;
+    const auto plan = context_.config.plans.find(name);
+    if (!plan) {
+      const auto& names = context_.config.plans.names;
+      const std::vector<std::string_view> known(names.begin(), names.end());
+      return fail("plan",
+                  "no plan has the name " + config::in_quotes(name) + config::hint(name, known));
+    }
+    add_string("plan", name);
+    if (policy_ != nullptr) return set_terms(planned_numbers(*policy_, *plan));
+    Override& entry = put_.entry;
+    entry.kind = Override::Kind::plan;
+    for (const limiter::Policy& policy : context_.config.policies) {
+      // Policies that no plan changes have their own numbers under each plan.
+      if (policy.planned.empty()) continue;
+      entry.plan.push_back({.policy = policy.name,
+                            .policy_id = id_of(policy.name),
+                            .numbers = planned_numbers(policy, *plan)});
+    }
+    if (entry.plan.size() > most_planned) {
+      fail("plan", "plans change " + std::to_string(entry.plan.size()) + " policies, more than " +
+                       std::to_string(most_planned) + "; name a policy");
+    }
+  }
+  /// Empty: the plan sets unlimited.
+  static std::optional<rules::Policy> planned_numbers(const limiter::Policy& policy,
+                                                      std::size_t plan) {
+    const limiter::PlannedTerms* const planned = policy.under(plan);
+    if (planned == nullptr) return policy.rule;
+    return planned->unlimited ? std::nullopt : std::optional(planned->terms.rule);
+  }
+  void set_terms(const std::optional<rules::Policy>& numbers) {
+    if (!numbers) {
+      put_.entry.kind = Override::Kind::unlimited;
+    } else {
+      set_numbers(*numbers);
+    }
+  }
+  void set_numbers(const rules::Policy& rule) {
+    if (rule.capacity < policy_->cost)
+      return fail("policy " + policy_->name,
+                  "these numbers are below its cost, so no request would pass; use more, or deny");
+    put_.entry.numbers = rule;
   }
   void read_numbers() {
     if (policy_ == nullptr) {
@@ -196,10 +214,7 @@ class Reader {
     if (!problem_.empty()) return;
     const auto rule = rules::compile(definition);
     if (!rule) return fail("policy " + policy_->name, about_numbers(rule.error().message));
-    if (rule->capacity < policy_->cost)
-      return fail("policy " + policy_->name,
-                  "these numbers are below its cost, so no request would pass; use more, or deny");
-    put_.entry.numbers = *rule;
+    set_numbers(*rule);
   }
   /// The policy's own numbers may have to be hidden.
   std::string about_numbers(const std::string& message) const {
@@ -242,7 +257,7 @@ class Reader {
     if (text.empty()) return;
     const auto until = parse_rfc3339(text);
     if (!until || to_us(*until) > rules::exact_limit)
-      return fail("until", "expected a time as 2026-12-01T00:00:00Z (RFC 3339)");
+      return fail("until", "expected a time such as 2026-12-01T00:00:00Z (RFC 3339)");
     if (*until <= now) return fail("until", "the time has passed; give a later one, or none");
     put_.entry.until = until;
     add_string("until", text);
@@ -274,11 +289,30 @@ class Reader {
   std::string problem_;
 };
 
-std::string decoded(std::string_view text) {
+/// Empty: a '%' has no two hexadecimal digits after it.
+std::optional<std::string> decoded(std::string_view text) {
+  for (auto at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
+    const auto digits = text.substr(at + 1, 2);
+    if (digits.size() < 2 || http::hex_value(digits[0]) < 0 || http::hex_value(digits[1]) < 0)
+      return std::nullopt;
+  }
   std::string plain;
   for (identity::PercentDecoder decoder{text}; !decoder.at_end();)
     plain += decoder.next();
   return plain;
+}
+
+const char* about_body(jwt::JsonError error) {
+  switch (error) {
+    case jwt::JsonError::duplicate_member:
+      return "a member of the body appears twice; write it once";
+    case jwt::JsonError::too_deep:
+    case jwt::JsonError::too_many_values:
+      return "the body has more values than an override has";
+    case jwt::JsonError::syntax:
+      break;
+  }
+  return "the body is not a JSON object in UTF-8";
 }
 
 }  // namespace
@@ -286,13 +320,14 @@ std::string decoded(std::string_view text) {
 Result<OverridePut> read_override(std::string_view body, const OverrideContext& context,
                                   Instant now) {
   const auto json = jwt::read_json(body, {.depth = 4, .values = 64});
-  if (!json || json->kind != JsonKind::object)
-    return Problem{"the body is not a JSON object with members of different names"};
+  if (!json) return Problem{about_body(json.error())};
+  if (json->kind != JsonKind::object)
+    return Problem{"the body is JSON, but not a JSON object such as {\"key\": \"...\"}"};
   return Reader(*json, context).read(now);
 }
 
 Result<OverrideQuery> read_override_query(std::string_view query, const OverrideContext& context,
-                                          bool key_is_optional) {
+                                          bool lists) {
   std::optional<std::string> identity;
   std::optional<std::string> key;
   std::optional<std::string> policy;
@@ -301,7 +336,7 @@ Result<OverrideQuery> read_override_query(std::string_view query, const Override
     const std::string_view pair = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(pair.size() + 1, query.size()));
     const std::string_view name = pair.substr(0, pair.find('='));
-    const std::string value = decoded(pair.substr(std::min(name.size() + 1, pair.size())));
+    auto value = decoded(pair.substr(std::min(name.size() + 1, pair.size())));
     std::optional<std::string>* const target = name == "identity" ? &identity
                                                : name == "key"    ? &key
                                                : name == "policy" ? &policy
@@ -311,12 +346,21 @@ Result<OverrideQuery> read_override_query(std::string_view query, const Override
                      "; known are identity, key, policy"};
     if (*target)
       return Problem{"the parameter " + std::string(name) + " appears twice; write it once"};
-    *target = value;
+    if (!value) {
+      return Problem{std::string(name) +
+                     ": % is not followed by two hexadecimal digits; write %25 for a percent sign"};
+    }
+    *target = std::move(value);
   }
   result.policy = policy.value_or("");
-  if (!key && !identity && key_is_optional) return result;
-  const auto found =
-      find_key({.identity = identity.value_or(""), .key = key.value_or("")}, context.config);
+  const auto& policies = context.config.policies;
+  if (lists && policy && std::ranges::none_of(policies, [&](const limiter::Policy& one) {
+        return one.name == result.policy;
+      }))
+    return Problem{no_policy(result.policy, context.config)};
+  if (!key && !identity && lists) return result;
+  const auto found = find_override_key({.identity = identity.value_or(""), .key = key.value_or("")},
+                                       context.config);
   if (!found) return found.error();
   result.key = found->hash;
   return result;

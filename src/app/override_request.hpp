@@ -22,7 +22,7 @@ struct OverrideContext {
 
 /// An override to put.
 struct OverridePut {
-  std::string identity{};  ///< its name; empty if the key is a hash
+  std::string identity{};  ///< its name; empty if the key is a hash and none is named
   Hash128 key{};
   store::Override entry{};
 };
@@ -36,8 +36,9 @@ struct OverrideQuery {
   std::optional<Hash128> key{};
   std::string policy{};  ///< empty: none is named
 };
-/// A key is needed unless `key_is_optional`.
+/// `lists`: of GET. Then a key is not needed, and the policy must exist; DELETE needs a key, and
+/// may name a policy that the configuration no longer has.
 Result<OverrideQuery> read_override_query(std::string_view query, const OverrideContext& context,
-                                          bool key_is_optional);
+                                          bool lists);
 
 }  // namespace weir::app

@@ -5,10 +5,11 @@
 // instance uses a denial that it remembers from before. Used on the server's thread only.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <list>
 #include <memory>
-#include <vector>
+#include <utility>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -18,14 +19,9 @@
 #include "app/running_configuration.hpp"
 #include "app/worker.hpp"
 #include "base/clock.hpp"
-#include "store/memory_store.hpp"
+#include "store/override_table.hpp"
 
 namespace weir::app {
-
-/// The answer to a change or a list. `subject`: the members that identify the changed override, as
-/// JSON without braces; empty for a list.
-admin::AdminAnswer override_answer(const store::OverrideReport& report, bool is_shared,
-                                   std::string_view subject, std::string_view policy);
 
 class OverrideService {
  public:
@@ -34,12 +30,14 @@ class OverrideService {
     boost::asio::io_context& io;  ///< the server's
     const MonotonicClock& clock;
     const RunningConfiguration& running;
-    store::MemoryStore& memory;
-    const std::vector<std::unique_ptr<Worker>>& workers;
+    store::OverrideTable& memory;
+    WithOverrides with_shared;
+    /// The longest time that Redis has for a call.
+    std::chrono::milliseconds longest_wait = std::chrono::seconds(5);
   };
   using Reply = std::function<void(admin::AdminAnswer)>;
 
-  explicit OverrideService(const Surroundings& with) : with_(with) {}
+  explicit OverrideService(Surroundings with) : with_(std::move(with)) {}
   OverrideService(const OverrideService&) = delete;
   OverrideService& operator=(const OverrideService&) = delete;
 
@@ -59,9 +57,11 @@ class OverrideService {
   void remove(const admin::OverrideCall& call, Reply reply);
   void list(const admin::OverrideCall& call, Reply reply);
   void start(std::shared_ptr<Call> call, Action action);
+  static admin::AdminAnswer answer_to(const Call& call, const store::OverrideReport& report);
   void on_report(const std::shared_ptr<Call>& call, store::OverrideReport report);
   void end(Call& call, admin::AdminAnswer answer);
   OverrideContext context() const;
+  Instant wall_now();
 
   Surroundings with_;
   std::list<std::shared_ptr<Call>> calls_;  ///< not answered

@@ -58,12 +58,8 @@ Result<RunningConfiguration::Prepared, Problems> RunningConfiguration::prepare(
     next.restart_needed = keep_fixed(*config, *config_);
     if (config->identity_key != loaded.config->identity_key) read_plan_files(*config, problems);
   }
-  if (const auto fewest = fewest_descriptors(*config); descriptors_ < fewest) {
-    problems.push_back({.key_path = {},
-                        .message = "the process may have " + std::to_string(descriptors_) +
-                                   " open files, and needs at least " + std::to_string(fewest) +
-                                   ": raise the limit with `ulimit -n` or LimitNOFILE="});
-  }
+  if (const auto enough = check_descriptors(*config, descriptors_); !enough)
+    problems.push_back({.key_path = {}, .message = enough.error().message});
   if (auto log = open_log(*config)) {
     next.log_writer = *std::move(log);
   } else {
@@ -97,9 +93,16 @@ Result<std::shared_ptr<log::LineWriter>> RunningConfiguration::open_log(
     const config::Config& next) {
   const std::string& path = next.access_log.path;
   if (config_ && config_->access_log.path == path) return log_writer_;
-  auto opened = log::LineWriter::open(path == "off" ? "/dev/null" : path);
+  auto opened = log::LineWriter::open(
+      path == "off" ? "/dev/null" : path,
+      {.report = [](const std::string& sentence) { spdlog::warn("{}", sentence); }});
   if (!opened) return opened.error();
   return std::shared_ptr<log::LineWriter>(std::move(*opened));
+}
+
+void RunningConfiguration::reopen_log() const {
+  const auto reopened = log_writer_->reopen();
+  if (!reopened) spdlog::error("SIGUSR1: {}", reopened.error().message);
 }
 
 std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {

@@ -58,6 +58,8 @@ class RunningConfiguration {
   const std::string& hash() const { return loaded_.hash; }
   std::int64_t loaded_at_s() const { return loaded_at_s_; }  ///< Unix time
   const std::shared_ptr<log::LineWriter>& log_writer() const { return log_writer_; }
+  /// Opens the file of the access log again. If that fails, logs the reason and keeps the old file.
+  void reopen_log() const;
   /// The JWT providers whose keys are fetched.
   std::vector<KeyTarget> key_targets() const;
   /// By id, of all policies since the start.

@@ -127,7 +127,7 @@ class Server {
   std::atomic<admin::Readiness> readiness_{admin::Readiness::starting};
   std::atomic<std::size_t> listening_workers_ = 0;
   std::vector<std::unique_ptr<Worker>> workers_;
-  OverrideService overrides_{{io_, clock_, running_, store_, workers_}};
+  OverrideService overrides_{{io_, clock_, running_, store_.overrides(), overrides_of(workers_)}};
   admin::ReloadCounters reload_counters_;
   admin::AdminServer admin_;
   std::deque<Request> requests_;  ///< that wait for their turn
@@ -247,11 +247,8 @@ void Server::watch_signals() {
 
 void Server::on_signal(int signal) {
   if (signal == SIGHUP) return request_reload({"SIGHUP", [](const auto&) {}});
-  if (signal == SIGUSR1) {
-    if (auto reopened = running_.log_writer()->reopen(); !reopened)
-      spdlog::error("SIGUSR1: {}", reopened.error().message);
-    return;
-  }
+  if (signal == SIGUSR2) return spdlog::info("SIGUSR2 is ignored; SIGHUP reloads, SIGTERM drains");
+  if (signal == SIGUSR1) return running_.reopen_log();
   if (!draining_) return drain();
   spdlog::warn("second signal: closing {} connections at once", open_connections_.load());
   for (auto& worker : workers_)
@@ -436,6 +433,7 @@ void Server::run() {
 }  // namespace
 
 int serve(const Source& source, const LoadedConfig& loaded) {
+  occupy_standard_descriptors();
   spdlog::set_default_logger(spdlog::stderr_color_mt("weir"));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
   Server server(source, *loaded.config);

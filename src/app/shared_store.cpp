@@ -1,5 +1,6 @@
 #include "app/shared_store.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "app/algorithm_sets.hpp"
@@ -14,16 +15,33 @@ std::vector<redis::AlgorithmSet> sets_of(const config::Config& config) {
   return algorithm_sets(config, limits);
 }
 
+/// By id, which policies hold units for some limit.
+std::vector<bool> holding_policies(const config::Config& config,
+                                   const std::vector<std::string>& policy_names) {
+  std::vector<bool> holding(policy_names.size());
+  for (const auto& route : config.routes) {
+    for (const limiter::Limit& limit : route.limits) {
+      const limiter::Policy& policy = config.policies[limit.policy];
+      if (!limiter::holds_cost(limit, policy)) continue;
+      const auto name = std::ranges::find(policy_names, policy.name);
+      if (name != policy_names.end())
+        holding[static_cast<std::size_t>(name - policy_names.begin())] = true;
+    }
+  }
+  return holding;
+}
+
 }  // namespace
 
-SharedStore::SharedStore(const config::Config& config, std::vector<std::string> policy_names,
+SharedStore::SharedStore(const config::Config& config, const std::vector<std::string>& policy_names,
                          const Surroundings& with, std::uint64_t seed)
     : options(config.redis),
       counters(with.counters),
       redis(with.io, options,
-            {.policy_names = std::move(policy_names),
+            {.policy_names = policy_names,
              .algorithm_sets = sets_of(config),
-             .seed = seed},
+             .seed = seed,
+             .holding_policies = holding_policies(config, policy_names)},
             with.clock, with.counters.redis),
       chain(redis, with.local,
             {.timeout = options.timeout,
@@ -32,8 +50,9 @@ SharedStore::SharedStore(const config::Config& config, std::vector<std::string> 
              .seed = seed},
             with.counters.chain) {}
 
-void SharedStore::extend(const config::Config& config, std::vector<std::string> policy_names) {
-  redis.extend(std::move(policy_names), sets_of(config));
+void SharedStore::extend(const config::Config& config,
+                         const std::vector<std::string>& policy_names) {
+  redis.extend(policy_names, sets_of(config), holding_policies(config, policy_names));
 }
 
 void SharedStore::apply(const config::RedisStore& settings) {
@@ -43,7 +62,7 @@ void SharedStore::apply(const config::RedisStore& settings) {
 StoreReading SharedStore::read() const {
   StoreReading reading{.is_ready = redis.is_ready(),
                        .has_decided = redis.has_decided(),
-                       .is_breaker_closed = chain.breaker() == store::Breaker::State::closed,
+                       .is_breaker_closed = chain.breaker() == store::NodeControl::State::closed,
                        .redis_error = redis.last_error(),
                        .last_error = chain.last_error()};
   for (std::size_t kind = 0; kind < store::error_count; ++kind) {

@@ -31,11 +31,11 @@ struct SharedStore {
   };
 
   /// `policy_names`: by id, of all policies since the start. `seed`: random in production.
-  SharedStore(const config::Config& config, std::vector<std::string> policy_names,
+  SharedStore(const config::Config& config, const std::vector<std::string>& policy_names,
               const Surroundings& with, std::uint64_t seed);
 
   /// Prepares for a configuration with the same options: its policies and scripts.
-  void extend(const config::Config& config, std::vector<std::string> policy_names);
+  void extend(const config::Config& config, const std::vector<std::string>& policy_names);
 
   /// Applies the settings that need no other connection.
   void apply(const config::RedisStore& settings);

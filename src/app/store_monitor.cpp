@@ -31,13 +31,19 @@ std::vector<LogLine> StoreMonitor::update(const StoreReading& reading, Instant n
   std::vector<LogLine> lines;
   add_errors(reading, now, lines);
   admin::StoreStatus status = status_of(reading);
-  if (status == reported_) return lines;
+  const bool has_changed = !(status == reported_);
+  if (!has_changed && !is_reason_unlogged_) return lines;
   reported_ = status;
+  is_reason_unlogged_ = false;
   switch (health_.report(worker_, status)) {
     case admin::StoreHealth::Change::none:
-      break;
+      // A reason without the text of an error says less than the one that was logged before.
+      if (status.deciding || reading.redis_error.empty()) break;
+      [[fallthrough]];
     case admin::StoreHealth::Change::lost:
-      lines.push_back({Level::warning, status.last_error + "; deciding by on_failure"});
+      is_reason_unlogged_ = !health_.may_log_reason(status.last_error, now);
+      if (!is_reason_unlogged_)
+        lines.push_back({Level::warning, status.last_error + "; deciding by on_failure"});
       break;
     case admin::StoreHealth::Change::back:
       lines.push_back({Level::info, "redis is back"});

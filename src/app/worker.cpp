@@ -46,6 +46,25 @@ void log_unusable_claims(const identity::TokenProvider& provider) {
   }
 }
 
+/// Overrides in memory end by the wall clock. The first worker does this for all.
+void look_after(store::OverrideTable& overrides, const MonotonicClock& clock) {
+  const Duration offset = wall_clock_offset(clock);
+  overrides.set_wall_clock_offset(offset);
+  overrides.remove_ended(clock.now() + offset);
+}
+
+/// Announces this process to the other instances with this Redis, and logs what they differ in.
+void announce(redis::Store& store, InstanceWatch& instances, Instant now) {
+  if (!store.is_ready()) return;
+  const auto announcement = instances.due(now);
+  if (!announcement) return;
+  store.announce(*announcement, now, [&instances](const redis::OtherInstances* others) {
+    if (others == nullptr) return;
+    for (const LogLine& line : instances.update(*others))
+      write_to_log(line);
+  });
+}
+
 /// Ends a store that no generation uses. Its last reports come in the next pass of the loop.
 void end(boost::asio::io_context& io, std::shared_ptr<SharedStore> store) {
   store->redis.watch(nullptr);
@@ -71,7 +90,8 @@ Worker::Worker(const WorkerDependencies& dependencies, std::size_t index, Genera
                seed),
       ticker_(io_.get_executor()),
       opening_timer_(io_.get_executor()),
-      monitor_(dependencies.store_health, index) {
+      monitor_(dependencies.store_health, index),
+      instances_(dependencies.store_health, seed) {
   context_.log = [](const std::string& what) { spdlog::warn("{}", what); };
   context_.when_server_changed = [&watch = dependencies.server_watch](
                                      const std::string& upstream,
@@ -161,6 +181,7 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
   auto pools = make_pools(plan);
   auto access_log = access_log_of(plan);
   auto limiter = make_limiter(plan, store);
+  auto instance_terms = instances_.terms_of(*plan.config);
   context_.use(std::make_unique<proxy::Generation>(
       proxy::GenerationParts{.blueprint = std::move(plan.blueprint),
                              .store = store,
@@ -171,13 +192,17 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
       ++generations_));
   log_options_ = std::move(log_options);
   log_writer_ = std::move(log_writer);
-  if (store_ && store_ != store) {
+  const bool is_other_store = store_ != store;
+  if (store_ && is_other_store) {
     store_->redis.watch(nullptr);
     leaving_.push_back(std::move(store_));
     monitor_.begin();
   }
   store_ = std::move(store);
-  if (store_) store_->apply(plan.config->redis);
+  if (store_) {
+    store_->apply(plan.config->redis);
+    instances_.use(std::move(instance_terms), is_other_store);
+  }
   look_after_tokens();
   use_listeners(plan.listeners, std::move(listeners));
 }
@@ -320,10 +345,13 @@ loop::Task<> Worker::tick() {
     ticker_.expires_at(due);
     co_await ticker_.async_wait(loop::into(ec));
     look_after_tokens();
+    if (index_ == 0) look_after(memory_.overrides(), context_.clock);
     context_.tick();
     sweep();
     if (store_) store_->chain.probe(context_.clock.now());
     if (watching_) watch_store();
+    if (index_ == 0 && store_ && !draining_)
+      announce(store_->redis, instances_, context_.clock.now());
   }
 }
 
@@ -376,6 +404,10 @@ void Worker::drain(std::function<void()> drained) {
 
 void Worker::abort() {
   boost::asio::post(io_, [this] { context_.abort(); });
+}
+
+WithOverrides overrides_of(const std::vector<std::unique_ptr<Worker>>& workers) {
+  return [&workers](auto task) { workers.front()->with_overrides(std::move(task)); };
 }
 
 }  // namespace weir::app

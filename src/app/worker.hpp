@@ -15,6 +15,7 @@
 
 #include "admin/instruments.hpp"
 #include "app/certificates.hpp"
+#include "app/instance_watch.hpp"
 #include "app/override_log.hpp"
 #include "app/server_watch.hpp"
 #include "app/shared_store.hpp"
@@ -61,6 +62,10 @@ struct GenerationPlan {
   std::vector<ListenerPlan> listeners;
 };
 
+/// Calls a task, on a thread of its own choice, with the overrides in Redis; nullptr: the memory
+/// store has them.
+using WithOverrides = std::function<void(std::function<void(store::Overrides*)> task)>;
+
 class Worker {
  public:
   /// `index`: the number of the worker.
@@ -81,8 +86,7 @@ class Worker {
   void apply(GenerationPlan plan, Applied applied);
   /// Calls `task` on the worker's thread, between two of its own tasks.
   void post(std::function<void()> task);
-  /// Calls `task` on the worker's thread with the overrides in Redis; nullptr: the memory store has
-  /// them.
+  /// WithOverrides, on the worker's thread.
   void with_overrides(std::function<void(store::Overrides*)> task);
   /// Stops accepting, lets exchanges in progress finish, then calls `drained` on the worker's
   /// thread.
@@ -151,7 +155,11 @@ class Worker {
   bool drained_ = false;
   bool watching_ = false;  ///< reports the state of Redis, after the first attempt to connect
   StoreMonitor monitor_;
+  InstanceWatch instances_;  ///< used by the first worker
   std::thread thread_;
 };
+
+/// With the connection of the first worker. `workers` must outlive the result.
+WithOverrides overrides_of(const std::vector<std::unique_ptr<Worker>>& workers);
 
 }  // namespace weir::app

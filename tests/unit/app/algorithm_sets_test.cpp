@@ -10,7 +10,7 @@ using limiter::Limit;
 using limiter::test::Fixture;
 
 using rules::Algorithm;
-using Sets = std::vector<std::uint8_t>;
+using Sets = std::vector<redis::AlgorithmSet>;
 
 limiter::Policy policy_of(Algorithm algorithm) {
   limiter::Policy policy;
@@ -18,13 +18,13 @@ limiter::Policy policy_of(Algorithm algorithm) {
   return policy;
 }
 
-constexpr std::uint8_t bit(Algorithm algorithm) {
+constexpr redis::AlgorithmSet bit(Algorithm algorithm) {
   return static_cast<std::uint8_t>(1U << static_cast<unsigned>(algorithm));
 }
 
-constexpr std::uint8_t fixed = bit(Algorithm::fixed_window);
-constexpr std::uint8_t log = bit(Algorithm::sliding_log);
-constexpr std::uint8_t gcra_bit = bit(Algorithm::gcra);
+constexpr redis::AlgorithmSet fixed = bit(Algorithm::fixed_window);
+constexpr redis::AlgorithmSet log = bit(Algorithm::sliding_log);
+constexpr redis::AlgorithmSet gcra_bit = bit(Algorithm::gcra);
 
 Sets sets_of(Fixture& fixture) {
   const std::array<std::span<const Limit>, 1> limits{fixture.route.limits};

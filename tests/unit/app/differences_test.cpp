@@ -101,6 +101,13 @@ TEST_CASE("changed settings are named as in the file") {
        {}},
       {[](auto& c) { c.routes[0].limits[0].identity = 1; }, {"routes.to_p"}},
       {[](auto& c) { c.routes[0].respond.body = "x"; }, {"routes.to_p"}},
+      {[](auto& c) { c.routes[0].respond.fields = "x: y\r\n"; }, {"routes.to_p"}},
+      {[](auto& c) {
+         c.routes[0].response_edits = {{}, {}, {"server"}};
+       },
+       {"routes.to_p"}},
+      {[](auto& c) { c.denied.status = 503; }, {"denied"}},
+      {[](auto& c) { c.policies[1].charges_preflight = true; }, {"policies.q"}},
       {[](auto& c) { std::swap(c.routes[0], c.routes[1]); }, {"routes"}},
       {[](auto& c) { c.routes.pop_back(); }, {"routes.to_q"}},
       // Indexes move, names do not.

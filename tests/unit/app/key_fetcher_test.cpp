@@ -76,6 +76,25 @@ class World {
                    }};
 };
 
+/// A fetcher that has the keys of one provider; its log is empty.
+struct Fetched : World {
+  explicit Fetched(jwt::RefreshTimes times = eager) : one(target("one", times)) {
+    fetcher.use({one});
+    serve(answer(key_set({"a"})));
+    take_log();
+  }
+  /// A token causes another fetch.
+  void fetch_again(const std::string& text) {
+    one.settings.keys->note_unknown_key();
+    fetcher.check();
+    serve(text);
+  }
+  std::uint64_t editions() const { return one.settings.keys->number(); }
+
+  KeyTarget one;
+  KeyFetcher fetcher{with, one};
+};
+
 std::size_t size_of(const KeyTarget& target) {
   return target.settings.keys->edition().keys->size();
 }
@@ -126,33 +145,19 @@ TEST_CASE("an unknown key of any provider causes one fetch") {
 }
 
 TEST_CASE("keys that have not changed are not published again") {
-  World world;
-  const KeyTarget one = world.target("one");
-  KeyFetcher fetcher(world.with, one);
-  fetcher.use({one});
-  world.serve(answer(key_set({"a"})));
-  world.take_log();
-  one.settings.keys->note_unknown_key();
-  fetcher.check();
-  world.serve(answer(key_set({"a"})));
-  CHECK(one.settings.keys->number() == 1);
-  CHECK(fetcher.health()->ok.value() == 2);
+  Fetched world;
+  world.fetch_again(answer(key_set({"a"})));
+  CHECK(world.editions() == 1);
+  CHECK(world.fetcher.health()->ok.value() == 2);
   CHECK(world.take_log().empty());
 }
 
 TEST_CASE("while fetching fails the keys stay, and each reason is logged once") {
-  World world;
-  const KeyTarget one = world.target("one");
-  KeyFetcher fetcher(world.with, one);
-  fetcher.use({one});
-  world.serve(answer(key_set({"a"})));
-  world.take_log();
+  Fetched world;
   const std::string kept = "; the keys fetched before stay in use\n";
   const auto fail = [&](const std::string& text) {
-    one.settings.keys->note_unknown_key();
-    fetcher.check();
-    world.serve(text);
-    CHECK(one.settings.keys->number() == 1);
+    world.fetch_again(text);
+    CHECK(world.editions() == 1);
     std::string line = world.take_log();
     const std::string begin = "jwt provider one: cannot fetch the keys from http://issuer/keys: ";
     CHECK((line.empty() || (line.starts_with(begin) && line.ends_with(kept))));
@@ -170,28 +175,23 @@ TEST_CASE("while fetching fails the keys stay, and each reason is logged once") 
         "its answer cannot be used: it is not a JWK set: an object with a list \"keys\"");
   CHECK(fail("HTTP/1.1 200 OK\r\nContent-Length: 10485760\r\n\r\n") ==
         "its body has 10485760 bytes, more than 4194304");
-  CHECK(fetcher.health()->failed.value() == 8);
+  CHECK(world.fetcher.health()->failed.value() == 8);
   // They are not old yet.
-  CHECK(fetcher.health()->degraded().empty());
-  one.settings.keys->note_unknown_key();
-  fetcher.check();
-  world.serve(answer(key_set({"a"})));
+  CHECK(world.fetcher.health()->degraded().empty());
+  world.fetch_again(answer(key_set({"a"})));
   CHECK(world.take_log() == "jwt provider one: the keys can be fetched again\n");
 }
 
 TEST_CASE("keys are reported as old after twice refresh without a success") {
-  World world;
-  KeyTarget one = world.target("one", {.refresh = Duration{0}, .cooldown = Duration{0}});
-  KeyFetcher fetcher(world.with, one);
-  fetcher.use({one});
-  world.serve(answer(key_set({"a"})));
-  CHECK(fetcher.health()->degraded().empty());
-  fetcher.check();
+  Fetched world({.refresh = Duration{0}, .cooldown = Duration{0}});
+  const auto health = world.fetcher.health();
+  CHECK(health->degraded().empty());
+  world.fetcher.check();
   world.serve("HTTP/1.1 503 No\r\n\r\n");
-  CHECK(fetcher.health()->degraded() == "the keys are old: it answered 503");
-  fetcher.check();
+  CHECK(health->degraded() == "the keys are old: it answered 503");
+  world.fetcher.check();
   world.serve(answer(key_set({"a"})));
-  CHECK(fetcher.health()->degraded().empty());
+  CHECK(health->degraded().empty());
 }
 
 TEST_CASE("without keys the failure is reported, and a reload tries again") {
@@ -213,21 +213,25 @@ TEST_CASE("without keys the failure is reported, and a reload tries again") {
 }
 
 TEST_CASE("a set without a usable key replaces the keys; its problems are logged") {
-  World world;
-  const KeyTarget one = world.target("one");
-  KeyFetcher fetcher(world.with, one);
-  fetcher.use({one});
-  world.serve(answer(key_set({"a"})));
-  world.take_log();
-  one.settings.keys->note_unknown_key();
-  fetcher.check();
-  world.serve(answer(key_set({"b", "b"})));
-  CHECK(size_of(one) == 0);
+  Fetched world;
+  world.fetch_again(answer(key_set({"b", "b"})));
+  CHECK(size_of(world.one) == 0);
   CHECK(world.take_log() ==
         "jwt provider one: fetched 0 keys from http://issuer/keys\n"
         "jwt provider one: key 1 (kid \"b\") is not used: another key has the same \"kid\"\n"
         "jwt provider one: key 2 (kid \"b\") is not used: another key has the same \"kid\"\n"
         "jwt provider one: the set has no usable key; every token is rejected\n");
+  // It is the set in use, so it is neither old nor a failure, but no token is verified.
+  const auto health = world.fetcher.health();
+  const std::string reason = "the set has no usable key; every token is rejected";
+  CHECK(health->degraded() == reason);
+  CHECK(health->ok.value() == 2);
+  CHECK(health->failed.value() == 0);
+  world.fetch_again("HTTP/1.1 503 No\r\n\r\n");
+  CHECK(health->degraded() == reason);
+  CHECK(size_of(world.one) == 0);
+  world.fetch_again(answer(key_set({"c"})));
+  CHECK(health->degraded().empty());
 }
 
 TEST_CASE("the settings of providers with the same URL are combined") {
@@ -241,6 +245,40 @@ TEST_CASE("the settings of providers with the same URL are combined") {
   fetcher.check();
   world.serve(answer(key_set({"a"})));
   CHECK(fetcher.health()->ok.value() == 2);
+}
+
+TEST_CASE("an earlier configuration gets the keys while it exists") {
+  World world;
+  KeyTarget first = world.target("one");
+  KeyFetcher fetcher(world.with, first);
+  fetcher.use({first});
+  world.serve(answer(key_set({"a"})));
+  const KeyTarget second = world.target("one");
+  fetcher.use({second});
+  const std::uint64_t published = first.settings.keys->number();
+  // A worker that has no memory for the second one needs a key.
+  first.settings.keys->note_unknown_key();
+  fetcher.check();
+  world.serve(answer(key_set({"b"})));
+  CHECK(first.settings.keys->number() == published + 1);
+  CHECK(first.settings.keys->edition().keys == second.settings.keys->edition().keys);
+  CHECK_FALSE(first.settings.keys->edition().keys->candidates("a", jwt::JwsAlgorithm::es256).known);
+  // Also with other TLS settings.
+  KeyTarget third = world.target("one");
+  third.settings.tls.server_name = "issuer.example";
+  KeyFetcher other(world.with, third);
+  other.inherit(fetcher, "one");
+  other.use({third});
+  world.serve(answer(key_set({"c"})));
+  CHECK(first.settings.keys->edition().keys == third.settings.keys->edition().keys);
+  CHECK(second.settings.keys->edition().keys == third.settings.keys->edition().keys);
+  const std::weak_ptr<jwt::PublishedKeys> watched = first.settings.keys;
+  first.settings.keys.reset();
+  CHECK(watched.expired());
+  third.settings.keys->note_unknown_key();
+  other.check();
+  world.serve(answer(key_set({"d"})));
+  CHECK(second.settings.keys->edition().keys == third.settings.keys->edition().keys);
 }
 
 /// The fetchers of a process.
@@ -271,6 +309,61 @@ TEST_CASE("one URL is fetched once, whatever the number of providers and reloads
   run(process.io);
 }
 
+TEST_CASE("with other TLS settings the keys stay until some have been fetched") {
+  Process process;
+  const KeyTarget before = process.target("one", patient);
+  process.fetchers.use({before});
+  process.serve(answer(key_set({"a"})));
+  process.take_log();
+  KeyTarget after = process.target("one", patient);
+  after.settings.tls.server_name = "issuer.example";
+  process.fetchers.use({after});
+  CHECK(after.settings.keys->edition().keys == before.settings.keys->edition().keys);
+  auto health = process.fetchers.health().front().health;
+  CHECK(health->age().has_value());
+  CHECK(health->degraded().empty());
+  process.serve("HTTP/1.1 500 Oops\r\n\r\n");
+  CHECK(size_of(after) == 1);
+  CHECK(health->degraded() == "no keys have been fetched since jwks.tls changed: it answered 500");
+  CHECK(process.take_log() ==
+        "jwt provider one: cannot fetch the keys from http://issuer/keys: it answered 500; the "
+        "keys fetched before stay in use\n");
+  // The next reload hands them on, and its first fetch replaces them.
+  KeyTarget last = process.target("one", patient);
+  last.settings.tls.server_name = "issuer.test";
+  process.fetchers.use({last});
+  health = process.fetchers.health().front().health;
+  CHECK(size_of(last) == 1);
+  process.serve(answer(key_set({"b"})));
+  CHECK(last.settings.keys->edition().keys->candidates("b", jwt::JwsAlgorithm::es256).known);
+  CHECK_FALSE(last.settings.keys->edition().keys->candidates("a", jwt::JwsAlgorithm::es256).known);
+  CHECK(health->degraded().empty());
+  process.fetchers.stop();
+}
+
+TEST_CASE("a provider gets no keys that others fetch with their TLS settings") {
+  Process process;
+  process.fetchers.use({process.target("one", patient), process.target("two", patient)});
+  process.serve(answer(key_set({"a"})));
+  // The second one leaves the fetcher that the first one goes on with; the third one is new.
+  const KeyTarget one = process.target("one", patient);
+  KeyTarget two = process.target("two", patient);
+  KeyTarget three = process.target("three", patient);
+  two.settings.tls.server_name = "issuer.example";
+  three.settings.tls.server_name = "issuer.test";
+  process.fetchers.use({one, two, three});
+  CHECK(size_of(one) == 1);
+  CHECK(size_of(two) == 1);
+  CHECK(three.settings.keys->number() == 0);
+  run(process.io);
+  int requests = 0;
+  while (process.server.accept())
+    ++requests;
+  CHECK(requests == 2);
+  process.fetchers.stop();
+  run(process.io);
+}
+
 TEST_CASE("a reload hands over the keys of a URL, and ends the fetches of others") {
   Process process;
   const KeyTarget before = process.target("one", patient);
@@ -297,7 +390,7 @@ TEST_CASE("a reload hands over the keys of a URL, and ends the fetches of others
   far->send(answer(key_set({"b"})));
   run(process.io);
   CHECK(again.settings.keys->number() == 1);
-  CHECK(moved.settings.keys->number() == 0);
+  CHECK(moved.settings.keys->number() == 1);  // a worker may still use it
   // And ends with the URL.
   process.fetchers.use({before});
   run(process.io);

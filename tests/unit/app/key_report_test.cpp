@@ -64,6 +64,11 @@ TEST_CASE("a set without usable keys is a warning, and many problems are counted
   CHECK((log.fetched(url, set_of(0), "a") ==
          Lines{info("fetched 0 keys from " + url),
                warning("the set has no usable key; every token is rejected")}));
+  // Each time, unlike the problems of its keys.
+  CHECK(log.fetched(url, set_of(1), "good").size() == 1);
+  CHECK((log.fetched(url, set_of(0, {"bad"}), "a") ==
+         Lines{info("fetched 0 keys from " + url),
+               warning("the set has no usable key; every token is rejected")}));
   const auto lines = log.fetched(url, set_of(1, std::vector<std::string>(1000, "bad")), "b");
   REQUIRE(lines.size() == 1 + KeyReport::listed_problems + 1);
   CHECK((lines.back() == warning("and 980 more problems of the set")));

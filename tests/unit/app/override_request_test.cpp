@@ -2,7 +2,6 @@
 
 #include "catch.hpp"
 #include "config/load.hpp"
-#include "identity/plain_key.hpp"
 
 using namespace weir;
 using namespace weir::app;
@@ -16,7 +15,12 @@ identities:
 policies:
   burst: {rate: 10/1s, burst: 40}
   plain: {rate: 10/1s}
+  large: {rate: 10/1s, cost: 5}
   tiers: {algorithm: sliding_window, rates: [10/1s, 100/1m]}
+plans:
+  gold: {plain: {rate: 99/1s}, burst: unlimited, large: {rate: 3/1s}}
+  free: {tiers: {rates: [1/1s, 2/1m]}}
+default_plan: free
 routes:
   - respond: {status: 200}
     limits: [{policy: burst, key: api_key}, {policy: plain, key: api_key},
@@ -28,7 +32,7 @@ const Instant now = instant_from_us(1'790'000'000'000'000);
 
 struct Fixture {
   std::shared_ptr<const config::Config> config = config::load_text(file, environment).value();
-  std::vector<std::string> names{"gone", "burst", "plain", "tiers"};
+  std::vector<std::string> names{"gone", "burst", "plain", "tiers", "large"};
 
   Result<OverridePut> read(std::string_view members) const {
     return read_override(R"({"key":"abc",)" + std::string(members) + "}", {*config, names}, now);
@@ -36,6 +40,24 @@ struct Fixture {
 };
 
 }  // namespace
+
+TEST_CASE("The identity of a hash must exist if it is named") {
+  const Fixture fixture;
+  const std::string key = "hash:000000000000000000000000000000ab";
+  const auto with = [&](const std::string& identity) {
+    const OverrideContext context{*fixture.config, fixture.names};
+    const std::string body =
+        R"({"deny":true,"key":")" + key + R"(","identity":")" + identity + R"("})";
+    return read_override(body, context, now);
+  };
+  REQUIRE(with("api_key").has_value());
+  CHECK(with("api_key")->key == Hash128{.low = 0xab});
+  REQUIRE_FALSE(with("nobody").has_value());
+  CHECK(with("nobody").error().message ==
+        "identity: no identity has the name \"nobody\"; known here: client, api_key");
+  CHECK(with("api_keys").error().message ==
+        "identity: no identity has the name \"api_keys\"; did you mean \"api_key\"?");
+}
 
 TEST_CASE("Numbers replace those of the policy; a rate sets the burst unless it is written") {
   const Fixture fixture;
@@ -48,14 +70,129 @@ TEST_CASE("Numbers replace those of the policy; a rate sets the burst unless it 
   CHECK(plain->entry.until == instant_from_us(1'796'083'200'000'000));
   CHECK(plain->entry.details == R"("rate":"50/1s","until":"2026-12-01T00:00:00Z")");
   CHECK(plain->identity == "api_key");
-  CHECK(plain->key == identity::key_of(fixture.config->identities[1].source, "abc",
-                                       fixture.config->client_address,
-                                       fixture.config->identity_key));
+  CHECK(plain->key == identity::keys_of(fixture.config->identities[1].source, "abc",
+                                        {.client = fixture.config->client_address},
+                                        fixture.config->identity_key)[0]);
   CHECK(fixture.read(R"("policy":"burst","rate":"50/1s")")->entry.numbers.capacity == 40);
   CHECK(fixture.read(R"("policy":"burst","rate":"50/1s","burst":7)")->entry.numbers.capacity == 7);
   CHECK(fixture.read(R"("policy":"burst","burst":7)")->entry.numbers.rates[0].count == 10);
   CHECK(fixture.read(R"("policy":"tiers","rates":["5/1s","9/1m"])")->entry.numbers.rates.size() ==
         2);
+}
+
+TEST_CASE("A plan has its numbers for one policy, or for each that a plan changes") {
+  const Fixture fixture;
+  const auto plain = fixture.read(R"("policy":"plain","plan":"gold")");
+  REQUIRE(plain.has_value());
+  CHECK(plain->entry.kind == Override::Kind::numbers);
+  CHECK(plain->entry.numbers.capacity == 99);
+  CHECK(plain->entry.details == R"("plan":"gold")");
+  CHECK(fixture.read(R"("policy":"burst","plan":"gold")")->entry.kind == Override::Kind::unlimited);
+  CHECK(fixture.read(R"("policy":"plain","plan":"free")")->entry.numbers.capacity == 10);
+  const auto all = fixture.read(R"("plan":"gold")");
+  REQUIRE(all.has_value());
+  CHECK(all->entry.kind == Override::Kind::plan);
+  CHECK(all->entry.policy_id == Override::every_policy);
+  REQUIRE(all->entry.plan.size() == 4);
+  for (const store::PlanNumbers& one : all->entry.plan) {
+    CAPTURE(one.policy);
+    CHECK(fixture.names[one.policy_id] == one.policy);
+    CHECK(one.numbers.has_value() == (one.policy != "burst"));
+    if (one.policy == "plain") CHECK(one.numbers->capacity == 99);
+    if (one.policy == "tiers") CHECK(one.numbers->capacity == 10);
+  }
+  for (const auto& [members, problem] :
+       {std::pair{R"("plan":"silver")",
+                  "plan: no plan has the name \"silver\"; known here: gold, free"},
+        {R"("plan":5)", "plan: expected a string"},
+        {R"("plan":"gold","deny":true)", "expected one of"},
+        {R"("policy":"large","plan":"gold")", "below its cost"}}) {
+    CAPTURE(members);
+    const auto refused = fixture.read(members);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().message.find(problem) != std::string::npos);
+  }
+}
+
+TEST_CASE("A key is read as requests are") {
+  const auto config = config::load_text(R"(
+client_address: {ipv4_prefix: 24}
+identities:
+  client: {client_address: {}}
+  place: {path: {}}
+  either: {any_of: [{header: a}, {query: b}]}
+  both: {all_of: [{header: a}, {query: b}]}
+policies: {p: {rate: 1/1s}}
+routes: [{respond: {status: 200}, limits: [{policy: p, key: client}]}]
+)",
+                                        environment)
+                          .value();
+  const std::vector<std::string> names{"p"};
+  const auto read = [&](const char* identity, const char* key) {
+    return read_override(
+        std::string(R"({"deny":true,"identity":")") + identity + R"(","key":")" + key + "\"}",
+        {*config, names}, now);
+  };
+  CHECK(read("client", "192.0.2.0/24")->key == read("client", "192.0.2.77")->key);
+  CHECK(read("client", "2001:db8::/64")->key == read("client", "2001:db8::1")->key);
+  // Paths are compared without case and trailing slash, as also_match has it by default.
+  CHECK(read("place", "/P/Abc/")->key == read("place", "/p/abc")->key);
+  for (const auto& [identity, key, problem] :
+       {std::tuple{"client", "192.0.0.0/16", "the prefix that is counted (/24 for IPv4, /64"},
+        {"client", "192.0.2.0/32", "the prefix that is counted"},
+        {"client", "192.0.2.1/24", "the prefix that is counted"},
+        {"client", "192.0.2.1/garbage", "the prefix that is counted"},
+        {"client", "localhost", "expected an address"},
+        {"either", "x", "each has its own key; write hash:HEX"},
+        {"both", "x", "combines several values; write hash:HEX"}}) {
+    CAPTURE(identity, key);
+    const auto refused = read(identity, key);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().message.find(problem) != std::string::npos);
+  }
+}
+
+TEST_CASE("A claim that may be a string, a number or a boolean has no single key") {
+  const auto config = config::load_text(R"(
+jwt_providers: {idp: {algorithms: [HS256], secret: 0123456789abcdef0123456789abcdef}}
+identities: {tenant: {jwt: {provider: idp, claim: tenant}}}
+policies: {p: {rate: 1/1s}}
+routes: [{respond: {status: 200}, limits: [{policy: p, key: tenant}]}]
+)",
+                                        environment)
+                          .value();
+  const std::vector<std::string> names{"p"};
+  const OverrideContext context{*config, names};
+  const auto read = [&](const std::string& key) {
+    return read_override(R"({"deny":true,"key":")" + key + "\"}", context, now);
+  };
+  CHECK(read("alice").has_value());
+  CHECK(read("05").has_value());  // no number of JSON
+  CHECK(read("hash:000000000000000000000000000000ab").has_value());
+  for (const auto& [key, kind] : {std::pair{"5", "a number"},
+                                  {"-0.5e3", "a number"},
+                                  {"true", "a boolean"},
+                                  {"false", "a boolean"}}) {
+    CAPTURE(key);
+    const auto refused = read(key);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().message ==
+          "key: the claim of the identity tenant may be a string or " + std::string(kind) +
+              " with this value, and each has its own key; write hash:HEX of the one that is "
+              "meant: `weir hash --identity tenant` prints each, and the access log has it");
+    CHECK_FALSE(
+        read_override_query("key=" + std::string(key) + "&policy=p", context, false).has_value());
+  }
+}
+
+TEST_CASE("An unknown policy is refused, except where it may have been removed since") {
+  const Fixture fixture;
+  const OverrideContext context{*fixture.config, fixture.names};
+  const std::string problem = "policy: no policy has the name \"plains\"; did you mean \"plain\"?";
+  CHECK(fixture.read(R"("policy":"plains","deny":true)").error().message == problem);
+  CHECK(read_override_query("policy=plains", context, true).error().message == problem);
+  CHECK(read_override_query("policy=plain", context, true)->policy == "plain");
+  CHECK(read_override_query("key=a&policy=plains", context, false)->policy == "plains");
 }
 
 TEST_CASE("A query names a key and a policy, percent-encoded") {
@@ -72,4 +209,56 @@ TEST_CASE("A query names a key and a policy, percent-encoded") {
   CHECK_FALSE(read_override_query("policy=p", context, false).has_value());
   CHECK_FALSE(read_override_query("identity=api_key", context, true).has_value());
   CHECK_FALSE(read_override_query("key=a&x=y", context, false).has_value());
+}
+
+TEST_CASE("A problem of the body names its members") {
+  const Fixture fixture;
+  for (const auto& [members, problem] :
+       {std::pair{R"("deny":true,"policy":"plain","rate":"5/1s","burst":3)",
+                  "rate, burst, deny exclude each other; expected one of: "},
+        {R"("deny":true,"unlimited":true)", "deny, unlimited exclude each other; expected one of"},
+        {R"("plan":"gold","unlimited":true)", "plan, unlimited exclude each other; expected"},
+        {R"("note":"x")", "expected one of"},
+        {R"("deny":"yes","rate":"5/1s")", "deny: expected true"},
+        {R"("unlimited":1)", "unlimited: expected true"},
+        {R"("deny":true,"policy":["plain"])", "policy: expected a string"},
+        {R"("policy":"plain","rate":{})", "rate: expected COUNT/DURATION"},
+        {R"("policy":"plain","rates":"5/1s")", "rates: expected a list"},
+        {R"("policy":"plain","burst":"5")", "burst: expected a whole number"},
+        {R"("policy":"plain","queue":null)", "queue: expected a whole number"},
+        {R"("deny":true,"until":5)", "until: expected a string"},
+        {R"("deny":true,"note":false)", "note: expected a string"},
+        {R"("deny":true,"deny":true)", "a member of the body appears twice"},
+        {R"("deny":[[[[1]]]])", "the body has more values"},
+        {R"("deny":)", "the body is not a JSON object"}}) {
+    CAPTURE(members);
+    const auto refused = fixture.read(members);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().message.starts_with(problem));
+  }
+  const auto list = read_override("[]", {*fixture.config, fixture.names}, now);
+  CHECK(list.error().message.starts_with("the body is JSON, but not a JSON object"));
+}
+
+TEST_CASE("A query with a bad percent escape is refused with the name of its parameter") {
+  const Fixture fixture;
+  const OverrideContext context{*fixture.config, fixture.names};
+  for (const auto& [query, name] : {std::pair{"identity=%zz&key=a", "identity"},
+                                    {"key=a%", "key"},
+                                    {"key=%4", "key"},
+                                    {"key=%4g", "key"},
+                                    {"key=%g4", "key"},
+                                    {"key=%25%", "key"},
+                                    {"key=a&policy=%%41", "policy"}}) {
+    CAPTURE(query);
+    const auto refused = read_override_query(query, context, true);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().message ==
+          name + std::string(": % is not followed by two hexadecimal digits; write %25 for a "
+                             "percent sign"));
+  }
+  for (const char* query : {"key=%25zz", "key=%aF", "key=100%25"}) {
+    CAPTURE(query);
+    CHECK(read_override_query(query, context, true).has_value());
+  }
 }

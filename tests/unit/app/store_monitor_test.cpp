@@ -40,13 +40,13 @@ TEST_CASE("The loss of Redis is logged once for all workers, and its return") {
   Fixture fixture;
   CHECK(fixture.first(connected).empty());
   CHECK(fixture.second(connected).empty());
-  CHECK(fixture.health.is_connected());
+  CHECK(fixture.health.is_up());
   const Lines lost{
       {Level::warning, "redis is not reachable: connection refused; deciding by on_failure"}};
   CHECK(fixture.first(unreachable) == lost);
   CHECK(fixture.first(unreachable).empty());
   CHECK(fixture.second(unreachable).empty());
-  CHECK_FALSE(fixture.health.is_connected());
+  CHECK_FALSE(fixture.health.is_up());
   CHECK(fixture.health.last_error() == "redis is not reachable: connection refused");
   CHECK(fixture.first(good).empty());
   CHECK(fixture.second(good) == Lines{{Level::info, "redis is back"}});
@@ -59,7 +59,7 @@ TEST_CASE("After an outage only a decision shows that Redis is back") {
   fixture.second(good);
   fixture.first(unreachable);
   CHECK(fixture.first(connected).empty());
-  CHECK(fixture.health.is_connected());
+  CHECK_FALSE(fixture.health.is_up());
   CHECK(fixture.health.last_error() == "redis does not decide: none");
   CHECK(fixture.first(good) == Lines{{Level::info, "redis is back"}});
 }
@@ -78,7 +78,7 @@ TEST_CASE("Another Redis that is not reachable is the same loss") {
   fixture.first(unreachable);
   fixture.one.begin();
   CHECK(fixture.first(unreachable).empty());
-  CHECK_FALSE(fixture.health.is_connected());
+  CHECK_FALSE(fixture.health.is_up());
 }
 
 TEST_CASE("An open breaker is a loss, with the error reply or the kind of the failure") {
@@ -88,10 +88,33 @@ TEST_CASE("An open breaker is a loss, with the error reply or the kind of the fa
   open.last_error = Error::timeout;
   CHECK(fixture.first(open) ==
         Lines{{Level::warning, "redis does not decide: timeout; deciding by on_failure"}});
-  CHECK(fixture.health.is_connected() == false);  // the other worker has reported nothing
+  CHECK(fixture.health.is_up() == false);  // the other worker has reported nothing
   open.redis_error = "OOM command not allowed";
-  CHECK(fixture.first(open).empty());  // already reported as lost
+  const Lines another{
+      {Level::warning, "redis does not decide: OOM command not allowed; deciding by on_failure"}};
+  CHECK(fixture.first(open) == another);
+  CHECK(fixture.first(open).empty());
   CHECK(fixture.health.last_error() == "redis does not decide: OOM command not allowed");
+}
+
+TEST_CASE("Each further reason of an outage is logged, at most once a minute") {
+  Fixture fixture;
+  CHECK(fixture.first(unreachable).size() == 1);
+  StoreReading reading = unreachable;
+  reading.redis_error = "AUTH: WRONGPASS invalid username-password pair";
+  const Lines logged{{Level::warning,
+                      "redis is not reachable: AUTH: WRONGPASS invalid username-password pair; "
+                      "deciding by on_failure"}};
+  CHECK(fixture.first(reading) == logged);
+  CHECK(fixture.second(reading).empty());
+  CHECK(fixture.first(unreachable).empty());
+  CHECK(fixture.first(reading).empty());
+  CHECK(fixture.one.update(unreachable, start + std::chrono::seconds(59)).empty());
+  // The present reason is the last one in the log within a minute.
+  CHECK(fixture.one.update(unreachable, start + std::chrono::minutes(1)).size() == 1);
+  fixture.first(good);
+  fixture.second(good);
+  CHECK(fixture.first(reading) == logged);
 }
 
 TEST_CASE("A server that has not answered yet is not reachable") {
