@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "app/descriptors.hpp"
+#include "app/start_check.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/diagnostics.hpp"
@@ -62,7 +64,13 @@ int check_file(const CheckOptions& options) {
     print_diagnostics(std::cout, options.file, loaded.error());
     return refused;
   }
+  const auto start = app::check_start(**loaded, app::raise_descriptor_limit());
   print_diagnostics(std::cerr, options.file, (*loaded)->warnings, "warning: ");
+  print_diagnostics(std::cerr, options.file, start.warnings, "warning: ");
+  if (!start.problems.empty()) {
+    print_diagnostics(std::cout, options.file, start.problems);
+    return refused;
+  }
   std::cout << options.file << ": ok\n";
   if (options.verbose) {
     print_store(std::cout, **loaded);
@@ -100,7 +108,9 @@ void add_check(CLI::App& root, Action& chosen) {
                    "A field that changes the service's answer, to try look-alikes of its name")
       ->type_name("'NAME: VALUE'");
   command->footer(
-      "Prints `FILE: ok`, or a line for each problem: `FILE:LINE:COLUMN: message`.\n"
+      "Prints `FILE: ok`, or a line for each problem: `FILE:LINE:COLUMN: message`. Also tries "
+      "what\n"
+      "serve opens: run it as the same user, in the same place. Changes nothing.\n"
       "Warnings go to standard error and do not change the exit code.\n"
       "--probe sends about 20 GET requests; FILE may be left out then. Example:\n"
       "  weir check --probe 'http://127.0.0.1:3000/api/items?id=1'");

@@ -29,9 +29,11 @@ void describe(CLI::App& root, Action& chosen) {
   add_proxy(root, chosen);
   add_check(root, chosen);
   add_explain(root, chosen);
+  add_hash(root, chosen);
   add_health(root, chosen);
   add_limits(root, chosen);
   add_version(root, chosen);
+  add_help(root, chosen);
   add_unsupported(root, chosen);
 }
 

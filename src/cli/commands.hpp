@@ -15,7 +15,9 @@ void add_serve(CLI::App& root, Action& chosen);
 void add_proxy(CLI::App& root, Action& chosen);
 void add_check(CLI::App& root, Action& chosen);
 void add_explain(CLI::App& root, Action& chosen);
+void add_hash(CLI::App& root, Action& chosen);
 void add_health(CLI::App& root, Action& chosen);
+void add_help(CLI::App& root, Action& chosen);
 void add_limits(CLI::App& root, Action& chosen);
 void add_version(CLI::App& root, Action& chosen);
 

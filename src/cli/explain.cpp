@@ -3,11 +3,13 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "cli/admin_call.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/diagnostics.hpp"
 #include "cli/explain_request.hpp"
 #include "cli/explanation.hpp"
+#include "cli/live_overrides.hpp"
 #include "config/load.hpp"
 
 namespace weir::cli {
@@ -17,6 +19,7 @@ struct ExplainOptions {
   std::string file = "/etc/weir/weir.yaml";
   std::string peer = "127.0.0.1";
   RequestArguments request;
+  AdminTarget admin{.url = {}, .token_file = {}};
   bool json = false;
 };
 
@@ -35,7 +38,14 @@ int run_explain(const ExplainOptions& options) {
     print_diagnostics(std::cerr, options.file, loaded.error());
     return refused;
   }
-  const Explanation explanation = explain(**loaded, *peer, *head, MonotonicClock().now());
+  const Instant now = MonotonicClock().now();
+  Explanation explanation = explain(**loaded, *peer, *head, now);
+  if (!options.admin.url.empty()) {
+    int code = succeeded;
+    const auto overrides = live_overrides(options.admin, explanation, **loaded, now, code);
+    if (!overrides) return code;
+    explanation = explain(**loaded, *peer, *head, now, *overrides);
+  }
   std::cout << (options.json ? to_json(explanation) + '\n' : to_text(explanation));
   return succeeded;
 }
@@ -63,14 +73,15 @@ void add_explain(CLI::App& root, Action& chosen) {
                    "A field of the request; may be given several times")
       ->type_name("'NAME: VALUE'")
       ->allow_extra_args(false);
+  add_admin_target(*command, options->admin,
+                   "Also read the overrides of a running instance: http://HOST:PORT or unix:/path");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->footer(
       "Shows the route and why earlier ones do not match, each limit with its key, cost and\n"
-      "numbers, and the answer of a store in which nothing is used yet. Opens no connection and\n"
-      "charges nothing. The path is taken as written. Keys are shown as their keyed hash. A "
-      "number\n"
-      "that comes from a variable or a file is shown as (from the environment), which is a string\n"
-      "in --json. Example:\n"
+      "numbers, and the answer of a store in which nothing is used yet. Charges nothing, and\n"
+      "opens a connection only with --admin. The path is taken as written. Keys are shown as\n"
+      "their keyed hash. A number that comes from a variable or a file is shown as (from the\n"
+      "environment), which is a string in --json. Example:\n"
       "  weir explain -c weir.yaml -H 'X-Api-Key: abc' 'https://api.example.com/v1/search?q=a'");
   command->callback([&chosen, options] { chosen = [options] { return run_explain(*options); }; });
 }

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "cli/route_summary.hpp"
 #include "config/key_path.hpp"
+#include "config/plan_source.hpp"
 
 namespace weir::cli {
 namespace {
@@ -23,8 +23,7 @@ ConditionPart first_unmet(const config::Config& config, const Condition& conditi
 }
 
 bool is_decided(ConditionPart unmet) {
-  return unmet != ConditionPart::ambiguous && unmet != ConditionPart::invalid &&
-         unmet != ConditionPart::ambiguous_plan && unmet != ConditionPart::invalid_plan;
+  return unmet != ConditionPart::ambiguous && unmet != ConditionPart::ambiguous_plan;
 }
 
 std::string plan_text(const config::Config& config, const limiter::PlanReading& reading) {
@@ -87,7 +86,7 @@ ExplainedPlan explain_plan(const config::Config& config, const limiter::PlanRead
   ExplainedPlan plan;
   if (const auto found = reading.found()) plan.name = config.plans.names[*found];
   if (reading.source) {
-    plan.from = shown_source(config, *reading.source);
+    plan.from = config::shown_plan_source(config, *reading.source);
   }
   if (reading.state == limiter::PlanReading::State::ambiguous) {
     plan.from += ": ambiguous";
@@ -120,12 +119,14 @@ ExplainedConditions explain_conditions(const config::Config& config, const limit
     if (!*condition) continue;
     const bool must_hold = condition == &limit.when;
     const ConditionPart unmet = first_unmet(config, **condition, evidence, tokens);
-    ExplainedCondition one{.name = must_hold ? "when" : "unless",
-                           .holds = unmet == ConditionPart::none,
-                           .because = {}};
+    const limiter::PlanReading plan = read_plan(config, evidence, tokens);
+    ExplainedCondition one{
+        .name = must_hold ? "when" : "unless",
+        .holds = unmet == ConditionPart::none ||
+                 (unmet == ConditionPart::invalid_plan && limiter::lists_plan(**condition, plan)),
+        .because = {}};
     if ((*condition)->address && unmet != ConditionPart::address)
       one.address = explain_address(config, *(*condition)->address, evidence.client);
-    const limiter::PlanReading plan = read_plan(config, evidence, tokens);
     one.because = one.holds ? text_of_met(config, **condition, plan, one.address)
                             : text_of_unmet(config, **condition, plan, unmet);
     const std::string text = std::string(one.name) + ": " + one.because;

@@ -27,8 +27,12 @@ using MaybeRefusal = std::optional<http::Refusal>;
 /// Takes one request through the phases of docs/life-of-a-request.md, without a connection.
 class Explainer {
  public:
-  Explainer(const config::Config& config, const IpAddress& peer)
-      : config_(config), rules_(config), tokens_(config.token_providers, config.identity_key) {
+  Explainer(const config::Config& config, const IpAddress& peer,
+            std::span<const KnownOverrides> overrides)
+      : config_(config),
+        overrides_(overrides),
+        rules_(config),
+        tokens_(config.token_providers, config.identity_key) {
     request_.peer = request_.client = peer;
     request_.peer_is_trusted = identity::is_trusted(config.client_address, peer);
   }
@@ -88,6 +92,10 @@ class Explainer {
 
   void decide(Instant now) {
     store::MemoryStore store({.max_keys = 1024, .seed = 0});
+    for (const auto& [identity, entries] : overrides_) {
+      for (const store::Override& entry : entries)
+        store.overrides().put(identity, entry, now, [](const store::OverrideReport&) {});
+    }
     limiter::Limiter limiter(config_, store);
     // The memory store decides at once.
     limiter::Evaluation evaluation;
@@ -98,10 +106,21 @@ class Explainer {
     const proxy::Route& route = *routes_.route();
     explanation_.route = &route;
     if (route.upstream) explanation_.upstream = &config_.upstreams[*route.upstream];
+    if (!route.rewrite.is_empty()) explanation_.upstream_path = new_path(route);
     if (route.match.address)
       explanation_.address = explain_address(config_, *route.match.address, request_.client);
-    list_limits(verdict);
+    list_limits(verdict, now);
     conclude(verdict);
+  }
+
+  /// Not shown if a part of it comes from a variable.
+  std::string new_path(const proxy::Route& route) const {
+    const auto number = static_cast<std::size_t>(&route - config_.routes.data());
+    const std::string written = config::key_path(config::item_path("routes", number), "path");
+    if (config_.written.has(written)) return std::string(config::from_environment);
+    std::string text;
+    route.rewrite.append_target(text, request_.view.path, request_.view.path);
+    return text;
   }
 
   void conclude(const limiter::Verdict& verdict) {
@@ -114,7 +133,7 @@ class Explainer {
       case Outcome::token_invalid:
         return refuse(401, jwt::description_of(*verdict.token_fault.rejection));
       case Outcome::token_unverifiable:
-        return refuse(503, "the keys for tokens are not available yet; try again later");
+        return need_keys(config_.token_providers[verdict.token_fault.provider]);
       case Outcome::too_many_limits:
         return refuse(answer_to(Failure::too_many_limits));
       case Outcome::identity_ambiguous:
@@ -129,12 +148,14 @@ class Explainer {
       case Outcome::allowed:
         break;
     }
+    const proxy::Route& route = *routes_.route();
+    if (!route.rewrite.is_empty() && routing::has_hidden_dot_segment(request_.view.path))
+      return refuse(routing::hidden_dot_segment);
     ExplainedVerdict& to = explanation_.verdict;
     to.delay = verdict.delay;
     to.hides_times = hides_any([&](const rules::Decision& one) { return one.delay > Duration{0}; });
     if (verdict.delay > Duration{0}) to.outcome = "delayed";
     if (verdict.shadow_denied) to.outcome = "shadow_denied";
-    const proxy::Route& route = *routes_.route();
     if (route.upstream) return;
     to.status = route.respond.status;
     const auto number = static_cast<std::size_t>(&route - config_.routes.data());
@@ -155,6 +176,16 @@ class Explainer {
           http::retry_after_seconds(*verdict.retry_after, Duration{0}, 0);
   }
 
+  /// The keys of a URL are fetched by a running instance only.
+  void need_keys(const identity::TokenProvider& provider) {
+    explanation_.verdict = {
+        .outcome = "unknown",
+        .detail = "explain opens no connection, so it has no keys for tokens of the provider " +
+                  provider.name +
+                  " (jwks: {url}); save the JWK set of that URL to a file, and use jwks: {file: "
+                  "NAME} in a copy of the configuration"};
+  }
+
   void refuse(const http::Refusal& refusal) { refuse(refusal.status, refusal.detail); }
   void refuse(int status, std::string_view detail) {
     explanation_.verdict = {.outcome = "refused",
@@ -171,7 +202,7 @@ class Explainer {
                        });
   }
 
-  void list_limits(const limiter::Verdict& verdict) {
+  void list_limits(const limiter::Verdict& verdict, Instant now) {
     std::size_t decided = 0;
     const auto evidence = routes_.evidence();
     if (!evidence.empty() && !config_.plans.names.empty()) {
@@ -184,6 +215,11 @@ class Explainer {
         ExplainedLimit& to = explanation_.limits.emplace_back(limit_of(route, j));
         take_plan(evidence[i].evidence, to);
         look_up(route.limits[j], evidence[i].evidence, to);
+        take_override(now, to);
+        if (http::is_preflight(evidence[i].evidence.request) && !to.policy->charges_preflight) {
+          to.because = "not charged: a CORS preflight request, and charge_preflight is not set";
+          continue;
+        }
         if (meets_conditions(route.limits[j], evidence[i].evidence, to) && !to.is_unlimited)
           find_decision(verdict, decided, to);
       }
@@ -210,7 +246,7 @@ class Explainer {
     ExplainedLimit to;
     to.route = &route;
     to.policy = &policy;
-    to.terms = &policy;
+    to.rule = policy.rule;
     to.cost = limit.cost;
     to.rates = rate_texts(config_.written, path, policy.rule);
     const auto number = static_cast<std::size_t>(&route - config_.routes.data());
@@ -218,6 +254,8 @@ class Explainer {
     const std::string cost = config::key_path(config::item_path(limits, index), "cost");
     to.hides_numbers = config_.written.hides_numbers_of(path);
     to.hides_cost = config_.written.has(cost);
+    to.held_until = hold_text(config_.written, config::item_path(limits, index), limit, policy);
+    to.holds = !to.held_until.empty();
     return to;
   }
 
@@ -236,10 +274,33 @@ class Explainer {
     to.numbers_from = "plan";
     to.is_unlimited = planned->unlimited;
     if (planned->unlimited) return;
-    to.terms = &planned->terms;
+    to.rule = planned->terms.rule;
     to.rates =
         rate_texts(config_.written, rates_path(config_, *to.policy, *planned), planned->terms.rule);
     to.hides_numbers |= config_.written.hides_numbers_of(path);
+  }
+
+  /// Shows the override in force, if there is one.
+  void take_override(Instant now, ExplainedLimit& to) {
+    using rules::OverrideEffect;
+    if (!to.identity.hash) return;
+    const auto known = std::ranges::find(overrides_, *to.identity.hash, &KnownOverrides::identity);
+    if (known == overrides_.end()) return;
+    const auto index = static_cast<std::uint32_t>(to.policy - config_.policies.data());
+    const auto found = store::in_force(known->entries, index, to.policy->rule, now);
+    if (found.effect == OverrideEffect::none || found.effect == OverrideEffect::malformed) return;
+    to.numbers_from = "override";
+    to.is_unlimited = found.effect == OverrideEffect::unlimited;
+    to.is_denied = found.effect == OverrideEffect::denied;
+    if (found.numbers == nullptr) return;
+    to.rule = *found.numbers;
+    to.rates = rate_texts(config_.written, "overrides", to.rule);
+    // Numbers that the override does not set are those of the policy, and those of a plan that it
+    // names are the plan's.
+    for (const limiter::PlannedTerms& planned : to.policy->planned) {
+      const std::string plan = config::key_path("plans", config_.plans.names[planned.plan]);
+      to.hides_numbers |= config_.written.hides_numbers_of(config::key_path(plan, to.policy->name));
+    }
   }
 
   /// Finds out which of the limit's identities the request has.
@@ -267,7 +328,7 @@ class Explainer {
     ExplainedConditions found = explain_conditions(config_, limit, evidence, tokens_);
     to.conditions = std::move(found.conditions);
     if (found.are_met && to.is_unlimited) {
-      to.because = "the plan sets unlimited";
+      to.because = "the " + std::string(to.numbers_from) + " sets unlimited";
       return true;
     }
     if (to.conditions.empty()) return true;
@@ -350,6 +411,7 @@ class Explainer {
   }
 
   const config::Config& config_;
+  std::span<const KnownOverrides> overrides_;
   proxy::RequestRules rules_;
   identity::TokenReadings tokens_;
   http::ReceivedRequest request_;
@@ -360,8 +422,8 @@ class Explainer {
 }  // namespace
 
 Explanation explain(const config::Config& config, const IpAddress& peer, std::string_view head,
-                    Instant now) {
-  return Explainer(config, peer).run(head, now);
+                    Instant now, std::span<const KnownOverrides> overrides) {
+  return Explainer(config, peer, overrides).run(head, now);
 }
 
 }  // namespace weir::cli

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "limiter/policy.hpp"
 #include "proxy/settings.hpp"
 #include "rules/decision.hpp"
+#include "store/override.hpp"
 #include "upstream/upstream.hpp"
 
 namespace weir::cli {
@@ -52,14 +54,17 @@ struct ExplainedCondition {
 struct ExplainedLimit {
   const proxy::Route* route = nullptr;  ///< the route that has the limit
   const limiter::Policy* policy = nullptr;
-  const limiter::Terms* terms = nullptr;         ///< in force
-  std::string_view numbers_from = "policy";      ///< or plan
+  rules::Policy rule{};                          ///< the numbers in force
+  std::string_view numbers_from = "policy";      ///< or plan, override
   std::string because;                           ///< why it applies, or does not
   std::vector<ExplainedCondition> conditions{};  ///< that were evaluated
   ExplainedIdentity identity;
   std::int64_t cost = 0;
+  bool holds = false;              ///< the cost is held while the request is in progress
+  std::string held_until;          ///< `, held until the response, charged for status 401`
   std::vector<std::string> rates;  ///< as the configuration has them
-  bool is_unlimited = false;       ///< by the plan, so it does not apply
+  bool is_unlimited = false;       ///< by the plan or an override, so it does not apply
+  bool is_denied = false;          ///< by an override
   bool hides_numbers = false;      ///< a number comes from a variable or a file
   bool hides_cost = false;         ///< the cost comes from a variable or a file
   /// The answer of an empty store; none if the limit does not apply.
@@ -70,13 +75,13 @@ struct ExplainedLimit {
 };
 
 struct ExplainedVerdict {
-  std::string_view outcome = "allowed";       ///< or delayed, shadow_denied, denied, refused
-  std::optional<int> status{};                ///< none: that of the upstream
+  std::string_view outcome = "allowed";  ///< or delayed, shadow_denied, denied, refused, unknown
+  std::optional<int> status{};           ///< none: that of the upstream, or unknown
   std::optional<std::int64_t> retry_after{};  ///< seconds, as Retry-After without its jitter
   bool hides_status = false;                  ///< it comes from a variable or a file
   bool hides_times = false;  ///< retry_after or delay follows from a number that is not shown
   Duration delay{0};
-  std::string detail;  ///< refused: the reason, as in the answer's body
+  std::string detail;  ///< refused: the reason, as in the answer's body; unknown: what to do
 };
 
 /// The plan of a request.
@@ -93,6 +98,7 @@ struct Explanation {
   std::optional<ExplainedOriginal> original{};
   const proxy::Route* route = nullptr;
   const upstream::Upstream* upstream = nullptr;
+  std::string upstream_path{};                ///< that the upstream gets; empty: the requested one
   std::optional<ExplainedAddress> address{};  ///< that the route's match names
   std::optional<ExplainedPlan> plan{};        ///< if plans are configured and limits considered
   std::vector<SkippedRoute> skipped;
@@ -100,9 +106,15 @@ struct Explanation {
   ExplainedVerdict verdict;
 };
 
+/// The overrides of an identity. The policy_id of each is the policy's index in the configuration.
+struct KnownOverrides {
+  Hash128 identity;
+  std::vector<store::Override> entries;
+};
+
 /// Explains the request with this head, received from `peer` at `now`.
 Explanation explain(const config::Config& config, const IpAddress& peer, std::string_view head,
-                    Instant now);
+                    Instant now, std::span<const KnownOverrides> overrides = {});
 
 /// Returns one JSON object for scripts, described in docs/operations.md, without a line break at
 /// the end.

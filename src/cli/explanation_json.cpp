@@ -39,9 +39,12 @@ Json identity_of(const ExplainedIdentity& identity) {
 
 Json numbers_of(const ExplainedLimit& limit) {
   using rules::Algorithm;
-  const rules::Policy& rule = limit.terms->rule;
+  const rules::Policy& rule = limit.rule;
   Json numbers;
   if (limit.is_unlimited) return {{"unlimited", true}, {"from", limit.numbers_from}};
+  if (limit.is_denied) return {{"denied", true}, {"from", limit.numbers_from}};
+  if (rule.algorithm == Algorithm::concurrency)
+    return {{"limit", shown(limit.hides_numbers, rule.capacity)}, {"from", limit.numbers_from}};
   if (limit.rates.size() == 1) {
     numbers["rate"] = limit.rates.front();
   } else {
@@ -82,6 +85,7 @@ Json limit_of(const ExplainedLimit& limit) {
             {"because", limit.because},
             {"identity", identity_of(limit.identity)},
             {"cost", shown(limit.hides_cost, limit.cost)},
+            {"held", limit.holds},
             {"numbers", numbers_of(limit)},
             {"allowed", nullptr},
             {"remaining", nullptr},
@@ -120,6 +124,7 @@ std::string to_json(const Explanation& explanation) {
   Json json{{"route", nullptr}, {"upstream", nullptr}, {"plan", nullptr}};
   if (explanation.route != nullptr) json["route"] = explanation.route->name;
   if (explanation.upstream != nullptr) json["upstream"] = explanation.upstream->name;
+  if (!explanation.upstream_path.empty()) json["upstream_path"] = explanation.upstream_path;
   if (explanation.plan) {
     if (!explanation.plan->name.empty()) json["plan"] = explanation.plan->name;
     json["plan_from"] = explanation.plan->from;

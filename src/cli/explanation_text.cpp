@@ -44,10 +44,13 @@ std::string time(bool is_hidden, Duration duration) {
 }
 
 std::string policy_text(const ExplainedLimit& limit) {
-  const rules::Policy& rule = limit.terms->rule;
+  const rules::Policy& rule = limit.rule;
   std::string text = limit.policy->name;
   text.append(": ").append(rules::to_string(rule.algorithm));
-  if (limit.is_unlimited) return text + " unlimited (from the plan)";
+  if (limit.is_unlimited || limit.is_denied) {
+    text += limit.is_denied ? " denied" : " unlimited";
+    return text.append(" (from the ").append(limit.numbers_from).append(")");
+  }
   std::string_view separator = " ";
   for (const std::string& rate : limit.rates) {
     text.append(separator).append(rate);
@@ -70,6 +73,7 @@ std::string key_text(const ExplainedIdentity& identity) {
 }
 
 std::string decision_text(const ExplainedLimit& limit) {
+  if (limit.is_denied) return "denied by an override";
   const rules::Decision& decision = *limit.decision;
   const bool is_hidden = limit.hides_decision();
   std::string text = decision.allowed ? "allowed, " : "denied, ";
@@ -90,7 +94,7 @@ void add_limit(std::string& out, const Explanation& explanation, const Explained
   add_row(out, "  applies", (limit.decision ? "yes: " : "no: ") + limit.because);
   add_row(out, "  key", key_text(limit.identity));
   if (!limit.decision) return;
-  add_row(out, "  cost", number(limit.hides_cost, limit.cost));
+  add_row(out, "  cost", number(limit.hides_cost, limit.cost) + limit.held_until);
   add_row(out, "  answer", decision_text(limit));
 }
 
@@ -127,12 +131,23 @@ void add_skipped(std::string& out, const std::vector<SkippedRoute>& skipped) {
             "and " + std::to_string(skipped.size() - most_skipped) + " more; --json lists all");
 }
 
+/// True if no limit denies the request, and the route has a fixed response.
+bool is_answered_by_route(const Explanation& explanation) {
+  const std::string_view outcome = explanation.verdict.outcome;
+  return explanation.route != nullptr && explanation.upstream == nullptr &&
+         !explanation.route->decide && outcome != "denied" && outcome != "refused";
+}
+
 std::string verdict_text(const Explanation& explanation) {
   const ExplainedVerdict& verdict = explanation.verdict;
   std::string text(verdict.outcome);
   if (verdict.delay > Duration{0}) text += " by " + time(verdict.hides_times, verdict.delay);
-  if (verdict.status) text += ", status " + number(verdict.hides_status, *verdict.status);
-  if (explanation.upstream != nullptr && !verdict.status)
+  if (verdict.status) {
+    text +=
+        is_answered_by_route(explanation) ? ", answered by the route with status " : ", status ";
+    text += number(verdict.hides_status, *verdict.status);
+  }
+  if (explanation.upstream != nullptr && !verdict.status && verdict.outcome != "unknown")
     text += ", forwarded to " + explanation.upstream->name;
   if (verdict.retry_after)
     text += ", Retry-After: " + number(verdict.hides_times, *verdict.retry_after);
@@ -150,6 +165,7 @@ std::string to_text(const Explanation& explanation) {
     add_row(out, "  address",
             "in " + explanation.address->list + ", " + explanation.address->prefix);
   if (explanation.upstream != nullptr) add_row(out, "upstream", explanation.upstream->name);
+  if (!explanation.upstream_path.empty()) add_row(out, "  path", explanation.upstream_path);
   if (explanation.plan) add_row(out, "plan", plan_text(*explanation.plan));
   add_skipped(out, explanation.skipped);
   for (const ExplainedLimit& limit : explanation.limits)

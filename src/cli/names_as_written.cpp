@@ -69,6 +69,16 @@ void add_plan_fields(const config::Config& config, Names& to) {
   }
 }
 
+void add_removed_fields(const config::Config& config, Names& to) {
+  for (std::size_t i = 0; i < config.routes.size(); ++i) {
+    const std::string edits = key_path(item_path("routes", i), "request_headers");
+    const std::string path = key_path(edits, "remove");
+    const auto& names = config.routes[i].request_edits.taken_out();
+    for (std::size_t j = 0; j < names.size(); ++j)
+      add(to, names[j], config.written.shown(item_path(path, j), names[j]));
+  }
+}
+
 void add_client_fields(const config::Config& config, Names& to) {
   const auto& settings = config.client_address;
   const std::string path = "client_address";
@@ -89,6 +99,7 @@ std::string with_names_as_written(const config::Config& config, std::string deta
   add_attributes(config, names);
   add_plan_fields(config, names);
   add_client_fields(config, names);
+  add_removed_fields(config, names);
   for (const auto& [name, shown] : names) {
     const std::string quoted = '"' + name + '"';
     const auto at = detail.find(quoted);

@@ -39,10 +39,11 @@ Result<std::string> proxy_configuration(const ProxyFlags& flags) {
   const std::string burst = flags.burst ? ", burst: " + std::to_string(*flags.burst) : "";
   const std::string admin =
       flags.admin.empty() ? "off" : "{address: " + yaml_quoted(flags.admin) + "}";
-  const std::string store = flags.redis.empty() ? ""
-                                                : "identity_secret: ${WEIR_IDENTITY_SECRET:-}\n"
-                                                  "store: {type: redis, redis: {url: " +
-                                                      yaml_quoted(flags.redis) + "}}\n";
+  const std::string store = flags.redis.empty()
+                                ? ""
+                                : "identity_secret: ${WEIR_IDENTITY_SECRET:-}\n"
+                                  "store: {type: redis, redis: {url: " +
+                                      yaml_quoted(flags.redis) + ", replicas: 1}}\n";
   return {boost::system::in_place_value,
           "listen: [{address: " + yaml_quoted(flags.listen) + "}]\n" + "admin: " + admin + "\n" +
               store + "upstreams: {service: {servers: [{url: " + yaml_quoted(flags.to) + "}]}}\n" +

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "config/key_path.hpp"
+#include "config/plan_source.hpp"
 
 namespace weir::cli {
 namespace {
@@ -68,13 +69,63 @@ std::string servers_text(const Written& written, const upstream::Upstream& upstr
   return text;
 }
 
+/// Every denial has this field, unless a policy has another value.
+constexpr std::string_view no_store_line = "Cache-Control: no-store";
+
+/// The names in field lines, except `hidden`: `, headers link, vary`.
+std::string names_text(std::string_view lines, std::string_view hidden = {}) {
+  std::string text;
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find("\r\n"));
+    lines.remove_prefix(std::min(line.size() + 2, lines.size()));
+    if (line == hidden) continue;
+    text.append(text.empty() ? ", headers " : ", ").append(line.substr(0, line.find(':')));
+  }
+  return text;
+}
+
 std::string respond_text(const Written& written, const std::string& path,
                          const proxy::FixedAnswer& answer) {
   const std::string body = key_path(path, "body");
   return "respond " + written.shown(key_path(path, "status"), std::to_string(answer.status)) + " " +
          written.shown(key_path(path, "content_type"), answer.content_type) + ", " +
          (written.has(body) ? "a body " + std::string(from_environment)
-                            : std::to_string(answer.body.size()) + " bytes");
+                            : std::to_string(answer.body.size()) + " bytes") +
+         names_text(answer.fields);
+}
+
+/// `; request headers: write x-a, x-b; remove x-c`
+std::string edits_text(const Written& written, const std::string& path, std::string_view what,
+                       const http::FieldEdits& edits) {
+  if (edits.is_empty()) return {};
+  std::string text;
+  for (const std::string& name : edits.written())
+    text += (text.empty() ? " write " : ", ") + name;
+  std::string removed;
+  const std::string remove = key_path(path, "remove");
+  // The names that are removed precede those that are set.
+  const auto& names = edits.taken_out();
+  for (std::size_t i = 0; i < names.size() && !edits.writes(names[i]); ++i)
+    removed +=
+        (removed.empty() ? " remove " : ", ") + written.shown(item_path(remove, i), names[i]);
+  if (!text.empty() && !removed.empty()) text += ';';
+  return "; " + std::string(what) + ":" + text + removed;
+}
+
+/// The changes to a request and its response.
+std::string changes_text(const Written& written, const std::string& path,
+                         const proxy::Route& route) {
+  std::string text;
+  for (const std::string key : {"strip_prefix", "path"}) {
+    const std::string at = key_path(path, key);
+    if (route.rewrite.is_empty() || (key == "path") == route.rewrite.strips()) continue;
+    text += "; " + key + ' ' + written.shown(at, route.rewrite.text());
+  }
+  return text +
+         edits_text(written, key_path(path, "request_headers"), "request headers",
+                    route.request_edits) +
+         edits_text(written, key_path(path, "response_headers"), "response headers",
+                    route.response_edits);
 }
 
 std::string action_text(const config::Config& config, const std::string& path,
@@ -97,7 +148,8 @@ std::string rates_text(const std::vector<std::string>& rates, bool is_hidden,
   std::string text;
   for (const std::string& rate : rates)
     text += (text.empty() ? "" : " + ") + rate;
-  return text + ", " + (is_hidden ? std::string(from_environment) : std::to_string(rule.capacity)) +
+  if (!text.empty()) text += ", ";
+  return text + (is_hidden ? std::string(from_environment) : std::to_string(rule.capacity)) +
          " at once";
 }
 
@@ -120,6 +172,18 @@ std::string failure_text(const Written& written, const limiter::Policy& policy) 
   return "local " + rates_text(written, path, policy.local_rule);
 }
 
+/// `text/html or application/problem+json by Accept`
+std::string types_text(const Written& written, const std::string& path,
+                       const limiter::Denial& denial) {
+  const auto& bodies = denial.bodies;
+  if (bodies.size() == 1)
+    return written.shown(key_path(path, "content_type"), bodies.front().content_type);
+  std::string text;
+  for (const limiter::DenialBody& one : bodies)
+    text += (text.empty() ? "" : " or ") + one.content_type;
+  return text + " by Accept";
+}
+
 std::string policy_text(const Written& written, const limiter::Policy& policy) {
   const auto& rule = policy.rule;
   const std::string path = key_path("policies", policy.name);
@@ -134,6 +198,11 @@ std::string policy_text(const Written& written, const limiter::Policy& policy) {
   if (policy.shadow) text += ", shadow";
   if (policy.status != 429)
     text += ", answers " + written.shown(key_path(path, "status"), std::to_string(policy.status));
+  if (!policy.denial.bodies.empty())
+    text += ", denies with " + types_text(written, path, policy.denial);
+  if (const auto names = names_text(policy.denial.fields, no_store_line); !names.empty())
+    text += ", denials with" + names.substr(1);
+  if (policy.charges_preflight) text += ", charges preflight requests";
   return text;
 }
 
@@ -173,6 +242,7 @@ std::string limit_text(const config::Config& config, const std::string& path,
   if (limit.required) text += ", required";
   text += "; cost " + written.shown(key_path(path, "cost"), std::to_string(limit.cost));
   if (limit.overdraft) text += ", overdraft";
+  text += hold_text(written, path, limit, policy);
   if (limit.when) text += "; when" + condition_text(config, key_path(path, "when"), *limit.when);
   if (limit.unless)
     text += "; unless" + condition_text(config, key_path(path, "unless"), *limit.unless);
@@ -207,10 +277,11 @@ std::string plan_text(const config::Config& config, std::size_t plan) {
 /// `header x-plan`, `file plans.tsv of api_key (12 identities)`
 std::string source_text(const config::Config& config, std::size_t index) {
   const auto* const file = std::get_if<limiter::PlanFromFile>(&config.plans.sources[index].from);
-  if (file == nullptr) return shown_source(config, index);
+  if (file == nullptr) return config::shown_plan_source(config, index);
   const std::size_t size = file->table.current().size();
-  return shown_source(config, index) + " of " + config.identities[file->identity].name + " (" +
-         std::to_string(size) + (size == 1 ? " identity)" : " identities)");
+  return config::shown_plan_source(config, index) + " of " +
+         config.identities[file->identity].name + " (" + std::to_string(size) +
+         (size == 1 ? " identity)" : " identities)");
 }
 
 /// Never shows user and password, which a URL as written may contain beside a variable.
@@ -221,16 +292,6 @@ std::string redis_text(const Written& written, const redis::Options& redis) {
 }
 
 }  // namespace
-
-std::string shown_source(const config::Config& config, std::size_t index) {
-  const limiter::PlanSource& source = config.plans.sources[index];
-  const std::string path = item_path("plan_from", index);
-  if (const auto* const header = std::get_if<limiter::PlanFromHeader>(&source.from))
-    return "header " + config.written.shown(key_path(path, "header"), header->name);
-  if (const auto* const claim = std::get_if<limiter::PlanFromClaim>(&source.from))
-    return identity::describe(config.written.shown(path, claim->source));
-  return limiter::describe(source);
-}
 
 std::string rates_path(const config::Config& config, const limiter::Policy& policy,
                        const limiter::PlannedTerms& planned) {
@@ -252,8 +313,18 @@ std::string duration_text(Duration duration) {
   return std::to_string(to_us(duration)) + "us";
 }
 
+std::string hold_text(const Written& written, const std::string& limit_path,
+                      const limiter::Limit& limit, const limiter::Policy& policy) {
+  if (policy.rule.algorithm == rules::Algorithm::concurrency) return ", held while in progress";
+  if (!limit.charge) return {};
+  const bool is_hidden = written.has_within(key_path(limit_path, "charge"));
+  return ", held until the response, charged for " +
+         (is_hidden ? "statuses " + std::string(from_environment) : describe(*limit.charge));
+}
+
 std::vector<std::string> rate_texts(const Written& written, const std::string& policy_path,
                                     const rules::Policy& rule) {
+  if (rule.algorithm == rules::Algorithm::concurrency) return {};
   const std::string single = key_path(policy_path, "rate");
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < rule.rates.size(); ++i) {
@@ -310,7 +381,7 @@ void print_routes(std::ostream& out, const config::Config& config) {
     const std::string path = item_path("routes", i);
     out << "route " << route.name << ": "
         << match_text(config.written, key_path(path, "match"), route.match) << "\n  "
-        << action_text(config, path, route) << '\n';
+        << action_text(config, path, route) << changes_text(config.written, path, route) << '\n';
     if (route.limits.empty()) out << "  no limits\n";
     const std::string limits = key_path(path, "limits");
     for (std::size_t j = 0; j < route.limits.size(); ++j)

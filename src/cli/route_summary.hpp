@@ -25,9 +25,6 @@ void print_routes(std::ostream& out, const config::Config& config);
 std::vector<std::string> rate_texts(const config::Written& written, const std::string& policy_path,
                                     const rules::Policy& rule);
 
-/// Describes an entry of plan_from with the names that the configuration has: `header x-plan`.
-std::string shown_source(const config::Config& config, std::size_t index);
-
 /// Returns the path of the key that has the rates of a policy under a plan: that of the policy in
 /// the plan (`plans.gold.p`), or of the policy itself if the plan sets none.
 std::string rates_path(const config::Config& config, const limiter::Policy& policy,
@@ -36,5 +33,10 @@ std::string rates_path(const config::Config& config, const limiter::Policy& poli
 /// Formats a duration as in the configuration, in the largest unit that fits exactly: `90s`, `1m`,
 /// `250us`.
 std::string duration_text(Duration duration);
+
+/// Whether and when the cost of a limit is held and charged: `, held until the response, charged
+/// for status 401, 403`. Empty: it is charged on admission.
+std::string hold_text(const config::Written& written, const std::string& limit_path,
+                      const limiter::Limit& limit, const limiter::Policy& policy);
 
 }  // namespace weir::cli

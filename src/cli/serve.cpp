@@ -34,16 +34,19 @@ int serve(const ServeOptions& options) {
 void add_serve(CLI::App& root, Action& chosen) {
   auto* const command = root.add_subcommand("serve", "Run the proxy in the foreground");
   const auto options = std::make_shared<ServeOptions>();
-  command->add_option("--config,-c", options->file, "The configuration")
-      ->type_name("FILE")
-      ->capture_default_str();
+  auto* const named = command->add_option("--config,-c", options->file, "The configuration")
+                          ->type_name("FILE")
+                          ->capture_default_str();
+  command->add_option("FILE", options->file, "The configuration, as with --config")
+      ->type_name("")
+      ->excludes(named);
   command->add_flag("--watch", options->watch,
                     "Reload when the file, or a link on the way to it, changes");
   command->footer(
-      "Signals: SIGTERM and SIGINT finish requests in flight, for at most shutdown_timeout, and "
-      "exit;\n"
-      "a second one exits at once. SIGUSR1 reopens the access log, SIGHUP reloads the "
-      "configuration.");
+      "Signals: SIGTERM, SIGINT and SIGQUIT finish requests in flight, for at most "
+      "shutdown_timeout,\n"
+      "and exit; a second one exits at once. SIGUSR1 reopens the access log, SIGHUP reloads the\n"
+      "configuration, SIGUSR2 is ignored.");
   command->callback([&chosen, options] { chosen = [options] { return serve(*options); }; });
 }
 

@@ -100,7 +100,8 @@ TEST_CASE("weir --help lists the commands") {
   const auto outcome = run_weir({"--help"});
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
-  for (const char* const command : {"serve", "proxy", "check", "explain", "health", "version"}) {
+  for (const char* const command :
+       {"serve", "proxy", "check", "explain", "hash", "health", "version", "help"}) {
     CHECK(contains(outcome.out, std::string("\n  ") + command + " "));
   }
   for (const char* const command : {"replay", "top"})
@@ -108,7 +109,8 @@ TEST_CASE("weir --help lists the commands") {
 }
 
 TEST_CASE("every command has its help") {
-  for (const char* const command : {"serve", "proxy", "check", "explain", "health", "version"}) {
+  for (const char* const command :
+       {"serve", "proxy", "check", "explain", "hash", "health", "version", "help"}) {
     const auto outcome = run_weir({command, "--help"});
     CAPTURE(command);
     CHECK(outcome.code == 0);
@@ -128,7 +130,10 @@ TEST_CASE("wrong usage is exit code 2, with a hint at the help") {
       {"check", "one", "two"},
       {"check", "--quiet", "one"},
       {"serve", "--config"},
-      {"serve", "weir.yaml"},
+      {"serve", "one", "two"},
+      {"serve", "one", "--config", "two"},
+      {"hash", "one"},
+      {"help", "nonsense"},
       {"proxy"},
       {"proxy", "--to", "http://127.0.0.1:1"},
       {"proxy", "--limit", "1/s"},
@@ -231,16 +236,18 @@ TEST_CASE("weir check --verbose prints what every route resolves to") {
 
 TEST_CASE("weir check --verbose prints where use is shared, and never a password") {
   const ConfigurationFile file(
+      "listen: [{address: \"127.0.0.1:0\"}]\n"
+      "admin: off\n"
       "identity_secret: 0123456789abcdef0123456789abcdef\n"
       "store:\n"
       "  type: redis\n"
       "  redis: {url: \"redis://weir:s3cret@redis.example/2\", replicas: 4, timeout: 5ms}\n"
       "policies:\n"
       "  shared: {rate: 100/1m, burst: 8}\n"
-      "  open: {rate: 1/s, on_failure: allow}\n"
+      "  open: {rate: 1/s, on_failure: allow, headers: {x-b: b}}\n"
       "  shut: {rate: 1/s, on_failure: deny}\n"
       "routes:\n"
-      "  - {match: {path: /}, respond: {status: 204},\n"
+      "  - {match: {path: /}, respond: {status: 204, headers: {x-a: a, Link: b}},\n"
       "     limits: [{policy: shared}, {policy: open}, {policy: shut}]}\n");
   const auto outcome = run_weir({"check", "--verbose", file.path()});
   CHECK(outcome.code == 0);
@@ -251,10 +258,11 @@ TEST_CASE("weir check --verbose prints where use is shared, and never a password
             "store redis at redis.example:6379 database 2: keys weir:*, a decision within 5ms, "
             "left alone for 1s after 5 failures, replicas 4\n"
             "route /: any method path /\n"
-            "  respond 204 text/plain, 0 bytes\n"
+            "  respond 204 text/plain, 0 bytes, headers x-a, Link\n"
             "  limit shared: gcra 100/1m, 8 at once; key client (client_address); cost 1; "
             "while redis is down: local 25/1m, 2 at once\n"
-            "  limit open: gcra 1/1s, 1 at once; key client (client_address); cost 1; "
+            "  limit open: gcra 1/1s, 1 at once, denials with headers x-b; key client "
+            "(client_address); cost 1; "
             "while redis is down: allow\n"
             "  limit shut: gcra 1/1s, 1 at once; key client (client_address); cost 1; "
             "while redis is down: deny\n");

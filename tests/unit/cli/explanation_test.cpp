@@ -49,6 +49,45 @@ TEST_CASE("explain --json has the members of the contract") {
         json({{"outcome", "allowed"}, {"status", nullptr}, {"retry_after", nullptr}}));
 }
 
+TEST_CASE("a CORS preflight request is not charged, unless the policy charges it") {
+  Sent preflight = get("/private", {"Access-Control-Request-Method: PUT"});
+  preflight.arguments.method = "OPTIONS";
+  const json found = explained_json(preflight);
+  for (const json& limit : found["limits"]) {
+    CHECK(limit["applies"] == false);
+    CHECK(limit["because"] ==
+          "not charged: a CORS preflight request, and charge_preflight is not set");
+  }
+  CHECK(found["verdict"]["outcome"] == "allowed");
+  const auto config = loaded_config(
+      "policies: {p: {rate: 1/s, charge_preflight: true}, q: {rate: 1/s}}\n"
+      "routes: [{respond: {}, limits: [{policy: q}, {policy: p}]}]\n");
+  const json charged = json::parse(to_json(explained(*config, preflight)));
+  CHECK(charged["limits"][0]["applies"] == false);
+  CHECK(charged["limits"][1]["applies"] == true);
+  CHECK(charged["limits"][1]["remaining"] == 0);
+}
+
+TEST_CASE("a changed path is shown, without the content of a variable") {
+  const auto config = loaded_config(R"(
+upstreams: {api: {servers: [{url: "http://127.0.0.1:1"}]}}
+routes:
+  - {match: {path: "/a/**"}, upstream: api, strip_prefix: /a}
+  - {match: {path: "/b/{id}"}, upstream: api, path: "/hooks/${SECRET}/{id}"}
+  - {match: {path: /c}, upstream: api}
+)");
+  const auto path_of = [&](const std::string& target) {
+    return json::parse(to_json(explained(*config, get(target)))).value("upstream_path", "none");
+  };
+  CHECK(path_of("/a/x%20y?q=secret") == "/x%20y");
+  CHECK(path_of("/b/7") == config::from_environment);
+  CHECK(path_of("/c") == "none");
+  CHECK(to_text(explained(*config, get("/a/x"))).find("\n  path      /x\n") != std::string::npos);
+  const auto refused = json::parse(to_json(explained(*config, get("/a/..;/x"))));
+  CHECK(refused["verdict"]["status"] == 400);
+  CHECK(refused["verdict"]["outcome"] == "refused");
+}
+
 TEST_CASE("an identity shows where it came from") {
   const json otherwise = explained_json(get("/v1/search?key=k"));
   CHECK(otherwise["limits"][0]["because"] == "user is absent, client is present");
@@ -256,6 +295,30 @@ routes:
   CHECK(b[2]["cost"] == hidden);
   CHECK(to_json(explained(*config, get("/b/x%2Fy"))).find("77") == std::string::npos);
   CHECK(to_text(explained(*config, get("/a"))).find("  cost      41\n") != std::string::npos);
+}
+
+TEST_CASE("without the keys of a URL the verdict is unknown, with what to do") {
+  const auto config = loaded_config(R"(
+jwt_providers: {idp: {algorithms: [ES256], jwks: {url: "https://issuer.example/jwks.json"}}}
+identities: {user: {jwt: {provider: idp, claim: sub}}}
+policies: {p: {rate: 1/1s}}
+upstreams: {api: {servers: [{url: "http://127.0.0.1:1"}]}}
+routes: [{name: a, upstream: api, limits: [{policy: p, key: user}]}]
+)");
+  // {"alg":"ES256"}.{"exp":9000000000}
+  const Sent sent = get("/", {"Authorization: Bearer eyJhbGciOiJFUzI1NiJ9."
+                              "eyJleHAiOjkwMDAwMDAwMDB9.AAAA"});
+  const json verdict = json::parse(to_json(explained(*config, sent)))["verdict"];
+  CHECK(verdict["outcome"] == "unknown");
+  CHECK(verdict["status"] == nullptr);
+  CHECK(verdict["detail"] ==
+        "explain opens no connection, so it has no keys for tokens of the provider idp (jwks: "
+        "{url}); save the JWK set of that URL to a file, and use jwks: {file: NAME} in a copy of "
+        "the configuration");
+  const std::string text = to_text(explained(*config, sent));
+  CHECK(text.find("verdict     unknown: explain opens no connection") != std::string::npos);
+  CHECK(text.find("forwarded") == std::string::npos);
+  CHECK(explained(*config, get("/")).verdict.outcome == "allowed");
 }
 
 TEST_CASE("conditions from variables are shown as the configuration has them") {

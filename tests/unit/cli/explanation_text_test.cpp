@@ -22,6 +22,12 @@ TEST_CASE("the text of a decision for another proxy") {
   CHECK(text.ends_with("\n\nverdict     allowed, status 200\n"));
 }
 
+TEST_CASE("the text of a fixed answer is not that of a denial") {
+  const auto config = loaded_config("routes: [{respond: {status: 403}}]\n");
+  const std::string text = to_text(explained(*config, get("/")));
+  CHECK(text.ends_with("\n\nverdict     allowed, answered by the route with status 403\n"));
+}
+
 TEST_CASE("a request that is refused before its target is read is shown as it was given") {
   const auto config = loaded_config();
   const auto text_of = [&](const Sent& sent) { return to_text(explained(*config, sent)); };
