@@ -7,12 +7,14 @@ import time
 from datetime import datetime
 
 from harness.case import Case, limited
+from harness.client import request_bytes
 from harness.services import free_port
 from harness.waiting import eventually
 
-FIELDS = ["time", "method", "path", "route", "plan", "status", "bytes_in", "bytes_out", "duration_us",
-          "upstream", "upstream_us", "decision", "policy", "cost", "remaining", "delay_us",
-          "decision_us", "store", "client", "identity", "identity_kind", "request_id", "user_agent", "protocol"]
+FIELDS = ["time", "method", "path", "route", "plan", "status", "aborted_by", "bytes_in", "bytes_out", "duration_us",
+          "upstream", "upstream_server", "upstream_us", "decision", "policy", "denied_by", "cost", "reserved", "settled_by",
+          "remaining",
+          "retry_after_ms", "delay_us", "decision_us", "store", "client", "identity", "identity_kind", "request_id", "user_agent", "protocol"]
 KEY = "key-that-nobody-may-see"
 
 
@@ -121,6 +123,39 @@ class Lines(LogCase):
         self.get()
         self.assertEqual(self.get().status, 200)
         self.assertEqual([line["decision"] for line in self.lines(2)], ["allowed", "shadow_denied"])
+
+    def test_every_policy_that_denied_or_would_have(self):
+        def route(name, *limits):
+            return {"name": name, "match": {"path": f"/{name}"}, "respond": {"body": "x"},
+                    "limits": [{"policy": policy, "key": "client"} for policy in limits]}
+        one = {"algorithm": "fixed_window", "rate": "1/1h"}
+        self.weir = self.start(limited(
+            {"enforced": {**one, "rate": "9/1h"}, "trial": {**one, "mode": "shadow"}, "hard": one,
+             "hidden": {**one, "headers": False}}, [],
+            access_log={"path": "access.log"},
+            routes=[route("dry", "enforced", "trial"), route("all", "trial", "hard", "hidden")]))
+        self.client = self.connect(self.weir)
+        self.log_file = self.weir.directory / "access.log"
+        for path in ("/dry", "/dry", "/all", "/all"):
+            self.client.get(path)
+        trial = {"policy": "trial", "outcome": "shadow_denied", "remaining": 0}
+        lines = self.lines(4)
+        self.assertEqual([line["denied_by"] for line in lines], [
+            None, [trial], [trial], [trial, {"policy": "hard", "outcome": "denied", "remaining": 0},
+                                     {"policy": "hidden", "outcome": "denied", "remaining": 0}]])
+        self.assertEqual(lines[1]["policy"], "enforced")
+
+    def test_a_request_that_a_shutdown_cuts(self):
+        self.begin()
+        self.up.behaviour = lambda exchange: exchange.reader.fill()
+        self.client.send(request_bytes("GET", "/limited", {"X-Api-Key": KEY}))
+        self.up.await_requests(1)
+        self.weir.signal(signal.SIGTERM)
+        eventually(lambda: "draining" in self.weir.stderr, "the drain")
+        self.weir.signal(signal.SIGTERM)
+        self.assertEqual(self.weir.wait(), 0)
+        line = self.lines(1)[0]
+        self.assertEqual((line["status"], line["aborted_by"]), (503, "shutdown"))
 
     def test_a_request_without_a_route(self):
         self.begin()
@@ -245,6 +280,16 @@ class Files(LogCase):
         self.weir.signal(signal.SIGTERM)
         self.assertEqual(self.weir.wait(), 0)
         self.assertEqual(len(self.lines(500)), 500)
+
+    def test_a_full_disk_is_reported_once(self):
+        self.begin(path="/dev/full")
+        full = "warning access log: cannot write to /dev/full: No space left on device; lines are lost"
+        self.client.get("/limited")
+        eventually(lambda: full in self.weir.stderr, "the report")
+        self.client.get("/limited")
+        self.weir.signal(signal.SIGTERM)
+        self.assertEqual(self.weir.wait(), 0)
+        self.assertEqual(self.weir.stderr.count(full), 1)
 
     def test_a_log_that_can_not_be_opened_is_an_error_at_start(self):
         with self.assertRaisesRegex(AssertionError,

@@ -174,7 +174,7 @@ class Files(ListCase):
         self.await_taken("192.0.2.10", "office")
         eventually(lambda: self.file_reloads("ok") == 3, "three files are counted")
         self.assertEqual((self.file_reloads("failed"), self.reloads()), (0, 0))
-        self.assertIn("info address list office: file read again, 1 prefixes", self.weir.stderr)
+        self.assertIn("info address list office: file read again, 1 prefix\n", self.weir.stderr)
 
     def test_the_last_good_content_stays(self):
         self.file.write_text("192.0.2.0/24\n")
@@ -185,7 +185,7 @@ class Files(ListCase):
         self.assertEqual(self.taken("198.51.100.1"), "rest")
         self.assertIn(f'error address list office: file "{self.file}" line 2: expected an address',
                       self.weir.stderr)
-        self.assertIn("the previous 1 prefixes stay in use", self.weir.stderr)
+        self.assertIn("the previous content stays in use, 1 prefix\n", self.weir.stderr)
         self.assertNotIn("s3cr3t", self.weir.stderr)
         # A bad file also keeps the running configuration.
         problems = self.reload_fails()

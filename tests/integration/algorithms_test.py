@@ -1,4 +1,4 @@
-"""Each of the seven algorithms end to end: what passes, what is denied, what the client is told.
+"""Each of the eight algorithms end to end (holds_test.py has more of concurrency): what passes, what is denied, what the client is told.
 
 Windows of an hour make the sequences independent of how fast the test runs: all times told to the
 client lie at most the time elapsed since the first request below the ones computed here.
@@ -7,9 +7,10 @@ client lie at most the time elapsed since the first request below the ones compu
 import math
 import time
 
-from harness.case import Case, limited
+from harness.case import Case, configuration, limited
 from harness.client import request_bytes
 from harness.limit_fields import limit_fields
+from harness.upstream import Upstream, answer
 from harness.waiting import eventually
 
 HOUR = 3600
@@ -236,6 +237,24 @@ class LeakyBucketQueue(AlgorithmCase):
         self.begin({"algorithm": "leaky_bucket", "rate": "1/1h", "queue": 100, "max_delay": "1s"})
         statuses = sorted(response.status for response, _ in self.send_at_once(3))
         self.assertEqual(statuses, [200, 429, 429])
+
+    def test_a_client_that_leaves_while_it_waits_is_not_forwarded(self):
+        upstream = Upstream(answer(b"fine"))
+        self.addCleanup(upstream.stop)
+        policy = {"algorithm": "leaky_bucket", "rate": "4/1s", "queue": 20}
+        self.weir = self.start(configuration(
+            upstream.url, policies={"p": policy}, identities={"client": {"client_address": {}}},
+            access_log={"path": "-"}, routes=[{"upstream": "main", "limits": LIMIT}]))
+        head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n"
+        client = self.connect(self.weir)
+        self.assertEqual(client.get("/").status, 200)
+        for request in [request_bytes("GET", "/")] * 4 + [head + b"12345", head + b"1", head]:
+            with self.weir.connect() as leaving:
+                leaving.send(request)
+        # Its turn is after that of all others.
+        self.assertEqual(client.get("/").status, 200)
+        eventually(lambda: self.weir.stdout.count('"status":499') == 7, "all have left")
+        self.assertEqual(len(upstream.requests), 2)
 
     def test_a_client_that_leaves_the_queue_leaves_the_others_in_peace(self):
         self.begin({"algorithm": "leaky_bucket", "rate": "1/1s", "queue": 2})

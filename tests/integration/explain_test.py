@@ -126,7 +126,8 @@ class Explain(FileCase):
             self.assertEqual((found["verdict"]["outcome"], found["verdict"]["status"]),
                              (outcome, "(from the environment)"))
             text = self.explain(file, *arguments, env=variables).stdout
-            self.assertIn(f"\nverdict     {outcome}, status (from the environment)", text)
+            by_route = "answered by the route with " if outcome == "allowed" else ""
+            self.assertIn(f"\nverdict     {outcome}, {by_route}status (from the environment)", text)
 
     def test_a_decision_for_another_proxy_shows_the_request_that_it_describes(self):
         file = self.file(config_of(

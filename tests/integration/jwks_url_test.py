@@ -1,78 +1,17 @@
 """Keys of token providers that are fetched from a URL."""
 
 import json
+import socket
 import threading
-import time
-import unittest
 
-from harness.case import SCALE, limited
 from harness.certificates import Authority
-from harness.exposition import labelled
-from harness.issuers import base64url, pyjwt
-from harness.key_server import KeyServer
+from harness.issuers import base64url
+from harness.key_url_case import UrlCase
 from harness.names import SlowNames
-from harness.reload_case import ReloadCase
 from harness.upstream import answer, raw
 from harness.waiting import eventually
 
-MANY = {"p": {"algorithm": "fixed_window", "rate": "1000000/1h"}}
 NOT_YET = "tokens cannot be verified until the keys have been fetched"
-
-
-class UrlCase(ReloadCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.issuer = pyjwt()
-        cls.addClassCleanup(cls.issuer.stop)
-        cls.key = {kid: cls.issuer.make_key(kid, "ES256") for kid in "abcx"}
-        cls.ca = Authority()
-        cls.addClassCleanup(cls.ca.cleanup)
-
-    def key_server(self, *kids, **options):
-        server = KeyServer(*(self.key[kid] for kid in kids), **options)
-        self.addCleanup(server.stop)
-        return server
-
-    def token(self, kid):
-        return self.issuer.token(kid, "ES256", {"sub": "alice", "exp": int(time.time()) + 3600})
-
-    def configuration(self, **urls):
-        """A provider for each name, with a header of its own."""
-        providers, identities = {}, {}
-        for name, jwks in urls.items():
-            providers[name] = {"header": f"x-{name}", "algorithms": ["ES256"], "jwks": jwks}
-            identities[f"user-{name}"] = {"jwt": {"provider": name, "claim": "sub"}}
-        limits = [{"policy": "p", "key": identity} for identity in identities]
-        return limited(MANY, limits, identities, jwt_providers=providers, workers=2)
-
-    def begin(self, server, **jwks):
-        """One provider, idp."""
-        jwks = {"url": server.url, "refresh": "1d", "cooldown": "1s", **jwks}
-        self.jwks = jwks
-        self.serve(self.configuration(idp=jwks))
-
-    def get(self, kid, provider="idp"):
-        """On a connection of its own, so that any worker may serve it."""
-        fields = {f"x-{provider}": self.token(kid)} if kid else {}
-        with self.connect(self.weir) as client:
-            return client.get("/", fields)
-
-    def status(self, kid, provider="idp"):
-        return self.get(kid, provider).status
-
-    def await_status(self, kid, status, provider="idp"):
-        eventually(lambda: self.status(kid, provider) == status, f"{kid} is answered {status}")
-        # By every worker.
-        self.assertEqual([self.status(kid, provider) for _ in range(10)], [status] * 10)
-
-    def fetches(self, result, provider="idp"):
-        return labelled(self.scrape(), "weir_jwks_fetches_total", provider=provider, result=result)
-
-    def degraded(self):
-        with self.connect_admin(self.weir) as admin:
-            response = admin.get("/readyz")
-            self.assertEqual((response.status, response.json()["state"]), (200, "ready"))
-            return response.json().get("degraded", [])
 
 
 class Fetching(UrlCase):
@@ -134,6 +73,20 @@ class Fetching(UrlCase):
         self.assertEqual(self.status("a"), 401)
         self.await_status("b", 401)
         self.assertIn("the set has no usable key; every token is rejected", self.weir.stderr)
+
+    def test_a_set_without_keys_replaces_the_keys_and_is_reported(self):
+        server = self.key_server("a")
+        self.begin(server)
+        warning = "the set has no usable key; every token is rejected"
+        for times in 1, 2:
+            self.await_status("a", 200)
+            self.assertEqual(self.degraded(), [])
+            server.keys = []
+            self.assertEqual(self.status("b"), 401)  # causes a fetch
+            self.await_status("a", 401)
+            self.assertEqual(self.degraded(), ["jwt provider idp: " + warning])
+            self.assertEqual(self.weir.stderr.count(f"jwt provider idp: {warning}\n"), times)
+            server.keys = [self.key["a"]]
 
     def test_the_lifetime_of_the_answer_counts(self):
         server = self.key_server("a")
@@ -269,6 +222,27 @@ class Secure(UrlCase):
         # A client that does not accept the certificate sends no request.
         self.assertEqual(len(good.requests), 1)
 
+    def test_a_reload_with_a_wrong_ca_keeps_the_keys(self):
+        server = self.secure_server("issuer.test")
+        tls = {"ca": self.ca.file, "server_name": "issuer.test"}
+        self.begin(server, tls=tls)
+        self.await_status("a", 200)
+        wrong = Authority()
+        self.addCleanup(wrong.cleanup)
+        server.keys = [self.key["b"]]
+        self.reload(self.configuration(idp={**self.jwks, "tls": {**tls, "ca": wrong.file}}))
+        [degraded] = eventually(self.degraded, "the failure is reported")
+        self.assertTrue(degraded.startswith(
+            "jwt provider idp: no keys have been fetched since jwks.tls changed: TLS: its certificate"
+            " is not accepted: "), degraded)
+        self.assertEqual([self.status("a") for _ in range(10)], [200] * 10)
+        self.assertIn("; the keys fetched before stay in use\n", self.weir.stderr)
+        # With the right one they are replaced.
+        self.reload(self.configuration(idp=self.jwks))
+        self.await_status("b", 200)
+        self.assertEqual(self.status("a"), 401)
+        self.assertEqual(self.degraded(), [])
+
 
 class Lifecycle(UrlCase):
     def stall(self, server):
@@ -292,7 +266,6 @@ class Lifecycle(UrlCase):
         self.weir.signal(15)
         self.assertEqual(self.weir.wait(patience_s=30), 0)
 
-    @unittest.skipIf(SCALE > 1, "a sanitizer's runtime wants to be the first library")
     def test_a_lookup_that_stalls_does_not_delay_the_end(self):
         names = SlowNames()
         self.addCleanup(names.close)
@@ -303,6 +276,28 @@ class Lifecycle(UrlCase):
         self.assertIn("timed out while looking up the name", self.weir.stderr)
         self.weir.signal(15)
         self.assertEqual(self.weir.wait(patience_s=30), 0)
+
+    def test_an_address_that_does_not_answer_leaves_time_for_the_next(self):
+        server = self.key_server("a")
+        names = SlowNames()
+        self.addCleanup(names.close)
+        self.fill("127.0.0.2", server.upstream.port)
+        url = server.url.replace("127.0.0.1", "issuer.two")
+        self.serve(self.configuration(idp={"url": url, "timeout": "2s"}), environment=names.environment)
+        self.await_status("a", 200)
+        self.assertEqual((self.fetches("ok"), self.fetches("failed")), (1, 0))
+
+    def fill(self, *address):
+        """Connections to the address are neither accepted nor refused from now on."""
+        listener = socket.socket()
+        self.addCleanup(listener.close)
+        listener.bind(address)
+        listener.listen(0)
+        for _ in range(4):
+            filler = socket.socket()
+            self.addCleanup(filler.close)
+            filler.setblocking(False)
+            filler.connect_ex(address)
 
     def test_a_reload_while_a_fetch_runs_does_not_start_another(self):
         server = self.key_server("a")

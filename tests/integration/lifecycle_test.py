@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import subprocess
 import tempfile
 import threading
 import time
@@ -14,7 +15,7 @@ from harness.client import Truncated, request_bytes
 from harness.services import is_listening
 from harness.upstream import answer
 from harness.waiting import eventually
-from harness.weir import run
+from harness.weir import binary, run
 
 
 def has_ipv6():
@@ -105,7 +106,7 @@ class Listeners(Case):
 
 class Signals(Case):
     def test_an_idle_server_ends_at_once(self):
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
             with self.subTest(signal=number):
                 weir = self.start(configuration(self.upstream().url, shutdown_timeout="10m",
                                                 workers=2))
@@ -140,6 +141,27 @@ class Signals(Case):
         self.assertEqual(client.get("/").status, 200)
         with weir.connect() as other:
             self.assertEqual(other.get("/").status, 200)
+
+    def test_sigusr2_is_logged_and_ignored(self):
+        _, weir, client = self.proxy()
+        weir.signal(signal.SIGUSR2)
+        eventually(lambda: "SIGUSR2 is ignored" in weir.stderr, "the log mentions it")
+        self.assertEqual(client.get("/").status, 200)
+
+    def test_closed_standard_descriptors_are_not_those_of_a_connection(self):
+        with tempfile.TemporaryDirectory() as directory:
+            socket_path = Path(directory) / "weir.sock"
+            file = Path(directory) / "weir.yaml"
+            file.write_text(f"listen: [{{address: 'unix:{socket_path}'}}]\nadmin: off\n"
+                            "routes: [{respond: {status: 204}}]\n")
+            process = subprocess.Popen(["/bin/sh", "-c", 'exec "$0" serve --config "$1" <&- >&- 2>&-',
+                                        binary(), str(file)])
+            self.addCleanup(process.kill)
+            eventually(socket_path.exists, "the listener")
+            for number in range(3):
+                self.assertEqual(os.readlink(f"/proc/{process.pid}/fd/{number}"), "/dev/null")
+            process.terminate()
+            self.assertEqual(process.wait(timeout=30), 0)
 
     def test_sigusr1_without_a_log_file_does_no_harm(self):
         _, weir, client = self.proxy()

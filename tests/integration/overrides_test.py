@@ -7,79 +7,15 @@ import os
 import re
 import shlex
 import tempfile
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from pathlib import Path
-from urllib.parse import urlencode
 
-from harness.case import configuration
 from harness.limit_fields import limit_fields
-from harness.redis_case import RedisCase, answering, sharing
+from harness.override_case import (ADMIN, ALGORITHMS, KEY, OverrideCase, SetClock, in_an_hour,
+                                   in_hours)
+from harness.redis_case import answering
 from harness.waiting import eventually
 from harness.weir import run
-
-ADMIN = {"address": "127.0.0.1:0"}
-IDENTITIES = {"api_key": {"header": "X-Api-Key"}}
-KEY = "key-that-nobody-may-see"
-PATIENT = {"timeout": "10s", "connect_timeout": "10s", "on_failure": "deny"}
-ALGORITHMS = ("fixed_window", "attributed_window", "sliding_window", "sliding_log", "token_bucket",
-              "gcra", "leaky_bucket")
-
-
-def policies():
-    return {name: {"algorithm": name, "rate": "2/10h", **({"queue": 1} if name == "leaky_bucket" else {})}
-            for name in ALGORITHMS}
-
-
-def in_an_hour():
-    return (datetime.now(timezone.utc) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-class OverrideCase(RedisCase):
-    def shared(self, count=1, **sections):
-        """Weirs that share a Redis, with a route for each policy."""
-        if not self.servers:
-            self.redis()
-        sections = {"policies": policies(), "admin": ADMIN, **sections}
-        config = sharing(self.servers[0].url, sections.pop("policies"), redis=PATIENT,
-                         identities=IDENTITIES, **{"routes": self.routes(), **sections})
-        weirs = [self.start(config) for _ in range(count)]
-        for weir in weirs:
-            self.await_redis(weir)
-        return weirs
-
-    def alone(self, **sections):
-        sections = {"policies": policies(), "admin": ADMIN, "routes": self.routes(), **sections}
-        identities = sections.pop("identities", {"client": {"client_address": {}}, **IDENTITIES})
-        return self.start(configuration(policies=sections.pop("policies"), identities=identities,
-                                        **sections))
-
-    @staticmethod
-    def routes():
-        return [answering(f"/{name}", name, "api_key") for name in ALGORITHMS]
-
-    def ask(self, weir, method, body=None, **query):
-        target = "/v1/overrides" + ("?" + urlencode(query) if query else "")
-        with self.connect_admin(weir) as connection:
-            text = b"" if body is None else json.dumps(body).encode()
-            return connection.request(method, target, {"Content-Type": "application/json"}, text)
-
-    def put(self, weir, key=KEY, **members):
-        response = self.ask(weir, "PUT", {"identity": "api_key", "key": key, **members})
-        self.assertEqual(response.status, 200, response.body)
-        return response.json()
-
-    def delete(self, weir, key=KEY, **query):
-        return self.ask(weir, "DELETE", identity="api_key", key=key, **query).status
-
-    def get(self, weir, name="gcra", key=KEY):
-        with weir.connect() as client:
-            return client.request("GET", f"/{name}", {"X-Api-Key": key})
-
-    def statuses(self, weir, count, name="gcra", key=KEY):
-        return [self.get(weir, name, key).status for _ in range(count)]
-
-    def exhaust(self, weir, name="gcra"):
-        eventually(lambda: self.get(weir, name).status == 429, "a denial")
 
 
 class Numbers(OverrideCase):
@@ -183,6 +119,27 @@ class Agreement(OverrideCase):
         self.assertEqual(self.get(self.alone()).status, 200)
 
 
+class WallClock(OverrideCase):
+    def test_overrides_in_memory_end_by_a_wall_clock_that_is_set(self):
+        with tempfile.TemporaryDirectory() as directory:
+            clock = SetClock(directory)
+            weir = self.alone(environment=clock.environment)
+            self.put(weir, deny=True, until=in_an_hour())
+            self.assertEqual(self.get(weir).status, 403)
+            clock.set(2 * 3600)
+            eventually(lambda: self.get(weir).status == 200, "the end of the override")
+            self.assertEqual(self.ask(weir, "GET").json()["overrides"], [])
+            ended = {"identity": "api_key", "key": KEY, "deny": True, "until": in_an_hour()}
+            self.assert_problem(self.ask(weir, "PUT", ended), 422, "the time has passed")
+            self.put(weir, deny=True, until=in_hours(3))
+            self.assertEqual(self.get(weir).status, 403)
+            clock.set(-2 * 3600)
+            self.put(weir, deny=True, until=in_an_hour())
+            self.assertEqual(self.get(weir).status, 403)
+            self.put(weir, deny=True, until=in_hours(-1))  # has not passed by this clock
+            self.assertEqual(self.get(weir).status, 403)
+
+
 class InRedis(OverrideCase):
     """The text under PREFIX{HASH}:!, written by hand."""
 
@@ -234,7 +191,7 @@ class InRedis(OverrideCase):
                      self.line("gcra", "n ", "")):
             with self.subTest(text=text):
                 self.write(text)
-                self.client("DEL", f"weir:{{{self.hash}}}:gcra")
+                self.client("DEL", f"weir:{{{self.hash}}}:gcra:g1")
                 self.assertEqual(limit_fields(self.get(self.weir)).policies["gcra"]["q"], 2)
         self.write(whole, header="2")
         self.assertEqual(limit_fields(self.get(self.weir)).policies["gcra"]["q"], 2)
@@ -253,9 +210,40 @@ class InRedis(OverrideCase):
         self.put(self.weir, policy="gcra", deny=True, until=in_an_hour())
         self.assertEqual(self.get(self.weir).status, 403)
 
+    def test_a_value_of_another_type_is_logged_listed_and_replaced(self):
+        self.client("DEL", self.at)
+        for words in (("LPUSH", "x"), ("SADD", "x"), ("HSET", "f", "x"), ("ZADD", 1, "x"),
+                      ("XADD", "*", "f", "x")):
+            with self.subTest(type=words[0]):
+                key = "customer-" + words[0]  # each has a bucket of its own
+                hash = self.put(self.weir, key, deny=True, until=in_an_hour())["hash"]
+                at = f"weir:{{{hash}}}:!"
+                self.client("DEL", at)
+                self.client(words[0], at, *words[1:])
+                self.client("EXPIRE", at, 600)
+                for name in ALGORITHMS:
+                    response = self.get(self.weir, name, key)
+                    self.assertEqual(response.status, 200)
+                    self.assertEqual(limit_fields(response).policies[name]["q"], 2)
+                self.assertEqual(self.statuses(self.weir, 2, key=key), [200, 429])
+                for query in {}, {"identity": "api_key", "key": key}:
+                    listed = self.ask(self.weir, "GET", **query).json()
+                    self.assertEqual(listed["overrides"], [{"hash": hash, "malformed": True}])
+                self.put(self.weir, key, policy="gcra", rate="5/5h", until=in_an_hour())
+                self.assertEqual(self.client("TYPE", at), b"string")
+                self.assertEqual(limit_fields(self.get(self.weir, key=key)).policies["gcra"]["q"], 5)
+                # A deletion removes it as well, though it has no entry to delete.
+                self.client("DEL", at)
+                self.client(words[0], at, *words[1:])
+                self.assertEqual(self.delete(self.weir, key, policy="gcra"), 404)
+                self.assertEqual(self.client("EXISTS", at), 0)
+        lines = [line for line in self.weir.stderr.splitlines() if "override of policy" in line]
+        self.assertEqual(len(lines), 1, self.weir.stderr)
+        self.assertIn("cannot be read", lines[0])
+
     def test_the_list_finds_them_among_other_keys(self):
         for i in range(3000):
-            self.client.send("SET", f"weir:{{{i:032x}}}:gcra", "x", "EX", 600)
+            self.client.send("SET", f"weir:{{{i:032x}}}:gcra:g1", "x", "EX", 600)
         for i in range(3000):
             self.client.read()
         for i in range(5):
@@ -263,6 +251,12 @@ class InRedis(OverrideCase):
         listed = self.ask(self.weir, "GET").json()
         self.assertEqual(len(listed["overrides"]), 6)
         self.assertTrue(listed["complete"])
+
+    def test_an_identity_is_listed_once_even_if_two_keys_name_it(self):
+        self.assertRegex(self.hash, "[a-f]")
+        self.client("SET", f"weir:{{{self.hash.upper()}}}:!", "1\n", "EX", 600)
+        self.assertEqual([one["hash"] for one in self.ask(self.weir, "GET").json()["overrides"]],
+                         [self.hash])
 
 
 class Refusals(OverrideCase):
@@ -286,6 +280,10 @@ class Refusals(OverrideCase):
         for members, detail in (
                 ({}, "expected one of"),
                 ({"deny": True, "unlimited": True}, "expected one of"),
+                ({"deny": True, "rate": "5/1h"}, "rate, deny exclude each other"),
+                ({"deny": "yes"}, "deny: expected true"),
+                ({"burst": "5"}, "burst: expected a whole number"),
+                ({"plan": "gold"}, "no plan has the name"),
                 ({"deny": False}, "deny: expected true"),
                 ({"rate": "5"}, "rate: "),
                 ({"rate": 5}, "COUNT/DURATION"),
@@ -300,6 +298,7 @@ class Refusals(OverrideCase):
                 ({"rate": "5/1h", "policy": "nothing"}, "no policy"),
                 ({"rate": "5/1h", "policy": None}, "policy: expected a string"),
                 ({"rate": "5/1h", "identity": "nobody"}, "no identity"),
+                ({"rate": "5/1h", "identity": "nobody", "key": "hash:" + "0" * 32}, "no identity"),
                 ({"rate": "5/1h", "until": ""}, "until: expected a string that is not empty"),
                 ({"rate": "5/1h", "note": "a\nb"}, "note: has control characters"),
                 ({"rate": "5/1h", "key": "hash:123"}, "32 hexadecimal")):
@@ -310,14 +309,23 @@ class Refusals(OverrideCase):
         without_policy = {"identity": "api_key", "key": KEY, "rate": "5/1h"}
         self.assert_problem(self.ask(weir, "PUT", without_policy), 422, "policy is missing")
         self.assert_problem(self.ask(weir, "DELETE", identity="api_key"), 422, "key is missing")
+        for method in ("GET", "DELETE"):
+            by_hash = self.ask(weir, method, identity="nobody", key="hash:" + "0" * 32)
+            self.assert_problem(by_hash, 422, "no identity")
         self.assert_problem(self.ask(weir, "GET", colour="red"), 422, "unknown parameter")
+        self.assert_problem(self.ask(weir, "GET", policy="gcrs"), 422, 'did you mean "gcra"')
         twice = self.connect_admin(weir).request(
             "DELETE", "/v1/overrides?identity=api_key&key=a&key=b&policy=gcra")
         self.assert_problem(twice, 422, "key appears twice")
+        for query, name in (("identity=%zz&key=a", "identity"), ("identity=api_key&key=100%", "key")):
+            for method in ("GET", "DELETE"):
+                response = self.connect_admin(weir).request(method, "/v1/overrides?" + query)
+                self.assert_problem(response, 422, f"{name}: % is not followed by two hexadecimal digits")
         self.assertEqual(self.ask(weir, "GET").json()["overrides"], [])
-        with self.connect_admin(weir) as connection:
-            response = connection.request("PUT", "/v1/overrides", {}, b"{" + b" " * 20_000)
-            self.assert_problem(response, 413)
+        for size in (20_000, 1_060_000):
+            with self.connect_admin(weir) as connection:
+                response = connection.request("PUT", "/v1/overrides", {}, b"{" + b" " * size)
+                self.assert_problem(response, 413)
         with self.connect_admin(weir) as connection:
             response = connection.request("PUT", "/v1/overrides", {}, b"[")
             self.assert_problem(response, 422, "JSON object")
@@ -342,7 +350,8 @@ class Refusals(OverrideCase):
         self.servers[0].stop()
         body = {"identity": "api_key", "key": KEY, "deny": True}
         eventually(lambda: self.ask(weir, "PUT", body).status == 503, "a refusal")
-        self.assert_problem(self.ask(weir, "GET"), 503, "redis")
+        self.assert_problem(self.ask(weir, "PUT", body), 503, "redis is not reachable: nothing was changed")
+        self.assert_problem(self.ask(weir, "GET"), 503, "redis is not reachable;")
 
 
 class CommandLine(OverrideCase):
@@ -365,11 +374,29 @@ class CommandLine(OverrideCase):
         self.assertEqual(listed["overrides"][0]["rate"], "60/1m")
         gone = self.limits(weir, "override", "--key", "-", "--identity", "api_key", "--policy", "gcra",
                            "--delete", input=KEY + "\n")
-        self.assertEqual((gone.returncode, gone.stdout, gone.stderr), (0, "", ""))
+        self.assertEqual((gone.returncode, gone.stdout, gone.stderr),
+                         (0, "the key, policy gcra: deleted\n", ""))
         self.assertEqual(self.limits(weir, "overrides").stdout, "no overrides\n")
         again = self.limits(weir, "override", "--key", hash, "--policy", "gcra", "--delete")
-        self.assertEqual(again.returncode, 1)
-        self.assertIn("no such override", again.stderr)
+        self.assertEqual((again.returncode, again.stdout), (1, ""))
+        self.assertIn("no such override: the key has none for the policy gcra", again.stderr)
+
+    def test_a_damaged_one_is_listed_with_its_policy_if_that_can_be_read(self):
+        weir = self.shared()[0]
+        hash = self.put(weir, policy="gcra", deny=True, until=in_an_hour())["hash"]
+        at = f"weir:{{{hash}}}:!"
+        with self.servers[0].client() as client:
+            text = client("GET", at)
+            for damaged, line in ((text.replace(b"\td ", b"\tu "), f"hash:{hash}, policy gcra: malformed\n"),
+                                  (text.replace(b"1\n", b"2\n", 1), f"hash:{hash}: malformed\n"),
+                                  (b"", f"hash:{hash}: malformed\n"),
+                                  (b"1\ngcra\n", f"hash:{hash}: malformed\n")):
+                client("SET", at, damaged, "EX", 600)
+                self.assertEqual(self.limits(weir, "overrides").stdout, line)
+        # A change repairs the rest, too.
+        self.put(weir, policy="sliding_log", unlimited=True, until=in_an_hour())
+        self.assertRegex(self.limits(weir, "overrides").stdout,
+                         rf"^hash:{hash}, policy sliding_log: unlimited, until \S+\n$")
 
     def test_it_says_that_the_memory_store_loses_them(self):
         weir = self.alone(admin={**ADMIN, "token": "open-sesame"})

@@ -56,7 +56,7 @@ class Files(PlanCase):
         self.assertEqual(self.quota("acme"), 5)
         self.assertIn(f'error plan file {self.file}: file "{self.file}" line 2: expected an identity, '
                       "a TAB and the name of a plan", self.weir.stderr)
-        self.assertIn("the previous 1 identities stay in use", self.weir.stderr)
+        self.assertIn("the previous content stays in use, 1 identity\n", self.weir.stderr)
         self.assertNotIn("s3cr3t", self.weir.stderr)
         self.assertEqual(self.reload_fails()[0]["path"], "plan_from[0].file")
         self.file.unlink()

@@ -47,6 +47,11 @@ class Tokens(PlanCase):
         self.begin()
         self.assertIsNone(self.quota(token(realm={"plan": "platinum"}), fields=[("X-Plan", "free")]))
         eventually(lambda: 'no plan is called "platinum"' in self.weir.stderr, "it is logged")
+        self.assertIn('"platinum", which a request names (claim realm.plan of idp); the default plan counts. '
+                      "Add it to plans, or correct the issuer of the token", self.weir.stderr)
+        self.assertIsNone(self.quota(fields=[("X-Plan", "platinum")]))
+        eventually(lambda: '"platinum", which a request names (header x-plan)' in self.weir.stderr,
+                   "it is logged for the other source, too")
 
     def test_an_invalid_token_names_no_plan_and_is_limited_by_the_default(self):
         self.begin(default_plan="gold")

@@ -149,8 +149,8 @@ class Fields(PlanCase):
         self.assertEqual(self.policy_of("gold"), {"p": (5, 4)})
         self.get('x"\x80' + "y" * 100)
         eventually(lambda: self.weir.stderr.count("no plan is called") == 2, "two names are logged")
-        self.assertIn('warning no plan is called "platinum", which a request names; the default plan counts',
-                      self.weir.stderr)
+        self.assertIn('warning no plan is called "platinum", which a request names (header x-plan); the '
+                      "default plan counts. Add it to plans, or correct the proxy that sends it", self.weir.stderr)
         self.assertIn('called "x??' + "y" * 61 + '",', self.weir.stderr)
         self.assertEqual(labelled(self.scrape(), "weir_unknown_plans_total"), 4)
         self.assertEqual([line["plan"] for line in self.logged(5)][:5],

@@ -10,6 +10,7 @@ import time
 
 from harness.redis import Relay
 from harness.redis_case import RECOVERY_S, SECRET, Asker, RedisCase, answering, sharing
+from harness.waiting import eventually
 
 TIMEOUT_MS = 50
 QUOTA = 40
@@ -73,8 +74,12 @@ class FailureCase(RedisCase):
         here = self.asker.ask("here", QUOTA, **{"X-Group": name})
         share = QUOTA // REPLICAS
         self.assertEqual(here, [200] * share + [429] * (QUOTA - share))
+        answer = self.asker.answer("here", **{"X-Group": name})
+        self.assertRegex(answer["RateLimit-Policy"], f";q={share};")
+        self.assertEqual(answer["RateLimit-Limit"], str(share))
         self.assertEqual(self.asker.ask("open", 5), [200] * 5)
         self.assertEqual(self.asker.ask("shut", 5), [503] * 5)
+        self.assertRegex(self.asker.answer("shut")["Retry-After"], "^[1-9]")
         lines = self.asker.lines()[first:]
         self.assertEqual({line["store"] for line in lines}, {"local"})
         self.assertEqual({line["decision"] for line in lines[-5:]}, {"error"})
@@ -111,6 +116,16 @@ class FailureCase(RedisCase):
                     self.assertEqual(counted, 1, line)
                 else:
                     self.assertIn(counted, (0, 1), line)
+
+    def ask_at_once(self, connections):
+        """Three requests on each connection; the askers."""
+        askers = [Asker(self, self.weir) for _ in range(connections)]
+        threads = [threading.Thread(target=asker.ask, args=("open", 3)) for asker in askers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return askers
 
     def finish(self):
         self.asker.assert_bounded(TIMEOUT_MS * 1000)
@@ -188,6 +203,10 @@ class Refusing(FailureCase):
         redis("REPLICAOF", "127.0.0.1", 1)
         self.assert_falls_back("replica")
         self.assertGreater(self.gauge(self.weir, "weir_store_errors_total", kind="read_only"), 0)
+        # It connects again and again, and is not up because of that.
+        for _ in range(20):
+            self.asker.ask("each")
+            self.assertEqual(self.gauge(self.weir, "weir_store_up"), 0)
         redis("REPLICAOF", "NO", "ONE")
         self.assert_recovers()
         self.finish()
@@ -204,6 +223,21 @@ class Refusing(FailureCase):
         self.assert_recovers()
         self.assertNotIn(PASSWORD, self.weir.stderr)
         self.asker.assert_bounded(TIMEOUT_MS * 1000)
+
+    def test_a_password_that_is_changed_while_weir_runs(self):
+        redis = self.redis("--requirepass", PASSWORD)
+        redis.password = PASSWORD
+        self.begin_healthy(redis, f"redis://:{PASSWORD}@127.0.0.1:{redis.port}")
+        with redis.client() as client:
+            client("CONFIG", "SET", "requirepass", "another")
+            client("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        eventually(lambda: self.asker.ask("each") and "WRONGPASS" in self.weir.stderr,
+                   "the reason in the log")
+        redis.password = "another"
+        redis("CONFIG", "SET", "requirepass", PASSWORD)
+        redis.password = PASSWORD
+        self.assert_recovers()
+        self.assertNotIn(PASSWORD, self.weir.stderr)
 
     def test_a_server_that_is_still_loading(self):
         redis = self.redis()
@@ -245,12 +279,7 @@ class Slow(FailureCase):
         connections = 8
         self.begin_healthy(redis, timeout="2s")
         redis.pause()
-        askers = [Asker(self, self.weir) for _ in range(connections)]
-        threads = [threading.Thread(target=asker.ask, args=("open", 3)) for asker in askers]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        askers = self.ask_at_once(connections)
         redis.resume()
         self.assertEqual({status for a in askers for _, status in a.asked}, {200})
         lines = self.log_lines(self.weir, len(self.asker.asked) + connections * 3)

@@ -1,9 +1,8 @@
 """Reloads without memory: the running configuration stays, and a later reload applies."""
 
 import signal
-import unittest
 
-from harness.case import SCALE, configuration
+from harness.case import configuration
 from harness.reload_case import ReloadCase, copied
 from harness.scarce import ScarceMemory
 from harness.services import free_port, is_listening
@@ -11,7 +10,6 @@ from harness.upstream import answer
 from harness.waiting import eventually
 
 
-@unittest.skipIf(SCALE > 1, "a sanitizer's runtime wants to be the first library")
 class NoMemory(ReloadCase):
     def setUp(self):
         self.memory = ScarceMemory()

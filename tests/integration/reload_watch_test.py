@@ -5,10 +5,9 @@ import json
 import os
 import re
 import tempfile
-import unittest
 from pathlib import Path
 
-from harness.case import SCALE, configuration
+from harness.case import configuration
 from harness.preload import preloaded
 from harness.reload_case import ReloadCase, with_admin
 from harness.waiting import eventually
@@ -188,7 +187,6 @@ class Watch(WatchCase):
         self.assertEqual(self.client.get("/").body, b"two")
 
 
-@unittest.skipIf(SCALE > 1, "a sanitizer's runtime wants to be the first library")
 class NoWatches(WatchCase):
     """inotify_add_watch(2) fails."""
 

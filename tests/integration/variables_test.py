@@ -15,8 +15,8 @@ from harness.weir import ADMIN, host_and_port, run
 # A marker for every scalar that a command prints: found in an output, it names its variable.
 TEXTS = {name: f"mk-{name.lower()}-7f3a" for name in (
     "ADMIN_HOST", "HEADER", "QUERY", "COOKIE", "SEGMENT", "NAME", "HOST", "HOOK", "METHOD",
-    "SECRET", "SERVER", "CHECK", "BODY", "PREFIX", "USER", "PASSWORD", "REDIS")}
-TEXTS |= {"TYPE": "text/mk-type-7f3a"}
+    "SECRET", "SERVER", "CHECK", "BODY", "PREFIX", "USER", "PASSWORD", "REDIS", "TENANT", "GONE", "MOVED", "FIELD")}
+TEXTS |= {"TYPE": "text/mk-type-7f3a", "DENIED": "text/mk-denied-7f3a"}
 NUMBERS = {
     "RATE": "48612/1h", "TIER": "97213/2h", "BURST": "48619", "COST": "48607", "STATUS": "487",
     "ANSWER": "287", "QUEUE": "48621", "DELAY": "48623ms", "WEIGHT": "983", "INTERVAL": "48649ms",
@@ -37,7 +37,9 @@ policies:
   w: {algorithm: attributed_window, rate: 1/1h, attributes: ["${ATT}"]}
 routes:
   - {match: {path: /a}, respond: {}, limits: [{policy: w}]}
+  - {match: {path: /b}, upstream: u, request_headers: {remove: [a, "${RMV}"]}}
   - {respond: {}, limits: [{policy: p, key: all}]}
+upstreams: {u: {servers: [{url: "http://127.0.0.1:1"}]}}
 """
 
 COMMON = """\
@@ -52,9 +54,10 @@ upstreams:
 identities:
   key: {header: "${HEADER}"}
   mixed: {any_of: [{query: "${QUERY}"}, {all_of: [{cookie: "${COOKIE}"}, {path: "${SEGMENT}"}]}]}
+denied: {content_type: "${DENIED}", body: "${BODY}", headers: {x-field: "${FIELD}"}}
 policies:
   bucket: {algorithm: gcra, rate: "${RATE}", burst: "${BURST}", status: "${STATUS}", cost: "${COST}"}
-  plain: {algorithm: fixed_window, rate: "${RATE}"}
+  plain: {algorithm: fixed_window, rate: "${RATE}", body: {text/html: "${BODY}"}, headers: {x-field: "${FIELD}"}}
   tiers: {algorithm: sliding_window, rates: ["${RATE}", "${TIER}"]}
   queue: {algorithm: leaky_bucket, rate: 50/1s, queue: "${QUEUE}"}
   delay: {algorithm: leaky_bucket, rate: 50/1s, queue: 10, max_delay: "${DELAY}"}
@@ -66,6 +69,9 @@ routes:
       methods: ["${METHOD}", GET]
       headers: {x-secret: "${SECRET}", "x.odd-name": "a${SECRET}"}
     upstream: api
+    path: "/${MOVED}/{${SEGMENT}}"
+    request_headers: {set: {x-tenant: "${TENANT}"}, remove: [x-gone, "${GONE}"]}
+    response_headers: {add: {x-field: "${FIELD}"}, remove: ["${GONE}"]}
     limits:
       - {policy: bucket, key: key, otherwise: mixed}
       - {policy: plain, cost: "${COST}"}
@@ -73,7 +79,7 @@ routes:
       - {policy: queue}
       - {policy: delay}
   - match: {path: "/hooks/${HOOK}"}
-    respond: {status: "${ANSWER}", body: "${BODY}", content_type: "${TYPE}"}
+    respond: {status: "${ANSWER}", body: "${BODY}", content_type: "${TYPE}", headers: {x-field: "${FIELD}"}}
 """
 MEMORY = COMMON + 'store: {memory: {max_keys: "${KEYS}"}}\n'
 REDIS = COMMON + """\
@@ -118,7 +124,10 @@ class Commands(Shown):
                      "header x-secret: ${SECRET} header x.odd-name: a${SECRET}",
                      "http://${SERVER}:${PORT} weight ${WEIGHT}, https://127.0.0.1:1",
                      "checks /${CHECK} every ${INTERVAL}",
-                     "gcra ${RATE}, (from the environment) at once, answers ${STATUS}",
+                     "gcra ${RATE}, (from the environment) at once, answers ${STATUS}, denies with ${DENIED}, denials with headers x-field;",
+                     "denies with text/html or application/problem+json by Accept, denials with headers x-field, Vary;",
+                     "; path /${MOVED}/{${SEGMENT}}; request headers: write x-tenant; remove x-gone, "
+                     "${GONE}; response headers: write x-field; remove ${GONE}\n",
                      "key key (header ${HEADER}), otherwise mixed "
                      "(any of (query ${QUERY}, all of (cookie ${COOKIE}, path ${SEGMENT})))",
                      "; cost ${COST};", "sliding_window ${RATE} + ${TIER},",
@@ -167,11 +176,13 @@ class Commands(Shown):
     def test_refusals_do_not_show_names(self):
         """A response names what it is about; explain shows the text of the file."""
         names = {"HDR": "mk-hdr-7f3a", "QRY": "mk_qry_7f3a", "CKE": "mk_cke_7f3a",
-                 "CLN": "mk-cln-7f3a", "ATT": "query:mk_att_7f3a", "OWN": "mk-own-7f3a"}
+                 "CLN": "mk-cln-7f3a", "ATT": "query:mk_att_7f3a", "OWN": "mk-own-7f3a",
+                 "RMV": "mk-rmv-7f3a"}
         file = self.directory / "weir.yaml"
         file.write_text(NAMED)
         cases = {"HDR": ["-H", "mk.hdr-7f3a: 1", "/"], "QRY": ["/?mk.qry_7f3a=1"],
                  "CKE": ["-H", "Cookie: mk.cke_7f3a=1", "/"], "OWN": ["-H", "mk_own-7f3a: 1", "/"],
+                 "RMV": ["-H", "mk_rmv-7f3a: 1", "/"],
                  "CLN": ["-H", "mk_cln-7f3a: 1", "/"], "ATT": ["/a?mk_att_7f3a=1&mk_att_7f3a=2"]}
         for name, (*options, target) in cases.items():
             for form in ([], ["--json"]):

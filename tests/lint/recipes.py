@@ -14,7 +14,7 @@ def camel(name):
 
 
 def algorithms(tree):
-    """The algorithms, each with its spellings."""
+    """The algorithms that the configuration offers, each with its spellings."""
     return [(name, camel(name)) for name in enumerators(enumeration(tree, "Algorithm")[1])]
 
 

@@ -1,4 +1,4 @@
-"""Names whose lookup takes as long as a test wants."""
+"""Names whose lookup takes as long as a test wants, and names with two addresses."""
 
 import tempfile
 from pathlib import Path
@@ -8,7 +8,7 @@ from .preload import preloaded
 
 class SlowNames:
     """Every name that ends in ".slow" is looked up in vain until answer() says that it is
-    127.0.0.1."""
+    127.0.0.1. A name that ends in ".two" is 127.0.0.2 and 127.0.0.1."""
 
     def __init__(self):
         self._directory = tempfile.TemporaryDirectory(prefix="weir-names-")

@@ -24,7 +24,7 @@ IDENTITIES = {
 ALSO_MATCH = ["letter_case", "trailing_slash", "repeated_slashes", "dot_segments", "parameters",
               "encoded_delimiters"]
 ALGORITHMS = ["gcra", "token_bucket", "fixed_window", "sliding_window", "sliding_log",
-              "leaky_bucket", "attributed_window"]
+              "leaky_bucket", "attributed_window", "concurrency"]
 ATTRIBUTES = [["method"], ["header:user-agent"], ["query:key"], ["identity:key"]]
 METHODS = ["GET", "GET", "GET", "GET", "POST", "PUT", "HEAD", "OPTIONS", "get", "TRACE"]
 
@@ -43,6 +43,8 @@ def policy(random):
     algorithm = random.choice(ALGORITHMS)
     rate = f"{random.choice([1, 3, 10, 600])}/{random.choice(['1s', '10s', '1m', '1h'])}"
     made = {"algorithm": algorithm, "rate": rate}
+    if algorithm == "concurrency":
+        made = {"algorithm": algorithm, "limit": random.choice([1, 3, 30])}
     if algorithm in ("gcra", "token_bucket") and random.random() < 0.5:
         made["burst"] = random.randint(1, 20)
     if algorithm in ("fixed_window", "attributed_window") and random.random() < 0.3:
@@ -74,8 +76,11 @@ def limit(random, policies, identities):
         made["required"] = True
     if random.random() < 0.4:
         made["cost"] = random.choice([0, 1, 2, 3, 5, 30, 30])
-    if random.random() < 0.1 and policies[made["policy"]]["algorithm"] != "leaky_bucket":
+    algorithm = policies[made["policy"]]["algorithm"]
+    if random.random() < 0.1 and algorithm not in ("leaky_bucket", "concurrency"):
         made["overdraft"] = True
+    elif random.random() < 0.1 and algorithm != "concurrency":
+        made["charge"] = random.choice([{"status": [200]}, {"status_not": ["500-599"]}])
     return made
 
 

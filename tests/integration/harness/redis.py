@@ -147,6 +147,11 @@ class Redis:
                 if cursor == b"0":
                     return found
 
+    def counters(self, policy=".+"):
+        """The keys with the counters of clients."""
+        return [key for key in self.keys()
+                if re.search(rf"\{{[0-9a-f]{{32}}\}}:{policy}:[a-z]\d$", key.decode())]
+
     def calls(self, command):
         """How often a command was executed, from INFO commandstats."""
         stats = self("INFO", "commandstats").decode()

@@ -103,15 +103,16 @@ class Asker:
 
     def ask(self, route, count=1, **fields):
         """`count` requests to /route/N; their statuses."""
-        statuses = []
-        for _ in range(count):
-            path = f"/{route}/{len(self.asked)}"
-            before = waited_us(self.weir.pid)
-            status = self.client.get(path, {"X-Id": path, **fields}).status
-            self.allowance_us.append(waited_us(self.weir.pid) - before)
-            self.asked.append((path, status))
-            statuses.append(status)
-        return statuses
+        return [self.answer(route, **fields).status for _ in range(count)]
+
+    def answer(self, route, **fields):
+        """The answer to one of them."""
+        path = f"/{route}/{len(self.asked)}"
+        before = waited_us(self.weir.pid)
+        answer = self.client.get(path, {"X-Id": path, **fields})
+        self.allowance_us.append(waited_us(self.weir.pid) - before)
+        self.asked.append((path, answer.status))
+        return answer
 
     def lines(self):
         """The access log's line of every request, in the order they were asked."""

@@ -1,0 +1,48 @@
+"""A stall of Redis costs its own time: its end is noticed by a late reply, not after a pause."""
+
+from harness.redis_case import RECOVERY_S, Asker
+from harness.waiting import eventually
+from redis_failures_test import FailureCase
+
+#: So long that a test that waits for it does not pass.
+NEVER = {"failures": 1, "retry_after": "1h"}
+
+
+class Stalls(FailureCase):
+    def stall(self, redis, connections):
+        """Redis stands still while each connection sends requests."""
+        redis.pause()
+        askers = self.ask_at_once(connections)
+        self.assertEqual({status for a in askers for _, status in a.asked}, {200})
+        self.assertEqual(self.gauge(self.weir, "weir_store_breaker_state"), 2)
+        self.asker = Asker(self, self.weir)  # the log has the requests of the others too
+        redis.resume()
+
+    def await_decisions(self):
+        eventually(lambda: self.asker.ask("shut") == [200], "Redis decides", RECOVERY_S)
+        self.assertEqual(self.asker.ask("shut", 20), [200] * 20)
+        self.assertEqual(self.gauge(self.weir, "weir_store_breaker_state"), 0)
+
+    def test_its_end_is_noticed_at_once(self):
+        redis = self.redis()
+        self.begin(redis, breaker=NEVER)
+        for connections in (1, 16, 64):
+            self.await_decisions()
+            self.stall(redis, connections)
+        self.await_decisions()
+
+    def test_a_restart_is_noticed_at_once(self):
+        redis = self.redis()
+        self.begin(redis, breaker=NEVER)
+        self.await_decisions()
+        redis.stop()
+        self.assertEqual(self.asker.ask("shut", 5), [503] * 5)
+        redis.start()
+        self.await_decisions()
+
+    def test_what_is_in_flight_is_shown(self):
+        redis = self.redis()
+        self.begin(redis, timeout="2s")
+        self.await_decisions()
+        eventually(lambda: self.gauge(self.weir, "weir_store_in_flight_limit") > 1000, "the limit")
+        self.assertEqual(self.gauge(self.weir, "weir_store_errors_total", kind="overloaded"), 0)
