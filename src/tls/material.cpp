@@ -8,6 +8,7 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "base/path_advice.hpp"
 #include "tls/openssl.hpp"
 
 namespace weir::tls {
@@ -43,7 +44,7 @@ class Text {
     const int error = errno;
     if (descriptor >= 0) ::close(descriptor);
     if (descriptor >= 0 && !is_file) return "it is not a regular file";
-    if (got < 0) return std::generic_category().message(error);
+    if (got < 0) return std::generic_category().message(error) + read_advice(error, ::geteuid());
     return size_ > largest_file ? "it is larger than 1 MiB" : "";
   }
   BioOwner bio() const { return BioOwner(BIO_new_mem_buf(bytes_.data(), static_cast<int>(size_))); }
@@ -77,7 +78,9 @@ Result<Certificates> read_certificates(const std::string& file) {
   const bool is_end = is_end_of_file();
   const std::string why = take_reason();
   if (!is_end) return cannot_use(file, "a certificate in it is broken (" + why + ")");
-  if (found.empty()) return cannot_use(file, "it has no certificate in PEM form");
+  if (found.empty())
+    return cannot_use(
+        file, "it has no certificate in PEM form, which begins with -----BEGIN CERTIFICATE-----");
   return found;
 }
 
@@ -92,7 +95,9 @@ Result<Key> read_key(const std::string& file) {
   if (key != nullptr) return Key(key, EVP_PKEY_free);
   if (has_passphrase)
     return cannot_use(file, "the key is encrypted with a passphrase; remove the passphrase");
-  return cannot_use(file, "it has no usable private key in PEM form");
+  return cannot_use(
+      file,
+      "it has no usable private key in PEM form, which begins with -----BEGIN PRIVATE KEY-----");
 }
 
 bool belong_together(const Certificate& certificate, const Key& key) {
