@@ -25,6 +25,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION
   endif()
 endif()
 
+# No path of the machine in the program, and what ccache has of one checkout fits another.
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
+
 # ccache meets precompiled headers only with these sloppinesses (ccache manual, "Precompiled headers").
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

@@ -8,13 +8,13 @@
 namespace weir::app {
 namespace {
 
-struct Names {
+struct CounterNames {
   std::vector<std::string> routes;
   std::vector<std::string> servers;
   std::vector<std::string> policies;
 };
 
-config::Config named(const Names& names) {
+config::Config named(const CounterNames& names) {
   config::Config config;
   for (const auto& name : names.routes)
     config.routes.emplace_back().name = name;

@@ -9,7 +9,7 @@ using namespace std::literals;
 
 namespace {
 
-const Instant start = instant_from_us(1'700'000'000'000'000);
+const Instant watch_start = instant_from_us(1'700'000'000'000'000);
 
 std::shared_ptr<const config::Config> configuration(const std::string& policies,
                                                     const std::string& more = {}) {
@@ -22,8 +22,8 @@ std::shared_ptr<const config::Config> configuration(const std::string& policies,
 const std::string gcra = "p: {algorithm: gcra, rate: 10/1h}";
 const std::string window = "p: {algorithm: fixed_window, rate: 10/1h}";
 
-struct Fixture {
-  explicit Fixture(const std::string& policies = gcra, const std::string& more = {}) {
+struct WatchFixture {
+  explicit WatchFixture(const std::string& policies = gcra, const std::string& more = {}) {
     watch.use(watch.terms_of(*configuration(policies, more)), true);
   }
 
@@ -35,8 +35,8 @@ struct Fixture {
     redis::OtherInstances others;
     for (std::string& id : ids)
       others.instances.push_back(
-          {std::move(id), terms.announcement->digest, start + at + redis::announcement_lifetime});
-    if (terms.announcement->digest != watch.due(start + at)->digest)
+          {std::move(id), terms.announcement->digest, watch_start + at + redis::announcement_lifetime});
+    if (terms.announcement->digest != watch.due(watch_start + at)->digest)
       others.different = {terms.announcement->settings};
     return watch.update(others);
   }
@@ -48,21 +48,21 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("an instance announces itself at once, every interval, and after a reload") {
-  Fixture one;
-  const auto first = one.watch.due(start);
+  WatchFixture one;
+  const auto first = one.watch.due(watch_start);
   REQUIRE(first);
   CHECK(first->id == "00000000000000000000000000000abc");
-  CHECK_FALSE(one.watch.due(start + InstanceWatch::interval - 1us));
-  CHECK(one.watch.due(start + InstanceWatch::interval));
+  CHECK_FALSE(one.watch.due(watch_start + InstanceWatch::interval - 1us));
+  CHECK(one.watch.due(watch_start + InstanceWatch::interval));
   one.watch.use(one.watch.terms_of(*configuration(window)), false);
-  const auto reloaded = one.watch.due(start + InstanceWatch::interval + 1us);
+  const auto reloaded = one.watch.due(watch_start + InstanceWatch::interval + 1us);
   REQUIRE(reloaded);
   CHECK(reloaded->id == first->id);
   CHECK(reloaded->digest != first->digest);
 }
 
 TEST_CASE("an instance that counts in another way is reported once it has announced itself twice") {
-  Fixture one;
+  WatchFixture one;
   CHECK(one.see({"b"}, 0s, window).empty());
   CHECK(one.health.instances().problem.empty());
   const auto lines = one.see({"b"}, 5s, window);
@@ -88,12 +88,12 @@ TEST_CASE("an instance that counts in another way is reported once it has announ
 }
 
 TEST_CASE("an instance that has stopped is listed for a while and is not reported") {
-  Fixture one;
+  WatchFixture one;
   for (const Duration at : {0s, 5s, 10s, 15s}) {
     redis::OtherInstances others;
-    others.instances = {{"b", "0123", start + 20s}};
+    others.instances = {{"b", "0123", watch_start + 20s}};
     others.different = {"identity_secret\tx\n"};
-    CHECK(one.watch.due(start + at));
+    CHECK(one.watch.due(watch_start + at));
     CHECK(one.watch.update(others).empty());
     CHECK(one.health.instances().running == 1);
   }
@@ -101,7 +101,7 @@ TEST_CASE("an instance that has stopped is listed for a while and is not reporte
 
 TEST_CASE("more instances than replicas are reported if a policy decides locally") {
   const auto lines_with = [](const std::string& policies, const std::string& more) {
-    Fixture one(policies, more);
+    WatchFixture one(policies, more);
     one.see({"b", "c"}, 0s, gcra);
     std::vector<std::string> texts;
     for (const LogLine& line : one.see({"b", "c"}, 5s, gcra)) {
@@ -119,7 +119,7 @@ TEST_CASE("more instances than replicas are reported if a policy decides locally
 }
 
 TEST_CASE("with another Redis the other instances are others") {
-  Fixture one;
+  WatchFixture one;
   one.see({"b"}, 0s, gcra);
   one.watch.use(one.watch.terms_of(*configuration(gcra)), true);
   one.see({"b"}, 5s, gcra);

@@ -9,7 +9,7 @@ using store::Override;
 
 namespace {
 
-const std::string file = R"(
+const std::string request_yaml = R"(
 identities:
   api_key: {header: X-Api-Key}
 policies:
@@ -30,8 +30,8 @@ const config::Environment environment{
     .variable = [](const std::string&) { return std::optional<std::string>(); }, .directory = {}};
 const Instant now = instant_from_us(1'790'000'000'000'000);
 
-struct Fixture {
-  std::shared_ptr<const config::Config> config = config::load_text(file, environment).value();
+struct RequestFixture {
+  std::shared_ptr<const config::Config> config = config::load_text(request_yaml, environment).value();
   std::vector<std::string> names{"gone", "burst", "plain", "tiers", "large"};
 
   Result<OverridePut> read(std::string_view members) const {
@@ -42,7 +42,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("The identity of a hash must exist if it is named") {
-  const Fixture fixture;
+  const RequestFixture fixture;
   const std::string key = "hash:000000000000000000000000000000ab";
   const auto with = [&](const std::string& identity) {
     const OverrideContext context{*fixture.config, fixture.names};
@@ -60,7 +60,7 @@ TEST_CASE("The identity of a hash must exist if it is named") {
 }
 
 TEST_CASE("Numbers replace those of the policy; a rate sets the burst unless it is written") {
-  const Fixture fixture;
+  const RequestFixture fixture;
   const auto plain =
       fixture.read(R"("policy":"plain","rate":"50/1s","until":"2026-12-01T00:00:00Z")");
   REQUIRE(plain.has_value());
@@ -81,7 +81,7 @@ TEST_CASE("Numbers replace those of the policy; a rate sets the burst unless it 
 }
 
 TEST_CASE("A plan has its numbers for one policy, or for each that a plan changes") {
-  const Fixture fixture;
+  const RequestFixture fixture;
   const auto plain = fixture.read(R"("policy":"plain","plan":"gold")");
   REQUIRE(plain.has_value());
   CHECK(plain->entry.kind == Override::Kind::numbers);
@@ -186,7 +186,7 @@ routes: [{respond: {status: 200}, limits: [{policy: p, key: tenant}]}]
 }
 
 TEST_CASE("An unknown policy is refused, except where it may have been removed since") {
-  const Fixture fixture;
+  const RequestFixture fixture;
   const OverrideContext context{*fixture.config, fixture.names};
   const std::string problem = "policy: no policy has the name \"plains\"; did you mean \"plain\"?";
   CHECK(fixture.read(R"("policy":"plains","deny":true)").error().message == problem);
@@ -196,7 +196,7 @@ TEST_CASE("An unknown policy is refused, except where it may have been removed s
 }
 
 TEST_CASE("A query names a key and a policy, percent-encoded") {
-  const Fixture fixture;
+  const RequestFixture fixture;
   const OverrideContext context{*fixture.config, fixture.names};
   const auto all = read_override_query("", context, true);
   REQUIRE(all.has_value());
@@ -212,7 +212,7 @@ TEST_CASE("A query names a key and a policy, percent-encoded") {
 }
 
 TEST_CASE("A problem of the body names its members") {
-  const Fixture fixture;
+  const RequestFixture fixture;
   for (const auto& [members, problem] :
        {std::pair{R"("deny":true,"policy":"plain","rate":"5/1s","burst":3)",
                   "rate, burst, deny exclude each other; expected one of: "},
@@ -241,7 +241,7 @@ TEST_CASE("A problem of the body names its members") {
 }
 
 TEST_CASE("A query with a bad percent escape is refused with the name of its parameter") {
-  const Fixture fixture;
+  const RequestFixture fixture;
   const OverrideContext context{*fixture.config, fixture.names};
   for (const auto& [query, name] : {std::pair{"identity=%zz&key=a", "identity"},
                                     {"key=a%", "key"},

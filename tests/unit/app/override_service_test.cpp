@@ -20,7 +20,7 @@ using admin::OverrideCall;
 using Outcome = store::OverrideReport::Outcome;
 using SteadyClock = std::chrono::steady_clock;
 
-const std::string file = R"(
+const std::string service_yaml = R"(
 listen: [{address: "127.0.0.1:0"}]
 admin: off
 access_log: off
@@ -68,7 +68,7 @@ struct ServiceFixture {
              .memory = memory,
              .with_shared = [this, is_shared](auto task) { task(is_shared ? &scripted : nullptr); },
              .longest_wait = longest_wait}) {
-    const auto loaded = text_source("test", file).load(1s);
+    const auto loaded = text_source("test", service_yaml).load(1s);
     REQUIRE(loaded.has_value());
     auto prepared = running.prepare(*loaded);
     REQUIRE(prepared.has_value());

@@ -10,7 +10,7 @@ using Lines = std::vector<LogLine>;
 using Level = LogLine::Level;
 using store::Error;
 
-const Instant start = instant_from_us(1'700'000'000'000'000);
+const Instant monitor_start = instant_from_us(1'700'000'000'000'000);
 constexpr auto second = std::chrono::seconds(1);
 
 const StoreReading good{.is_ready = true, .has_decided = true, .is_breaker_closed = true};
@@ -18,9 +18,9 @@ const StoreReading good{.is_ready = true, .has_decided = true, .is_breaker_close
 const StoreReading connected{.is_ready = true, .is_breaker_closed = true};
 const StoreReading unreachable{.is_breaker_closed = true, .redis_error = "connection refused"};
 
-struct Fixture {
-  Lines first(const StoreReading& reading) { return one.update(reading, start); }
-  Lines second(const StoreReading& reading) { return two.update(reading, start); }
+struct MonitorFixture {
+  Lines first(const StoreReading& reading) { return one.update(reading, monitor_start); }
+  Lines second(const StoreReading& reading) { return two.update(reading, monitor_start); }
 
   admin::StoreHealth health{2};
   StoreMonitor one{health, 0};
@@ -37,7 +37,7 @@ StoreReading with_error(Error error, std::uint64_t count, std::string_view reply
 }  // namespace
 
 TEST_CASE("The loss of Redis is logged once for all workers, and its return") {
-  Fixture fixture;
+  MonitorFixture fixture;
   CHECK(fixture.first(connected).empty());
   CHECK(fixture.second(connected).empty());
   CHECK(fixture.health.is_up());
@@ -54,7 +54,7 @@ TEST_CASE("The loss of Redis is logged once for all workers, and its return") {
 }
 
 TEST_CASE("After an outage only a decision shows that Redis is back") {
-  Fixture fixture;
+  MonitorFixture fixture;
   fixture.first(good);
   fixture.second(good);
   fixture.first(unreachable);
@@ -65,7 +65,7 @@ TEST_CASE("After an outage only a decision shows that Redis is back") {
 }
 
 TEST_CASE("The first connection to another Redis is enough, as at the start") {
-  Fixture fixture;
+  MonitorFixture fixture;
   fixture.first(unreachable);
   fixture.second(good);
   fixture.one.begin();
@@ -74,7 +74,7 @@ TEST_CASE("The first connection to another Redis is enough, as at the start") {
 }
 
 TEST_CASE("Another Redis that is not reachable is the same loss") {
-  Fixture fixture;
+  MonitorFixture fixture;
   fixture.first(unreachable);
   fixture.one.begin();
   CHECK(fixture.first(unreachable).empty());
@@ -82,7 +82,7 @@ TEST_CASE("Another Redis that is not reachable is the same loss") {
 }
 
 TEST_CASE("An open breaker is a loss, with the error reply or the kind of the failure") {
-  Fixture fixture;
+  MonitorFixture fixture;
   StoreReading open = good;
   open.is_breaker_closed = false;
   open.last_error = Error::timeout;
@@ -98,7 +98,7 @@ TEST_CASE("An open breaker is a loss, with the error reply or the kind of the fa
 }
 
 TEST_CASE("Each further reason of an outage is logged, at most once a minute") {
-  Fixture fixture;
+  MonitorFixture fixture;
   CHECK(fixture.first(unreachable).size() == 1);
   StoreReading reading = unreachable;
   reading.redis_error = "AUTH: WRONGPASS invalid username-password pair";
@@ -109,42 +109,42 @@ TEST_CASE("Each further reason of an outage is logged, at most once a minute") {
   CHECK(fixture.second(reading).empty());
   CHECK(fixture.first(unreachable).empty());
   CHECK(fixture.first(reading).empty());
-  CHECK(fixture.one.update(unreachable, start + std::chrono::seconds(59)).empty());
+  CHECK(fixture.one.update(unreachable, monitor_start + std::chrono::seconds(59)).empty());
   // The present reason is the last one in the log within a minute.
-  CHECK(fixture.one.update(unreachable, start + std::chrono::minutes(1)).size() == 1);
+  CHECK(fixture.one.update(unreachable, monitor_start + std::chrono::minutes(1)).size() == 1);
   fixture.first(good);
   fixture.second(good);
   CHECK(fixture.first(reading) == logged);
 }
 
 TEST_CASE("A server that has not answered yet is not reachable") {
-  Fixture fixture;
+  MonitorFixture fixture;
   CHECK(fixture.first({}) ==
         Lines{{Level::warning, "redis is not reachable: no answer yet; deciding by on_failure"}});
 }
 
 TEST_CASE("An error of Redis is logged with its remedy, once a minute for all workers") {
-  Fixture fixture;
+  MonitorFixture fixture;
   const Lines once{{Level::warning,
                     "redis could not decide (out_of_memory: OOM no); raise maxmemory, or set a "
                     "maxmemory-policy that evicts keys"}};
-  CHECK(fixture.one.update(with_error(Error::out_of_memory, 1, "OOM no"), start) == once);
-  CHECK(fixture.one.update(with_error(Error::out_of_memory, 1, "OOM no"), start + 61 * second)
+  CHECK(fixture.one.update(with_error(Error::out_of_memory, 1, "OOM no"), monitor_start) == once);
+  CHECK(fixture.one.update(with_error(Error::out_of_memory, 1, "OOM no"), monitor_start + 61 * second)
             .empty());  // no new error
-  CHECK(fixture.two.update(with_error(Error::out_of_memory, 5, "OOM no"), start + 59 * second)
+  CHECK(fixture.two.update(with_error(Error::out_of_memory, 5, "OOM no"), monitor_start + 59 * second)
             .empty());
-  CHECK(fixture.two.update(with_error(Error::out_of_memory, 6, "OOM no"), start + 60 * second) ==
+  CHECK(fixture.two.update(with_error(Error::out_of_memory, 6, "OOM no"), monitor_start + 60 * second) ==
         once);
 }
 
 TEST_CASE("An error that Redis did not return is not logged by itself") {
-  Fixture fixture;
+  MonitorFixture fixture;
   for (const Error error : {Error::not_connected, Error::timeout, Error::connection_lost})
     CHECK(fixture.first(with_error(error, 3, "")).empty());
 }
 
 TEST_CASE("An error is logged before the loss that it leads to") {
-  Fixture fixture;
+  MonitorFixture fixture;
   StoreReading reading = with_error(Error::read_only, 2, "READONLY replica");
   reading.is_ready = false;
   reading.redis_error = "READONLY replica";

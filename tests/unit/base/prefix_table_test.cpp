@@ -13,7 +13,7 @@
 namespace weir {
 namespace {
 
-PrefixTable table_of(std::initializer_list<const char*> texts) {
+PrefixTable table_of_prefixes(std::initializer_list<const char*> texts) {
   std::vector<IpPrefix> prefixes;
   for (const char* const text : texts)
     prefixes.push_back(IpPrefix::parse(text).value());
@@ -29,7 +29,7 @@ std::string found(const PrefixTable& table, std::string_view address) {
 }
 
 TEST_CASE("an empty table contains nothing") {
-  for (const PrefixTable& table : {PrefixTable(), table_of({})}) {
+  for (const PrefixTable& table : {PrefixTable(), table_of_prefixes({})}) {
     CHECK(found(table, "192.0.2.1").empty());
     CHECK(found(table, "::").empty());
     CHECK(found(table, "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff").empty());
@@ -38,7 +38,7 @@ TEST_CASE("an empty table contains nothing") {
 }
 
 TEST_CASE("the longest prefix counts") {
-  const PrefixTable table = table_of(
+  const PrefixTable table = table_of_prefixes(
       {"10.1.2.3", "10.0.0.0/8", "10.1.0.0/16", "10.1.2.0/24", "2001:db8::/32", "2001:db8:1::/48"});
   struct Row {
     const char* address;
@@ -70,29 +70,29 @@ TEST_CASE("the longest prefix counts") {
 }
 
 TEST_CASE("a prefix contains addresses of one family") {
-  const PrefixTable v6 = table_of({"::/0"});
+  const PrefixTable v6 = table_of_prefixes({"::/0"});
   CHECK(found(v6, "192.0.2.1").empty());
   CHECK(found(v6, "::fffe:ffff:ffff") == "::/0");
   CHECK(found(v6, "::1:0:0:0") == "::/0");
   CHECK(found(v6, "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff") == "::/0");
 
-  const PrefixTable v4 = table_of({"0.0.0.0/0"});
+  const PrefixTable v4 = table_of_prefixes({"0.0.0.0/0"});
   CHECK(found(v4, "0.0.0.0") == "0.0.0.0/0");
   CHECK(found(v4, "255.255.255.255") == "0.0.0.0/0");
   CHECK(found(v4, "::").empty());
   CHECK(found(v4, "::1:0:0:0").empty());
 
-  const PrefixTable both = table_of({"::/0", "0.0.0.0/0", "255.255.255.255"});
+  const PrefixTable both = table_of_prefixes({"::/0", "0.0.0.0/0", "255.255.255.255"});
   CHECK(found(both, "192.0.2.1") == "0.0.0.0/0");
   CHECK(found(both, "255.255.255.255") == "255.255.255.255");
   CHECK(found(both, "2001:db8::1") == "::/0");
 }
 
 TEST_CASE("a prefix that is listed twice counts once") {
-  const PrefixTable table = table_of({"192.0.2.0/24", "192.0.2.0/24", "::ffff:192.0.2.0/120"});
+  const PrefixTable table = table_of_prefixes({"192.0.2.0/24", "192.0.2.0/24", "::ffff:192.0.2.0/120"});
   CHECK(table.size() == 1);
-  CHECK(table == table_of({"192.0.2.0/24"}));
-  CHECK_FALSE(table == table_of({"192.0.2.0/25"}));
+  CHECK(table == table_of_prefixes({"192.0.2.0/24"}));
+  CHECK_FALSE(table == table_of_prefixes({"192.0.2.0/25"}));
 }
 
 /// An address near others: few different bytes, so that random prefixes are nested and adjacent.

@@ -9,7 +9,7 @@ namespace {
 
 using Rows = std::vector<std::pair<std::string_view, std::string_view>>;
 
-void check_all(std::string (*advice)(std::string_view), const Rows& rows) {
+void check_advice(std::string (*advice)(std::string_view), const Rows& rows) {
   for (const auto& [written, expected] : rows) {
     CAPTURE(written);
     CHECK(advice(written) == expected);
@@ -17,7 +17,7 @@ void check_all(std::string (*advice)(std::string_view), const Rows& rows) {
 }
 
 TEST_CASE("values of every kind") {
-  check_all(value_advice, {{"$BACKEND", "; for the environment variable write ${BACKEND}"},
+  check_advice(value_advice, {{"$BACKEND", "; for the environment variable write ${BACKEND}"},
                            {"$WEIR_URL2", "; for the environment variable write ${WEIR_URL2}"},
                            {"$remote_addr", ""},
                            {"${BACKEND}", ""},
@@ -26,13 +26,13 @@ TEST_CASE("values of every kind") {
                            {"", ""},
                            {"\xe2\x80\x9cgcra\xe2\x80\x9d",
                             "; replace the curly quotes by straight ones (\") or remove them"}});
-  check_all(flag_advice, {{"yes", "; did you mean \"true\"?"},
+  check_advice(flag_advice, {{"yes", "; did you mean \"true\"?"},
                           {"On", "; did you mean \"true\"?"},
                           {"True", "; did you mean \"true\"?"},
                           {"no", "; did you mean \"false\"?"},
                           {"0", "; did you mean \"false\"?"},
                           {"maybe", ""}});
-  check_all(colon_advice, {{"rate:10/s", "; write a space after the colon: rate: VALUE"},
+  check_advice(colon_advice, {{"rate:10/s", "; write a space after the colon: rate: VALUE"},
                            {"http://a", ""},
                            {"10/s", ""},
                            {"rate:", ""},
@@ -50,7 +50,7 @@ TEST_CASE("words in another spelling, or of other programs") {
 }
 
 TEST_CASE("addresses and prefixes") {
-  check_all(
+  check_advice(
       prefix_advice,
       {{"10.0.0.1/8", "; did you mean \"10.0.0.0/8\"?"},
        {"2001:db8::1/32", "; did you mean \"2001:db8::/32\"?"},
@@ -66,7 +66,7 @@ TEST_CASE("addresses and prefixes") {
        {"192.0.2.1-192.0.2.9", "; write a range as one or more prefixes"},
        {"proxy.internal", "; names are not looked up: write their addresses"},
        {"$PROXY", "; for the environment variable write ${PROXY}"}});
-  check_all(endpoint_advice, {{"8080", "; did you mean \"0.0.0.0:8080\"?"},
+  check_advice(endpoint_advice, {{"8080", "; did you mean \"0.0.0.0:8080\"?"},
                               {":8080", "; did you mean \"0.0.0.0:8080\"?"},
                               {"*:8080", "; did you mean \"0.0.0.0:8080\"?"},
                               {"http://127.0.0.1:80/", "; did you mean \"127.0.0.1:80\"?"},
@@ -74,7 +74,7 @@ TEST_CASE("addresses and prefixes") {
                               {"0.0.0.0:80800", "; a port is at most 65535"},
                               {"unix:weir.sock", "; the path of a socket begins with /"},
                               {"localhost", ""}});
-  check_all(host_advice, {{"https://api.example.com/v1", "; did you mean \"api.example.com\"?"},
+  check_advice(host_advice, {{"https://api.example.com/v1", "; did you mean \"api.example.com\"?"},
                           {"api.example.com:8080", "; did you mean \"api.example.com\"?"},
                           {"https://user:secret@api.example.com", ""},
                           {"a b", ""}});
@@ -84,7 +84,7 @@ TEST_CASE("path patterns") {
   const std::string_view regex =
       "; a pattern is not a regular expression: * is one segment, ** at the end any number, "
       "{name} one that identities can read";
-  check_all(pattern_advice, {{"^/v1/.*$", regex},
+  check_advice(pattern_advice, {{"^/v1/.*$", regex},
                              {"~ ^/v1", regex},
                              {"/users/(a|b)*", regex},
                              {"v1/search", "; did you mean \"/v1/search\"?"},

@@ -10,7 +10,7 @@ using limiter::ChargeByStatus;
 using test::must_load;
 using test::problems_of;
 
-std::string with_limit(const std::string& keys) {
+std::string with_charge(const std::string& keys) {
   return "policies: {p: {rate: 5/1m}}\nroutes: [{respond: {}, limits: [{policy: p, " + keys +
          "}]}]\n";
 }
@@ -23,8 +23,8 @@ TEST_CASE("a limit is charged by the status of the response") {
       {"{status: [101]}", {.statuses = {{101, 101}}}},
   }));
   CAPTURE(text);
-  CHECK(must_load(with_limit("charge: " + text))->routes[0].limits[0].charge == expected);
-  CHECK_FALSE(must_load(with_limit("cost: 1"))->routes[0].limits[0].charge);
+  CHECK(must_load(with_charge("charge: " + text))->routes[0].limits[0].charge == expected);
+  CHECK_FALSE(must_load(with_charge("cost: 1"))->routes[0].limits[0].charge);
 }
 
 TEST_CASE("mistakes in charge are reported with their place and their fix") {
@@ -56,7 +56,7 @@ TEST_CASE("mistakes in charge are reported with their place and their fix") {
        "held whole until the response; keep one\n"},
   }));
   CAPTURE(text);
-  CHECK(problems_of(with_limit(text)) == message);
+  CHECK(problems_of(with_charge(text)) == message);
 }
 
 TEST_CASE("concurrency has a limit and no rate") {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "source_directory.hpp"
 #include "unit/config/files.hpp"
 #include "unit/config/loading.hpp"
 #include "unit/tls/made_certificate.hpp"

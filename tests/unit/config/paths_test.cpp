@@ -7,10 +7,10 @@ namespace {
 using test::must_load;
 using test::problems_of;
 
-constexpr const char* routes = "routes: [{respond: {}}]\n";
+constexpr const char* one_route = "routes: [{respond: {}}]\n";
 
 routing::PathVariants variants_of(const std::string& paths) {
-  return must_load(paths + routes)->path_variants;
+  return must_load(paths + one_route)->path_variants;
 }
 
 TEST_CASE("every difference between spellings of a path is matched by default") {
@@ -28,16 +28,16 @@ TEST_CASE("a list of differences replaces the default") {
 }
 
 TEST_CASE("an unknown difference is reported with the known ones") {
-  CHECK(problems_of(std::string("paths: {also_match: [case]}\n") + routes)
+  CHECK(problems_of(std::string("paths: {also_match: [case]}\n") + one_route)
             .find("paths.also_match[0]: expected letter_case, trailing_slash") !=
         std::string::npos);
-  CHECK(problems_of(std::string("paths: {also_match: letter_case}\n") + routes)
+  CHECK(problems_of(std::string("paths: {also_match: letter_case}\n") + one_route)
             .find("expected a list of differences, such as [letter_case]") != std::string::npos);
 }
 
 TEST_CASE("a route may accept paths that others refuse") {
   const auto config = must_load(R"(
-routes:
+one_route:
   - {match: {path: /a/**}, respond: {}, encoded_slashes: match_both}
   - {match: {path: /b/**}, respond: {}, double_encoding: pass}
   - {match: {path: /c/**}, respond: {}, encoded_slashes: refuse, double_encoding: refuse}
@@ -51,7 +51,7 @@ routes:
 
 TEST_CASE("a pattern has an encoding only if its route accepts it") {
   const auto config = must_load(R"(
-routes:
+one_route:
   - {encoded_slashes: match_both, respond: {}, match: {path: /a%2Fb}}
   - {match: {path: "/%2561"}, respond: {}, double_encoding: pass}
 )");

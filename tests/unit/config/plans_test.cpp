@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "catch.hpp"
+#include "source_directory.hpp"
 #include "unit/config/files.hpp"
 
 namespace weir::config {

@@ -8,6 +8,7 @@
 
 #include "catch.hpp"
 #include "config/load.hpp"
+#include "source_directory.hpp"
 
 namespace weir::config {
 namespace {

@@ -8,10 +8,10 @@
 namespace weir::http {
 namespace {
 
-using State = AnswerReader::State;
+using ReaderState = AnswerReader::State;
 
-struct Outcome {
-  State state = State::head;
+struct ReadAnswer {
+  ReaderState state = ReaderState::head;
   int status = 0;
   std::string body;
   std::string problem;
@@ -20,13 +20,13 @@ struct Outcome {
 constexpr AnswerReader::Limits limits{.head = 200, .body = 10};
 
 /// Reads `text` in pieces of `step` bytes, then its end.
-Outcome outcome(std::string_view text, std::size_t step) {
+ReadAnswer outcome(std::string_view text, std::size_t step) {
   AnswerReader reader(limits);
   for (std::size_t at = 0; at < text.size(); at += step)
     reader.read(text.substr(at, step));
-  const State before_end = reader.state();
-  const State at_end = reader.end();
-  if (before_end == State::done || before_end == State::failed) CHECK(at_end == before_end);
+  const ReaderState before_end = reader.state();
+  const ReaderState at_end = reader.end();
+  if (before_end == ReaderState::done || before_end == ReaderState::failed) CHECK(at_end == before_end);
   return {.state = at_end,
           .status = reader.status(),
           .body = reader.take_body(),
@@ -36,8 +36,8 @@ Outcome outcome(std::string_view text, std::size_t step) {
 void check(std::string_view text, int status, std::string_view body, std::string_view problem) {
   for (const std::size_t step : {std::size_t{1}, std::size_t{7}, std::size_t{10'000}}) {
     CAPTURE(text, step);
-    const Outcome found = outcome(text, step);
-    CHECK(found.state == (problem.empty() ? State::done : State::failed));
+    const ReadAnswer found = outcome(text, step);
+    CHECK(found.state == (problem.empty() ? ReaderState::done : ReaderState::failed));
     CHECK(found.status == status);
     CHECK(found.body == body);
     CHECK(found.problem == problem);
@@ -113,7 +113,7 @@ TEST_CASE("a head without an end is refused before it fills the memory") {
   AnswerReader reader(limits);
   reader.read("HTTP/1.1 200 OK\r\nX: ");
   std::size_t read = 0;
-  while (reader.read("xxxxxxxxxx") == State::head && read < 10'000)
+  while (reader.read("xxxxxxxxxx") == ReaderState::head && read < 10'000)
     read += 10;
   CHECK(reader.problem() == "its head is larger than 200 bytes");
   CHECK(read < 250);
@@ -122,10 +122,10 @@ TEST_CASE("a head without an end is refused before it fills the memory") {
 TEST_CASE("the lifetime is that of the final answer") {
   AnswerReader reader(limits);
   reader.read("HTTP/1.1 103 Early Hints\r\nCache-Control: max-age=5\r\n\r\n");
-  CHECK(reader.state() == State::head);
+  CHECK(reader.state() == ReaderState::head);
   CHECK(reader.status() == 0);
   reader.read("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 1\r\n\r\n");
-  CHECK(reader.state() == State::body);
+  CHECK(reader.state() == ReaderState::body);
   CHECK(reader.status() == 200);
   CHECK(reader.fresh_for() == std::chrono::seconds(60));
 }

@@ -8,15 +8,15 @@
 namespace weir::http {
 namespace {
 
-std::optional<Refusal> refusal(const FieldGuard& guard, std::string_view name) {
-  return guard.refusal_of(fields_of({{"Host", "a"}, {name, "1"}}));
+std::optional<Refusal> refusal(const FieldGuard& edge_guard, std::string_view name) {
+  return edge_guard.refusal_of(fields_of({{"Host", "a"}, {name, "1"}}));
 }
 
-bool removed(const FieldGuard& guard, std::string_view name, bool peer_is_trusted = false) {
-  return guard.is_removed(fields_of({{name, "1"}})[0], peer_is_trusted);
+bool removed(const FieldGuard& edge_guard, std::string_view name, bool peer_is_trusted = false) {
+  return edge_guard.is_removed(fields_of({{name, "1"}})[0], peer_is_trusted);
 }
 
-const FieldGuard guard{{.client_field = "X-Edge.IP",
+const FieldGuard edge_guard{{.client_field = "X-Edge.IP",
                         .own = {"X-Api-Key", "x_odd", "Accept-Language"},
                         .observed = {"user-agent"},
                         .untrusted = {"x-geo-country", "x-internal-*", "sec-*", "from"}}};
@@ -55,14 +55,14 @@ TEST_CASE("F7: names that a server may read as another field are recognised") {
                            "X-Forwarded-For.",
                            "Client_IP"}) {
     INFO(name);
-    const auto refused = refusal(guard, name);
+    const auto refused = refusal(edge_guard, name);
     REQUIRE(refused);
     CHECK(refused->status == 400);
   }
   CHECK(
-      refusal(guard, "X.Api-Key")->detail ==
+      refusal(edge_guard, "X.Api-Key")->detail ==
       "a field has a name that services may read as \"x-api-key\"; remove it, or write that name");
-  CHECK(refusal(guard, "X_Internal_User")->detail ==
+  CHECK(refusal(edge_guard, "X_Internal_User")->detail ==
         "a field has a name that services may read as \"x-internal-*\"; remove it, or write that "
         "name");
 }
@@ -73,7 +73,7 @@ TEST_CASE("F7: the fields themselves, and others with underscores, are no look-a
         "x_request_id", "_", "content_lengths", "X-A", "X-EDGE.ip", "user-agent", "X-Api-Key_",
         "X-Geo-Country", "x-internal-user", "accept-language", "x-geo-country_code"}) {
     INFO(name);
-    CHECK_FALSE(refusal(guard, name));
+    CHECK_FALSE(refusal(edge_guard, name));
   }
 }
 
@@ -101,16 +101,16 @@ TEST_CASE("fields for trusted peers are removed from others") {
                            "Sec-Fetch-Site",
                            "From"}) {
     INFO(name);
-    CHECK(removed(guard, name));
-    CHECK_FALSE(removed(guard, name, true));
+    CHECK(removed(edge_guard, name));
+    CHECK_FALSE(removed(edge_guard, name, true));
   }
   for (const char* name : {"Host", "User-Agent", "X-Api-Key", "X-Geo", "X-Internal",
                            "x-http-methods", "Client-IPs", "Front-End", "Cookie", "Sec", "~"}) {
     INFO(name);
-    CHECK_FALSE(removed(guard, name));
+    CHECK_FALSE(removed(edge_guard, name));
   }
-  CHECK(removed(guard, "Proxy"));
-  CHECK(removed(guard, "proxy", true));
+  CHECK(removed(edge_guard, "Proxy"));
+  CHECK(removed(edge_guard, "proxy", true));
 }
 
 TEST_CASE("the removal of the newer ones can be switched off") {
@@ -157,23 +157,23 @@ TEST_CASE("Host and framing fields are never removed") {
 
 TEST_CASE("unusual names are dropped if that is configured") {
   auto fields = fields_of({{"Host", "a"}, {"X_A", "1"}, {"X-B", "2"}, {"x.api.key", "3"}});
-  guard.drop_unusual(fields);
+  edge_guard.drop_unusual(fields);
   CHECK(fields.size() == 4);
   const FieldGuard dropping{{.drops_unusual = true}};
   dropping.drop_unusual(fields);
   REQUIRE(fields.size() == 2);
   CHECK(fields[1].name == "X-B");
   CHECK(dropping.is_forbidden_in_trailers("x_sum"));
-  CHECK_FALSE(guard.is_forbidden_in_trailers("x_sum"));
+  CHECK_FALSE(edge_guard.is_forbidden_in_trailers("x_sum"));
 }
 
 TEST_CASE("guarded names and their look-alikes are forbidden in trailers") {
   for (const char* name : {"X-Api-Key", "x.api.key", "X-Internal-A", "X_Internal_A", "User-Agent",
                            "x-edge-ip", "Content_Length", "Client.IP"}) {
     INFO(name);
-    CHECK(guard.is_forbidden_in_trailers(name));
+    CHECK(edge_guard.is_forbidden_in_trailers(name));
   }
-  CHECK_FALSE(guard.is_forbidden_in_trailers("X-Sum"));
+  CHECK_FALSE(edge_guard.is_forbidden_in_trailers("X-Sum"));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ using weir::IpAddress;
 
 namespace {
 
-const FieldGuard guard{{.client_field = "cf-connecting-ip"}};
+const FieldGuard forwarded_guard{{.client_field = "cf-connecting-ip"}};
 
 /// A request whose head is `text`, ready to be forwarded.
 struct Forwarded {
@@ -32,7 +32,7 @@ struct Forwarded {
     std::string out;
     request.peer_is_trusted = trusted;
     append_request_head(out, request,
-                        {.guard = guard,
+                        {.guard = forwarded_guard,
                          .via = "weir-1",
                          .authority = "up.example",
                          .target = target,

@@ -6,7 +6,7 @@
 namespace weir::http {
 namespace {
 
-using Kind = Framing::Kind;
+using FramingKind = Framing::Kind;
 
 int request_status(std::initializer_list<NameValue> fields, std::uint8_t version_minor = 1) {
   const RequestOf request{fields, "POST", version_minor};
@@ -22,7 +22,7 @@ Framing framing_of(std::initializer_list<NameValue> fields, std::uint8_t version
 TEST_CASE("B13: framing depends on the head, whatever the method") {
   for (const char* method : {"GET", "HEAD", "DELETE", "OPTIONS", "POST"}) {
     const RequestOf request{{{"Content-Length", "5"}}, method};
-    CHECK(request_framing(request.view).value() == Framing{Kind::length, 5});
+    CHECK(request_framing(request.view).value() == Framing{FramingKind::length, 5});
   }
   CHECK(framing_of({}) == Framing{});
   CHECK(framing_of({}, 0) == Framing{});
@@ -36,9 +36,9 @@ TEST_CASE("B1: Transfer-Encoding with Content-Length is refused") {
 }
 
 TEST_CASE("B2: the last coding is chunked, and no other is understood") {
-  CHECK(framing_of({{"Transfer-Encoding", "chunked"}}).kind == Kind::chunked);
-  CHECK(framing_of({{"transfer-encoding", "CHUNKED"}}).kind == Kind::chunked);
-  CHECK(framing_of({{"Transfer-Encoding", ", chunked ,"}}).kind == Kind::chunked);
+  CHECK(framing_of({{"Transfer-Encoding", "chunked"}}).kind == FramingKind::chunked);
+  CHECK(framing_of({{"transfer-encoding", "CHUNKED"}}).kind == FramingKind::chunked);
+  CHECK(framing_of({{"Transfer-Encoding", ", chunked ,"}}).kind == FramingKind::chunked);
   CHECK(request_status({{"Transfer-Encoding", "gzip, chunked"}}) == 501);
   CHECK(request_status({{"Transfer-Encoding", "gzip"}, {"Transfer-Encoding", "chunked"}}) == 501);
   for (const char* codings :
@@ -68,8 +68,8 @@ TEST_CASE("B4: chunked twice is refused") {
 }
 
 TEST_CASE("B5: Content-Length is one plain number") {
-  CHECK(framing_of({{"Content-Length", "0"}}) == Framing{Kind::length, 0});
-  CHECK(framing_of({{"content-length", "005"}}) == Framing{Kind::length, 5});
+  CHECK(framing_of({{"Content-Length", "0"}}) == Framing{FramingKind::length, 0});
+  CHECK(framing_of({{"content-length", "005"}}) == Framing{FramingKind::length, 5});
   for (const char* length : {"", "abc", "+5", "-1", "-0", "0x5", "0o5", "5,5", "5, 10", "1 0",
                              "1_0", "5.0", "5a", "\xb2"}) {
     INFO(length);
@@ -91,7 +91,7 @@ TEST_CASE("B6: Content-Length does not wrap") {
 TEST_CASE("F7: names spelt with an underscore delimit nothing") {
   CHECK(framing_of({{"Content_Length", "5"}}) == Framing{});
   CHECK(framing_of({{"TRANSFER_ENCODING", "chunked"}}) == Framing{});
-  CHECK(framing_of({{"Content-Length", "5"}, {"Content_Length", "6"}}) == Framing{Kind::length, 5});
+  CHECK(framing_of({{"Content-Length", "5"}, {"Content_Length", "6"}}) == Framing{FramingKind::length, 5});
 }
 
 struct ResponseRow {
@@ -113,11 +113,11 @@ TEST_CASE("P1 and P5: where a response ends") {
   const NameValue five{"Content-Length", "5"};
   const NameValue chunked{"Transfer-Encoding", "chunked"};
   const ResponseRow rows[] = {
-      {"GET", 200, 1, {five}, {Kind::length, 5}},
-      {"GET", 200, 0, {five}, {Kind::length, 5}},
-      {"GET", 200, 1, {chunked}, {Kind::chunked, 0}},
-      {"GET", 200, 1, {}, {Kind::until_close, 0}},
-      {"GET", 500, 0, {}, {Kind::until_close, 0}},
+      {"GET", 200, 1, {five}, {FramingKind::length, 5}},
+      {"GET", 200, 0, {five}, {FramingKind::length, 5}},
+      {"GET", 200, 1, {chunked}, {FramingKind::chunked, 0}},
+      {"GET", 200, 1, {}, {FramingKind::until_close, 0}},
+      {"GET", 500, 0, {}, {FramingKind::until_close, 0}},
       // no body, whatever is declared
       {"HEAD", 200, 1, {five}, {}},
       {"HEAD", 200, 1, {chunked}, {}},

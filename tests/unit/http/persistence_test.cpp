@@ -8,7 +8,7 @@
 namespace weir::http {
 namespace {
 
-using Kind = Framing::Kind;
+using FramingKind = Framing::Kind;
 
 TEST_CASE("a connection is kept if nothing speaks against it") {
   CHECK(is_persistent({.client_wants = true, .draining = false, .request_will_be_read = true}));
@@ -24,13 +24,13 @@ TEST_CASE("a connection is kept if nothing speaks against it") {
 
 TEST_CASE("a response without a length ends with the connection of a client of HTTP/1.0") {
   struct Row {
-    Kind kind;
+    FramingKind kind;
     bool ends_for_1_0;
   };
-  for (const Row row : {Row{Kind::none, false},
-                        {Kind::length, false},
-                        {Kind::chunked, true},
-                        {Kind::until_close, true}}) {
+  for (const Row row : {Row{FramingKind::none, false},
+                        {FramingKind::length, false},
+                        {FramingKind::chunked, true},
+                        {FramingKind::until_close, true}}) {
     CAPTURE(static_cast<int>(row.kind));
     CHECK(ends_with_connection(0, row.kind) == row.ends_for_1_0);
     CHECK_FALSE(ends_with_connection(1, row.kind));
@@ -48,17 +48,17 @@ TEST_CASE("an unread body is read and dropped if it is small and on its way") {
     bool is_framed = true;
   };
   const Row rows[] = {
-      {{Kind::none, 0}, sends, true},
-      {{Kind::length, 0}, sends, true},
-      {{Kind::length, 0}, expects, true},
-      {{Kind::length, 99}, sends, true},
-      {{Kind::length, 100}, sends, true},
+      {{FramingKind::none, 0}, sends, true},
+      {{FramingKind::length, 0}, sends, true},
+      {{FramingKind::length, 0}, expects, true},
+      {{FramingKind::length, 99}, sends, true},
+      {{FramingKind::length, 100}, sends, true},
       // Too large, or of unknown size.
-      {{Kind::length, 101}, sends, false},
-      {{Kind::chunked, 0}, sends, false},
-      {{Kind::none, 0}, sends, false, false},
+      {{FramingKind::length, 101}, sends, false},
+      {{FramingKind::chunked, 0}, sends, false},
+      {{FramingKind::none, 0}, sends, false, false},
       // Not sent unless Weir sends 100.
-      {{Kind::length, 99}, expects, false},
+      {{FramingKind::length, 99}, expects, false},
   };
   for (std::size_t i = 0; i < std::size(rows); ++i) {
     CAPTURE(i);

@@ -8,7 +8,7 @@
 namespace weir::http {
 namespace {
 
-using State = ProxyHeader::State;
+using HeaderState = ProxyHeader::State;
 using namespace std::string_literals;
 
 const std::string signature = "\r\n\r\n\0\r\nQUIT\n"s;
@@ -25,8 +25,8 @@ const std::string v6_addresses =
 
 std::string source_of(const std::string& data) {
   const ProxyHeader header = parse_proxy_header(data);
-  if (header.state == State::incomplete) return "incomplete";
-  if (header.state == State::malformed) return "malformed";
+  if (header.state == HeaderState::incomplete) return "incomplete";
+  if (header.state == HeaderState::malformed) return "malformed";
   if (header.size != data.size()) return "size " + std::to_string(header.size);
   return header.source ? header.source->to_string() : "the peer";
 }
@@ -127,8 +127,8 @@ TEST_CASE("a PROXY header is the same however it arrives, and ends where it says
     for (std::size_t arrived = 0; arrived <= stream.size(); ++arrived) {
       CAPTURE(header, arrived);
       const ProxyHeader found = parse_proxy_header(std::string_view(stream).substr(0, arrived));
-      REQUIRE(found.state == (arrived < header.size() ? State::incomplete : State::complete));
-      if (found.state == State::complete) CHECK(found.size == header.size());
+      REQUIRE(found.state == (arrived < header.size() ? HeaderState::incomplete : HeaderState::complete));
+      if (found.state == HeaderState::complete) CHECK(found.size == header.size());
     }
   }
 }

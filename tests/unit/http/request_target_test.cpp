@@ -6,12 +6,12 @@
 namespace weir::http {
 namespace {
 
-struct Outcome {
+struct ReadTarget {
   int status = 0;
   std::string target{}, path{}, query{}, host{};
 };
 
-Outcome outcome_of(std::string_view method, std::string_view received,
+ReadTarget outcome_of(std::string_view method, std::string_view received,
                    std::initializer_list<NameValue> fields, std::uint8_t version_minor = 1,
                    RawBytes raw = RawBytes::refuse) {
   RequestOf request{fields, method, version_minor};
@@ -27,7 +27,7 @@ TEST_CASE("H9: path and query stay byte for byte") {
   for (const char* target : {"/", "/a/b", "/a//b/../c/./", "/%2e%2E/%41", "/a?b=c&d", "/?",
                              "/a?b?c", "//host/x", "/|\"<>^`{}\\", "/caf\xc3\xa9", "/*"}) {
     INFO(target);
-    const Outcome outcome = outcome_of("GET", target, {{"Host", "h:1"}}, 1, RawBytes::pass);
+    const ReadTarget outcome = outcome_of("GET", target, {{"Host", "h:1"}}, 1, RawBytes::pass);
     CHECK(outcome.status == 0);
     CHECK(outcome.target == target);
     CHECK(outcome.host == "h");
@@ -81,7 +81,7 @@ TEST_CASE("R2: the absolute form is reduced, and agrees with Host") {
         Row{"http://h", "h", "/", "h"}, Row{"http://h?q=1", "h", "/?q=1", "h"},
         Row{"http://[::1]:80/a", "[::1]", "/a", "[::1]"}}) {
     INFO(row.received);
-    const Outcome outcome = outcome_of("GET", row.received, {{"Host", row.host_field}});
+    const ReadTarget outcome = outcome_of("GET", row.received, {{"Host", row.host_field}});
     CHECK(outcome.status == 0);
     CHECK(outcome.target == row.target);
     CHECK(outcome.host == row.host);

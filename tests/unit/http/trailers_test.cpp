@@ -7,14 +7,14 @@ using namespace weir::http;
 
 namespace {
 
-const FieldGuard guard{{.own = {"X-Api-Key"}}};
+const FieldGuard trailer_guard{{.own = {"X-Api-Key"}}};
 
 Trailers opened(std::initializer_list<NameValue> lines, bool only_announced = true) {
   const auto head = fields_of(lines);
   Trailers trailers;
   trailers.open({.head = head,
                  .connection = connection_options(head),
-                 .guard = &guard,
+                 .guard = &trailer_guard,
                  .only_announced = only_announced});
   for (const auto& field :
        fields_of({{"X-Sum", "1"}, {"x-other", "2"}, {"Host", "h"}, {"X_Api_Key", "k"}}))

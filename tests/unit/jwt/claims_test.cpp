@@ -32,7 +32,7 @@ const Provider lenient{.algorithms = {},
                        .max_age = std::nullopt,
                        .claims = {}};
 
-std::optional<Rejection> rejection_of(const std::string& payload, const Provider& provider,
+std::optional<Rejection> rejection_of_claims(const std::string& payload, const Provider& provider,
                                       Instant now = at(1'000)) {
   const auto result = check_claims(payload_of(payload), provider, now);
   return result ? std::nullopt : std::optional(result.error());
@@ -41,8 +41,8 @@ std::optional<Rejection> rejection_of(const std::string& payload, const Provider
 TEST_CASE("the issuer is compared byte for byte") {
   Provider provider = lenient;
   provider.issuer = "https://issuer.example";
-  CHECK_FALSE(rejection_of(R"({"iss":"https://issuer.example"})", provider));
-  CHECK_FALSE(rejection_of(R"({"iss":"https:\/\/issuer\u002eexample"})", provider));
+  CHECK_FALSE(rejection_of_claims(R"({"iss":"https://issuer.example"})", provider));
+  CHECK_FALSE(rejection_of_claims(R"({"iss":"https:\/\/issuer\u002eexample"})", provider));
   for (const char* const payload : {
            "{}",
            R"({"iss":"https://issuer.example/"})",
@@ -56,12 +56,12 @@ TEST_CASE("the issuer is compared byte for byte") {
            R"({"iss":1})",
        }) {
     INFO(payload);
-    CHECK(rejection_of(payload, provider) == Rejection::wrong_issuer);
+    CHECK(rejection_of_claims(payload, provider) == Rejection::wrong_issuer);
   }
   // Without a configured issuer, only its form matters.
-  CHECK_FALSE(rejection_of("{}", lenient));
-  CHECK_FALSE(rejection_of(R"({"iss":"x"})", lenient));
-  CHECK(rejection_of(R"({"iss":["x"]})", lenient) == Rejection::wrong_issuer);
+  CHECK_FALSE(rejection_of_claims("{}", lenient));
+  CHECK_FALSE(rejection_of_claims(R"({"iss":"x"})", lenient));
+  CHECK(rejection_of_claims(R"({"iss":["x"]})", lenient) == Rejection::wrong_issuer);
 }
 
 TEST_CASE("the audience is a text or a list that contains one of ours") {
@@ -69,7 +69,7 @@ TEST_CASE("the audience is a text or a list that contains one of ours") {
   provider.audiences = {"api", "https://api.example"};
   for (const char* const payload :
        {R"({"aud":"api"})", R"({"aud":["api"]})", R"({"aud":["x","https://api.example"]})"})
-    CHECK_FALSE(rejection_of(payload, provider));
+    CHECK_FALSE(rejection_of_claims(payload, provider));
   for (const char* const payload : {
            "{}",
            R"({"aud":"ap"})",
@@ -88,12 +88,12 @@ TEST_CASE("the audience is a text or a list that contains one of ours") {
            R"({"aud":"x api"})",
        }) {
     INFO(payload);
-    CHECK(rejection_of(payload, provider) == Rejection::wrong_audience);
+    CHECK(rejection_of_claims(payload, provider) == Rejection::wrong_audience);
   }
-  CHECK_FALSE(rejection_of("{}", lenient));
-  CHECK_FALSE(rejection_of(R"({"aud":["x"]})", lenient));
-  CHECK(rejection_of(R"({"aud":["x",1]})", lenient) == Rejection::wrong_audience);
-  CHECK(rejection_of(R"({"aud":true})", lenient) == Rejection::wrong_audience);
+  CHECK_FALSE(rejection_of_claims("{}", lenient));
+  CHECK_FALSE(rejection_of_claims(R"({"aud":["x"]})", lenient));
+  CHECK(rejection_of_claims(R"({"aud":["x",1]})", lenient) == Rejection::wrong_audience);
+  CHECK(rejection_of_claims(R"({"aud":true})", lenient) == Rejection::wrong_audience);
 }
 
 TEST_CASE("a token is valid from nbf - leeway until exp + leeway") {
@@ -122,39 +122,39 @@ TEST_CASE("a token is valid from nbf - leeway until exp + leeway") {
     Provider provider = lenient;
     provider.leeway = seconds(row.leeway);
     const bool has_iat_only = std::string(row.payload).find("nbf") == std::string::npos;
-    CHECK_FALSE(rejection_of(row.payload, provider, at(row.first)));
-    CHECK_FALSE(rejection_of(row.payload, provider, at(row.last)));
-    CHECK(rejection_of(row.payload, provider, at(row.last + 1)) == Rejection::expired);
+    CHECK_FALSE(rejection_of_claims(row.payload, provider, at(row.first)));
+    CHECK_FALSE(rejection_of_claims(row.payload, provider, at(row.last)));
+    CHECK(rejection_of_claims(row.payload, provider, at(row.last + 1)) == Rejection::expired);
     if (row.first > 0)
-      CHECK(rejection_of(row.payload, provider, at(row.first - 1)) ==
+      CHECK(rejection_of_claims(row.payload, provider, at(row.first - 1)) ==
             (has_iat_only ? Rejection::issued_in_future : Rejection::not_yet_valid));
   }
   // To the microsecond.
-  CHECK_FALSE(rejection_of(R"({"exp":2000})", lenient, at(2'000) - Duration(1)));
-  CHECK(rejection_of(R"({"exp":2000})", lenient, at(2'000)) == Rejection::expired);
-  CHECK(rejection_of(R"({"nbf":2000})", lenient, at(2'000) - Duration(1)) ==
+  CHECK_FALSE(rejection_of_claims(R"({"exp":2000})", lenient, at(2'000) - Duration(1)));
+  CHECK(rejection_of_claims(R"({"exp":2000})", lenient, at(2'000)) == Rejection::expired);
+  CHECK(rejection_of_claims(R"({"nbf":2000})", lenient, at(2'000) - Duration(1)) ==
         Rejection::not_yet_valid);
-  CHECK_FALSE(rejection_of(R"({"nbf":2000})", lenient, at(2'000)));
-  CHECK(rejection_of(R"({"nbf":3000,"exp":2000})", lenient, at(2'500)) == Rejection::expired);
+  CHECK_FALSE(rejection_of_claims(R"({"nbf":2000})", lenient, at(2'000)));
+  CHECK(rejection_of_claims(R"({"nbf":3000,"exp":2000})", lenient, at(2'500)) == Rejection::expired);
 }
 
 TEST_CASE("an expiry is required unless the provider permits tokens without one") {
   Provider provider = lenient;
   provider.is_expiry_required = true;
-  CHECK(rejection_of("{}", provider) == Rejection::no_expiry);
-  CHECK_FALSE(rejection_of(R"({"exp":2000})", provider));
-  CHECK_FALSE(rejection_of("{}", lenient));
+  CHECK(rejection_of_claims("{}", provider) == Rejection::no_expiry);
+  CHECK_FALSE(rejection_of_claims(R"({"exp":2000})", provider));
+  CHECK_FALSE(rejection_of_claims("{}", lenient));
 }
 
 TEST_CASE("a maximum age requires iat") {
   Provider provider = lenient;
   provider.max_age = seconds(100);
-  CHECK(rejection_of("{}", provider) == Rejection::too_old);
-  CHECK_FALSE(rejection_of(R"({"iat":1000})", provider, at(1'099)));
-  CHECK(rejection_of(R"({"iat":1000})", provider, at(1'100)) == Rejection::too_old);
+  CHECK(rejection_of_claims("{}", provider) == Rejection::too_old);
+  CHECK_FALSE(rejection_of_claims(R"({"iat":1000})", provider, at(1'099)));
+  CHECK(rejection_of_claims(R"({"iat":1000})", provider, at(1'100)) == Rejection::too_old);
   provider.leeway = seconds(10);
-  CHECK_FALSE(rejection_of(R"({"iat":1000})", provider, at(1'109)));
-  CHECK(rejection_of(R"({"iat":1000})", provider, at(1'110)) == Rejection::too_old);
+  CHECK_FALSE(rejection_of_claims(R"({"iat":1000})", provider, at(1'109)));
+  CHECK(rejection_of_claims(R"({"iat":1000})", provider, at(1'110)) == Rejection::too_old);
 }
 
 TEST_CASE("a date that is not a NumericDate is rejected, whatever its meaning") {
@@ -177,23 +177,23 @@ TEST_CASE("a date that is not a NumericDate is rejected, whatever its meaning") 
              R"("2030-01-01T00:00:00Z")",
          }) {
       INFO(name << ' ' << value);
-      CHECK(rejection_of("{\"" + name + "\":" + value + '}', lenient) == Rejection::bad_date);
+      CHECK(rejection_of_claims("{\"" + name + "\":" + value + '}', lenient) == Rejection::bad_date);
     }
     CHECK(read_json("{\"" + name + "\":1e999}", {}).has_error());
   }
-  CHECK_FALSE(rejection_of(R"({"exp":253402300799})", lenient));
-  CHECK_FALSE(rejection_of(R"({"nbf":0,"iat":0.0})", lenient));
+  CHECK_FALSE(rejection_of_claims(R"({"exp":253402300799})", lenient));
+  CHECK_FALSE(rejection_of_claims(R"({"nbf":0,"iat":0.0})", lenient));
 }
 
 TEST_CASE("a subject is a text of 1 to 255 bytes") {
   const auto with = [](const std::string& value) { return R"({"sub":)" + value + '}'; };
-  CHECK_FALSE(rejection_of("{}", lenient));
-  CHECK_FALSE(rejection_of(with(R"("a")"), lenient));
-  CHECK_FALSE(rejection_of(with('"' + std::string(255, 'a') + '"'), lenient));
+  CHECK_FALSE(rejection_of_claims("{}", lenient));
+  CHECK_FALSE(rejection_of_claims(with(R"("a")"), lenient));
+  CHECK_FALSE(rejection_of_claims(with('"' + std::string(255, 'a') + '"'), lenient));
   for (const std::string& value :
        {std::string(R"("")"), '"' + std::string(256, 'a') + '"', std::string("null"),
         std::string("5"), std::string("true"), std::string(R"(["a"])"), std::string("{}")})
-    CHECK(rejection_of(with(value), lenient) == Rejection::bad_subject);
+    CHECK(rejection_of_claims(with(value), lenient) == Rejection::bad_subject);
 }
 
 TEST_CASE("the end of the validity includes leeway") {

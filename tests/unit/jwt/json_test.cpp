@@ -7,19 +7,19 @@
 namespace weir::jwt {
 namespace {
 
-Result<Json, JsonError> read(std::string_view text) {
+Result<Json, JsonError> read_json_text(std::string_view text) {
   return read_json(text, {.depth = 4, .values = 10});
 }
 
 JsonError error_of(std::string_view text) {
   INFO(text);
-  const auto json = read(text);
+  const auto json = read_json_text(text);
   REQUIRE(json.has_error());
   return json.error();
 }
 
 TEST_CASE("JSON is read into a tree") {
-  const auto json = read(R"( {"b": [1, "x", null], "a": {"é": true}, "c": "\u00e9\n"} )");
+  const auto json = read_json_text(R"( {"b": [1, "x", null], "a": {"é": true}, "c": "\u00e9\n"} )");
   REQUIRE(json.has_value());
   REQUIRE(json->kind == JsonKind::object);
   const Json* const list = json->find("b");
@@ -45,7 +45,7 @@ TEST_CASE("numbers of JSON keep their digits") {
   for (const char* const text : {"0", "-1", "18446744073709551615", "18446744073709551616",
                                  "123456789012345678901234567890", "1.50", "-2.5E-3"}) {
     INFO(text);
-    const auto json = read(text);
+    const auto json = read_json_text(text);
     REQUIRE(json.has_value());
     CHECK(json->kind == JsonKind::number);
     CHECK(json->text == text);
@@ -85,21 +85,21 @@ TEST_CASE("a member name that appears twice is rejected at any depth") {
            R"({"":1,"":2})",
        })
     CHECK(error_of(text) == JsonError::duplicate_member);
-  CHECK(read(R"({"a":{"a":{"a":1}},"b":{"a":1}})").has_value());
-  CHECK(read(R"({"a":1,"A":2})").has_value());
+  CHECK(read_json_text(R"({"a":{"a":{"a":1}},"b":{"a":1}})").has_value());
+  CHECK(read_json_text(R"({"a":1,"A":2})").has_value());
 }
 
 TEST_CASE("the depth of JSON is limited") {
-  CHECK(read("[[[[]]]]").has_value());
+  CHECK(read_json_text("[[[[]]]]").has_value());
   CHECK(error_of("[[[[[]]]]]") == JsonError::too_deep);
-  CHECK(read(R"({"a":{"a":{"a":{}}}})").has_value());
+  CHECK(read_json_text(R"({"a":{"a":{"a":{}}}})").has_value());
   CHECK(error_of(R"({"a":{"a":[{"a":{}}]}})") == JsonError::too_deep);
   CHECK(error_of(std::string(100'000, '[')) == JsonError::too_deep);
-  CHECK(read("[[],[],[[[]]],[]]").has_value());
+  CHECK(read_json_text("[[],[],[[[]]],[]]").has_value());
 }
 
 TEST_CASE("the number of values of JSON is limited") {
-  CHECK(read("[1,2,3,4,5,6,7,8,9]").has_value());
+  CHECK(read_json_text("[1,2,3,4,5,6,7,8,9]").has_value());
   CHECK(error_of("[1,2,3,4,5,6,7,8,9,10]") == JsonError::too_many_values);
   CHECK(error_of("[[],[],[],[],[],[],[],[],[],[]]") == JsonError::too_many_values);
 }

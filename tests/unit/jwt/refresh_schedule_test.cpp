@@ -16,25 +16,25 @@ using std::chrono::seconds;
 constexpr RefreshTimes times{.refresh = minutes(10), .cooldown = seconds(30)};
 constexpr std::uint64_t no_jitter = 0;
 
-Instant at(std::int64_t second) {
+Instant at_second(std::int64_t second) {
   return Instant{seconds(second)};
 }
 
-/// The second at which the next fetch is due; -1 while one is in progress.
+/// The second at_second which the next fetch is due; -1 while one is in progress.
 std::int64_t due(const RefreshSchedule& schedule) {
   const auto next = schedule.next_at();
   return next ? to_us(*next) / 1'000'000 : -1;
 }
 
 TEST_CASE("the first fetch is due at once, and one is in progress at a time") {
-  RefreshSchedule schedule(times, at(100));
+  RefreshSchedule schedule(times, at_second(100));
   CHECK(due(schedule) == 100);
-  CHECK_FALSE(schedule.start_if_due(at(99)));
-  CHECK(schedule.start_if_due(at(100)));
+  CHECK_FALSE(schedule.start_if_due(at_second(99)));
+  CHECK(schedule.start_if_due(at_second(100)));
   CHECK(due(schedule) == -1);
-  CHECK_FALSE(schedule.start_if_due(at(1'000'000)));
+  CHECK_FALSE(schedule.start_if_due(at_second(1'000'000)));
   schedule.note_unknown_key();
-  CHECK_FALSE(schedule.start_if_due(at(1'000'000)));
+  CHECK_FALSE(schedule.start_if_due(at_second(1'000'000)));
 }
 
 TEST_CASE("the lifetime of keys counts between cooldown and refresh, less a tenth at most") {
@@ -65,146 +65,146 @@ TEST_CASE("the lifetime of keys counts between cooldown and refresh, less a tent
   };
   for (const Row& row : rows) {
     CAPTURE(row.fresh_for ? row.fresh_for->count() : -1, row.random);
-    RefreshSchedule schedule(times, at(-5));
-    REQUIRE(schedule.start_if_due(at(-5)));
-    schedule.succeeded(at(0), row.fresh_for, row.random);
+    RefreshSchedule schedule(times, at_second(-5));
+    REQUIRE(schedule.start_if_due(at_second(-5)));
+    schedule.succeeded(at_second(0), row.fresh_for, row.random);
     CHECK(due(schedule) == row.next);
   }
 }
 
 TEST_CASE("an unknown key causes one fetch, as soon as cooldown has passed") {
-  RefreshSchedule schedule(times, at(0));
-  REQUIRE(schedule.start_if_due(at(0)));
-  schedule.succeeded(at(1), {}, no_jitter);
+  RefreshSchedule schedule(times, at_second(0));
+  REQUIRE(schedule.start_if_due(at_second(0)));
+  schedule.succeeded(at_second(1), {}, no_jitter);
   CHECK(due(schedule) == 601);
-  // Within cooldown: due at its end.
+  // Within cooldown: due at_second its end.
   for (int i = 0; i < 1000; ++i)
     schedule.note_unknown_key();
   CHECK(due(schedule) == 31);
-  CHECK_FALSE(schedule.start_if_due(at(30)));
-  REQUIRE(schedule.start_if_due(at(31)));
+  CHECK_FALSE(schedule.start_if_due(at_second(30)));
+  REQUIRE(schedule.start_if_due(at_second(31)));
   // A fetch in progress has the newest keys.
   schedule.note_unknown_key();
-  schedule.succeeded(at(32), {}, no_jitter);
+  schedule.succeeded(at_second(32), {}, no_jitter);
   CHECK(due(schedule) == 632);
-  // After cooldown: at once.
+  // After cooldown: at_second once.
   schedule.note_unknown_key();
-  CHECK(schedule.start_if_due(at(200)));
-  // A failure ends the wish too: it is tried again after cooldown, not at once.
+  CHECK(schedule.start_if_due(at_second(200)));
+  // A failure ends the wish too: it is tried again after cooldown, not at_second once.
   schedule.note_unknown_key();
-  schedule.failed(at(201), no_jitter);
+  schedule.failed(at_second(201), no_jitter);
   CHECK(due(schedule) == 231);
   schedule.note_unknown_key();
   CHECK(due(schedule) == 231);
 }
 
 TEST_CASE("an unknown key does not delay a fetch that is due earlier") {
-  RefreshSchedule schedule({.refresh = seconds(30), .cooldown = seconds(30)}, at(0));
-  REQUIRE(schedule.start_if_due(at(0)));
-  schedule.succeeded(at(0), {}, no_jitter);
+  RefreshSchedule schedule({.refresh = seconds(30), .cooldown = seconds(30)}, at_second(0));
+  REQUIRE(schedule.start_if_due(at_second(0)));
+  schedule.succeeded(at_second(0), {}, no_jitter);
   schedule.note_unknown_key();
   CHECK(due(schedule) == 30);
 }
 
 TEST_CASE("without keys retries wait twice as long each time, up to ten seconds") {
-  RefreshSchedule schedule({.refresh = hours(24), .cooldown = hours(1)}, at(0));
+  RefreshSchedule schedule({.refresh = hours(24), .cooldown = hours(1)}, at_second(0));
   std::int64_t now = 0;
   for (const std::int64_t wait : {1, 2, 4, 8, 10, 10, 10}) {
-    REQUIRE(schedule.start_if_due(at(now)));
-    schedule.failed(at(now), no_jitter);
+    REQUIRE(schedule.start_if_due(at_second(now)));
+    schedule.failed(at_second(now), no_jitter);
     // There is no key that a token could need.
     schedule.note_unknown_key();
     CHECK(due(schedule) == now + wait);
     now += wait;
   }
   for (int i = 0; i < 200; ++i) {  // no overflow
-    REQUIRE(schedule.start_if_due(at(now)));
-    schedule.failed(at(now), 1'000'000);
+    REQUIRE(schedule.start_if_due(at_second(now)));
+    schedule.failed(at_second(now), 1'000'000);
     CHECK(due(schedule) == now + 11);  // with jitter
     now += 11;
   }
 }
 
 TEST_CASE("without keys retries wait for cooldown if that is shorter") {
-  RefreshSchedule schedule({.refresh = minutes(10), .cooldown = seconds(3)}, at(0));
+  RefreshSchedule schedule({.refresh = minutes(10), .cooldown = seconds(3)}, at_second(0));
   std::int64_t now = 0;
   for (const std::int64_t wait : {1, 2, 3, 3, 3}) {
-    REQUIRE(schedule.start_if_due(at(now)));
-    schedule.failed(at(now), no_jitter);
+    REQUIRE(schedule.start_if_due(at_second(now)));
+    schedule.failed(at_second(now), no_jitter);
     CHECK(due(schedule) == now + wait);
     now += wait;
   }
 }
 
 TEST_CASE("an issuer that was away at the start is found soon, however long cooldown is") {
-  RefreshSchedule schedule({.refresh = hours(24), .cooldown = hours(1)}, at(0));
+  RefreshSchedule schedule({.refresh = hours(24), .cooldown = hours(1)}, at_second(0));
   std::int64_t fetches = 0;
   for (std::int64_t second = 0; second < 75; ++second) {
-    if (!schedule.start_if_due(at(second))) continue;
+    if (!schedule.start_if_due(at_second(second))) continue;
     ++fetches;
-    schedule.failed(at(second), no_jitter);
+    schedule.failed(at_second(second), no_jitter);
   }
-  CHECK(fetches == 10);  // at 0, 1, 3, 7, 15, 25 and so on
+  CHECK(fetches == 10);  // at_second 0, 1, 3, 7, 15, 25 and so on
 }
 
 TEST_CASE(
     "with the keys of an earlier schedule the first fetch is at once, and a retry after cooldown") {
-  RefreshSchedule schedule(times, at(100));
+  RefreshSchedule schedule(times, at_second(100));
   schedule.inherit_keys();
   schedule.set(times);
-  REQUIRE(schedule.start_if_due(at(100)));
-  schedule.failed(at(101), no_jitter);
+  REQUIRE(schedule.start_if_due(at_second(100)));
+  schedule.failed(at_second(101), no_jitter);
   CHECK(due(schedule) == 131);
   schedule.note_unknown_key();
   CHECK(due(schedule) == 131);
-  REQUIRE(schedule.start_if_due(at(131)));
-  schedule.succeeded(at(131), {}, no_jitter);
+  REQUIRE(schedule.start_if_due(at_second(131)));
+  schedule.succeeded(at_second(131), {}, no_jitter);
   CHECK(due(schedule) == 731);
 }
 
 TEST_CASE("with keys a retry waits for cooldown") {
-  RefreshSchedule schedule(times, at(0));
-  REQUIRE(schedule.start_if_due(at(0)));
-  schedule.succeeded(at(0), {}, no_jitter);
+  RefreshSchedule schedule(times, at_second(0));
+  REQUIRE(schedule.start_if_due(at_second(0)));
+  schedule.succeeded(at_second(0), {}, no_jitter);
   std::int64_t now = 600;
   for (int i = 0; i < 5; ++i) {
-    REQUIRE(schedule.start_if_due(at(now)));
-    schedule.failed(at(now), no_jitter);
+    REQUIRE(schedule.start_if_due(at_second(now)));
+    schedule.failed(at_second(now), no_jitter);
     CHECK(due(schedule) == now + 30);
     now += 30;
   }
-  REQUIRE(schedule.start_if_due(at(now)));
-  schedule.succeeded(at(now), {}, no_jitter);
+  REQUIRE(schedule.start_if_due(at_second(now)));
+  schedule.succeeded(at_second(now), {}, no_jitter);
   CHECK(due(schedule) == now + 600);
 }
 
 TEST_CASE("a reload changes the times, and repeats a fetch that failed") {
-  RefreshSchedule schedule(times, at(0));
-  REQUIRE(schedule.start_if_due(at(0)));
-  schedule.retry_now(at(0));
+  RefreshSchedule schedule(times, at_second(0));
+  REQUIRE(schedule.start_if_due(at_second(0)));
+  schedule.retry_now(at_second(0));
   CHECK(due(schedule) == -1);
-  schedule.succeeded(at(0), {}, no_jitter);
+  schedule.succeeded(at_second(0), {}, no_jitter);
   schedule.set({.refresh = minutes(20), .cooldown = seconds(30)});
   CHECK(due(schedule) == 600);
   schedule.set({.refresh = minutes(2), .cooldown = seconds(10)});
   CHECK(due(schedule) == 120);
   schedule.note_unknown_key();
   CHECK(due(schedule) == 10);
-  schedule.retry_now(at(5));  // the last fetch was a success
+  schedule.retry_now(at_second(5));  // the last fetch was a success
   CHECK(due(schedule) == 10);
-  REQUIRE(schedule.start_if_due(at(10)));
-  schedule.failed(at(10), no_jitter);
+  REQUIRE(schedule.start_if_due(at_second(10)));
+  schedule.failed(at_second(10), no_jitter);
   CHECK(due(schedule) == 20);
-  schedule.retry_now(at(12));
+  schedule.retry_now(at_second(12));
   CHECK(due(schedule) == 12);
-  schedule.retry_now(at(13));
+  schedule.retry_now(at_second(13));
   CHECK(due(schedule) == 12);
 }
 
 /// What a history of random events must never show.
 class History {
  public:
-  explicit History(std::uint64_t seed) : random_(seed), schedule_(times_, at(0)) {}
+  explicit History(std::uint64_t seed) : random_(seed), schedule_(times_, at_second(0)) {}
 
   void run(int steps) {
     for (int i = 0; i < steps; ++i) {
@@ -251,11 +251,11 @@ class History {
 
   const RefreshTimes times_{.refresh = minutes(1), .cooldown = seconds(5)};
   std::mt19937_64 random_;
-  Instant now_ = at(0);
+  Instant now_ = at_second(0);
   RefreshSchedule schedule_;
   bool is_fetching_ = false;
   bool has_keys_ = false;
-  Instant ended_at_ = at(0);
+  Instant ended_at_ = at_second(0);
   std::optional<Instant> unknown_since_;
   int fetches_ = 0;
 };
@@ -269,14 +269,14 @@ TEST_CASE("whatever happens, cooldown passes between fetches, and none is forgot
 }
 
 TEST_CASE("a thousand invented keys a second cause one fetch per cooldown") {
-  RefreshSchedule schedule(times, at(0));
+  RefreshSchedule schedule(times, at_second(0));
   std::int64_t fetches = 0;
   for (std::int64_t second = 0; second < 3'600; ++second) {
     for (int i = 0; i < 1'000; ++i)
       schedule.note_unknown_key();
-    if (!schedule.start_if_due(at(second))) continue;
+    if (!schedule.start_if_due(at_second(second))) continue;
     ++fetches;
-    schedule.succeeded(at(second), seconds(0), no_jitter);
+    schedule.succeeded(at_second(second), seconds(0), no_jitter);
   }
   CHECK(fetches == 120);
 }

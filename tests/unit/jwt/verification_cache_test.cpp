@@ -10,7 +10,7 @@
 namespace weir::jwt {
 namespace {
 
-constexpr Instant at(int s) {
+constexpr Instant cached_at(int s) {
   return Instant{std::chrono::seconds(s)};
 }
 Hash128 token(std::uint64_t number) {
@@ -30,14 +30,14 @@ Kept verified(const char* subject, ValidUntil until) {
 
 TEST_CASE("a verified token is found until its validity ends") {
   Cache cache;
-  CHECK(cache.find_valid(token(1), at(0)) == nullptr);
-  cache.add(token(1), verified("alice", at(10)));
+  CHECK(cache.find_valid(token(1), cached_at(0)) == nullptr);
+  cache.add(token(1), verified("alice", cached_at(10)));
   cache.add(token(2), verified("bob", std::nullopt));
-  REQUIRE(cache.find_valid(token(1), at(9)) != nullptr);
-  CHECK(cache.find_valid(token(1), at(9))->subject == "alice");
-  CHECK(cache.find_valid(token(1), at(10)) == nullptr);
-  CHECK(cache.find_valid(token(1), at(9)) == nullptr);  // the clock went back; it is verified again
-  CHECK(cache.find_valid(token(2), at(1'000'000)) != nullptr);
+  REQUIRE(cache.find_valid(token(1), cached_at(9)) != nullptr);
+  CHECK(cache.find_valid(token(1), cached_at(9))->subject == "alice");
+  CHECK(cache.find_valid(token(1), cached_at(10)) == nullptr);
+  CHECK(cache.find_valid(token(1), cached_at(9)) == nullptr);  // the clock went back; it is verified again
+  CHECK(cache.find_valid(token(2), cached_at(1'000'000)) != nullptr);
   CHECK_FALSE(cache.find_rejected(token(2)));
 }
 
@@ -62,11 +62,11 @@ TEST_CASE("rejected tokens displace no valid one, and both tables are bounded") 
   for (std::uint64_t i = 1; i <= 10 * Cache::most_valid; ++i)
     cache.add(token(i), Rejection::bad_signature);
   CHECK(cache.size() <= Cache::most_rejected + 1);
-  CHECK(cache.find_valid(token(0), at(0)) != nullptr);
+  CHECK(cache.find_valid(token(0), cached_at(0)) != nullptr);
   for (std::uint64_t i = 1; i <= 3 * Cache::most_valid; ++i)
     cache.add(token(i), verified("many", std::nullopt));
   CHECK(cache.size() <= Cache::most_rejected + Cache::most_valid);
-  CHECK(cache.find_valid(token(0), at(0)) == nullptr);
+  CHECK(cache.find_valid(token(0), cached_at(0)) == nullptr);
 }
 
 TEST_CASE("a table has the half of its values that was used last, whatever the history") {

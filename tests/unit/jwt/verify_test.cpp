@@ -28,13 +28,13 @@ Provider provider_for(AlgorithmSet algorithms) {
           .claims = {"sub", "realm.tier", "plan"}};
 }
 
-KeySet set_of(const std::string& jwk) {
+KeySet key_set_of(const std::string& jwk) {
   auto set = read_key_set(R"({"keys":[)" + jwk + "]}", KeyOrigin::published);
   REQUIRE(set.has_value());
   return std::move(set->keys);
 }
 
-std::optional<Rejection> rejection_of(const Verification& result) {
+std::optional<Rejection> rejection_in(const Verification& result) {
   const auto* const rejected = std::get_if<Rejected>(&result);
   return rejected == nullptr ? std::nullopt : std::optional(rejected->reason);
 }
@@ -42,7 +42,7 @@ std::optional<Rejection> rejection_of(const Verification& result) {
 /// An issuer whose key has the ID `e`, and what verifies its tokens.
 struct Parties {
   Issuer issuer{"P-256"};
-  KeySet keys = set_of(issuer.jwk(R"("kid":"e",)"));
+  KeySet keys = key_set_of(issuer.jwk(R"("kid":"e",)"));
   Provider provider = provider_for({JwsAlgorithm::es256});
 
   std::string token(const std::string& header = R"("kid":"e",)") const {
@@ -75,13 +75,13 @@ TEST_CASE("a token of each algorithm is verified, and only with its algorithm al
                          Row{"ED448", JwsAlgorithm::eddsa}}) {
     INFO(row.type << ' ' << name_of(row.algorithm));
     const Issuer issuer(row.type);
-    const KeySet keys = set_of(issuer.jwk(R"("kid":"k",)"));
+    const KeySet keys = key_set_of(issuer.jwk(R"("kid":"k",)"));
     const std::string token = issuer.token(row.algorithm, payload, R"("kid":"k",)");
     CHECK(
         std::holds_alternative<Verified>(verify(token, provider_for({row.algorithm}), keys, now)));
-    CHECK(rejection_of(verify(token, provider_for({JwsAlgorithm::hs256}), keys, now)) ==
+    CHECK(rejection_in(verify(token, provider_for({JwsAlgorithm::hs256}), keys, now)) ==
           Rejection::disallowed_algorithm);
-    CHECK(rejection_of(verify(token, provider_for({}), keys, now)) ==
+    CHECK(rejection_in(verify(token, provider_for({}), keys, now)) ==
           Rejection::disallowed_algorithm);
   }
 }
@@ -96,7 +96,7 @@ TEST_CASE("a token signed with a configured secret is verified, whatever its key
       CHECK(std::holds_alternative<Verified>(
           verify(issuer.token(algorithm, payload, header), provider, *keys, now)));
     const auto other = KeySet::of_secret(Secret{std::string(64, 'x')});
-    CHECK(rejection_of(verify(issuer.token(algorithm, payload), provider, *other, now)) ==
+    CHECK(rejection_in(verify(issuer.token(algorithm, payload), provider, *other, now)) ==
           Rejection::bad_signature);
   }
 }
@@ -105,7 +105,7 @@ TEST_CASE("a public key is not used as a secret") {
   const Issuer attacker("oct");
   Parties parties;
   parties.provider.algorithms.add(JwsAlgorithm::hs256);
-  CHECK(rejection_of(verify(attacker.token(JwsAlgorithm::hs256, payload, R"("kid":"e",)"),
+  CHECK(rejection_in(verify(attacker.token(JwsAlgorithm::hs256, payload, R"("kid":"e",)"),
                             parties.provider, parties.keys, now)) == Rejection::unsuitable_key);
   // Without a key ID, no key fits.
   CHECK(std::holds_alternative<NeedsKey>(
@@ -126,21 +126,21 @@ TEST_CASE("a key that is not known is needed only by a token that is valid other
   CHECK_FALSE(std::get<NeedsKey>(without_id).id);
 
   // A token that is invalid anyway needs no key.
-  CHECK(rejection_of(verify(parties.token(), parties.provider, {}, now + seconds(130))) ==
+  CHECK(rejection_in(verify(parties.token(), parties.provider, {}, now + seconds(130))) ==
         Rejection::expired);
-  CHECK(rejection_of(verify(parties.token(R"("kid":"",)"), parties.provider, {}, now)) ==
+  CHECK(rejection_in(verify(parties.token(R"("kid":"",)"), parties.provider, {}, now)) ==
         Rejection::bad_key_id);
-  CHECK(rejection_of(verify(parties.token(R"("crit":["x"],)"), parties.provider, {}, now)) ==
+  CHECK(rejection_in(verify(parties.token(R"("crit":["x"],)"), parties.provider, {}, now)) ==
         Rejection::unsupported_extension);
 }
 
 TEST_CASE("a removed key stops working with the next set") {
   const Parties parties;
   REQUIRE(std::holds_alternative<Verified>(parties.verify_at(now)));
-  const KeySet next = set_of(Issuer("P-256").jwk(R"("kid":"f",)"));
+  const KeySet next = key_set_of(Issuer("P-256").jwk(R"("kid":"f",)"));
   CHECK(std::holds_alternative<NeedsKey>(verify(parties.token(), parties.provider, next, now)));
-  const KeySet replaced = set_of(Issuer("P-256").jwk(R"("kid":"e",)"));
-  CHECK(rejection_of(verify(parties.token(), parties.provider, replaced, now)) ==
+  const KeySet replaced = key_set_of(Issuer("P-256").jwk(R"("kid":"e",)"));
+  CHECK(rejection_in(verify(parties.token(), parties.provider, replaced, now)) ==
         Rejection::bad_signature);
 }
 
@@ -149,15 +149,15 @@ TEST_CASE("a token without a key ID is verified with one of the keys that fit") 
   const std::string other = Issuer("P-256").jwk(R"("kid":"o",)");
   const std::string own = parties.issuer.jwk(R"("kid":"p",)");
   CHECK(std::holds_alternative<Verified>(
-      verify(parties.token(""), parties.provider, set_of(other + ',' + own), now)));
-  CHECK(rejection_of(verify(parties.token(""), parties.provider, set_of(other), now)) ==
+      verify(parties.token(""), parties.provider, key_set_of(other + ',' + own), now)));
+  CHECK(rejection_in(verify(parties.token(""), parties.provider, key_set_of(other), now)) ==
         Rejection::bad_signature);
 }
 
 TEST_CASE("a token is valid until exp + leeway") {
   const Parties parties;
   CHECK(std::holds_alternative<Verified>(parties.verify_at(now + seconds(129))));
-  CHECK(rejection_of(parties.verify_at(now + seconds(130))) == Rejection::expired);
+  CHECK(rejection_in(parties.verify_at(now + seconds(130))) == Rejection::expired);
 }
 
 TEST_CASE("the type of a token is compared without case and prefix") {
@@ -165,7 +165,7 @@ TEST_CASE("the type of a token is compared without case and prefix") {
   parties.provider.type = "at+jwt";
   const auto type = [](const std::string& value) { return R"("kid":"e","typ":)" + value + ','; };
   const auto rejection = [&](const std::string& header) {
-    return rejection_of(verify(parties.token(header), parties.provider, parties.keys, now));
+    return rejection_in(verify(parties.token(header), parties.provider, parties.keys, now));
   };
   for (const char* const value :
        {R"("at+jwt")", R"("AT+JWT")", R"("application/at+jwt")", R"("Application/At+Jwt")"})
@@ -181,7 +181,7 @@ TEST_CASE("the type of a token is compared without case and prefix") {
 TEST_CASE("changes of a valid token are detected") {
   const Parties parties;
   const std::string token = parties.token();
-  REQUIRE_FALSE(rejection_of(verify(token, parties.provider, parties.keys, now)));
+  REQUIRE_FALSE(rejection_in(verify(token, parties.provider, parties.keys, now)));
   for (std::size_t i = 0; i < token.size(); ++i) {
     std::string changed = token;
     changed[i] = changed[i] == 'A' ? 'B' : 'A';
@@ -201,7 +201,7 @@ TEST_CASE("a key in the token is not used") {
        {R"("kid":"e","jwk":)" + attacker.jwk() + ',',
         std::string(R"("kid":"e","jku":"https://evil.example/jwks.json",)"),
         std::string(R"("kid":"e","x5u":"https://evil.example/c.pem","x5c":["AA"],)")})
-    CHECK(rejection_of(verify(attacker.token(JwsAlgorithm::es256, payload, header),
+    CHECK(rejection_in(verify(attacker.token(JwsAlgorithm::es256, payload, header),
                               parties.provider, parties.keys, now)) == Rejection::bad_signature);
 }
 
@@ -227,10 +227,10 @@ TEST_CASE("the example of RFC 7515 is valid until its expiry") {
   REQUIRE(std::holds_alternative<Verified>(result));
   CHECK(std::get<Verified>(result).claims ==
         std::vector<Claim>{{ClaimKind::text, "joe"}, {ClaimKind::boolean, "true"}});
-  CHECK(rejection_of(verify(token, provider, keys->keys, exp)) == Rejection::expired);
+  CHECK(rejection_in(verify(token, provider, keys->keys, exp)) == Rejection::expired);
   provider.leeway = seconds(60);
-  CHECK_FALSE(rejection_of(verify(token, provider, keys->keys, exp + seconds(59))));
-  CHECK(rejection_of(verify(token, provider, keys->keys, exp + seconds(60))) == Rejection::expired);
+  CHECK_FALSE(rejection_in(verify(token, provider, keys->keys, exp + seconds(59))));
+  CHECK(rejection_in(verify(token, provider, keys->keys, exp + seconds(60))) == Rejection::expired);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "jwt/key_set.hpp"
 #include "jwt/signature.hpp"
 #include "jwt/token.hpp"
+#include "source_directory.hpp"
 
 namespace weir::jwt {
 namespace {

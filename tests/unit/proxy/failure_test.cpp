@@ -7,6 +7,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "source_directory.hpp"
 
 namespace weir::proxy {
 namespace {

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const std::string get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+const std::string get_head = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const std::string post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n";
 const std::string put = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 8\r\n\r\n";
 const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -60,7 +60,7 @@ Counts counts_of(const UpstreamCounters& counters) {
 }  // namespace
 
 TEST_CASE("Requests are forwarded to the servers in turn") {
-  Forwarded forwarded(get);
+  Forwarded forwarded(get_head);
   for (const std::size_t index : {0, 1}) {
     forwarded.start();
     forwarded.receive_head(index);
@@ -98,7 +98,7 @@ TEST_CASE("A request that no server accepts is tried with each once, as far as r
 }
 
 TEST_CASE("A request without retries is tried once") {
-  Forwarded forwarded(get, 2, [](Settings& settings) { settings.upstreams[0].retries = 0; });
+  Forwarded forwarded(get_head, 2, [](Settings& settings) { settings.upstreams[0].retries = 0; });
   forwarded.servers[0].close();
   forwarded.start();
   CHECK(forwarded.finish() == Failure::upstream_unreachable);
@@ -107,7 +107,7 @@ TEST_CASE("A request without retries is tried once") {
 
 TEST_CASE("A request whose connection has ended is repeated on another server if it may be") {
   const auto [head, is_repeated] = GENERATE(
-      table<std::string, bool>({{get, true}, {"POST / HTTP/1.1\r\nHost: a\r\n\r\n", false}}));
+      table<std::string, bool>({{get_head, true}, {"POST / HTTP/1.1\r\nHost: a\r\n\r\n", false}}));
   CAPTURE(head);
   Forwarded forwarded(head);
   forwarded.start_and_receive();
@@ -127,7 +127,7 @@ TEST_CASE("A request whose connection has ended is repeated on another server if
 }
 
 TEST_CASE("A request is repeated on the same server if its idle connection had ended") {
-  Forwarded forwarded(get, 1, [](Settings& settings) { settings.upstreams[0].retries = 2; });
+  Forwarded forwarded(get_head, 1, [](Settings& settings) { settings.upstreams[0].retries = 2; });
   forwarded.start_and_receive();
   forwarded.upstream->send(ok);
   REQUIRE(forwarded.finish() == Failure::none);
@@ -149,7 +149,7 @@ TEST_CASE("A request is repeated on the same server if its idle connection had e
 }
 
 TEST_CASE("After an idle connection that had ended no other idle one is trusted") {
-  Forwarded forwarded(get, 1);
+  Forwarded forwarded(get_head, 1);
   std::vector<std::unique_ptr<FarEnd>> idle;
   for (int i = 0; i < 2; ++i) {
     Attempt attempt(forwarded.scope, forwarded.server());
@@ -201,7 +201,7 @@ TEST_CASE("A request whose body was not kept is not repeated") {
 }
 
 TEST_CASE("A request is not repeated when its response has begun, or when nobody waits for it") {
-  Forwarded forwarded(get);
+  Forwarded forwarded(get_head);
   forwarded.start_and_receive();
   Failure expected = Failure::downstream_gone;
   SECTION("a byte of the response has arrived") {
@@ -226,7 +226,7 @@ TEST_CASE("A request is not repeated when its response has begun, or when nobody
 }
 
 TEST_CASE("A server that does not accept connections in time is tried once") {
-  Forwarded forwarded(get, 2, [](Settings& settings) {
+  Forwarded forwarded(get_head, 2, [](Settings& settings) {
     settings.upstreams[0].retries = 3;
     settings.upstreams[0].connect_timeout = 300ms;
   });
@@ -250,7 +250,7 @@ TEST_CASE("A server that does not accept connections in time is tried once") {
 }
 
 TEST_CASE("Without a healthy server nothing is tried") {
-  Forwarded forwarded(get, 1);
+  Forwarded forwarded(get_head, 1);
   forwarded.server().checked(false);
   forwarded.start();
   CHECK(forwarded.finish() == Failure::upstream_unhealthy);
@@ -259,7 +259,7 @@ TEST_CASE("Without a healthy server nothing is tried") {
 }
 
 TEST_CASE("The outcome of a request is counted for its upstream") {
-  Forwarded forwarded(get, 1);
+  Forwarded forwarded(get_head, 1);
   std::vector<std::string> warnings;
   forwarded.world.context.log = [&](const std::string& text) { warnings.push_back(text); };
   forwarded.start_and_receive();

@@ -8,17 +8,17 @@ namespace weir::proxy {
 namespace {
 
 /// Configuration with an identity in X-Key and one trusted proxy, 192.0.2.9.
-Settings settings() {
-  Settings settings;
-  settings.identities.push_back({.name = "key", .source = {identity::FromHeader{"x-key"}}});
-  settings.client_address.trusted_proxies = {IpPrefix::parse("192.0.2.9").value()};
-  settings.downstream.max_body = 100;
-  settings.downstream.max_target = 20;
-  return settings;
+Settings inspection_settings() {
+  Settings inspection_settings;
+  inspection_settings.identities.push_back({.name = "key", .source = {identity::FromHeader{"x-key"}}});
+  inspection_settings.client_address.trusted_proxies = {IpPrefix::parse("192.0.2.9").value()};
+  inspection_settings.downstream.max_body = 100;
+  inspection_settings.downstream.max_target = 20;
+  return inspection_settings;
 }
 
 struct Inspected {
-  explicit Inspected(std::string its_head, const Settings& config = settings())
+  explicit Inspected(std::string its_head, const Settings& config = inspection_settings())
       : head(std::move(its_head)) {
     request.peer = request.client = IpAddress::v4({192, 0, 2, 9});
     refusal = inspect_head(RequestRules(config), config, head, request);
@@ -108,7 +108,7 @@ TEST_CASE("an upgrade is offered by a request of HTTP/1.1 without a body") {
 }
 
 TEST_CASE("fields with unusual names are dropped if the configuration wants it") {
-  Settings config = settings();
+  Settings config = inspection_settings();
   const std::string head = "GET / HTTP/1.1\r\n" + host + "X.Odd: 1\r\n\r\n";
   CHECK(Inspected(head, config).request.view.fields.size() == 2);
   config.downstream.unusual_field_names = UnusualNames::drop;

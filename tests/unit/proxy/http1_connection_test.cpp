@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::string_view get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+constexpr std::string_view get_bytes = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
 /// Begins connections to a world without a route, which answers 404.
 class Server {
@@ -60,7 +60,7 @@ TEST_CASE("An idle connection is closed at its deadline") {
   Server server;
   FarEnd far(server.connect({}).release());
   server.world.tick(74s);
-  far.send(get);
+  far.send(get_bytes);
   server.world.poll();
   CHECK(is_answer(far.receive()));
   server.world.tick(74s);
@@ -74,7 +74,7 @@ TEST_CASE("A request that arrived before the deadline is answered by a loop that
   FarEnd far(server.connect({}).release());
   SECTION("the first request") {}
   SECTION("a later one") {
-    far.send(get);
+    far.send(get_bytes);
     server.world.poll();
     CHECK(is_answer(far.receive()));
   }
@@ -83,7 +83,7 @@ TEST_CASE("A request that arrived before the deadline is answered by a loop that
     server.world.context.connections.front()->drain();
   }
   const bool is_drained = server.world.context.draining;
-  far.send(get);
+  far.send(get_bytes);
   server.pass_without_loop(77s);
   server.world.poll();
   const std::string answer = far.receive();
@@ -115,7 +115,7 @@ TEST_CASE("An idle TLS connection is read once more at its deadline as well") {
   error_code ec;
   std::string answer(1000, '\0');
   SECTION("a request has arrived") {
-    client.try_write(get, ec);
+    client.try_write(get_bytes, ec);
     server.pass_without_loop(77s);
     server.world.poll();
     answer.resize(client.try_read(asio::buffer(answer), ec));
@@ -160,7 +160,7 @@ TEST_CASE("A bounded number of empty lines before a request is skipped") {
     lines += "\r\n";
   SECTION("at the bound, for each request") {
     for (int i = 0; i < 2; ++i) {
-      far.send(lines + std::string(get));
+      far.send(lines + std::string(get_bytes));
       server.world.poll();
       CHECK(is_answer(far.receive()));
     }
@@ -169,7 +169,7 @@ TEST_CASE("A bounded number of empty lines before a request is skipped") {
     far.send(lines);
     server.world.poll();
     CHECK(far.receive().empty());
-    far.send("\r\n" + std::string(get));
+    far.send("\r\n" + std::string(get_bytes));
     server.world.poll();
     CHECK(far.receive().starts_with("HTTP/1.1 400 "));
   }
@@ -186,7 +186,7 @@ TEST_CASE("A spare exchange serves another connection after one that left in the
   server.world.tick(3s);
   FarEnd far(server.connect({}).release());
   for (int i = 0; i < 2; ++i) {
-    far.send(get);
+    far.send(get_bytes);
     server.world.poll();
     CHECK(is_answer(far.receive()));
   }

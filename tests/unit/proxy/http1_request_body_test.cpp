@@ -10,8 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const std::string counted = "PUT /path HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n";
-const std::string chunked =
+const std::string counted_head = "PUT /path HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n";
+const std::string chunked_head =
     "PUT /path HTTP/1.1\r\nHost: a\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 /// Returns everything that can be pulled now, its pieces separated by '|', and the state after it.
@@ -29,7 +29,7 @@ using Pulled = std::pair<std::string, BodyState>;
 
 TEST_CASE("A body that arrived with the head ends where its length says") {
   Http1Client client;
-  client.receive(counted, "one two 3GET / HTTP/1.1\r\n");
+  client.receive(counted_head, "one two 3GET / HTTP/1.1\r\n");
   CHECK_FALSE(client.body.has_ended());
   CHECK_FALSE(client.body.is_touched());
   CHECK(pull_all(client.body) == Pulled{"one two 3|", BodyState::ended});
@@ -42,7 +42,7 @@ TEST_CASE("A body that arrived with the head ends where its length says") {
 
 TEST_CASE("A body that arrives later is read into a buffer of its own") {
   Http1Client client;
-  client.receive(counted, "one ");
+  client.receive(counted_head, "one ");
   CHECK(pull_all(client.body) == Pulled{"one |", BodyState::exhausted});
   client.far.send("two ");
   CHECK_FALSE(client.run(client.body.fill()));
@@ -57,7 +57,7 @@ TEST_CASE("A body that arrives later is read into a buffer of its own") {
 
 TEST_CASE("A chunked body is decoded, and its trailers are kept") {
   Http1Client client;
-  client.receive(chunked, "3\r\none\r\n4\r");
+  client.receive(chunked_head, "3\r\none\r\n4\r");
   http::Trailers trailers;
   trailers.open({.head = client.request.fields, .connection = client.request.connection});
   client.body.keep_trailers(trailers);
@@ -74,7 +74,7 @@ TEST_CASE("A chunked body is decoded, and its trailers are kept") {
 
 TEST_CASE("A chunk that is malformed is reported") {
   Http1Client client;
-  client.receive(chunked, "3\r\nonezz");
+  client.receive(chunked_head, "3\r\nonezz");
   CHECK(pull_all(client.body) == Pulled{"one|", BodyState::malformed});
   CHECK_FALSE(client.body.has_ended());
 }
@@ -102,7 +102,7 @@ TEST_CASE("The body of a request whose framing is unknown has a rest") {
 
 TEST_CASE("An error or a cancellation ends a read") {
   Http1Client client;
-  client.receive(counted);
+  client.receive(counted_head);
   std::optional<error_code> result;
   loop::spawn(client.world.io, note_result(client.body.fill(), result));
   client.world.poll();
@@ -128,25 +128,25 @@ TEST_CASE("A body is rewound to its first byte, wherever it lies") {
     pull_all(client.body);
   };
   SECTION("in the buffer of the head") {
-    client.receive(counted, "one ");
+    client.receive(counted_head, "one ");
     pull_all(client.body);
     all = "one |";
   }
   SECTION("in the body's buffer") {
-    client.receive(counted);
+    client.receive(counted_head);
     client.body.keep(64);
     read("one ");
     all = "one |";
   }
   SECTION("in both") {
-    client.receive(counted, "one ");
+    client.receive(counted_head, "one ");
     pull_all(client.body);
     client.body.keep(64);
     read("two ");
     all = "one |two |";
   }
   SECTION("in both, and read to its end") {
-    client.receive(counted, "one ");
+    client.receive(counted_head, "one ");
     client.body.keep(64);
     pull_all(client.body);
     read("two 3");
@@ -154,14 +154,14 @@ TEST_CASE("A body is rewound to its first byte, wherever it lies") {
     all = "one |two 3|";
   }
   SECTION("in the middle of a chunk") {
-    client.receive(chunked, "8\r\none ");
+    client.receive(chunked_head, "8\r\none ");
     client.body.keep(64);
     pull_all(client.body);
     read("two");
     all = "one |two|";
   }
   SECTION("with a line that was not complete in the buffer of the head") {
-    client.receive(chunked, "3\r\none\r\n0\r\nX-Su");
+    client.receive(chunked_head, "3\r\none\r\n0\r\nX-Su");
     client.body.keep(64);
     pull_all(client.body);
     read("m: 1\r\n\r\n");
@@ -182,7 +182,7 @@ TEST_CASE("A body is rewound to its first byte, wherever it lies") {
 
 TEST_CASE("A body is read on after it was rewound") {
   Http1Client client;
-  client.receive(counted, "one ");
+  client.receive(counted_head, "one ");
   client.body.keep(64);
   pull_all(client.body);
   client.body.rewind();
@@ -199,7 +199,7 @@ TEST_CASE("A body that exceeds what is kept cannot be rewound") {
       GENERATE(table<std::size_t, bool>({{0, false}, {7, false}, {8, true}}));
   CAPTURE(limit);
   Http1Client client;
-  client.receive(counted, "one ");
+  client.receive(counted_head, "one ");
   CHECK(client.body.is_kept());
   pull_all(client.body);
   client.body.keep(limit);
@@ -211,15 +211,15 @@ TEST_CASE("A body that exceeds what is kept cannot be rewound") {
 TEST_CASE("The rest of a body is discarded up to max_drain, and the next request is kept") {
   const auto [head, with_head, later, is_discarded] =
       GENERATE(table<std::string, std::string, std::string, bool>({
-          {counted, "one two 3NEXT", "", true},
-          {counted, "one ", "two 3NEXT", true},
-          {counted, "", "one two 3NEXT", true},
-          {chunked, "3\r\none\r\n", "0\r\n\r\nNEXT", true},
-          {chunked, "9\r\none two 3\r\n0\r\n\r\nNEXT", "", true},
+          {counted_head, "one two 3NEXT", "", true},
+          {counted_head, "one ", "two 3NEXT", true},
+          {counted_head, "", "one two 3NEXT", true},
+          {chunked_head, "3\r\none\r\n", "0\r\n\r\nNEXT", true},
+          {chunked_head, "9\r\none two 3\r\n0\r\n\r\nNEXT", "", true},
           // Too large, or malformed.
-          {chunked, "a\r\none two 30\r\n", "", false},
-          {chunked, "6\r\none tw\r\n", "4\r\no 34\r\n", false},
-          {chunked, "zz", "", false},
+          {chunked_head, "a\r\none two 30\r\n", "", false},
+          {chunked_head, "6\r\none tw\r\n", "4\r\no 34\r\n", false},
+          {chunked_head, "zz", "", false},
       }));
   CAPTURE(head, with_head, later);
   Http1Client client;
@@ -231,7 +231,7 @@ TEST_CASE("The rest of a body is discarded up to max_drain, and the next request
 
 TEST_CASE("A body is not discarded if the rest does not come") {
   Http1Client client;
-  client.receive(counted, "one ");
+  client.receive(counted_head, "one ");
   std::optional<bool> result;
   loop::spawn(client.world.io, note_result(client.body.discard(100, 1s), result));
   client.world.poll();
@@ -254,7 +254,7 @@ TEST_CASE("A body is not discarded if the rest does not come") {
 
 TEST_CASE("Bytes that were read after a body begin the next request") {
   Http1Client client;
-  client.receive(counted, "one ");
+  client.receive(counted_head, "one ");
   pull_all(client.body);
   client.far.send("two 3NEXT");
   CHECK_FALSE(client.run(client.body.fill()));

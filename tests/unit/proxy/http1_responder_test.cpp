@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 using Kind = http::Framing::Kind;
 
 constexpr std::string_view date = "Sun, 06 Nov 1994 08:49:37 GMT";
-const std::string get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+const std::string get_request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const std::string old_get = "GET / HTTP/1.0\r\n\r\n";
 const std::string upload = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n";
 
@@ -68,7 +68,7 @@ const std::string added = "Date: " + std::string(date) + "\r\nRateLimit: l\r\n";
 
 TEST_CASE("A response of Weir's own has a length, and a Connection line as the version needs it") {
   const auto [head, connection, keeps] = GENERATE(table<std::string, std::string, bool>({
-      {get, "", true},
+      {get_request, "", true},
       {"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "Connection: close\r\n", false},
       {old_get, "Connection: close\r\n", false},
       {"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "Connection: keep-alive\r\n", true},
@@ -99,7 +99,7 @@ TEST_CASE("A response of Weir's own has the fields of its route, unless it has i
       {404, "x-b: route\r\n"},
   }));
   Answering client;
-  client.receive(get);
+  client.receive(get_request);
   const std::string text = client.answer({.status = status,
                                           .content_type = "t/p",
                                           .fields = "X-A: 1\r\n",
@@ -120,12 +120,12 @@ TEST_CASE("A response of Weir's own has no body where HTTP allows none") {
     CHECK(client.answer().ends_with("Content-Length: 2\r\nConnection: close\r\n\r\n"));
   }
   SECTION("204") {
-    client.receive(get);
+    client.receive(get_request);
     CHECK(client.answer({.status = 204, .fields = http::allow_line, .body = "ok"}) ==
           "HTTP/1.1 204 No Content\r\n" + std::string(http::allow_line) + "\r\n");
   }
   SECTION("304") {
-    client.receive(get);
+    client.receive(get_request);
     CHECK(client.answer({.status = 304, .body = "ok"}).ends_with("\r\n\r\n"));
   }
 }
@@ -160,11 +160,11 @@ TEST_CASE("A connection is kept after an answer if the next request can be found
     keeps = true;
   }
   SECTION("the worker drains") {
-    client.receive(get);
+    client.receive(get_request);
     client.world.context.draining = true;
   }
   SECTION("the listener drains") {
-    client.receive(get);
+    client.receive(get_request);
     client.listener.draining = true;
   }
   const bool closes = client.answer().find("Connection: close\r\n") != std::string::npos;
@@ -174,7 +174,7 @@ TEST_CASE("A connection is kept after an answer if the next request can be found
 
 TEST_CASE("A connection that takes no answer is not kept") {
   Answering client;
-  client.receive(get);
+  client.receive(get_request);
   client.far.close();
   client.run(client.responder.answer({.status = 200}));
   CHECK_FALSE(client.responder.keeps_connection());
@@ -183,10 +183,10 @@ TEST_CASE("A connection that takes no answer is not kept") {
 TEST_CASE("A forwarded response is framed for the client's version") {
   const auto [head, kind, framing, body, keeps] =
       GENERATE(table<std::string, Kind, std::string, std::string, bool>({
-          {get, Kind::length, "", "hello", true},
-          {get, Kind::chunked, "Transfer-Encoding: chunked\r\n", "5\r\nhello\r\n0\r\nX: 1\r\n\r\n",
+          {get_request, Kind::length, "", "hello", true},
+          {get_request, Kind::chunked, "Transfer-Encoding: chunked\r\n", "5\r\nhello\r\n0\r\nX: 1\r\n\r\n",
            true},
-          {get, Kind::until_close, "Transfer-Encoding: chunked\r\n",
+          {get_request, Kind::until_close, "Transfer-Encoding: chunked\r\n",
            "5\r\nhello\r\n0\r\nX: 1\r\n\r\n", true},
           {old_get, Kind::length, "Connection: close\r\n", "hello", false},
           {old_get, Kind::chunked, "Connection: close\r\n", "hello", false},
@@ -220,7 +220,7 @@ TEST_CASE("A forwarded response closes the connection if the request is not read
 
 TEST_CASE("Pieces of a body are sent one after the other") {
   Answering client;
-  client.receive(get);
+  client.receive(get_request);
   client.begin(Kind::chunked);
   client.sent();
   CHECK(client.responder.append("ab"));
@@ -238,7 +238,7 @@ TEST_CASE("Pieces of a body are sent one after the other") {
 
 TEST_CASE("A response that was not sent is replaced by another one") {
   Answering client;
-  client.receive(get);
+  client.receive(get_request);
   client.begin(Kind::chunked);
   client.responder.append("lost");
   CHECK(client.answer({.status = 502, .content_type = "t/p", .body = "bad"}) ==
@@ -249,7 +249,7 @@ TEST_CASE("A response that was not sent is replaced by another one") {
 TEST_CASE("A large piece is sent from its place unless it becomes a chunk") {
   const std::string large(gather_limit + 1, 'x');
   Answering client;
-  client.receive(get);
+  client.receive(get_request);
   SECTION("not in chunks") {
     client.begin(Kind::length);
     CHECK(client.responder.append(large.substr(1)));
@@ -270,7 +270,7 @@ TEST_CASE("A large piece is sent from its place unless it becomes a chunk") {
 
 TEST_CASE("A client that takes nothing is waited for, for body_timeout") {
   Answering client({.body_timeout = 2s});
-  client.receive(get);
+  client.receive(get_request);
   const std::string body = large_text();
   client.begin(Kind::chunked);
   CHECK(client.responder.append(body));
@@ -301,7 +301,7 @@ TEST_CASE("A client that takes nothing is waited for, for body_timeout") {
 
 TEST_CASE("An interim response goes to clients of HTTP/1.1 alone") {
   const auto [head, text] = GENERATE(table<std::string, std::string>(
-      {{get, "HTTP/1.1 103 Fine\r\nLink: </a>\r\n\r\n"}, {old_get, ""}}));
+      {{get_request, "HTTP/1.1 103 Fine\r\nLink: </a>\r\n\r\n"}, {old_get, ""}}));
   Answering client;
   client.receive(head);
   client.set_head(103, {{.id = http::FieldId::link, .name = "Link", .value = "</a>"}});
@@ -357,7 +357,7 @@ TEST_CASE("After a 101 bytes pass both ways, from those that came with the heads
 
 TEST_CASE("A reset ends the connection, which is not kept") {
   Answering client;
-  client.receive(get);
+  client.receive(get_request);
   error_code ec;
   REQUIRE_FALSE(client.responder.send(ec));
   client.responder.reset();
@@ -368,9 +368,9 @@ TEST_CASE("A reset ends the connection, which is not kept") {
 
 TEST_CASE("The next request begins without a response") {
   Answering client;
-  client.receive(get);
+  client.receive(get_request);
   client.answer();
-  client.receive(get);
+  client.receive(get_request);
   CHECK(client.responder.status() == 0);
   CHECK_FALSE(client.responder.has_begun());
   CHECK(client.responder.bytes_sent() == 0);

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 constexpr Instant now = instant_from_us(784'111'777'000'000);  // 1994-11-06 08:49:37
 
-bool holds(std::string_view text, std::string_view part) {
+bool text_holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
@@ -23,7 +23,7 @@ TEST_CASE("a request that no store decided may come again in a second, and with 
       undecided_answer({503, "no decision"}, decision, options, now, 0, fields, body);
   CHECK(answer.status == 503);
   CHECK(answer.fields == "Retry-After: 1\r\n");
-  CHECK(holds(answer.body, "no decision"));
+  CHECK(text_holds(answer.body, "no decision"));
   options.retry_after_jitter = 10s;
   answer = undecided_answer({503, "no decision"}, decision, options, now, ~0ULL / 2, fields, body);
   CHECK(answer.fields != "Retry-After: 1\r\n");
@@ -61,9 +61,9 @@ TEST_CASE("a refusal is a problem of its status, with the fields that the status
   CHECK(answer.fields == fields);
   CHECK(answer.limit_fields == "RateLimit: l\r\n");
   CHECK(answer.body.data() == body.data());
-  CHECK(holds(answer.body, "what is wrong"));
-  CHECK(holds(answer.body, std::to_string(status)));
-  CHECK_FALSE(holds(answer.body, "last answer"));
+  CHECK(text_holds(answer.body, "what is wrong"));
+  CHECK(text_holds(answer.body, std::to_string(status)));
+  CHECK_FALSE(text_holds(answer.body, "last answer"));
 }
 
 TEST_CASE("a refusal needs no route") {
@@ -103,8 +103,8 @@ TEST_CASE("a denial carries its policy and when to come again") {
   CHECK(answer.content_type == "application/problem+json");
   CHECK(answer.fields == "Cache-Control: no-store\r\n" + retry);
   CHECK(answer.limit_fields == "RateLimit: l\r\n");
-  CHECK(holds(answer.body, R"("violated-policies":["one"])"));
-  CHECK_FALSE(holds(answer.body, "last answer"));
+  CHECK(text_holds(answer.body, R"("violated-policies":["one"])"));
+  CHECK_FALSE(text_holds(answer.body, "last answer"));
 }
 
 http::FieldView accept(std::string_view value) {
@@ -154,7 +154,7 @@ TEST_CASE("Accept chooses among the bodies of a denial, else the problem documen
   CHECK(answer.content_type == type);
   const bool is_problem = type == "application/problem+json";
   CHECK((answer.body.data() == body.data()) == is_problem);
-  CHECK(holds(answer.body, "quota-exceeded") == is_problem);
+  CHECK(text_holds(answer.body, "quota-exceeded") == is_problem);
 }
 
 }  // namespace

@@ -14,15 +14,15 @@ Route route_to(const std::string& path, std::size_t limits = 0) {
   return route;
 }
 
-Settings settings() {
-  Settings settings;
-  settings.identities.push_back({.name = "client", .source = {identity::FromClientAddress{}}});
-  settings.policies.emplace_back();
-  settings.routes = {route_to("/limited", 1), route_to("/free"), route_to("/Limited", 1),
+Settings route_settings() {
+  Settings route_settings;
+  route_settings.identities.push_back({.name = "client", .source = {identity::FromClientAddress{}}});
+  route_settings.policies.emplace_back();
+  route_settings.routes = {route_to("/limited", 1), route_to("/free"), route_to("/Limited", 1),
                      route_to("/decide"), route_to("/host")};
-  settings.routes[3].decide = true;
-  settings.routes[4].match.host = "a.example";
-  return settings;
+  route_settings.routes[3].decide = true;
+  route_settings.routes[4].match.host = "a.example";
+  return route_settings;
 }
 
 /// The routes of consecutive requests, as an exchange uses them.
@@ -36,7 +36,7 @@ struct Found {
     return routes.find(rules, config, request);
   }
 
-  const Settings config = settings();
+  const Settings config = route_settings();
   const RequestRules rules{config};
   std::string head;
   http::ReceivedRequest request;

@@ -9,8 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const std::string counted = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n";
-const std::string chunked =
+const std::string counted_put = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n";
+const std::string chunked_put =
     "PUT / HTTP/1.1\r\nHost: a\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 class Uploading : public ForwardPhase {
@@ -57,7 +57,7 @@ TEST_CASE("A request without a body is sent with its head") {
 }
 
 TEST_CASE("The part of a body that has arrived is appended to the head") {
-  Uploading uploading(counted);
+  Uploading uploading(counted_put);
   CHECK_FALSE(uploading.upload->is_sent());
   std::string out = "head ";
   uploading.client.body.arrive("one ");
@@ -84,7 +84,7 @@ TEST_CASE("The part of a body that has arrived is appended to the head") {
 }
 
 TEST_CASE("The rest of a body is sent piece by piece as it arrives") {
-  Uploading uploading(counted,
+  Uploading uploading(counted_put,
                       [](Settings& settings) { settings.upstreams[0].response_timeout = 5s; });
   uploading.start();
   CHECK(uploading.client.body.is_waited_for());
@@ -104,7 +104,7 @@ TEST_CASE("The rest of a body is sent piece by piece as it arrives") {
 }
 
 TEST_CASE("The end of an upload does not restart the time for a response that has begun") {
-  Uploading uploading(counted);
+  Uploading uploading(counted_put);
   uploading.start();
   error_code ec;
   uploading.client.responder.send(ec);
@@ -114,7 +114,7 @@ TEST_CASE("The end of an upload does not restart the time for a response that ha
 }
 
 TEST_CASE("A chunked body is sent in chunks, with the trailers that were announced") {
-  Uploading uploading(chunked);
+  Uploading uploading(chunked_put);
   CHECK(uploading.upload->announced_trailers() == "X-Sum");
   uploading.start();
   uploading.client.body.arrive("hello");
@@ -125,7 +125,7 @@ TEST_CASE("A chunked body is sent in chunks, with the trailers that were announc
 }
 
 TEST_CASE("A trailer that was not announced is dropped") {
-  Uploading uploading(chunked);
+  Uploading uploading(chunked_put);
   uploading.start();
   uploading.client.body.end_with_trailer("X-Other", "1");
   CHECK(uploading.sent() == "0\r\n\r\n");
@@ -163,7 +163,7 @@ TEST_CASE("An upstream that takes no more holds the client back") {
 }
 
 TEST_CASE("A body larger than downstream.max_body fails when the byte too many arrives") {
-  Uploading uploading(chunked, [](Settings& settings) { settings.downstream.max_body = 6; });
+  Uploading uploading(chunked_put, [](Settings& settings) { settings.downstream.max_body = 6; });
   uploading.start();
   uploading.client.body.arrive("123456");
   CHECK(uploading.sent() == "6\r\n123456\r\n");
@@ -175,7 +175,7 @@ TEST_CASE("A body larger than downstream.max_body fails when the byte too many a
 }
 
 TEST_CASE("A failure of the client ends the upload, and what is waited for on the upstream") {
-  Uploading uploading(chunked, [](Settings& settings) { settings.downstream.body_timeout = 2s; });
+  Uploading uploading(chunked_put, [](Settings& settings) { settings.downstream.body_timeout = 2s; });
   error_code read_error;
   std::array<char, 16> room{};
   const auto read = [](loop::Stream& from, asio::mutable_buffer to,
@@ -206,7 +206,7 @@ TEST_CASE("A failure of the client ends the upload, and what is waited for on th
 }
 
 TEST_CASE("An upload that is ended stops where it is, without a failure") {
-  Uploading uploading(counted);
+  Uploading uploading(counted_put);
   uploading.start();
   uploading.client.body.arrive("one ");
   CHECK(uploading.sent() == "one ");
@@ -221,7 +221,7 @@ TEST_CASE("An upload that is ended stops where it is, without a failure") {
 }
 
 TEST_CASE("An upload is held back by a client that has been waited for for a second") {
-  Uploading uploading(counted);
+  Uploading uploading(counted_put);
   CHECK_FALSE(uploading.upload->is_held_back());
   uploading.start();
   uploading.world.tick(900ms);
@@ -235,7 +235,7 @@ TEST_CASE("An upload is held back by a client that has been waited for for a sec
 }
 
 TEST_CASE("An upstream that has closed ends the upload, and its response decides") {
-  Uploading uploading(counted);
+  Uploading uploading(counted_put);
   uploading.start();
   uploading.to_upstream.far.close();
   uploading.client.body.arrive("one ");
@@ -246,7 +246,7 @@ TEST_CASE("An upstream that has closed ends the upload, and its response decides
 }
 
 TEST_CASE("An exception ends the upload, and is kept for the attempt") {
-  Uploading uploading(counted);
+  Uploading uploading(counted_put);
   CHECK_FALSE(uploading.upload->has_thrown());
   CHECK_NOTHROW(uploading.upload->rethrow());
   try {

@@ -14,8 +14,8 @@ namespace {
 constexpr std::string_view password = "s3cret";
 
 /// The resources held after the actions so far: a lookup, a socket, unanswered commands, a timer.
-struct World {
-  explicit World(const MachineFixture& its_fixture) : fixture(its_fixture) {}
+struct MachineWorld {
+  explicit MachineWorld(const MachineFixture& its_fixture) : fixture(its_fixture) {}
 
   void carry_out(const Actions& actions, State before, Time now) {
     const ConnectionMachine& machine = fixture.machine;
@@ -232,7 +232,7 @@ class History {
 
   std::mt19937_64 random_;
   MachineFixture fixture_;
-  World world_;
+  MachineWorld world_;
   int times_ready_ = 0;
   int times_failed_ = 0;
 };

@@ -44,9 +44,9 @@ struct Worker {
   bool is_cut_off = false;
 };
 
-class World {
+class InstancesWorld {
  public:
-  World(Algorithm algorithm, std::uint64_t seed)
+  InstancesWorld(Algorithm algorithm, std::uint64_t seed)
       : limit(policy(algorithm, algorithm == Algorithm::concurrency ? 12 : capacity, 1'000h)),
         random(seed),
         server(shared_server()) {
@@ -241,12 +241,12 @@ class World {
   std::int64_t expired = 0;  ///< units of fields whose lease has ended
 };
 
-void step(World& world, bool with_failures) {
+void step(InstancesWorld& world, bool with_failures) {
   world.now += Duration{static_cast<std::int64_t>(world.below(300'000))};
   Worker& worker = *world.workers[world.below(world.workers.size())];
   if (!worker.is_cut_off) {
-    if (world.below(3) == 0) World::read_late(worker);
-    world.request(worker, world.below(World::identities) + 1, world.some_fate(with_failures));
+    if (world.below(3) == 0) InstancesWorld::read_late(worker);
+    world.request(worker, world.below(InstancesWorld::identities) + 1, world.some_fate(with_failures));
   }
   if (!worker.running.empty() && world.below(8) != 0)
     world.end_request(worker, world.below(worker.running.size()),
@@ -263,7 +263,7 @@ TEST_CASE("Lost commands, lost replies and late ones neither leak nor repeat uni
   static const std::uint64_t seed = std::random_device{}();
   for (const auto algorithm : {Algorithm::concurrency, Algorithm::fixed_window}) {
     DYNAMIC_SECTION(to_string(algorithm) << " seed " << seed) {
-      World world(algorithm, seed);
+      InstancesWorld world(algorithm, seed);
       for (int i = 0; i < steps; ++i) {
         step(world, true);
         if (i % 20 != 0) continue;
@@ -293,7 +293,7 @@ TEST_CASE("The units of a worker that dies are released or charged when its leas
   static const std::uint64_t seed = std::random_device{}();
   for (const auto algorithm : {Algorithm::concurrency, Algorithm::fixed_window}) {
     DYNAMIC_SECTION(to_string(algorithm) << " seed " << seed) {
-      World world(algorithm, seed);
+      InstancesWorld world(algorithm, seed);
       for (int round = 0; round < 10; ++round) {
         for (int i = 0; i < steps / 20; ++i)
           step(world, true);
@@ -329,7 +329,7 @@ TEST_CASE("A worker that is cut off for longer than its lease takes its slots ag
   static const std::uint64_t seed = std::random_device{}();
   for (const auto algorithm : {Algorithm::concurrency, Algorithm::fixed_window}) {
     DYNAMIC_SECTION(to_string(algorithm) << " seed " << seed) {
-      World world(algorithm, seed);
+      InstancesWorld world(algorithm, seed);
       for (int round = 0; round < 10; ++round) {
         for (int i = 0; i < steps / 20; ++i)
           step(world, true);

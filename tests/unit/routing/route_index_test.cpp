@@ -9,7 +9,7 @@
 namespace weir::routing {
 namespace {
 
-struct Routes {
+struct IndexedRoutes {
   void add(const char* path, const char* host = nullptr) {
     Match& match = matches.emplace_back();
     if (path != nullptr) match.path = PathPattern::parse(path).value();
@@ -48,7 +48,7 @@ std::string number(int i) {
 }  // namespace
 
 TEST_CASE("one of many routes with distinct first segments is tried") {
-  Routes routes;
+  IndexedRoutes routes;
   for (int i = 0; i < many; ++i)
     routes.add("/svc" + number(i) + "/**");
   CHECK(routes.tried("/svc7/x") == Tried{7});
@@ -60,7 +60,7 @@ TEST_CASE("one of many routes with distinct first segments is tried") {
 }
 
 TEST_CASE("one of many routes that differ in the last segment is tried") {
-  Routes routes;
+  IndexedRoutes routes;
   for (int i = 0; i < many; ++i)
     routes.add("/api/{version}/items/i" + number(i));
   CHECK(routes.tried("/api/v1/items/i5000") == Tried{5000});
@@ -69,7 +69,7 @@ TEST_CASE("one of many routes that differ in the last segment is tried") {
 }
 
 TEST_CASE("only the routes of the host are tried among many with distinct hosts") {
-  Routes routes;
+  IndexedRoutes routes;
   for (int i = 0; i < many; ++i)
     routes.add(nullptr, ("h" + number(i) + ".example.com").c_str());
   routes.add(nullptr, "*.example.com");
@@ -85,14 +85,14 @@ TEST_CASE("only the routes of the host are tried among many with distinct hosts"
 }
 
 TEST_CASE("without a host the path alone finds the routes") {
-  Routes routes;
+  IndexedRoutes routes;
   for (int i = 0; i < many; ++i)
     routes.add(("/svc" + number(i)).c_str(), ("h" + number(i)).c_str());
   CHECK(routes.tried("/svc7", "") == Tried{7});
 }
 
 TEST_CASE("letter case and a trailing slash lead to the same routes") {
-  Routes routes;
+  IndexedRoutes routes;
   for (int i = 0; i < 100; ++i)
     routes.add("/A-Rather-Long-Name-" + number(i) + (i % 2 == 0 ? "/" : ""));
   const PathReading in_any_case{.text = "/a-rather-LONG-name-8/", .ignores_case = true};
@@ -104,7 +104,7 @@ TEST_CASE("letter case and a trailing slash lead to the same routes") {
 }
 
 TEST_CASE("routes after the first that matches are not tried, and bounds are kept") {
-  Routes routes;
+  IndexedRoutes routes;
   routes.add("/**");
   for (int i = 0; i < 100; ++i)
     routes.add("/a");
@@ -119,8 +119,8 @@ TEST_CASE("routes after the first that matches are not tried, and bounds are kep
 }
 
 TEST_CASE("an empty index, a path that is none, and patterns deeper than the index") {
-  CHECK(Routes{}.tried("/").empty());
-  Routes routes;
+  CHECK(IndexedRoutes{}.tried("/").empty());
+  IndexedRoutes routes;
   std::string deep;
   for (int i = 0; i < 100; ++i)
     deep += "/a";

@@ -11,8 +11,8 @@
 namespace weir::routing {
 namespace {
 
-/// Routes by their patterns; the candidates of a path, the one that takes the request first.
-struct Routes {
+/// TableRoutes by their patterns; the candidates of a path, the one that takes the request first.
+struct TableRoutes {
   void add(const char* pattern, RouteTable::Entry entry = {.match = nullptr}) {
     auto& match = matches.emplace_back();
     match.path = PathPattern::parse(pattern).value();
@@ -54,20 +54,20 @@ using Found = std::vector<std::size_t>;
 }  // namespace
 
 TEST_CASE("the first route that matches takes the request") {
-  Routes routes;
+  TableRoutes routes;
   routes.add("/a");
   routes.add("/**");
   routes.add("/b");
   CHECK(routes.found("/a") == Found{0});
   CHECK(routes.found("/b") == Found{1});
-  Routes one;
+  TableRoutes one;
   one.add("/a");
   CHECK(one.found("/b") == Found{});
-  CHECK(Routes{}.found("/") == Found{});
+  CHECK(TableRoutes{}.found("/") == Found{});
 }
 
 TEST_CASE("the routes of all readings are found, the normal form's first") {
-  Routes routes;
+  TableRoutes routes;
   routes.add("/login");
   routes.add("/users/{id}");
   routes.add("/**");
@@ -84,14 +84,14 @@ TEST_CASE("the routes of all readings are found, the normal form's first") {
 }
 
 TEST_CASE("only a reading of the normal form takes the request") {
-  Routes routes;
+  TableRoutes routes;
   routes.add("/login");
   CHECK(routes.found("/login/") == Found{});
   CHECK(routes.found("//login") == Found{0});
 }
 
 TEST_CASE("a route that refuses takes the request in any reading") {
-  Routes routes;
+  TableRoutes routes;
   routes.add("/internal/**", {.match = nullptr, .refuses = true});
   routes.add("/a/**");
   routes.add("/**");
@@ -104,7 +104,7 @@ TEST_CASE("a route that refuses takes the request in any reading") {
 }
 
 TEST_CASE("an encoding must be tolerated by every route that is found") {
-  Routes routes;
+  TableRoutes routes;
   routes.add("/files/**", {.match = nullptr, .tolerated = {.slashes = true}});
   routes.add("/api/**");
   routes.add("/open/**", {.match = nullptr, .tolerated = {.slashes = true, .doubled = true}});
@@ -119,7 +119,7 @@ TEST_CASE("an encoding must be tolerated by every route that is found") {
 
 TEST_CASE(
     "routes that decide see the request that is described, which is read when one is reached") {
-  Routes routes;
+  TableRoutes routes;
   routes.add("/ask");
   routes.add("/v1/**", {.match = nullptr, .decides = true});
   routes.add("/v2/**", {.match = nullptr, .decides = true});
@@ -142,7 +142,7 @@ TEST_CASE("candidates agree with a model that tries one reading after the other"
   const std::vector<std::string> patterns{"/a", "/a/", "/A/*", "/*/b", "/a/**", "/b/{id}", "/b"};
   const std::vector<std::string> parts{"/a", "/A", "/b", "/", "/..", "/.", ";x", "//", "/a/b"};
   for (int i = 0; i < 5'000; ++i) {
-    Routes routes;
+    TableRoutes routes;
     std::vector<std::string> chosen;
     for (auto count = 1 + random() % 4; count > 0; --count)
       chosen.push_back(patterns[random() % patterns.size()]);

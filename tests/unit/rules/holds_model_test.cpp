@@ -8,7 +8,7 @@ namespace weir::rules::test {
 
 namespace {
 
-constexpr Duration us{1};
+constexpr Duration model_us{1};
 
 /// A request: admitted with `held` units, settled with `actual`. One that is charged on admission
 /// settles at once.
@@ -337,7 +337,7 @@ TEST_CASE("holds: concurrency never has more units in flight than its limit") {
     std::vector<std::int64_t> in_flight;
     std::int64_t sum = 0;
     for (int step = 0; step < 200; ++step) {
-      const Instant now = epoch + us * step;
+      const Instant now = epoch + model_us * step;
       if (!in_flight.empty() && random.one_in(2)) {
         const auto one = random.between(0, std::ssize(in_flight) - 1);
         sum -= in_flight[static_cast<std::size_t>(one)];

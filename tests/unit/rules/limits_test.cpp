@@ -7,23 +7,23 @@ namespace weir::rules::test {
 
 namespace {
 
-constexpr Duration us{1};
+constexpr Duration one_us{1};
 
 template <class State>
 void check_limit(const Policy& policy, State state) {
-  const Instant start = epoch + us;
+  const Instant start = epoch + one_us;
   const Decision all = decide(policy, state, start, {.cost = policy.capacity});
   REQUIRE(all.allowed);
   REQUIRE(all.remaining == 0);
   const Decision denied = decide(policy, state, start, {});
   REQUIRE_FALSE(denied.allowed);
   REQUIRE(denied.retry_after.has_value());
-  REQUIRE_FALSE(admit(policy, state, start + *denied.retry_after - us, {}).allowed);
+  REQUIRE_FALSE(admit(policy, state, start + *denied.retry_after - one_us, {}).allowed);
   REQUIRE(admit(policy, state, start + *denied.retry_after, {}).allowed);
 
   const Instant whole = start + all.reset_after;
   REQUIRE(whole_at(policy, state) == whole);
-  REQUIRE(level(policy, state, whole - us).reset_after == us);
+  REQUIRE(level(policy, state, whole - one_us).reset_after == one_us);
   REQUIRE(decide(policy, state, whole, {.cost = policy.capacity}).allowed);
   REQUIRE_FALSE(decide(policy, state, whole, {}).allowed);
 }

@@ -10,7 +10,7 @@ Policy sliding_window(std::vector<Rate> rates) {
   return policy_of({.algorithm = Algorithm::sliding_window, .rates = std::move(rates)});
 }
 
-constexpr Duration ms = milliseconds(1);
+constexpr Duration one_ms = milliseconds(1);
 
 }  // namespace
 
@@ -19,21 +19,21 @@ TEST_CASE("sliding_window: the oldest sub-window counts in proportion, rounded u
   const Policy policy = sliding_window({{100, seconds(10)}});
   SlidingWindowState state;
   for (int second = 0; second < 10; ++second) {
-    CHECK(decide(policy, state, epoch + seconds(second) + 500 * ms, {.cost = 10}).allowed);
+    CHECK(decide(policy, state, epoch + seconds(second) + 500 * one_ms, {.cost = 10}).allowed);
   }
   run(policy,
       {
-          {9'500 * ms, 1, false, 0, 10'500 * ms, 600 * ms},
+          {9'500 * one_ms, 1, false, 0, 10'500 * one_ms, 600 * one_ms},
           // the sub-window of second 0 becomes the oldest, partly outside one
-          {10'000 * ms, 1, false, 0, 10'000 * ms, 100 * ms},
-          {10'099 * ms, 1, false, 0, 9'901 * ms, 1 * ms},
-          {10'100 * ms, 0, true, 1, 9'900 * ms, passed},
-          {10'999 * ms, 0, true, 9, 9'001 * ms, passed},
-          {11'000 * ms, 0, true, 10, 9'000 * ms, passed},
-          {11'000 * ms, 11, false, 10, 9'000 * ms, 100 * ms},
-          {11'000 * ms, 100, false, 10, 9'000 * ms, 9'000 * ms},
-          {11'000 * ms, 101, false, 10, 9'000 * ms, never},
-          {20'000 * ms, 0, true, 100, 0 * ms, passed},
+          {10'000 * one_ms, 1, false, 0, 10'000 * one_ms, 100 * one_ms},
+          {10'099 * one_ms, 1, false, 0, 9'901 * one_ms, 1 * one_ms},
+          {10'100 * one_ms, 0, true, 1, 9'900 * one_ms, passed},
+          {10'999 * one_ms, 0, true, 9, 9'001 * one_ms, passed},
+          {11'000 * one_ms, 0, true, 10, 9'000 * one_ms, passed},
+          {11'000 * one_ms, 11, false, 10, 9'000 * one_ms, 100 * one_ms},
+          {11'000 * one_ms, 100, false, 10, 9'000 * one_ms, 9'000 * one_ms},
+          {11'000 * one_ms, 101, false, 10, 9'000 * one_ms, never},
+          {20'000 * one_ms, 0, true, 100, 0 * one_ms, passed},
       },
       state);
 }
@@ -43,22 +43,22 @@ TEST_CASE(
     "is out") {
   run<SlidingWindowState>(sliding_window({{100, seconds(10)}}),
                           {
-                              {999 * ms, 100, true, 0, 10'001 * ms, passed},
-                              {10'000 * ms, 1, false, 0, 1'000 * ms, 10 * ms},
-                              {10'099 * ms, 10, false, 9, 901 * ms, 1 * ms},
-                              {10'100 * ms, 11, false, 10, 900 * ms, 900 * ms},
-                              {10'100 * ms, 10, true, 0, 10'900 * ms, passed},
-                              {10'999 * ms, 1, false, 0, 10'001 * ms, 1 * ms},
-                              {11'000 * ms, 90, true, 0, 11'000 * ms, passed},
+                              {999 * one_ms, 100, true, 0, 10'001 * one_ms, passed},
+                              {10'000 * one_ms, 1, false, 0, 1'000 * one_ms, 10 * one_ms},
+                              {10'099 * one_ms, 10, false, 9, 901 * one_ms, 1 * one_ms},
+                              {10'100 * one_ms, 11, false, 10, 900 * one_ms, 900 * one_ms},
+                              {10'100 * one_ms, 10, true, 0, 10'900 * one_ms, passed},
+                              {10'999 * one_ms, 1, false, 0, 10'001 * one_ms, 1 * one_ms},
+                              {11'000 * one_ms, 90, true, 0, 11'000 * one_ms, passed},
                           });
 }
 
 TEST_CASE("sliding_window: a quota of one") {
   run<SlidingWindowState>(sliding_window({{1, seconds(10)}}),
                           {
-                              {0 * ms, 1, true, 0, 11'000 * ms, passed},
-                              {10'999 * ms, 1, false, 0, 1 * ms, 1 * ms},
-                              {11'000 * ms, 1, true, 0, 11'000 * ms, passed},
+                              {0 * one_ms, 1, true, 0, 11'000 * one_ms, passed},
+                              {10'999 * one_ms, 1, false, 0, 1 * one_ms, 1 * one_ms},
+                              {11'000 * one_ms, 1, true, 0, 11'000 * one_ms, passed},
                           });
 }
 
@@ -97,11 +97,11 @@ TEST_CASE("sliding_window: every tier must allow, and the hint satisfies all of 
 TEST_CASE("sliding_window: a tier whose use falls below it again counts all that was admitted") {
   run<SlidingWindowState>(sliding_window({{2, seconds(1)}, {3, seconds(10)}}),
                           {
-                              {0 * ms, 2, true, 0, 11'000 * ms, passed},
-                              {0 * ms, 1, false, 0, 11'000 * ms, 1'050 * ms},
-                              {1'100 * ms, 1, true, 0, 10'900 * ms, passed},
-                              {5'000 * ms, 1, false, 0, 7'000 * ms, 5'500 * ms},
-                              {5'000 * ms, 3, false, 0, 7'000 * ms, never},
+                              {0 * one_ms, 2, true, 0, 11'000 * one_ms, passed},
+                              {0 * one_ms, 1, false, 0, 11'000 * one_ms, 1'050 * one_ms},
+                              {1'100 * one_ms, 1, true, 0, 10'900 * one_ms, passed},
+                              {5'000 * one_ms, 1, false, 0, 7'000 * one_ms, 5'500 * one_ms},
+                              {5'000 * one_ms, 3, false, 0, 7'000 * one_ms, never},
                           });
 }
 

@@ -11,7 +11,7 @@ namespace {
 using State = NodeControl::State;
 constexpr NodeControl::Settings settings{.timeout = 20ms, .failures = 2, .retry_after = 1s};
 
-struct Fixture {
+struct BreakerFixture {
   FakeStore remote;
   ChainCounters counters;
   CircuitBreaker link{remote, settings, counters};
@@ -64,7 +64,7 @@ TEST_CASE("A question for which there is no memory is an error, and the breaker 
 }
 
 TEST_CASE("A request that finds no connection opens the breaker; any reply closes it") {
-  Fixture fixture;
+  BreakerFixture fixture;
   CHECK(fixture.serve(0s) == Error::none);
   CHECK(fixture.link.is_trusted());
   fixture.remote.ready = false;
@@ -86,7 +86,7 @@ TEST_CASE("A request that finds no connection opens the breaker; any reply close
 }
 
 TEST_CASE("A silent store gets one question at a time, and another connection if that fails too") {
-  Fixture fixture;
+  BreakerFixture fixture;
   fixture.remote.silent = GENERATE(true, false);
   CHECK(fixture.serve(0s, Error::timeout) == Error::timeout);
   CHECK(fixture.state() == State::open);
@@ -112,7 +112,7 @@ TEST_CASE("A silent store gets one question at a time, and another connection if
 }
 
 TEST_CASE("A store that answers with errors keeps its connection") {
-  Fixture fixture;
+  BreakerFixture fixture;
   fixture.remote.silent = true;
   for (const Duration after : {0s, 1s})
     CHECK(fixture.serve(after, Error::out_of_memory) == Error::out_of_memory);
@@ -124,7 +124,7 @@ TEST_CASE("A store that answers with errors keeps its connection") {
 }
 
 TEST_CASE("As many questions are in flight as are answered in time, also those that are too late") {
-  Fixture fixture;
+  BreakerFixture fixture;
   std::list<Request> requests;
   const auto come = [&](Duration after) -> Request& {
     Request& request = requests.emplace_back(std::vector{claim(fixture.limit, 1)});
@@ -152,7 +152,7 @@ TEST_CASE("As many questions are in flight as are answered in time, also those t
 }
 
 TEST_CASE("A silence that is noticed before any question has timed out is a timeout") {
-  Fixture fixture;
+  BreakerFixture fixture;
   std::list<Request> requests;
   const auto come = [&](Duration after) -> Request& {
     Request& request = requests.emplace_back(std::vector{claim(fixture.limit, 1)});
@@ -178,7 +178,7 @@ TEST_CASE("A silence that is noticed before any question has timed out is a time
 }
 
 TEST_CASE("While one question tests whether the store is back, no other is sent") {
-  Fixture fixture;
+  BreakerFixture fixture;
   for (const Duration after : {-1s, 0s})
     CHECK(fixture.serve(after, Error::out_of_memory) == Error::out_of_memory);
   CHECK(fixture.state() == State::open);
@@ -198,7 +198,7 @@ TEST_CASE("While one question tests whether the store is back, no other is sent"
 }
 
 TEST_CASE("A probe tests without a request whether the store decides") {
-  Fixture fixture;
+  BreakerFixture fixture;
   fixture.remote.decided = false;
   fixture.link.probe(epoch);
   CHECK(fixture.remote.probes == 1);
@@ -229,7 +229,7 @@ TEST_CASE("A probe tests without a request whether the store decides") {
 }
 
 TEST_CASE("A probe that is answered at once is not awaited") {
-  Fixture fixture;
+  BreakerFixture fixture;
   fixture.remote.decided = false;
   fixture.remote.at_once = true;
   fixture.remote.fails_at_once = Error::loading;

@@ -6,8 +6,8 @@
 namespace weir::store::test {
 namespace {
 
-struct Fixture {
-  Fixture() { remote.writes_asked_at = true; }
+struct DenialsFixture {
+  DenialsFixture() { remote.writes_asked_at = true; }
 
   /// Through to the result, which arrives `answered` later if Redis is asked.
   void serve(Request& request, Duration after, Duration answered = 0s, Error error = Error::none) {
@@ -28,7 +28,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("A denial of Redis is repeated without asking, and counted") {
-  Fixture fixture;
+  DenialsFixture fixture;
   fixture.remote.at_once = GENERATE(false, true);
   Request request({claim(fixture.one, 1)});
   fixture.serve(request, 0s);
@@ -46,7 +46,7 @@ TEST_CASE("A denial of Redis is repeated without asking, and counted") {
 }
 
 TEST_CASE("A denial expires at the instant at which Redis may admit") {
-  Fixture fixture;
+  DenialsFixture fixture;
   const auto quick = gcra(1, 100ms);
   Request request({claim(quick, 1)});
   fixture.serve(request, 1s, 30ms);
@@ -60,7 +60,7 @@ TEST_CASE("A denial expires at the instant at which Redis may admit") {
 }
 
 TEST_CASE("An answer that arrives after asked_at + retry_after denies no later request") {
-  Fixture fixture;
+  DenialsFixture fixture;
   const auto quick = gcra(1, 100ms);
   Request request({claim(quick, 1)});
   fixture.serve(request, 0s);
@@ -73,7 +73,7 @@ TEST_CASE("An answer that arrives after asked_at + retry_after denies no later r
 }
 
 TEST_CASE("Only a decision of Redis is remembered") {
-  Fixture fixture;
+  DenialsFixture fixture;
   Request request({claim(fixture.one, 1)});
   SECTION("an error") {
     fixture.serve(request, 0s, 0s, Error::timeout);
@@ -93,7 +93,7 @@ TEST_CASE("Only a decision of Redis is remembered") {
 }
 
 TEST_CASE("A denial by one of two policies decides for both") {
-  Fixture fixture;
+  DenialsFixture fixture;
   Request both({claim(fixture.ten, 1, 1, 0), claim(fixture.one, 1, 1, 1)});
   fixture.serve(both, 0s);
   fixture.serve(both, 1s);
@@ -109,7 +109,7 @@ TEST_CASE("A denial by one of two policies decides for both") {
 }
 
 TEST_CASE("A key that is forgotten is asked for again, and removed from the next store") {
-  Fixture fixture;
+  DenialsFixture fixture;
   Request request({claim(fixture.one, 1)});
   Request other({claim(fixture.one, 2)});
   fixture.serve(request, 0s);
@@ -128,7 +128,7 @@ TEST_CASE("A key that is forgotten is asked for again, and removed from the next
 }
 
 TEST_CASE("With more keys than entries the first to expire is asked for again") {
-  Fixture fixture;
+  DenialsFixture fixture;
 
   for (std::uint64_t who = 1; who <= 5; ++who) {
     Request request({claim(fixture.one, who)});
@@ -148,7 +148,7 @@ TEST_CASE("With more keys than entries the first to expire is asked for again") 
 }
 
 TEST_CASE("An exception of the next store reaches the caller, and nothing stays in use") {
-  Fixture fixture;
+  DenialsFixture fixture;
   ScarceStore next(fixture.remote);
   next.failures = 2;
   Denials link(next, fixture.known);
@@ -166,7 +166,7 @@ TEST_CASE("An exception of the next store reaches the caller, and nothing stays 
 }
 
 TEST_CASE("Peeks and settlements go to the next store") {
-  Fixture fixture;
+  DenialsFixture fixture;
   Request request({claim(fixture.one, 1)});
   fixture.serve(request, 0s);
   CHECK_FALSE(fixture.link.peek(request.acquisition, request, epoch).has_value());

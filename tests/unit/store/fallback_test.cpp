@@ -6,7 +6,7 @@
 namespace weir::store::test {
 namespace {
 
-struct Fixture {
+struct FallbackFixture {
   FakeStore remote;
   MemoryStore local{{.max_keys = 1'000, .seed = 3}};
   ChainCounters counters;
@@ -30,7 +30,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("A store that decides is not replaced") {
-  Fixture fixture;
+  FallbackFixture fixture;
   Request request({fixture.with(OnFailure::local), fixture.with(OnFailure::deny, 1)});
   SECTION("later") {
     request.come(fixture.link, 0s);
@@ -47,7 +47,7 @@ TEST_CASE("A store that decides is not replaced") {
 }
 
 TEST_CASE("local: this instance's share, by the memory store") {
-  Fixture fixture;
+  FallbackFixture fixture;
   Request request({fixture.with(OnFailure::local)});
   fixture.fail(request);
   CHECK(request.result == Result{.admitted = true, .decider = Decider::local, .decided = 1});
@@ -59,7 +59,7 @@ TEST_CASE("local: this instance's share, by the memory store") {
 }
 
 TEST_CASE("local: every claim has the decision of its own place") {
-  Fixture fixture;
+  FallbackFixture fixture;
   Request request({fixture.with(OnFailure::allow), fixture.with(OnFailure::local, 1),
                    fixture.with(OnFailure::allow, 2), fixture.with(OnFailure::local, 3)});
   fixture.fail(request);
@@ -70,7 +70,7 @@ TEST_CASE("local: every claim has the decision of its own place") {
 }
 
 TEST_CASE("allow: the policy does not limit, the others do") {
-  Fixture fixture;
+  FallbackFixture fixture;
   SECTION("alone") {
     Request request({fixture.with(OnFailure::allow)});
     for (int i = 0; i < 3; ++i) {
@@ -93,7 +93,7 @@ TEST_CASE("allow: the policy does not limit, the others do") {
 }
 
 TEST_CASE("deny: the request fails, and nothing is charged") {
-  Fixture fixture;
+  FallbackFixture fixture;
   Request request({fixture.with(OnFailure::local), fixture.with(OnFailure::deny, 1)});
   fixture.fail(request);
   CHECK(request.result == Result{.error = Error::refused, .decider = Decider::local});
@@ -102,7 +102,7 @@ TEST_CASE("deny: the request fails, and nothing is charged") {
 }
 
 TEST_CASE("A shadow policy denies nobody, whatever its on_failure") {
-  Fixture fixture;
+  FallbackFixture fixture;
   Claim shadow = fixture.with(OnFailure::deny);
   shadow.shadow = true;
   Request request({shadow});
@@ -111,7 +111,7 @@ TEST_CASE("A shadow policy denies nobody, whatever its on_failure") {
 }
 
 TEST_CASE("A failure at once is decided at once, and one without time left without asking") {
-  Fixture fixture;
+  FallbackFixture fixture;
   Request request({fixture.with(OnFailure::local)});
   fixture.remote.at_once = true;
   fixture.remote.fails_at_once = Error::not_connected;
@@ -129,7 +129,7 @@ TEST_CASE("A failure at once is decided at once, and one without time left witho
 }
 
 TEST_CASE("A question for which there is no memory reaches the caller, and nothing stays in use") {
-  Fixture fixture;
+  FallbackFixture fixture;
   ScarceStore next(fixture.remote);
   next.failures = 2;
   Fallback link{next, fixture.local, 5s, fixture.counters};
@@ -144,7 +144,7 @@ TEST_CASE("A question for which there is no memory reaches the caller, and nothi
 }
 
 TEST_CASE("A settlement goes to the store that granted it, and forgetting to both") {
-  Fixture fixture;
+  FallbackFixture fixture;
   const std::vector<Settlement> settlements{{.key = {}, .held = 1, .decider = Decider::redis},
                                             {.key = {}, .held = 2, .decider = Decider::local}};
   fixture.link.settle(settlements, epoch + 1s);

@@ -8,7 +8,7 @@
 namespace weir::store::test {
 namespace {
 
-struct Fixture {
+struct FlightFixture {
   FakeStore remote;
   ChainCounters counters;
   DenialMemory memory{1, 1};
@@ -36,7 +36,7 @@ Ring ring_of(const Flight& start) {
 }  // namespace
 
 TEST_CASE("Flights that wait form a ring in order of arrival") {
-  Fixture fixture;
+  FlightFixture fixture;
   auto& [remote, counters, memory, known, breaker, link, asking, first, second] = fixture;
   CHECK_FALSE(asking.is_linked());
   first.link_before(asking);
@@ -47,7 +47,7 @@ TEST_CASE("Flights that wait form a ring in order of arrival") {
 }
 
 TEST_CASE("A flight that is unlinked leaves the others in order") {
-  Fixture fixture;
+  FlightFixture fixture;
   auto& [remote, counters, memory, known, breaker, link, asking, first, second] = fixture;
   first.link_before(asking);
   second.link_before(asking);

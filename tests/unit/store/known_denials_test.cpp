@@ -23,7 +23,7 @@ rules::Decision admission(std::int64_t remaining, Duration more_after = 2s) {
           .more_after = more_after};
 }
 
-struct Fixture {
+struct KnownDenialsFixture {
   /// A claim of client `who` on the policy `policy_id`.
   Claim on(std::uint32_t policy_id, std::uint64_t who = 1, std::int64_t cost = 1) {
     return claim(rule, who, cost, policy_id);
@@ -66,7 +66,7 @@ rules::Policy counting_rejected() {
 }  // namespace
 
 TEST_CASE("A denial that holds affect is not remembered, and ends one that was") {
-  Fixture fixture;
+  KnownDenialsFixture fixture;
   rules::Decision by_holds = denial(60s);
   by_holds.by_holds = true;
   fixture.remember({fixture.on(0)}, {by_holds});
@@ -78,7 +78,7 @@ TEST_CASE("A denial that holds affect is not remembered, and ends one that was")
 }
 
 TEST_CASE("A claim that would hold is remembered only if it is denied by use alone") {
-  Fixture fixture;
+  KnownDenialsFixture fixture;
   Claim holding = fixture.on(0);
   holding.holds = true;
   fixture.remember({holding}, {denial(60s)});
@@ -98,7 +98,7 @@ TEST_CASE("Claims that hold are not merged") {
 }
 
 TEST_CASE("A denial is recalled until asked_at + retry_after, to the microsecond") {
-  Fixture fixture;
+  KnownDenialsFixture fixture;
   CHECK(fixture.recall({fixture.on(0)}) == std::nullopt);
   CHECK(fixture.counters.remembered.value() == 0);
   fixture.remember({fixture.on(0)}, {denial(1s)}, 10ms, 30ms);
@@ -111,7 +111,7 @@ TEST_CASE("A denial is recalled until asked_at + retry_after, to the microsecond
 }
 
 TEST_CASE("An answer that arrives after asked_at + retry_after denies nothing") {
-  Fixture fixture;
+  KnownDenialsFixture fixture;
   fixture.remember({fixture.on(0)}, {denial(5ms)}, 0ms, 5ms);
   CHECK(fixture.recall({fixture.on(0)}, 5ms) == std::nullopt);
   fixture.remember({fixture.on(1)}, {denial(1h)}, 0s, 6s);
@@ -119,7 +119,7 @@ TEST_CASE("An answer that arrives after asked_at + retry_after denies nothing") 
 }
 
 TEST_CASE("A denial without a retry time, or with a long one, holds for 5 s") {
-  Fixture fixture;
+  KnownDenialsFixture fixture;
   fixture.remember({fixture.on(0)}, {denial(std::nullopt)}, 1s, 1s);
   fixture.remember({fixture.on(1)}, {denial(1h)}, 1s, 1s);
   for (const std::uint32_t policy_id : {0U, 1U}) {
@@ -131,7 +131,7 @@ TEST_CASE("A denial without a retry time, or with a long one, holds for 5 s") {
 }
 
 TEST_CASE("An admission that leaves one unit too few contains the next denial") {
-  Fixture fixture;
+  KnownDenialsFixture fixture;
   struct Row {
     std::int64_t cost, remaining;
     bool is_denied;
@@ -148,7 +148,7 @@ TEST_CASE("An admission that leaves one unit too few contains the next denial") 
 }
 
 TEST_CASE("A result without asked_at is not an answer of Redis to this request") {
-  Fixture fixture;
+  KnownDenialsFixture fixture;
   Request request({fixture.on(0)});
   request.decisions[0] = denial(1s);
   fixture.known.remember(request.acquisition, false, epoch);
@@ -156,7 +156,7 @@ TEST_CASE("A result without asked_at is not an answer of Redis to this request")
 }
 
 TEST_CASE("The decisions of two policies are recalled together, and either may be forgotten") {
-  Fixture fixture;
+  KnownDenialsFixture fixture;
   const std::vector both{fixture.on(0), fixture.on(1)};
   fixture.remember(both, {admission(4), denial(1s)});
   CHECK(fixture.recall(both, 100ms) == denied_by(3));
@@ -188,7 +188,7 @@ TEST_CASE("The decisions of two policies are recalled together, and either may b
 }
 
 TEST_CASE("A shadow policy denies nobody, and is recalled beside one that does") {
-  Fixture fixture;
+  KnownDenialsFixture fixture;
   std::vector claims{fixture.on(0), fixture.on(1)};
   claims[0].shadow = true;
   fixture.remember(claims, {denial(1s), admission(4)});
@@ -201,7 +201,7 @@ TEST_CASE("A shadow policy denies nobody, and is recalled beside one that does")
 }
 
 TEST_CASE("The fifth entry of a set replaces the one that expires first") {
-  Fixture fixture;
+  KnownDenialsFixture fixture;
   for (std::uint32_t policy_id = 0; policy_id < 4; ++policy_id)
     fixture.remember({fixture.on(policy_id)}, {denial(policy_id == 2 ? 1s : 2s)});
   fixture.remember({fixture.on(4)}, {denial(1'500ms)});
@@ -212,7 +212,7 @@ TEST_CASE("The fifth entry of a set replaces the one that expires first") {
 }
 
 TEST_CASE("A denial is remembered only if each key alone determines the result") {
-  Fixture fixture;
+  KnownDenialsFixture fixture;
   const rules::Policy counted = counting_rejected();
   std::vector claims{fixture.on(0), fixture.on(1)};
   CHECK(may_be_remembered({}));
@@ -239,7 +239,7 @@ TEST_CASE("A denial is remembered only if each key alone determines the result")
 }
 
 TEST_CASE("A limit whose state is unknown is asked for, up to a number of questions") {
-  Fixture fixture;
+  KnownDenialsFixture fixture;
   fixture.remember({fixture.on(0)}, {denial(1h)});
   const std::vector claims{fixture.on(1), fixture.on(0)};
   for (int i = 0; i < DenialMemory::questions_limit; ++i) {
@@ -254,7 +254,7 @@ TEST_CASE("A limit whose state is unknown is asked for, up to a number of questi
 }
 
 TEST_CASE("Every reply brings the remembered states up to date") {
-  Fixture fixture;
+  KnownDenialsFixture fixture;
   const auto two = fixture.on(0, 1, 2);
   fixture.remember({two}, {admission(1, 20s)}, 0s, 0s, true);
   CHECK(fixture.recall({two}, 0s) == denied_by(1));

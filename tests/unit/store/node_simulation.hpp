@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "source_directory.hpp"
 #include "store/node_control.hpp"
 
 namespace weir::store::test {

@@ -17,7 +17,7 @@ using Kind = Override::Kind;
 using rules::OverrideEffect;
 using Outcome = OverrideReport::Outcome;
 
-const rules::Policy own = policy(rules::Algorithm::gcra, 2, 2s);
+const rules::Policy table_policy = policy(rules::Algorithm::gcra, 2, 2s);
 
 /// For the policy of that ID, "p1" for 1, or 0 for all policies.
 Override entry_of(std::uint32_t policy_id, Kind kind, std::optional<Instant> until = {}) {
@@ -30,7 +30,7 @@ Override entry_of(std::uint32_t policy_id, Kind kind, std::optional<Instant> unt
 }
 
 Claim claim_of(std::uint64_t who, std::uint32_t policy_id) {
-  Claim made = claim(own, who, 1, policy_id);
+  Claim made = claim(table_policy, who, 1, policy_id);
   made.identity = {.low = who};
   return made;
 }
@@ -218,7 +218,7 @@ TEST_CASE("A table agrees with a map, whatever the history") {
       if (its_place.first == who) of_one.push_back(its_entry);
     }
     const std::uint32_t asked = 1 + below(20);
-    const auto expected = in_force(of_one, asked, own, now);
+    const auto expected = in_force(of_one, asked, table_policy, now);
     const auto found = calls.in_force(who, asked, now);
     REQUIRE(found.effect == expected.effect);
     REQUIRE(found.ends_after == expected.ends_after);

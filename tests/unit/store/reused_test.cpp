@@ -7,8 +7,8 @@
 namespace weir::store {
 namespace {
 
-struct Counted {
-  explicit Counted(int& made) : number(++made) {
+struct CountedStep {
+  explicit CountedStep(int& made) : number(++made) {
     if (made == 3) throw std::runtime_error("the third");
   }
   int number;
@@ -18,13 +18,13 @@ struct Counted {
 
 TEST_CASE("An object that was given back is taken again, in its place and with its state") {
   int made = 0;
-  Reused<Counted> objects;
-  Counted& first = objects.take(made);
-  Counted& second = objects.take(made);
+  Reused<CountedStep> objects;
+  CountedStep& first = objects.take(made);
+  CountedStep& second = objects.take(made);
   CHECK(&first != &second);
   first.number = 7;
   objects.give_back(first);
-  Counted& again = objects.take(made);
+  CountedStep& again = objects.take(made);
   CHECK(&again == &first);
   CHECK(again.number == 7);
   CHECK(made == 2);
@@ -32,8 +32,8 @@ TEST_CASE("An object that was given back is taken again, in its place and with i
 
 TEST_CASE("An object that cannot be made leaves the others as they are") {
   int made = 0;
-  Reused<Counted> objects;
-  Counted& first = objects.take(made);
+  Reused<CountedStep> objects;
+  CountedStep& first = objects.take(made);
   objects.take(made);
   CHECK_THROWS_AS(objects.take(made), std::runtime_error);
   objects.give_back(first);
@@ -43,8 +43,8 @@ TEST_CASE("An object that cannot be made leaves the others as they are") {
 
 TEST_CASE("A borrowed object is given back at the end of the scope, unless it is kept") {
   int made = 0;
-  Reused<Counted> objects;
-  Counted* borrowed = nullptr;
+  Reused<CountedStep> objects;
+  CountedStep* borrowed = nullptr;
   {
     auto object = objects.borrow(made);
     borrowed = &*object;

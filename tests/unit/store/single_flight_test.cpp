@@ -349,9 +349,9 @@ TEST_CASE("Only equal requests are rejected together, and none waits for other k
 }
 
 // The link with its dependencies, and a next store that may fail.
-struct Scarce {
+struct ScarceFlight {
   /// A denial of `request` is remembered, and has expired.
-  Scarce() {
+  ScarceFlight() {
     known.remember(denied(), false, epoch);
     remote.writes_asked_at = true;
   }
@@ -375,7 +375,7 @@ struct Scarce {
 };
 
 TEST_CASE("No request waits for a question for which there is no memory") {
-  Scarce fixture;
+  ScarceFlight fixture;
   fixture.next.failures = 1;
   CHECK_THROWS_AS(fixture.request.come(fixture.link, 1s), std::bad_alloc);
   CHECK(fixture.request.times == 0);
@@ -387,7 +387,7 @@ TEST_CASE("No request waits for a question for which there is no memory") {
 }
 
 TEST_CASE("A request that waited, and then has no memory to ask, fails") {
-  Scarce fixture;
+  ScarceFlight fixture;
   fixture.request.come(fixture.link, 1s);
   fixture.second.come(fixture.link, 1s);
   REQUIRE(fixture.remote.questions == 1);

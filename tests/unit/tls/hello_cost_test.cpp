@@ -54,7 +54,7 @@ const std::string only_tls12 = extension(43, vector(1, numbers({0x0303})));
 const std::string with_tls13 = extension(43, vector(1, numbers({grease, 0x0304, 0x0303})));
 const std::string server_name = extension(0, std::string(20, 'n'));
 
-std::string hello(const std::string& extensions) {
+std::string hello_with(const std::string& extensions) {
   const std::string body = "\3\3" + std::string(32, 'r') + vector(1, std::string(32, 's')) +
                            vector(2, numbers({grease, 0x1301})) + vector(1, std::string(1, '\0')) +
                            vector(2, extensions);
@@ -116,12 +116,12 @@ TEST_CASE("the key exchange that a ClientHello leads to may cost much") {
   };
   for (const Row& row : rows) {
     INFO(row.what);
-    CHECK(may_cost_much(hello(row.extensions), row.accepted) == row.expected);
+    CHECK(may_cost_much(hello_with(row.extensions), row.accepted) == row.expected);
   }
 }
 
 TEST_CASE("bytes that are no complete ClientHello in one record may cost much") {
-  const std::string cheap = hello(server_name + with_tls13 + groups({x25519}) + shares({x25519}));
+  const std::string cheap = hello_with(server_name + with_tls13 + groups({x25519}) + shares({x25519}));
   REQUIRE_FALSE(may_cost_much(cheap, usual));
   CHECK_FALSE(may_cost_much(cheap + "more", usual));
   for (std::size_t size = 0; size < cheap.size(); ++size)
@@ -134,12 +134,12 @@ TEST_CASE("bytes that are no complete ClientHello in one record may cost much") 
   CHECK(may_cost_much(cheap.substr(0, 5) + '\2' + message.substr(1), usual));
   // Lengths that lead beyond the end of what holds them.
   const std::string share = number(x25519, 2) + number(33, 2) + std::string(32, 'k');
-  CHECK(may_cost_much(hello(with_tls13 + extension(51, vector(2, share))), usual));
-  CHECK(may_cost_much(hello(with_tls13 + number(51, 2) + number(9, 2)), usual));
+  CHECK(may_cost_much(hello_with(with_tls13 + extension(51, vector(2, share))), usual));
+  CHECK(may_cost_much(hello_with(with_tls13 + number(51, 2) + number(9, 2)), usual));
 }
 
 TEST_CASE("any bytes are read without fault") {
-  const std::string whole = hello(server_name + with_tls13 + groups({p256, p384}) + shares({p256}));
+  const std::string whole = hello_with(server_name + with_tls13 + groups({p256, p384}) + shares({p256}));
   std::mt19937 random(Catch::rngSeed());
   for (int i = 0; i < 20'000; ++i) {
     std::string bytes = whole.substr(0, random() % (whole.size() + 1));
@@ -223,7 +223,7 @@ TEST_CASE("OpenSSL never chooses a costly group that was not foreseen") {
 }
 
 TEST_CASE("a key that signs slowly makes all handshakes of its listener costly") {
-  const std::string first = hello(server_name + with_tls13 + groups({x25519}) + shares({x25519}));
+  const std::string first = hello_with(server_name + with_tls13 + groups({x25519}) + shares({x25519}));
   const auto costs_much = [&](EVP_PKEY* key) {
     const test::MadeCertificate fast("one.test"), other("two.test", 3600, key);
     return ServerContext::load({fast.files(), other.files()}).value()->may_cost_much(first);

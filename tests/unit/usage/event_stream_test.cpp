@@ -6,8 +6,8 @@
 namespace weir::usage {
 namespace {
 
-constexpr std::int64_t none = -1;
-constexpr std::int64_t cut = -2;
+constexpr std::int64_t no_count = -1;
+constexpr std::int64_t cut_body = -2;
 
 TEST_CASE("WHATWG HTML 9.2.6: the data of events is read, line by line") {
   struct Row {
@@ -33,46 +33,46 @@ TEST_CASE("WHATWG HTML 9.2.6: the data of events is read, line by line") {
       // fields
       {"event: x\nid: 1\nretry: 5\ndata: {\"a\":1}\n\n", 1},
       {"data: {\"a\":1}\nevent: x\n\n", 1},
-      {": {\"a\":1}\n\n", none},
-      {":data: {\"a\":1}\n\n", none},
-      {"Data: {\"a\":1}\n\n", none},
-      {"data : {\"a\":1}\n\n", none},
-      {" data: {\"a\":1}\n\n", none},
-      {"dat: {\"a\":1}\n\n", none},
-      {"datax: {\"a\":1}\n\n", none},
-      {"dat\na: {\"a\":1}\n\n", none},
-      {"{\"a\":1}\n\n", none},
+      {": {\"a\":1}\n\n", no_count},
+      {":data: {\"a\":1}\n\n", no_count},
+      {"Data: {\"a\":1}\n\n", no_count},
+      {"data : {\"a\":1}\n\n", no_count},
+      {" data: {\"a\":1}\n\n", no_count},
+      {"dat: {\"a\":1}\n\n", no_count},
+      {"datax: {\"a\":1}\n\n", no_count},
+      {"dat\na: {\"a\":1}\n\n", no_count},
+      {"{\"a\":1}\n\n", no_count},
       // several lines are joined with LF
       {"data: {\ndata: \"a\"\ndata: : 1\ndata:}\n\n", 1},
       {"data: {\"a\":1\n: comment\ndata\nevent: x\ndata: }\n\n", 1},
       {"data\ndata:\ndata: {\"a\":1}\n\n", 1},
       {"data: {\"a\":1\ndata: 2}\n\n", 1},
-      {"data: {\"a\ndata: \":1}\n\n", none},
+      {"data: {\"a\ndata: \":1}\n\n", no_count},
       // events without JSON
-      {"data: hello {\"a\":1}\n\n", none},
+      {"data: hello {\"a\":1}\n\n", no_count},
       {"data: \"a\n\ndata: {\"a\":1}\n\n", 1},
-      {"data: }\ndata: {\"a\":1}\n\n", none},
+      {"data: }\ndata: {\"a\":1}\n\n", no_count},
       {"data: :-(\n\ndata: {\"a\":1}\n\n", 1},
-      {"data\n\ndata:\n\n", none},
+      {"data\n\ndata:\n\n", no_count},
       // malformed JSON in one event
       {"data: {\"a\"\n\ndata: {\"a\":1}\n\n", 1},
-      {"data: {\"a\"\n\ndata: {\"b\":1}\n\n", cut},
+      {"data: {\"a\"\n\ndata: {\"b\":1}\n\n", cut_body},
       // the end of the stream ends the event
       {"data: {\"a\":1}\n", 1},
       {"data: {\"a\":1}", 1},
       {"data: {\"a\":1}\r", 1},
-      {"data: {\"a\":1", cut},
-      {"data: {\"a\":1\n", cut},
+      {"data: {\"a\":1", cut_body},
+      {"data: {\"a\":1\n", cut_body},
       {"data: {\"a\":1\ndata", 1},  // the line separates the number; the object stays open
-      {"", none},
-      {"\n", none},
+      {"", no_count},
+      {"\n", no_count},
   };
   const UsagePlan plan = plan_of({"/a"});
   UsageScanner scanner(plan);
   for (const Row& row : rows) {
     INFO(row.body);
     const Found found = scan(scanner, "text/event-stream", {row.body});
-    CHECK(found.cost.value_or(found.is_complete ? none : cut) == row.expected);
+    CHECK(found.cost.value_or(found.is_complete ? no_count : cut_body) == row.expected);
     for (std::size_t at = 0; at <= row.body.size(); ++at) {
       INFO("cut at " << at);
       const std::string_view body = row.body;

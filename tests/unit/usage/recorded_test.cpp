@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "catch.hpp"
+#include "source_directory.hpp"
 #include "unit/usage/oracle.hpp"
 #include "unit/usage/scan.hpp"
 
