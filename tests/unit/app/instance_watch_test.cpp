@@ -34,8 +34,8 @@ struct WatchFixture {
     const auto terms = other.terms_of(*configuration(policies));
     redis::OtherInstances others;
     for (std::string& id : ids)
-      others.instances.push_back(
-          {std::move(id), terms.announcement->digest, watch_start + at + redis::announcement_lifetime});
+      others.instances.push_back({std::move(id), terms.announcement->digest,
+                                  watch_start + at + redis::announcement_lifetime});
     if (terms.announcement->digest != watch.due(watch_start + at)->digest)
       others.different = {terms.announcement->settings};
     return watch.update(others);

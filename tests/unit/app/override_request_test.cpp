@@ -31,7 +31,8 @@ const config::Environment environment{
 const Instant now = instant_from_us(1'790'000'000'000'000);
 
 struct RequestFixture {
-  std::shared_ptr<const config::Config> config = config::load_text(request_yaml, environment).value();
+  std::shared_ptr<const config::Config> config =
+      config::load_text(request_yaml, environment).value();
   std::vector<std::string> names{"gone", "burst", "plain", "tiers", "large"};
 
   Result<OverridePut> read(std::string_view members) const {

@@ -129,12 +129,14 @@ TEST_CASE("An error of Redis is logged with its remedy, once a minute for all wo
                     "redis could not decide (out_of_memory: OOM no); raise maxmemory, or set a "
                     "maxmemory-policy that evicts keys"}};
   CHECK(fixture.one.update(with_error(Error::out_of_memory, 1, "OOM no"), monitor_start) == once);
-  CHECK(fixture.one.update(with_error(Error::out_of_memory, 1, "OOM no"), monitor_start + 61 * second)
-            .empty());  // no new error
-  CHECK(fixture.two.update(with_error(Error::out_of_memory, 5, "OOM no"), monitor_start + 59 * second)
-            .empty());
-  CHECK(fixture.two.update(with_error(Error::out_of_memory, 6, "OOM no"), monitor_start + 60 * second) ==
-        once);
+  CHECK(
+      fixture.one.update(with_error(Error::out_of_memory, 1, "OOM no"), monitor_start + 61 * second)
+          .empty());  // no new error
+  CHECK(
+      fixture.two.update(with_error(Error::out_of_memory, 5, "OOM no"), monitor_start + 59 * second)
+          .empty());
+  CHECK(fixture.two.update(with_error(Error::out_of_memory, 6, "OOM no"),
+                           monitor_start + 60 * second) == once);
 }
 
 TEST_CASE("An error that Redis did not return is not logged by itself") {

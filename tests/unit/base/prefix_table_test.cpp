@@ -89,7 +89,8 @@ TEST_CASE("a prefix contains addresses of one family") {
 }
 
 TEST_CASE("a prefix that is listed twice counts once") {
-  const PrefixTable table = table_of_prefixes({"192.0.2.0/24", "192.0.2.0/24", "::ffff:192.0.2.0/120"});
+  const PrefixTable table =
+      table_of_prefixes({"192.0.2.0/24", "192.0.2.0/24", "::ffff:192.0.2.0/120"});
   CHECK(table.size() == 1);
   CHECK(table == table_of_prefixes({"192.0.2.0/24"}));
   CHECK_FALSE(table == table_of_prefixes({"192.0.2.0/25"}));

@@ -18,25 +18,25 @@ void check_advice(std::string (*advice)(std::string_view), const Rows& rows) {
 
 TEST_CASE("values of every kind") {
   check_advice(value_advice, {{"$BACKEND", "; for the environment variable write ${BACKEND}"},
-                           {"$WEIR_URL2", "; for the environment variable write ${WEIR_URL2}"},
-                           {"$remote_addr", ""},
-                           {"${BACKEND}", ""},
-                           {"$", ""},
-                           {"$5", ""},
-                           {"", ""},
-                           {"\xe2\x80\x9cgcra\xe2\x80\x9d",
-                            "; replace the curly quotes by straight ones (\") or remove them"}});
+                              {"$WEIR_URL2", "; for the environment variable write ${WEIR_URL2}"},
+                              {"$remote_addr", ""},
+                              {"${BACKEND}", ""},
+                              {"$", ""},
+                              {"$5", ""},
+                              {"", ""},
+                              {"\xe2\x80\x9cgcra\xe2\x80\x9d",
+                               "; replace the curly quotes by straight ones (\") or remove them"}});
   check_advice(flag_advice, {{"yes", "; did you mean \"true\"?"},
-                          {"On", "; did you mean \"true\"?"},
-                          {"True", "; did you mean \"true\"?"},
-                          {"no", "; did you mean \"false\"?"},
-                          {"0", "; did you mean \"false\"?"},
-                          {"maybe", ""}});
+                             {"On", "; did you mean \"true\"?"},
+                             {"True", "; did you mean \"true\"?"},
+                             {"no", "; did you mean \"false\"?"},
+                             {"0", "; did you mean \"false\"?"},
+                             {"maybe", ""}});
   check_advice(colon_advice, {{"rate:10/s", "; write a space after the colon: rate: VALUE"},
-                           {"http://a", ""},
-                           {"10/s", ""},
-                           {"rate:", ""},
-                           {":x", ""}});
+                              {"http://a", ""},
+                              {"10/s", ""},
+                              {"rate:", ""},
+                              {":x", ""}});
 }
 
 TEST_CASE("words in another spelling, or of other programs") {
@@ -67,17 +67,17 @@ TEST_CASE("addresses and prefixes") {
        {"proxy.internal", "; names are not looked up: write their addresses"},
        {"$PROXY", "; for the environment variable write ${PROXY}"}});
   check_advice(endpoint_advice, {{"8080", "; did you mean \"0.0.0.0:8080\"?"},
-                              {":8080", "; did you mean \"0.0.0.0:8080\"?"},
-                              {"*:8080", "; did you mean \"0.0.0.0:8080\"?"},
-                              {"http://127.0.0.1:80/", "; did you mean \"127.0.0.1:80\"?"},
-                              {":::8080", "; did you mean \"[::]:8080\"?"},
-                              {"0.0.0.0:80800", "; a port is at most 65535"},
-                              {"unix:weir.sock", "; the path of a socket begins with /"},
-                              {"localhost", ""}});
+                                 {":8080", "; did you mean \"0.0.0.0:8080\"?"},
+                                 {"*:8080", "; did you mean \"0.0.0.0:8080\"?"},
+                                 {"http://127.0.0.1:80/", "; did you mean \"127.0.0.1:80\"?"},
+                                 {":::8080", "; did you mean \"[::]:8080\"?"},
+                                 {"0.0.0.0:80800", "; a port is at most 65535"},
+                                 {"unix:weir.sock", "; the path of a socket begins with /"},
+                                 {"localhost", ""}});
   check_advice(host_advice, {{"https://api.example.com/v1", "; did you mean \"api.example.com\"?"},
-                          {"api.example.com:8080", "; did you mean \"api.example.com\"?"},
-                          {"https://user:secret@api.example.com", ""},
-                          {"a b", ""}});
+                             {"api.example.com:8080", "; did you mean \"api.example.com\"?"},
+                             {"https://user:secret@api.example.com", ""},
+                             {"a b", ""}});
 }
 
 TEST_CASE("path patterns") {
@@ -85,13 +85,13 @@ TEST_CASE("path patterns") {
       "; a pattern is not a regular expression: * is one segment, ** at the end any number, "
       "{name} one that identities can read";
   check_advice(pattern_advice, {{"^/v1/.*$", regex},
-                             {"~ ^/v1", regex},
-                             {"/users/(a|b)*", regex},
-                             {"v1/search", "; did you mean \"/v1/search\"?"},
-                             {"/v1*", "; did you mean \"/v1/**\"?"},
-                             {"/a?b=c", "; remove the query, which no pattern can match"},
-                             {"/**/a", "; write * for one segment"},
-                             {"/a b", ""}});
+                                {"~ ^/v1", regex},
+                                {"/users/(a|b)*", regex},
+                                {"v1/search", "; did you mean \"/v1/search\"?"},
+                                {"/v1*", "; did you mean \"/v1/**\"?"},
+                                {"/a?b=c", "; remove the query, which no pattern can match"},
+                                {"/**/a", "; write * for one segment"},
+                                {"/a b", ""}});
   CHECK(pattern_advice("https://a.example/v1").find("host: api.example.com") != std::string::npos);
   CHECK(pattern_doubt("/users/:id/x") ==
         "matches the text \":id\"; for a segment of any value write {id}");

@@ -24,7 +24,7 @@ std::string with(std::string_view plans) {
   return std::string(policies) + std::string(plans) + "\n" + std::string(route);
 }
 
-std::string problems_of(std::string_view plans) {
+std::string plan_problems(std::string_view plans) {
   return test::problems_of(with(plans));
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("problems of plans are reported where they are") {
        "check the path, and in a container that the file is mounted\n"},
   }));
   CAPTURE(row.plans);
-  CHECK(problems_of(row.plans) == row.problem);
+  CHECK(plan_problems(row.plans) == row.problem);
 }
 
 TEST_CASE("conditions name plans") {

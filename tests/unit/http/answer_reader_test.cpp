@@ -26,7 +26,8 @@ ReadAnswer outcome(std::string_view text, std::size_t step) {
     reader.read(text.substr(at, step));
   const ReaderState before_end = reader.state();
   const ReaderState at_end = reader.end();
-  if (before_end == ReaderState::done || before_end == ReaderState::failed) CHECK(at_end == before_end);
+  if (before_end == ReaderState::done || before_end == ReaderState::failed)
+    CHECK(at_end == before_end);
   return {.state = at_end,
           .status = reader.status(),
           .body = reader.take_body(),

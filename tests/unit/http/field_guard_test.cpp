@@ -17,9 +17,9 @@ bool removed(const FieldGuard& edge_guard, std::string_view name, bool peer_is_t
 }
 
 const FieldGuard edge_guard{{.client_field = "X-Edge.IP",
-                        .own = {"X-Api-Key", "x_odd", "Accept-Language"},
-                        .observed = {"user-agent"},
-                        .untrusted = {"x-geo-country", "x-internal-*", "sec-*", "from"}}};
+                             .own = {"X-Api-Key", "x_odd", "Accept-Language"},
+                             .observed = {"user-agent"},
+                             .untrusted = {"x-geo-country", "x-internal-*", "sec-*", "from"}}};
 
 TEST_CASE("F7: names that a server may read as another field are recognised") {
   for (const char* name : {"Content_Length",

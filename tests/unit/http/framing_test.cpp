@@ -91,7 +91,8 @@ TEST_CASE("B6: Content-Length does not wrap") {
 TEST_CASE("F7: names spelt with an underscore delimit nothing") {
   CHECK(framing_of({{"Content_Length", "5"}}) == Framing{});
   CHECK(framing_of({{"TRANSFER_ENCODING", "chunked"}}) == Framing{});
-  CHECK(framing_of({{"Content-Length", "5"}, {"Content_Length", "6"}}) == Framing{FramingKind::length, 5});
+  CHECK(framing_of({{"Content-Length", "5"}, {"Content_Length", "6"}}) ==
+        Framing{FramingKind::length, 5});
 }
 
 struct ResponseRow {

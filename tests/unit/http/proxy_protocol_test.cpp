@@ -127,7 +127,8 @@ TEST_CASE("a PROXY header is the same however it arrives, and ends where it says
     for (std::size_t arrived = 0; arrived <= stream.size(); ++arrived) {
       CAPTURE(header, arrived);
       const ProxyHeader found = parse_proxy_header(std::string_view(stream).substr(0, arrived));
-      REQUIRE(found.state == (arrived < header.size() ? HeaderState::incomplete : HeaderState::complete));
+      REQUIRE(found.state ==
+              (arrived < header.size() ? HeaderState::incomplete : HeaderState::complete));
       if (found.state == HeaderState::complete) CHECK(found.size == header.size());
     }
   }

@@ -12,8 +12,8 @@ struct ReadTarget {
 };
 
 ReadTarget outcome_of(std::string_view method, std::string_view received,
-                   std::initializer_list<NameValue> fields, std::uint8_t version_minor = 1,
-                   RawBytes raw = RawBytes::refuse) {
+                      std::initializer_list<NameValue> fields, std::uint8_t version_minor = 1,
+                      RawBytes raw = RawBytes::refuse) {
   RequestOf request{fields, method, version_minor};
   std::string storage;
   if (const auto refusal = set_target(request.view, received, storage, raw))

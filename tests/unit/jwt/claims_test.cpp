@@ -33,7 +33,7 @@ const Provider lenient{.algorithms = {},
                        .claims = {}};
 
 std::optional<Rejection> rejection_of_claims(const std::string& payload, const Provider& provider,
-                                      Instant now = at(1'000)) {
+                                             Instant now = at(1'000)) {
   const auto result = check_claims(payload_of(payload), provider, now);
   return result ? std::nullopt : std::optional(result.error());
 }
@@ -135,7 +135,8 @@ TEST_CASE("a token is valid from nbf - leeway until exp + leeway") {
   CHECK(rejection_of_claims(R"({"nbf":2000})", lenient, at(2'000) - Duration(1)) ==
         Rejection::not_yet_valid);
   CHECK_FALSE(rejection_of_claims(R"({"nbf":2000})", lenient, at(2'000)));
-  CHECK(rejection_of_claims(R"({"nbf":3000,"exp":2000})", lenient, at(2'500)) == Rejection::expired);
+  CHECK(rejection_of_claims(R"({"nbf":3000,"exp":2000})", lenient, at(2'500)) ==
+        Rejection::expired);
 }
 
 TEST_CASE("an expiry is required unless the provider permits tokens without one") {
@@ -177,7 +178,8 @@ TEST_CASE("a date that is not a NumericDate is rejected, whatever its meaning") 
              R"("2030-01-01T00:00:00Z")",
          }) {
       INFO(name << ' ' << value);
-      CHECK(rejection_of_claims("{\"" + name + "\":" + value + '}', lenient) == Rejection::bad_date);
+      CHECK(rejection_of_claims("{\"" + name + "\":" + value + '}', lenient) ==
+            Rejection::bad_date);
     }
     CHECK(read_json("{\"" + name + "\":1e999}", {}).has_error());
   }

@@ -36,7 +36,8 @@ TEST_CASE("a verified token is found until its validity ends") {
   REQUIRE(cache.find_valid(token(1), cached_at(9)) != nullptr);
   CHECK(cache.find_valid(token(1), cached_at(9))->subject == "alice");
   CHECK(cache.find_valid(token(1), cached_at(10)) == nullptr);
-  CHECK(cache.find_valid(token(1), cached_at(9)) == nullptr);  // the clock went back; it is verified again
+  CHECK(cache.find_valid(token(1), cached_at(9)) ==
+        nullptr);  // the clock went back; it is verified again
   CHECK(cache.find_valid(token(2), cached_at(1'000'000)) != nullptr);
   CHECK_FALSE(cache.find_rejected(token(2)));
 }

@@ -8,7 +8,7 @@
 namespace weir::loop {
 namespace {
 
-struct Named : HandshakeQueue::Entry {
+struct NamedEntry : HandshakeQueue::Entry {
   char name = '?';
 };
 
@@ -19,10 +19,10 @@ struct Script {
       entries[i].name = static_cast<char>('a' + i);
   }
   ~Script() {
-    for (Named& entry : entries)
+    for (NamedEntry& entry : entries)
       queue.leave(entry);
   }
-  Named& operator[](char name) { return entries.at(static_cast<std::size_t>(name - 'a')); }
+  NamedEntry& operator[](char name) { return entries.at(static_cast<std::size_t>(name - 'a')); }
   void wait(std::string_view names) {
     for (const char name : names)
       queue.wait((*this)[name]);
@@ -34,13 +34,13 @@ struct Script {
   /// The names of all waiting entries, in the order of their turns.
   std::string turns() {
     std::string order;
-    while (const auto* const next = static_cast<Named*>(queue.next()))
+    while (const auto* const next = static_cast<NamedEntry*>(queue.next()))
       order += next->name;
     return order;
   }
 
   HandshakeQueue queue;
-  std::array<Named, 8> entries;
+  std::array<NamedEntry, 8> entries;
 };
 
 TEST_CASE("handshakes get their turns in the order of asking") {
@@ -63,8 +63,8 @@ TEST_CASE("a bound that was lowered makes several of the oldest leave") {
   Script script;
   script.begin("abcd");
   std::string left;
-  auto* oldest = static_cast<Named*>(script.queue.begin(script['e'], 2));
-  for (; oldest != nullptr; oldest = static_cast<Named*>(script.queue.oldest_beyond(2))) {
+  auto* oldest = static_cast<NamedEntry*>(script.queue.begin(script['e'], 2));
+  for (; oldest != nullptr; oldest = static_cast<NamedEntry*>(script.queue.oldest_beyond(2))) {
     left += oldest->name;
     script.queue.leave(*oldest);
   }
@@ -78,13 +78,13 @@ TEST_CASE("neither kind holds up the other by asking again and again") {
   script.wait("abcd");
   std::string order;
   for (int turn = 0; turn < 6; ++turn) {
-    auto* const next = static_cast<Named*>(script.queue.next());
+    auto* const next = static_cast<NamedEntry*>(script.queue.next());
     order += next->name;
     if (next->name == 'a') script.queue.wait(*next);
   }
   CHECK(order == "abacad");
   for (int turn = 0; turn < 3; ++turn) {  // no turn is lost when only one kind is left
-    auto* const next = static_cast<Named*>(script.queue.next());
+    auto* const next = static_cast<NamedEntry*>(script.queue.next());
     REQUIRE(next != nullptr);
     CHECK(next->name == 'a');
     script.queue.wait(*next);

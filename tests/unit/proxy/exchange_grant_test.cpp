@@ -43,7 +43,7 @@ class CountingStore final : public store::Store {
 };
 
 /// Weir answers GET itself and forwards all other methods; two requests are admitted.
-Settings settings_for(std::uint16_t upstream_port) {
+Settings grant_settings(std::uint16_t upstream_port) {
   Settings settings;
   settings.identities.push_back({.name = "client", .source = {identity::FromClientAddress{}}});
   auto& policy = settings.policies.emplace_back();
@@ -101,7 +101,7 @@ class Client {
  public:
   CountingStore store;
   TestServer upstream;
-  World world{settings_for(upstream.port()), store};
+  World world{grant_settings(upstream.port()), store};
   std::optional<FarEnd> client;
   std::unique_ptr<FarEnd> server;
   std::string received;

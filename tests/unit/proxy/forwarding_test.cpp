@@ -14,9 +14,9 @@ namespace {
 using namespace std::chrono_literals;
 
 const std::string get_head = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-const std::string post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n";
+const std::string post_head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n";
 const std::string put = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 8\r\n\r\n";
-const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const std::string ok_response = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 class Forwarded : public ForwardPhase {
  public:
@@ -65,7 +65,7 @@ TEST_CASE("Requests are forwarded to the servers in turn") {
     forwarded.start();
     forwarded.receive_head(index);
     CHECK(forwarded.record.server->port == forwarded.servers[index].port());
-    forwarded.upstream->send(ok);
+    forwarded.upstream->send(ok_response);
     CHECK(forwarded.finish() == Failure::none);
     forwarded.begin_request();
   }
@@ -73,7 +73,7 @@ TEST_CASE("Requests are forwarded to the servers in turn") {
 }
 
 TEST_CASE("A request that no server accepts is tried with each once, as far as retries go") {
-  Forwarded forwarded(post, 3, [](Settings& settings) { settings.upstreams[0].retries = 2; });
+  Forwarded forwarded(post_head, 3, [](Settings& settings) { settings.upstreams[0].retries = 2; });
   forwarded.servers[0].close();
   forwarded.servers[1].close();
   SECTION("the third accepts it") {
@@ -82,7 +82,7 @@ TEST_CASE("A request that no server accepts is tried with each once, as far as r
     forwarded.start();
     forwarded.accept(2);
     forwarded.receive_until("\r\n\r\nbody");
-    forwarded.upstream->send(ok);
+    forwarded.upstream->send(ok_response);
     CHECK(forwarded.finish() == Failure::none);
     CHECK(forwarded.record.server->port == forwarded.servers[2].port());
     CHECK(counts_of(forwarded.scope.counters) == Counts{1, 0, 0, 0, 0});
@@ -116,7 +116,7 @@ TEST_CASE("A request whose connection has ended is repeated on another server if
   if (is_repeated) {
     forwarded.receive_head(1);
     CHECK(forwarded.received == first);
-    forwarded.upstream->send(ok);
+    forwarded.upstream->send(ok_response);
     CHECK(forwarded.finish() == Failure::none);
     CHECK(counts_of(forwarded.scope.counters) == Counts{1, 0, 0, 0, 0});
   } else {
@@ -129,7 +129,7 @@ TEST_CASE("A request whose connection has ended is repeated on another server if
 TEST_CASE("A request is repeated on the same server if its idle connection had ended") {
   Forwarded forwarded(get_head, 1, [](Settings& settings) { settings.upstreams[0].retries = 2; });
   forwarded.start_and_receive();
-  forwarded.upstream->send(ok);
+  forwarded.upstream->send(ok_response);
   REQUIRE(forwarded.finish() == Failure::none);
   forwarded.begin_request();
   forwarded.received.clear();
@@ -138,7 +138,7 @@ TEST_CASE("A request is repeated on the same server if its idle connection had e
   forwarded.upstream.reset();
   forwarded.receive_head();  // on a new connection
   SECTION("and answered there") {
-    forwarded.upstream->send(ok);
+    forwarded.upstream->send(ok_response);
     CHECK(forwarded.finish() == Failure::none);
   }
   SECTION("but only once: the new one might have been closed because of the request") {
@@ -156,7 +156,7 @@ TEST_CASE("After an idle connection that had ended no other idle one is trusted"
     std::optional<Failure> failure;
     loop::spawn(forwarded.world.io, note_result(attempt.run(false), failure));
     forwarded.receive_head();
-    forwarded.upstream->send(ok);
+    forwarded.upstream->send(ok_response);
     forwarded.world.run_until([&] { return failure.has_value(); });
     idle.push_back(std::move(forwarded.upstream));
     forwarded.begin_request();
@@ -184,7 +184,7 @@ TEST_CASE("The body is sent again from its first byte, and the rest as it arrive
   forwarded.client.body.arrive("o ");
   forwarded.client.body.end();
   forwarded.receive_until("\r\n\r\none two ");
-  forwarded.upstream->send(ok);
+  forwarded.upstream->send(ok_response);
   CHECK(forwarded.finish() == Failure::none);
 }
 
@@ -237,7 +237,7 @@ TEST_CASE("A server that does not accept connections in time is tried once") {
       forwarded.upstream = forwarded.servers[1].accept();
       return forwarded.upstream != nullptr;
     });
-    forwarded.upstream->send(ok);
+    forwarded.upstream->send(ok_response);
     CHECK(forwarded.finish() == Failure::none);
     CHECK_FALSE(forwarded.client.watchdog.timed_out());
   }
@@ -265,7 +265,7 @@ TEST_CASE("The outcome of a request is counted for its upstream") {
   forwarded.start_and_receive();
   Counts expected{};
   SECTION("answered") {
-    forwarded.upstream->send(ok);
+    forwarded.upstream->send(ok_response);
     expected = {1, 0, 0, 0, 0};
   }
   SECTION("timed out") {

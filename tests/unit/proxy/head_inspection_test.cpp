@@ -10,7 +10,8 @@ namespace {
 /// Configuration with an identity in X-Key and one trusted proxy, 192.0.2.9.
 Settings inspection_settings() {
   Settings inspection_settings;
-  inspection_settings.identities.push_back({.name = "key", .source = {identity::FromHeader{"x-key"}}});
+  inspection_settings.identities.push_back(
+      {.name = "key", .source = {identity::FromHeader{"x-key"}}});
   inspection_settings.client_address.trusted_proxies = {IpPrefix::parse("192.0.2.9").value()};
   inspection_settings.downstream.max_body = 100;
   inspection_settings.downstream.max_target = 20;

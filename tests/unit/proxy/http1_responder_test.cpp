@@ -184,8 +184,8 @@ TEST_CASE("A forwarded response is framed for the client's version") {
   const auto [head, kind, framing, body, keeps] =
       GENERATE(table<std::string, Kind, std::string, std::string, bool>({
           {get_request, Kind::length, "", "hello", true},
-          {get_request, Kind::chunked, "Transfer-Encoding: chunked\r\n", "5\r\nhello\r\n0\r\nX: 1\r\n\r\n",
-           true},
+          {get_request, Kind::chunked, "Transfer-Encoding: chunked\r\n",
+           "5\r\nhello\r\n0\r\nX: 1\r\n\r\n", true},
           {get_request, Kind::until_close, "Transfer-Encoding: chunked\r\n",
            "5\r\nhello\r\n0\r\nX: 1\r\n\r\n", true},
           {old_get, Kind::length, "Connection: close\r\n", "hello", false},

@@ -16,10 +16,11 @@ Route route_to(const std::string& path, std::size_t limits = 0) {
 
 Settings route_settings() {
   Settings route_settings;
-  route_settings.identities.push_back({.name = "client", .source = {identity::FromClientAddress{}}});
+  route_settings.identities.push_back(
+      {.name = "client", .source = {identity::FromClientAddress{}}});
   route_settings.policies.emplace_back();
   route_settings.routes = {route_to("/limited", 1), route_to("/free"), route_to("/Limited", 1),
-                     route_to("/decide"), route_to("/host")};
+                           route_to("/decide"), route_to("/host")};
   route_settings.routes[3].decide = true;
   route_settings.routes[4].match.host = "a.example";
   return route_settings;

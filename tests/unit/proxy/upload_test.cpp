@@ -175,7 +175,8 @@ TEST_CASE("A body larger than downstream.max_body fails when the byte too many a
 }
 
 TEST_CASE("A failure of the client ends the upload, and what is waited for on the upstream") {
-  Uploading uploading(chunked_put, [](Settings& settings) { settings.downstream.body_timeout = 2s; });
+  Uploading uploading(chunked_put,
+                      [](Settings& settings) { settings.downstream.body_timeout = 2s; });
   error_code read_error;
   std::array<char, 16> room{};
   const auto read = [](loop::Stream& from, asio::mutable_buffer to,

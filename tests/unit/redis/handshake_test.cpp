@@ -12,7 +12,7 @@ using Progress = Handshake::Outcome::Kind;
 
 const std::string sha_a(40, 'a');
 const std::string sha_b(40, 'b');
-constexpr HandshakeReply ok{.kind = Kind::status, .text = "OK"};
+constexpr HandshakeReply ok_reply{.kind = Kind::status, .text = "OK"};
 
 HandshakeReply loaded(std::string_view sha) {
   return {.kind = Kind::string, .text = sha};
@@ -51,9 +51,9 @@ TEST_CASE("a handshake sends the scripts when everything before them has succeed
   for (const bool is_second : {false, true}) {
     CAPTURE(is_second);
     CHECK(fixture.steps(fixture.handshake.begin()) == "AUTH, CLIENT SETNAME, SELECT");
-    CHECK(fixture.handshake.on_reply(ok).kind == Progress::pending);
-    CHECK(fixture.handshake.on_reply(ok).kind == Progress::pending);
-    const auto sending = fixture.handshake.on_reply(ok);
+    CHECK(fixture.handshake.on_reply(ok_reply).kind == Progress::pending);
+    CHECK(fixture.handshake.on_reply(ok_reply).kind == Progress::pending);
+    const auto sending = fixture.handshake.on_reply(ok_reply);
     CHECK(sending.kind == Progress::send_scripts);
     CHECK(fixture.steps(sending.commands) == "SCRIPT LOAD, SCRIPT LOAD");
     CHECK(fixture.handshake.on_reply(loaded(is_second ? sha_b : sha_a)).kind == Progress::pending);
@@ -67,9 +67,9 @@ TEST_CASE("a handshake sends the scripts when everything before them has succeed
 TEST_CASE("a handshake without scripts is complete after its first commands") {
   HandshakeFixture fixture(std::vector<std::string>{});
   fixture.handshake.begin();
-  CHECK(fixture.handshake.on_reply(ok).kind == Progress::pending);
-  CHECK(fixture.handshake.on_reply(ok).kind == Progress::pending);
-  CHECK(fixture.handshake.on_reply(ok).kind == Progress::complete);
+  CHECK(fixture.handshake.on_reply(ok_reply).kind == Progress::pending);
+  CHECK(fixture.handshake.on_reply(ok_reply).kind == Progress::pending);
+  CHECK(fixture.handshake.on_reply(ok_reply).kind == Progress::complete);
 }
 
 TEST_CASE("an unexpected reply ends a handshake; its text names the step, never the password") {
@@ -93,13 +93,13 @@ TEST_CASE("an unexpected reply ends a handshake; its text names the step, never 
        {2, loaded(sha_a), "SELECT: not a reply of Redis", store::Error::other},
        {3, error("LOADING Redis is loading"), "SCRIPT LOAD: LOADING Redis is loading",
         store::Error::loading},
-       {3, ok, "SCRIPT LOAD: not a reply of Redis", store::Error::other},
+       {3, ok_reply, "SCRIPT LOAD: not a reply of Redis", store::Error::other},
        {4, loaded("a"), "SCRIPT LOAD: not a reply of Redis", store::Error::other}}));
   CAPTURE(row.failure);
   HandshakeFixture fixture;
   fixture.handshake.begin();
   for (int i = 0; i < row.answered; ++i)
-    fixture.handshake.on_reply(i < 3 ? ok : loaded(sha_a));
+    fixture.handshake.on_reply(i < 3 ? ok_reply : loaded(sha_a));
   const auto outcome = fixture.handshake.on_reply(row.reply);
   CHECK(outcome.kind == Progress::failed);
   CHECK(outcome.failure == row.failure);
@@ -109,10 +109,10 @@ TEST_CASE("an unexpected reply ends a handshake; its text names the step, never 
 TEST_CASE("a handshake continues without CLIENT SETNAME, and keeps the error until the next one") {
   HandshakeFixture fixture;
   fixture.handshake.begin();
-  fixture.handshake.on_reply(ok);
+  fixture.handshake.on_reply(ok_reply);
   CHECK(fixture.handshake.on_reply(error("NOPERM no setname")).kind == Progress::pending);
   CHECK(fixture.handshake.optional_error() == "CLIENT SETNAME: NOPERM no setname");
-  CHECK(fixture.handshake.on_reply(ok).kind == Progress::send_scripts);
+  CHECK(fixture.handshake.on_reply(ok_reply).kind == Progress::send_scripts);
   fixture.handshake.begin();
   CHECK(fixture.handshake.optional_error().empty());
 }

@@ -246,7 +246,8 @@ void step(InstancesWorld& world, bool with_failures) {
   Worker& worker = *world.workers[world.below(world.workers.size())];
   if (!worker.is_cut_off) {
     if (world.below(3) == 0) InstancesWorld::read_late(worker);
-    world.request(worker, world.below(InstancesWorld::identities) + 1, world.some_fate(with_failures));
+    world.request(worker, world.below(InstancesWorld::identities) + 1,
+                  world.some_fate(with_failures));
   }
   if (!worker.running.empty() && world.below(8) != 0)
     world.end_request(worker, world.below(worker.running.size()),

@@ -14,7 +14,7 @@ using store::Override;
 
 namespace {
 
-constexpr Hash128 who{.low = 0xabc, .high = 0x1234567890abcdef};
+constexpr Hash128 text_identity{.low = 0xabc, .high = 0x1234567890abcdef};
 
 Override numbers(Instant until) {
   return {.policy = "per user",
@@ -54,14 +54,14 @@ TEST_CASE("An override is one line with a sum") {
 TEST_CASE("A text lists its overrides until they end") {
   const std::string text =
       text_of({numbers(epoch), {.kind = Override::Kind::denied, .details = R"("deny":true)"}});
-  const auto before = overrides_in(text, who, epoch - 1us);
+  const auto before = overrides_in(text, text_identity, epoch - 1us);
   REQUIRE(before.size() == 2);
   CHECK(before[0].policy == "per user");
   CHECK(before[0].details == R"("queue":2)");
-  CHECK(before[0].identity == who);
+  CHECK(before[0].identity == text_identity);
   CHECK(before[1].policy.empty());
   CHECK_FALSE(before[1].is_malformed);
-  CHECK(overrides_in(text, who, epoch).size() == 1);
+  CHECK(overrides_in(text, text_identity, epoch).size() == 1);
 }
 
 TEST_CASE("Each changed byte is noticed, and nothing else happens") {
@@ -72,20 +72,20 @@ TEST_CASE("Each changed byte is noticed, and nothing else happens") {
     damaged[at] = static_cast<char>(random() % 256);
     if (damaged == text) continue;
     CAPTURE(at);
-    for (const auto& entry : overrides_in(damaged, who, epoch - 1us))
+    for (const auto& entry : overrides_in(damaged, text_identity, epoch - 1us))
       CHECK(entry.is_malformed);
   }
   for (const std::string_view other : {"", "1", "2\n", "1\nx", "1\n\n", "1\n\t\t\t\n"}) {
-    for (const auto& entry : overrides_in(other, who, epoch))
+    for (const auto& entry : overrides_in(other, text_identity, epoch))
       CHECK(entry.is_malformed);
   }
 }
 
 TEST_CASE("The key of overrides leads back to the identity") {
   std::string key;
-  append_overrides_key(key, "weir:", who);
+  append_overrides_key(key, "weir:", text_identity);
   CHECK(key == "weir:{1234567890abcdef0000000000000abc}:!");
-  CHECK(identity_of_overrides_key(key, "weir:") == who);
+  CHECK(identity_of_overrides_key(key, "weir:") == text_identity);
   for (const std::string_view other :
        {"", "weir:{1234567890abcdef0000000000000abc}:p",
         "other:{1234567890abcdef0000000000000abc}:!", "weir:{1234567890abcdef0000000000000ab}:!",

@@ -121,7 +121,8 @@ TEST_CASE("the key exchange that a ClientHello leads to may cost much") {
 }
 
 TEST_CASE("bytes that are no complete ClientHello in one record may cost much") {
-  const std::string cheap = hello_with(server_name + with_tls13 + groups({x25519}) + shares({x25519}));
+  const std::string cheap =
+      hello_with(server_name + with_tls13 + groups({x25519}) + shares({x25519}));
   REQUIRE_FALSE(may_cost_much(cheap, usual));
   CHECK_FALSE(may_cost_much(cheap + "more", usual));
   for (std::size_t size = 0; size < cheap.size(); ++size)
@@ -139,7 +140,8 @@ TEST_CASE("bytes that are no complete ClientHello in one record may cost much") 
 }
 
 TEST_CASE("any bytes are read without fault") {
-  const std::string whole = hello_with(server_name + with_tls13 + groups({p256, p384}) + shares({p256}));
+  const std::string whole =
+      hello_with(server_name + with_tls13 + groups({p256, p384}) + shares({p256}));
   std::mt19937 random(Catch::rngSeed());
   for (int i = 0; i < 20'000; ++i) {
     std::string bytes = whole.substr(0, random() % (whole.size() + 1));
@@ -223,7 +225,8 @@ TEST_CASE("OpenSSL never chooses a costly group that was not foreseen") {
 }
 
 TEST_CASE("a key that signs slowly makes all handshakes of its listener costly") {
-  const std::string first = hello_with(server_name + with_tls13 + groups({x25519}) + shares({x25519}));
+  const std::string first =
+      hello_with(server_name + with_tls13 + groups({x25519}) + shares({x25519}));
   const auto costs_much = [&](EVP_PKEY* key) {
     const test::MadeCertificate fast("one.test"), other("two.test", 3600, key);
     return ServerContext::load({fast.files(), other.files()}).value()->may_cost_much(first);
