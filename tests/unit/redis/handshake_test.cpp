@@ -14,7 +14,7 @@ const std::string sha_a(40, 'a');
 const std::string sha_b(40, 'b');
 constexpr HandshakeReply ok_reply{.kind = Kind::status, .text = "OK"};
 
-HandshakeReply loaded(std::string_view sha) {
+HandshakeReply loaded_reply(std::string_view sha) {
   return {.kind = Kind::string, .text = sha};
 }
 HandshakeReply error(std::string_view text) {
@@ -56,8 +56,8 @@ TEST_CASE("a handshake sends the scripts when everything before them has succeed
     const auto sending = fixture.handshake.on_reply(ok_reply);
     CHECK(sending.kind == Progress::send_scripts);
     CHECK(fixture.steps(sending.commands) == "SCRIPT LOAD, SCRIPT LOAD");
-    CHECK(fixture.handshake.on_reply(loaded(is_second ? sha_b : sha_a)).kind == Progress::pending);
-    CHECK(fixture.handshake.on_reply(loaded(is_second ? sha_a : sha_b)).kind == Progress::complete);
+    CHECK(fixture.handshake.on_reply(loaded_reply(is_second ? sha_b : sha_a)).kind == Progress::pending);
+    CHECK(fixture.handshake.on_reply(loaded_reply(is_second ? sha_a : sha_b)).kind == Progress::complete);
     CHECK(fixture.shas.sha(0) == (is_second ? sha_b : sha_a));
     CHECK(fixture.shas.sha(1) == (is_second ? sha_a : sha_b));
     fixture.handshake.end();
@@ -90,16 +90,16 @@ TEST_CASE("an unexpected reply ends a handshake; its text names the step, never 
        {2, error("ERR unknown: s3cret"), "SELECT: an error whose text quotes the password",
         store::Error::other},
        {2, {.kind = Kind::other, .text = {}}, "SELECT: not a reply of Redis", store::Error::other},
-       {2, loaded(sha_a), "SELECT: not a reply of Redis", store::Error::other},
+       {2, loaded_reply(sha_a), "SELECT: not a reply of Redis", store::Error::other},
        {3, error("LOADING Redis is loading"), "SCRIPT LOAD: LOADING Redis is loading",
         store::Error::loading},
        {3, ok_reply, "SCRIPT LOAD: not a reply of Redis", store::Error::other},
-       {4, loaded("a"), "SCRIPT LOAD: not a reply of Redis", store::Error::other}}));
+       {4, loaded_reply("a"), "SCRIPT LOAD: not a reply of Redis", store::Error::other}}));
   CAPTURE(row.failure);
   HandshakeFixture fixture;
   fixture.handshake.begin();
   for (int i = 0; i < row.answered; ++i)
-    fixture.handshake.on_reply(i < 3 ? ok_reply : loaded(sha_a));
+    fixture.handshake.on_reply(i < 3 ? ok_reply : loaded_reply(sha_a));
   const auto outcome = fixture.handshake.on_reply(row.reply);
   CHECK(outcome.kind == Progress::failed);
   CHECK(outcome.failure == row.failure);

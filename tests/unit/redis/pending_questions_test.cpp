@@ -20,7 +20,7 @@ namespace {
 
 class PendingFixture final : public PendingQuestions::Owner {
  public:
-  struct Asked final : store::Completion {
+  struct AskedStore final : store::Completion {
     void complete(const store::Result& result, Instant) noexcept override {
       ++times;
       error = result.error;
@@ -32,7 +32,7 @@ class PendingFixture final : public PendingQuestions::Owner {
   };
 
   /// Sends a question that has its timeout; with a negative one it is overdue at once.
-  Question& ask(Asked& asked, Duration timeout = 1h) {
+  Question& ask(AskedStore& asked, Duration timeout = 1h) {
     Question* taken = nullptr;
     pending->take(asked, nullptr, [&](Question& question) {
       pending->set_timeout(question, timeout);
@@ -41,7 +41,7 @@ class PendingFixture final : public PendingQuestions::Owner {
     });
     return *taken;
   }
-  void fail(Asked& asked, Error error) {
+  void fail(AskedStore& asked, Error error) {
     pending->take(asked, nullptr,
                   [&](Question& question) { pending->fail_later(question, error); });
   }
@@ -74,27 +74,27 @@ class PendingFixture final : public PendingQuestions::Owner {
   std::function<void()> arrived;
   int reads = 0;
 };
-using Asked = PendingFixture::Asked;
+using AskedStore = PendingFixture::AskedStore;
 
 }  // namespace
 
 TEST_CASE("a question is completed with its reply, and its place is used again") {
   PendingFixture fixture;
-  Asked first;
+  AskedStore first;
   Question& question = fixture.ask(first);
   fixture.run();
   CHECK(first.times == 0);
   fixture.reply(question);
   CHECK(first.times == 1);
   CHECK(first.error == Error::none);
-  Asked second;
+  AskedStore second;
   CHECK(&fixture.ask(second) == &question);
 }
 
 TEST_CASE("a question that fails is completed in the next pass of the loop") {
   PendingFixture fixture;
-  Asked first;
-  Asked second;
+  AskedStore first;
+  AskedStore second;
   fixture.fail(first, Error::not_connected);
   fixture.fail(second, Error::other);
   CHECK(first.times == 0);
@@ -108,8 +108,8 @@ TEST_CASE("a question that fails is completed in the next pass of the loop") {
 
 TEST_CASE("a question that fails while others are completed is left for a pass of its own") {
   PendingFixture fixture;
-  Asked first;
-  Asked second;
+  AskedStore first;
+  AskedStore second;
   first.then = [&] { fixture.fail(second, Error::not_connected); };
   fixture.fail(first, Error::not_connected);
   fixture.io.run_one();
@@ -121,8 +121,8 @@ TEST_CASE("a question that fails while others are completed is left for a pass o
 
 TEST_CASE("the end of a connection fails its questions") {
   PendingFixture fixture;
-  Asked first;
-  Asked second;
+  AskedStore first;
+  AskedStore second;
   Question& one = fixture.ask(first);
   Question& other = fixture.ask(second);
   one.on_loss(Error::connection_lost);
@@ -135,8 +135,8 @@ TEST_CASE("the end of a connection fails its questions") {
 
 TEST_CASE("a question whose deadline has passed fails, and its reply is late") {
   PendingFixture fixture;
-  Asked overdue;
-  Asked later;
+  AskedStore overdue;
+  AskedStore later;
   Question& question = fixture.ask(overdue, -1us);
   fixture.ask(later);
   fixture.run();
@@ -155,13 +155,13 @@ TEST_CASE("a question whose deadline has passed fails, and its reply is late") {
     CHECK(fixture.errors(Error::connection_lost) == 0);
   }
   CHECK(overdue.times == 1);
-  Asked next;
+  AskedStore next;
   CHECK(&fixture.ask(next) == &question);
 }
 
 TEST_CASE("replies that have arrived are read before questions fail") {
   PendingFixture fixture;
-  std::vector<Asked> asked(3);
+  std::vector<AskedStore> asked(3);
   std::vector<Question*> questions;
   for (auto& one : asked)
     questions.push_back(&fixture.ask(one, -1us));
@@ -180,8 +180,8 @@ TEST_CASE("replies that have arrived are read before questions fail") {
 
 TEST_CASE("the connection may end while overdue questions are completed") {
   PendingFixture fixture;
-  Asked first;
-  Asked second;
+  AskedStore first;
+  AskedStore second;
   Question& one = fixture.ask(first, -2us);
   Question& other = fixture.ask(second, -1us);
   first.then = [&] {
@@ -198,8 +198,8 @@ TEST_CASE("the connection may end while overdue questions are completed") {
 
 TEST_CASE("a question with an earlier deadline than the others is completed in time") {
   PendingFixture fixture;
-  Asked later;
-  Asked overdue;
+  AskedStore later;
+  AskedStore overdue;
   fixture.ask(later);
   fixture.ask(overdue, -1us);
   fixture.run();
@@ -209,7 +209,7 @@ TEST_CASE("a question with an earlier deadline than the others is completed in t
 
 TEST_CASE("a question that throws is not completed, and its place is used again") {
   PendingFixture fixture;
-  Asked first;
+  AskedStore first;
   Question* taken = nullptr;
   CHECK_THROWS_AS(fixture.pending->take(first, nullptr,
                                         [&](Question& question) {
@@ -217,7 +217,7 @@ TEST_CASE("a question that throws is not completed, and its place is used again"
                                           throw std::bad_alloc();
                                         }),
                   std::bad_alloc);
-  Asked second;
+  AskedStore second;
   CHECK(&fixture.ask(second) == taken);
   fixture.run();
   CHECK(first.times == 0);
@@ -225,8 +225,8 @@ TEST_CASE("a question that throws is not completed, and its place is used again"
 
 TEST_CASE("handlers in the loop do nothing once the questions are destroyed") {
   PendingFixture fixture;
-  Asked failing;
-  Asked overdue;
+  AskedStore failing;
+  AskedStore overdue;
   fixture.fail(failing, Error::not_connected);
   fixture.ask(overdue, -1us);
   fixture.pending.reset();
@@ -237,7 +237,7 @@ TEST_CASE("handlers in the loop do nothing once the questions are destroyed") {
 
 TEST_CASE("stop() leaves no timer in the loop") {
   PendingFixture fixture;
-  Asked asked;
+  AskedStore asked;
   fixture.ask(asked);
   fixture.pending->stop();
   fixture.run();
