@@ -17,7 +17,7 @@ constexpr HandshakeReply ok_reply{.kind = Kind::status, .text = "OK"};
 HandshakeReply loaded_reply(std::string_view sha) {
   return {.kind = Kind::string, .text = sha};
 }
-HandshakeReply error(std::string_view text) {
+HandshakeReply error_reply(std::string_view text) {
   return {.kind = Kind::error, .text = text};
 }
 
@@ -80,18 +80,18 @@ TEST_CASE("an unexpected reply ends a handshake; its text names the step, never 
     store::Error error;
   };
   const auto row = GENERATE(values<Row>(
-      {{0, error("WRONGPASS invalid password"), "AUTH: WRONGPASS invalid password",
+      {{0, error_reply("WRONGPASS invalid password"), "AUTH: WRONGPASS invalid password",
         store::Error::refused},
        // A server without AUTH quotes its arguments.
-       {0, error("ERR unknown command `AUTH`, with args beginning with: `s3cret`"),
+       {0, error_reply("ERR unknown command `AUTH`, with args beginning with: `s3cret`"),
         "AUTH: ERR unknown command ", store::Error::other},
-       {1, error("NOAUTH Authentication required."),
+       {1, error_reply("NOAUTH Authentication required."),
         "CLIENT SETNAME: NOAUTH Authentication required.", store::Error::refused},
-       {2, error("ERR unknown: s3cret"), "SELECT: an error whose text quotes the password",
+       {2, error_reply("ERR unknown: s3cret"), "SELECT: an error whose text quotes the password",
         store::Error::other},
        {2, {.kind = Kind::other, .text = {}}, "SELECT: not a reply of Redis", store::Error::other},
        {2, loaded_reply(sha_a), "SELECT: not a reply of Redis", store::Error::other},
-       {3, error("LOADING Redis is loading"), "SCRIPT LOAD: LOADING Redis is loading",
+       {3, error_reply("LOADING Redis is loading"), "SCRIPT LOAD: LOADING Redis is loading",
         store::Error::loading},
        {3, ok_reply, "SCRIPT LOAD: not a reply of Redis", store::Error::other},
        {4, loaded_reply("a"), "SCRIPT LOAD: not a reply of Redis", store::Error::other}}));
@@ -110,7 +110,7 @@ TEST_CASE("a handshake continues without CLIENT SETNAME, and keeps the error unt
   HandshakeFixture fixture;
   fixture.handshake.begin();
   fixture.handshake.on_reply(ok_reply);
-  CHECK(fixture.handshake.on_reply(error("NOPERM no setname")).kind == Progress::pending);
+  CHECK(fixture.handshake.on_reply(error_reply("NOPERM no setname")).kind == Progress::pending);
   CHECK(fixture.handshake.optional_error() == "CLIENT SETNAME: NOPERM no setname");
   CHECK(fixture.handshake.on_reply(ok_reply).kind == Progress::send_scripts);
   fixture.handshake.begin();
