@@ -23,7 +23,7 @@ using Time = ConnectionMachine::Time;
 using Kind = HandshakeReply::Kind;
 
 /// The tests start at this time; a time_point's default value is not a valid time here.
-inline constexpr Time epoch{std::chrono::hours(1000)};
+inline constexpr Time machine_epoch{std::chrono::hours(1000)};
 
 inline const std::string_view some_sha = "0123456789abcdef0123456789abcdef01234567";
 inline constexpr HandshakeReply ok{.kind = Kind::status, .text = "OK"};
@@ -68,7 +68,7 @@ struct MachineFixture {
   MachineFixture& operator=(const MachineFixture&) = delete;
 
   void pass(Duration time) { now += time; }
-  void pass_to(Duration since_epoch) { now = epoch + since_epoch; }
+  void pass_to(Duration since_epoch) { now = machine_epoch + since_epoch; }
   Actions start() { return done(machine.start(now)); }
   Actions stop() { return done(machine.stop()); }
   Actions give_up(std::string_view why) { return done(machine.give_up(why, now)); }
@@ -121,7 +121,7 @@ struct MachineFixture {
     return last;
   }
 
-  /// Returns `close, wake 300, connect 1`: times in milliseconds since the epoch. The pause before
+  /// Returns `close, wake 300, connect 1`: times in milliseconds since the machine_epoch. The pause before
   /// the next attempt is random: `pause 50` means 25 to 50 ms, `pause 1000` means 500 to 1000 ms.
   std::string text(const Actions& actions) const {
     std::string out;
@@ -130,7 +130,7 @@ struct MachineFixture {
     if (actions.report == Report::failed && actions.wake_at)
       add("pause " + std::to_string(longest_pause(*actions.wake_at - now) / 1ms));
     else if (actions.wake_at)
-      add("wake " + std::to_string((*actions.wake_at - epoch) / 1ms));
+      add("wake " + std::to_string((*actions.wake_at - machine_epoch) / 1ms));
     if (actions.resolve) add("resolve");
     if (actions.connect) add("connect " + std::to_string(*actions.connect));
     if (actions.start_tls) add("start TLS");
@@ -145,7 +145,7 @@ struct MachineFixture {
   std::vector<std::string> scripts;
   ScriptShas shas;
   ConnectionMachine machine;
-  Time now = epoch;
+  Time now = machine_epoch;
   std::optional<Time> wake_at;
 
  private:
