@@ -124,7 +124,7 @@ TEST_CASE("LOADING is not a refusal") {
   MachineFixture fixture;
   fixture.succeed(State::loading);
   CHECK(fixture.text(fixture.reply(error("LOADING Redis is loading the dataset in memory"))) ==
-        failed);
+        closed_and_failed);
 }
 
 TEST_CASE("instances that lost the same server reconnect at different times") {
@@ -149,7 +149,7 @@ TEST_CASE("without memory an attempt or a connection fails, and the next attempt
     CHECK(fixture.machine.state() == state);
     return;
   }
-  CHECK(fixture.text(actions) == failed);
+  CHECK(fixture.text(actions) == closed_and_failed);
   CHECK(fixture.machine.state() == State::waiting);
   CHECK(fixture.machine.last_error() == "redis.example:6379: out of memory");
   fixture.deadline();

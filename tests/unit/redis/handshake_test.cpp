@@ -56,8 +56,10 @@ TEST_CASE("a handshake sends the scripts when everything before them has succeed
     const auto sending = fixture.handshake.on_reply(ok_reply);
     CHECK(sending.kind == Progress::send_scripts);
     CHECK(fixture.steps(sending.commands) == "SCRIPT LOAD, SCRIPT LOAD");
-    CHECK(fixture.handshake.on_reply(loaded_reply(is_second ? sha_b : sha_a)).kind == Progress::pending);
-    CHECK(fixture.handshake.on_reply(loaded_reply(is_second ? sha_a : sha_b)).kind == Progress::complete);
+    CHECK(fixture.handshake.on_reply(loaded_reply(is_second ? sha_b : sha_a)).kind ==
+          Progress::pending);
+    CHECK(fixture.handshake.on_reply(loaded_reply(is_second ? sha_a : sha_b)).kind ==
+          Progress::complete);
     CHECK(fixture.shas.sha(0) == (is_second ? sha_b : sha_a));
     CHECK(fixture.shas.sha(1) == (is_second ? sha_a : sha_b));
     fixture.handshake.end();

@@ -43,7 +43,7 @@ inline constexpr std::array states{State::stopped, State::waiting,  State::resol
                                    State::loading, State::ready};
 
 /// The actions after a first failure, and after a refusal, as MachineFixture::text() has them.
-inline constexpr const char* failed = "close, pause 50, report failed";
+inline constexpr const char* closed_and_failed = "close, pause 50, report failed";
 inline constexpr const char* refused = "close, pause 1000, report failed";
 
 struct MachineFixture {
@@ -121,8 +121,9 @@ struct MachineFixture {
     return last;
   }
 
-  /// Returns `close, wake 300, connect 1`: times in milliseconds since the machine_epoch. The pause before
-  /// the next attempt is random: `pause 50` means 25 to 50 ms, `pause 1000` means 500 to 1000 ms.
+  /// Returns `close, wake 300, connect 1`: times in milliseconds since the machine_epoch. The pause
+  /// before the next attempt is random: `pause 50` means 25 to 50 ms, `pause 1000` means 500 to
+  /// 1000 ms.
   std::string text(const Actions& actions) const {
     std::string out;
     const auto add = [&out](const std::string& what) { out += out.empty() ? what : ", " + what; };
