@@ -37,7 +37,7 @@ TEST_CASE("an unknown difference is reported with the known ones") {
 
 TEST_CASE("a route may accept paths that others refuse") {
   const auto config = must_load(R"(
-one_route:
+routes:
   - {match: {path: /a/**}, respond: {}, encoded_slashes: match_both}
   - {match: {path: /b/**}, respond: {}, double_encoding: pass}
   - {match: {path: /c/**}, respond: {}, encoded_slashes: refuse, double_encoding: refuse}
@@ -51,7 +51,7 @@ one_route:
 
 TEST_CASE("a pattern has an encoding only if its route accepts it") {
   const auto config = must_load(R"(
-one_route:
+routes:
   - {encoded_slashes: match_both, respond: {}, match: {path: /a%2Fb}}
   - {match: {path: "/%2561"}, respond: {}, double_encoding: pass}
 )");

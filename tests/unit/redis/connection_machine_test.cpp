@@ -85,9 +85,10 @@ const std::vector<Row> rows{
     {State::waiting, "stop", State::stopped, "close", "stopped"},
 
     {State::resolving, "three addresses", State::opening, "wake 300, connect 0", ""},
-    {State::resolving, "no address", State::waiting, failed, "the name has no address"},
-    {State::resolving, "no name", State::waiting, failed, "no such host"},
-    {State::resolving, "deadline", State::waiting, failed, "name not resolved within 500 ms"},
+    {State::resolving, "no address", State::waiting, closed_and_failed, "the name has no address"},
+    {State::resolving, "no name", State::waiting, closed_and_failed, "no such host"},
+    {State::resolving, "deadline", State::waiting, closed_and_failed,
+     "name not resolved within 500 ms"},
     {State::resolving, "stop", State::stopped, "close", "stopped"},
 
     // a failed address is followed by the next one
@@ -96,7 +97,7 @@ const std::vector<Row> rows{
     {State::opening, "closed", State::opening, next_address, ""},
     {State::opening, "closed without a reason", State::opening, next_address, ""},
     {State::opening, "deadline", State::opening, next_address, ""},
-    {State::opening, "unsolicited", State::waiting, failed, "unsolicited reply"},
+    {State::opening, "unsolicited", State::waiting, closed_and_failed, "unsolicited reply"},
     {State::opening, "stop", State::stopped, "close", "stopped"},
 
     {State::securing, "TLS started", State::introducing,
@@ -105,38 +106,42 @@ const std::vector<Row> rows{
     {State::securing, "closed", State::opening, next_address, ""},
     {State::securing, "closed without a reason", State::opening, next_address, ""},
     {State::securing, "deadline", State::opening, next_address, ""},
-    {State::securing, "unsolicited", State::waiting, failed, "unsolicited reply"},
+    {State::securing, "unsolicited", State::waiting, closed_and_failed, "unsolicited reply"},
     {State::securing, "stop", State::stopped, "close", "stopped"},
 
     // a wrong reply ends the attempt: the server is the same at every address
     {State::introducing, "status", State::introducing, "wake 300", ""},
-    {State::introducing, "string", State::waiting, failed, "AUTH: not a reply of Redis"},
-    {State::introducing, "odd reply", State::waiting, failed, "AUTH: not a reply of Redis"},
-    {State::introducing, "error", State::waiting, failed, "AUTH: ERR no"},
+    {State::introducing, "string", State::waiting, closed_and_failed, "AUTH: not a reply of Redis"},
+    {State::introducing, "odd reply", State::waiting, closed_and_failed,
+     "AUTH: not a reply of Redis"},
+    {State::introducing, "error", State::waiting, closed_and_failed, "AUTH: ERR no"},
     {State::introducing, "refusal", State::waiting, refused, "AUTH: NOPERM no permission" + grant},
     {State::introducing, "closed", State::opening, next_address, ""},
     {State::introducing, "closed without a reason", State::opening, next_address, ""},
     {State::introducing, "deadline", State::opening, next_address, ""},
-    {State::introducing, "unsolicited", State::waiting, failed, "unsolicited reply"},
+    {State::introducing, "unsolicited", State::waiting, closed_and_failed, "unsolicited reply"},
     {State::introducing, "stop", State::stopped, "close", "stopped"},
 
     {State::loading, "string", State::loading, "wake 300", ""},
-    {State::loading, "status", State::waiting, failed, "SCRIPT LOAD: not a reply of Redis"},
-    {State::loading, "odd reply", State::waiting, failed, "SCRIPT LOAD: not a reply of Redis"},
-    {State::loading, "error", State::waiting, failed, "SCRIPT LOAD: ERR no"},
+    {State::loading, "status", State::waiting, closed_and_failed,
+     "SCRIPT LOAD: not a reply of Redis"},
+    {State::loading, "odd reply", State::waiting, closed_and_failed,
+     "SCRIPT LOAD: not a reply of Redis"},
+    {State::loading, "error", State::waiting, closed_and_failed, "SCRIPT LOAD: ERR no"},
     {State::loading, "refusal", State::waiting, refused,
      "SCRIPT LOAD: NOPERM no permission" + grant},
     {State::loading, "closed", State::opening, next_address, ""},
     {State::loading, "closed without a reason", State::opening, next_address, ""},
     {State::loading, "deadline", State::opening, next_address, ""},
-    {State::loading, "unsolicited", State::waiting, failed, "unsolicited reply"},
+    {State::loading, "unsolicited", State::waiting, closed_and_failed, "unsolicited reply"},
     {State::loading, "stop", State::stopped, "close", "stopped"},
 
     // no deadline while ready
-    {State::ready, "give up", State::waiting, failed, "no answer"},
-    {State::ready, "closed", State::waiting, failed, "reset by peer"},
-    {State::ready, "closed without a reason", State::waiting, failed, "unsolicited reply"},
-    {State::ready, "unsolicited", State::waiting, failed, "unsolicited reply"},
+    {State::ready, "give up", State::waiting, closed_and_failed, "no answer"},
+    {State::ready, "closed", State::waiting, closed_and_failed, "reset by peer"},
+    {State::ready, "closed without a reason", State::waiting, closed_and_failed,
+     "unsolicited reply"},
+    {State::ready, "unsolicited", State::waiting, closed_and_failed, "unsolicited reply"},
     {State::ready, "stop", State::stopped, "close", "stopped"},
 };
 
@@ -329,7 +334,7 @@ TEST_CASE("the SHAs are those of the last handshake, in the order of the scripts
 TEST_CASE("a reply to SCRIPT LOAD must be a SHA") {
   MachineFixture fixture;
   fixture.succeed(State::loading);
-  CHECK(fixture.text(fixture.reply({.kind = Kind::string, .text = "OK"})) == failed);
+  CHECK(fixture.text(fixture.reply({.kind = Kind::string, .text = "OK"})) == closed_and_failed);
   CHECK_THAT(fixture.machine.last_error(), EndsWith("SCRIPT LOAD: not a reply of Redis"));
 }
 
@@ -351,7 +356,7 @@ TEST_CASE("the server may refuse CLIENT SETNAME, and no other step") {
   }
   SECTION("the database") {
     fixture.reply(ok);
-    CHECK(fixture.text(fixture.reply(error("ERR DB index is out of range"))) == failed);
+    CHECK(fixture.text(fixture.reply(error("ERR DB index is out of range"))) == closed_and_failed);
     CHECK_THAT(fixture.machine.last_error(), EndsWith("SELECT: ERR DB index is out of range"));
   }
 }
