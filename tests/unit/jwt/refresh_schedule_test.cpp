@@ -20,7 +20,7 @@ Instant at_second(std::int64_t second) {
   return Instant{seconds(second)};
 }
 
-/// The second at_second which the next fetch is due; -1 while one is in progress.
+/// The second at which the next fetch is due; -1 while one is in progress.
 std::int64_t due(const RefreshSchedule& schedule) {
   const auto next = schedule.next_at();
   return next ? to_us(*next) / 1'000'000 : -1;
@@ -77,7 +77,7 @@ TEST_CASE("an unknown key causes one fetch, as soon as cooldown has passed") {
   REQUIRE(schedule.start_if_due(at_second(0)));
   schedule.succeeded(at_second(1), {}, no_jitter);
   CHECK(due(schedule) == 601);
-  // Within cooldown: due at_second its end.
+  // Within cooldown: due at its end.
   for (int i = 0; i < 1000; ++i)
     schedule.note_unknown_key();
   CHECK(due(schedule) == 31);
@@ -87,10 +87,10 @@ TEST_CASE("an unknown key causes one fetch, as soon as cooldown has passed") {
   schedule.note_unknown_key();
   schedule.succeeded(at_second(32), {}, no_jitter);
   CHECK(due(schedule) == 632);
-  // After cooldown: at_second once.
+  // After cooldown: at once.
   schedule.note_unknown_key();
   CHECK(schedule.start_if_due(at_second(200)));
-  // A failure ends the wish too: it is tried again after cooldown, not at_second once.
+  // A failure ends the wish too: it is tried again after cooldown, not at once.
   schedule.note_unknown_key();
   schedule.failed(at_second(201), no_jitter);
   CHECK(due(schedule) == 231);
@@ -144,7 +144,7 @@ TEST_CASE("an issuer that was away at the start is found soon, however long cool
     ++fetches;
     schedule.failed(at_second(second), no_jitter);
   }
-  CHECK(fetches == 10);  // at_second 0, 1, 3, 7, 15, 25 and so on
+  CHECK(fetches == 10);  // at 0, 1, 3, 7, 15, 25 and so on
 }
 
 TEST_CASE(

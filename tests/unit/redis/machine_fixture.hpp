@@ -121,7 +121,7 @@ struct MachineFixture {
     return last;
   }
 
-  /// Returns `close, wake 300, connect 1`: times in milliseconds since the machine_epoch. The pause
+  /// Returns `close, wake 300, connect 1`: times in milliseconds since the epoch. The pause
   /// before the next attempt is random: `pause 50` means 25 to 50 ms, `pause 1000` means 500 to
   /// 1000 ms.
   std::string text(const Actions& actions) const {
