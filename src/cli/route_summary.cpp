@@ -317,9 +317,24 @@ std::string hold_text(const Written& written, const std::string& limit_path,
                       const limiter::Limit& limit, const limiter::Policy& policy) {
   if (policy.rule.algorithm == rules::Algorithm::concurrency) return ", held while in progress";
   if (!limit.charge) return {};
-  const bool is_hidden = written.has_within(key_path(limit_path, "charge"));
-  return ", held until the response, charged for " +
-         (is_hidden ? "statuses " + std::string(from_environment) : describe(*limit.charge));
+  const limiter::Charge& charge = *limit.charge;
+  const auto shown = [&](std::string_view key, const std::string& text) {
+    return written.has_within(key_path(limit_path, key)) ? std::string(from_environment) : text;
+  };
+  std::string text;
+  if (charge.reserve && limiter::reads_request(*charge.reserve))
+    text = ", reserves " + shown("reserve", limiter::describe(*charge.reserve));
+  text += ", held until the response";
+  if (charge.by_status) {
+    const bool is_hidden = written.has_within(key_path(limit_path, "charge"));
+    text += ", charged for " +
+            (is_hidden ? "statuses " + std::string(from_environment) : describe(*charge.by_status));
+  }
+  if (charge.cost_from) {
+    text += ", cost from " + shown("cost_from", limiter::describe(*charge.cost_from));
+    if (charge.missing_is_free) text += ", else 0";
+  }
+  return text;
 }
 
 std::vector<std::string> rate_texts(const Written& written, const std::string& policy_path,

@@ -1,9 +1,14 @@
 #include "config/charge.hpp"
 
+#include <algorithm>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "config/advice.hpp"
 #include "config/values.hpp"
+#include "http/characters.hpp"
+#include "usage/usage_plan.hpp"
 
 namespace weir::config {
 
@@ -54,9 +59,126 @@ constexpr Key<limiter::ChargeByStatus> charge_keys[] = {
      .read = [](const Cursor& in, limiter::ChargeByStatus& to) { read_statuses(in, to, true); }},
 };
 
+limiter::Charge& charge_in(std::optional<limiter::Charge>& to) {
+  return to ? *to : to.emplace();
+}
+
+/// In lower case, as messages and the log show it.
+void read_header_name(const Cursor& in, std::string& to) {
+  const auto text = in.text();
+  if (!text) return;
+  if (!http::is_token(*text))
+    return in.error_showing("expected the name of a header field, such as x-usage-tokens");
+  to = *text;
+  std::ranges::transform(to, to.begin(), http::to_lower);
+}
+
+void read_pointer(const Cursor& in, std::vector<usage::JsonPointer>& to) {
+  const auto text = in.text();
+  if (!text) return;
+  auto pointer = usage::JsonPointer::parse(*text);
+  if (!pointer) return in.error_showing(pointer.error().message);
+  to.push_back(*std::move(pointer));
+}
+
+void read_pointers(const Cursor& in, std::vector<usage::JsonPointer>& to) {
+  if (in.node().kind != Node::Kind::sequence) return read_pointer(in, to);
+  for_each_item(in, "a JSON pointer, or a list of them to add up", usage::most_pointers,
+                [&](const Cursor& item) { read_pointer(item, to); });
+}
+
+/// `reserve` while it is read.
+struct ReserveDraft {
+  std::string header;
+  std::vector<usage::JsonPointer> json;
+  std::optional<std::int64_t> units;
+  std::int64_t at_most = usage::largest_count;
+};
+
+constexpr Key<ReserveDraft> reserve_keys[] = {
+    {.name = "header",
+     .read = [](const Cursor& in, ReserveDraft& to) { read_header_name(in, to.header); }},
+    {.name = "json", .read = [](const Cursor& in, ReserveDraft& to) { read_pointer(in, to.json); }},
+    {.name = "default",
+     .read =
+         [](const Cursor& in, ReserveDraft& to) {
+           to.units = read_integer(in, {1, usage::largest_count});
+         },
+     .required = true},
+    {.name = "at_most",
+     .read =
+         [](const Cursor& in, ReserveDraft& to) {
+           read_integer_into(in, to.at_most, {1, usage::largest_count});
+         }},
+};
+
+constexpr Key<usage::UsageSource> source_keys[] = {
+    {.name = "header",
+     .read = [](const Cursor& in, usage::UsageSource& to) { read_header_name(in, to.field); }},
+    {.name = "json",
+     .read = [](const Cursor& in, usage::UsageSource& to) { read_pointers(in, to.pointers); }},
+};
+
+/// True if exactly one of the two is written; else reports it.
+bool has_one_source(const Cursor& in) {
+  if (in.node().kind != Node::Kind::map) return false;
+  if (in.has("header") != in.has("json")) return true;
+  if (in.has("json")) {
+    in.at_key("json").error("header and json exclude each other; keep one");
+  } else {
+    in.error("names no source; write header: NAME or json: POINTER");
+  }
+  return false;
+}
+
 }  // namespace
 
-void read_charge(const Cursor& in, std::optional<limiter::ChargeByStatus>& to) {
+void read_reserve(const Cursor& in, std::optional<limiter::Charge>& to) {
+  limiter::Charge& charge = charge_in(to);
+  limiter::Reserve reserve;
+  if (in.node().kind == Node::Kind::scalar) {
+    read_integer_into(in, reserve.units, {1, usage::largest_count});
+    charge.reserve = std::move(reserve);
+    return;
+  }
+  ReserveDraft draft;
+  read_table(in, reserve_keys, draft);
+  if (!has_one_source(in)) return;
+  if (draft.units.value_or(1) > draft.at_most)
+    in.at_key("default").error("the default is above at_most");
+  reserve.units = draft.units.value_or(1);
+  reserve.header = std::move(draft.header);
+  if (!draft.json.empty()) {
+    const usage::UsageSource source{.pointers = std::move(draft.json)};
+    reserve.in_body = *usage::UsagePlan::compile({&source, 1});
+  }
+  reserve.at_most = charge.at_most = draft.at_most;
+  charge.reserve = std::move(reserve);
+}
+
+void read_cost_from(const Cursor& in, std::optional<limiter::Charge>& to) {
+  std::vector<usage::UsageSource> sources;
+  bool is_whole = true;
+  for_each_item(in, "a list of sources, such as [{header: x-usage}, {json: /usage/total_tokens}]",
+                usage::UsagePlan::most_entries, [&](const Cursor& item) {
+                  usage::UsageSource source;
+                  read_table(item, source_keys, source);
+                  is_whole &=
+                      has_one_source(item) && source.field.empty() != source.pointers.empty();
+                  sources.push_back(std::move(source));
+                });
+  limiter::Charge& charge = charge_in(to);
+  if (!is_whole || sources.empty()) return;
+  auto plan = usage::UsagePlan::compile(sources);
+  if (!plan) return in.error(plan.error().message);
+  charge.cost_from = *std::move(plan);
+}
+
+void read_missing(const Cursor& in, std::optional<limiter::Charge>& to) {
+  read_choice(in, charge_in(to).missing_is_free, {{"reserved", false}, {"zero", true}});
+}
+
+void read_charge(const Cursor& in, std::optional<limiter::Charge>& to) {
   limiter::ChargeByStatus charge;
   read_table(in, charge_keys, charge);
   if (in.node().kind != Node::Kind::map) return;
@@ -64,11 +186,19 @@ void read_charge(const Cursor& in, std::optional<limiter::ChargeByStatus>& to) {
     return in.at_key("status_not").error("status and status_not exclude each other; keep one");
   if (in.node().entries.empty())
     return in.error("names no status; write status: [401, 403] or status_not: [500-599]");
-  to = std::move(charge);
+  charge_in(to).by_status = std::move(charge);
 }
 
 void list_charge(const std::string& path, KeyPaths& out) {
   list_section<charge_keys>(path, out);
+}
+
+void list_reserve(const std::string& path, KeyPaths& out) {
+  list_section<reserve_keys>(path, out);
+}
+
+void list_cost_from(const std::string& path, KeyPaths& out) {
+  list_items<source_keys>(path, out);
 }
 
 }  // namespace weir::config

@@ -92,6 +92,14 @@ constexpr Key<Draft> limit_keys[] = {
     {.name = "charge",
      .read = [](const Cursor& in, Draft& to) { read_charge(in, to.limit.charge); },
      .list = list_charge},
+    {.name = "reserve",
+     .read = [](const Cursor& in, Draft& to) { read_reserve(in, to.limit.charge); },
+     .list = list_reserve},
+    {.name = "cost_from",
+     .read = [](const Cursor& in, Draft& to) { read_cost_from(in, to.limit.charge); },
+     .list = list_cost_from},
+    {.name = "missing",
+     .read = [](const Cursor& in, Draft& to) { read_missing(in, to.limit.charge); }},
     {.name = "when",
      .read = [](const Cursor& in, Draft& to) { read_condition(in, to.config, to.limit.when); },
      .list = list_section<condition_keys>},
@@ -109,9 +117,29 @@ std::string policy_path(const Draft& draft) {
 std::string number_text(const Cursor& in, const Draft& draft, std::int64_t number) {
   const Written& written = in.written();
   const bool is_hidden = written.has(key_path(in.path(), "cost")) ||
+                         written.has_within(key_path(in.path(), "reserve")) ||
                          written.has("store.redis.replicas") ||
                          written.hides_numbers_of(policy_path(draft));
   return is_hidden ? std::string(from_environment) : std::to_string(number);
+}
+
+/// Checks the keys about what is held and charged with each other and with the action.
+void check_charge(const Cursor& in, const Draft& draft, const proxy::Route& route) {
+  if (in.has("reserve") && draft.has_cost)
+    in.at_key("cost").error("cost and reserve exclude each other; keep the units to hold");
+  if (in.has("missing") && !in.has("cost_from"))
+    in.at_key("missing").error("missing has no effect without cost_from; remove it");
+  if (in.has("cost_from") && !route.upstream && !route.decide)
+    in.at_key("cost_from")
+        .error("cost_from needs the response of an upstream; this route has a fixed response");
+  if (draft.policy == nullptr || draft.policy->rule.algorithm != rules::Algorithm::concurrency)
+    return;
+  for (const std::string_view key : {"reserve", "cost_from"}) {
+    if (in.has(key))
+      in.at_key(key).error(std::string(key) +
+                           " has no meaning for concurrency, which limits requests in progress: "
+                           "remove it, or use token_bucket");
+  }
 }
 
 void check_limit(const Cursor& in, const Draft& draft) {
@@ -134,20 +162,21 @@ void check_limit(const Cursor& in, const Draft& draft) {
   if (limit.overdraft && limit.charge)
     in.at_key("overdraft")
         .error(
-            "overdraft and charge exclude each other: the cost is held whole until the response; "
-            "keep one");
+            "overdraft and charge, reserve or cost_from exclude each other: the cost is held whole "
+            "until the response; remove one");
   if (limit.overdraft) return;
   const auto number = [&](std::int64_t value) { return number_text(in, draft, value); };
   const std::string name = in_quotes(draft.policy->name);
   const std::int64_t share = draft.policy->local_rule.capacity;
+  const std::string key = in.has("reserve") ? "reserve" : "cost";
   if (limit.cost > rule.capacity) {
-    in.at_key("cost").warn("a cost of " + number(limit.cost) + " could never pass: the policy " +
-                           name + " holds at most " + number(rule.capacity));
+    in.at_key(key).warn("a " + key + " of " + number(limit.cost) +
+                        " could never pass: the policy " + name + " holds at most " +
+                        number(rule.capacity));
   } else if (limit.cost > share) {
-    in.at_key("cost").warn(
-        "a cost of " + number(limit.cost) +
-        " cannot pass while Redis is down: this instance's share of the policy " + name + " is " +
-        number(share));
+    in.at_key(key).warn("a " + key + " of " + number(limit.cost) +
+                        " cannot pass while Redis is down: this instance's share of the policy " +
+                        name + " is " + number(share));
   }
 }
 
@@ -229,6 +258,9 @@ void read_limits(const Cursor& in, const Config& config, proxy::Route& route) {
         if (draft.policy != nullptr && !draft.has_cost) draft.limit.cost = draft.policy->cost;
         if (draft.policy != nullptr && !draft.has_cost)
           item.inherit("cost", key_path(policy_path(draft), "cost"));
+        if (draft.limit.charge && draft.limit.charge->reserve)
+          draft.limit.cost = draft.limit.charge->reserve->units;
+        check_charge(item, draft, route);
         check_limit(item, draft);
         if (draft.policy != nullptr) check_plans(item, draft);
         check_identities(item, draft, route);
@@ -241,6 +273,7 @@ void read_limits(const Cursor& in, const Config& config, proxy::Route& route) {
               "the same policy and key are already in this route; one request would be counted "
               "twice");
         }
+        if (draft.limit.charge) route.reserves_from_body |= reads_request_body(*draft.limit.charge);
         route.limits.push_back(draft.limit);
       });
 }

@@ -125,9 +125,11 @@ void append_request_head(std::string& text, const ReceivedRequest& request,
     if (stays_here(field, request.connection) || is_not_forwarded(field, request, hop.guard))
       continue;
     if (is_taken_out(field, hop.edits)) continue;
+    if (hop.wants_identity_coding && field.id == FieldId::accept_encoding) continue;
     if (field.id == FieldId::max_forwards && append_max_forwards(out, view)) continue;
     append_line(out, field.name, field.value);
   }
+  if (hop.wants_identity_coding) out.add("Accept-Encoding: identity\r\n");
   if (hop.edits != nullptr) out.add(hop.edits->lines());
   out.add(view.version_minor == 0 ? "Via: 1.0 " : "Via: 1.1 ").add(hop.via).add("\r\n");
   append_forwarding_fields(out, request);

@@ -27,13 +27,15 @@ struct ForwardedHop {
   std::string_view trailer{};  ///< the value of Trailer; empty: no such field
   std::string_view target{};   ///< in place of the received one; empty: that one
   const FieldEdits* edits = nullptr;
+  bool wants_identity_coding = false;  ///< asks for a body without content coding
 };
 
 /// Appends the request line and the end-to-end fields in their order, then Via and X-Forwarded-For,
 /// -Proto and -Host. Fields that hop.guard removes are left out. The X-Forwarded-For of a trusted
 /// peer is kept and the peer's address appended. The fields of hop.edits follow those of the
-/// client. Max-Forwards of OPTIONS is decremented. "TE: trailers" is sent if the client named TE in
-/// Connection.
+/// client. Max-Forwards of OPTIONS is decremented. With
+/// hop.wants_identity_coding, Accept-Encoding is identity (RFC 9110 section 12.5.3). "TE: trailers"
+/// is sent if the client named TE in Connection.
 void append_request_head(std::string& text, const ReceivedRequest& request,
                          const ForwardedHop& hop);
 

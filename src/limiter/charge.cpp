@@ -15,15 +15,57 @@ std::string describe(const ChargeByStatus& charge) {
   return text;
 }
 
-Settled settle(const ChargeByStatus& charge, std::int64_t cost, const RequestEnd& end) {
+std::string describe(const usage::UsagePlan& cost_from) {
+  std::string text;
+  for (const usage::UsagePlan::Entry& entry : cost_from.entries()) {
+    if (!text.empty()) text += ", else ";
+    if (!entry.field.empty()) {
+      text += "header " + entry.field;
+      continue;
+    }
+    std::string sum;
+    usage::for_each_pointer(entry.pointers, [&](std::size_t pointer) {
+      sum += (sum.empty() ? "JSON " : " + ") + cost_from.pointers()[pointer].text();
+    });
+    text += sum;
+  }
+  return text;
+}
+
+namespace {
+
+bool charges(const ChargeByStatus& charge, int status) {
+  const bool is_listed = std::ranges::any_of(charge.statuses, [&](const StatusRange& range) {
+    return range.first <= status && status <= range.last;
+  });
+  return is_listed != charge.is_exclusion;
+}
+
+SettledBy source_of(const usage::UsagePlan& plan, const usage::Usage& stated) {
+  return plan.entries()[stated.entry].field.empty() ? SettledBy::json : SettledBy::header;
+}
+
+}  // namespace
+
+Settled settle(const Charge& charge, std::int64_t held, const RequestEnd& end,
+               const std::optional<usage::Usage>& stated) {
   if (!end.status) {
-    if (end.client_has_left) return {.units = cost, .by = SettledBy::aborted};
+    if (end.client_has_left) return {.units = held, .by = SettledBy::aborted};
     return {.units = 0, .by = SettledBy::missing};
   }
-  const bool is_listed = std::ranges::any_of(charge.statuses, [&](const StatusRange& range) {
-    return range.first <= *end.status && *end.status <= range.last;
-  });
-  return {.units = is_listed != charge.is_exclusion ? cost : 0, .by = SettledBy::status};
+  if (charge.by_status && !charges(*charge.by_status, *end.status))
+    return {.units = 0, .by = SettledBy::status};
+  if (!charge.cost_from)
+    return {.units = held, .by = charge.by_status ? SettledBy::status : SettledBy::reserve};
+  const SettledBy unknown = end.client_has_left ? SettledBy::aborted : SettledBy::missing;
+  if (!stated || !stated->cost) {
+    const bool is_free = charge.missing_is_free && !end.client_has_left;
+    return {.units = is_free ? 0 : held, .by = unknown};
+  }
+  const std::int64_t cost = std::min(*stated->cost, charge.at_most);
+  // The rest of a truncated body could have stated more.
+  if (!stated->is_complete && cost < held) return {.units = held, .by = unknown};
+  return {.units = cost, .by = source_of(*charge.cost_from, *stated)};
 }
 
 }  // namespace weir::limiter

@@ -1,9 +1,10 @@
-// The key `charge` of a limit: its cost is held while the request is in progress, and charged only
-// if the status of the response matches. Pure.
+// What a limit charges at the end of a request of the units that it has held: the keys `charge`,
+// `reserve`, `cost_from` and `missing`. Pure.
 //
 // A response is that of the upstream, or of the route's `respond`. An error that Weir generates
-// instead, such as 502, is none: its cost is not charged. A client that leaves before the response
-// has a status is charged, so that leaving early is no way around the limit.
+// instead, such as 502, is none: nothing is charged. A client that leaves before the response has
+// a status, or before it has stated its cost, is charged what was held, so that leaving early is no
+// way around the limit.
 #pragma once
 
 #include <array>
@@ -12,6 +13,11 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "limiter/reserve.hpp"
+#include "usage/number_reader.hpp"
+#include "usage/usage_plan.hpp"
+#include "usage/usage_scanner.hpp"
 
 namespace weir::limiter {
 
@@ -28,8 +34,24 @@ struct ChargeByStatus {
   friend bool operator==(const ChargeByStatus&, const ChargeByStatus&) = default;
 };
 
+struct Charge {
+  std::optional<ChargeByStatus> by_status{};    ///< empty: every response is charged
+  std::optional<Reserve> reserve{};             ///< empty: the cost of the limit is held
+  std::optional<usage::UsagePlan> cost_from{};  ///< empty: the cost is what was held
+  bool missing_is_free = false;                 ///< `missing: zero`
+  std::int64_t at_most = usage::largest_count;  ///< of what the response states
+  friend bool operator==(const Charge&, const Charge&) = default;
+};
+
+/// True if the units to hold may be in the body of the request.
+inline bool reads_request_body(const Charge& charge) {
+  return charge.reserve && charge.reserve->in_body;
+}
+
 /// `status 401, 403` or `all statuses but 500-599`.
 std::string describe(const ChargeByStatus& charge);
+/// `header x-usage, else JSON /usage/prompt + /usage/completion`.
+std::string describe(const usage::UsagePlan& cost_from);
 
 /// How a request in progress ended.
 struct RequestEnd {
@@ -40,10 +62,14 @@ struct RequestEnd {
 /// What determined the cost of a settlement; for the log and the metrics.
 enum class SettledBy : std::uint8_t {
   status,   ///< of the response
-  missing,  ///< there was no response
-  aborted,  ///< the client left before the response had a status
+  header,   ///< a field of the response
+  json,     ///< a JSON pointer into the response
+  reserve,  ///< what was held, because the limit has no cost_from
+  missing,  ///< there was no response, or it did not state its cost
+  aborted,  ///< the client left before the response had a status, or before it stated its cost
 };
-inline constexpr std::array<std::string_view, 3> settled_by_names{"status", "missing", "aborted"};
+inline constexpr std::array<std::string_view, 6> settled_by_names{"status",  "header",  "json",
+                                                                  "reserve", "missing", "aborted"};
 
 struct Settled {
   std::int64_t units = 0;  ///< charged
@@ -51,7 +77,9 @@ struct Settled {
   friend bool operator==(const Settled&, const Settled&) = default;
 };
 
-/// Settles a hold of `cost` units.
-Settled settle(const ChargeByStatus& charge, std::int64_t cost, const RequestEnd& end);
+/// Settles a hold of `held` units. `stated`: what the response states, for a charge with cost_from;
+/// empty: no response was read.
+Settled settle(const Charge& charge, std::int64_t held, const RequestEnd& end,
+               const std::optional<usage::Usage>& stated = {});
 
 }  // namespace weir::limiter

@@ -18,15 +18,16 @@ namespace weir::limiter {
 struct AppliedPolicy {
   const Policy* policy = nullptr;
   const Terms* terms = nullptr;
-  std::size_t identity = 0;                ///< index into Settings::identities
-  const ChargeByStatus* charge = nullptr;  ///< nullptr: the cost does not depend on the response
+  std::size_t identity = 0;        ///< index into Settings::identities
+  const Charge* charge = nullptr;  ///< nullptr: the cost does not depend on the response
 };
 
 /// A limit of the request that holds units, and how that ended.
 struct HeldLimit {
   const Policy* policy = nullptr;
-  const ChargeByStatus* charge = nullptr;  ///< nullptr: nothing is charged
-  std::optional<SettledBy> by{};           ///< empty: not settled yet, or nothing to determine
+  const Charge* charge = nullptr;        ///< nullptr: nothing is charged
+  std::optional<usage::Usage> stated{};  ///< by the response; empty: none was read for it
+  std::optional<SettledBy> by{};         ///< empty: not settled yet, or nothing to determine
 };
 
 struct Evaluation {

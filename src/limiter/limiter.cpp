@@ -25,7 +25,7 @@ std::uint32_t revision_of(const Policy& policy, const PlannedTerms* planned,
   return record.revision + 1 + static_cast<std::uint32_t>(planned - policy.planned.data());
 }
 
-bool is_same(const ChargeByStatus* a, const ChargeByStatus* b) {
+bool is_same(const Charge* a, const Charge* b) {
   return a == b || (a != nullptr && b != nullptr && *a == *b);
 }
 
@@ -55,6 +55,14 @@ bool is_claimed(const store::Claim& claim, const AppliedPolicy& applied, std::si
     return true;
   }
   return false;
+}
+
+/// `limit` is one of the route's.
+std::int64_t cost_of(const Limit& limit, const RouteEvidence& route) {
+  if (!limit.charge || !limit.charge->reserve) return limit.cost;
+  const auto index = static_cast<std::size_t>(&limit - route.limits.data());
+  return units_of(*limit.charge->reserve, route.evidence.request,
+                  route.stated.empty() ? std::nullopt : route.stated[index]);
 }
 
 std::vector<PolicyRecord> new_records(std::size_t count) {
@@ -161,7 +169,7 @@ bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
                                 .terms = &terms_of(policy, planned),
                                 .identity = index,
                                 .charge = limit.charge ? &*limit.charge : nullptr};
-    const store::Claim claim = claim_of(limit, planned, *applied.terms, identity->key);
+    const store::Claim claim = claim_of(limit, route, planned, *applied.terms, identity->key);
     if (is_claimed(claim, applied, earlier, evaluation)) continue;
     if (claims.size() == limits_per_route) return refuse(evaluation, Outcome::too_many_limits);
     if (!add_claim(limit, claim, applied, route, evaluation)) return false;
@@ -233,7 +241,8 @@ Limiter::Applies Limiter::choose_terms(const Limit& limit, const RouteEvidence& 
 }
 
 /// Without a store the plan of an exempt client counts.
-store::Claim Limiter::claim_of(const Limit& limit, const PlannedTerms* planned, const Terms& terms,
+store::Claim Limiter::claim_of(const Limit& limit, const RouteEvidence& route,
+                               const PlannedTerms* planned, const Terms& terms,
                                const Hash128& identity) const {
   const Policy& policy = config_.policies[limit.policy];
   const PolicyRecord& record = policies_[limit.policy];
@@ -246,7 +255,7 @@ store::Claim Limiter::claim_of(const Limit& limit, const PlannedTerms* planned, 
           .is_exempt = is_exempt(planned),
           .holds = holds_cost(limit, policy),
           .on_failure = is_exempt(planned) ? OnFailure::allow : policy.on_failure,
-          .demand = {.cost = limit.cost, .overdraft = limit.overdraft},
+          .demand = {.cost = cost_of(limit, route), .overdraft = limit.overdraft},
           .attributes = {}};
 }
 
@@ -352,7 +361,7 @@ void Limiter::end(Evaluation& evaluation, const RequestEnd& how) {
     PolicyCounters& counters = counters_of(*hold.policy);
     counters.held.add(-settlement.held);
     if (hold.charge == nullptr) continue;
-    const Settled settled = settle(*hold.charge, settlement.held, how);
+    const Settled settled = settle(*hold.charge, settlement.held, how, hold.stated);
     settlement.actual = settled.units;
     hold.by = settled.by;
     counters.settled[static_cast<std::size_t>(settled.by)].add();

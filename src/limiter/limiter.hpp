@@ -49,6 +49,8 @@ struct PolicyRecord {
 struct RouteEvidence {
   std::span<const Limit> limits;
   identity::Evidence evidence;
+  /// What the body of the request states for the reserve of each limit; empty: nothing.
+  std::span<const std::optional<std::int64_t>> stated{};
 };
 
 class Limiter {
@@ -103,8 +105,8 @@ class Limiter {
   Applies choose_terms(const Limit& limit, const RouteEvidence& route, Evaluation& evaluation,
                        const PlannedTerms*& to);
   Applies meets_conditions(const Limit& limit, const RouteEvidence& route, Evaluation& evaluation);
-  store::Claim claim_of(const Limit& limit, const PlannedTerms* planned, const Terms& terms,
-                        const Hash128& identity) const;
+  store::Claim claim_of(const Limit& limit, const RouteEvidence& route, const PlannedTerms* planned,
+                        const Terms& terms, const Hash128& identity) const;
   bool add_claim(const Limit& limit, const store::Claim& claim, const AppliedPolicy& applied,
                  const RouteEvidence& route, Evaluation& evaluation);
   void note_token(const Limit& limit, const identity::TokenFault& fault,

@@ -81,9 +81,9 @@ struct Limit {
   bool required = false;                 ///< absent: 401
   std::int64_t cost = 1;
   bool overdraft = false;
-  std::optional<ChargeByStatus> charge{};  ///< the cost is held until the request ends
-  std::optional<Condition> when{};         ///< the limit applies only if it holds
-  std::optional<Condition> unless{};       ///< the limit does not apply if it holds
+  std::optional<Charge> charge{};     ///< the cost is held until the request ends
+  std::optional<Condition> when{};    ///< the limit applies only if it holds
+  std::optional<Condition> unless{};  ///< the limit does not apply if it holds
   friend bool operator==(const Limit&, const Limit&) = default;
 };
 

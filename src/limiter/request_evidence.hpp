@@ -5,6 +5,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,6 +39,11 @@ class RequestEvidence {
 
   /// One for each candidate; empty if the request is not limited.
   std::span<const RouteEvidence> routes() const { return routes_; }
+
+  /// Adds what the body of the request states for the limits of a route; it must outlive this.
+  void add_stated(std::size_t route, std::span<const std::optional<std::int64_t>> stated) {
+    routes_[route].stated = stated;
+  }
 
  private:
   void add(const routing::RoutedRequest& routed, const routing::Candidate& candidate,

@@ -33,6 +33,7 @@ struct Attempt::Response {
   http::ConnectionOptions connection{};
   http::Framing body{};
   http::Trailers trailers{};
+  bool relays_trailers = false;
 
   http::ResponseHead head(std::span<const http::FieldView> fields,
                           const http::FieldEdits* edits) const {
@@ -40,7 +41,7 @@ struct Attempt::Response {
             .fields = fields,
             .connection = connection,
             .body = body,
-            .trailer = trailers.announced(),
+            .trailer = relays_trailers ? trailers.announced() : std::string_view{},
             .edits = edits};
   }
 };
@@ -146,7 +147,8 @@ Failure Attempt::append_request() {
                              .authority = server_.authority(),
                              .trailer = upload_.announced_trailers(),
                              .target = scope_.target,
-                             .edits = scope_.request_edits});
+                             .edits = scope_.request_edits,
+                             .wants_identity_coding = scope_.meter && scope_.meter->reads_body()});
   upload_.append_arrived(out);
   return upload_.state().failure;
 }
@@ -216,7 +218,9 @@ Failure Attempt::take_head(std::size_t size, Response& response) {
   if (!body || response.connection.too_many) return Failure::upstream_invalid;
   response.body = *body;
   server_.answered();
-  if (body->kind == http::Framing::Kind::chunked && http::wants_trailers(scope_.request.view)) {
+  response.relays_trailers = http::wants_trailers(scope_.request.view);
+  const bool reads_trailers = scope_.meter != nullptr && scope_.meter->reads_fields();
+  if (body->kind == http::Framing::Kind::chunked && (response.relays_trailers || reads_trailers)) {
     response.trailers.open({.head = fields,
                             .connection = response.connection,
                             .only_announced = false,
@@ -246,11 +250,12 @@ loop::Task<Failure> Attempt::relay(Response& response) {
       {.head = response.head(connection_->fields, scope_.response_edits),
        .limit_fields = scope_.limit_fields,
        .date = scope_.context.date.at(scope_.record.begun_at + *scope_.record.upstream_took)});
+  if (scope_.meter != nullptr) scope_.meter->begin(connection_->fields);
   BodySource source(connection_->stream, connection_->input, response.body);
   source.keep_trailers(response.trailers);
   for (;;) {
     std::string_view large;
-    const BodyState state = gather(source, large);
+    const BodyState state = gather(source, large, response.relays_trailers);
     if (state == BodyState::malformed) co_return Failure::upstream_invalid;
     error_code ec;
     if (responder_.send(ec)) ec = co_await responder_.flush();
@@ -268,15 +273,18 @@ loop::Task<Failure> Attempt::relay(Response& response) {
 
 /// Passes the bytes that have arrived to the responder, up to a piece that is too large to be
 /// copied.
-BodyState Attempt::gather(BodySource& source, std::string_view& large) {
+BodyState Attempt::gather(BodySource& source, std::string_view& large, bool relays_trailers) {
   std::string_view piece;
   BodyState state = BodyState::payload;
   while ((state = source.pull(piece)) == BodyState::payload) {
+    if (scope_.meter != nullptr) scope_.meter->feed(piece);
     if (responder_.append(piece)) continue;
     large = piece;
     break;
   }
-  if (state == BodyState::ended) responder_.end(source.trailer_lines());
+  if (state != BodyState::ended) return state;
+  responder_.end(relays_trailers ? source.trailer_lines() : std::string_view{});
+  if (scope_.meter != nullptr) scope_.meter->end(source.trailer_lines());
   return state;
 }
 

@@ -44,7 +44,7 @@ class Attempt {
   Failure interruption() const;
   Failure why_ended() const;
   loop::Task<Failure> relay(Response& response);
-  BodyState gather(BodySource& source, std::string_view& large);
+  BodyState gather(BodySource& source, std::string_view& large, bool relays_trailers);
   loop::Task<Failure> open_tunnel(const http::ResponseHead& head);
   void give_back();
 

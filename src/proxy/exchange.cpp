@@ -76,6 +76,8 @@ void Exchange::begin(const ClientSide& client) {
   request_.clear();
   routes_.clear();
   decision_.clear();
+  stated_.clear();
+  meter_.clear();
   forwarded_ = {};
   started_at_ = context_.pass_clock.now();
   response_status_.reset();
@@ -90,6 +92,11 @@ void Exchange::release() {
 
 loop::Task<> Exchange::serve() {
   if (const auto refusal = find_route()) co_return co_await refuse(*refusal);
+  if (routes_.reads_body()) {
+    const Duration timeout = settings().downstream.body_timeout;
+    const Failure failure = co_await stated_.read(request_, client_, timeout, routes_.gathered());
+    if (failure != Failure::none) co_return co_await fail(failure);
+  }
   if (!decide()) co_await await_store();
   if (decision_.outcome == limiter::Outcome::denied) co_return co_await answer_denied();
   if (decision_.outcome != limiter::Outcome::allowed &&
@@ -101,6 +108,7 @@ loop::Task<> Exchange::serve() {
     co_return co_await fail(Failure::downstream_gone);
   if (auto own = own_answer()) co_return co_await answer(std::move(*own));
 
+  if (stated_.was_read()) client_.body->rewind();
   Forwarding forwarding(forwarding_scope());
   const Failure failure = co_await forwarding.run();
   if (client_.responder->has_begun()) response_status_ = client_.responder->status();
@@ -252,7 +260,8 @@ ForwardingScope Exchange::forwarding_scope() {
           .count = count_,
           .target = target_,
           .request_edits = in_use(route.request_edits),
-          .response_edits = in_use(route.response_edits)};
+          .response_edits = in_use(route.response_edits),
+          .meter = evaluation_.has_holds && meter_.prepare(evaluation_) ? &meter_ : nullptr};
 }
 
 loop::Task<> Exchange::fail(Failure failure) {
@@ -282,6 +291,7 @@ void Exchange::finish() {
 /// Ends the holds of an admitted request.
 void Exchange::settle(Instant now) {
   if (grant_.is_open() && evaluation_.has_holds) {
+    meter_.settle(evaluation_);
     generation_->limiter->end(evaluation_,
                               {.status = response_status_,
                                .client_has_left = client_is_gone_ && !client_.watchdog->aborted()});

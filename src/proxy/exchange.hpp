@@ -23,7 +23,9 @@
 #include "proxy/request_body.hpp"
 #include "proxy/request_routes.hpp"
 #include "proxy/responder.hpp"
+#include "proxy/stated_costs.hpp"
 #include "proxy/store_answer.hpp"
+#include "proxy/usage_meter.hpp"
 #include "proxy/watchdog.hpp"
 
 namespace weir::proxy {
@@ -80,6 +82,8 @@ class Exchange {
   StoreAnswer store_answer_;
   limiter::Grant grant_;  ///< of an admitted request; views the evaluation
   DecisionRecord decision_;
+  StatedCosts stated_;  ///< by the request
+  UsageMeter meter_;    ///< of the response
   std::string target_;  ///< for the upstream, if the route changes the path
   ForwardingRecord forwarded_;
   Instant started_at_;

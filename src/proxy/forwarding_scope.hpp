@@ -11,6 +11,7 @@
 #include "proxy/context.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/request_count.hpp"
+#include "proxy/usage_meter.hpp"
 #include "upstream/pool.hpp"
 
 namespace weir::proxy {
@@ -39,6 +40,7 @@ struct ForwardingScope {
   std::string_view target{};                         ///< for the upstream; empty: as received
   const http::FieldEdits* request_edits = nullptr;   ///< nullptr: none
   const http::FieldEdits* response_edits = nullptr;  ///< nullptr: none
+  UsageMeter* meter = nullptr;                       ///< nullptr: the cost is not in the response
 
   const upstream::Upstream& upstream() const { return pool.settings(); }
   Duration body_timeout() const { return generation.config.downstream.body_timeout; }

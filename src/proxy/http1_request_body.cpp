@@ -57,6 +57,10 @@ bool Http1RequestBody::client_has_left() {
   return stream.has_ended() || (!has_ended_ && stream.peer_has_closed());
 }
 
+bool Http1RequestBody::can_keep_more() const {
+  return buffer_ ? kept_.has_room() : kept_.size_with_head() < keep_most_;
+}
+
 void Http1RequestBody::rewind() {
   if (!source_) return;
   kept_.rewind(connection_.input, buffer_.get());

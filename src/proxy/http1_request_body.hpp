@@ -33,6 +33,7 @@ class Http1RequestBody final : public RequestBody {
   void keep_trailers(http::Trailers& trailers) override;
   void keep(std::size_t most) override { keep_most_ = most; }
   bool is_kept() const override { return kept_.is_whole(); }
+  bool can_keep_more() const override;
   void rewind() override;
   bool client_has_left() override;
 

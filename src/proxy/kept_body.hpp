@@ -22,6 +22,11 @@ class KeptBody {
   /// True if all bytes received are still kept.
   bool is_whole() const { return is_whole_; }
 
+  /// True if everything is kept and the limit leaves room for more.
+  bool has_room() const { return is_whole_ && size_ < limit_; }
+  /// The bytes that arrived with the head.
+  std::size_t size_with_head() const { return with_head_.end - with_head_.begin; }
+
   /// Makes room in the body's buffer after the kept bytes. False if the body is not kept (any
   /// more); the buffer may then be overwritten.
   bool make_room(loop::InputBuffer& buffer);

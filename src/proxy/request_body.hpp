@@ -33,6 +33,8 @@ class RequestBody {
   virtual void keep(std::size_t most) = 0;
   /// True if all bytes received are still kept.
   virtual bool is_kept() const = 0;
+  /// True if the bytes of the next fill() will be kept, too.
+  virtual bool can_keep_more() const = 0;
   /// Makes the next pull() return the first byte again. Only if is_kept().
   virtual void rewind() = 0;
 

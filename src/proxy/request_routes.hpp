@@ -32,11 +32,15 @@ class RequestRoutes {
   const routing::RoutedRequest& routed() const { return routed_; }
   /// One entry for each route that the request may belong to; empty if it is not limited.
   std::span<const limiter::RouteEvidence> evidence() const { return evidence_.routes(); }
+  limiter::RequestEvidence& gathered() { return evidence_; }
+  /// True if the body of the request may state units that a limit reserves.
+  bool reads_body() const { return reads_body_; }
 
  private:
   const Route* route_ = nullptr;
   routing::RoutedRequest routed_;
   limiter::RequestEvidence evidence_;
+  bool reads_body_ = false;
 };
 
 }  // namespace weir::proxy

@@ -72,7 +72,8 @@ struct Route : routing::Route {
   std::optional<std::size_t> upstream{};  ///< index into Settings::upstreams; else respond
   FixedAnswer respond{};
   std::vector<limiter::Limit> limits{};
-  std::string challenge{};  ///< a WWW-Authenticate line for the required identity
+  bool reserves_from_body = false;  ///< a limit reserves what the body of the request states
+  std::string challenge{};          ///< a WWW-Authenticate line for the required identity
   http::FieldEdits request_edits{};
   http::FieldEdits response_edits{};
   routing::PathRewrite rewrite{};

@@ -28,6 +28,7 @@ class UsagePlan {
   struct Entry {
     std::string field;        ///< empty: the pointers
     PointerSet pointers = 0;  ///< of pointers()
+    friend bool operator==(const Entry&, const Entry&) = default;
   };
 
   /// The problem is a message for the author of the configuration.
@@ -35,6 +36,7 @@ class UsagePlan {
 
   std::span<const Entry> entries() const { return entries_; }
   std::span<const JsonPointer> pointers() const { return pointers_; }
+  friend bool operator==(const UsagePlan&, const UsagePlan&) = default;
 
  private:
   PointerSet add(const JsonPointer& pointer);

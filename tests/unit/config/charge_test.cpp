@@ -23,7 +23,8 @@ TEST_CASE("a limit is charged by the status of the response") {
       {"{status: [101]}", {.statuses = {{101, 101}}}},
   }));
   CAPTURE(text);
-  CHECK(must_load(with_charge("charge: " + text))->routes[0].limits[0].charge == expected);
+  CHECK(must_load(with_charge("charge: " + text))->routes[0].limits[0].charge->by_status ==
+        expected);
   CHECK_FALSE(must_load(with_charge("cost: 1"))->routes[0].limits[0].charge);
 }
 
@@ -52,8 +53,8 @@ TEST_CASE("mistakes in charge are reported with their place and their fix") {
        "keep "
        "one\n"},
       {"charge: {status: [401]}, overdraft: true",
-       "2:81: routes[0].limits[0].overdraft: overdraft and charge exclude each other: the cost is "
-       "held whole until the response; keep one\n"},
+       "2:81: routes[0].limits[0].overdraft: overdraft and charge, reserve or cost_from exclude "
+       "each other: the cost is held whole until the response; remove one\n"},
   }));
   CAPTURE(text);
   CHECK(problems_of(with_charge(text)) == message);

@@ -36,7 +36,8 @@ struct Forwarded {
                          .via = "weir-1",
                          .authority = "up.example",
                          .target = target,
-                         .edits = edits});
+                         .edits = edits,
+                         .wants_identity_coding = wants_identity_coding});
     return out;
   }
   std::string to_client(const std::string& response, bool& chunk) {
@@ -61,6 +62,7 @@ struct Forwarded {
   ClientHop client;
   std::string target;  ///< in place of that of the head
   const FieldEdits* edits = nullptr;
+  bool wants_identity_coding = false;
 };
 
 bool contains(const std::string& text, std::string_view part) {
@@ -233,6 +235,16 @@ TEST_CASE("a route replaces the target, the Host and other fields of a request")
   old.edits = &edits;
   CHECK_FALSE(contains(old.to_upstream(), "up.example"));
   CHECK(contains(old.to_upstream(), "\r\nHost: in.example\r\n"));
+}
+
+TEST_CASE("a response that is read is asked for without content coding") {
+  Forwarded request(
+      "GET / HTTP/1.1\r\nHost: a\r\naccept-encoding: gzip, br\r\nAccept: */*\r\n\r\n");
+  CHECK(contains(request.to_upstream(), "\r\naccept-encoding: gzip, br\r\n"));
+  request.wants_identity_coding = true;
+  const std::string sent = request.to_upstream();
+  CHECK(contains(sent, "\r\nAccept: */*\r\nAccept-Encoding: identity\r\n"));
+  CHECK_FALSE(contains(sent, "gzip"));
 }
 
 TEST_CASE("a route changes the fields of final, interim and switching responses") {

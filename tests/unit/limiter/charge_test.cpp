@@ -5,8 +5,26 @@
 namespace weir::limiter {
 namespace {
 
-const ChargeByStatus failed_logins{.statuses = {{401, 401}, {403, 403}}};
-const ChargeByStatus all_but_errors{.statuses = {{500, 599}}, .is_exclusion = true};
+const Charge failed_logins{.by_status = ChargeByStatus{.statuses = {{401, 401}, {403, 403}}}};
+const Charge all_but_errors{.by_status =
+                                ChargeByStatus{.statuses = {{500, 599}}, .is_exclusion = true}};
+
+usage::UsagePlan plan_of(std::vector<usage::UsageSource> sources) {
+  return *usage::UsagePlan::compile(sources);
+}
+usage::JsonPointer pointer(const char* text) {
+  return *usage::JsonPointer::parse(text);
+}
+
+/// A header, else the sum of two pointers; 100 units at most.
+Charge by_cost() {
+  return {.cost_from = plan_of({{.field = "x-cost"}, {.pointers = {pointer("/a"), pointer("/b")}}}),
+          .at_most = 100};
+}
+usage::Usage stated(std::optional<std::int64_t> cost, std::size_t entry = 0,
+                    bool is_complete = true) {
+  return {.cost = cost, .entry = entry, .is_complete = is_complete};
+}
 
 TEST_CASE("a cost is charged for the listed statuses, or for all others") {
   const auto [status, is_failure, is_success] = GENERATE(table<int, bool, bool>({
@@ -32,11 +50,63 @@ TEST_CASE("a cost is charged for the listed statuses, or for all others") {
 }
 
 TEST_CASE("without a response only a client that left is charged") {
-  for (const ChargeByStatus& charge : {failed_logins, all_but_errors}) {
+  for (const Charge& charge : {failed_logins, all_but_errors, by_cost(), Charge{}}) {
     CHECK(settle(charge, 7, {}) == Settled{.units = 0, .by = SettledBy::missing});
     CHECK(settle(charge, 7, {.client_has_left = true}) ==
           Settled{.units = 7, .by = SettledBy::aborted});
   }
+}
+
+TEST_CASE("a response that states its cost is charged the cost") {
+  const auto [said, units, by] = GENERATE(table<usage::Usage, std::int64_t, SettledBy>({
+      {stated(3), 3, SettledBy::header},
+      {stated(0), 0, SettledBy::header},
+      {stated(3, 1), 3, SettledBy::json},
+      {stated(50, 1), 50, SettledBy::json},     // a debt
+      {stated(5000, 1), 100, SettledBy::json},  // at_most
+      {stated({}), 7, SettledBy::missing},
+      // The rest of a response that was cut off could state more, not less.
+      {stated(3, 1, false), 7, SettledBy::missing},
+      {stated(50, 1, false), 50, SettledBy::json},
+      {stated({}, 0, false), 7, SettledBy::missing},
+  }));
+  CAPTURE(said.cost.value_or(-1), said.is_complete);
+  CHECK(settle(by_cost(), 7, {.status = 200}, said) == Settled{.units = units, .by = by});
+}
+
+TEST_CASE("a client that leaves early pays what was held, even if a missing cost is free") {
+  Charge free = by_cost();
+  free.missing_is_free = true;
+  const RequestEnd left{.status = 200, .client_has_left = true};
+  const Settled held{.units = 7, .by = SettledBy::aborted};
+  CHECK(settle(free, 7, {.status = 200}, stated({})) ==
+        Settled{.units = 0, .by = SettledBy::missing});
+  CHECK(settle(free, 7, {.status = 200}) == Settled{.units = 0, .by = SettledBy::missing});
+  CHECK(settle(free, 7, left, stated({}, 0, false)) == held);
+  CHECK(settle(by_cost(), 7, left, stated({}, 0, false)) == held);
+  CHECK(settle(by_cost(), 7, left, stated(3, 1, false)) == held);
+  // A cost that was read before the client left counts.
+  CHECK(settle(by_cost(), 7, left, stated(3, 1)) == Settled{.units = 3, .by = SettledBy::json});
+}
+
+TEST_CASE("the status is the first condition of a cost that the response states") {
+  Charge charge = by_cost();
+  charge.by_status = all_but_errors.by_status;
+  CHECK(settle(charge, 7, {.status = 500}, stated(50)) ==
+        Settled{.units = 0, .by = SettledBy::status});
+  CHECK(settle(charge, 7, {.status = 200}, stated(50)) ==
+        Settled{.units = 50, .by = SettledBy::header});
+}
+
+TEST_CASE("a reserve without cost_from is the cost") {
+  const Charge charge{.reserve = Reserve{.units = 7}};
+  CHECK(settle(charge, 7, {.status = 200}) == Settled{.units = 7, .by = SettledBy::reserve});
+}
+
+TEST_CASE("what is charged is described") {
+  CHECK(describe(*failed_logins.by_status) == "status 401, 403");
+  CHECK(describe(*all_but_errors.by_status) == "all statuses but 500-599");
+  CHECK(describe(*by_cost().cost_from) == "header x-cost, else JSON /a + /b");
 }
 
 }  // namespace

@@ -207,11 +207,13 @@ TEST_CASE("readings of a path with different plans are both charged") {
 }
 
 TEST_CASE("of an unlimited reading and a limited one, the limited one counts") {
+  const bool is_held = GENERATE(false, true);
   for (const auto& [first, second] : {std::pair{"/search", "/other"}, {"/other", "/search"}}) {
-    CAPTURE(first);
+    CAPTURE(first, is_held);
     PlanFixture fixture;
     fixture.config.identities.push_back({.name = "path", .source = {identity::FromPath{}}});
-    fixture.limit(planned_policy("p", 3), 0);
+    Limit& limit = fixture.limit(planned_policy("p", 3), 0);
+    if (is_held) limit.charge = Charge{.by_status = ChargeByStatus{.statuses = {{401, 401}}}};
     fixture.config.plans.sources = {{fixture.file(3, {{"/search", internal}})}};
     const auto reading = [&](const char* path) {
       return identity::Evidence{.request = fixture.request,
@@ -231,6 +233,8 @@ TEST_CASE("of an unlimited reading and a limited one, the limited one counts") {
     REQUIRE(verdict.limits.size() == 1);
     CHECK(verdict.limits[0].decision.remaining == 2);
     CHECK_FALSE(fixture.evaluation.claims[0].is_exempt);
+    CHECK(fixture.evaluation.claims[0].holds == is_held);
+    CHECK(fixture.evaluation.has_holds == is_held);
   }
 }
 

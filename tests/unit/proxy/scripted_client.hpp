@@ -108,6 +108,7 @@ class ScriptedBody final : public RequestBody {
     return !was_filled_ || size <= keeps;
   }
   bool client_has_left() override { return false; }
+  bool can_keep_more() const override { return is_kept(); }
   void rewind() override {
     CHECK(is_kept());
     ++rewinds;

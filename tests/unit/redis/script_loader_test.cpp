@@ -26,7 +26,8 @@ TEST_CASE("a command names its script by SHA if Redis has it, otherwise by its t
   ScriptSet scripts({one, other}, Clock::server);
   ScriptShas shas;
   NoOwner owner;
-  weir::redis::Connection connection(io, options, scripts.texts(), shas, 1, owner);  // never started
+  weir::redis::Connection connection(io, options, scripts.texts(), shas, 1,
+                                     owner);  // never started
   ScriptLoader loader(connection, scripts, shas);
   const std::string sha(40, 'a');
   shas.set(1, sha);

@@ -1,0 +1,77 @@
+#include "proxy/usage_meter.hpp"
+
+#include <algorithm>
+
+#include "http/characters.hpp"
+
+namespace weir::proxy {
+
+bool UsageMeter::prepare(const limiter::Evaluation& evaluation) {
+  has_begun_ = false;
+  has_ended_ = false;
+  readings_.clear();
+  for (std::size_t i = 0; i < evaluation.holds.size(); ++i) {
+    const limiter::Charge* const charge = evaluation.holds[i].charge;
+    if (charge == nullptr || !charge->cost_from) continue;
+    const usage::UsagePlan& plan = *charge->cost_from;
+    readings_.push_back({.scanner = usage::UsageScanner(plan), .plan = &plan, .hold = i});
+  }
+  return !readings_.empty();
+}
+
+bool UsageMeter::reads_body() const {
+  return std::ranges::any_of(readings_,
+                             [](const Reading& one) { return !one.plan->pointers().empty(); });
+}
+
+bool UsageMeter::reads_fields() const {
+  const auto is_field = [](const usage::UsagePlan::Entry& entry) { return !entry.field.empty(); };
+  return std::ranges::any_of(readings_, [&](const Reading& one) {
+    return std::ranges::any_of(one.plan->entries(), is_field);
+  });
+}
+
+void UsageMeter::begin(std::span<const http::FieldView> fields) {
+  std::string_view content_type;
+  std::string_view content_encoding;
+  for (const http::FieldView& field : fields) {
+    if (http::iequals(field.name, "content-type")) content_type = field.value;
+    if (http::iequals(field.name, "content-encoding")) content_encoding = field.value;
+  }
+  has_begun_ = true;
+  for (Reading& one : readings_) {
+    one.scanner.begin(content_type, content_encoding);
+    for (const http::FieldView& field : fields)
+      add_field(one, field.name, field.value);
+    one.needs_body = one.scanner.needs_body();
+  }
+}
+
+void UsageMeter::end(std::string_view trailer_lines) {
+  has_ended_ = true;
+  while (!trailer_lines.empty()) {
+    const std::string_view line = trailer_lines.substr(0, trailer_lines.find("\r\n"));
+    trailer_lines.remove_prefix(std::min(line.size() + 2, trailer_lines.size()));
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    for (Reading& one : readings_)
+      add_field(one, line.substr(0, colon), line.substr(colon + 1));
+  }
+}
+
+void UsageMeter::settle(limiter::Evaluation& evaluation) {
+  if (!has_begun_) return;
+  const auto end = has_ended_ ? usage::BodyEnd::complete : usage::BodyEnd::cut_off;
+  for (Reading& one : readings_)
+    evaluation.holds[one.hold].stated = one.scanner.finish(end);
+}
+
+void UsageMeter::add_field(Reading& reading, std::string_view name, std::string_view value) {
+  const auto entries = reading.plan->entries();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!entries[i].field.empty() && http::iequals(entries[i].field, name))
+      reading.scanner.add_field(i, value);
+  }
+}
+
+}  // namespace weir::proxy
