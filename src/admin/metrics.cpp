@@ -116,17 +116,31 @@ bool has_holds(const proxy::Settings& config, std::size_t policy) {
   });
 }
 
+/// Writes a family of gauges, one for each of these policies; without any, nothing.
+void write_gauges(Exposition& out, const Instruments& in, std::string_view name,
+                  std::string_view help, Gauge limiter::PolicyCounters::*gauge,
+                  const std::vector<std::size_t>& policies) {
+  if (policies.empty()) return;
+  out.family(name, "gauge", help);
+  for (const std::size_t i : policies) {
+    out.sample({{"policy", in.config->policies[i].name}},
+               total(in.policies,
+                     [&](const auto& counters) { return (counters[i].get()->*gauge).value(); }));
+  }
+}
+
 void write_holds(Exposition& out, const Instruments& in) {
-  std::vector<std::size_t> holding;
+  using limiter::PolicyCounters;
+  std::vector<std::size_t> holding, queueing;
   for (std::size_t i = 0; i < in.config->policies.size(); ++i) {
     if (has_holds(*in.config, i)) holding.push_back(i);
+    if (in.config->policies[i].queue > 0) queueing.push_back(i);
   }
+  write_gauges(out, in, "weir_holds", "Units held for requests in progress, by policy.",
+               &PolicyCounters::held, holding);
+  write_gauges(out, in, "weir_queued", "Requests that wait for a slot, by policy.",
+               &PolicyCounters::queued, queueing);
   if (holding.empty()) return;
-  out.family("weir_holds", "gauge", "Units held for requests in progress, by policy.");
-  for (const std::size_t i : holding) {
-    out.sample({{"policy", in.config->policies[i].name}},
-               total(in.policies, [i](const auto& policies) { return policies[i]->held.value(); }));
-  }
   out.family("weir_settlements_total", "counter",
              "Holds that ended, by policy and what determined the cost.");
   for (const std::size_t i : holding) {

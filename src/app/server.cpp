@@ -120,6 +120,7 @@ class Server {
   admin::StoreHealth store_health_;
   ServerWatch server_watch_;
   limiter::UnknownPlans unknown_plans_;
+  limiter::SlotQueue slot_queue_;
   OverrideLog override_log_;
   std::atomic<std::size_t> open_connections_{0};
   std::atomic<std::size_t> open_refusals_{0};
@@ -188,6 +189,7 @@ void Server::open_workers(std::vector<GenerationPlan> plans) {
                                         .store_health = store_health_,
                                         .server_watch = server_watch_,
                                         .unknown_plans = unknown_plans_,
+                                        .slot_queue = slot_queue_,
                                         .override_log = override_log_};
   for (std::size_t i = 0; i < plans.size(); ++i)
     workers_.push_back(

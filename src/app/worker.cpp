@@ -78,6 +78,7 @@ Worker::Worker(const WorkerDependencies& dependencies, std::size_t index, Genera
                std::uint64_t seed)
     : memory_(dependencies.store),
       unknown_plans_(dependencies.unknown_plans),
+      slot_queue_(dependencies.slot_queue),
       override_log_(dependencies.override_log),
       index_(index),
       seed_(seed),
@@ -133,7 +134,7 @@ std::unique_ptr<limiter::Limiter> Worker::make_limiter(GenerationPlan& plan,
   auto limiter = std::make_unique<limiter::Limiter>(
       *plan.config, is_shared ? store->chain.front() : static_cast<store::Store&>(memory_),
       is_shared ? store::Decider::redis : store::Decider::memory, std::move(plan.policies),
-      plan.counters->token_providers, &unknown_plans_);
+      plan.counters->token_providers, &unknown_plans_, &slot_queue_);
   limiter->watch_overrides([this](const limiter::Policy& policy, const Hash128& identity) {
     const auto line = override_log_.malformed(policy.name, identity, context_.clock.now());
     if (line) spdlog::warn("{}", *line);

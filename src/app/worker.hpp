@@ -40,6 +40,7 @@ struct WorkerDependencies {
   admin::StoreHealth& store_health;
   ServerWatch& server_watch;
   limiter::UnknownPlans& unknown_plans;
+  limiter::SlotQueue& slot_queue;
   OverrideLog& override_log;
 };
 
@@ -130,6 +131,7 @@ class Worker {
   boost::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   store::MemoryStore& memory_;
   limiter::UnknownPlans& unknown_plans_;
+  limiter::SlotQueue& slot_queue_;
   OverrideLog& override_log_;
   std::size_t index_;
   std::uint64_t seed_;

@@ -37,14 +37,23 @@ Json identity_of(const ExplainedIdentity& identity) {
           {"hash", std::move(hash)}};
 }
 
+Json concurrency_numbers(const ExplainedLimit& limit) {
+  Json numbers{{"limit", shown(limit.hides_numbers, limit.rule.capacity)}};
+  if (limit.policy->queue > 0) {
+    numbers["queue"] = shown(limit.hides_numbers, limit.policy->queue);
+    numbers["max_wait"] = seconds(limit.policy->max_wait);
+  }
+  numbers["from"] = limit.numbers_from;
+  return numbers;
+}
+
 Json numbers_of(const ExplainedLimit& limit) {
   using rules::Algorithm;
   const rules::Policy& rule = limit.rule;
   Json numbers;
   if (limit.is_unlimited) return {{"unlimited", true}, {"from", limit.numbers_from}};
   if (limit.is_denied) return {{"denied", true}, {"from", limit.numbers_from}};
-  if (rule.algorithm == Algorithm::concurrency)
-    return {{"limit", shown(limit.hides_numbers, rule.capacity)}, {"from", limit.numbers_from}};
+  if (rule.algorithm == Algorithm::concurrency) return concurrency_numbers(limit);
   if (limit.rates.size() == 1) {
     numbers["rate"] = limit.rates.front();
   } else {

@@ -315,7 +315,12 @@ std::string duration_text(Duration duration) {
 
 std::string hold_text(const Written& written, const std::string& limit_path,
                       const limiter::Limit& limit, const limiter::Policy& policy) {
-  if (policy.rule.algorithm == rules::Algorithm::concurrency) return ", held while in progress";
+  if (limiter::is_concurrency(policy)) {
+    const std::string text = ", held while in progress";
+    if (policy.queue == 0) return text;
+    return text + ", " + std::to_string(policy.queue) + " wait for up to " +
+           duration_text(policy.max_wait);
+  }
   if (!limit.charge) return {};
   const limiter::Charge& charge = *limit.charge;
   const auto shown = [&](std::string_view key, const std::string& text) {

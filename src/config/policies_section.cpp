@@ -1,4 +1,8 @@
 // `policies`: the named limits.
+#include <chrono>
+#include <optional>
+#include <utility>
+
 #include "config/attributes.hpp"
 #include "config/denial.hpp"
 #include "config/policy_terms.hpp"
@@ -13,6 +17,7 @@ using rules::Algorithm;
 using rules::Anchor;
 
 constexpr std::size_t most_policies = 4096;
+constexpr Duration longest_wait = std::chrono::hours(1);
 
 /// A policy while it is read.
 struct Draft {
@@ -66,6 +71,11 @@ constexpr Key<Draft> policy_keys[] = {
     {.name = "queue", .read = [](const Cursor& in, Draft& to) { read_queue(in, to.definition()); }},
     {.name = "max_delay",
      .read = [](const Cursor& in, Draft& to) { read_max_delay(in, to.definition()); }},
+    {.name = "max_wait",
+     .read =
+         [](const Cursor& in, Draft& to) {
+           read_duration(in, to.policy.max_wait, {std::chrono::milliseconds(1), longest_wait});
+         }},
     {.name = "attributes",
      .read = [](const Cursor& in,
                 Draft& to) { read_attributes(in, to.config, to.policy.attributes); }},
@@ -116,8 +126,24 @@ bool has_numbers(const Cursor& in, Algorithm algorithm) {
   return has_rate && !in.has("limit");
 }
 
+/// For concurrency `queue` counts requests that wait here, and is no part of the rule.
+void take_queue(const Cursor& in, Draft& draft) {
+  if (draft.definition().algorithm == Algorithm::concurrency) {
+    draft.policy.queue = std::exchange(draft.definition().queue, std::nullopt).value_or(0);
+    if (in.has("max_wait") && !in.has("queue"))
+      in.at_key("max_wait")
+          .error("max_wait has no effect without queue; write queue: 50, or remove it");
+  } else if (in.has("max_wait")) {
+    in.at_key("max_wait")
+        .error(
+            "max_wait is for algorithm: concurrency; remove it, or use leaky_bucket with "
+            "max_delay");
+  }
+}
+
 void check_policy(const Cursor& in, Draft& draft) {
   if (has_both_rates(in)) return;
+  take_queue(in, draft);
   if (!has_numbers(in, draft.definition().algorithm)) return;
   if (in.has("attributes") && draft.definition().algorithm != Algorithm::attributed_window) {
     in.at_key("attributes")

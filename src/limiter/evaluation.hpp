@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -47,8 +48,17 @@ struct Evaluation {
   bool has_holds = false;            ///< a claim holds its units; else the next two are not used
   std::vector<store::Settlement> settlements;  ///< of the claims that hold, if it was admitted
   std::vector<HeldLimit> holds;                ///< holds[i] belongs to settlements[i]
-  const std::string* plan = nullptr;           ///< of the first route that looks for one
-  Verdict verdict;                             ///< views the limits
+  bool may_wait = false;                       ///< has_holds, and a claim has a queue
+  /// The claim in whose queue the request waits, or has waited (limiter/waiting.hpp).
+  std::optional<std::size_t> waits_for;
+  /// A claim that must be denied, because other requests wait for it, and its own cost.
+  struct Blocked {
+    std::size_t claim = 0;
+    std::int64_t cost = 0;
+  };
+  std::optional<Blocked> blocked;
+  const std::string* plan = nullptr;  ///< of the first route that looks for one
+  Verdict verdict;                    ///< views the limits
 
   /// Ready for the next request.
   void clear() {
@@ -60,7 +70,9 @@ struct Evaluation {
     if (has_holds) {
       settlements.clear();
       holds.clear();
-      has_holds = false;
+      has_holds = may_wait = false;
+      waits_for.reset();
+      blocked.reset();
     }
     plan = nullptr;
   }

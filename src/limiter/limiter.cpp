@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "http/request_view.hpp"
+#include "limiter/waiting.hpp"
 
 namespace weir::limiter {
 namespace {
@@ -65,6 +66,18 @@ std::int64_t cost_of(const Limit& limit, const RouteEvidence& route) {
                   route.stated.empty() ? std::nullopt : route.stated[index]);
 }
 
+/// Refuses a request that no limit denies, if its token is invalid.
+void refuse_token(Evaluation& evaluation) {
+  if (!evaluation.token_refusal) return;
+  Verdict& verdict = evaluation.verdict;
+  if (verdict.outcome != Outcome::allowed && verdict.outcome != Outcome::unlimited) return;
+  const auto& [fault, route] = *evaluation.token_refusal;
+  verdict.outcome = fault.rejection ? Outcome::token_invalid : Outcome::token_unverifiable;
+  verdict.token_fault = fault;
+  verdict.route = route;
+  verdict.delay = Duration{0};
+}
+
 std::vector<PolicyRecord> new_records(std::size_t count) {
   std::vector<PolicyRecord> records;
   for (std::size_t i = 0; i < count; ++i)
@@ -77,7 +90,8 @@ std::vector<PolicyRecord> new_records(std::size_t count) {
 
 Limiter::Limiter(const Settings& config, store::Store& store, store::Decider decider,
                  std::vector<PolicyRecord> policies,
-                 identity::TokenReadings::Counters token_counters, UnknownPlans* unknown_plans)
+                 identity::TokenReadings::Counters token_counters, UnknownPlans* unknown_plans,
+                 SlotQueue* queue)
     : config_(config),
       store_(store),
       decider_(decider),
@@ -85,7 +99,8 @@ Limiter::Limiter(const Settings& config, store::Store& store, store::Decider dec
       tokens_(config.token_providers, config.identity_key, std::move(token_counters)),
       identities_(config, tokens_),
       attributes_(config),
-      unknown_plans_(unknown_plans) {}
+      unknown_plans_(unknown_plans),
+      queue_(queue) {}
 
 const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvidence> routes,
                                store::Completion& completion, Instant now) {
@@ -105,6 +120,8 @@ const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvid
   if (evaluation.has_holds) {
     evaluation.settlements.reserve(count);
     evaluation.holds.reserve(count);
+    evaluation.may_wait = queue_ != nullptr && has_queue(evaluation);
+    if (evaluation.may_wait) block_if_others_wait(evaluation, *queue_);
   }
   evaluation.acquisition = {
       .claims = evaluation.claims, .decisions = evaluation.decisions, .arrived_at = now};
@@ -292,18 +309,6 @@ void Limiter::note_token(const Limit& limit, const identity::TokenFault& fault,
   evaluation.token_refusal = {.fault = fault};
 }
 
-/// Refuses a request that no limit denies, if its token is invalid.
-void Limiter::refuse_token(Evaluation& evaluation) {
-  if (!evaluation.token_refusal) return;
-  Verdict& verdict = evaluation.verdict;
-  if (verdict.outcome != Outcome::allowed && verdict.outcome != Outcome::unlimited) return;
-  const auto& [fault, route] = *evaluation.token_refusal;
-  verdict.outcome = fault.rejection ? Outcome::token_invalid : Outcome::token_unverifiable;
-  verdict.token_fault = fault;
-  verdict.route = route;
-  verdict.delay = Duration{0};
-}
-
 bool Limiter::refuse(Evaluation& evaluation, Outcome outcome,
                      const identity::Ambiguity& ambiguity) const {
   evaluation.verdict = {
@@ -312,9 +317,14 @@ bool Limiter::refuse(Evaluation& evaluation, Outcome outcome,
 }
 
 const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& result) {
+  if (evaluation.waits_for) evaluation.limits.clear();  // of the last denial
   if (result.error != store::Error::none) {
     fail(evaluation, result);
     return evaluation.verdict;
+  }
+  if (evaluation.has_holds) {
+    if (evaluation.blocked) unblock(evaluation, result);
+    if (result.admitted) note_holds(evaluation, result);
   }
   for (std::size_t i = 0; i < evaluation.claims.size(); ++i) {
     if (!store::contains(result.decided, i)) continue;
@@ -327,12 +337,27 @@ const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& re
                                  .identity = claim.identity,
                                  .identity_index = evaluation.policies[i].identity});
   }
-  if (evaluation.has_holds && result.admitted) note_holds(evaluation, result);
   evaluation.verdict = verdict_of(evaluation.limits, result.admitted, result.decider);
   const bool has_limit = !std::ranges::all_of(evaluation.claims, &store::Claim::is_exempt);
   if (!has_limit && evaluation.limits.empty()) evaluation.verdict.outcome = Outcome::unlimited;
   evaluation.verdict.plan = evaluation.plan;
   refuse_token(evaluation);
+  if (evaluation.may_wait && note_wait(evaluation, result)) return evaluation.verdict;
+  count_outcomes(evaluation.verdict);
+  return evaluation.verdict;
+}
+
+std::optional<store::Result> Limiter::ask_again(Evaluation& evaluation, bool look,
+                                                store::Completion& completion, Instant now) {
+  evaluation.acquisition = {
+      .claims = evaluation.claims, .decisions = evaluation.decisions, .arrived_at = now};
+  return look ? store_.peek(evaluation.acquisition, completion, now)
+              : store_.acquire(evaluation.acquisition, completion, now);
+}
+
+const Verdict& Limiter::give_up(Evaluation& evaluation, bool has_waited) {
+  evaluation.waits_for.reset();
+  if (has_waited) keep_denials(evaluation);
   count_outcomes(evaluation.verdict);
   return evaluation.verdict;
 }

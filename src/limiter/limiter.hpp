@@ -21,6 +21,7 @@
 #include "limiter/grant.hpp"
 #include "limiter/resolved_identities.hpp"
 #include "limiter/settings.hpp"
+#include "limiter/slot_queue.hpp"
 #include "limiter/unknown_plans.hpp"
 #include "limiter/verdict.hpp"
 #include "store/store.hpp"
@@ -33,6 +34,7 @@ struct PolicyCounters {
   std::array<Counter, settled_by_names.size()>
       settled;    ///< settlements by what determined the cost
   Gauge held;     ///< units held for requests in progress
+  Gauge queued;   ///< requests that wait for a slot
   Counter error;  ///< answered 503 because the store did not decide and this policy denies then
 };
 
@@ -57,11 +59,12 @@ class Limiter {
  public:
   /// `decider`: the decider of this store unless it fails. `policies`: one for each policy, in the
   /// order of the configuration; empty: the limiter makes them, with the index as id.
-  /// `unknown_plans` outlives the limiter; nullptr: unknown names are not counted.
+  /// `unknown_plans` outlives the limiter; nullptr: unknown names are not counted. `queue`
+  /// likewise; nullptr: no request waits for a slot.
   Limiter(const Settings& config, store::Store& store,
           store::Decider decider = store::Decider::memory, std::vector<PolicyRecord> policies = {},
           identity::TokenReadings::Counters token_counters = {},
-          UnknownPlans* unknown_plans = nullptr);
+          UnknownPlans* unknown_plans = nullptr, SlotQueue* queue = nullptr);
 
   /// `routes`: those that the request may be for; the first one takes it. The limits of all of them
   /// apply; the same policy and key in two of them is charged once, with the higher cost. Returns
@@ -72,6 +75,22 @@ class Limiter {
                         store::Completion& completion, Instant now);
   /// Returns the verdict of an evaluation that the store has decided.
   const Verdict& conclude(Evaluation& evaluation, const store::Result& result);
+
+  // A denied request whose evaluation has `waits_for` is not counted yet: it waits.
+
+  /// Decides the same claims again, as decide() with this completion; pass the result to
+  /// conclude(). `look`: reads the keys only (limiter::has_room).
+  std::optional<store::Result> ask_again(Evaluation& evaluation, bool look,
+                                         store::Completion& completion, Instant now);
+  /// Returns the verdict of a request that does not wait any more, which is its last denial. After
+  /// a wait it shows only the limits that deny: the others may have changed.
+  const Verdict& give_up(Evaluation& evaluation, bool has_waited);
+  /// `policy` is one of the configuration's.
+  PolicyCounters& counters_of(const Policy& policy) {
+    return *policies_[static_cast<std::size_t>(&policy - config_.policies.data())].counters;
+  }
+  /// nullptr: no request waits.
+  SlotQueue* queue() const { return queue_; }
 
   /// Computes what the holds of an admitted request are charged. To be called once, before its
   /// grant is settled.
@@ -111,16 +130,12 @@ class Limiter {
                  const RouteEvidence& route, Evaluation& evaluation);
   void note_token(const Limit& limit, const identity::TokenFault& fault,
                   Evaluation& evaluation) const;
-  static void refuse_token(Evaluation& evaluation);
   bool refuse(Evaluation& evaluation, Outcome outcome,
               const identity::Ambiguity& ambiguity = {}) const;
   bool note_override(const Evaluation& evaluation, std::size_t index);
   void note_holds(Evaluation& evaluation, const store::Result& result);
   void fail(Evaluation& evaluation, const store::Result& result);
   void count_outcomes(const Verdict& verdict);
-  PolicyCounters& counters_of(const Policy& policy) {
-    return *policies_[static_cast<std::size_t>(&policy - config_.policies.data())].counters;
-  }
 
   const Settings& config_;
   store::Store& store_;
@@ -131,6 +146,7 @@ class Limiter {
   std::optional<PlanReading> plan_;  ///< of the route that is being evaluated; empty: not yet read
   AttributeReader attributes_;
   UnknownPlans* unknown_plans_;
+  SlotQueue* queue_;
   OnMalformedOverride on_malformed_override_;
 };
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.hpp"
 #include "identity/identity.hpp"
 #include "limiter/charge.hpp"
 #include "limiter/condition.hpp"
@@ -61,6 +62,9 @@ struct Policy : Terms {
   bool charges_preflight = false;     ///< applies to CORS preflight requests, too
   std::vector<Attribute> attributes;  ///< attributed_window
   OnFailure on_failure = OnFailure::local;
+  /// concurrency: requests of a key that may wait for a slot, on this instance.
+  std::int64_t queue = 0;
+  Duration max_wait{1'000'000};         ///< the longest wait for a slot
   std::string name_item;                ///< ready for RateLimit
   rules::Definition definition;         ///< as configured
   std::vector<PlannedTerms> planned{};  ///< of the plans that change it, by increasing plan

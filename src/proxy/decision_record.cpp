@@ -27,7 +27,7 @@ void DecisionRecord::clear() {
   cost = remaining = 0;
   reserved.reset();
   settled_by = {};
-  delay = took = Duration{0};
+  delay = queued = took = Duration{0};
   retry_after.reset();
   limit_fields.clear();
   violated.clear();

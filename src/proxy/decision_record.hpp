@@ -32,6 +32,7 @@ struct DecisionRecord {
   std::string_view settled_by;           ///< what determined its cost; empty: nothing had to
   std::int64_t remaining = 0;
   Duration delay{0};
+  Duration queued{0};  ///< waited for a slot, before the decision
   Duration took{0};
   std::optional<Duration> retry_after;
   std::string limit_fields;  ///< the RateLimit lines of the response, already formatted

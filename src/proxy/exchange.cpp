@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "http/forwarding.hpp"
+#include "limiter/waiting.hpp"
 #include "proxy/own_answers.hpp"
+#include "proxy/slot_wait.hpp"
 #include "proxy/via_name.hpp"
 
 namespace weir::proxy {
@@ -41,7 +43,8 @@ log::AccessDecision decision_of(const DecisionRecord& decision) {
       break;
   }
   if (decision.shadow_denied) return log::AccessDecision::shadow_denied;
-  return decision.delay > Duration{0} ? log::AccessDecision::delayed : log::AccessDecision::allowed;
+  return decision.delay + decision.queued > Duration{0} ? log::AccessDecision::delayed
+                                                        : log::AccessDecision::allowed;
 }
 
 /// False for a request that was refused before a store was asked.
@@ -98,7 +101,12 @@ loop::Task<> Exchange::serve() {
     if (failure != Failure::none) co_return co_await fail(failure);
   }
   if (!decide()) co_await await_store();
-  if (decision_.outcome == limiter::Outcome::denied) co_return co_await answer_denied();
+  if (decision_.outcome == limiter::Outcome::denied) {
+    if (evaluation_.waits_for) co_await wait_for_slot();
+    if (client_.watchdog->interruptions().client_left)
+      co_return co_await fail(Failure::downstream_gone);
+    if (decision_.outcome == limiter::Outcome::denied) co_return co_await answer_denied();
+  }
   if (decision_.outcome != limiter::Outcome::allowed &&
       decision_.outcome != limiter::Outcome::unlimited)
     co_return co_await answer_undecided();
@@ -146,7 +154,12 @@ loop::Task<> Exchange::await_store() {
   conclude(generation_->limiter->conclude(evaluation_, result));
 }
 
+/// A request that waits for a slot has no decision yet.
 void Exchange::conclude(const limiter::Verdict& verdict) {
+  if (verdict.outcome != limiter::Outcome::allowed && evaluation_.waits_for) {
+    decision_.outcome = verdict.outcome;
+    return;
+  }
   if (verdict.outcome == limiter::Outcome::allowed || evaluation_.has_holds)
     grant_ = generation_->limiter->grant(evaluation_, context_.clock);
   decision_.take(verdict, settings().response_fields);
@@ -158,6 +171,18 @@ void Exchange::conclude(const limiter::Verdict& verdict) {
   decision_.took = decided_at_ - asked_at_;
   context_.counters.decision_duration[static_cast<std::size_t>(verdict.decider)].observe(
       decision_.took);
+}
+
+/// A client that leaves while it waits gives up its place.
+loop::Task<> Exchange::wait_for_slot() {
+  SlotWait wait({.context = context_,
+                 .limiter = *generation_->limiter,
+                 .client = client_,
+                 .evaluation = evaluation_,
+                 .store_answer = store_answer_,
+                 .asked_at = asked_at_});
+  conclude(*co_await wait.run());
+  decision_.queued = wait.waited();
 }
 
 /// Nothing is read meanwhile, so the departure of a client is detected afterwards.
@@ -296,6 +321,10 @@ void Exchange::settle(Instant now) {
                               {.status = response_status_,
                                .client_has_left = client_is_gone_ && !client_.watchdog->aborted()});
     decision_.settled(evaluation_);
+    grant_.settle(now);
+    if (auto* const queue = generation_->limiter->queue())
+      limiter::report_released(*queue, evaluation_);
+    return;
   }
   grant_.settle(now);
 }
@@ -340,7 +369,7 @@ log::AccessRecord Exchange::record(Duration took) const {
     record.settled_by = decision_.settled_by;
     record.remaining = decision_.remaining;
     record.retry_after = decision_.retry_after;
-    record.delay = decision_.delay;
+    record.delay = decision_.delay + decision_.queued;
     record.identity = decision_.identity;
     record.identity_kind = settings().identities[decision_.identity_index].name;
   }

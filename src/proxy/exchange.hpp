@@ -61,6 +61,7 @@ class Exchange {
   bool decide();
   loop::Task<> await_store();
   void conclude(const limiter::Verdict& verdict);
+  loop::Task<> wait_for_slot();
   loop::Task<> wait_delay();
   loop::Task<> answer(OwnAnswer&& answer);
   loop::Task<> answer_undecided();

@@ -1,0 +1,71 @@
+// The wait of one request for a slot of a concurrency limit: its ticket, its questions to the
+// store, and the reasons that end the wait.
+//
+// The request holds nothing while it waits, and takes the units of all its limits at once. Used
+// from its worker's loop only; other threads only call its ticket.
+#pragma once
+
+#include <memory>
+
+#include "base/time.hpp"
+#include "limiter/limiter.hpp"
+#include "loop/cancellable.hpp"
+#include "loop/io.hpp"
+#include "proxy/client_side.hpp"
+#include "proxy/context.hpp"
+#include "proxy/store_answer.hpp"
+
+namespace weir::proxy {
+
+/// The part of an exchange that the wait uses. Everything outlives the wait.
+struct SlotWaitScope {
+  Context& context;
+  limiter::Limiter& limiter;  ///< with a queue
+  const ClientSide& client;
+  limiter::Evaluation& evaluation;  ///< of a denied request, with `waits_for`
+  StoreAnswer& store_answer;
+  Instant& asked_at;  ///< of the last question
+};
+
+class SlotWait final : public limiter::QueueTicket, public loop::Cancellable {
+ public:
+  explicit SlotWait(const SlotWaitScope& scope);
+  ~SlotWait();
+
+  /// Waits until the request is admitted, or denied for good: by another limit, by a full queue, or
+  /// because the longest wait is over. Returns the verdict. If the client has left or the
+  /// connection is aborted, it is the last denial.
+  loop::Task<const limiter::Verdict*> run();
+  /// The time since it was constructed.
+  Duration waited() const;
+
+  void cancel() override { timer_.cancel(); }
+  void close() override { timer_.cancel(); }
+
+ private:
+  /// A call from another thread reaches the wait through this, if it still exists.
+  struct Link {
+    SlotWait* wait = nullptr;  ///< used on the worker's thread only
+  };
+
+  bool call() noexcept override;
+  bool is_interrupted() const;
+  bool join(const store::Key& key, Instant now);
+  bool move(const store::Key& to, Instant now);
+  void leave(limiter::SlotQueue::Leaves how);
+  loop::Task<> pause(Instant until);
+  loop::Task<const limiter::Verdict*> ask();
+  loop::Task<store::Result> question(bool look);
+  const limiter::Verdict* deny_again(const store::Key& waited_for, store::Decider decider);
+  void set_gauge(Gauge* gauge);
+
+  const SlotWaitScope with_;
+  limiter::SlotQueue& queue_;
+  loop::Timer timer_;
+  const std::shared_ptr<Link> link_;
+  const Instant began_at_;
+  Gauge* queued_ = nullptr;  ///< of the policy in whose line it is
+  bool is_called_ = false;   ///< since it paused
+};
+
+}  // namespace weir::proxy
