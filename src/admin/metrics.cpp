@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "admin/exposition.hpp"
+#include "admin/policy_metrics.hpp"
+#include "admin/total.hpp"
 
 namespace weir::admin {
 namespace {
@@ -51,15 +53,6 @@ std::vector<RouteSum> sum_routes(const Instruments& in) {
   return sums;
 }
 
-/// Adds up one counter of every worker.
-template <class Worker, class Value>
-auto total(const std::vector<Worker>& workers, Value&& value) {
-  decltype(value(workers.front())) sum = 0;
-  for (const auto& worker : workers)
-    sum += value(worker);
-  return sum;
-}
-
 void write_histogram(Exposition& out, Labels labels, const HistogramSum& histogram) {
   std::uint64_t below = 0;
   for (std::size_t i = 0; i < DurationHistogram::bounds_us.size(); ++i) {
@@ -85,72 +78,6 @@ void write_routes(Exposition& out, const Instruments& in) {
              "Time from the start of a request to the end of its answer.");
   for (const auto& route : routes)
     write_histogram(out, {{"route", route.name}}, route.duration);
-}
-
-void write_decisions(Exposition& out, const Instruments& in) {
-  using limiter::PolicyCounters;
-  constexpr std::array<std::pair<std::string_view, Counter PolicyCounters::*>, 5> outcomes{{
-      {"allowed", &PolicyCounters::allowed},
-      {"denied", &PolicyCounters::denied},
-      {"shadow_denied", &PolicyCounters::shadow_denied},
-      {"delayed", &PolicyCounters::delayed},
-      {"error", &PolicyCounters::error},
-  }};
-  out.family("weir_decisions_total", "counter", "Decisions, by policy and outcome.");
-  for (std::size_t i = 0; i < in.config->policies.size(); ++i) {
-    for (const auto& [outcome, counter] : outcomes) {
-      out.sample({{"policy", in.config->policies[i].name}, {"outcome", outcome}},
-                 total(in.policies, [&, counted = counter](const auto& policies) {
-                   return (policies[i].get()->*counted).value();
-                 }));
-    }
-  }
-}
-
-/// True if a limit of a route holds units of this policy.
-bool has_holds(const proxy::Settings& config, std::size_t policy) {
-  return std::ranges::any_of(config.routes, [&](const auto& route) {
-    return std::ranges::any_of(route.limits, [&](const limiter::Limit& limit) {
-      return limit.policy == policy && limiter::holds_cost(limit, config.policies[policy]);
-    });
-  });
-}
-
-/// Writes a family of gauges, one for each of these policies; without any, nothing.
-void write_gauges(Exposition& out, const Instruments& in, std::string_view name,
-                  std::string_view help, Gauge limiter::PolicyCounters::*gauge,
-                  const std::vector<std::size_t>& policies) {
-  if (policies.empty()) return;
-  out.family(name, "gauge", help);
-  for (const std::size_t i : policies) {
-    out.sample({{"policy", in.config->policies[i].name}},
-               total(in.policies,
-                     [&](const auto& counters) { return (counters[i].get()->*gauge).value(); }));
-  }
-}
-
-void write_holds(Exposition& out, const Instruments& in) {
-  using limiter::PolicyCounters;
-  std::vector<std::size_t> holding, queueing;
-  for (std::size_t i = 0; i < in.config->policies.size(); ++i) {
-    if (has_holds(*in.config, i)) holding.push_back(i);
-    if (in.config->policies[i].queue > 0) queueing.push_back(i);
-  }
-  write_gauges(out, in, "weir_holds", "Units held for requests in progress, by policy.",
-               &PolicyCounters::held, holding);
-  write_gauges(out, in, "weir_queued", "Requests that wait for a slot, by policy.",
-               &PolicyCounters::queued, queueing);
-  if (holding.empty()) return;
-  out.family("weir_settlements_total", "counter",
-             "Holds that ended, by policy and what determined the cost.");
-  for (const std::size_t i : holding) {
-    if (limiter::is_concurrency(in.config->policies[i])) continue;
-    for (std::size_t by = 0; by < limiter::settled_by_names.size(); ++by) {
-      out.sample({{"policy", in.config->policies[i].name}, {"by", limiter::settled_by_names[by]}},
-                 total(in.policies,
-                       [i, by](const auto& policies) { return policies[i]->settled[by].value(); }));
-    }
-  }
 }
 
 void write_decision_durations(Exposition& out, const Instruments& in) {
@@ -430,8 +357,7 @@ void write_process(Exposition& out, const Instruments& in, const ProcessStats& p
 std::string render_metrics(const Instruments& instruments, const ProcessStats& process) {
   Exposition out;
   write_routes(out, instruments);
-  write_decisions(out, instruments);
-  write_holds(out, instruments);
+  write_policies(out, instruments);
   write_decision_durations(out, instruments);
   write_upstreams(out, instruments);
   write_upstream_servers(out, instruments);

@@ -127,7 +127,6 @@ constexpr Advice advices[] = {
     {"denied", "retry_after", "write retry_after: seconds or http_date at the top level"},
     {"", "events", not_supported},
     {"", "tracing", not_supported},
-    {"policies.*", "max_wait", not_supported},
     {"policies.*", "max_in_flight", "write algorithm: concurrency and limit: 20"},
     {"policies.*", "max_connections", "write algorithm: concurrency and limit: 20"},
     {"policies.*", "lease", not_supported},

@@ -218,9 +218,10 @@ Failure Attempt::take_head(std::size_t size, Response& response) {
   if (!body || response.connection.too_many) return Failure::upstream_invalid;
   response.body = *body;
   server_.answered();
-  response.relays_trailers = http::wants_trailers(scope_.request.view);
+  const bool is_chunked = body->kind == http::Framing::Kind::chunked;
   const bool reads_trailers = scope_.meter != nullptr && scope_.meter->reads_fields();
-  if (body->kind == http::Framing::Kind::chunked && (response.relays_trailers || reads_trailers)) {
+  response.relays_trailers = is_chunked && http::wants_trailers(scope_.request.view);
+  if (response.relays_trailers || (is_chunked && reads_trailers)) {
     response.trailers.open({.head = fields,
                             .connection = response.connection,
                             .only_announced = false,

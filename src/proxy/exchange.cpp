@@ -62,6 +62,11 @@ bool is_by_store(const DecisionRecord& decision) {
   }
 }
 
+log::AbortedBy aborted_by(const Watchdog& watchdog, bool client_is_gone) {
+  if (watchdog.aborted()) return log::AbortedBy::shutdown;
+  return client_is_gone ? log::AbortedBy::client : log::AbortedBy::none;
+}
+
 /// Edits that change nothing cost nothing.
 const http::FieldEdits* in_use(const http::FieldEdits& edits) {
   return edits.is_empty() ? nullptr : &edits;
@@ -329,11 +334,6 @@ void Exchange::settle(Instant now) {
   grant_.settle(now);
 }
 
-log::AbortedBy Exchange::aborted_by() const {
-  if (client_.watchdog->aborted()) return log::AbortedBy::shutdown;
-  return client_is_gone_ ? log::AbortedBy::client : log::AbortedBy::none;
-}
-
 log::AccessRecord Exchange::record(Duration took) const {
   const Route* const route = routes_.route();
   const bool answers_a_question = route != nullptr && route->decide;
@@ -342,7 +342,7 @@ log::AccessRecord Exchange::record(Duration took) const {
                            .method = request.method,
                            .path = request.path,
                            .status = status(),
-                           .aborted_by = aborted_by(),
+                           .aborted_by = aborted_by(*client_.watchdog, client_is_gone_),
                            .bytes_in = client_.body->received(),
                            .bytes_out = client_.responder->bytes_sent(),
                            .duration = took,

@@ -71,7 +71,6 @@ class Exchange {
   loop::Task<> fail(Failure failure);
   void settle(Instant now);
   int status() const;
-  log::AbortedBy aborted_by() const;
   log::AccessRecord record(Duration took) const;
 
   Context& context_;

@@ -78,5 +78,29 @@ TEST_CASE("concurrency has a limit and no rate") {
         "value, as in rate: 100/1m\n");
 }
 
+TEST_CASE("concurrency has a queue and the longest wait in it") {
+  const auto load = [](const std::string& keys) {
+    return "policies: {p: {" + keys + "}}\nroutes: [{respond: {}, limits: [{policy: p}]}]\n";
+  };
+  const auto plain = must_load(load("algorithm: concurrency, limit: 20"))->policies[0];
+  CHECK(plain.queue == 0);
+  CHECK(plain.max_wait == std::chrono::seconds(1));
+  const auto queued =
+      must_load(load("algorithm: concurrency, limit: 20, queue: 50, max_wait: 2s"))->policies[0];
+  CHECK(queued.queue == 50);
+  CHECK(queued.max_wait == std::chrono::seconds(2));
+  CHECK(problems_of(load("algorithm: concurrency, limit: 20, max_wait: 2s")) ==
+        "1:61: policies.p.max_wait: max_wait has no effect without queue; write queue: 50, or "
+        "remove it\n");
+  CHECK(problems_of(load("rate: 5/1s, max_wait: 2s")) ==
+        "1:38: policies.p.max_wait: max_wait is for algorithm: concurrency; remove it, or use "
+        "leaky_bucket with max_delay\n");
+  for (const std::string wrong :
+       {"queue: -1", "queue: 5, max_wait: 0s", "queue: 5, max_wait: 2h"}) {
+    CAPTURE(wrong);
+    CHECK(problems_of(load("algorithm: concurrency, limit: 20, " + wrong)) != "");
+  }
+}
+
 }  // namespace
 }  // namespace weir::config

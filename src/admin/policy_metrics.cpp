@@ -1,0 +1,84 @@
+#include "admin/policy_metrics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "admin/total.hpp"
+
+namespace weir::admin {
+namespace {
+
+void write_decisions(Exposition& out, const Instruments& in) {
+  using limiter::PolicyCounters;
+  constexpr std::array<std::pair<std::string_view, Counter PolicyCounters::*>, 5> outcomes{{
+      {"allowed", &PolicyCounters::allowed},
+      {"denied", &PolicyCounters::denied},
+      {"shadow_denied", &PolicyCounters::shadow_denied},
+      {"delayed", &PolicyCounters::delayed},
+      {"error", &PolicyCounters::error},
+  }};
+  out.family("weir_decisions_total", "counter", "Decisions, by policy and outcome.");
+  for (std::size_t i = 0; i < in.config->policies.size(); ++i) {
+    for (const auto& [outcome, counter] : outcomes) {
+      out.sample({{"policy", in.config->policies[i].name}, {"outcome", outcome}},
+                 total(in.policies, [&, counted = counter](const auto& policies) {
+                   return (policies[i].get()->*counted).value();
+                 }));
+    }
+  }
+}
+
+/// True if a limit of a route holds units of this policy.
+bool has_holds(const proxy::Settings& config, std::size_t policy) {
+  return std::ranges::any_of(config.routes, [&](const auto& route) {
+    return std::ranges::any_of(route.limits, [&](const limiter::Limit& limit) {
+      return limit.policy == policy && limiter::holds_cost(limit, config.policies[policy]);
+    });
+  });
+}
+
+void write_gauge(Exposition& out, const Instruments& in, const std::vector<std::size_t>& policies,
+                 Gauge limiter::PolicyCounters::*gauge) {
+  for (const std::size_t i : policies) {
+    out.sample({{"policy", in.config->policies[i].name}},
+               total(in.policies,
+                     [&](const auto& counters) { return (counters[i].get()->*gauge).value(); }));
+  }
+}
+
+void write_holds(Exposition& out, const Instruments& in) {
+  using limiter::PolicyCounters;
+  std::vector<std::size_t> holding, queueing;
+  for (std::size_t i = 0; i < in.config->policies.size(); ++i) {
+    if (has_holds(*in.config, i)) holding.push_back(i);
+    if (in.config->policies[i].queue > 0) queueing.push_back(i);
+  }
+  if (holding.empty()) return;
+  out.family("weir_holds", "gauge", "Units held for requests in progress, by policy.");
+  write_gauge(out, in, holding, &PolicyCounters::held);
+  if (!queueing.empty())
+    out.family("weir_queued", "gauge", "Requests that wait for a slot, by policy.");
+  write_gauge(out, in, queueing, &PolicyCounters::queued);
+  out.family("weir_settlements_total", "counter",
+             "Holds that ended, by policy and what determined the cost.");
+  for (const std::size_t i : holding) {
+    if (limiter::is_concurrency(in.config->policies[i])) continue;
+    for (std::size_t by = 0; by < limiter::settled_by_names.size(); ++by) {
+      out.sample({{"policy", in.config->policies[i].name}, {"by", limiter::settled_by_names[by]}},
+                 total(in.policies,
+                       [i, by](const auto& policies) { return policies[i]->settled[by].value(); }));
+    }
+  }
+}
+
+}  // namespace
+
+void write_policies(Exposition& out, const Instruments& in) {
+  write_decisions(out, in);
+  write_holds(out, in);
+}
+
+}  // namespace weir::admin
