@@ -16,6 +16,7 @@ class Row:
     title: str
     status: int = 200
     policy: dict | None = None  # of the only limit, keyed by X-API-Key
+    limit: tuple = ()           # further keys of this limit, with their values
     keys: int = 1               # different values of X-API-Key; each is used before it is measured
     redis: bool = False
     log: bool = False
@@ -42,6 +43,9 @@ ROWS = {row.name: row for row in (
     Row("plain", "no limits"),
     Row("many_keys", "limited, 100,000 keys", policy=AMPLE, keys=KEYS),
     Row("one_key", "limited by API key", policy=AMPLE),
+    Row("in_progress", "limited in progress, by API key", policy={"algorithm": "concurrency", "limit": 20}),
+    Row("charged", "charged by the status of the response", policy=AMPLE,
+        limit=(("charge", {"status_not": ["500-599"]}),)),
     Row("rs256", "limited by the subject of a token (RS256, remembered)", policy=AMPLE, token="RS256"),
     Row("es256", "limited by the subject of a token (ES256, remembered)", policy=AMPLE, token="ES256"),
     Row("denied", "429, limit used up", policy=USED_UP, status=429),
@@ -75,7 +79,7 @@ def configuration(row, upstream_port, redis_port, log_path):
             settings["identities"] = {"api_key": {"jwt": {"provider": "idp", "claim": "sub"}}}
         settings["policies"] = {"bench": row.policy}
         for route in settings["routes"]:
-            route["limits"] = [{"policy": "bench", "key": "api_key"}]
+            route["limits"] = [{"policy": "bench", "key": "api_key", **dict(row.limit)}]
     if row.redis:
         settings["store"] = {"type": "redis", "redis": {"url": f"redis://127.0.0.1:{redis_port}",
                                                         "connect_timeout": "10s", "timeout": "10s"}}
