@@ -317,12 +317,14 @@ bool Limiter::refuse(Evaluation& evaluation, Outcome outcome,
 }
 
 const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& result) {
-  if (evaluation.waits_for) evaluation.limits.clear();  // of the last denial
   if (result.error != store::Error::none) {
+    if (evaluation.blocked) unblock(evaluation, result);
+    evaluation.waits_for.reset();
     fail(evaluation, result);
     return evaluation.verdict;
   }
   if (evaluation.has_holds) {
+    if (evaluation.waits_for) evaluation.limits.clear();  // of the last denial
     if (evaluation.blocked) unblock(evaluation, result);
     if (result.admitted) note_holds(evaluation, result);
   }

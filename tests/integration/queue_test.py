@@ -204,6 +204,34 @@ class Queue(HoldCase):
 
 
 class QueueInRedis(InRedis, Queue):
+    def begin_failing(self, on_failure):
+        """One request in progress and two that wait, of a policy that does so without Redis."""
+        self.gates = Gates()
+        self.service = self.upstream(self.gates)
+        self.weir = self.start_weir(self.service, [{"policy": "slots", "key": "client"}], {
+            "slots": {"algorithm": "concurrency", "limit": 1, "queue": 10, "max_wait": "60s",
+                      "on_failure": on_failure}})
+        clients = [self.send("first")]
+        self.gates.await_arrivals(["first"])
+        clients += self.queue_up(["second", "third"])
+        self.server.stop()
+        return clients
+
+    def test_without_redis_the_wait_ends_as_the_policy_decides(self):
+        _, second, third = self.begin_failing("deny")
+        self.assertEqual([second.read().status, third.read().status], [503, 503])
+        self.assertEqual(self.queued(), 0)
+        self.gates.open["first"].set()
+        self.server.start()
+
+    def test_without_redis_the_instance_may_admit_by_itself(self):
+        _, second, third = self.begin_failing("allow")
+        for name, client in (("second", second), ("third", third)):
+            self.gates.open[name].set()
+            self.assertEqual(client.read().status, 200)
+        self.gates.open["first"].set()
+        self.server.start()
+
     def test_two_instances_share_the_slots(self):
         self.begin_queue()
         one = self.weir

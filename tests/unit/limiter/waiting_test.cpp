@@ -78,6 +78,17 @@ TEST_CASE("a request that only holds deny waits, and is counted once") {
   }
 }
 
+TEST_CASE("a store that fails ends the wait") {
+  QueueFixture fixture;
+  fixture.limit(slots(1, 10), 0);
+  fixture.decide_in(fixture.first);
+  fixture.decide_in(fixture.second);
+  REQUIRE(fixture.second.waits_for);
+  const store::Result failed{.error = store::Error::timeout, .decider = store::Decider::redis};
+  CHECK(fixture.limiter->conclude(fixture.second, failed).outcome == Outcome::failed);
+  CHECK_FALSE(fixture.second.waits_for);
+}
+
 TEST_CASE("without a queue, in shadow mode, or denied by a rate, a request does not wait") {
   QueueFixture fixture;
   SECTION("no queue") {
