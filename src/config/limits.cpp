@@ -132,8 +132,12 @@ void check_charge(const Cursor& in, const Draft& draft, const proxy::Route& rout
   if (in.has("cost_from") && !route.upstream && !route.decide)
     in.at_key("cost_from")
         .error("cost_from needs the response of an upstream; this route has a fixed response");
-  if (draft.policy == nullptr || draft.policy->rule.algorithm != rules::Algorithm::concurrency)
-    return;
+  if (draft.policy == nullptr) return;
+  if (route.decide && limiter::holds_cost(draft.limit, *draft.policy))
+    in.at_key("policy").warn(
+        "a hold of a route with decide ends when the question is answered, before the other proxy "
+        "has served the request");
+  if (!limiter::is_concurrency(*draft.policy)) return;
   for (const std::string_view key : {"reserve", "cost_from"}) {
     if (in.has(key))
       in.at_key(key).error(std::string(key) +

@@ -105,6 +105,24 @@ TEST_CASE("a fixed response states no cost, and concurrency has none") {
   }
 }
 
+TEST_CASE("a hold that ends with the question has a warning") {
+  const auto [policy, keys] = GENERATE(table<std::string, std::string>({
+      {"algorithm: concurrency, limit: 2", ""},
+      {"rate: 5/1m", ", charge: {status: [401]}"},
+      {"rate: 5/1m", ", reserve: 5"},
+  }));
+  CAPTURE(policy, keys);
+  const auto warnings_with = [policy = policy, keys = keys](const std::string& action) {
+    return test::warnings_of("policies: {p: {" + policy + "}}\nroutes: [{" + action +
+                             ", limits: [{policy: p" + keys + "}]}]\n");
+  };
+  CHECK(warnings_with("respond: {}").empty());
+  const auto warnings = warnings_with("decide: true");
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].find("a hold of a route with decide ends when the question is answered") !=
+        std::string::npos);
+}
+
 TEST_CASE("a reserve above the quota is reported by its own key") {
   const auto warnings = test::warnings_of(metered("reserve: 600"));
   REQUIRE(warnings.size() == 1);
