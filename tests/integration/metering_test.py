@@ -79,13 +79,12 @@ class CostFrom(MeteringCase):
         def stream(exchange):
             events = [b'data: {"usage": null}', b'data: {"usage": {"total_tokens": 1e1}}', b": comment",
                       b'data: {"usage": {"total_tokens": 21}}', b"data: [DONE]"]
-            data = b"".join(event + b"\r\n\r\n" for event in events)
+            self.data = data = b"".join(event + b"\r\n\r\n" for event in events)
             exchange.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n"
                           b"Transfer-Encoding: chunked\r\n\r\n")
             for at in range(0, len(data), 7):
                 exchange.send(chunked(data[at:at + 7], [7])[:-5])
             exchange.send(b"0\r\n\r\n")
-            self.data = data
         answers = self.ask({"stream": stream}, {"reserve": 5, "cost_from": [TOTAL]})
         self.assertEqual(answers["stream"].body, self.data)
         self.assertEqual(self.settled(1), [(5, 21, "json")])
