@@ -5,6 +5,7 @@
 --                                      Weir does not answer; a response other than 2xx is
 --                                      sent to the client unchanged
 --   http-response lua.tell_limits      adds Weir's fields to the response to an admitted request
+--   filter lua.report_to_weir          reports the end of a request for which Weir holds units
 --
 -- The subrequest is a little larger than the request. If it is too large to be sent, the request is
 -- answered 431. After an error in this file txn.weir is not set.
@@ -20,7 +21,11 @@ local not_passed_on = {
   ["forwarded"] = true, ["x-forwarded-for"] = true, ["x-real-ip"] = true,
   ["x-original-uri"] = true, ["x-forwarded-uri"] = true,
   ["x-original-method"] = true, ["x-forwarded-method"] = true, ["x-forwarded-host"] = true,
+  ["weir-hold"] = true, ["weir-status"] = true,
 }
+
+-- The fields of a response that cost_from names, in lower case, such as "x-usage-tokens".
+local cost_fields = {}
 
 -- HAProxy's responses if a server is down, fails or is slow.
 local silent = { [502] = true, [503] = true, [504] = true }
@@ -75,6 +80,9 @@ core.register_action("ask_weir", { "http-req" }, function(txn)
     txn:set_var("txn.weir", "silent")
   elseif answer.status >= 200 and answer.status < 300 then
     txn:set_priv(limits_of(answer))
+    -- Filters do not have the private data of actions.
+    local hold = answer.headers["weir-hold"]
+    if hold then txn:set_var("txn.weir_hold", hold[0]) end
     txn:set_var("txn.weir", "allowed")
   else
     deny(txn, answer)
@@ -87,3 +95,41 @@ core.register_action("tell_limits", { "http-res" }, function(txn)
     for _, line in ipairs(lines) do txn.http:res_add_header(name, line) end
   end
 end)
+
+local Report = { id = "reports the end of a request to Weir", flags = filter.FLT_CFG_FL_HTX }
+Report.__index = Report
+
+function Report:new() return setmetatable({}, Report) end
+
+function Report:http_headers(txn, message)
+  if message:is_resp() then
+    if self.report then self:read_response(message) end
+    return
+  end
+  local hold = txn:get_var("txn.weir_hold")
+  if not hold then return end
+  -- Weir finds the route as it did for the decision.
+  self.report = { ["weir-hold"] = { hold }, ["x-original-method"] = { txn.f:method() },
+                  ["x-original-uri"] = { txn.f:pathq() }, ["host"] = { txn.f:req_hdr("host") } }
+end
+
+function Report:read_response(message)
+  self.report["weir-status"] = { tostring(message:get_stline().code) }
+  local fields = message:get_headers()
+  for _, name in ipairs(cost_fields) do
+    if fields[name] then self.report[name] = list_of(fields[name]) end
+  end
+end
+
+-- The end of the response, or of a request without one.
+function Report:end_analyze(txn, channel)
+  local report = self.report
+  if not report or not channel:is_resp() then return end
+  self.report = nil
+  report["weir-status"] = report["weir-status"] or { "499" }
+  core.register_task(function()
+    core.httpclient():get({ url = "http://weir/", dst = address, headers = report, timeout = 5000 })
+  end)
+end
+
+core.register_filter("report_to_weir", Report, function(self, arguments) return self end)

@@ -64,9 +64,11 @@ void write_holds(Exposition& out, const Instruments& in) {
   write_gauge(out, in, queueing, &PolicyCounters::queued);
   out.family("weir_settlements_total", "counter",
              "Holds that ended, by policy and what determined the cost.");
+  // A slot is charged nothing, but the end of its lease is counted.
+  constexpr auto lease = static_cast<std::size_t>(limiter::SettledBy::lease);
   for (const std::size_t i : holding) {
-    if (limiter::is_concurrency(in.config->policies[i])) continue;
-    for (std::size_t by = 0; by < limiter::settled_by_names.size(); ++by) {
+    const bool is_slot = limiter::is_concurrency(in.config->policies[i]);
+    for (std::size_t by = is_slot ? lease : 0; by < limiter::settled_by_names.size(); ++by) {
       out.sample({{"policy", in.config->policies[i].name}, {"by", limiter::settled_by_names[by]}},
                  total(in.policies,
                        [i, by](const auto& policies) { return policies[i]->settled[by].value(); }));

@@ -125,6 +125,7 @@ class Server {
   std::atomic<std::size_t> open_connections_{0};
   std::atomic<std::size_t> open_refusals_{0};
   loop::DescriptorBudget budget_{0, open_connections_};
+  proxy::HoldDirectory hold_directory_{{.k0 = random_seed(), .k1 = random_seed()}};
   std::atomic<admin::Readiness> readiness_{admin::Readiness::starting};
   std::atomic<std::size_t> listening_workers_ = 0;
   std::vector<std::unique_ptr<Worker>> workers_;
@@ -186,6 +187,7 @@ void Server::open_workers(std::vector<GenerationPlan> plans) {
                                         .open_connections = open_connections_,
                                         .open_refusals = open_refusals_,
                                         .descriptors = budget_,
+                                        .hold_directory = hold_directory_,
                                         .store_health = store_health_,
                                         .server_watch = server_watch_,
                                         .unknown_plans = unknown_plans_,
@@ -439,12 +441,10 @@ int serve(const Source& source, const LoadedConfig& loaded) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("weir"));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
   Server server(source, *loaded.config);
-  if (const Problems problems = server.start(loaded); !problems.empty()) {
-    log_problems("", source.name, problems);
-    return 1;
-  }
-  server.run();
-  return 0;
+  const Problems problems = server.start(loaded);
+  log_problems("", source.name, problems);
+  if (problems.empty()) server.run();
+  return problems.empty() ? 0 : 1;
 }
 
 }  // namespace weir::app

@@ -37,6 +37,7 @@ struct WorkerDependencies {
   std::atomic<std::size_t>& open_connections;
   std::atomic<std::size_t>& open_refusals;
   loop::DescriptorBudget& descriptors;
+  proxy::HoldDirectory& hold_directory;
   admin::StoreHealth& store_health;
   ServerWatch& server_watch;
   limiter::UnknownPlans& unknown_plans;

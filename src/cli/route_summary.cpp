@@ -130,7 +130,16 @@ std::string changes_text(const Written& written, const std::string& path,
 
 std::string action_text(const config::Config& config, const std::string& path,
                         const proxy::Route& route) {
-  if (route.decide) return "decide: 200, 429 or another status of its policies, for another proxy";
+  if (route.decide) {
+    std::string text = "decide: 200, 429 or another status of its policies, for another proxy";
+    const bool holds = std::ranges::any_of(route.limits, [&](const limiter::Limit& limit) {
+      return limiter::holds_cost(limit, config.policies[limit.policy]);
+    });
+    if (holds)
+      text += "; units are held until it reports the end with Weir-Hold, for up to " +
+              config.written.shown(key_path(path, "hold_lease"), duration_text(route.hold_lease));
+    return text;
+  }
   if (!route.upstream)
     return respond_text(config.written, key_path(path, "respond"), route.respond);
   const auto& upstream = config.upstreams[*route.upstream];

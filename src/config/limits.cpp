@@ -133,10 +133,6 @@ void check_charge(const Cursor& in, const Draft& draft, const proxy::Route& rout
     in.at_key("cost_from")
         .error("cost_from needs the response of an upstream; this route has a fixed response");
   if (draft.policy == nullptr) return;
-  if (route.decide && limiter::holds_cost(draft.limit, *draft.policy))
-    in.at_key("policy").warn(
-        "a hold of a route with decide ends when the question is answered, before the other proxy "
-        "has served the request");
   if (!limiter::is_concurrency(*draft.policy)) return;
   for (const std::string_view key : {"reserve", "cost_from"}) {
     if (in.has(key))
@@ -277,7 +273,8 @@ void read_limits(const Cursor& in, const Config& config, proxy::Route& route) {
               "the same policy and key are already in this route; one request would be counted "
               "twice");
         }
-        if (draft.limit.charge) route.reserves_from_body |= reads_request_body(*draft.limit.charge);
+        if (draft.limit.charge && reads_request_body(*draft.limit.charge))
+          route.needs |= proxy::needs_body;
         route.limits.push_back(draft.limit);
       });
 }

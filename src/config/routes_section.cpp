@@ -89,6 +89,13 @@ void read_decide(const Cursor& in, Draft& to) {
   to.route.decide = true;
 }
 
+/// The longest that a request may take behind another proxy, such as a stream.
+constexpr Duration longest_hold_lease = std::chrono::hours(24);
+
+void read_hold_lease(const Cursor& in, Draft& to) {
+  read_duration(in, to.route.hold_lease, {std::chrono::seconds(1), longest_hold_lease});
+}
+
 constexpr Key<Draft> route_keys[] = {
     {.name = "name", .read = read_name},
     {.name = "match",
@@ -101,6 +108,7 @@ constexpr Key<Draft> route_keys[] = {
     {.name = "upstream", .read = read_upstream},
     {.name = "respond", .read = read_respond, .list = list_section<respond_keys>},
     {.name = "decide", .read = read_decide},
+    {.name = "hold_lease", .read = read_hold_lease},
     {.name = "encoded_slashes",
      .read =
          [](const Cursor& in, Draft& to) {
@@ -185,6 +193,23 @@ void warn_of_raw_bytes(const Cursor& in, const Config& config) {
   }
 }
 
+bool holds(const Config& config, const proxy::Route& route) {
+  return std::ranges::any_of(route.limits, [&](const limiter::Limit& limit) {
+    return limiter::holds_cost(limit, config.policies[limit.policy]);
+  });
+}
+
+/// Any route with `decide` settles the holds of the others.
+void accept_reports(Config& config) {
+  const bool is_needed = std::ranges::any_of(config.routes, [&](const proxy::Route& route) {
+    return route.decide && holds(config, route);
+  });
+  if (!is_needed) return;
+  for (proxy::Route& route : config.routes) {
+    if (route.decide) route.needs |= proxy::needs_settlements;
+  }
+}
+
 void warn_of_unreachable(const Cursor& in, const std::vector<proxy::Route>& routes) {
   const auto last = std::find_if(routes.begin(), routes.end(), [](const proxy::Route& route) {
     return matches_everything(route.match);
@@ -204,11 +229,14 @@ void read_routes(const Cursor& in, Config& to) {
       item.error(std::string("expected exactly one of upstream, respond and decide; ") +
                  (draft.actions == 0 ? "write one, such as upstream: NAME" : "keep one"));
     }
+    if (item.has("hold_lease") && !item.has("decide"))
+      item.at_key("hold_lease").error("hold_lease has no effect without decide: true; remove it");
     if (item.node().kind == Node::Kind::map) check_changes(item, draft.route);
     check_encodings(item.at_key("match").at_key("path"), draft.route);
     draft.route.challenge = challenge_line(to, draft.route);
     to.routes.push_back(std::move(draft.route));
   });
+  accept_reports(to);
   name_routes(in, to.routes);
   warn_of_unreachable(in, to.routes);
   warn_of_raw_bytes(in, to);

@@ -49,6 +49,7 @@ SettledBy source_of(const usage::UsagePlan& plan, const usage::Usage& stated) {
 
 Settled settle(const Charge& charge, std::int64_t held, const RequestEnd& end,
                const std::optional<usage::Usage>& stated) {
+  if (end.lease_has_ended) return {.units = held, .by = SettledBy::lease};
   if (!end.status) {
     if (end.client_has_left) return {.units = held, .by = SettledBy::aborted};
     return {.units = 0, .by = SettledBy::missing};

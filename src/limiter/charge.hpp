@@ -4,7 +4,7 @@
 // A response is that of the upstream, or of the route's `respond`. An error that Weir generates
 // instead, such as 502, is none: nothing is charged. A client that leaves before the response has
 // a status, or before it has stated its cost, is charged what was held, so that leaving early is no
-// way around the limit.
+// way around the limit. So is a request of another proxy that never reports its end.
 #pragma once
 
 #include <array>
@@ -57,6 +57,7 @@ std::string describe(const usage::UsagePlan& cost_from);
 struct RequestEnd {
   std::optional<int> status{};   ///< of the final response; empty: there was none
   bool client_has_left = false;  ///< before the response was complete
+  bool lease_has_ended = false;  ///< another proxy has not reported in time how it ended
 };
 
 /// What determined the cost of a settlement; for the log and the metrics.
@@ -67,9 +68,10 @@ enum class SettledBy : std::uint8_t {
   reserve,  ///< what was held, because the limit has no cost_from
   missing,  ///< there was no response, or it did not state its cost
   aborted,  ///< the client left before the response had a status, or before it stated its cost
+  lease,    ///< its lease ended before another proxy reported the end of the request; the last one
 };
-inline constexpr std::array<std::string_view, 6> settled_by_names{"status",  "header",  "json",
-                                                                  "reserve", "missing", "aborted"};
+inline constexpr std::array<std::string_view, 7> settled_by_names{
+    "status", "header", "json", "reserve", "missing", "aborted", "lease"};
 
 struct Settled {
   std::int64_t units = 0;  ///< charged

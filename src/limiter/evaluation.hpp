@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "limiter/attribute_texts.hpp"
+#include "limiter/held_units.hpp"
 #include "limiter/verdict.hpp"
 #include "store/store.hpp"
 
@@ -21,14 +22,6 @@ struct AppliedPolicy {
   const Terms* terms = nullptr;
   std::size_t identity = 0;        ///< index into Settings::identities
   const Charge* charge = nullptr;  ///< nullptr: the cost does not depend on the response
-};
-
-/// A limit of the request that holds units, and how that ended.
-struct HeldLimit {
-  const Policy* policy = nullptr;
-  const Charge* charge = nullptr;        ///< nullptr: nothing is charged
-  std::optional<usage::Usage> stated{};  ///< by the response; empty: none was read for it
-  std::optional<SettledBy> by{};         ///< empty: not settled yet, or nothing to determine
 };
 
 struct Evaluation {
@@ -45,10 +38,9 @@ struct Evaluation {
   AttributeTexts attributes;         ///< of the claims
   store::Acquisition acquisition;    ///< views the claims and the decisions
   std::vector<LimitVerdict> limits;  ///< of the verdict
-  bool has_holds = false;            ///< a claim holds its units; else the next two are not used
-  std::vector<store::Settlement> settlements;  ///< of the claims that hold, if it was admitted
-  std::vector<HeldLimit> holds;                ///< holds[i] belongs to settlements[i]
-  bool may_wait = false;                       ///< has_holds, and a claim has a queue
+  bool has_holds = false;            ///< a claim holds its units; else `held` is not used
+  HeldUnits held;                    ///< of an admitted request
+  bool may_wait = false;             ///< has_holds, and a claim has a queue
   /// The claim in whose queue the request waits, or has waited (limiter/waiting.hpp).
   std::optional<std::size_t> waits_for;
   /// A claim that must be denied, because other requests wait for it, and its own cost.
@@ -68,8 +60,7 @@ struct Evaluation {
     attributes.clear();
     limits.clear();
     if (has_holds) {
-      settlements.clear();
-      holds.clear();
+      held.clear();
       has_holds = may_wait = false;
       waits_for.reset();
       blocked.reset();

@@ -37,6 +37,8 @@ class Grant {
   }
 
   bool is_open() const { return store_ != nullptr; }
+  /// The caller ends the holds instead.
+  void release() { store_ = nullptr; }
   /// Does nothing if it is settled already.
   void settle(Instant now) noexcept {
     if (store::Store* const store = std::exchange(store_, nullptr))

@@ -118,8 +118,8 @@ const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvid
   if (evaluation.decisions.size() < count) evaluation.decisions.resize(count);
   evaluation.limits.reserve(count);
   if (evaluation.has_holds) {
-    evaluation.settlements.reserve(count);
-    evaluation.holds.reserve(count);
+    evaluation.held.settlements.reserve(count);
+    evaluation.held.limits.reserve(count);
     evaluation.may_wait = queue_ != nullptr && has_queue(evaluation);
     if (evaluation.may_wait) block_if_others_wait(evaluation, *queue_);
   }
@@ -371,27 +371,22 @@ void Limiter::note_holds(Evaluation& evaluation, const store::Result& result) {
     if (!store::contains(result.decided, i) || evaluation.decisions[i].held == 0) continue;
     const store::Claim& claim = evaluation.claims[i];
     const Policy& policy = *evaluation.policies[i].policy;
-    evaluation.settlements.push_back(
+    evaluation.held.settlements.push_back(
         {.policy = result.decider == Decider::local ? claim.local_rule : claim.policy,
          .key = {.identity = claim.identity, .policy_id = claim.policy_id},
          .held = evaluation.decisions[i].held,
          .decider = result.decider});
-    evaluation.holds.push_back({.policy = &policy, .charge = evaluation.policies[i].charge});
+    evaluation.held.limits.push_back({.policy = &policy, .charge = evaluation.policies[i].charge});
     counters_of(policy).held.add(evaluation.decisions[i].held);
   }
 }
 
-void Limiter::end(Evaluation& evaluation, const RequestEnd& how) {
-  for (std::size_t i = 0; i < evaluation.settlements.size(); ++i) {
-    store::Settlement& settlement = evaluation.settlements[i];
-    HeldLimit& hold = evaluation.holds[i];
-    PolicyCounters& counters = counters_of(*hold.policy);
-    counters.held.add(-settlement.held);
-    if (hold.charge == nullptr) continue;
-    const Settled settled = settle(*hold.charge, settlement.held, how, hold.stated);
-    settlement.actual = settled.units;
-    hold.by = settled.by;
-    counters.settled[static_cast<std::size_t>(settled.by)].add();
+void Limiter::count_settled(const HeldUnits& held) {
+  for (std::size_t i = 0; i < held.limits.size(); ++i) {
+    const HeldLimit& limit = held.limits[i];
+    PolicyCounters& counters = counters_of(*limit.policy);
+    counters.held.add(-held.settlements[i].held);
+    if (limit.by) counters.settled[static_cast<std::size_t>(*limit.by)].add();
   }
 }
 

@@ -92,9 +92,8 @@ class Limiter {
   /// nullptr: no request waits.
   SlotQueue* queue() const { return queue_; }
 
-  /// Computes what the holds of an admitted request are charged. To be called once, before its
-  /// grant is settled.
-  void end(Evaluation& evaluation, const RequestEnd& how);
+  /// Counts holds that have ended (limiter::end).
+  void count_settled(const HeldUnits& held);
 
   /// Called for each claim whose override cannot be read; the policy's own numbers decided it.
   using OnMalformedOverride = std::function<void(const Policy&, const Hash128& identity)>;
@@ -102,9 +101,9 @@ class Limiter {
     on_malformed_override_ = std::move(on_malformed);
   }
 
-  /// Makes the grant of a request that the store has admitted; it views the evaluation.
-  Grant grant(const Evaluation& evaluation, const MonotonicClock& clock) const {
-    return Grant(store_, clock, evaluation.settlements);
+  /// Makes the grant of a request that the store has admitted; it views the units.
+  Grant grant(const HeldUnits& held, const MonotonicClock& clock) const {
+    return Grant(store_, clock, held.settlements);
   }
 
   /// The tokens of the request that is being evaluated.

@@ -31,7 +31,7 @@ class QueueTicket : public boost::intrusive::list_base_hook<> {
   QueueTicket& operator=(const QueueTicket&) = delete;
 
  protected:
-  ~QueueTicket() = default;
+  virtual ~QueueTicket() = default;
 
  private:
   friend class SlotQueue;

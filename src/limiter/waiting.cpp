@@ -116,9 +116,9 @@ Pause pause_after(store::Decider decider, std::uint64_t random) {
   return {.least = least_pause_remote, .poll = least_pause_remote + jitter};
 }
 
-void report_released(SlotQueue& queue, const Evaluation& evaluation) {
+void report_released(SlotQueue& queue, const HeldUnits& held) {
   if (queue.is_empty()) return;
-  for (const store::Settlement& settlement : evaluation.settlements)
+  for (const store::Settlement& settlement : held.settlements)
     queue.released(settlement.key);
 }
 

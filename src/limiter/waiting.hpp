@@ -59,7 +59,7 @@ struct Pause {
 /// any bits; they keep instances from polling at the same time.
 Pause pause_after(store::Decider decider, std::uint64_t random);
 
-/// Reports the releases of a settled evaluation to the requests that wait.
-void report_released(SlotQueue& queue, const Evaluation& evaluation);
+/// Reports the releases of settled units to the requests that wait.
+void report_released(SlotQueue& queue, const HeldUnits& held);
 
 }  // namespace weir::limiter

@@ -67,6 +67,8 @@ std::string_view word(AccessDecision decision) {
       return "shadow_denied";
     case AccessDecision::delayed:
       return "delayed";
+    case AccessDecision::settled:
+      return "settled";
     case AccessDecision::error:
       return "error";
   }

@@ -29,6 +29,7 @@ enum class AccessDecision : std::uint8_t {
   shadow_denied,  ///< allowed, but a shadow policy would have denied it
   delayed,        ///< allowed after a wait
   error,          ///< no decision could be made
+  settled,        ///< no decision: the report of another proxy about a request it has served
 };
 
 /// The party that ended a request before its response was complete.

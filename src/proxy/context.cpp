@@ -34,6 +34,7 @@ std::string_view DateText::at(Instant now) {
 
 Context::Context(const ContextDependencies& dependencies, std::uint64_t seed)
     : ContextDependencies(dependencies),
+      holds(hold_directory, io, clock),
       pass_clock(io, clock),
       random(seed),
       turns(io),
@@ -143,6 +144,7 @@ void Context::tick() {
   constexpr std::uint64_t sweep_ticks = loop::ticks_in(std::chrono::seconds(1));
   if (wheel.now() % sweep_ticks != 0) return;
   warned_.clear();
+  holds.sweep();
   for (Http1Connection* connection : connections)
     connection->look_after_client();
   for (auto& pool : generation->pools) {

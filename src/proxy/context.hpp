@@ -22,6 +22,7 @@
 #include "loop/pass_clock.hpp"
 #include "loop/turns.hpp"
 #include "proxy/generation.hpp"
+#include "proxy/hold_keeper.hpp"
 #include "proxy/request_rules.hpp"
 #include "proxy/settings.hpp"
 
@@ -51,6 +52,7 @@ struct ContextDependencies {
   std::atomic<std::size_t>& open_connections;  ///< of all workers
   std::atomic<std::size_t>& open_refusals;     ///< of all workers: 503 responses in progress
   loop::DescriptorBudget& descriptors;         ///< of all workers
+  HoldDirectory& hold_directory;               ///< of all workers
 };
 
 struct Context : ContextDependencies {
@@ -69,6 +71,7 @@ struct Context : ContextDependencies {
  public:
   std::unique_ptr<Generation> generation;  ///< the running one; set before the first connection
   std::vector<std::unique_ptr<Generation>> retired;  ///< until their last exchange has ended
+  HoldKeeper holds;  ///< declared after the generations that its holds pin
   DeadlineWheel wheel;
   loop::PassClock pass_clock;
   DateText date;

@@ -1,5 +1,7 @@
 #include "proxy/decision_record.hpp"
 
+#include <algorithm>
+
 #include <boost/container/static_vector.hpp>
 
 namespace weir::proxy {
@@ -72,14 +74,28 @@ void DecisionRecord::take(const limiter::Verdict& verdict,
   http::append_rate_limit_fields(limit_fields, {reports.data(), reports.size()}, fields);
 }
 
-void DecisionRecord::settled(const limiter::Evaluation& evaluation) {
-  for (std::size_t i = 0; i < evaluation.holds.size(); ++i) {
-    const limiter::HeldLimit& hold = evaluation.holds[i];
+void DecisionRecord::settled(const limiter::HeldUnits& held) {
+  for (std::size_t i = 0; i < held.limits.size(); ++i) {
+    const limiter::HeldLimit& hold = held.limits[i];
     if (hold.policy != policy) continue;
-    reserved = evaluation.settlements[i].held;
-    cost = evaluation.settlements[i].actual;
+    reserved = held.settlements[i].held;
+    cost = held.settlements[i].actual;
     if (hold.by) settled_by = limiter::settled_by_names[static_cast<std::size_t>(*hold.by)];
   }
+}
+
+void DecisionRecord::reported(const limiter::HeldUnits& held,
+                              std::span<const limiter::Policy> policies) {
+  const auto charges = [](const limiter::HeldLimit& limit) { return limit.charge != nullptr; };
+  const auto found = std::ranges::find_if(held.limits, charges);
+  const auto shown = static_cast<std::size_t>(
+      (found == held.limits.end() ? held.limits.begin() : found) - held.limits.begin());
+  const limiter::HeldLimit& limit = held.limits[shown];
+  const auto running = std::ranges::find(policies, limit.policy->name, &limiter::Policy::name);
+  policy = running == policies.end() ? nullptr : &*running;
+  reserved = held.settlements[shown].held;
+  cost = held.settlements[shown].actual;
+  if (limit.by) settled_by = limiter::settled_by_names[static_cast<std::size_t>(*limit.by)];
 }
 
 }  // namespace weir::proxy

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,8 +44,13 @@ struct DecisionRecord {
   void clear();
   /// Copies what is needed, because the verdict may not exist any more when the response is sent.
   void take(const limiter::Verdict& verdict, const http::ResponseFieldOptions& fields);
-  /// Copies how the hold of the policy that decided has ended.
-  void settled(const limiter::Evaluation& evaluation);
+  /// Copies how the hold of the policy that decided has ended, or what it holds.
+  void settled(const limiter::HeldUnits& held);
+  /// Copies how a hold of another request has ended, as another proxy reports. Of several limits it
+  /// shows the first that charges. `policies`: of the running configuration.
+  void reported(const limiter::HeldUnits& held, std::span<const limiter::Policy> policies);
+  /// True after reported().
+  bool is_report() const { return outcome == limiter::Outcome::unlimited && reserved; }
 };
 
 }  // namespace weir::proxy

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "http/forwarding.hpp"
-#include "limiter/waiting.hpp"
 #include "proxy/own_answers.hpp"
 #include "proxy/slot_wait.hpp"
 #include "proxy/via_name.hpp"
@@ -17,6 +16,8 @@ constexpr int client_closed_request = 499;
 constexpr int cut_by_shutdown = 503;
 
 constexpr http::Refusal loop_detected{508, "forwarding loop detected"};
+constexpr http::Refusal unknown_hold{
+    404, "no such hold on this instance: it was settled, or its lease (hold_lease) has ended"};
 
 class Delay final : public loop::Timer, public loop::Cancellable {
  public:
@@ -72,6 +73,20 @@ const http::FieldEdits* in_use(const http::FieldEdits& edits) {
   return edits.is_empty() ? nullptr : &edits;
 }
 
+/// Builds the field line with the id of a hold in `text`.
+std::string_view hold_field(const Hash128& id, std::string& text) {
+  text = "Weir-Hold: ";
+  append_hex(text, id);
+  return text += "\r\n";
+}
+
+void add_settlement(const DecisionRecord& decision, log::AccessRecord& to) {
+  if (decision.policy != nullptr) to.policy = decision.policy->name;
+  to.cost = decision.cost;
+  to.reserved = decision.reserved;
+  to.settled_by = decision.settled_by;
+}
+
 std::string_view value_of(const http::FieldView* field) {
   return field == nullptr ? std::string_view{} : field->value;
 }
@@ -85,7 +100,7 @@ void Exchange::begin(const ClientSide& client) {
   routes_.clear();
   decision_.clear();
   stated_.clear();
-  meter_.clear();
+  hold_.clear();
   forwarded_ = {};
   started_at_ = context_.pass_clock.now();
   response_status_.reset();
@@ -94,17 +109,15 @@ void Exchange::begin(const ClientSide& client) {
 }
 
 void Exchange::release() {
-  if (grant_.is_open()) settle(context_.clock.now());
+  if (hold_.has_grant()) settle(context_.clock.now());
   generation_ = {};
 }
 
 loop::Task<> Exchange::serve() {
-  if (const auto refusal = find_route()) co_return co_await refuse(*refusal);
-  if (routes_.reads_body()) {
-    const Duration timeout = settings().downstream.body_timeout;
-    const Failure failure = co_await stated_.read(request_, client_, timeout, routes_.gathered());
-    if (failure != Failure::none) co_return co_await fail(failure);
-  }
+  if (const auto refusal = routes_.find(*generation_->blueprint, settings(), request_))
+    co_return co_await refuse(*refusal);
+  take_route();
+  if (routes_.needs() != needs_nothing && !co_await prepare()) co_return;
   if (!decide()) co_await await_store();
   if (decision_.outcome == limiter::Outcome::denied) {
     if (evaluation_.waits_for) co_await wait_for_slot();
@@ -128,16 +141,36 @@ loop::Task<> Exchange::serve() {
   if (failure != Failure::none) co_await fail(failure);
 }
 
-std::optional<http::Refusal> Exchange::find_route() {
-  if (auto refusal = routes_.find(*generation_->blueprint, settings(), request_)) return refusal;
-  take_route();
-  return std::nullopt;
-}
-
 /// From now on the request is counted for its route.
 void Exchange::take_route() {
   const auto index = static_cast<std::size_t>(routes_.route() - settings().routes.data());
   count_.use(*generation_->counters->routes[index]);
+}
+
+/// Does what a route needs before it decides. False: the request is answered.
+loop::Task<bool> Exchange::prepare() {
+  if ((routes_.needs() & needs_settlements) != 0) {
+    const auto report = read_hold_report(request_.view);
+    if (!report) {
+      co_await refuse(report.error());
+      co_return false;
+    }
+    // Another proxy has served a request; its report is none.
+    if (*report) {
+      if (hold_.settle_other(**report, request_.fields, settings().policies, decision_))
+        co_await answer({.status = 204});
+      else
+        co_await refuse(unknown_hold);
+      co_return false;
+    }
+  }
+  if ((routes_.needs() & needs_body) != 0) {
+    const Duration timeout = settings().downstream.body_timeout;
+    const Failure failure = co_await stated_.read(request_, client_, timeout, routes_.gathered());
+    if (failure != Failure::none) co_await fail(failure);
+    co_return failure == Failure::none;
+  }
+  co_return true;
 }
 
 /// False: the store will complete the decision later.
@@ -166,7 +199,7 @@ void Exchange::conclude(const limiter::Verdict& verdict) {
     return;
   }
   if (verdict.outcome == limiter::Outcome::allowed || evaluation_.has_holds)
-    grant_ = generation_->limiter->grant(evaluation_, context_.clock);
+    hold_.take(*generation_);
   decision_.take(verdict, settings().response_fields);
   if (limiter::is_for_lack_of_identity(verdict.outcome)) {
     routes_.choose(settings(), *verdict.route);
@@ -254,9 +287,14 @@ std::optional<OwnAnswer> Exchange::own_answer() {
   const Route& route = *routes_.route();
   if (!route.upstream) {
     response_status_ = route.respond.status;
+    std::string_view fields = route.respond.fields;
+    if (route.decide) {
+      if (const auto id = hold_.keep(*generation_, route.hold_lease, decision_))
+        fields = hold_field(*id, context_.fields);
+    }
     return OwnAnswer{.status = route.respond.status,
                      .content_type = route.respond.content_type,
-                     .fields = route.respond.fields,
+                     .fields = fields,
                      .body = route.respond.body,
                      .limit_fields = decision_.limit_fields};
   }
@@ -291,7 +329,7 @@ ForwardingScope Exchange::forwarding_scope() {
           .target = target_,
           .request_edits = in_use(route.request_edits),
           .response_edits = in_use(route.response_edits),
-          .meter = evaluation_.has_holds && meter_.prepare(evaluation_) ? &meter_ : nullptr};
+          .meter = hold_.prepare_meter()};
 }
 
 loop::Task<> Exchange::fail(Failure failure) {
@@ -320,18 +358,10 @@ void Exchange::finish() {
 
 /// Ends the holds of an admitted request.
 void Exchange::settle(Instant now) {
-  if (grant_.is_open() && evaluation_.has_holds) {
-    meter_.settle(evaluation_);
-    generation_->limiter->end(evaluation_,
-                              {.status = response_status_,
-                               .client_has_left = client_is_gone_ && !client_.watchdog->aborted()});
-    decision_.settled(evaluation_);
-    grant_.settle(now);
-    if (auto* const queue = generation_->limiter->queue())
-      limiter::report_released(*queue, evaluation_);
-    return;
-  }
-  grant_.settle(now);
+  hold_.settle(*generation_,
+               {.status = response_status_,
+                .client_has_left = client_is_gone_ && !client_.watchdog->aborted()},
+               decision_, now);
 }
 
 log::AccessRecord Exchange::record(Duration took) const {
@@ -357,16 +387,20 @@ log::AccessRecord Exchange::record(Duration took) const {
     record.upstream_server = forwarded_.server_authority;
     record.upstream_took = forwarded_.upstream_took;
   }
-  if (decision_.outcome == limiter::Outcome::unlimited) return record;
+  if (decision_.outcome == limiter::Outcome::unlimited) {
+    if (decision_.is_report()) {
+      record.decision = log::AccessDecision::settled;
+      add_settlement(decision_, record);
+    }
+    return record;
+  }
   record.decision = decision_of(decision_);
   record.decision_took = decision_.took;
   if (is_by_store(decision_)) record.store = to_string(decision_.decider);
   record.denied_by = decision_.denied;
   if (decision_.policy != nullptr) record.policy = decision_.policy->name;
   if (decision_.policy != nullptr && decision_.outcome != limiter::Outcome::failed) {
-    record.cost = decision_.cost;
-    record.reserved = decision_.reserved;
-    record.settled_by = decision_.settled_by;
+    add_settlement(decision_, record);
     record.remaining = decision_.remaining;
     record.retry_after = decision_.retry_after;
     record.delay = decision_.delay + decision_.queued;

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/time.hpp"
 #include "http/received_request.hpp"
 #include "http/refusal.hpp"
 #include "limiter/evaluation.hpp"
-#include "limiter/grant.hpp"
 #include "log/access_log.hpp"
 #include "proxy/context.hpp"
 #include "proxy/decision_record.hpp"
@@ -21,11 +21,11 @@
 #include "proxy/forwarding.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/request_body.hpp"
+#include "proxy/request_hold.hpp"
 #include "proxy/request_routes.hpp"
 #include "proxy/responder.hpp"
 #include "proxy/stated_costs.hpp"
 #include "proxy/store_answer.hpp"
-#include "proxy/usage_meter.hpp"
 #include "proxy/watchdog.hpp"
 
 namespace weir::proxy {
@@ -56,10 +56,10 @@ class Exchange {
   bool has_own_upstreams() const { return forwarded_.has_own_connection; }
 
  private:
-  std::optional<http::Refusal> find_route();
   void take_route();
   bool decide();
   loop::Task<> await_store();
+  loop::Task<bool> prepare();
   void conclude(const limiter::Verdict& verdict);
   loop::Task<> wait_for_slot();
   loop::Task<> wait_delay();
@@ -80,10 +80,9 @@ class Exchange {
   RequestRoutes routes_;
   limiter::Evaluation evaluation_;  ///< the input of the store
   StoreAnswer store_answer_;
-  limiter::Grant grant_;  ///< of an admitted request; views the evaluation
+  RequestHold hold_{context_, evaluation_};
   DecisionRecord decision_;
   StatedCosts stated_;  ///< by the request
-  UsageMeter meter_;    ///< of the response
   std::string target_;  ///< for the upstream, if the route changes the path
   ForwardingRecord forwarded_;
   Instant started_at_;

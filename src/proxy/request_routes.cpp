@@ -15,9 +15,9 @@ std::optional<http::Refusal> RequestRoutes::find(const RequestRules& rules, cons
     return refusal;
   if (routed_.candidates.empty()) return answer_to(Failure::no_route);
   choose(config, 0);
-  reads_body_ = false;
+  needs_ = needs_nothing;
   for (const routing::Candidate& candidate : routed_.candidates)
-    reads_body_ |= config.routes[candidate.route].reserves_from_body;
+    needs_ |= config.routes[candidate.route].needs;
   evidence_.gather(routed_, std::span(config.routes),
                    {.address = request.client,
                     .settings = config.client_address,

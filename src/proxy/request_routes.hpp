@@ -33,14 +33,14 @@ class RequestRoutes {
   /// One entry for each route that the request may belong to; empty if it is not limited.
   std::span<const limiter::RouteEvidence> evidence() const { return evidence_.routes(); }
   limiter::RequestEvidence& gathered() { return evidence_; }
-  /// True if the body of the request may state units that a limit reserves.
-  bool reads_body() const { return reads_body_; }
+  /// The RouteNeeds of all routes that the request may belong to.
+  std::uint8_t needs() const { return needs_; }
 
  private:
   const Route* route_ = nullptr;
   routing::RoutedRequest routed_;
   limiter::RequestEvidence evidence_;
-  bool reads_body_ = false;
+  std::uint8_t needs_ = needs_nothing;
 };
 
 }  // namespace weir::proxy

@@ -66,14 +66,22 @@ struct FixedAnswer {
   friend bool operator==(const FixedAnswer&, const FixedAnswer&) = default;
 };
 
+/// What a route needs before its limits decide, apart from the head of the request.
+enum RouteNeeds : std::uint8_t {
+  needs_nothing = 0,
+  needs_body = 1,         ///< a limit reserves what the body of the request states
+  needs_settlements = 2,  ///< with `decide`: the request may settle a hold
+};
+
 /// A route, and the answer or the upstream for its requests. With `decide`, `respond` means that
 /// the request may pass; nothing is forwarded.
 struct Route : routing::Route {
   std::optional<std::size_t> upstream{};  ///< index into Settings::upstreams; else respond
   FixedAnswer respond{};
   std::vector<limiter::Limit> limits{};
-  bool reserves_from_body = false;  ///< a limit reserves what the body of the request states
-  std::string challenge{};          ///< a WWW-Authenticate line for the required identity
+  std::uint8_t needs = needs_nothing;             ///< RouteNeeds
+  Duration hold_lease = std::chrono::minutes(1);  ///< with `decide`: of holds that are not settled
+  std::string challenge{};  ///< a WWW-Authenticate line for the required identity
   http::FieldEdits request_edits{};
   http::FieldEdits response_edits{};
   routing::PathRewrite rewrite{};

@@ -6,12 +6,12 @@
 
 namespace weir::proxy {
 
-bool UsageMeter::prepare(const limiter::Evaluation& evaluation) {
+bool UsageMeter::prepare(const limiter::HeldUnits& held) {
   has_begun_ = false;
   has_ended_ = false;
   readings_.clear();
-  for (std::size_t i = 0; i < evaluation.holds.size(); ++i) {
-    const limiter::Charge* const charge = evaluation.holds[i].charge;
+  for (std::size_t i = 0; i < held.limits.size(); ++i) {
+    const limiter::Charge* const charge = held.limits[i].charge;
     if (charge == nullptr || !charge->cost_from) continue;
     const usage::UsagePlan& plan = *charge->cost_from;
     readings_.push_back({.scanner = usage::UsageScanner(plan), .plan = &plan, .hold = i});
@@ -59,11 +59,11 @@ void UsageMeter::end(std::string_view trailer_lines) {
   }
 }
 
-void UsageMeter::settle(limiter::Evaluation& evaluation) {
+void UsageMeter::settle(limiter::HeldUnits& held) {
   if (!has_begun_) return;
   const auto end = has_ended_ ? usage::BodyEnd::complete : usage::BodyEnd::cut_off;
   for (Reading& one : readings_)
-    evaluation.holds[one.hold].stated = one.scanner.finish(end);
+    held.limits[one.hold].stated = one.scanner.finish(end);
 }
 
 void UsageMeter::add_field(Reading& reading, std::string_view name, std::string_view value) {

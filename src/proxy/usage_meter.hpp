@@ -10,15 +10,16 @@
 #include <vector>
 
 #include "http/head_parser.hpp"
-#include "limiter/evaluation.hpp"
+#include "limiter/held_units.hpp"
 #include "usage/usage_scanner.hpp"
 
 namespace weir::proxy {
 
 class UsageMeter {
  public:
-  /// Prepares for the response to an admitted request. True: there is something to read.
-  bool prepare(const limiter::Evaluation& evaluation);
+  /// Prepares for the response to a request that holds these units. True: there is something to
+  /// read.
+  bool prepare(const limiter::HeldUnits& held);
   void clear() { readings_.clear(); }
 
   /// True if the upstream has to be asked for a body without content coding.
@@ -35,13 +36,13 @@ class UsageMeter {
   /// Ends a complete response; `trailer_lines` as they were received.
   void end(std::string_view trailer_lines);
   /// Adds the results to the holds. A response that has begun and not ended was cut off.
-  void settle(limiter::Evaluation& evaluation);
+  void settle(limiter::HeldUnits& held);
 
  private:
   struct Reading {
     usage::UsageScanner scanner;
     const usage::UsagePlan* plan;
-    std::size_t hold;  ///< index into Evaluation::holds
+    std::size_t hold;  ///< index into HeldUnits::limits
     bool needs_body = false;
   };
 

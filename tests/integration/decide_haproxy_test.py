@@ -4,7 +4,7 @@ from harness import asking
 from harness.limit_fields import limit_fields
 from harness.waiting import eventually
 
-class BehindHaproxy(asking.AskingProxy):
+class BehindHaproxy(asking.HoldTests, asking.AskingProxy):
     def command(self, weir, patience, **environment):
         files = asking.DEPLOY / "haproxy"
         return ["haproxy", "-db", "-f", str(files / "haproxy.cfg")], {

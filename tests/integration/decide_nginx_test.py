@@ -3,7 +3,7 @@
 from harness import asking
 
 
-class BehindNginx(asking.AskingProxy):
+class BehindNginx(asking.HoldTests, asking.AskingProxy):
     passes_denials_on = False
     passes_refusals_on = False
 

@@ -6,6 +6,7 @@ which of the rest its proxy can not do.
 
 import socket
 import tempfile
+import threading
 from pathlib import Path
 
 from .case import Case, configuration
@@ -214,3 +215,67 @@ class AskingProxy(Case):
         listener = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(listener.close)
         self.begin(listener.getsockname(), patience="200ms", **options)
+
+
+HOLDING = {
+    "policies": {"logins": {"algorithm": "sliding_log", "rate": "2/1h"},
+                 "slots": {"algorithm": "concurrency", "limit": 1}},
+    "routes": [{"match": {"path": "/login"}, "decide": True,
+                "limits": [{"policy": "logins", "charge": {"status": [401]}}]},
+               {"match": {"path": "/**"}, "decide": True, "limits": [{"policy": "slots"}]}]}
+
+
+class HoldTests:
+    """For a proxy that reports the end of a request to Weir."""
+
+    def begin_holding(self):
+        self.gate = threading.Event()
+        self.addCleanup(self.gate.set)
+        self.status = "200 OK"
+        self.api.behaviour = self.serve
+        self.weir = self.start(deciding(**HOLDING))
+        self.begin(self.weir.address)
+
+    def serve(self, exchange):
+        if exchange.target == "/slow":
+            self.gate.wait(60)
+        exchange.answer(b"api", self.status)
+
+    def statuses_of_logins(self, status, count):
+        self.status = status
+        return [self.get(method="POST", target="/login").status for _ in range(count)]
+
+    def test_a_slot_is_held_until_the_response_has_ended(self):
+        self.begin_holding()
+        with Connection(("127.0.0.1", self.port)) as client:
+            client.send(b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+            eventually(lambda: self.api.requests, "the request has arrived")
+            self.assertEqual(self.get().status, 429)
+            self.gate.set()
+            self.assertEqual(client.read().status, 200)
+            eventually(lambda: self.get().status == 200, "the slot is free again")
+        for _ in range(20):
+            eventually(lambda: self.get().status == 200, "the slot is free again")
+
+    def test_a_client_that_leaves_gives_its_slot_back(self):
+        self.begin_holding()
+        with Connection(("127.0.0.1", self.port)) as client:
+            client.send(b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+            eventually(lambda: self.api.requests, "the request has arrived")
+        eventually(lambda: self.get().status == 200, "the slot is free again")
+
+    def test_only_failed_logins_are_charged(self):
+        self.begin_holding()
+        self.assertEqual(self.statuses_of_logins("200 OK", 5), [200] * 5)
+        self.assertEqual(self.statuses_of_logins("401 Unauthorized", 3), [401, 401, 429])
+
+    def test_a_client_can_not_report(self):
+        self.begin_holding()
+        with self.weir.connect() as other:
+            hold = other.get("/login")["Weir-Hold"]
+        forged = (("Weir-Hold", hold), ("Weir-Status", "200"))
+        self.status = "401 Unauthorized"
+        statuses = [self.get(*forged, method="POST", target="/login").status for _ in range(2)]
+        self.assertEqual(statuses, [401, 429])
+        with self.weir.connect() as other:
+            self.assertEqual(other.get("/login", dict(forged)).status, 204)

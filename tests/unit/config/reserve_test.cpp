@@ -33,7 +33,8 @@ TEST_CASE("a reserve is a number, or a place in the request and a default") {
   const limiter::Limit& limit = config->routes[0].limits[0];
   CHECK(describe(limit.charge->reserve.value()) == described);
   CHECK(limit.cost == 20);
-  CHECK(config->routes[0].reserves_from_body == (text.find("json") != std::string::npos));
+  CHECK(((config->routes[0].needs & proxy::needs_body) != 0) ==
+        (text.find("json") != std::string::npos));
 }
 
 TEST_CASE("a cost is read from the response") {
@@ -105,22 +106,39 @@ TEST_CASE("a fixed response states no cost, and concurrency has none") {
   }
 }
 
-TEST_CASE("a hold that ends with the question has a warning") {
+TEST_CASE("a route with decide accepts reports if one of them holds units") {
   const auto [policy, keys] = GENERATE(table<std::string, std::string>({
       {"algorithm: concurrency, limit: 2", ""},
       {"rate: 5/1m", ", charge: {status: [401]}"},
       {"rate: 5/1m", ", reserve: 5"},
   }));
   CAPTURE(policy, keys);
-  const auto warnings_with = [policy = policy, keys = keys](const std::string& action) {
-    return test::warnings_of("policies: {p: {" + policy + "}}\nroutes: [{" + action +
-                             ", limits: [{policy: p" + keys + "}]}]\n");
+  const auto needs_with = [](const std::string& its_policy, const std::string& its_keys,
+                             const std::string& action) {
+    const auto config = must_load("policies: {p: {" + its_policy + "}}\nroutes:\n- {" + action +
+                                  ", match: {path: /a}, limits: [{policy: p" + its_keys +
+                                  "}]}\n- {decide: true, hold_lease: 5s}\n");
+    CHECK(config->routes[1].hold_lease == std::chrono::seconds(5));
+    CHECK(config->routes[0].hold_lease == std::chrono::minutes(1));
+    return std::pair(config->routes[0].needs, config->routes[1].needs);
   };
-  CHECK(warnings_with("respond: {}").empty());
-  const auto warnings = warnings_with("decide: true");
-  REQUIRE(warnings.size() == 1);
-  CHECK(warnings[0].find("a hold of a route with decide ends when the question is answered") !=
+  using proxy::needs_settlements;
+  const auto both = std::pair<std::uint8_t, std::uint8_t>(needs_settlements, needs_settlements);
+  CHECK(needs_with(policy, keys, "decide: true") == both);
+  const auto none = std::pair<std::uint8_t, std::uint8_t>(0, 0);
+  CHECK(needs_with(policy, keys, "respond: {}") == none);
+  CHECK(needs_with("rate: 5/1m", "", "decide: true") == none);
+}
+
+TEST_CASE("hold_lease belongs to decide, and is bounded") {
+  const auto problems_with = [](const std::string& keys) {
+    return problems_of("routes: [{" + keys + "}]\n");
+  };
+  CHECK(problems_with("respond: {}, hold_lease: 5s").find("no effect without decide: true") !=
         std::string::npos);
+  for (const char* lease : {"0s", "999ms", "25h"})
+    CHECK(problems_with("decide: true, hold_lease: " + std::string(lease)).find("1s to 1d") !=
+          std::string::npos);
 }
 
 TEST_CASE("a reserve above the quota is reported by its own key") {

@@ -57,6 +57,14 @@ TEST_CASE("without a response only a client that left is charged") {
   }
 }
 
+TEST_CASE("a request whose end no proxy reports in time is charged what was held") {
+  Charge free = by_cost();
+  free.missing_is_free = true;
+  for (const Charge& charge : {failed_logins, all_but_errors, free, Charge{}})
+    CHECK(settle(charge, 7, {.lease_has_ended = true}) ==
+          Settled{.units = 7, .by = SettledBy::lease});
+}
+
 TEST_CASE("a response that states its cost is charged the cost") {
   const auto [said, units, by] = GENERATE(table<usage::Usage, std::int64_t, SettledBy>({
       {stated(3), 3, SettledBy::header},

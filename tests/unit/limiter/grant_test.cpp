@@ -94,7 +94,7 @@ TEST_CASE("The grant of a limiter is settled with its store") {
   const MonotonicClock clock;
   const Limiter limiter(fixture.config, store);
   const Evaluation evaluation;
-  { const Grant grant = limiter.grant(evaluation, clock); }
+  { const Grant grant = limiter.grant(evaluation.held, clock); }
   CHECK(store.settle_calls == 1);
   CHECK(store.settled.empty());
 }

@@ -34,9 +34,10 @@ struct QueueFixture : Fixture {
     return limiter->conclude(of, *limiter->ask_again(of, false, nobody, epoch + after));
   }
   void end(Evaluation& of) {
-    limiter->end(of, {.status = 200});
-    store.settle(of.settlements, epoch);
-    report_released(queue, of);
+    limiter::end(of.held, {.status = 200});
+    limiter->count_settled(of.held);
+    store.settle(of.held.settlements, epoch);
+    report_released(queue, of.held);
   }
   void join(const Evaluation& of) { queue.join(ticket, awaited_key(of), 10, epoch); }
   ~QueueFixture() { queue.leave(ticket, SlotQueue::Leaves::denied); }
@@ -64,7 +65,7 @@ TEST_CASE("a request that only holds deny waits, and is counted once") {
     CHECK(verdict.outcome == Outcome::allowed);
     CHECK(verdict.limits.size() == 1);
     CHECK_FALSE(fixture.second.waits_for);
-    CHECK(fixture.second.settlements.size() == 1);
+    CHECK(fixture.second.held.settlements.size() == 1);
     CHECK(fixture.counters(0).delayed.value() == 1);
     CHECK(fixture.counters(0).denied.value() == 0);
   }

@@ -70,7 +70,19 @@ inline Settings settings_for(std::uint16_t upstream_port) {
 
 class Exchanged {
  public:
-  Exchanged() { store.at_once = true; }
+  Exchanged() : Exchanged([](Settings&) {}) {}
+  /// `change`: of the settings.
+  template <class Change>
+  explicit Exchanged(Change&& change)
+      : world(
+            [&] {
+              Settings settings = settings_for(upstream.port());
+              change(settings);
+              return settings;
+            }(),
+            store, store::Decider::redis) {
+    store.at_once = true;
+  }
   ~Exchanged() {
     client.watchdog.abort();
     store.answer_all(store::test::epoch);
@@ -118,7 +130,7 @@ class Exchanged {
 
   store::test::FakeStore store;
   TestServer upstream;
-  World world{settings_for(upstream.port()), store, store::Decider::redis};
+  World world;
   ScriptedClient client{world.io, world.context.wheel};
   std::string head;
   Exchange exchange{world.context};

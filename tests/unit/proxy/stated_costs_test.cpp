@@ -17,7 +17,7 @@ void reserve_from_body(Settings& settings) {
   limit.charge = limiter::Charge{
       .reserve = limiter::Reserve{.in_body = *usage::UsagePlan::compile({&source, 1})}};
   settings.routes[0].limits = {limiter::Limit{}, limit};
-  settings.routes[0].reserves_from_body = true;
+  settings.routes[0].needs = needs_body;
 }
 
 class Stating : public ForwardPhase {
@@ -27,7 +27,7 @@ class Stating : public ForwardPhase {
             "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n" + fields + "\r\n", 1,
             reserve_from_body) {
     REQUIRE_FALSE(routes.find(*scope.generation.blueprint, *world.settings, request));
-    REQUIRE(routes.reads_body());
+    REQUIRE(routes.needs() == needs_body);
   }
   /// Reads what has arrived.
   std::optional<Failure> read() {

@@ -16,17 +16,17 @@ usage::UsageSource json_source(const char* pointer) {
 struct Metered {
   explicit Metered(std::vector<usage::UsageSource> sources)
       : charge{.cost_from = *usage::UsagePlan::compile(sources)} {
-    evaluation.holds = {{}, {.charge = &charge}};
-    has_plan = meter.prepare(evaluation);
+    held.limits = {{}, {.charge = &charge}};
+    has_plan = meter.prepare(held);
   }
   std::optional<usage::Usage> result() {
-    meter.settle(evaluation);
-    CHECK_FALSE(evaluation.holds[0].stated);
-    return evaluation.holds[1].stated;
+    meter.settle(held);
+    CHECK_FALSE(held.limits[0].stated);
+    return held.limits[1].stated;
   }
 
   limiter::Charge charge;
-  limiter::Evaluation evaluation;
+  limiter::HeldUnits held;
   UsageMeter meter;
   bool has_plan = false;
 };
@@ -109,10 +109,10 @@ TEST_CASE("a response to another try replaces what the last one stated") {
 
 TEST_CASE("holds without cost_from are not read for") {
   limiter::Charge charge;
-  limiter::Evaluation evaluation;
-  evaluation.holds = {{}, {.charge = &charge}};
+  limiter::HeldUnits held;
+  held.limits = {{}, {.charge = &charge}};
   UsageMeter meter;
-  CHECK_FALSE(meter.prepare(evaluation));
+  CHECK_FALSE(meter.prepare(held));
 }
 
 }  // namespace weir::proxy

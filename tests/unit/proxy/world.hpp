@@ -116,6 +116,7 @@ class World {
   std::atomic<std::size_t> open_connections{0};
   std::atomic<std::size_t> open_refusals{0};
   loop::DescriptorBudget descriptors{64, open_connections};
+  HoldDirectory hold_directory{{.k0 = 1, .k1 = 2}};
   TrafficCounters traffic;
   const std::shared_ptr<NamedCounters> counters = std::make_shared<NamedCounters>();
   LogPipe log;
@@ -126,7 +127,8 @@ class World {
                    .clock = clock,
                    .open_connections = open_connections,
                    .open_refusals = open_refusals,
-                   .descriptors = descriptors},
+                   .descriptors = descriptors,
+                   .hold_directory = hold_directory},
                   1};
 
  private:

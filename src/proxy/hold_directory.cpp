@@ -1,0 +1,74 @@
+#include "proxy/hold_directory.hpp"
+
+#include <cstring>
+
+namespace weir::proxy {
+
+HoldDirectory::HoldDirectory(SipKey secret, std::size_t most) : secret_(secret), most_(most) {}
+
+std::optional<Hash128> HoldDirectory::add(limiter::HeldUnits& units, const Terms& terms) {
+  const std::lock_guard lock(mutex_);
+  if (holds_.size() >= most_) return std::nullopt;
+  char number[sizeof next_];
+  std::memcpy(number, &++next_, sizeof next_);
+  const Hash128 id = siphash128(secret_, {number, sizeof number});
+  std::list<KeptHold> added(1);
+  // If there is no memory for the hold, its lease is ignored.
+  leases_.emplace(terms.lease_ends_at, id);
+  holds_.emplace(id, added.begin());
+  added.front() = {.generation = Pin(terms.generation),
+                   .units = std::move(units),
+                   .lease_ends_at = terms.lease_ends_at,
+                   .owner = &terms.owner};
+  kept_.splice(kept_.end(), added);
+  return id;
+}
+
+void HoldDirectory::end_leases(Instant now) {
+  const std::lock_guard lock(mutex_);
+  while (!leases_.empty() && leases_.begin()->first <= now) {
+    const auto found = holds_.find(leases_.begin()->second);
+    if (found == holds_.end()) {
+      leases_.erase(leases_.begin());
+      continue;
+    }
+    limiter::end(found->second->units, {.lease_has_ended = true});
+    end(found);
+  }
+}
+
+std::list<KeptHold> HoldDirectory::take_ended(HoldOwner& owner) {
+  std::list<KeptHold> ended;
+  const std::lock_guard lock(mutex_);
+  ended.swap(owner.ended_);
+  return ended;
+}
+
+void HoldDirectory::withdraw(HoldOwner& owner) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(holds_, [&](const auto& one) {
+    const auto hold = one.second;
+    if (hold->owner != &owner) return false;
+    leases_.erase({hold->lease_ends_at, one.first});
+    kept_.erase(hold);
+    return true;
+  });
+  owner.ended_.clear();
+}
+
+std::size_t HoldDirectory::size() const {
+  const std::lock_guard lock(mutex_);
+  return holds_.size();
+}
+
+/// Passes a hold whose charge is computed to its owner. Allocates nothing.
+void HoldDirectory::end(Holds::iterator hold) {
+  const auto [id, kept] = *hold;
+  leases_.erase({kept->lease_ends_at, id});
+  holds_.erase(hold);
+  HoldOwner& owner = *kept->owner;
+  owner.ended_.splice(owner.ended_.end(), kept_, kept);
+  owner.call();
+}
+
+}  // namespace weir::proxy

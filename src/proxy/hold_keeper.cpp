@@ -1,0 +1,37 @@
+#include "proxy/hold_keeper.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include "limiter/waiting.hpp"
+
+namespace weir::proxy {
+
+std::optional<Hash128> HoldKeeper::keep(limiter::HeldUnits& units, Generation& generation,
+                                        Duration lease) {
+  return directory_.add(
+      units, {.generation = generation, .lease_ends_at = clock_.now() + lease, .owner = *this});
+}
+
+void HoldKeeper::sweep() {
+  directory_.end_leases(clock_.now());
+  apply_ended();
+}
+
+void HoldKeeper::call() noexcept {
+  try {
+    asio::post(io_, [this] { apply_ended(); });
+  } catch (...) {
+    // no memory: the next sweep applies it
+  }
+}
+
+void HoldKeeper::apply_ended() {
+  for (const KeptHold& hold : directory_.take_ended(*this)) {
+    limiter::Limiter& limiter = *hold.generation->limiter;
+    limiter.count_settled(hold.units);
+    limiter.grant(hold.units, clock_).settle(clock_.now());
+    if (auto* const queue = limiter.queue()) limiter::report_released(*queue, hold.units);
+  }
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,64 @@
+#include "proxy/hold_report.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/hash_text.hpp"
+#include "http/characters.hpp"
+
+namespace weir::proxy {
+namespace {
+
+constexpr int client_closed_request = 499;
+
+constexpr http::Refusal no_id{
+    400, "Weir-Hold is not the id of a hold: send the Weir-Hold field of the decision"};
+constexpr http::Refusal no_status{
+    400,
+    "a report with Weir-Hold needs one Weir-Status: send the status of the response, such as "
+    "200, or 499 if the client left"};
+
+struct Fields {
+  std::string_view value;
+  int count = 0;
+};
+
+Fields fields_named(const http::RequestView& request, std::string_view name) {
+  Fields found;
+  for (const http::FieldView& field : request.fields) {
+    if (!http::iequals(field.name, name)) continue;
+    found.value = field.value;
+    ++found.count;
+  }
+  return found;
+}
+
+std::optional<int> status_of(std::string_view text) {
+  int status = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), status);
+  if (error != std::errc{} || end != text.data() + text.size() || text.size() != 3 ||
+      status < 100 || status > 599)
+    return std::nullopt;
+  return status;
+}
+
+}  // namespace
+
+Result<std::optional<HoldReport>, http::Refusal> read_hold_report(
+    const http::RequestView& request) {
+  const Fields hold = fields_named(request, "weir-hold");
+  if (hold.count == 0) return std::optional<HoldReport>{};
+  const auto id = hash_from_hex(hold.value);
+  if (hold.count > 1 || !id) return no_id;
+  const Fields reported = fields_named(request, "weir-status");
+  const auto status = status_of(reported.value);
+  if (reported.count != 1 || !status) return no_status;
+  HoldReport report{.id = *id};
+  if (*status == client_closed_request)
+    report.end.client_has_left = true;
+  else
+    report.end.status = status;
+  return std::optional(report);
+}
+
+}  // namespace weir::proxy

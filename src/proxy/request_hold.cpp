@@ -1,0 +1,53 @@
+#include "proxy/request_hold.hpp"
+
+#include <string>
+
+#include "limiter/waiting.hpp"
+
+namespace weir::proxy {
+namespace {
+
+const std::string too_many_holds =
+    "too many holds wait for other proxies to settle them; further ones end with the decision";
+
+}  // namespace
+
+std::optional<Hash128> RequestHold::keep(Generation& generation, Duration lease,
+                                         DecisionRecord& to) {
+  if (!holds_units() || evaluation_.held.limits.empty()) return std::nullopt;
+  to.settled(evaluation_.held);
+  const auto id = context_.holds.keep(evaluation_.held, generation, lease);
+  if (id)
+    grant_.release();
+  else
+    context_.warn(too_many_holds);
+  return id;
+}
+
+bool RequestHold::settle_other(const HoldReport& report, std::span<const http::FieldView> fields,
+                               std::span<const limiter::Policy> policies, DecisionRecord& to) {
+  return context_.holds.settle(report.id, [&](limiter::HeldUnits& held) {
+    if (meter_.prepare(held)) {
+      meter_.begin(fields);
+      meter_.end({});
+      meter_.settle(held);
+      meter_.clear();
+    }
+    limiter::end(held, report.end);
+    to.reported(held, policies);
+  });
+}
+
+void RequestHold::settle_units(Generation& generation, const limiter::RequestEnd& how,
+                               DecisionRecord& to, Instant now) {
+  limiter::HeldUnits& held = evaluation_.held;
+  limiter::Limiter& limiter = *generation.limiter;
+  meter_.settle(held);
+  limiter::end(held, how);
+  limiter.count_settled(held);
+  to.settled(held);
+  grant_.settle(now);
+  if (auto* const queue = limiter.queue()) limiter::report_released(*queue, held);
+}
+
+}  // namespace weir::proxy

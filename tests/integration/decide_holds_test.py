@@ -1,0 +1,156 @@
+"""Decisions for another proxy that hold units: the report of the proxy, and what happens without one."""
+
+import re
+import threading
+
+from harness.asking import DEPLOY, DECIDING, HOLDING, deciding
+from harness.case import Case, configuration
+from harness.limit_fields import limit_fields
+from harness.redis_case import RedisCase
+from harness.waiting import eventually
+from harness.weir import run
+
+
+def metric(test, weir, text):
+    """The value of a sample; None: there is none."""
+    found = re.search(f"^{re.escape(text)} (.*)$", test.connect_admin(weir).get("/metrics").body.decode(), re.M)
+    return found and float(found[1])
+
+
+def report(answer, status=200, **fields):
+    return {"Weir-Hold": answer["Weir-Hold"], "Weir-Status": str(status), **fields}
+
+
+class DecisionHolds(Case):
+    def begin(self, **sections):
+        weir = self.start(deciding(**{**HOLDING, "admin": {"address": "127.0.0.1:0"}, **sections}))
+        return weir, self.connect(weir)
+
+    def test_a_report_releases_the_slot(self):
+        weir, client = self.begin()
+        for _ in range(3):
+            admitted = client.get("/a")
+            self.assertEqual(admitted.status, 200)
+            self.assertRegex(admitted["Weir-Hold"], "^[0-9a-f]{32}$")
+            denied = client.get("/a")
+            self.assertEqual((denied.status, denied["Retry-After"]), (429, "1"))
+            self.assertNotIn("Weir-Hold", denied.fields)
+            self.assertEqual(metric(self, weir, 'weir_holds{policy="slots"}'), 1)
+            settled = client.get("/a", report(admitted))
+            self.assertEqual((settled.status, settled.body), (204, b""))
+            self.assertEqual(metric(self, weir, 'weir_holds{policy="slots"}'), 0)
+            self.assertEqual(client.get("/a", report(admitted)).status, 404)
+
+    def test_failed_logins_are_charged(self):
+        weir, client = self.begin()
+        for status, left in (200, 2), (401, 1), (500, 1), (499, 0):
+            admitted = client.get("/login")
+            self.assertEqual(admitted.status, 200)
+            self.assertEqual(client.get("/login", report(admitted, status)).status, 204)
+            if left > 0:
+                looked = client.get("/login")
+                self.assertEqual(limit_fields(looked).state["logins"]["r"], left - 1)
+                client.get("/login", report(looked))
+        self.assertEqual(client.get("/login").status, 429)
+        self.assertEqual(metric(self, weir, 'weir_settlements_total{policy="logins",by="aborted"}'), 1)
+
+    def test_the_cost_comes_with_the_report(self):
+        weir, client = self.begin(
+            policies={"tokens": {"algorithm": "fixed_window", "rate": "100/1h"}},
+            routes=[{"match": {"path": "/**"}, "decide": True, "limits": [
+                {"policy": "tokens", "reserve": 60, "cost_from": [{"header": "x-usage-tokens"}]}]}])
+        admitted = client.get("/a")
+        self.assertEqual(limit_fields(admitted).state["tokens"]["r"], 40)
+        self.assertEqual(client.get("/a").status, 429)
+        self.assertEqual(client.get("/a", report(admitted, **{"X-Usage-Tokens": "25"})).status, 204)
+        self.assertEqual(limit_fields(client.get("/a")).state["tokens"]["r"], 15)
+        self.assertEqual(metric(self, weir, 'weir_settlements_total{policy="tokens",by="header"}'), 1)
+
+    def test_a_hold_that_nobody_settles_ends_by_its_lease(self):
+        routes = [{**route, "hold_lease": "1s"} for route in HOLDING["routes"]]
+        weir, client = self.begin(routes=routes)
+        slot, login = client.get("/a"), client.get("/login")
+        self.assertEqual(client.get("/a").status, 429)
+        eventually(lambda: metric(self, weir, 'weir_holds{policy="slots"}') == 0, "the lease has ended")
+        self.assertEqual(metric(self, weir, 'weir_settlements_total{policy="logins",by="lease"}'), 1)
+        self.assertEqual(metric(self, weir, 'weir_settlements_total{policy="slots",by="lease"}'), 1)
+        self.assertEqual(client.get("/a").status, 200)
+        problem = self.assert_problem(client.get("/a", report(slot)), 404)
+        self.assertIn("hold_lease", problem["detail"])
+        self.assertEqual(client.get("/login", report(login)).status, 404)
+        self.assertEqual(limit_fields(client.get("/login")).state["logins"]["r"], 0)
+
+    def test_a_report_that_is_not_whole_is_refused(self):
+        _, client = self.begin()
+        admitted = client.get("/a")
+        for fields, hint in (({"Weir-Hold": admitted["Weir-Hold"]}, "Weir-Status"),
+                             (report(admitted, 99), "Weir-Status"),
+                             ({"Weir-Hold": "x", "Weir-Status": "200"}, "Weir-Hold")):
+            self.assertIn(hint, self.assert_problem(client.get("/a", fields), 400)["detail"])
+        self.assertEqual(client.get("/a", report(admitted)).status, 204)
+
+    def test_any_worker_takes_a_report(self):
+        weir, _ = self.begin(workers=4, policies={
+            **HOLDING["policies"], "slots": {"algorithm": "concurrency", "limit": 40}})
+        clients = [self.connect(weir) for _ in range(40)]
+        admitted = [client.get("/a") for client in clients]
+        self.assertEqual([answer.status for answer in admitted], [200] * 40)
+        self.assertEqual(clients[0].get("/a").status, 429)
+        lock, statuses = threading.Lock(), []
+
+        def settle(client, answers):
+            for answer in answers:
+                status = client.get("/a", report(answer)).status
+                with lock:
+                    statuses.append(status)
+
+        # Each hold is reported by four clients at once.
+        threads = [threading.Thread(target=settle, args=(clients[i], admitted[i // 4::10])) for i in range(40)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual((statuses.count(204), statuses.count(404)), (40, len(statuses) - 40))
+        eventually(lambda: metric(self, weir, 'weir_holds{policy="slots"}') == 0, "all slots are free")
+        self.assertEqual([client.get("/a").status for client in clients], [200] * 40)
+
+    def test_a_reload_keeps_the_holds(self):
+        weir, client = self.begin()
+        admitted = client.get("/a")
+        weir.write(deciding(**HOLDING, admin={"address": "127.0.0.1:0"}, shutdown_timeout="7s"))
+        self.assertEqual(self.connect_admin(weir).request("POST", "/v1/reload").status, 200)
+        self.assertEqual(client.get("/a").status, 429)
+        self.assertEqual(client.get("/a", report(admitted)).status, 204)
+        eventually(lambda: client.get("/a").status == 200, "the slot is free again")
+
+    def test_a_fixed_answer_is_no_decision(self):
+        upstream = self.upstream(lambda exchange: exchange.answer(b"forwarded"))
+        weir = self.start(configuration(upstream.url, **HOLDING | {"routes": [
+            HOLDING["routes"][0], {"match": {"path": "/**"}, "upstream": "main"}]}, **DECIDING))
+        client = self.connect(weir)
+        admitted = client.get("/login")
+        self.assertEqual(client.get("/a", report(admitted)).body, b"forwarded")
+        self.assertEqual(client.get("/login", report(admitted)).status, 204)
+
+    def test_the_file_of_deploy_is_valid_and_explains_its_holds(self):
+        result = run("check", "--verbose", str(DEPLOY / "weir-holds.yaml"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("reports the end with Weir-Hold, for up to 10m", result.stdout)
+
+
+class DecisionHoldsInRedis(RedisCase):
+    def test_a_slot_of_another_instance_is_free_after_the_report(self):
+        redis = self.redis()
+        policies = {**HOLDING["policies"], "slots": {"algorithm": "concurrency", "limit": 2}}
+        weirs = [self.start(deciding(**{**HOLDING, "policies": policies}, store={
+            "type": "redis", "redis": {"url": redis.url, "timeout": "2s", "replicas": 2}},
+            admin={"address": "127.0.0.1:0"})) for _ in range(2)]
+        for weir in weirs:
+            self.await_redis(weir)
+        first, second = (self.connect(weir) for weir in weirs)
+        admitted = first.get("/a")
+        self.assertEqual([admitted.status, second.get("/a").status, second.get("/a").status], [200, 200, 429])
+        # A report goes to the instance that has decided.
+        self.assertEqual(second.get("/a", report(admitted)).status, 404)
+        self.assertEqual(first.get("/a", report(admitted)).status, 204)
+        eventually(lambda: second.get("/a").status == 200, "the slot is free again")
