@@ -11,9 +11,10 @@ namespace weir::proxy {
 namespace {
 
 /// The statuses that are logged and counted for a request that was cut before its response; they
-/// are never sent. nginx logs 499 as well.
+/// are never sent. nginx logs both: 499, and 444 for a connection that it closed without a
+/// response.
 constexpr int client_closed_request = 499;
-constexpr int cut_by_shutdown = 503;
+constexpr int cut_by_shutdown = 444;
 
 constexpr http::Refusal loop_detected{508, "forwarding loop detected"};
 constexpr http::Refusal unknown_hold{

@@ -155,7 +155,7 @@ class Lines(LogCase):
         self.weir.signal(signal.SIGTERM)
         self.assertEqual(self.weir.wait(), 0)
         line = self.lines(1)[0]
-        self.assertEqual((line["status"], line["aborted_by"]), (503, "shutdown"))
+        self.assertEqual((line["status"], line["aborted_by"]), (444, "shutdown"))
 
     def test_a_request_without_a_route(self):
         self.begin()

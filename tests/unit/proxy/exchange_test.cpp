@@ -161,9 +161,9 @@ TEST_CASE("A delayed request waits for its turn, and an abort ends the wait") {
   const std::string line = exchanged.finish();
   CHECK_FALSE(exchanged.client.responder.has_begun());
   CHECK(exchanged.counted(leaky, 200) == 1);  // the first
-  CHECK(exchanged.counted(leaky, 503) == 1);
+  CHECK(exchanged.counted(leaky, 444) == 1);
   CHECK(exchanged.store.settle_calls == 2);
-  CHECK(holds(line, R"("status":503,"aborted_by":"shutdown")"));
+  CHECK(holds(line, R"("status":444,"aborted_by":"shutdown")"));
   CHECK(holds(line, R"("decision":"delayed","policy":"leaky")"));
   CHECK(holds(line, R"("delay_us":3600000000)"));
 }
@@ -188,7 +188,7 @@ TEST_CASE("An exchange that is aborted while the store decides sends nothing") {
   exchanged.store.answer(store::test::epoch);
   exchanged.finish();
   CHECK_FALSE(exchanged.client.responder.has_begun());
-  CHECK(exchanged.counted() == 1);  // 503
+  CHECK(exchanged.counted() == 1);  // 444
 }
 
 TEST_CASE("OPTIONS with Max-Forwards is answered by Weir when it has come to its end") {
@@ -292,7 +292,7 @@ TEST_CASE("The status of a client that has left is not that of its next request"
   exchanged.begin("GET /limited");
   exchanged.client.watchdog.abort();
   exchanged.store.answer(store::test::epoch);
-  CHECK(holds(exchanged.finish(), R"("status":503,"aborted_by":"shutdown",)"));
+  CHECK(holds(exchanged.finish(), R"("status":444,"aborted_by":"shutdown",)"));
 }
 
 TEST_CASE("A client that leaves within its response is logged with the response's status") {
