@@ -7,6 +7,7 @@
 -- `held` below is a table: {policy, state, now, units, debt, idle_from, ...}. Its policy has the
 -- rule of its algorithm, also for a client that an override exempts.
 local hold_retry_us, lease_us, exact_limit = 1000000, 10000000, 9007199254740991
+local longest_repayment_us = 4503599627370496
 
 local function is_concurrency(policy) return policy.mark == 167 end
 local function has_rate(policy) return policy.mark >= 164 and policy.mark <= 166 end
@@ -42,6 +43,11 @@ local function time_to_pay(policy, units)
 end
 
 local function rounds_of(policy, debt) return -floor(-debt / policy.capacity) end
+
+-- The idle time that pays a debt, limited so that instants remain exact.
+local function time_to_repay(policy, debt)
+  return min(round_of(policy) * rounds_of(policy, debt), longest_repayment_us)
+end
 
 -- The units of a debt that idle time pays, and the time that they take of it.
 local function paid_by_idle(policy, idle, debt)
@@ -149,8 +155,7 @@ local function level_beside(held, policy)
   if policy.mark ~= 166 then remaining = max(remaining - held.units, 0) end
   if held.debt > 0 then
     remaining, more = 0, wait_beside(held, policy, 1)
-    reset = max(whole_from(held), held.idle_from) - held.now +
-            round_of(policy) * rounds_of(policy, held.debt)
+    reset = max(whole_from(held), held.idle_from) - held.now + time_to_repay(policy, held.debt)
   end
   more = max(more, hold_retry_us)
   return remaining, max(reset, more), more
@@ -284,7 +289,7 @@ local function write_holds(held)
     local ends = clock + lease_us
     if not is_concurrency(held.policy) then ends = ends + round_of(held.policy) end
     if held.debt > 0 then
-      ends = max(ends, held.idle_from + round_of(held.policy) * rounds_of(held.policy, held.debt))
+      ends = max(ends, held.idle_from + time_to_repay(held.policy, held.debt))
     end
     redis.call('PEXPIRE', key, ttl_until(min(ends, exact_limit)))
   end

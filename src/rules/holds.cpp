@@ -37,7 +37,8 @@ Repayment paid_by_idle(const Policy& policy, Duration idle, std::int64_t debt) {
 Instant paid_at(const Policy& policy, Instant from, std::int64_t debt) {
   const Duration round = round_of(policy);
   const std::int64_t rounds = ceil_div(debt, policy.capacity);
-  return rounds > (Instant::max() - from) / round ? Instant::max() : from + round * rounds;
+  const Duration time = rounds > longest_repayment / round ? longest_repayment : round * rounds;
+  return time > Instant::max() - from ? Instant::max() : from + time;
 }
 
 Duration time_to_pay(const Policy& policy, std::int64_t units) {

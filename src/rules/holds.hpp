@@ -48,8 +48,12 @@ struct Repayment {
 };
 Repayment paid_by_idle(const Policy& policy, Duration idle, std::int64_t debt);
 
-/// The instant at which a debt is paid by idle time that begins at `from`; limited to the last
-/// instant.
+/// The longest time that is reported until a debt is paid, 142 years: instants after it remain
+/// below 2^53 us.
+inline constexpr Duration longest_repayment{std::int64_t{1} << 52};
+
+/// The instant at which a debt is paid by idle time that begins at `from`; limited to
+/// longest_repayment after it, and to the last instant.
 Instant paid_at(const Policy& policy, Instant from, std::int64_t debt);
 
 /// The idle time that pays `units`, at most the capacity.

@@ -148,6 +148,24 @@ inline void settling_an_absent_key_charges_a_fresh_one(StoreUnderTest& store) {
   });
 }
 
+/// The times of these debts are beyond what the replies of a script can state.
+inline void a_huge_settlement_is_a_debt(StoreUnderTest& store) {
+  for (const std::int64_t actual : {20'000'000'000, 30'000'000'000, rules::exact_limit}) {
+    with_each_policy(5, [&](const rules::Policy& limit, std::uint64_t who) {
+      if (limit.algorithm == rules::Algorithm::concurrency) return;
+      const Claim three = holding(limit, who, 3);
+      REQUIRE(ask(store, epoch, {three}).admitted);
+      settle_one(store, settlement_of(three, 3, actual), epoch);
+      CHECK(left(store, three, epoch) == 0);
+      const Answer denied = ask(store, epoch + 1s, {three});
+      CHECK_FALSE(denied.admitted);
+      CHECK(denied.decisions[0].retry_after);
+      CHECK(denied.decisions[0].reset_after <= rules::longest_repayment + 1h);
+      store.forget({.identity = three.identity});
+    });
+  }
+}
+
 inline void an_override_in_force_decides_holds(StoreUnderTest& store) {
   with_each_policy(5, [&](const rules::Policy& limit, std::uint64_t who) {
     const auto wider = policy(limit.algorithm, 20, 10s);
@@ -170,6 +188,7 @@ inline constexpr ContractCase hold_contract[] = {
     {"overdraft holds what is left", overdraft_holds_what_is_left},
     {"a peek shows holds as used", a_peek_shows_holds_as_used},
     {"settling an absent key charges a fresh one", settling_an_absent_key_charges_a_fresh_one},
+    {"a huge settlement is a debt", a_huge_settlement_is_a_debt},
     {"an override in force decides holds", an_override_in_force_decides_holds},
 };
 
