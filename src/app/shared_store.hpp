@@ -40,6 +40,9 @@ struct SharedStore {
   /// Applies the settings that need no other connection.
   void apply(const config::RedisStore& settings);
 
+  /// True while Redis can be reached and has not replied to all settlements of ended requests.
+  bool is_settling() const { return redis.is_ready() && redis.is_settling(); }
+
   /// The state for StoreMonitor. Its texts are valid until the loop runs again.
   StoreReading read() const;
 

@@ -72,6 +72,25 @@ void end(boost::asio::io_context& io, std::shared_ptr<SharedStore> store) {
   boost::asio::post(io, [last = std::move(store)] {});
 }
 
+using Stores = std::vector<std::shared_ptr<SharedStore>>;
+
+/// The last requests have just been settled: ends the stores after Redis has replied, then calls
+/// `ended`. What Redis does not reply to in time ends with its lease.
+loop::Task<> end_settled(Stores stores, loop::Timer& timer, const MonotonicClock& clock,
+                         std::function<void()> ended) {
+  constexpr Duration longest = std::chrono::milliseconds(500);
+  const Instant last = clock.now() + longest;
+  error_code ec;
+  while (std::ranges::any_of(stores, [](const auto& store) { return store->is_settling(); }) &&
+         clock.now() < last) {
+    timer.expires_after(std::chrono::milliseconds(1));
+    co_await timer.async_wait(loop::into(ec));
+  }
+  for (const auto& store : stores)
+    store->redis.stop();
+  ended();
+}
+
 }  // namespace
 
 Worker::Worker(const WorkerDependencies& dependencies, std::size_t index, GenerationPlan plan,
@@ -369,8 +388,9 @@ void Worker::look_after_tokens() {
 /// Destroys listeners and stores that only earlier generations used.
 void Worker::sweep() {
   std::erase_if(removed_listeners_, [](const auto& one) { return one->has_ended(); });
-  const auto unused = std::partition(leaving_.begin(), leaving_.end(),
-                                     [](const auto& store) { return store.use_count() > 1; });
+  const auto unused = std::partition(leaving_.begin(), leaving_.end(), [](const auto& store) {
+    return store.use_count() > 1 || store->is_settling();
+  });
   std::for_each(unused, leaving_.end(),
                 [this](std::shared_ptr<SharedStore>& store) { end(io_, std::move(store)); });
   leaving_.erase(unused, leaving_.end());
@@ -387,13 +407,15 @@ void Worker::drain(std::function<void()> drained) {
     draining_ = true;
     opening_timer_.cancel();
     context_.when_empty = [this, drained = std::move(drained)] {
-      drained_ = true;
-      ticker_.cancel();
-      if (store_) store_->redis.stop();
-      for (auto& store : leaving_)
-        store->redis.stop();
-      context_.flush_logs();
-      drained();
+      Stores stores = leaving_;
+      if (store_) stores.push_back(store_);
+      loop::spawn(io_,
+                  end_settled(std::move(stores), opening_timer_, context_.clock, [this, drained] {
+                    drained_ = true;
+                    ticker_.cancel();
+                    context_.flush_logs();
+                    drained();
+                  }));
     };
     for (auto* const list : {&opened_, &listeners_}) {
       for (auto& one : *list)

@@ -97,12 +97,13 @@ void append_settlements(std::string& out, ScriptName script, const KeySpace& key
   if (now) append_number(out, to_us(*now));
 }
 
-void write_policy_arguments(HeldKey& held, const rules::Policy& policy) {
+void write_policy_arguments(HeldKey& held, const rules::Policy& policy, std::string& scratch) {
   store::Claim claim;
   claim.policy = &policy;
   claim.demand.cost = 0;
-  held.policy_arguments.clear();
-  append_arguments(held.policy_arguments, claim, 0);
+  scratch.clear();
+  append_arguments(scratch, claim, 0);
+  held.policy_arguments = scratch;
   held.argument_count = arguments_of(claim);
 }
 

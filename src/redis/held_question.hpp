@@ -24,7 +24,8 @@ void append_held_question(std::string& out, ScriptName script, const KeySpace& k
 void append_settlements(std::string& out, ScriptName script, const KeySpace& keys,
                         std::span<const HoldTable::Sent> held, std::optional<Instant> now = {});
 
-/// Keeps the arguments of the policy, for settlements of the key.
-void write_policy_arguments(HeldKey& held, const rules::Policy& policy);
+/// Keeps the arguments of the policy, for settlements of the key; if there is no memory, those it
+/// had.
+void write_policy_arguments(HeldKey& held, const rules::Policy& policy, std::string& scratch);
 
 }  // namespace weir::redis

@@ -28,6 +28,12 @@ constexpr AlgorithmSet held_set(rules::Algorithm algorithm) {
 Holds::Holds(const Surroundings& with)
     : with_(with), table_(with.seed, with.counters), timer_(with.io.get_executor()) {}
 
+void Holds::add_policies(const std::vector<bool>& holding) {
+  if (holding_.size() < holding.size()) holding_.resize(holding.size());
+  for (std::size_t i = 0; i < holding.size(); ++i)
+    if (holding[i]) holding_[i] = true;
+}
+
 // ---- questions ----
 
 bool Holds::concerns(std::span<const store::Claim> claims) const {
@@ -61,8 +67,8 @@ bool Holds::append(std::string& command, QuestionHolds& holds, std::size_t scrip
     }
     HeldKey* const held = table_.take({claim.identity, claim.policy_id}, claim.policy->algorithm);
     if (held == nullptr) return false;
-    if (held->policy_arguments.empty()) write_policy_arguments(*held, *claim.policy);
     holds.push_back(table_.begin(*held));
+    if (held->policy_arguments.empty()) write_policy_arguments(*held, *claim.policy, arguments_);
   }
   append_held_question(command, with_.loader.name_of(script), with_.keys, claims, holds,
                        script_time);
@@ -127,7 +133,7 @@ void Holds::settle(std::span<const store::Settlement> settlements, Instant now) 
   for (const store::Settlement& settlement : settlements) {
     try {
       HeldKey* const held = table_.settle(settlement);
-      if (held != nullptr) write_policy_arguments(*held, *settlement.policy);
+      if (held != nullptr) write_policy_arguments(*held, *settlement.policy, arguments_);
     } catch (const std::bad_alloc&) {
       with_.counters.settlements_lost.add();
     }
@@ -199,8 +205,15 @@ bool Holds::send_batch(rules::Algorithm algorithm) {
       table_.not_run(one);
     }
   }
-  if (is_sent) batch.keep();
-  return is_sent;
+  if (!is_sent) return false;
+  ++batches_in_flight_;
+  batch.keep();
+  return true;
+}
+
+void Holds::give_back(Batch& batch) noexcept {
+  --batches_in_flight_;
+  batches_.give_back(batch);
 }
 
 void Holds::on_batch(Batch& batch, const redisReply& reply) noexcept {
@@ -231,7 +244,7 @@ void Holds::end_batch(Batch& batch, const HoldTable::Reply* replies) noexcept {
       table_.not_run(batch.sent[i]);
     }
   }
-  batches_.give_back(batch);
+  give_back(batch);
 }
 
 void Holds::arm() noexcept {

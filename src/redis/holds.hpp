@@ -49,7 +49,8 @@ class Holds {
   Holds& operator=(const Holds&) = delete;
 
   /// The policies of which some claims hold, by Claim::policy_id: all their claims see the holds.
-  void set_policies(std::vector<bool> holding) { holding_ = std::move(holding); }
+  /// Those of earlier calls remain, because their units may still be held.
+  void add_policies(const std::vector<bool>& holding);
   /// Whether these claims are decided beside holds.
   bool concerns(std::span<const store::Claim> claims) const;
 
@@ -71,6 +72,8 @@ class Holds {
   void forget(const store::Key& key) noexcept;
   /// The connection is ready: sends what waited for it.
   void on_ready() noexcept;
+  /// True while settlements wait for the connection or for their reply.
+  bool is_settling() const { return table_.has_queued() || batches_in_flight_ > 0; }
   /// Leaves nothing in the loop.
   void stop() { timer_.cancel(); }
 
@@ -84,7 +87,7 @@ class Holds {
     void on_loss(store::Error) noexcept override {
       for (const HoldTable::Sent& one : sent)
         owner.table_.lost(one);
-      owner.batches_.give_back(*this);
+      owner.give_back(*this);
     }
     Holds& owner;
     std::size_t script = 0;
@@ -95,6 +98,7 @@ class Holds {
               std::span<const store::Claim> claims, std::optional<Instant> script_time);
   template <class End>
   void end(QuestionHolds& holds, End&& end_one) noexcept;
+  void give_back(Batch& batch) noexcept;
   void end_batch(Batch& batch, const HoldTable::Reply* replies) noexcept;
   void on_batch(Batch& batch, const redisReply& reply) noexcept;
   bool send_batch(rules::Algorithm algorithm);
@@ -107,8 +111,10 @@ class Holds {
   std::vector<bool> holding_;
   Instant script_time_{};  ///< the latest `now`
   store::Reused<Batch> batches_;
+  std::size_t batches_in_flight_ = 0;
   std::vector<HeldKey*> queued_;
   std::string command_;
+  std::string arguments_;  ///< scratch
   bool flush_posted_ = false;
   loop::HandlerMemory flush_handler_;
   Timer timer_;

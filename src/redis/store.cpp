@@ -60,7 +60,7 @@ class Store::Implementation final : public Connection::Owner, public PendingQues
         holds_({io, connection_, scripts_, loader_, keys_, clock, counters, setup.seed}),
         instances_(options_.key_prefix, setup.script_clock),
         connection_(io, options_, scripts_.texts(), shas_, setup.seed, *this) {
-    holds_.set_policies(std::move(setup.holding_policies));
+    holds_.add_policies(setup.holding_policies);
     questions_.set_holds(holds_);
   }
 
@@ -92,9 +92,7 @@ class Store::Implementation final : public Connection::Owner, public PendingQues
   }
   bool has_decided() const { return outcomes_.has_decided() || !probe_.can_ask(); }
   void forget(const store::Key& key, store::Completion& completion);
-  void settle(std::span<const store::Settlement> settlements, Instant now) {
-    holds_.settle(settlements, now);
-  }
+  Holds& holds() { return holds_; }
   void reconnect() { connection_.abandon(timeout_text_); }
   std::string_view last_error() const {
     return connection_.is_ready() ? outcomes_.last_error() : connection_.last_error();
@@ -138,7 +136,7 @@ class Store::Implementation final : public Connection::Owner, public PendingQues
 void Store::Implementation::extend(std::vector<std::string> policy_names,
                                    const std::vector<AlgorithmSet>& sets,
                                    std::vector<bool> holding_policies) {
-  holds_.set_policies(std::move(holding_policies));
+  holds_.add_policies(holding_policies);
   policy_names_ = std::move(policy_names);
   keys_.policy_names = policy_names_;
   scripts_.add(sets);
@@ -281,7 +279,10 @@ std::optional<store::Result> Store::forget(const store::Key& key, store::Complet
   return std::nullopt;
 }
 void Store::settle(std::span<const store::Settlement> settlements, Instant now) {
-  implementation_->settle(settlements, now);
+  implementation_->holds().settle(settlements, now);
+}
+bool Store::is_settling() const {
+  return implementation_->holds().is_settling();
 }
 bool Store::is_ready() const {
   return implementation_->is_ready();

@@ -72,6 +72,9 @@ class Store final : public store::RemoteStore {
   /// Sent in this pass of the loop, or when the connection is ready again.
   void settle(std::span<const store::Settlement> settlements, Instant now) override;
 
+  /// True while settlements wait for the connection or for their reply.
+  bool is_settling() const;
+
   /// Connected, authenticated, scripts loaded.
   bool is_ready() const override;
   /// False before the first decision of a connection. True if there is no script.

@@ -56,6 +56,7 @@ class InstancesWorld {
       workers.push_back(std::make_unique<Worker>(seed * 7 + i));
   }
 
+  std::string scratch;
   std::uint64_t below(std::uint64_t end) { return random() % end; }
   Claim claim_of(std::uint64_t who, std::int64_t cost) const { return holding(limit, who, cost); }
 
@@ -88,7 +89,7 @@ class InstancesWorld {
   void request(Worker& worker, std::uint64_t who, Fate fate) {
     const Claim claim = claim_of(who, static_cast<std::int64_t>(below(4)) + 1);
     HeldKey* const held = worker.table.take({claim.identity, claim.policy_id}, limit.algorithm);
-    write_policy_arguments(*held, limit);
+    write_policy_arguments(*held, limit, scratch);
     if (must_arrive(*held)) fate = Fate::answered;
     const HoldTable::Sent sent = worker.table.begin(*held);
     std::string command;
@@ -121,7 +122,7 @@ class InstancesWorld {
     exact += actual;
     const Claim claim = claim_of(ended.who, 1);
     if (HeldKey* const held = worker.table.settle(settlement_of(claim, ended.held, actual)))
-      write_policy_arguments(*held, limit);
+      write_policy_arguments(*held, limit, scratch);
   }
 
   /// Settles and renews what is due. A lost command is sent again later; sometimes the same one
