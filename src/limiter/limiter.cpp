@@ -86,6 +86,16 @@ std::vector<PolicyRecord> new_records(std::size_t count) {
   return records;
 }
 
+/// Throws nothing: an admitted request has no grant yet.
+void report(const Limiter::OnMalformedOverride& on_malformed, const Policy& policy,
+            const Hash128& identity) noexcept {
+  try {
+    if (on_malformed) on_malformed(policy, identity);
+  } catch (const std::exception&) {
+    // no memory for the report; the next request makes it
+  }
+}
+
 }  // namespace
 
 Limiter::Limiter(const Settings& config, store::Store& store, store::Decider decider,
@@ -399,7 +409,7 @@ bool Limiter::note_override(const Evaluation& evaluation, std::size_t index) {
       counters_of(policy).allowed.add();
       return false;
     case rules::OverrideEffect::malformed:
-      if (on_malformed_override_) on_malformed_override_(policy, claim.identity);
+      report(on_malformed_override_, policy, claim.identity);
       return !claim.is_exempt;
     case rules::OverrideEffect::none:
       return !claim.is_exempt;
