@@ -58,8 +58,8 @@ void StatedCosts::prepare(const http::ReceivedRequest& request,
       if (!limits[k].charge || !limiter::reads_request_body(*limits[k].charge)) continue;
       sought_.push_back({.scanner = usage::UsageScanner(*limits[k].charge->reserve->in_body),
                          .value = first + k});
-      sought_.back().scanner.begin(value_in(request.view, "content-type"),
-                                   value_in(request.view, "content-encoding"));
+      // Services read a body as JSON whatever its Content-Type, so that must not hide the number.
+      sought_.back().scanner.begin("application/json", value_in(request.view, "content-encoding"));
     }
     evidence.add_stated(i, std::span(values_).subspan(first, limits.size()));
     first += limits.size();
