@@ -114,7 +114,6 @@ function Report:http_headers(txn, message)
 end
 
 function Report:read_response(message)
-  self.report["weir-status"] = { tostring(message:get_stline().code) }
   local fields = message:get_headers()
   for _, name in ipairs(cost_fields) do
     if fields[name] then self.report[name] = list_of(fields[name]) end
@@ -126,7 +125,7 @@ function Report:end_analyze(txn, channel)
   local report = self.report
   if not report or not channel:is_resp() then return end
   self.report = nil
-  report["weir-status"] = report["weir-status"] or { "499" }
+  report["weir-status"] = { tostring(txn:get_var("txn.weir_status") or 499) }
   core.register_task(function()
     core.httpclient():get({ url = "http://weir/", dst = address, headers = report, timeout = 5000 })
   end)

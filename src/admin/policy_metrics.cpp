@@ -59,12 +59,15 @@ void write_holds(Exposition& out, const Instruments& in) {
   if (holding.empty()) return;
   out.family("weir_holds", "gauge", "Units held for requests in progress, by policy.");
   write_gauge(out, in, holding, &PolicyCounters::held);
+  out.family("weir_holds_awaiting_report", "gauge",
+             "Requests that other proxies serve and have not reported yet.");
+  out.sample({}, total(in.traffic, [](const auto* worker) { return worker->kept_holds.value(); }));
   if (!queueing.empty())
     out.family("weir_queued", "gauge", "Requests that wait for a slot, by policy.");
   write_gauge(out, in, queueing, &PolicyCounters::queued);
   out.family("weir_settlements_total", "counter",
              "Holds that ended, by policy and what determined the cost.");
-  // A slot is charged nothing, but the end of its lease is counted.
+  // A slot is charged nothing, but the end of its lease, the last reason, is counted.
   constexpr auto lease = static_cast<std::size_t>(limiter::SettledBy::lease);
   for (const std::size_t i : holding) {
     const bool is_slot = limiter::is_concurrency(in.config->policies[i]);

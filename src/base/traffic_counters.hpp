@@ -57,6 +57,7 @@ struct TrafficCounters {
   Counter refused;    ///< connections answered 503 because of max_connections
   Gauge connections;  ///< open downstream connections
   HandshakeCounters handshakes;
+  Gauge kept_holds;  ///< of requests that other proxies serve and have not reported yet
 };
 
 }  // namespace weir

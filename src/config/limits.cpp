@@ -123,6 +123,19 @@ std::string number_text(const Cursor& in, const Draft& draft, std::int64_t numbe
   return is_hidden ? std::string(from_environment) : std::to_string(number);
 }
 
+/// Checks a charge of a route with `decide`: another proxy sends fields, and no body.
+void check_reported(const Cursor& in, const limiter::Charge& charge) {
+  const auto is_field = [](const auto& entry) { return !entry.field.empty(); };
+  if (charge.cost_from && std::ranges::none_of(charge.cost_from->entries(), is_field))
+    in.at_key("cost_from")
+        .error(
+            "the report of another proxy has no body; name a header that states the cost, such as "
+            "[{header: x-usage-tokens}]");
+  if (reads_request_body(charge))
+    in.at_key("reserve").warn(
+        "another proxy asks without the body, so default is held; name a header instead");
+}
+
 /// Checks the keys about what is held and charged with each other and with the action.
 void check_charge(const Cursor& in, const Draft& draft, const proxy::Route& route) {
   if (in.has("reserve") && draft.has_cost)
@@ -132,9 +145,13 @@ void check_charge(const Cursor& in, const Draft& draft, const proxy::Route& rout
   if (in.has("cost_from") && !route.upstream && !route.decide)
     in.at_key("cost_from")
         .error("cost_from needs the response of an upstream; this route has a fixed response");
-  if (draft.policy == nullptr) return;
-  if (!limiter::is_concurrency(*draft.policy)) return;
-  for (const std::string_view key : {"reserve", "cost_from"}) {
+  if (route.decide && draft.limit.charge) check_reported(in, *draft.limit.charge);
+  if (draft.policy == nullptr || !limiter::is_concurrency(*draft.policy)) return;
+  if (route.decide && draft.policy->queue > 0)
+    in.at_key("policy").warn(
+        "a question of another proxy waits for up to max_wait; the proxy must wait longer, or it "
+        "serves the request without an answer");
+  for (const std::string_view key : {"charge", "reserve", "cost_from"}) {
     if (in.has(key))
       in.at_key(key).error(std::string(key) +
                            " has no meaning for concurrency, which limits requests in progress: "

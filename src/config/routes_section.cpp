@@ -87,6 +87,8 @@ void read_decide(const Cursor& in, Draft& to) {
   if (!wanted) return;
   ++to.actions;
   to.route.decide = true;
+  // Also without limits that hold units: a reload may have removed them.
+  to.route.needs |= proxy::needs_settlements;
 }
 
 /// The longest that a request may take behind another proxy, such as a stream.
@@ -193,23 +195,6 @@ void warn_of_raw_bytes(const Cursor& in, const Config& config) {
   }
 }
 
-bool holds(const Config& config, const proxy::Route& route) {
-  return std::ranges::any_of(route.limits, [&](const limiter::Limit& limit) {
-    return limiter::holds_cost(limit, config.policies[limit.policy]);
-  });
-}
-
-/// Any route with `decide` settles the holds of the others.
-void accept_reports(Config& config) {
-  const bool is_needed = std::ranges::any_of(config.routes, [&](const proxy::Route& route) {
-    return route.decide && holds(config, route);
-  });
-  if (!is_needed) return;
-  for (proxy::Route& route : config.routes) {
-    if (route.decide) route.needs |= proxy::needs_settlements;
-  }
-}
-
 void warn_of_unreachable(const Cursor& in, const std::vector<proxy::Route>& routes) {
   const auto last = std::find_if(routes.begin(), routes.end(), [](const proxy::Route& route) {
     return matches_everything(route.match);
@@ -236,7 +221,6 @@ void read_routes(const Cursor& in, Config& to) {
     draft.route.challenge = challenge_line(to, draft.route);
     to.routes.push_back(std::move(draft.route));
   });
-  accept_reports(to);
   name_routes(in, to.routes);
   warn_of_unreachable(in, to.routes);
   warn_of_raw_bytes(in, to);

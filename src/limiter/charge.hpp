@@ -68,7 +68,8 @@ enum class SettledBy : std::uint8_t {
   reserve,  ///< what was held, because the limit has no cost_from
   missing,  ///< there was no response, or it did not state its cost
   aborted,  ///< the client left before the response had a status, or before it stated its cost
-  lease,    ///< its lease ended before another proxy reported the end of the request; the last one
+  lease,    ///< its lease ended before another proxy reported the end of the request. Keep it
+            ///< last: the metrics of slots have only this one
 };
 inline constexpr std::array<std::string_view, 7> settled_by_names{
     "status", "header", "json", "reserve", "missing", "aborted", "lease"};

@@ -34,7 +34,7 @@ std::string_view DateText::at(Instant now) {
 
 Context::Context(const ContextDependencies& dependencies, std::uint64_t seed)
     : ContextDependencies(dependencies),
-      holds(hold_directory, io, clock),
+      holds(hold_directory, io, clock, counters.kept_holds),
       pass_clock(io, clock),
       random(seed),
       turns(io),

@@ -22,7 +22,7 @@ void DecisionRecord::clear() {
   ambiguity = {};
   rejection.reset();
   decider = limiter::Decider::memory;
-  shadow_denied = false;
+  shadow_denied = is_report = false;
   policy = nullptr;
   plan = nullptr;
   identity.reset();
@@ -91,6 +91,7 @@ void DecisionRecord::reported(const limiter::HeldUnits& held,
   const auto shown = static_cast<std::size_t>(
       (found == held.limits.end() ? held.limits.begin() : found) - held.limits.begin());
   const limiter::HeldLimit& limit = held.limits[shown];
+  is_report = true;
   const auto running = std::ranges::find(policies, limit.policy->name, &limiter::Policy::name);
   policy = running == policies.end() ? nullptr : &*running;
   reserved = held.settlements[shown].held;

@@ -24,6 +24,7 @@ struct DecisionRecord {
   std::optional<jwt::Rejection> rejection;  ///< of an invalid token
   limiter::Decider decider = limiter::Decider::memory;
   bool shadow_denied = false;
+  bool is_report = false;                   ///< no decision: see reported()
   const limiter::Policy* policy = nullptr;  ///< the policy that decided
   const std::string* plan = nullptr;        ///< in force; nullptr: none
   std::optional<Hash128> identity;          ///< of the limit that decided
@@ -49,8 +50,6 @@ struct DecisionRecord {
   /// Copies how a hold of another request has ended, as another proxy reports. Of several limits it
   /// shows the first that charges. `policies`: of the running configuration.
   void reported(const limiter::HeldUnits& held, std::span<const limiter::Policy> policies);
-  /// True after reported().
-  bool is_report() const { return outcome == limiter::Outcome::unlimited && reserved; }
 };
 
 }  // namespace weir::proxy

@@ -133,7 +133,15 @@ loop::Task<> Exchange::serve() {
   if (client_.watchdog->aborted()) co_return;
   if (client_.watchdog->interruptions().client_left)
     co_return co_await fail(Failure::downstream_gone);
-  if (auto own = own_answer()) co_return co_await answer(std::move(*own));
+  const bool decides = routes_.route()->decide;
+  // Another proxy that has left does not get the id of its hold.
+  if (decides && hold_.holds_units() && client_.body->client_has_left())
+    co_return co_await fail(Failure::downstream_gone);
+  if (auto own = own_answer()) {
+    co_await answer(std::move(*own));
+    if (decides && client_.responder->bytes_sent() == 0) hold_.abandon();
+    co_return;
+  }
 
   if (stated_.was_read()) client_.body->rewind();
   Forwarding forwarding(forwarding_scope());
@@ -150,20 +158,16 @@ void Exchange::take_route() {
 
 /// Does what a route needs before it decides. False: the request is answered.
 loop::Task<bool> Exchange::prepare() {
+  // The report of another proxy is not a request to decide.
   if ((routes_.needs() & needs_settlements) != 0) {
     const auto report = read_hold_report(request_.view);
-    if (!report) {
+    if (!report)
       co_await refuse(report.error());
-      co_return false;
-    }
-    // Another proxy has served a request; its report is none.
-    if (*report) {
-      if (hold_.settle_other(**report, request_.fields, settings().policies, decision_))
-        co_await answer({.status = 204});
-      else
-        co_await refuse(unknown_hold);
-      co_return false;
-    }
+    else if (hold_.settle_other(*report, request_.fields, settings().policies, decision_))
+      co_await answer({.status = 204});
+    else
+      co_await refuse(unknown_hold);
+    co_return false;
   }
   if ((routes_.needs() & needs_body) != 0) {
     const Duration timeout = settings().downstream.body_timeout;
@@ -389,7 +393,7 @@ log::AccessRecord Exchange::record(Duration took) const {
     record.upstream_took = forwarded_.upstream_took;
   }
   if (decision_.outcome == limiter::Outcome::unlimited) {
-    if (decision_.is_report()) {
+    if (decision_.is_report) {
       record.decision = log::AccessDecision::settled;
       add_settlement(decision_, record);
     }

@@ -25,16 +25,26 @@ std::optional<Hash128> HoldDirectory::add(limiter::HeldUnits& units, const Terms
 }
 
 void HoldDirectory::end_leases(Instant now) {
-  const std::lock_guard lock(mutex_);
-  while (!leases_.empty() && leases_.begin()->first <= now) {
-    const auto found = holds_.find(leases_.begin()->second);
-    if (found == holds_.end()) {
-      leases_.erase(leases_.begin());
-      continue;
-    }
-    limiter::end(found->second->units, {.lease_has_ended = true});
-    end(found);
+  constexpr int most_at_once = 100;  // so that decisions of other workers do not wait for the lock
+  bool has_more = true;
+  while (has_more) {
+    const std::lock_guard lock(mutex_);
+    for (int i = 0; i < most_at_once && has_more; ++i)
+      has_more = end_first_lease(now);
   }
+}
+
+/// Returns false if no lease has ended.
+bool HoldDirectory::end_first_lease(Instant now) {
+  if (leases_.empty() || leases_.begin()->first > now) return false;
+  const auto found = holds_.find(leases_.begin()->second);
+  if (found == holds_.end()) {
+    leases_.erase(leases_.begin());
+    return true;
+  }
+  limiter::end(found->second->units, {.lease_has_ended = true});
+  end(found);
+  return true;
 }
 
 std::list<KeptHold> HoldDirectory::take_ended(HoldOwner& owner) {
@@ -67,8 +77,9 @@ void HoldDirectory::end(Holds::iterator hold) {
   leases_.erase({kept->lease_ends_at, id});
   holds_.erase(hold);
   HoldOwner& owner = *kept->owner;
+  const bool is_first = owner.ended_.empty();
   owner.ended_.splice(owner.ended_.end(), kept_, kept);
-  owner.call();
+  if (is_first) owner.wake();
 }
 
 }  // namespace weir::proxy

@@ -45,9 +45,10 @@ class HoldOwner {
 
  private:
   friend class HoldDirectory;
-  /// Requests a call of HoldDirectory::take_ended(). Called on any thread with the directory
-  /// locked. May fail: the owner also calls it once a second.
-  virtual void call() noexcept = 0;
+  /// Requests a call of HoldDirectory::take_ended(), when the first hold has ended since the last
+  /// one. Called on any thread with the directory locked. May fail: the owner also calls it once a
+  /// second.
+  virtual void wake() noexcept = 0;
 
   std::list<KeptHold> ended_;  ///< of the directory: not applied yet
 };
@@ -94,6 +95,7 @@ class HoldDirectory {
   };
   using Holds = std::unordered_map<Hash128, std::list<KeptHold>::iterator, IdHash>;
 
+  bool end_first_lease(Instant now);
   void end(Holds::iterator hold);
 
   mutable std::mutex mutex_;

@@ -8,8 +8,10 @@ namespace weir::proxy {
 
 std::optional<Hash128> HoldKeeper::keep(limiter::HeldUnits& units, Generation& generation,
                                         Duration lease) {
-  return directory_.add(
+  const auto id = directory_.add(
       units, {.generation = generation, .lease_ends_at = clock_.now() + lease, .owner = *this});
+  if (id) kept_.add(1);
+  return id;
 }
 
 void HoldKeeper::sweep() {
@@ -17,7 +19,7 @@ void HoldKeeper::sweep() {
   apply_ended();
 }
 
-void HoldKeeper::call() noexcept {
+void HoldKeeper::wake() noexcept {
   try {
     asio::post(io_, [this] { apply_ended(); });
   } catch (...) {
@@ -28,6 +30,7 @@ void HoldKeeper::call() noexcept {
 void HoldKeeper::apply_ended() {
   for (const KeptHold& hold : directory_.take_ended(*this)) {
     limiter::Limiter& limiter = *hold.generation->limiter;
+    kept_.add(-1);
     limiter.count_settled(hold.units);
     limiter.grant(hold.units, clock_).settle(clock_.now());
     if (auto* const queue = limiter.queue()) limiter::report_released(*queue, hold.units);

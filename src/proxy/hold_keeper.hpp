@@ -1,12 +1,13 @@
 // The holds of one worker that other proxies settle: adds them to the directory, and applies their
 // settlements to the store of the configuration that admitted the request.
 //
-// Used from its worker's loop only, except call().
+// Used from its worker's loop only, except wake().
 #pragma once
 
 #include <optional>
 
 #include "base/clock.hpp"
+#include "base/counters.hpp"
 #include "loop/io.hpp"
 #include "proxy/hold_directory.hpp"
 
@@ -15,8 +16,9 @@ namespace weir::proxy {
 class HoldKeeper final : public HoldOwner {
  public:
   /// All of them outlive the keeper.
-  HoldKeeper(HoldDirectory& directory, asio::io_context& io, const MonotonicClock& clock)
-      : directory_(directory), io_(io), clock_(clock) {}
+  HoldKeeper(HoldDirectory& directory, asio::io_context& io, const MonotonicClock& clock,
+             Gauge& kept)
+      : directory_(directory), io_(io), clock_(clock), kept_(kept) {}
   ~HoldKeeper() { directory_.withdraw(*this); }
 
   /// Takes over the units of an admitted request and returns the id of the hold. Empty: the
@@ -31,12 +33,13 @@ class HoldKeeper final : public HoldOwner {
   void sweep();
 
  private:
-  void call() noexcept override;
+  void wake() noexcept override;
   void apply_ended();
 
   HoldDirectory& directory_;
   asio::io_context& io_;
   const MonotonicClock& clock_;
+  Gauge& kept_;  ///< the number of holds
 };
 
 }  // namespace weir::proxy

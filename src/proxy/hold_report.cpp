@@ -36,20 +36,21 @@ Fields fields_named(const http::RequestView& request, std::string_view name) {
 std::optional<int> status_of(std::string_view text) {
   int status = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), status);
-  if (error != std::errc{} || end != text.data() + text.size() || text.size() != 3 ||
-      status < 100 || status > 599)
+  if (error != std::errc{} || end != text.data() + text.size() || text.size() != 3 || status < 100)
     return std::nullopt;
   return status;
 }
 
 }  // namespace
 
-Result<std::optional<HoldReport>, http::Refusal> read_hold_report(
-    const http::RequestView& request) {
+bool is_hold_report(const http::RequestView& request) {
+  return request.find("weir-hold") != nullptr;
+}
+
+Result<HoldReport, http::Refusal> read_hold_report(const http::RequestView& request) {
   const Fields hold = fields_named(request, "weir-hold");
-  if (hold.count == 0) return std::optional<HoldReport>{};
   const auto id = hash_from_hex(hold.value);
-  if (hold.count > 1 || !id) return no_id;
+  if (hold.count != 1 || !id) return no_id;
   const Fields reported = fields_named(request, "weir-status");
   const auto status = status_of(reported.value);
   if (reported.count != 1 || !status) return no_status;
@@ -58,7 +59,7 @@ Result<std::optional<HoldReport>, http::Refusal> read_hold_report(
     report.end.client_has_left = true;
   else
     report.end.status = status;
-  return std::optional(report);
+  return report;
 }
 
 }  // namespace weir::proxy

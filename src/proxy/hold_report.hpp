@@ -2,8 +2,6 @@
 // the decision had, and Weir-Status, the status of the response. Pure.
 #pragma once
 
-#include <optional>
-
 #include "base/result.hpp"
 #include "base/siphash.hpp"
 #include "http/refusal.hpp"
@@ -17,7 +15,10 @@ struct HoldReport {
   limiter::RequestEnd end;  ///< Weir-Status: 499 means that the client left, as nginx logs it
 };
 
-/// Empty: a request without Weir-Hold, which is no report. Refuses a report that cannot be read.
-Result<std::optional<HoldReport>, http::Refusal> read_hold_report(const http::RequestView& request);
+/// True for a request with Weir-Hold.
+bool is_hold_report(const http::RequestView& request);
+
+/// Refuses a report that cannot be read.
+Result<HoldReport, http::Refusal> read_hold_report(const http::RequestView& request);
 
 }  // namespace weir::proxy

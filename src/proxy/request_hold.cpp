@@ -8,20 +8,30 @@ namespace weir::proxy {
 namespace {
 
 const std::string too_many_holds =
-    "too many holds wait for other proxies to settle them; further ones end with the decision";
+    "too many holds wait for the reports of other proxies; further ones end with the decision and "
+    "are charged as they were held";
 
 }  // namespace
 
 std::optional<Hash128> RequestHold::keep(Generation& generation, Duration lease,
                                          DecisionRecord& to) {
+  kept_.reset();
   if (!holds_units() || evaluation_.held.limits.empty()) return std::nullopt;
   to.settled(evaluation_.held);
-  const auto id = context_.holds.keep(evaluation_.held, generation, lease);
-  if (id)
+  kept_ = context_.holds.keep(evaluation_.held, generation, lease);
+  if (kept_) {
     grant_.release();
-  else
+  } else {
     context_.warn(too_many_holds);
-  return id;
+    settle_units(generation, {.lease_has_ended = true}, to, context_.clock.now());
+  }
+  return kept_;
+}
+
+void RequestHold::abandon() {
+  if (!kept_) return;
+  context_.holds.settle(
+      *kept_, [](limiter::HeldUnits& held) { limiter::end(held, {.client_has_left = true}); });
 }
 
 bool RequestHold::settle_other(const HoldReport& report, std::span<const http::FieldView> fields,

@@ -30,6 +30,8 @@ class RequestHold {
     grant_ = generation.limiter->grant(evaluation_.held, context_.clock);
   }
   bool has_grant() const { return grant_.is_open(); }
+  /// False if there was no question to a store: the evaluation is that of an earlier request.
+  bool holds_units() const { return grant_.is_open() && evaluation_.has_holds; }
 
   /// The reader of what the response states; nullptr: no limit of the request depends on it.
   UsageMeter* prepare_meter() {
@@ -43,23 +45,24 @@ class RequestHold {
   }
 
   /// Another proxy serves the request and settles the hold: returns its id. Empty: it holds
-  /// nothing, or too many holds are kept, and settle() ends it.
+  /// nothing; or too many holds are kept, and it is settled now, as one whose lease has ended.
   std::optional<Hash128> keep(Generation& generation, Duration lease, DecisionRecord& to);
+  /// Settles the hold for which keep() was called last: the other proxy has not received its id.
+  void abandon();
   /// Settles the hold of another request, as another proxy reports. False: there is no such hold.
   /// `fields`: of the report, with those of the response that state the cost.
   bool settle_other(const HoldReport& report, std::span<const http::FieldView> fields,
                     std::span<const limiter::Policy> policies, DecisionRecord& to);
 
  private:
-  /// The evaluation of a request for which no store was asked is stale.
-  bool holds_units() const { return grant_.is_open() && evaluation_.has_holds; }
   void settle_units(Generation& generation, const limiter::RequestEnd& how, DecisionRecord& to,
                     Instant now);
 
   Context& context_;
   limiter::Evaluation& evaluation_;
-  limiter::Grant grant_;  ///< views the evaluation
-  UsageMeter meter_;      ///< of the response
+  limiter::Grant grant_;         ///< views the evaluation
+  UsageMeter meter_;             ///< of the response
+  std::optional<Hash128> kept_;  ///< the id from the last call of keep()
 };
 
 }  // namespace weir::proxy

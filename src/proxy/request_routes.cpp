@@ -2,6 +2,7 @@
 
 #include "proxy/failure.hpp"
 #include "proxy/head_inspection.hpp"
+#include "proxy/hold_report.hpp"
 
 namespace weir::proxy {
 
@@ -18,6 +19,8 @@ std::optional<http::Refusal> RequestRoutes::find(const RequestRules& rules, cons
   needs_ = needs_nothing;
   for (const routing::Candidate& candidate : routed_.candidates)
     needs_ |= config.routes[candidate.route].needs;
+  if ((needs_ & needs_settlements) != 0 && !is_hold_report(request.view))
+    needs_ &= static_cast<std::uint8_t>(~needs_settlements);
   evidence_.gather(routed_, std::span(config.routes),
                    {.address = request.client,
                     .settings = config.client_address,

@@ -33,7 +33,8 @@ class RequestRoutes {
   /// One entry for each route that the request may belong to; empty if it is not limited.
   std::span<const limiter::RouteEvidence> evidence() const { return evidence_.routes(); }
   limiter::RequestEvidence& gathered() { return evidence_; }
-  /// The RouteNeeds of all routes that the request may belong to.
+  /// The RouteNeeds of all routes that the request may belong to; needs_settlements for reports
+  /// only.
   std::uint8_t needs() const { return needs_; }
 
  private:

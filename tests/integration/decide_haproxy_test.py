@@ -5,8 +5,13 @@ from harness.limit_fields import limit_fields
 from harness.waiting import eventually
 
 class BehindHaproxy(asking.HoldTests, asking.AskingProxy):
-    def command(self, weir, patience, **environment):
+    def command(self, weir, patience, with_costs=False, **environment):
         files = asking.DEPLOY / "haproxy"
+        if with_costs:
+            script = (files / "weir.lua").read_text(encoding="utf-8")
+            changed = self.root / "costs.lua"
+            changed.write_text(script.replace("cost_fields = {}", 'cost_fields = { "x-usage-tokens" }'), encoding="utf-8")
+            environment["WEIR_LUA"] = str(changed)
         return ["haproxy", "-db", "-f", str(files / "haproxy.cfg")], {
             "PROXY": f"127.0.0.1:{self.port}", "API": f"127.0.0.1:{self.api.port}", "WEIR": weir,
             "WEIR_TIMEOUT": patience, "WEIR_ASKED_AT": f"abns@weir-test-{self.port}",

@@ -1,12 +1,13 @@
 """Decisions for another proxy that hold units: the report of the proxy, and what happens without one."""
 
 import re
+import signal
 import threading
 
 from harness.asking import DEPLOY, DECIDING, HOLDING, deciding
 from harness.case import Case, configuration
 from harness.limit_fields import limit_fields
-from harness.redis_case import RedisCase
+from harness.redis_case import SECRET, RedisCase
 from harness.waiting import eventually
 from harness.weir import run
 
@@ -123,6 +124,38 @@ class DecisionHolds(Case):
         self.assertEqual(client.get("/a", report(admitted)).status, 204)
         eventually(lambda: client.get("/a").status == 200, "the slot is free again")
 
+    def test_a_report_after_a_reload_without_holds_is_no_request(self):
+        weir, client = self.begin()
+        admitted = client.get("/a")
+        weir.write(deciding(policies={"rate": {"algorithm": "fixed_window", "rate": "1/1h"}},
+                            routes=[{"decide": True, "limits": [{"policy": "rate"}]}],
+                            admin={"address": "127.0.0.1:0"}))
+        self.assertEqual(self.connect_admin(weir).request("POST", "/v1/reload").status, 200)
+        self.assertEqual([client.get("/a", report(admitted)).status for _ in range(2)], [204, 404])
+        self.assertEqual(client.get("/a").status, 200)
+
+    def test_a_proxy_that_leaves_before_the_decision_leaves_no_hold(self):
+        weir, client = self.begin(policies={
+            **HOLDING["policies"], "slow": {"algorithm": "leaky_bucket", "rate": "1/1s", "queue": 10, "max_delay": "10s"}},
+            routes=[{"decide": True, "limits": [{"policy": "slots"}, {"policy": "slow"}]}])
+        client.get("/a", report(client.get("/a")))
+        with self.connect(weir) as leaves:
+            leaves.send(b"GET /a HTTP/1.1\r\nHost: a\r\n\r\n")
+            eventually(lambda: metric(self, weir, 'weir_holds{policy="slots"}') == 1, "the request waits")
+        eventually(lambda: metric(self, weir, 'weir_holds{policy="slots"}') == 0, "the slot is free")
+        self.assertEqual(metric(self, weir, "weir_holds_awaiting_report"), 0)
+
+    def test_a_report_wakes_a_question_that_waits(self):
+        weir, client = self.begin(policies={
+            **HOLDING["policies"], "slots": {"algorithm": "concurrency", "limit": 1, "queue": 1, "max_wait": "1m"}})
+        admitted = client.get("/a")
+        self.assertEqual(metric(self, weir, "weir_holds_awaiting_report"), 1)
+        with self.connect(weir) as waits:
+            waits.send(b"GET /a HTTP/1.1\r\nHost: a\r\n\r\n")
+            eventually(lambda: metric(self, weir, 'weir_queued{policy="slots"}') == 1, "the question waits")
+            client.get("/a", report(admitted))
+            self.assertEqual(waits.read().status, 200)
+
     def test_a_fixed_answer_is_no_decision(self):
         upstream = self.upstream(lambda exchange: exchange.answer(b"forwarded"))
         weir = self.start(configuration(upstream.url, **HOLDING | {"routes": [
@@ -135,7 +168,7 @@ class DecisionHolds(Case):
     def test_the_file_of_deploy_is_valid_and_explains_its_holds(self):
         result = run("check", "--verbose", str(DEPLOY / "weir-holds.yaml"))
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("reports the end with Weir-Hold, for up to 10m", result.stdout)
+        self.assertIn("reports the end with Weir-Hold, for up to 2m", result.stdout)
 
 
 class DecisionHoldsInRedis(RedisCase):
@@ -154,3 +187,49 @@ class DecisionHoldsInRedis(RedisCase):
         self.assertEqual(second.get("/a", report(admitted)).status, 404)
         self.assertEqual(first.get("/a", report(admitted)).status, 204)
         eventually(lambda: second.get("/a").status == 200, "the slot is free again")
+
+    def test_a_drain_settles_in_redis(self):
+        """The last settlements reach Redis before the instance ends."""
+        redis = self.redis()
+        service, may_answer = self.late_upstream()
+        policies = {"logins": {"algorithm": "fixed_window", "rate": "4/1h"}}
+        routes = [{"upstream": "main", "limits": [{"policy": "logins", "charge": {"status": [401]}}]}]
+        first, second = [self.start(configuration(service.url, policies=policies, routes=routes, store={
+            "type": "redis", "redis": {"url": redis.url, "timeout": "2s", "replicas": 2}},
+            admin={"address": "127.0.0.1:0"}, identity_secret=SECRET)) for _ in range(2)]
+        for weir in first, second:
+            self.await_redis(weir)
+        clients = [self.connect(first) for _ in range(3)]
+        for client in clients:
+            client.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        service.await_requests(3)
+        first.signal(signal.SIGTERM)
+        eventually(lambda: "draining" in first.stderr, "the drain")
+        may_answer.set()
+        self.assertEqual([client.read().status for client in clients], [200] * 3)
+        self.assertEqual(first.wait(), 0)
+        with self.connect(second) as client:
+            self.assertEqual(client.get("/")["RateLimit-Remaining"], "3")
+
+    def test_units_that_are_held_count_after_a_reload_without_holds(self):
+        redis = self.redis()
+        service, may_answer = self.late_upstream()
+        limit = {"policy": "units", "cost": 60}
+
+        def config(limit):
+            return configuration(
+                service.url, policies={"units": {"algorithm": "fixed_window", "rate": "100/1h"}},
+                routes=[{"upstream": "main", "limits": [limit]}], identity_secret=SECRET,
+                store={"type": "redis", "redis": {"url": redis.url, "timeout": "2s", "replicas": 1}},
+                admin={"address": "127.0.0.1:0"})
+
+        weir = self.start(config({**limit, "charge": {"status": [200]}}))
+        self.await_redis(weir)
+        with self.connect(weir) as client, self.connect(weir) as other:
+            client.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            service.await_requests(1)
+            weir.write(config(limit))
+            self.assertEqual(self.connect_admin(weir).request("POST", "/v1/reload").status, 200)
+            self.assertEqual(other.get("/").status, 429)
+            may_answer.set()
+            self.assertEqual(client.read().status, 200)

@@ -7,12 +7,12 @@ class BehindNginx(asking.HoldTests, asking.AskingProxy):
     passes_denials_on = False
     passes_refusals_on = False
 
-    def command(self, weir, patience, without=""):
+    def command(self, weir, patience, without="", with_costs=False):
         site = (asking.DEPLOY / "nginx" / "weir.conf").read_text(encoding="utf-8")
         for written, here in (("127.0.0.1:8080", weir),
                               ("127.0.0.1:8000", f"127.0.0.1:{self.port}"),
                               ("http://127.0.0.1:3000", self.api.url), ("200ms", patience),
-                              (without, "")):
+                              (without, ""), ("# proxy_set_header", "proxy_set_header" if with_costs else "#")):
             self.assertIn(written, site)
             site = site.replace(written, here)
         root = self.root

@@ -269,6 +269,28 @@ class HoldTests:
         self.assertEqual(self.statuses_of_logins("200 OK", 5), [200] * 5)
         self.assertEqual(self.statuses_of_logins("401 Unauthorized", 3), [401, 401, 429])
 
+    def test_a_request_without_a_server_is_reported_with_the_status_of_the_proxy(self):
+        self.begin_holding()
+        self.api.stop()
+        statuses = [self.get(method="POST", target="/login").status for _ in range(6)]
+        self.assertTrue(set(statuses) <= {502, 503}, statuses)
+
+    def statuses_with_costs(self, count, **options):
+        """A client that names a cost of its own, if each request costs 40 and reserves 21 of 100."""
+        self.api.behaviour = lambda exchange: exchange.answer(fields=[("X-Usage-Tokens", "40")])
+        self.weir = self.start(deciding(
+            policies={"tokens": window("100/1h")},
+            routes=[{"decide": True, "limits": [
+                {"policy": "tokens", "reserve": 21, "cost_from": [{"header": "x-usage-tokens"}]}]}]))
+        self.begin(self.weir.address, **options)
+        return [self.get(("X-Usage-Tokens", "0")).status for _ in range(count)]
+
+    def test_the_cost_is_that_of_the_response(self):
+        self.assertEqual(self.statuses_with_costs(3, with_costs=True), [200, 200, 429])
+
+    def test_a_cost_that_is_not_reported_is_what_was_held(self):
+        self.assertEqual(self.statuses_with_costs(5), [200] * 4 + [429])
+
     def test_a_client_can_not_report(self):
         self.begin_holding()
         with self.weir.connect() as other:

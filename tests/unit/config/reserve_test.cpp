@@ -96,7 +96,8 @@ TEST_CASE("mistakes in reserve, cost_from and missing are reported with their fi
 TEST_CASE("a fixed response states no cost, and concurrency has none") {
   CHECK(problems_of(metered("cost_from: [{header: x}]", "respond: {}"))
             .find("cost_from needs the response of an upstream") != std::string::npos);
-  for (const std::string key : {"reserve: 5", "cost_from: [{header: x}]"}) {
+  for (const std::string key :
+       {"reserve: 5", "cost_from: [{header: x}]", "charge: {status: [200]}"}) {
     CAPTURE(key);
     CHECK(problems_of("policies: {p: {algorithm: concurrency, limit: 2}}\n"
                       "upstreams: {u: {servers: [{url: \"http://127.0.0.1:1\"}]}}\n"
@@ -106,28 +107,36 @@ TEST_CASE("a fixed response states no cost, and concurrency has none") {
   }
 }
 
-TEST_CASE("a route with decide accepts reports if one of them holds units") {
-  const auto [policy, keys] = GENERATE(table<std::string, std::string>({
-      {"algorithm: concurrency, limit: 2", ""},
-      {"rate: 5/1m", ", charge: {status: [401]}"},
-      {"rate: 5/1m", ", reserve: 5"},
-  }));
-  CAPTURE(policy, keys);
-  const auto needs_with = [](const std::string& its_policy, const std::string& its_keys,
-                             const std::string& action) {
-    const auto config = must_load("policies: {p: {" + its_policy + "}}\nroutes:\n- {" + action +
-                                  ", match: {path: /a}, limits: [{policy: p" + its_keys +
-                                  "}]}\n- {decide: true, hold_lease: 5s}\n");
-    CHECK(config->routes[1].hold_lease == std::chrono::seconds(5));
-    CHECK(config->routes[0].hold_lease == std::chrono::minutes(1));
-    return std::pair(config->routes[0].needs, config->routes[1].needs);
+TEST_CASE("a route with decide accepts reports") {
+  const auto config = must_load(
+      "policies: {p: {rate: 5/1m}}\nroutes:\n- {decide: true, match: {path: /a}}\n"
+      "- {decide: true, match: {path: /b}, hold_lease: 5s, limits: [{policy: p, reserve: 5}]}\n"
+      "- {respond: {}, limits: [{policy: p, reserve: 5}]}\n");
+  CHECK(config->routes[0].needs == proxy::needs_settlements);
+  CHECK(config->routes[0].hold_lease == std::chrono::minutes(1));
+  CHECK(config->routes[1].needs == proxy::needs_settlements);
+  CHECK(config->routes[1].hold_lease == std::chrono::seconds(5));
+  CHECK(config->routes[2].needs == proxy::needs_nothing);
+}
+
+TEST_CASE("another proxy sends neither a body nor a response") {
+  const auto deciding = [](const std::string& policy, const std::string& keys) {
+    return "policies: {p: {" + policy + "}}\nroutes: [{decide: true, limits: [{policy: p, " + keys +
+           "}]}]\n";
   };
-  using proxy::needs_settlements;
-  const auto both = std::pair<std::uint8_t, std::uint8_t>(needs_settlements, needs_settlements);
-  CHECK(needs_with(policy, keys, "decide: true") == both);
-  const auto none = std::pair<std::uint8_t, std::uint8_t>(0, 0);
-  CHECK(needs_with(policy, keys, "respond: {}") == none);
-  CHECK(needs_with("rate: 5/1m", "", "decide: true") == none);
+  CHECK(problems_of(deciding("rate: 5/1m", "cost_from: [{json: /usage}]"))
+            .find("the report of another proxy has no body") != std::string::npos);
+  CHECK(must_load(deciding("rate: 5/1m", "cost_from: [{header: x}, {json: /usage}]")) != nullptr);
+  const auto warning_of = [&](const std::string& policy, const std::string& keys) {
+    const auto warnings = test::warnings_of(deciding(policy, keys));
+    REQUIRE(warnings.size() == 1);
+    return warnings[0];
+  };
+  CHECK(
+      warning_of("rate: 5/1m", "reserve: {json: /max, default: 2}").find("asks without the body") !=
+      std::string::npos);
+  CHECK(warning_of("algorithm: concurrency, limit: 2, queue: 3", "key: client")
+            .find("waits for up to max_wait") != std::string::npos);
 }
 
 TEST_CASE("hold_lease belongs to decide, and is bounded") {

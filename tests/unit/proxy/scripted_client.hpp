@@ -259,7 +259,9 @@ class ScriptedResponder final : public Responder {
     built_.status = status;
   }
   void take() {
-    bytes_sent_ += built_.body.size() - received.body.size();
+    // A head counts nothing, unless there is nothing else.
+    const bool is_head = built_.is_weirs_own && built_.body.empty();
+    bytes_sent_ += is_head ? 1 : built_.body.size() - received.body.size();
     received = built_;
   }
 
