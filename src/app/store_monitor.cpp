@@ -57,7 +57,7 @@ void StoreMonitor::add_errors(const StoreReading& reading, Instant now,
   for (std::size_t kind = 0; kind < store::error_count; ++kind) {
     const auto error = static_cast<store::Error>(kind);
     const std::uint64_t count = reading.errors[kind];
-    const std::string_view remedy = redis::remedy(error);
+    const std::string_view remedy = redis::remedy(error, reading.error_replies[kind]);
     if (std::exchange(errors_seen_[kind], count) == count || remedy.empty()) continue;
     if (!health_.may_log(error, now)) continue;
     std::string text = "redis could not decide (";

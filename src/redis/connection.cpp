@@ -211,8 +211,9 @@ void Connection::on_command_end(redisAsyncContext* context, void* reply, void* r
   auto& connection = *static_cast<Connection*>(context->data);
   --connection.unanswered_;
   if (reply == nullptr) {
-    return its_recipient.on_loss(
-        context->err == REDIS_ERR_PROTOCOL ? store::Error::other : store::Error::connection_lost);
+    if (context->err == REDIS_ERR_PROTOCOL)
+      return its_recipient.on_loss(store::Error::other, context->errstr);
+    return its_recipient.on_loss(store::Error::connection_lost, {});
   }
   connection.silence_.on_reply(SteadyClock::now());
   ++connection.replies_;

@@ -34,7 +34,8 @@ class Recipient {
  public:
   virtual void on_reply(const redisReply& reply) noexcept = 0;
   /// The connection ended first. Must not use this connection, directly or through others.
-  virtual void on_loss(store::Error why) noexcept = 0;
+  /// `text`: why a reply could not be parsed, if `why` is `other`. Valid during the call only.
+  virtual void on_loss(store::Error why, std::string_view text) noexcept = 0;
 
  protected:
   ~Recipient() = default;
@@ -92,7 +93,7 @@ class Connection final : public HiredisAdapter::Owner {
   struct HandshakeRecipient final : Recipient {
     explicit HandshakeRecipient(Connection& its_connection) : connection(its_connection) {}
     void on_reply(const redisReply& reply) noexcept override { connection.on_handshake(reply); }
-    void on_loss(store::Error) noexcept override {}
+    void on_loss(store::Error, std::string_view) noexcept override {}
     Connection& connection;
   };
 

@@ -25,7 +25,7 @@ class GenerationQuestion final : public Recipient {
   bool read(Connection& connection, store::GenerationReceiver& receiver);
 
   void on_reply(const redisReply& reply) noexcept override;
-  void on_loss(store::Error) noexcept override {
+  void on_loss(store::Error, std::string_view) noexcept override {
     std::exchange(receiver_, nullptr)->on_no_generation();
   }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <boost/container/static_vector.hpp>
@@ -84,7 +85,7 @@ class Holds {
   struct Batch final : Recipient {
     explicit Batch(Holds& its_owner) : owner(its_owner) {}
     void on_reply(const redisReply& reply) noexcept override { owner.on_batch(*this, reply); }
-    void on_loss(store::Error) noexcept override {
+    void on_loss(store::Error, std::string_view) noexcept override {
       for (const HoldTable::Sent& one : sent)
         owner.table_.lost(one);
       owner.give_back(*this);

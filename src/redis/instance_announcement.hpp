@@ -31,7 +31,7 @@ class InstanceAnnouncement final : public Recipient {
             AnnouncementDone done);
 
   void on_reply(const redisReply& reply) noexcept override;
-  void on_loss(store::Error) noexcept override { end(nullptr); }
+  void on_loss(store::Error, std::string_view) noexcept override { end(nullptr); }
 
  private:
   void end(const OtherInstances* others) noexcept;

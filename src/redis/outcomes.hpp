@@ -18,8 +18,8 @@ class Outcomes {
 
   /// A connection has become ready: nothing was decided on it.
   void on_ready();
-  /// A reply in time that was an error. The text may have any length and content; without memory
-  /// only its beginning is kept, which has the code.
+  /// A reply in time that was an error, or could not be parsed or used. The text may have any
+  /// length and content; without memory only its beginning is kept, which has the code.
   void on_error_reply(store::Error error, std::string_view text) noexcept;
   /// A reply in time that was no error.
   void on_reply() {

@@ -119,7 +119,7 @@ void OverrideCommands::send(const std::shared_ptr<Task>& task,
   const std::string command = command_of(words);
   Call& call = calls_.emplace_back(*this, task, std::move(on_reply));
   call.position = std::prev(calls_.end());
-  if (!connection_.send(command, call)) call.on_loss(store::Error::not_connected);
+  if (!connection_.send(command, call)) call.on_loss(store::Error::not_connected, {});
 }
 
 void OverrideCommands::put(const Hash128& identity, const store::Override& entry, Instant now,

@@ -45,7 +45,7 @@ class OverrideCommands final : public store::Overrides {
     Call(OverrideCommands& its_owner, std::shared_ptr<Task> its_task, OnReply its_on_reply)
         : owner(its_owner), task(std::move(its_task)), when_over(std::move(its_on_reply)) {}
     void on_reply(const redisReply& reply) noexcept override { end(&reply); }
-    void on_loss(store::Error) noexcept override { end(nullptr); }
+    void on_loss(store::Error, std::string_view) noexcept override { end(nullptr); }
     void end(const redisReply* reply) noexcept;
 
     OverrideCommands& owner;

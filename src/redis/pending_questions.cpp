@@ -15,11 +15,13 @@ PendingQuestions::PendingQuestions(asio::io_context& io, const MonotonicClock& c
 
 // ---- failures ----
 
-void PendingQuestions::on_loss(Question& question, store::Error why) noexcept {
+void PendingQuestions::on_loss(Question& question, store::Error why,
+                               std::string_view text) noexcept {
   if (!question.holds.empty()) holds_->on_loss(question.holds);
   if (question.completion == nullptr) return queue_.give_back(question);
   if (question.is_due) return void(question.is_lost = true);
   question.unlink();
+  if (!text.empty()) outcomes_.on_error_reply(why, text);
   fail_later(question, why);
 }
 

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -31,7 +32,7 @@ class PendingQuestions;
 struct Question final : DeadlineLink, Recipient {
   explicit Question(PendingQuestions& its_list) : list(its_list) {}
   void on_reply(const redisReply& reply) noexcept override;
-  void on_loss(store::Error why) noexcept override;
+  void on_loss(store::Error why, std::string_view text) noexcept override;
 
   PendingQuestions& list;
   store::Completion* completion = nullptr;    ///< nullptr: completed, its reply is late
@@ -85,7 +86,7 @@ class PendingQuestions {
  private:
   friend struct Question;
   void on_reply(Question& question, const redisReply& reply) noexcept;
-  void on_loss(Question& question, store::Error why) noexcept;
+  void on_loss(Question& question, store::Error why, std::string_view text) noexcept;
   void post_pass() noexcept;
   void complete_failed() noexcept;
   void complete_due(DeadlineLink& due) noexcept;
@@ -150,8 +151,8 @@ inline void Question::on_reply(const redisReply& reply) noexcept {
   list.on_reply(*this, reply);
 }
 
-inline void Question::on_loss(store::Error why) noexcept {
-  list.on_loss(*this, why);
+inline void Question::on_loss(store::Error why, std::string_view text) noexcept {
+  list.on_loss(*this, why, text);
 }
 
 }  // namespace weir::redis

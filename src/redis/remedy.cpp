@@ -1,8 +1,23 @@
 #include "redis/remedy.hpp"
 
-namespace weir::redis {
+#include <algorithm>
 
-std::string_view remedy(store::Error error) {
+namespace weir::redis {
+namespace {
+
+constexpr std::string_view permissions_remedy =
+    "grant the user of store.redis.url all permissions listed in docs/redis.md";
+
+/// Error replies of Redis begin with a code in capital letters, such as `ERR`. The texts of Weir
+/// and hiredis about other replies do not, and those of proxies in front of Redis rarely.
+bool has_error_code(std::string_view reply) {
+  const std::string_view code = reply.substr(0, reply.find(' '));
+  return !code.empty() && std::ranges::all_of(code, [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+}  // namespace
+
+std::string_view remedy(store::Error error, std::string_view reply) {
   using store::Error;
   switch (error) {
     case Error::none:
@@ -18,18 +33,19 @@ std::string_view remedy(store::Error error) {
     case Error::out_of_memory:
       return "raise maxmemory, or set a maxmemory-policy that evicts keys";
     case Error::refused:
-      return "grant the user of store.redis.url all permissions listed in docs/redis.md";
+      return permissions_remedy;
     case Error::script_missing:
     case Error::other:
       break;
   }
+  if (!has_error_code(reply))
+    return "the server of store.redis.url is not Redis, or a proxy changes its replies";
   return "the server must have every command listed in docs/redis.md, under its own name";
 }
 
 std::string_view refusal_remedy(std::string_view error) {
   const bool is_permission = error.find("NOPERM") != std::string_view::npos;
-  return is_permission ? remedy(store::Error::refused)
-                       : "check the user and the password in store.redis.url";
+  return is_permission ? permissions_remedy : "check the user and the password in store.redis.url";
 }
 
 }  // namespace weir::redis

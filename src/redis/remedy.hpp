@@ -7,8 +7,9 @@
 
 namespace weir::redis {
 
-/// A clause for the log. Empty for errors that Redis did not return, such as a timeout.
-std::string_view remedy(store::Error error);
+/// A clause for the log. Empty for errors that Redis did not return, such as a timeout. `reply`:
+/// the text of the error reply, or why a reply could not be parsed or used.
+std::string_view remedy(store::Error error, std::string_view reply);
 
 /// A clause for a connection that Redis refuses: `error` is the step and the reply, such as
 /// `AUTH: WRONGPASS invalid password`.

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <string_view>
 
 #include "redis/connection.hpp"
 #include "redis/question_command.hpp"
@@ -38,7 +39,7 @@ class ScriptLoader {
     Load(ScriptLoader& its_loader, std::size_t its_script)
         : loader(its_loader), script(its_script) {}
     void on_reply(const redisReply& reply) noexcept override { loader.on_loaded(*this, reply); }
-    void on_loss(store::Error) noexcept override { is_in_flight = false; }
+    void on_loss(store::Error, std::string_view) noexcept override { is_in_flight = false; }
 
     ScriptLoader& loader;
     std::size_t script;

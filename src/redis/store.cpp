@@ -30,8 +30,7 @@ std::string timeout_text(Duration timeout) {
          (is_in_ms ? " ms" : " us");
 }
 
-constexpr std::string_view unexpected_reply =
-    "the reply is not one of the script; the server is not Redis, or something changes the replies";
+constexpr std::string_view unexpected_reply = "the reply is not one of the script";
 
 /// For scripts that take the time as an argument.
 std::optional<Instant> script_time(const ScriptSet& scripts, Instant now) {

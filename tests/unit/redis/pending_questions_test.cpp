@@ -125,12 +125,26 @@ TEST_CASE("the end of a connection fails its questions") {
   AskedStore second;
   Question& one = fixture.ask(first);
   Question& other = fixture.ask(second);
-  one.on_loss(Error::connection_lost);
-  other.on_loss(Error::connection_lost);
+  one.on_loss(Error::connection_lost, {});
+  other.on_loss(Error::connection_lost, {});
   CHECK(first.times == 0);
   fixture.run();
   CHECK(first.times == 1);
   CHECK(second.error == Error::connection_lost);
+}
+
+TEST_CASE("the text of a reply that cannot be parsed is the last reply of its kind") {
+  PendingFixture fixture;
+  AskedStore asked;
+  AskedStore overdue;
+  fixture.ask(asked).on_loss(Error::other, "Protocol error");
+  fixture.run();
+  CHECK(asked.error == Error::other);
+  CHECK(fixture.outcomes.last_reply(Error::other) == "Protocol error");
+  Question& late = fixture.ask(overdue, -1us);
+  fixture.run();
+  late.on_loss(Error::other, "of a question that has failed before");
+  CHECK(fixture.outcomes.last_reply(Error::other) == "Protocol error");
 }
 
 TEST_CASE("a question whose deadline has passed fails, and its reply is late") {
@@ -149,7 +163,7 @@ TEST_CASE("a question whose deadline has passed fails, and its reply is late") {
     CHECK(fixture.counters.late_answers.value() == 1);
   }
   SECTION("the connection ends") {
-    question.on_loss(Error::connection_lost);
+    question.on_loss(Error::connection_lost, {});
     fixture.run();
     CHECK(fixture.counters.late_answers.value() == 0);
     CHECK(fixture.errors(Error::connection_lost) == 0);
@@ -185,8 +199,8 @@ TEST_CASE("the connection may end while overdue questions are completed") {
   Question& one = fixture.ask(first, -2us);
   Question& other = fixture.ask(second, -1us);
   first.then = [&] {
-    one.on_loss(Error::connection_lost);
-    other.on_loss(Error::connection_lost);
+    one.on_loss(Error::connection_lost, {});
+    other.on_loss(Error::connection_lost, {});
   };
   fixture.run();
   CHECK(first.times == 1);
