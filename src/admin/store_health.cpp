@@ -7,19 +7,38 @@ namespace weir::admin {
 namespace {
 
 constexpr Duration log_interval = std::chrono::minutes(1);
-/// Logged in one outage. Texts of errors may contain what changes each time.
+/// Logged in one outage, or in a minute of short ones. Texts of errors may contain what changes
+/// each time.
 constexpr std::size_t most_reasons = 8;
 
 }  // namespace
 
-StoreHealth::Change StoreHealth::report(std::size_t worker, StoreStatus status) {
+StoreHealth::Line StoreHealth::report(std::size_t worker, StoreStatus status, Instant now) {
   const std::lock_guard lock(mutex_);
-  const bool before = is_deciding();
-  workers_[worker] = std::move(status);
-  const bool after = is_deciding();
-  if (before == after) return Change::none;
-  logged_reasons_.clear();
-  return after ? Change::back : Change::lost;
+  const StoreStatus& reported = workers_[worker] = std::move(status);
+  if (is_deciding()) return std::exchange(is_loss_logged_, false) ? Line::back : Line::none;
+  return reported.deciding ? Line::none : line_of_loss(reported, now);
+}
+
+/// The reasons of the last minute count also if Redis was back since. Otherwise a Redis that stalls
+/// for a moment again and again would fill the log.
+StoreHealth::Line StoreHealth::line_of_loss(const StoreStatus& status, Instant now) {
+  const auto is_old = [now](const LoggedReason& one) { return now - one.at >= log_interval; };
+  if (!is_loss_logged_) std::erase_if(logged_reasons_, is_old);
+  // A reason without the text of an error says less than the one that was logged before.
+  if (!status.is_explained && !logged_reasons_.empty())
+    return is_loss_logged_ ? Line::none : Line::later;
+  const auto known = std::ranges::find(logged_reasons_, status.last_error, &LoggedReason::text);
+  if (known != logged_reasons_.end()) {
+    const bool is_present = is_loss_logged_ && std::next(known) == logged_reasons_.end();
+    if (is_present || !is_old(*known)) return Line::later;
+    logged_reasons_.erase(known);
+  } else if (logged_reasons_.size() == most_reasons) {
+    return Line::later;
+  }
+  logged_reasons_.push_back({.text = status.last_error, .at = now});
+  is_loss_logged_ = true;
+  return Line::loss;
 }
 
 bool StoreHealth::may_log(store::Error error, Instant now) {
@@ -47,20 +66,6 @@ bool StoreHealth::is_deciding() const {
 bool StoreHealth::is_up() const {
   const std::lock_guard lock(mutex_);
   return is_deciding() && std::ranges::all_of(workers_, &StoreStatus::connected);
-}
-
-bool StoreHealth::may_log_reason(const std::string& reason, Instant now) {
-  const std::lock_guard lock(mutex_);
-  const auto known = std::ranges::find(logged_reasons_, reason, &LoggedReason::text);
-  if (known != logged_reasons_.end()) {
-    const bool is_latest = std::next(known) == logged_reasons_.end();
-    if (is_latest || now - known->at < log_interval) return false;
-    logged_reasons_.erase(known);
-  } else if (logged_reasons_.size() == most_reasons) {
-    return false;
-  }
-  logged_reasons_.push_back({.text = reason, .at = now});
-  return true;
 }
 
 std::string StoreHealth::last_error() const {

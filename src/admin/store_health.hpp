@@ -17,8 +17,9 @@ namespace weir::admin {
 /// The connection of one worker.
 struct StoreStatus {
   bool connected = false;
-  bool deciding = false;     ///< connected, and Redis returns decisions
-  std::string last_error{};  ///< why it is not deciding; never contains a secret
+  bool deciding = false;      ///< connected, and Redis returns decisions
+  std::string last_error{};   ///< why it is not deciding; never contains a secret
+  bool is_explained = false;  ///< last_error has the text of an error
   friend bool operator==(const StoreStatus&, const StoreStatus&) = default;
 };
 
@@ -31,14 +32,17 @@ struct InstancesStatus {
 
 class StoreHealth {
  public:
-  enum class Change : std::uint8_t { none, lost, back };
+  /// What to log after a report. `loss`: the last_error of the report. `later`: the same, but it
+  /// was logged less than a minute ago; repeat the report until it is logged or outdated.
+  enum class Line : std::uint8_t { none, loss, later, back };
 
   /// A worker that has reported nothing yet is not connected, which is no error.
   explicit StoreHealth(std::size_t workers) : workers_(workers, {.deciding = true}) {}
 
-  /// Replaces the status of a worker. Returns what that changes for the process: `lost` for the
-  /// first worker without Redis, `back` when the last of them has it again.
-  Change report(std::size_t worker, StoreStatus status);
+  /// Replaces the status of a worker, at once for is_up() and last_error(). Returns the line to
+  /// log: `loss` for the first worker without Redis and for each further reason, each reason at
+  /// most once a minute; `back` when the last worker has Redis again, if the loss was logged.
+  Line report(std::size_t worker, StoreStatus status, Instant now);
 
   /// Whether an error that Redis returned is to be logged: each kind once a minute, whichever
   /// worker received it.
@@ -49,14 +53,12 @@ class StoreHealth {
 
   /// Whether all workers are connected and Redis decides for them.
   bool is_up() const;
-  /// Whether a reason for which Redis does not decide is to be logged: if it is not the one that
-  /// was logged last, and each one at most once a minute.
-  bool may_log_reason(const std::string& reason, Instant now);
   /// The error of a worker for which Redis does not decide; empty if there is none.
   std::string last_error() const;
 
  private:
   bool is_deciding() const;
+  Line line_of_loss(const StoreStatus& status, Instant now);
 
   mutable std::mutex mutex_;
   std::vector<StoreStatus> workers_;
@@ -66,7 +68,9 @@ class StoreHealth {
     std::string text;
     Instant at;
   };
-  std::vector<LoggedReason> logged_reasons_;  ///< since Redis was lost, a few, the latest last
+  /// Of this outage, and those of the last minute before it. A few, the latest last.
+  std::vector<LoggedReason> logged_reasons_;
+  bool is_loss_logged_ = false;  ///< and the return is not
 };
 
 }  // namespace weir::admin

@@ -16,39 +16,31 @@ std::string explained(std::string_view what, std::string_view error, std::string
 
 admin::StoreStatus StoreMonitor::status_of(const StoreReading& reading) const {
   if (!reading.is_ready)
-    return {.last_error =
-                explained("redis is not reachable", reading.redis_error, "no answer yet")};
+    return {.last_error = explained("redis is not reachable", reading.redis_error, "no answer yet"),
+            .is_explained = !reading.redis_error.empty()};
   // After an outage a connection alone proves nothing: it may lead to a replica.
   const bool is_trusted = reported_.deciding || reading.has_decided;
   if (reading.is_breaker_closed && is_trusted) return {.connected = true, .deciding = true};
   return {.connected = true,
           .last_error = explained("redis does not decide", reading.redis_error,
-                                  to_string(reading.last_error))};
+                                  to_string(reading.last_error)),
+          .is_explained = !reading.redis_error.empty()};
 }
 
 std::vector<LogLine> StoreMonitor::update(const StoreReading& reading, Instant now) {
   using Level = LogLine::Level;
+  using Line = admin::StoreHealth::Line;
   std::vector<LogLine> lines;
   add_errors(reading, now, lines);
   admin::StoreStatus status = status_of(reading);
   const bool has_changed = !(status == reported_);
   if (!has_changed && !is_reason_unlogged_) return lines;
   reported_ = status;
-  is_reason_unlogged_ = false;
-  switch (health_.report(worker_, status)) {
-    case admin::StoreHealth::Change::none:
-      // A reason without the text of an error says less than the one that was logged before.
-      if (status.deciding || reading.redis_error.empty()) break;
-      [[fallthrough]];
-    case admin::StoreHealth::Change::lost:
-      is_reason_unlogged_ = !health_.may_log_reason(status.last_error, now);
-      if (!is_reason_unlogged_)
-        lines.push_back({Level::warning, status.last_error + "; deciding by on_failure"});
-      break;
-    case admin::StoreHealth::Change::back:
-      lines.push_back({Level::info, "redis is back"});
-      break;
-  }
+  const Line line = health_.report(worker_, std::move(status), now);
+  is_reason_unlogged_ = line == Line::later;
+  if (line == Line::loss)
+    lines.push_back({Level::warning, reported_.last_error + "; deciding by on_failure"});
+  if (line == Line::back) lines.push_back({Level::info, "redis is back"});
   return lines;
 }
 

@@ -49,7 +49,7 @@ class StoreMonitor {
   admin::StoreHealth& health_;
   std::size_t worker_;
   admin::StoreStatus reported_{.deciding = true};
-  bool is_reason_unlogged_ = false;  ///< it was logged less than a minute ago, before another one
+  bool is_reason_unlogged_ = false;  ///< it was logged less than a minute ago
   std::array<std::uint64_t, store::error_count> errors_seen_{};
 };
 

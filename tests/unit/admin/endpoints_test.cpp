@@ -156,8 +156,8 @@ TEST_CASE("/readyz reports why it is degraded, and is unready only if no policy 
       process.config.policies[i].shadow = row.shadow[i];
       process.config.routes[0].limits.emplace_back().policy = i;
     }
-    process.health.report(0, {.connected = true, .deciding = true});
-    process.health.report(1, row.connected ? silent : lost);
+    process.health.report(0, {.connected = true, .deciding = true}, Instant{});
+    process.health.report(1, row.connected ? silent : lost, Instant{});
     const auto given =
         answer({.method = "GET", .path = "/readyz", .authorization = {}}, process.instruments());
     CHECK(given.status == row.status);
@@ -183,10 +183,10 @@ TEST_CASE("/readyz lists the providers without current keys, and stays ready") {
   const std::string reason = "\"jwt provider idp: no keys have been fetched: it answered 500\"";
   CHECK(readyz() == "{\"state\":\"ready\",\"degraded\":[" + reason + "]}\n");
   process.share_store();
-  process.health.report(0, {.last_error = "redis is not reachable"});
+  process.health.report(0, {.last_error = "redis is not reachable"}, Instant{});
   CHECK(readyz() ==
         "{\"state\":\"ready\",\"degraded\":[\"redis is not reachable\"," + reason + "]}\n");
-  process.health.report(0, {.connected = true, .deciding = true});
+  process.health.report(0, {.connected = true, .deciding = true}, Instant{});
   keys->set(std::chrono::seconds(1), "");
   CHECK(readyz() == "{\"state\":\"ready\"}\n");
 }
@@ -195,7 +195,7 @@ TEST_CASE("/readyz with a working store has no reason") {
   TestProcess process;
   process.share_store();
   for (std::size_t worker : {0, 1})
-    process.health.report(worker, {.connected = true, .deciding = true});
+    process.health.report(worker, {.connected = true, .deciding = true}, Instant{});
   CHECK(answer({.method = "GET", .path = "/readyz", .authorization = {}}, process.instruments())
             .body == "{\"state\":\"ready\"}\n");
 }

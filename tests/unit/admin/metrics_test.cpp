@@ -190,15 +190,16 @@ TEST_CASE("the store is up if it is for every worker, the breaker as the worst o
     return series.at("weir_store_up") + series.at("weir_store_breaker_state");
   };
   CHECK(state() == "00");
-  process.health.report(0, {.connected = true, .deciding = true});
+  process.health.report(0, {.connected = true, .deciding = true}, Instant{});
   CHECK(state() == "00");
-  process.health.report(1, {.connected = true, .deciding = true});
+  process.health.report(1, {.connected = true, .deciding = true}, Instant{});
   CHECK(state() == "10");
   process.shared[0].chain.breaker = NodeControl::State::half_open;
   CHECK(state() == "11");
   process.shared[1].chain.breaker = NodeControl::State::open;
   CHECK(state() == "12");
-  process.health.report(1, {.connected = false, .deciding = false, .last_error = "gone"});
+  process.health.report(1, {.connected = false, .deciding = false, .last_error = "gone"},
+                        Instant{});
   CHECK(state() == "02");
 }
 

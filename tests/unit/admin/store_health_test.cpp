@@ -1,55 +1,96 @@
 #include "admin/store_health.hpp"
 
+#include <utility>
+
 #include "catch.hpp"
 
 namespace weir::admin {
 namespace {
 
-using Change = StoreHealth::Change;
+using Line = StoreHealth::Line;
+using std::chrono::seconds;
+
 const StoreStatus good{.connected = true, .deciding = true};
 const StoreStatus silent{.connected = true, .last_error = "silent"};
-const StoreStatus gone{.last_error = "gone"};
+const Instant start = instant_from_us(1'000'000);
+
+StoreStatus lost(std::string reason) {
+  return {.last_error = std::move(reason), .is_explained = true};
+}
+const StoreStatus gone = lost("gone");
 
 }  // namespace
 
-TEST_CASE("The first worker to lose the store and the last to get it back are a change") {
+TEST_CASE("The first worker to lose the store and the last to get it back are logged") {
   StoreHealth health(2);
-  CHECK(health.report(0, good) == Change::none);
-  CHECK(health.report(1, good) == Change::none);
+  CHECK(health.report(0, good, start) == Line::none);
+  CHECK(health.report(1, good, start) == Line::none);
   CHECK(health.last_error().empty());
-  CHECK(health.report(1, silent) == Change::lost);
-  CHECK(health.last_error() == "silent");
-  CHECK_FALSE(health.is_up());  // connected, but to a server that does not decide
-  CHECK(health.report(0, gone) == Change::none);
+  CHECK(health.report(1, gone, start) == Line::loss);
   CHECK(health.last_error() == "gone");
   CHECK_FALSE(health.is_up());
-  CHECK(health.report(1, good) == Change::none);
-  CHECK(health.report(0, good) == Change::back);
+  CHECK(health.report(0, silent, start) == Line::none);  // says less than the line before
+  CHECK(health.last_error() == "silent");
+  CHECK(health.report(1, good, start) == Line::none);
+  CHECK_FALSE(health.is_up());  // connected, but to a server that does not decide
+  CHECK(health.report(0, good, start) == Line::back);
   CHECK(health.last_error().empty());
   CHECK(health.is_up());
 }
 
 TEST_CASE("A reason is logged if it is another one, at most once a minute, and only a few are") {
   StoreHealth health(1);
-  const Instant start{};
-  CHECK(health.report(0, gone) == Change::lost);
-  CHECK(health.may_log_reason("gone", start));
-  CHECK_FALSE(health.may_log_reason("gone", start + std::chrono::hours(1)));
-  CHECK(health.may_log_reason("WRONGPASS", start));
-  CHECK_FALSE(health.may_log_reason("gone", start + std::chrono::seconds(59)));
-  CHECK(health.may_log_reason("gone", start + std::chrono::seconds(60)));
-  CHECK_FALSE(health.may_log_reason("gone", start + std::chrono::hours(1)));
+  const auto log = [&](const std::string& reason, Instant now) {
+    return health.report(0, lost(reason), now) == Line::loss;
+  };
+  CHECK(log("gone", start));
+  CHECK_FALSE(log("gone", start + std::chrono::hours(1)));
+  CHECK(log("WRONGPASS", start));
+  CHECK_FALSE(log("gone", start + seconds(59)));
+  CHECK(log("gone", start + seconds(60)));
+  CHECK_FALSE(log("gone", start + std::chrono::hours(1)));
   int logged = 0;
   for (int i = 0; i < 100; ++i)
-    logged += health.may_log_reason("port " + std::to_string(i), start) ? 1 : 0;
+    logged += log("port " + std::to_string(i), start + seconds(60)) ? 1 : 0;
   CHECK(logged == 6);
-  CHECK(health.report(0, good) == Change::back);
-  CHECK(health.may_log_reason("gone", start));
+  CHECK(health.report(0, good, start + seconds(61)) == Line::back);
+  // Of the last minute there are seven.
+  CHECK(log("port 100", start + seconds(62)));
+  CHECK(health.report(0, good, start + seconds(63)) == Line::back);
+  CHECK_FALSE(log("port 101", start + seconds(64)));
+  CHECK(log("port 101", start + seconds(120)));
+}
+
+TEST_CASE("Short outages within a minute are logged once; readiness follows each of them") {
+  StoreHealth health(1);
+  const StoreStatus status = GENERATE(gone, silent);
+  CHECK(health.report(0, status, start) == Line::loss);
+  CHECK(health.report(0, good, start + seconds(1)) == Line::back);
+  for (int i = 2; i < 58; i += 3) {
+    CHECK(health.report(0, status, start + seconds(i)) == Line::later);
+    CHECK_FALSE(health.is_up());
+    CHECK_FALSE(health.last_error().empty());
+    CHECK(health.report(0, silent, start + seconds(i + 1)) == Line::later);
+    CHECK(health.report(0, good, start + seconds(i + 2)) == Line::none);
+    CHECK(health.is_up());
+  }
+  SECTION("one that lasts is logged when the minute is over") {
+    CHECK(health.report(0, status, start + seconds(59)) == Line::later);
+    CHECK(health.report(0, status, start + seconds(60)) == Line::loss);
+    CHECK(health.report(0, status, start + seconds(61)) != Line::loss);
+    CHECK(health.report(0, good, start + seconds(62)) == Line::back);
+  }
+  SECTION("one with another reason is logged at once") {
+    CHECK(health.report(0, lost("WRONGPASS"), start + seconds(59)) == Line::loss);
+    CHECK(health.report(0, good, start + seconds(59)) == Line::back);
+  }
+  SECTION("one after a minute is logged at once") {
+    CHECK(health.report(0, status, start + seconds(60)) == Line::loss);
+  }
 }
 
 TEST_CASE("Each kind of error is logged once a minute") {
   using store::Error;
-  const Instant start = instant_from_us(1'000'000);
   StoreHealth health(2);
   CHECK(health.may_log(Error::out_of_memory, start));
   CHECK_FALSE(health.may_log(Error::out_of_memory, start));
@@ -63,8 +104,8 @@ TEST_CASE("A store that cannot be reached at the start is lost, one that was nev
   StoreHealth health(1);
   CHECK_FALSE(health.is_up());
   CHECK(health.last_error().empty());
-  CHECK(health.report(0, gone) == Change::lost);
-  CHECK(health.report(0, good) == Change::back);
+  CHECK(health.report(0, gone, start) == Line::loss);
+  CHECK(health.report(0, good, start) == Line::back);
 }
 
 }  // namespace weir::admin

@@ -114,7 +114,43 @@ TEST_CASE("Each further reason of an outage is logged, at most once a minute") {
   CHECK(fixture.one.update(unreachable, monitor_start + std::chrono::minutes(1)).size() == 1);
   fixture.first(good);
   fixture.second(good);
-  CHECK(fixture.first(reading) == logged);
+  // Also after Redis was back.
+  CHECK(fixture.first(reading).empty());
+  CHECK(fixture.one.update(reading, monitor_start + std::chrono::minutes(1)) == logged);
+}
+
+TEST_CASE("Short stalls in a row log one loss and one return a minute") {
+  MonitorFixture fixture;
+  StoreReading open = good;
+  open.is_breaker_closed = false;
+  open.last_error = Error::timeout;
+  const Lines loss{{Level::warning, "redis does not decide: timeout; deciding by on_failure"}};
+  const Lines back{{Level::info, "redis is back"}};
+  fixture.second(good);
+  for (int minute = 0; minute < 2; ++minute) {
+    const Instant start = monitor_start + minute * std::chrono::minutes(1);
+    CHECK(fixture.one.update(open, start) == loss);
+    CHECK(fixture.one.update(good, start + 1 * second) == back);
+    for (int i = 2; i < 60; i += 2) {
+      CHECK(fixture.one.update(open, start + i * second).empty());
+      CHECK_FALSE(fixture.health.is_up());
+      CHECK(fixture.one.update(good, start + (i + 1) * second).empty());
+      CHECK(fixture.health.is_up());
+    }
+  }
+}
+
+TEST_CASE("A stall that lasts is logged when the minute since the last one is over") {
+  MonitorFixture fixture;
+  fixture.first(unreachable);
+  fixture.second(good);
+  CHECK(fixture.one.update(good, monitor_start + 5 * second).size() == 1);
+  CHECK(fixture.one.update(unreachable, monitor_start + 10 * second).empty());
+  CHECK(fixture.one.update(unreachable, monitor_start + 59 * second).empty());
+  CHECK(fixture.one.update(unreachable, monitor_start + 60 * second) ==
+        Lines{{Level::warning,
+               "redis is not reachable: connection refused; deciding by on_failure"}});
+  CHECK(fixture.one.update(good, monitor_start + 61 * second).size() == 1);
 }
 
 TEST_CASE("A server that has not answered yet is not reachable") {
