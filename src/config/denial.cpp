@@ -28,8 +28,7 @@ void warn_of_meaning(const Cursor& in, std::string_view text) {
   if (text == problem_word)
     in.warn("is sent as the text \"default\"; for the problem document write {" +
             std::string(problem_type) + ": default}");
-  if (in.node().text.starts_with("file:"))
-    in.warn("is sent as it is: a body is not read from a file; write the text here");
+  warn_of_body_file(in);
 }
 
 void read_body_of_type(const std::string& type, const Cursor& in,
@@ -92,6 +91,11 @@ void read_denial_body(const Cursor& in, DenialSettings& to) {
       to.bodies, [](const limiter::DenialBody& one) { return is_problem(one.content_type); });
   if (!has_problem)
     to.bodies.push_back({.content_type = std::string(problem_type), .text = std::nullopt});
+}
+
+void warn_of_body_file(const Cursor& in) {
+  if (in.node().text.starts_with("file:"))
+    in.warn("is sent as it is: a body is not read from a file; write the text here");
 }
 
 void read_denial_headers(const Cursor& in, DenialSettings& to) {

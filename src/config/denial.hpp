@@ -16,6 +16,9 @@ void read_denial_headers(const Cursor& in, DenialSettings& to);
 /// Reports a content_type without a body that it describes. `in` is the map with the keys.
 void check_denial(const Cursor& in, DenialSettings& settings);
 
+/// Warns of a body, of a denial or a fixed answer, that is written as the name of a file.
+void warn_of_body_file(const Cursor& in);
+
 /// Returns the settings in force: a policy's own body replaces that of `defaults`, and its fields
 /// replace those of the same name.
 limiter::Denial compile_denial(const DenialSettings& own, const DenialSettings& defaults);

@@ -4,6 +4,7 @@
 
 #include "config/challenge.hpp"
 #include "config/constant_fields.hpp"
+#include "config/denial.hpp"
 #include "config/limits.hpp"
 #include "config/match.hpp"
 #include "config/names.hpp"
@@ -32,7 +33,11 @@ constexpr Key<proxy::FixedAnswer> respond_keys[] = {
            read_integer_into(in, to.status, {200, 599});
          }},
     {.name = "body",
-     .read = [](const Cursor& in, proxy::FixedAnswer& to) { read_text(in, to.body); }},
+     .read =
+         [](const Cursor& in, proxy::FixedAnswer& to) {
+           read_text(in, to.body);
+           warn_of_body_file(in);
+         }},
     {.name = "content_type",
      .read =
          [](const Cursor& in, proxy::FixedAnswer& to) {

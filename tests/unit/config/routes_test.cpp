@@ -42,6 +42,20 @@ routes:
   CHECK_FALSE(config->routes[0].upstream);
 }
 
+TEST_CASE("the body of a fixed answer that names a file loads with a warning") {
+  const auto [body, is_warned] = GENERATE(table<std::string, bool>(
+      {{"file:robots.txt", true}, {"see file:x", false}, {"text", false}}));
+  CAPTURE(body);
+  const std::string text = "routes: [{respond: {body: \"" + body + "\"}}]\n";
+  CHECK(must_load(text)->routes[0].respond.body == body);
+  const auto warnings = test::warnings_of(text);
+  REQUIRE(warnings.size() == (is_warned ? 1U : 0U));
+  if (is_warned)
+    CHECK_THAT(warnings[0],
+               Catch::Matchers::EndsWith("routes[0].respond.body: is sent as it is: a body is not "
+                                         "read from a file; write the text here"));
+}
+
 TEST_CASE("limits are resolved to indexes, whatever the order of sections") {
   const auto config = must_load(R"(
 routes:
