@@ -15,9 +15,12 @@ std::string explained(std::string_view what, std::string_view error, std::string
 }  // namespace
 
 admin::StoreStatus StoreMonitor::status_of(const StoreReading& reading) const {
-  if (!reading.is_ready)
-    return {.last_error = explained("redis is not reachable", reading.redis_error, "no answer yet"),
+  if (!reading.is_ready) {
+    const std::string_view what =
+        reading.is_refused ? "redis refuses the connection" : "redis is not reachable";
+    return {.last_error = explained(what, reading.redis_error, "no answer yet"),
             .is_explained = !reading.redis_error.empty()};
+  }
   // After an outage a connection alone proves nothing: it may lead to a replica.
   const bool is_trusted = reported_.deciding || reading.has_decided;
   if (reading.is_breaker_closed && is_trusted) return {.connected = true, .deciding = true};

@@ -3,7 +3,7 @@
 // Reconnects by itself whenever the connection ends. Used on the loop only. Sends nothing twice and
 // keeps nothing for later: commands that were sent when the connection ends are lost, and their
 // recipients get on_loss(). If there is no memory to handle an event, the attempt or the connection
-// has failed, with that as its last_error(): nothing is thrown into hiredis or the loop.
+// has failed, with that as the machine's last_error(): nothing is thrown into hiredis or the loop.
 #pragma once
 
 #include <memory>
@@ -46,7 +46,7 @@ class Connection final : public HiredisAdapter::Owner {
   class Owner {
    public:
     virtual void on_ready() = 0;
-    /// An attempt or the connection has failed; last_error() has the reason.
+    /// An attempt or the connection has failed; the machine's last_error() has the reason.
     virtual void on_failure() = 0;
 
    protected:
@@ -77,8 +77,8 @@ class Connection final : public HiredisAdapter::Owner {
   std::size_t unanswered() const { return unanswered_; }
   /// No reply of any kind arrived for connect_timeout.
   bool is_silent() const { return silence_.is_over_limit(SteadyClock::now()); }
-  /// The reason of the last failure; empty while ready. Never contains the password.
-  const std::string& last_error() const { return machine_.last_error(); }
+  /// Has the reason of the last failure.
+  const ConnectionMachine& machine() const { return machine_; }
 
   /// Queues a command, which leaves in this pass of the loop; false: not ready, nothing was done.
   bool send(std::string_view command, Recipient& recipient);

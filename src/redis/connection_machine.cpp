@@ -49,6 +49,7 @@ ConnectionMachine::Actions ConnectionMachine::stop() {
   wake_at_.reset();
   handshake_.end();
   last_error_ = "stopped";
+  is_refused_ = false;
   return {.close = true};
 }
 
@@ -132,6 +133,7 @@ ConnectionMachine::Actions ConnectionMachine::become_ready(Time now) {
   ready_at_ = now;
   handshake_.end();
   last_error_.clear();
+  is_refused_ = false;
   return {.report = Report::ready};
 }
 
@@ -180,11 +182,12 @@ ConnectionMachine::Actions ConnectionMachine::on_exception(std::string_view why,
   return pause(false, now);
 }
 
-ConnectionMachine::Actions ConnectionMachine::pause(bool is_longest, Time now) {
+ConnectionMachine::Actions ConnectionMachine::pause(bool is_refused, Time now) {
+  is_refused_ = is_refused;
   if (state_ == State::ready) backoff_.on_ready_for(now - ready_at_);
   state_ = State::waiting;
   handshake_.end();
-  wake_at_ = now + (is_longest ? backoff_.next_longest() : backoff_.next());
+  wake_at_ = now + (is_refused ? backoff_.next_longest() : backoff_.next());
   return {.close = true, .wake_at = wake_at_, .report = Report::failed};
 }
 

@@ -103,6 +103,8 @@ class ConnectionMachine {
   /// The reason of the last failure, with the server's address; empty while ready. Never contains
   /// the password.
   const std::string& last_error() const { return last_error_; }
+  /// Whether the last failure was that the server refused the user or the password.
+  bool is_refused() const { return is_refused_; }
 
  private:
   Actions unchanged() const { return {.wake_at = wake_at_}; }
@@ -112,7 +114,7 @@ class ConnectionMachine {
   Actions become_ready(Time now);
   Actions address_failed(std::string_view why, Time now);
   Actions fail(std::string_view why, Time now, store::Error error = store::Error::other);
-  Actions pause(bool is_longest, Time now);
+  Actions pause(bool is_refused, Time now);
 
   const Options& options_;
   const std::string server_;  ///< for last_error()
@@ -125,6 +127,7 @@ class ConnectionMachine {
   std::optional<Time> wake_at_;
   Time ready_at_;
   std::string last_error_;
+  bool is_refused_ = false;
 };
 
 }  // namespace weir::redis

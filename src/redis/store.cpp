@@ -94,7 +94,7 @@ class Store::Implementation final : public Connection::Owner, public PendingQues
   Holds& holds() { return holds_; }
   void reconnect() { connection_.abandon(timeout_text_); }
   std::string_view last_error() const {
-    return connection_.is_ready() ? outcomes_.last_error() : connection_.last_error();
+    return connection_.is_ready() ? outcomes_.last_error() : connection_.machine().last_error();
   }
   std::string_view last_reply(store::Error error) const { return outcomes_.last_reply(error); }
   void watch(std::function<void()> changed) { changed_ = std::move(changed); }
@@ -317,6 +317,9 @@ store::Overrides& Store::overrides() {
 }
 std::string_view Store::last_error() const {
   return implementation_->last_error();
+}
+bool Store::is_refused() const {
+  return implementation_->connection().machine().is_refused();
 }
 std::string_view Store::last_reply(store::Error error) const {
   return implementation_->last_reply(error);

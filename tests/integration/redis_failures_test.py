@@ -217,7 +217,8 @@ class Refusing(FailureCase):
         url = f"redis://:{PASSWORD}@127.0.0.1:{redis.port}"
         self.begin(redis, url)
         self.assert_falls_back("password")
-        self.assertIn("WRONGPASS", self.weir.stderr)
+        self.assertRegex(self.weir.stderr, "redis refuses the connection: .*WRONGPASS.*; check the user and the password")
+        self.assertNotRegex(self.weir.stderr, "redis is not reachable: .*WRONGPASS")
         redis("CONFIG", "SET", "requirepass", PASSWORD)
         redis.password = PASSWORD
         self.assert_recovers()

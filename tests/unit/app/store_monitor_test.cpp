@@ -102,9 +102,11 @@ TEST_CASE("Each further reason of an outage is logged, at most once a minute") {
   CHECK(fixture.first(unreachable).size() == 1);
   StoreReading reading = unreachable;
   reading.redis_error = "AUTH: WRONGPASS invalid username-password pair";
-  const Lines logged{{Level::warning,
-                      "redis is not reachable: AUTH: WRONGPASS invalid username-password pair; "
-                      "deciding by on_failure"}};
+  reading.is_refused = true;
+  const Lines logged{
+      {Level::warning,
+       "redis refuses the connection: AUTH: WRONGPASS invalid username-password pair; "
+       "deciding by on_failure"}};
   CHECK(fixture.first(reading) == logged);
   CHECK(fixture.second(reading).empty());
   CHECK(fixture.first(unreachable).empty());
@@ -151,6 +153,19 @@ TEST_CASE("A stall that lasts is logged when the minute since the last one is ov
         Lines{{Level::warning,
                "redis is not reachable: connection refused; deciding by on_failure"}});
   CHECK(fixture.one.update(good, monitor_start + 61 * second).size() == 1);
+}
+
+TEST_CASE("A Redis that refuses the password is not one that cannot be reached") {
+  MonitorFixture fixture;
+  StoreReading refused = unreachable;
+  refused.is_refused = true;
+  refused.redis_error =
+      "10.0.0.1:6379: AUTH: WRONGPASS invalid; check the user and the password in store.redis.url";
+  CHECK(fixture.first(refused) ==
+        Lines{{Level::warning,
+               "redis refuses the connection: 10.0.0.1:6379: AUTH: WRONGPASS invalid; check the "
+               "user and the password in store.redis.url; deciding by on_failure"}});
+  CHECK_FALSE(fixture.health.is_up());
 }
 
 TEST_CASE("A server that has not answered yet is not reachable") {
