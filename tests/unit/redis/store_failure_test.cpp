@@ -9,6 +9,7 @@ using namespace weir;
 using namespace weir::redis;
 using namespace weir::redis::test;
 using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
 
 namespace {
 
@@ -173,6 +174,22 @@ TEST_CASE("giving a connection up fails its questions, and completes none within
   CHECK(fixture.outcome() == store::Error::none);
   // A question that was not written is lost with the connection.
   CHECK(RedisCli(redis)({"DBSIZE"}) == "1");
+}
+
+TEST_CASE("a connection that is given up has the timeout in its error") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  const auto [timeout, text] = GENERATE(table<Duration, std::string>({
+      {20ms, "no answer within 20 ms"},
+      {2s, "no answer within 2000 ms"},
+      {1'500us, "no answer within 1500 us"},
+      {500us, "no answer within 500 us"},
+  }));
+  options.timeout = timeout;
+  StoreFixture fixture(options);
+  REQUIRE(fixture.start());
+  fixture.store->reconnect();
+  CHECK_THAT(std::string(fixture.store->last_error()), EndsWith(": " + text));
 }
 
 TEST_CASE("scripts that the server has lost are loaded again, and the questions answered") {
