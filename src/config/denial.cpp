@@ -38,7 +38,7 @@ void read_body_of_type(const std::string& type, const Cursor& in,
         "expected a media type as the key, such as text/html or application/json; put quotes "
         "around a JSON text");
   if (in.node().kind == Node::Kind::map)
-    return in.error("expected a text; put quotes around JSON, as in '{\"error\": \"x\"}'");
+    return in.error("expected a text; put quotes around JSON: '{\"error\": \"x\"}'");
   const auto is_same = [&](const limiter::DenialBody& one) {
     return http::iequals(http::without_parameters(one.content_type),
                          http::without_parameters(type));

@@ -303,7 +303,7 @@ constexpr Example texts[] = {
     {"denied.body", "; write a text, or a map such as {text/html: TEXT}"},
     {"policies.*.headers.set", "; write headers: {NAME: VALUE}, without set"},
     {"policies.*.headers.add", "; write headers: {NAME: VALUE}, without add"},
-    {"routes[].respond.body", "; put quotes around JSON, as in '{\"error\": \"x\"}'"},
+    {"routes[].respond.body", "; put quotes around JSON: '{\"error\": \"x\"}'"},
     {"denied.headers.set", "; write headers: {NAME: VALUE}, without set"},
     {"denied.headers.add", "; write headers: {NAME: VALUE}, without add"},
     {"routes[].respond.headers.set", "; write headers: {NAME: VALUE}, without set"},

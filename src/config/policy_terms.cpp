@@ -84,7 +84,8 @@ void read_rate(const Cursor& in, rules::Definition& to) {
   if (!rate) {
     const std::string& written = in.node().text;
     if (names_months(written))
-      return in.error_showing("months and years are not supported yet; count days, as in 1000/30d");
+      return in.error_showing(
+          "months and years are not supported yet; count days, such as 1000/30d");
     return in.error_showing(rate.error().message, did_you_mean(rate_meant(written)));
   }
   to.rates.push_back(*rate);

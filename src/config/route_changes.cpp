@@ -170,9 +170,10 @@ void read_strip_prefix(const Cursor& in, proxy::Route& to) {
 }
 
 void read_new_path(const Cursor& in, proxy::Route& to) {
-  if (!has_pattern(in, to,
-                   "because beside match it is the path that the upstream gets; conditions of a "
-                   "route are keys of match, as in match: {path: /v1/**, methods: [GET]}"))
+  if (!has_pattern(
+          in, to,
+          "because beside match it replaces the path for the upstream; conditions of a route "
+          "are keys of match, such as match: {path: /v1/**, methods: [GET]}"))
     return;
   if (const auto text = in.text())
     take_rewrite(in, *text, routing::PathRewrite::to_template(*text, *to.match.path), to);

@@ -187,10 +187,11 @@ TEST_CASE("changes that need an upstream or a pattern are reported without one")
       "remove it\n");
   CHECK(problems("upstream: u, strip_prefix: /a") ==
         "2:38: routes[0].strip_prefix: needs a path in match, such as match: {path: /api/**}\n");
-  CHECK(problems("upstream: u, path: /login") ==
-        "2:30: routes[0].path: needs a path in match, because beside match it is the path that the "
-        "upstream gets; conditions of a route are keys of match, as in match: {path: /v1/**, "
-        "methods: [GET]}\n");
+  CHECK(
+      problems("upstream: u, path: /login") ==
+      "2:30: routes[0].path: needs a path in match, because beside match it replaces the path for "
+      "the upstream; conditions of a route are keys of match, such as match: {path: /v1/**, "
+      "methods: [GET]}\n");
   // One mistake, one message.
   CHECK(problems("upstream: u, match: {path: a}, strip_prefix: /a") ==
         "2:38: routes[0].match.path: path \"a\": must start with \"/\"; did you mean \"/a\"?\n");
