@@ -1,6 +1,4 @@
-// The conditions of a limit and the address list of a route, as `weir explain` shows them.
-//
-// Pure.
+// The conditions of a limit and the address list of a route in the output of `weir explain`. Pure.
 #pragma once
 
 #include <string>

@@ -60,8 +60,8 @@ constexpr bool is_token(std::string_view text) {
 constexpr bool has_lower_case(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
 }
-/// True if the text has no control character other than HTAB; obs-text is accepted, as RFC 9110
-/// section 5.5 allows.
+/// True if the text has no control character other than HTAB. RFC 9110 section 5.5 permits
+/// obs-text.
 constexpr bool is_field_value(std::string_view text) {
   return std::none_of(text.begin(), text.end(), is_control);
 }

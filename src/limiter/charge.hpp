@@ -1,10 +1,11 @@
-// What a limit charges at the end of a request of the units that it has held: the keys `charge`,
-// `reserve`, `cost_from` and `missing`. Pure.
+// The units that a limit charges at the end of a request for which it has held units: the keys
+// `charge`, `reserve`, `cost_from` and `missing`. Pure.
 //
-// A response is that of the upstream, or of the route's `respond`. An error that Weir generates
-// instead, such as 502, is none: nothing is charged. A client that leaves before the response has
-// a status, or before it has stated its cost, is charged what was held, so that leaving early is no
-// way around the limit. So is a request of another proxy that never reports its end.
+// A response comes from the upstream, or from the route's `respond`. An error that Weir generates
+// instead, such as 502, is not a response: nothing is charged. If the client leaves before the
+// response has a status, or before it has stated its cost, the held units are charged, so a client
+// cannot avoid the limit by leaving early. The same applies to a request of another proxy that does
+// not report its end.
 #pragma once
 
 #include <array>
@@ -37,7 +38,7 @@ struct ChargeByStatus {
 struct Charge {
   std::optional<ChargeByStatus> by_status{};    ///< empty: every response is charged
   std::optional<Reserve> reserve{};             ///< empty: the cost of the limit is held
-  std::optional<usage::UsagePlan> cost_from{};  ///< empty: the cost is what was held
+  std::optional<usage::UsagePlan> cost_from{};  ///< empty: the held units are the cost
   bool missing_is_free = false;                 ///< `missing: zero`
   std::int64_t at_most = usage::largest_count;  ///< of what the response states
   friend bool operator==(const Charge&, const Charge&) = default;
@@ -60,12 +61,12 @@ struct RequestEnd {
   bool lease_has_ended = false;  ///< another proxy has not reported in time how it ended
 };
 
-/// What determined the cost of a settlement; for the log and the metrics.
+/// The source of the cost of a settlement; for the log and the metrics.
 enum class SettledBy : std::uint8_t {
   status,   ///< of the response
   header,   ///< a field of the response
   json,     ///< a JSON pointer into the response
-  reserve,  ///< what was held, because the limit has no cost_from
+  reserve,  ///< the held units, because the limit has no cost_from
   missing,  ///< there was no response, or it did not state its cost
   aborted,  ///< the client left before the response had a status, or before it stated its cost
   lease,    ///< its lease ended before another proxy reported the end of the request. Keep it

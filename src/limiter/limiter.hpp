@@ -51,7 +51,7 @@ struct PolicyRecord {
 struct RouteEvidence {
   std::span<const Limit> limits;
   identity::Evidence evidence;
-  /// What the body of the request states for the reserve of each limit; empty: nothing.
+  /// The numbers that the body of the request states for the reserve of each limit; empty: none.
   std::span<const std::optional<std::int64_t>> stated{};
 };
 

@@ -13,7 +13,7 @@
 namespace weir::limiter {
 
 struct Reserve {
-  /// Of a request that states no number; at least 1, so that there is a hold to settle.
+  /// Held for a request that states no number. At least 1, so that there is a hold to settle.
   std::int64_t units = 1;
   std::string header{};                       ///< the field that states it; empty: none
   std::optional<usage::UsagePlan> in_body{};  ///< one JSON pointer into the body of the request

@@ -47,8 +47,8 @@ struct DecisionRecord {
   void take(const limiter::Verdict& verdict, const http::ResponseFieldOptions& fields);
   /// Copies how the hold of the policy that decided has ended, or what it holds.
   void settled(const limiter::HeldUnits& held);
-  /// Copies how a hold of another request has ended, as another proxy reports. Of several limits it
-  /// shows the first that charges. `policies`: of the running configuration.
+  /// Copies the end of a hold of another request, which another proxy reports. If there are several
+  /// limits, the record shows the first one that charges. `policies`: of the running configuration.
   void reported(const limiter::HeldUnits& held, std::span<const limiter::Policy> policies);
 };
 

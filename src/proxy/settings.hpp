@@ -66,7 +66,7 @@ struct FixedAnswer {
   friend bool operator==(const FixedAnswer&, const FixedAnswer&) = default;
 };
 
-/// What a route needs before its limits decide, apart from the head of the request.
+/// Data that a route needs before its limits decide, apart from the head of the request.
 enum RouteNeeds : std::uint8_t {
   needs_nothing = 0,
   needs_body = 1,         ///< a limit reserves what the body of the request states

@@ -1,4 +1,4 @@
-// The instances that use one Redis with one key prefix, as they announce themselves.
+// The instances that use one Redis with one key prefix, from their announcements.
 #pragma once
 
 #include <chrono>
@@ -11,14 +11,14 @@
 
 namespace weir::redis {
 
-/// What an instance announces.
+/// Describes an instance to the others.
 struct Announcement {
   std::string id;        ///< hexadecimal digits, of the process
   std::string digest;    ///< hexadecimal digits: instances with the same settings have the same
   std::string settings;  ///< anything; contains no secret
 };
 
-/// Another instance, which is not known to have gone.
+/// Another instance whose announcement has not expired.
 struct OtherInstance {
   std::string id;
   std::string digest;
@@ -32,7 +32,7 @@ struct OtherInstances {
   friend bool operator==(const OtherInstances&, const OtherInstances&) = default;
 };
 
-/// How long an instance that does not announce itself again counts.
+/// An instance is listed for this time after its last announcement.
 inline constexpr Duration announcement_lifetime = std::chrono::seconds(20);
 /// Further instances are not listed.
 inline constexpr std::size_t most_instances = 1000;

@@ -35,7 +35,7 @@ struct Level {
   Duration more_after{0};      ///< until more than `remaining` is available; 0 when whole
 };
 
-/// What an override of the identity changes for a claim.
+/// The effect of an override of the identity on a claim.
 enum class OverrideEffect : std::uint8_t {
   none,       ///< there is none: the numbers of the policy are in force
   numbers,    ///< its numbers are in force

@@ -4,7 +4,7 @@
 //   admit while  used(now) + held + debt + cost <= capacity
 //   settle once: held -= what was held, used += what the request cost
 //
-// A settlement above what was held takes room that is free. The rest is a debt: no cost is admitted
+// A settlement above its hold takes room that is free. The rest is a debt: no cost is admitted
 // until it is repaid, first with idle time, then with units that become free. Debt is counted in
 // whole units and never multiplied, so products stay below 2^53. If in doubt the functions repay
 // late, never early. docs/algorithms.md has the guarantee and its proof. Pure.
@@ -41,7 +41,7 @@ constexpr bool is_empty(const Holds& holds) {
 /// or later, and time alone does not show when.
 inline constexpr Duration hold_retry_after{1'000'000};
 
-/// What idle time pays: `units` of a debt, for the first `time` of it.
+/// The part of a debt that idle time pays: `units`, by the first `time` of it.
 struct Repayment {
   std::int64_t units = 0;
   Duration time{0};

@@ -1,5 +1,5 @@
-// Overrides of one identity: other numbers for a policy, no limit, or denied, until an instant or
-// for ever. Kept by the store beside the counts and read by the call that decides.
+// Overrides of one identity: other numbers for a policy, no limit, or a denial; until an instant or
+// permanently. The store keeps them beside the counts, and the call that decides reads them.
 //
 // Pure values.
 #pragma once

@@ -27,8 +27,8 @@ struct Slot {
   std::uint64_t hash = 0;  ///< of identity and policy; 0: the slot is empty
   std::uint32_t whole_at_s =
       0;  ///< seconds since the epoch, rounded up: from then on equal to an absent key
-  /// Of the state. Above `with_holds` for Beside<State>, so that comparing it with the algorithm of
-  /// a policy also tests for holds.
+  /// The algorithm of the state, plus `with_holds` for Beside<State>, so that comparing it with the
+  /// algorithm of a policy also tests for holds.
   rules::Algorithm algorithm{};
   bool denied = false;  ///< the last request with a cost was denied; true while units are held
   alignas(8) std::array<std::byte, 24> state{};

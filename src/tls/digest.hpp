@@ -6,10 +6,10 @@
 
 namespace weir::tls {
 
-/// 64 hexadecimal digits.
+/// Returns 64 hexadecimal digits.
 std::string sha256_hex(std::string_view data);
 
-/// 40 hexadecimal digits, as `redis.sha1hex` returns them. Detects damage, not forgery.
+/// Returns 40 hexadecimal digits, like `redis.sha1hex`. Detects damage, not forgery.
 std::string sha1_hex(std::string_view data);
 
 }  // namespace weir::tls

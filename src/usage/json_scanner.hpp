@@ -6,8 +6,8 @@
 //
 // Rules:
 // - The text is a sequence of documents, with or without white space between them. For each pointer
-//   the last document that has a count there wins. end_document() ends a document where the format
-//   around it does, at the end of a line or an event.
+//   the last document that has a count there wins. end_document() ends a document at the end of a
+//   line or an event, where the surrounding format ends it.
 // - If the document is an array (Gemini's streamGenerateContent), a pointer that does not begin
 //   with an index cannot match the array itself (RFC 6901 section 4). It is applied to each element
 //   as to a document of its own.
@@ -15,7 +15,7 @@
 //   parsers (RFC 8259 section 4). So an earlier count of this document no longer counts.
 // - A count is a whole number from 0, in any notation (number_reader.hpp). Every other value is
 //   missing in its document: null, "5", -1, 0.5, an object.
-// - Truncated or malformed text: the counts that were complete before the error count, and every
+// - If the text is truncated or malformed, counts that were complete before the error count. Every
 //   pointer becomes doubtful (findings.hpp), so that the caller can charge at least its estimate.
 //   A number that the end of the text cuts off is not complete. After an error, the rest up to
 //   end_document() is ignored.

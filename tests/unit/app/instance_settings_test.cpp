@@ -28,7 +28,7 @@ const std::string base =
 TEST_CASE("instances with the same configuration announce the same settings") {
   CHECK(settings_of(base) == settings_of(base));
   CHECK(differing_settings(settings_of(base), settings_of(base)).empty());
-  // What does not change how a client is counted may differ.
+  // Settings that do not change how a client is counted may differ.
   CHECK(settings_of(base) == settings_of(base + "workers: 3\nretry_after: http_date\n"));
 }
 

@@ -50,7 +50,7 @@ TEST_CASE("Accept selects one of the types, RFC 9110 section 12.5.1") {
       {"application/problem+json, application/*;q=0.5, */*;q=0.1", problem},
       // Browsers.
       {"text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8", html},
-      // Libraries: what is named goes before what a wildcard allows.
+      // Libraries: a type that is named precedes one that a wildcard allows.
       {"application/json, text/plain, */*", json},
       {"*/*, application/*", json},
       // Parameters: charset is ignored, others narrow the range to something that is not offered.

@@ -159,7 +159,7 @@ TEST_CASE("without keys a token is unverifiable, and what needs no key is reject
   CHECK(fixture.state("Bearer " + token("bob")) == State::valid);
 }
 
-TEST_CASE("an invalid token counts as none if the provider is told so") {
+TEST_CASE("an invalid token counts as none if the provider ignores invalid tokens") {
   TokenProvider lenient = provider();
   lenient.rejects_invalid = false;
   Fixture fixture{lenient};
@@ -324,7 +324,7 @@ TEST_CASE("a token at a place of several providers is read by the one whose issu
     CHECK(later.of(0, request.view).state == State::unverifiable);
     CHECK(later.of(1, request.view).state == State::unverifiable);
   }
-  SECTION("a rejected token counts as none only for the provider that says so") {
+  SECTION("a rejected token counts as none only for the provider that ignores it") {
     providers[0].rejects_invalid = false;
     const auto both = read(signed_by(R"("iss":"c","exp":9,"sub":"x")"));
     CHECK(both == std::pair{absent, foreign});

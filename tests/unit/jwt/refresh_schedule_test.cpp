@@ -201,7 +201,7 @@ TEST_CASE("a reload changes the times, and repeats a fetch that failed") {
   CHECK(due(schedule) == 12);
 }
 
-/// What a history of random events must never show.
+/// Checks the invariants of the schedule after each of a series of random events.
 class History {
  public:
   explicit History(std::uint64_t seed) : random_(seed), schedule_(times_, at_second(0)) {}

@@ -111,7 +111,7 @@ TEST_CASE("a reserve without cost_from is the cost") {
   CHECK(settle(charge, 7, {.status = 200}) == Settled{.units = 7, .by = SettledBy::reserve});
 }
 
-TEST_CASE("what is charged is described") {
+TEST_CASE("the description of a charge") {
   CHECK(describe(*failed_logins.by_status) == "status 401, 403");
   CHECK(describe(*all_but_errors.by_status) == "all statuses but 500-599");
   CHECK(describe(*by_cost().cost_from) == "header x-cost, else JSON /a + /b");

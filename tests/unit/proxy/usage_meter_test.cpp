@@ -1,4 +1,4 @@
-// What the response of an upstream states about its cost, in every ending.
+// The cost that the response of an upstream states, for every way in which the response can end.
 #include "proxy/usage_meter.hpp"
 
 #include "catch.hpp"

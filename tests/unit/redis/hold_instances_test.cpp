@@ -22,7 +22,7 @@ using namespace store::test;
 using rules::Algorithm;
 using store::Claim;
 
-/// What becomes of a command.
+/// The fate of a command and its reply.
 enum class Fate : std::uint8_t { answered, lost_before, lost_after, late };
 
 struct Running {

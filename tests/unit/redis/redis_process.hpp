@@ -1,9 +1,8 @@
-// A real redis-server for a test: a process of its own in a temporary directory, without
-// persistence, reachable by unix socket and by a free TCP port of the loopback, ended with the
-// object.
+// Runs a real redis-server for a test, without persistence, in a temporary directory. It listens on
+// a unix socket and on a free TCP port of the loopback. The destructor ends the process.
 //
-// stop() and start() are a crash and a restart at the same addresses; pause() leaves its sockets
-// open but answers nothing.
+// stop() and start() are a crash and a restart at the same addresses. After pause() the sockets
+// stay open, but nothing is answered.
 #pragma once
 
 #include <cerrno>

@@ -217,7 +217,7 @@ TEST_CASE("a call about overrides for which an allocation fails throws, or is re
     overrides.list({}, Instant{}, {}, std::move(done));
   };
   RedisProcess redis;
-  // The order matters: what is listed and removed was put.
+  // The order matters: an override is put before it is listed and removed.
   for (const Call call : {put, list_one, list_all, remove}) {
     with_each_allocation_failing([&](std::size_t number) {
       StoreFixture fixture(redis);

@@ -81,7 +81,7 @@ TEST_CASE("A denied key denies with any other limit whose state is known") {
   fixture.serve(other_client);
   CHECK(other_client.admitted());
   CHECK(fixture.remote.questions == 3);
-  // What that took is known.
+  // The reply to the other client has updated the remembered count.
   fixture.serve(with_key);
   CHECK(with_key.decisions[1].remaining == 9);
   CHECK(fixture.remote.questions == 3);

@@ -83,7 +83,7 @@ TEST_CASE("A claim that would hold is remembered only if it is denied by use alo
   holding.holds = true;
   fixture.remember({holding}, {denial(60s)});
   CHECK(fixture.recall({holding}, 1s) == denied_by(1));
-  // Beside another limit that denies: what is left may soon be held.
+  // If another limit denies, the remaining units may soon be held.
   fixture.remember({holding, fixture.on(1)}, {admission(3), denial(60s)}, 2s, 2s);
   CHECK(fixture.recall({holding}, 3s) == std::nullopt);
   CHECK(fixture.recall({fixture.on(1)}, 3s) == denied_by(1));

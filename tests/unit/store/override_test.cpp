@@ -37,7 +37,7 @@ TEST_CASE("A denial goes before all others, then an override of the policy") {
            {{for_all(Kind::unlimited), for_own(Kind::numbers, soon)}, OverrideEffect::numbers, 5s},
            {{for_all(Kind::denied), for_own(Kind::unlimited)}, OverrideEffect::denied},
            {{for_all(Kind::unlimited), for_own(Kind::denied, soon)}, OverrideEffect::denied, 5s},
-           // Of two denials that which lasts longer.
+           // The longer one of two denials counts.
            {{for_all(Kind::denied), for_own(Kind::denied, soon)}, OverrideEffect::denied},
            {{for_all(Kind::denied, epoch + 1s), for_own(Kind::denied, soon)},
             OverrideEffect::denied,

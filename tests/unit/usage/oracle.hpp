@@ -94,8 +94,7 @@ inline std::vector<std::string> lines_of(std::string_view body) {
   return lines;
 }
 
-/// The data of each event, as WHATWG HTML section 9.2.6 describes it; the last event needs no blank
-/// line.
+/// Returns the data of each event by WHATWG HTML section 9.2.6. The last event needs no blank line.
 inline std::vector<std::string> events_of(std::string_view body) {
   std::vector<std::string> events;
   std::string data;
