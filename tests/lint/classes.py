@@ -1,8 +1,10 @@
-"""No class has more than LIMIT member functions.
+"""No class has more than LIMIT member functions, or members that are defined in several sources.
 
 Counts the member functions that a class body in src declares, each overload for itself. Constructors, destructors,
 operators and defaulted or deleted functions are not counted, and neither are the functions of nested classes, which
-have a count of their own. A simple parser: it relies on the style of the sources, not on the whole language."""
+have a count of their own. The functions that are defined outside of the class body must be in one .cpp file: a class
+that fills several is several classes. A simple parser: it relies on the style of the sources, not on the whole
+language."""
 
 import re
 
@@ -16,6 +18,8 @@ CLASS = re.compile(r"(?<!enum )\b(?:class|struct)\s+(?:(?:\[\[[^\]]*\]\]|alignas
                    r"(?P<name>\w+(?:::\w+)*)\s*(?:final\s*)?(?::(?!:)[^;{}()]*)?\{")
 ACCESS = re.compile(r"\b(?:public|private|protected)\s*:(?!:)")
 UNCOUNTED = re.compile(r"(?:friend|using|typedef|static_assert|class|struct|enum|union|namespace)\b")
+NAMESPACE = re.compile(r"\bnamespace\b[^;{]*\{")
+OUT_OF_LINE = re.compile(r"[^=]*?(?P<name>\w+(?:\s*::\s*\w+)*)\s*::\s*(?:~?\w+|operator\b.*)\s*", re.DOTALL)
 SPECIFIER = re.compile(r"\[\[.*?\]\]|\b(?:alignas|decltype|requires)\b\s*(?=\()")
 
 
@@ -89,10 +93,36 @@ def member_functions(code):
         yield found.start(), name, [function for function in functions if function]
 
 
+def out_of_line(code):
+    """The names of the classes with member functions that the code of a file defines outside of their bodies."""
+    names = set()
+    for declaration in declarations(NAMESPACE.sub(";", code)):
+        head, bracket, _ = without_arguments(declaration).partition("(")
+        found = OUT_OF_LINE.fullmatch(head)
+        if bracket and found:
+            names.add(re.sub(r"\s", "", found.group("name")))
+    return names
+
+
 def check(tree):
+    places = {}  # (room, name) -> where a header defines this class
+    sources = {}  # (room, name) -> the .cpp files that define its members
     for file in tree.below("src", ".hpp", ".cpp"):
         code = code_of(tree.text(file))
+        room = file.rpartition("/")[0]
+        own = set()
         for position, name, functions in member_functions(code):
+            place = f"{file}:{line_of(code, position)}"
+            own.add(name.rpartition("::")[2])
+            if file.endswith(".hpp"):
+                places.setdefault((room, name.rpartition("::")[2]), place)
             if len(functions) > LIMIT:
-                yield (f"{file}:{line_of(code, position)}: {name} has {len(functions)} member functions; split it, the "
-                       f"limit is {LIMIT}")
+                yield f"{place}: {name} has {len(functions)} member functions; split it, the limit is {LIMIT}"
+        if file.endswith(".cpp"):
+            for name in out_of_line(code):
+                if name.rpartition("::")[2] not in own:
+                    sources.setdefault((room, name), []).append(file)
+    for (room, name), files in sorted(sources.items()):
+        place = places.get((room, name.rpartition("::")[2]))
+        if place and len(files) > 1:
+            yield f"{place}: members of {name} are defined in {' and '.join(files)}; split the class"

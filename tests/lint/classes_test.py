@@ -89,6 +89,39 @@ class MemberFunctions(unittest.TestCase):
                                        "Free": ["get"]})
 
 
+class OutOfLine(unittest.TestCase):
+    def classes(self, text):
+        return classes.out_of_line(classes.code_of(text))
+
+    def test_names_the_class_of_every_kind_of_member_function(self):
+        for member in ("Box::Box(int size) : size_(size), names_{1, 2} {}",
+                       "Box::~Box() = default;",
+                       "void Box::open() { close(); }",
+                       "std::map<int, std::function<void(int)>> Box::names() const { return {}; }",
+                       "store::Key Box::key(store::Key other) { return other; }",
+                       "Box& Box::operator=(Box&& other) noexcept { return *this; }",
+                       "bool Box::operator()(int) const { return true; }",
+                       "Box::operator bool() const { return true; }",
+                       "template <class T>\nvoid Box<T>::open() {}",
+                       "auto Box::size() const -> std::size_t { return 0; }"):
+            with self.subTest(member):
+                self.assertEqual(self.classes("namespace a::b {\nnamespace {\nint x;\n}\n" + member + "\n}\n"), {"Box"})
+
+    def test_names_nested_classes_in_full(self):
+        self.assertEqual(self.classes("struct Box::Lid {\n  void f();\n};\nvoid Box::Lid::f() { Other::g(); }"), {"Box::Lid"})
+
+    def test_names_no_class_for_other_code(self):
+        for text in ("int size(Box::Lid lid) { return Box::size(lid); }",
+                     "const int Box::size = std::max(1, 2);",
+                     "const auto table = Box::make(1);",
+                     "using Lid = Box::Lid;",
+                     "static_assert(Box::size == 1);",
+                     "class Box {\n  void open() { Other::open(); }\n  int size_ = Other::size();\n};",
+                     "// void Box::open() {}"):
+            with self.subTest(text):
+                self.assertEqual(self.classes(text), set())
+
+
 class Check(unittest.TestCase):
     def of(self, count):
         text = "// A class.\n\nclass Box {\n" + "".join(f"  void f{i}();\n" for i in range(count)) + "};\n"
@@ -101,6 +134,23 @@ class Check(unittest.TestCase):
     def test_more_than_the_limit_is_reported_with_its_place(self):
         self.assertEqual(self.of(classes.LIMIT + 1),
                          ["src/room/box.hpp:3: Box has 26 member functions; split it, the limit is 25"])
+
+    def sources(self, **texts):
+        files = {f"src/room/{name}.cpp": text for name, text in texts.items()}
+        files["src/room/box.hpp"] = "// A class.\n\nclass Box {\n  void f();\n  void g();\n};\n"
+        return list(classes.check(Tree(files, files.get)))
+
+    def test_members_in_one_source_are_allowed(self):
+        self.assertEqual(self.sources(box="void Box::f() {}\nvoid Box::g() {}", user="void use(Box& b) { b.f(); }"), [])
+
+    def test_members_in_several_sources_are_reported(self):
+        self.assertEqual(self.sources(box="void Box::f() {}", more="void Box::g() {}"),
+                         ["src/room/box.hpp:3: members of Box are defined in src/room/box.cpp and src/room/more.cpp; "
+                          "split the class"])
+
+    def test_a_class_of_a_source_with_the_same_name_is_another_one(self):
+        local = "namespace {\nclass Box {\n  void f();\n};\nvoid Box::f() {}\n}"
+        self.assertEqual(self.sources(box="void Box::f() {}", more=local, others="void names::f() {}"), [])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 
 layers      a room includes the rooms that its weir_room() line in CMakeLists.txt names and no others;
             the pure rooms include neither I/O nor logging nor a clock
-classes     no class has more than 25 member functions
+classes     no class has more than 25 member functions, or members that are defined in two .cpp files
 lengths     no source file is longer than 450 lines
 paths       no file names a path of one person's machine
 documents   lists in the documents (decisions, rooms, failures, metrics, recipes) agree with the tree
