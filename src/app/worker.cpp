@@ -37,9 +37,9 @@ void log_unusable_claims(const identity::TokenProvider& provider) {
   const std::uint64_t unusable = provider.state->unusable_claims.load(std::memory_order_relaxed);
   auto& logged = provider.state->logged_claims;
   if (unusable == logged.load(std::memory_order_relaxed)) return;
-  const std::uint64_t news = unusable & ~logged.fetch_or(unusable);
+  const std::uint64_t unlogged = unusable & ~logged.fetch_or(unusable);
   for (std::size_t i = 0; i < provider.shown_claims.size(); ++i) {
-    if ((news >> i & 1U) != 0)
+    if ((unlogged >> i & 1U) != 0)
       spdlog::warn(
           "jwt provider {}: claim {} is a list or an object in a token; it identifies nobody",
           provider.name, provider.shown_claims[i]);

@@ -43,12 +43,12 @@ struct Evaluation {
   bool may_wait = false;             ///< has_holds, and a claim has a queue
   /// The claim in whose queue the request waits, or has waited (limiter/waiting.hpp).
   std::optional<std::size_t> waits_for;
-  /// A claim that must be denied, because other requests wait for it, and its own cost.
-  struct Blocked {
+  /// A claim that is held back because other requests wait for it, and its own cost. It is denied.
+  struct HeldBack {
     std::size_t claim = 0;
     std::int64_t cost = 0;
   };
-  std::optional<Blocked> blocked;
+  std::optional<HeldBack> held_back;
   const std::string* plan = nullptr;  ///< of the first route that looks for one
   Verdict verdict;                    ///< views the limits
 
@@ -63,7 +63,7 @@ struct Evaluation {
       held.clear();
       has_holds = may_wait = false;
       waits_for.reset();
-      blocked.reset();
+      held_back.reset();
     }
     plan = nullptr;
   }

@@ -131,7 +131,7 @@ const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvid
     evaluation.held.settlements.reserve(count);
     evaluation.held.limits.reserve(count);
     evaluation.may_wait = queue_ != nullptr && has_queue(evaluation);
-    if (evaluation.may_wait) block_if_others_wait(evaluation, *queue_);
+    if (evaluation.may_wait) hold_back_if_others_wait(evaluation, *queue_);
   }
   evaluation.acquisition = {
       .claims = evaluation.claims, .decisions = evaluation.decisions, .arrived_at = now};
@@ -328,14 +328,14 @@ bool Limiter::refuse(Evaluation& evaluation, Outcome outcome,
 
 const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& result) {
   if (result.error != store::Error::none) {
-    if (evaluation.blocked) unblock(evaluation, result);
+    if (evaluation.held_back) restore_held_back(evaluation, result);
     evaluation.waits_for.reset();
     fail(evaluation, result);
     return evaluation.verdict;
   }
   if (evaluation.has_holds) {
     if (evaluation.waits_for) evaluation.limits.clear();  // of the last denial
-    if (evaluation.blocked) unblock(evaluation, result);
+    if (evaluation.held_back) restore_held_back(evaluation, result);
     if (result.admitted) note_holds(evaluation, result);
   }
   for (std::size_t i = 0; i < evaluation.claims.size(); ++i) {

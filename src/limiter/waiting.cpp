@@ -50,21 +50,21 @@ bool has_queue(const Evaluation& evaluation) {
   return false;
 }
 
-void block_if_others_wait(Evaluation& evaluation, const SlotQueue& queue) {
+void hold_back_if_others_wait(Evaluation& evaluation, const SlotQueue& queue) {
   if (queue.is_empty()) return;
   for (std::size_t i = 0; i < evaluation.claims.size(); ++i) {
     store::Claim& claim = evaluation.claims[i];
     if (claim.demand.cost <= 0 || !has_queue(evaluation, i) ||
         !queue.has_waiting({.identity = claim.identity, .policy_id = claim.policy_id}))
       continue;
-    evaluation.blocked = {.claim = i, .cost = claim.demand.cost};
+    evaluation.held_back = {.claim = i, .cost = claim.demand.cost};
     claim.demand.cost = rules::exact_limit;
     return;
   }
 }
 
-void unblock(Evaluation& evaluation, const store::Result& result) {
-  const auto [claim, cost] = *std::exchange(evaluation.blocked, std::nullopt);
+void restore_held_back(Evaluation& evaluation, const store::Result& result) {
+  const auto [claim, cost] = *std::exchange(evaluation.held_back, std::nullopt);
   evaluation.claims[claim].demand.cost = cost;
   if (result.error != store::Error::none || !store::contains(result.decided, claim)) return;
   rules::Decision& decision = evaluation.decisions[claim];

@@ -19,13 +19,14 @@ bool has_queue(const Evaluation& evaluation);
 /// Prepares the first question of a request that may wait. If requests already wait for a slot that
 /// it needs, it must not take one before them: the claim is given a cost that never fits, so that
 /// the store decides about the other limits only.
-void block_if_others_wait(Evaluation& evaluation, const SlotQueue& queue);
+void hold_back_if_others_wait(Evaluation& evaluation, const SlotQueue& queue);
 
-/// Gives a blocked claim its cost again, and the decision of a full limit.
-void unblock(Evaluation& evaluation, const store::Result& result);
+/// Restores the cost of a claim that was held back, and gives it the decision of a full limit.
+void restore_held_back(Evaluation& evaluation, const store::Result& result);
 
 /// Sets `waits_for` of an evaluation that has its verdict, and returns whether the request waits.
-/// The policy for which an admitted one has waited is counted as delayed. Call unblock() before.
+/// The policy for which an admitted request has waited is counted as delayed. Call
+/// restore_held_back() first.
 bool note_wait(Evaluation& evaluation, const store::Result& result);
 
 /// Removes the limits that do not deny from the verdict of a denied request.

@@ -135,7 +135,7 @@ TEST_CASE("a request does not overtake those that wait") {
   const Verdict& verdict = fixture.decide_in(fixture.third);
   CHECK(verdict.outcome == Outcome::denied);
   CHECK(fixture.third.waits_for == 0);
-  CHECK_FALSE(fixture.third.blocked);
+  CHECK_FALSE(fixture.third.held_back);
   REQUIRE(verdict.limits.size() == 2);
   CHECK(verdict.limits[0].cost == 1);
   CHECK(verdict.limits[0].decision.remaining == 0);
