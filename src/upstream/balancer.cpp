@@ -4,7 +4,7 @@ namespace weir::upstream {
 
 Balancer::Balancer(Balance balance, const std::vector<Server>& servers) : balance_(balance) {
   for (const auto& server : servers)
-    shares_.push_back({.weight = server.weight});
+    turns_.push_back({.weight = server.weight});
 }
 
 std::optional<std::size_t> Balancer::choose(const ServerSet& eligible,
@@ -17,11 +17,11 @@ ServerSet Balancer::least_busy(const ServerSet& eligible,
                                std::span<const std::uint32_t> active) const {
   ServerSet level;
   std::size_t best = 0;
-  for (std::size_t i = 0; i < shares_.size(); ++i) {
+  for (std::size_t i = 0; i < turns_.size(); ++i) {
     if (!eligible[i]) continue;
     // active / weight, compared without dividing
-    const std::int64_t mine = active[i] * shares_[best].weight;
-    const std::int64_t its = active[best] * shares_[i].weight;
+    const std::int64_t mine = active[i] * turns_[best].weight;
+    const std::int64_t its = active[best] * turns_[i].weight;
     if (level.none() || mine < its) {
       level.reset();
       best = i;
@@ -36,14 +36,14 @@ ServerSet Balancer::least_busy(const ServerSet& eligible,
 std::optional<std::size_t> Balancer::next_in_turn(const ServerSet& eligible) {
   std::optional<std::size_t> richest;
   std::int64_t credited = 0;
-  for (std::size_t i = 0; i < shares_.size(); ++i) {
+  for (std::size_t i = 0; i < turns_.size(); ++i) {
     if (!eligible[i]) continue;
-    Share& share = shares_[i];
-    share.credit += share.weight;
-    credited += share.weight;
-    if (!richest || share.credit > shares_[*richest].credit) richest = i;
+    Turn& turn = turns_[i];
+    turn.credit += turn.weight;
+    credited += turn.weight;
+    if (!richest || turn.credit > turns_[*richest].credit) richest = i;
   }
-  if (richest) shares_[*richest].credit -= credited;
+  if (richest) turns_[*richest].credit -= credited;
   return richest;
 }
 

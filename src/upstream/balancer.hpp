@@ -32,7 +32,7 @@ class Balancer {
                                     std::span<const std::uint32_t> active);
 
  private:
-  struct Share {
+  struct Turn {
     std::int64_t weight = 1;
     std::int64_t credit = 0;
   };
@@ -40,7 +40,7 @@ class Balancer {
   std::optional<std::size_t> next_in_turn(const ServerSet& eligible);
 
   Balance balance_;
-  std::vector<Share> shares_;
+  std::vector<Turn> turns_;
 };
 
 }  // namespace weir::upstream
