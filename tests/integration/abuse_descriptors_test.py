@@ -1,5 +1,5 @@
-"""Without a descriptor left: what can not be is refused in order, what is open is served, and all
-is well again when there are some."""
+"""All descriptors are in use: requests that need one are refused, open connections are served, and
+Weir recovers when descriptors are free again."""
 
 import os
 import resource
@@ -38,13 +38,13 @@ class FewDescriptors(AbuseCase):
             self.clients.append(self.connect(self.weir))
 
     def statuses(self):
-        """Of an answer to each client in turn; None for those that were hung up on."""
+        """The status of each client's answer, in turn; None if its connection was closed."""
         seen = []
         for client in self.clients:
             try:
                 client.send(request_bytes("GET", "/x"))
             except OSError:
-                pass  # what was said before that can be read still
+                pass  # an answer that was sent before can still be read
             try:
                 seen.append(client.read().status)
             except (Truncated, ConnectionError):
@@ -113,8 +113,8 @@ class FewDescriptors(AbuseCase):
         return [by_number[number] for number, _ in ready.poll(0)]
 
 
-@unittest.skipIf(SCALE > 1, "a sanitizer's runtime opens a pipe to look at an object, and takes one that it "
-                            "can not look at for a bad one")
+@unittest.skipIf(SCALE > 1, "a sanitizer's runtime opens a pipe to inspect an object, and reports an error "
+                            "if it cannot")
 class NoDescriptors(AbuseCase):
     """The limit of the running process is lowered to what it has open."""
 
@@ -183,7 +183,7 @@ class NoDescriptors(AbuseCase):
         waiting.send(request_bytes("GET", "/waited"))
         before = self.cpu_ticks()
         eventually(lambda: self.weir.stderr.count("cannot be accepted") >= 3,
-                   "it is said, about once a second")
+                   "it is logged about once a second")
         self.assertLess(self.cpu_ticks() - before, os.sysconf("SC_CLK_TCK"))
         self.assertEqual(self.one.requests, [])
         self.leave_some()
@@ -194,7 +194,7 @@ class NoDescriptors(AbuseCase):
         self.leave_none()
         self.log.rename(self.log.with_suffix(".1"))
         self.weir.signal(signal.SIGUSR1)
-        eventually(lambda: "SIGUSR1: cannot open log file" in self.weir.stderr, "it is said")
+        eventually(lambda: "SIGUSR1: cannot open log file" in self.weir.stderr, "it is logged")
         self.assertIn("Too many open files", self.weir.stderr)
         self.assertEqual(self.client.get("/during").body, b"/during")
         old = self.log.with_suffix(".1")
@@ -220,7 +220,7 @@ class NoDescriptors(AbuseCase):
         self.leave_none()
         self.weir.signal(signal.SIGHUP)
         eventually(lambda: "SIGHUP: the configuration was not reloaded" in self.weir.stderr,
-                   "it is said")
+                   "it is logged")
         self.assertIn("Too many open files", self.weir.stderr)
         self.leave_some()
         self.assertEqual(serial(), first)

@@ -1,5 +1,5 @@
-"""More than anybody needs of something, at once: it is bounded, answered or refused as documented,
-and nobody else waits for it."""
+"""Floods of one kind: each is bounded, answered or refused as documented, and delays no other
+client."""
 
 import itertools
 import random
@@ -18,7 +18,7 @@ KIB_64 = 64 * 1024
 
 
 class Heads(AbuseCase):
-    """Each sends for ever, until it is told why not and hung up on."""
+    """Each client sends without end, until it gets an error and its connection is closed."""
 
     def assert_refused(self, pieces, statuses, count=100):
         raise_descriptor_limit()
@@ -29,12 +29,12 @@ class Heads(AbuseCase):
             self.addCleanup(crowd.close)
             crowd.send_until_ended(pieces)
             self.assertEqual(len(crowd.received), count)
-            told = [received for received in crowd.received if received]
-            for received in told:
+            answers = [received for received in crowd.received if received]
+            for received in answers:
                 self.assertIn(received[:13], [b"HTTP/1.1 %d " % status for status in statuses])
                 self.assertIn(b"\r\nConnection: close\r\n", received)
-            # A reset can overtake the answer to who never stops sending.
-            self.assertTrue(told)
+            # A reset can overtake the answer to a client that does not stop sending.
+            self.assertTrue(answers)
             bystander.await_answers()
             self.await_connections(weir, 1)
             self.assert_growth_below(weir, before, count * 64 + 4 * MIB_IN_KIB)
@@ -61,7 +61,7 @@ class Heads(AbuseCase):
 
 class ChunkedBodies(AbuseCase):
     def assert_bounded(self, prefix, endless):
-        """The client of a body that is nothing but coding is told 400 and hung up on."""
+        """A body that consists of framing only is answered 400, and the connection is closed."""
         upstream, weir = self.guarded()
         before = weir.memory_kib()
         sent = 0

@@ -1,5 +1,5 @@
-"""Handshakes that never end, and more of them than a worker can do at once: they are bounded, and
-whoever behaves is served all the same."""
+"""Handshakes that never end, and more of them than a worker performs at once: they are bounded, and
+other clients are served."""
 
 import os
 import signal
@@ -110,7 +110,7 @@ class Bound(HandshakeCase):
         eventually(lambda: self.ended("timed_out") == 1, "one has timed out")
         self.await_in_progress(0)
 
-    def test_hellos_cut_short_by_their_clients_displace_nobody(self):
+    def test_hellos_cut_short_by_their_clients_displace_no_other(self):
         self.serve()
         honest = SlowHandshake(self.opened(), self.ca.client_context())
         honest.send_hello()
@@ -152,7 +152,7 @@ class Bound(HandshakeCase):
 
 
 class SlowHandshake:
-    """A client that answers the server's flight when the test says so."""
+    """A client that answers the server's flight when the test calls complete()."""
 
     def __init__(self, sock, context):
         self._sock = sock
@@ -160,7 +160,7 @@ class SlowHandshake:
         self._tls = context.wrap_bio(self._arrived, self._written, server_hostname="weir.test")
 
     def send_hello(self):
-        """Until the server has answered."""
+        """Returns when the server has answered."""
         self._step()
         self._sock.sendall(self._written.read())
         self._arrived.write(self._sock.recv(65536))
@@ -180,7 +180,7 @@ class SlowHandshake:
 
 
 class Hellos(HandshakeCase):
-    def test_a_part_of_a_hello_displaces_nobody(self):
+    def test_a_part_of_a_hello_displaces_no_other(self):
         hello = client_hello()
         for part in (b"\x16", hello[:5], hello[:-1], records(hello[5:], 1)[:6],
                      records(hello[5:-1], 100)):

@@ -1,5 +1,5 @@
-"""Clients that take their time, by the hundred: they end when their time is over, cost little until
-then, and nobody else waits for them."""
+"""Hundreds of slow clients: they are closed after their timeout, use few resources until then, and
+delay no other client."""
 
 import itertools
 import threading

@@ -181,7 +181,7 @@ class Lines(LogCase):
         line = self.lines(1)[0]
         self.assertEqual((line["status"], line["route"]), (400, None))
 
-    def test_what_a_client_writes_can_not_forge_a_line(self):
+    def test_a_client_cannot_forge_a_line(self):
         self.begin()
         evil = 'x","status":200,"a":"\\ \u00e9\u00ff'
         response = self.client.get("/limited/%22%0a%0d?x",
@@ -291,7 +291,7 @@ class Files(LogCase):
         self.assertEqual(self.weir.wait(), 0)
         self.assertEqual(self.weir.stderr.count(full), 1)
 
-    def test_a_log_that_can_not_be_opened_is_an_error_at_start(self):
+    def test_a_log_that_cannot_be_opened_is_an_error_at_start(self):
         with self.assertRaisesRegex(AssertionError,
                                     re.compile(r"ended with [12] at start:.*no-such-directory",
                                                re.S)):

@@ -1,4 +1,5 @@
-"""Who the admin server answers while it has no token: nobody whom a browser was led to it by."""
+"""The Host check of an admin server without a token: requests that another site makes a browser send
+are refused."""
 
 import tempfile
 from pathlib import Path

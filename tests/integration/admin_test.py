@@ -1,4 +1,4 @@
-"""The admin endpoints, and what the metrics say after known traffic."""
+"""The admin endpoints, and the metrics after known traffic."""
 
 import contextlib
 import signal
@@ -75,7 +75,7 @@ class Probes(AdminCase):
         client.send(request_bytes("GET", "/"))
         upstream.await_requests(1)
         weir.signal(signal.SIGTERM)
-        eventually(lambda: self.admin(weir, "/readyz").status == 503, "readyz says that it drains")
+        eventually(lambda: self.admin(weir, "/readyz").status == 503, "readyz reports that it drains")
         self.assertEqual(self.admin(weir, "/healthz").status, 200)
         health = run("health", "--admin", self.admin_url(weir))
         self.assertEqual(health.returncode, 1)

@@ -118,7 +118,7 @@ class DeniedWithBody(Case):
         response = self.client.read()
         self.assertEqual((response.status, list(response.interim)), (429, []))
 
-    def test_after_a_denied_expectation_the_connection_can_not_be_misread(self):
+    def test_after_a_denied_expectation_the_connection_cannot_be_misread(self):
         self.client.send(request_bytes("POST", "/",
                                        {"Expect": "100-continue", "Content-Length": "5"}))
         response = self.client.read()
@@ -165,7 +165,7 @@ class UpstreamConnections(Case):
         _, weir, client = self.proxy(behaviour)
         for i in range(20):
             self.assertEqual(client.get(f"/{i}").body, f"/{i}".encode())
-            # What comes after the next request has gone up is its answer, for all anybody can tell.
+            # Bytes that arrive after the next request has been sent cannot be distinguished from its answer.
             eventually(lambda: len(sent) == i + 1, "the poison lies on the connection")
 
     def test_an_answer_nobody_asked_for_in_the_same_segment_reaches_nobody_pitfall_39(self):

@@ -1,4 +1,4 @@
-"""Caddy asks Weir as deploy/caddy says."""
+"""Caddy with the configuration in deploy/caddy sends Weir a subrequest per request."""
 
 from harness import asking
 

@@ -1,4 +1,4 @@
-"""HAProxy asks Weir as deploy/haproxy says."""
+"""HAProxy with the configuration in deploy/haproxy sends Weir a subrequest per request."""
 
 from harness import asking
 from harness.limit_fields import limit_fields

@@ -1,4 +1,4 @@
-"""nginx asks Weir as deploy/nginx says."""
+"""nginx with the configuration in deploy/nginx sends Weir a subrequest per request."""
 
 from harness import asking
 

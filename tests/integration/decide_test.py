@@ -35,7 +35,7 @@ class Asked(Case):
         self.assertEqual(self.ask(method="POST", target="/v1/search").status, 200)
         self.assertEqual(self.ask(method="POST", target="/v1/search").status, 429)
 
-    def test_a_stranger_can_not_speak_for_another_request(self):
+    def test_an_untrusted_client_cannot_describe_another_request(self):
         self.begin(client_address={})
         about = (("X-Original-Method", "POST"), ("X-Original-URI", "/v1/search"))
         self.assertEqual(set(limit_fields(self.ask(*about)).state), {"rest"})

@@ -1,4 +1,4 @@
-"""Whatever Weir makes of what it is sent, everybody behind it reads it in the same way.
+"""Different servers read a request in the same way after Weir has forwarded it.
 
 A corpus of right, odd and broken requests goes through Weir to an upstream that records the bytes.
 Each request that came out is then read by nginx, Python's http.server and h11, with a request
@@ -95,7 +95,7 @@ def as_read(exchange):
 
 
 def may_refuse(reader, exchange):
-    """What one of them is known to answer 400 to, and is right to for all Weir can tell."""
+    """True if the reader is allowed to answer 400 to this request."""
     if reader == "nginx":
         names = exchange.target + "|".join(exchange.fields.all("Host"))
         return (exchange.target == "*" or "%" in names or ".." in names
@@ -129,8 +129,8 @@ class Differential(Case):
             with self.weir.connect() as client:
                 answered = self.answers(client, data)
             taken = self.recorder.taken[before:]
-            # Once a second Weir looks for clients that have left, and one that has said its last
-            # word looks like one: its request ends without an answer.
+            # Once a second Weir looks for clients that have left. A client that has shut down its
+            # sending half looks like one: its request ends without an answer.
             if answered >= len(taken):
                 break
         self.assertEqual(answered, len(taken), "answers of the upstream")
@@ -138,16 +138,16 @@ class Differential(Case):
         return taken
 
     def answers(self, client, data):
-        """How many of the upstream's came; after them at most one of Weir, and then the end."""
-        said = bytearray()
+        """The number of answers of the upstream; after them at most one of Weir, and then the end."""
+        received = bytearray()
         try:
             client.send(data)
             client.sock.shutdown(socket.SHUT_WR)
             while piece := client.sock.recv(65536):
-                said += piece
+                received += piece
         except ConnectionResetError:
             pass
-        *passed, last = bytes(said).split(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n")
+        *passed, last = bytes(received).split(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n")
         for tail in [*passed[1:], last][: len(passed)]:
             self.assertRegex(tail, rb"^(\w[-\w]*: [^\r\n]*\r\n)*\r\n(HTTP/1\.1 [45]\d\d |$)")
         if not passed:

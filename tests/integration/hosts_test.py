@@ -49,7 +49,7 @@ class Hosts(Case):
         self.assert_problem(self.ask(b"POST / HTTP/1.0\r\n\r\n"), 400, "Host")
         self.assert_problem(self.ask(b"GET / HTTP/1.0\r\nX-Beta: 1\r\n\r\n"), 400, "Host")
 
-    def test_a_refused_request_is_charged_to_nobody(self):
+    def test_a_refused_request_is_not_charged(self):
         self.begin({"match": {"host": "api.test"}, "upstream": "main", "limits": LIMIT})
         for _ in range(3):
             self.assertEqual(self.ask(b"GET / HTTP/1.0\r\n\r\n").status, 400)

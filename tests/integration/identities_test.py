@@ -104,7 +104,7 @@ class Sources(IdentityCase):
         self.assert_counted_apart(header("X-Tenant", "a", "/1"), header("X-Tenant", "a", "/2"),
                                   header("X-Tenant", "b", "/1"))
 
-    def test_parts_of_a_composite_can_not_be_shifted_pitfall_17(self):
+    def test_parts_of_a_composite_cannot_be_shifted_pitfall_17(self):
         self.begin({"all_of": [{"header": "x-a"}, {"header": "x-b"}]})
         pairs = [("a", "b"), ("ab", "x"), ("a", "bx"), ("a_b", "c"), ("a", "b_c"), ("a:b", "c"),
                  ("a", "b:c"),
@@ -128,7 +128,7 @@ class Sources(IdentityCase):
             self.assertEqual(response["WWW-Authenticate"], "ApiKey")
         self.assert_counted_together(header("X-Api-Key", "a"), header("X-Api-Key", "a"))
 
-    def test_connection_can_not_take_the_identity_away_pitfall_20(self):
+    def test_connection_cannot_take_the_identity_away_pitfall_20(self):
         self.begin({"header": "x-api-key"})
         stripped = ("/", {"X-Api-Key": "a", "Connection": "x-api-key"})
         self.assert_counted_together(stripped, stripped, header("X-Api-Key", "a"))

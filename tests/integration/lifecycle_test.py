@@ -1,4 +1,4 @@
-"""From start to end: listeners, signals, draining, and what happens when it can not start."""
+"""From start to end: listeners, signals, draining, and a start that fails."""
 
 import os
 import signal
@@ -84,7 +84,7 @@ class Listeners(Case):
         self.assert_refuses_to_start(weir, f"127.0.0.1:{weir.port}")
 
     def assert_refuses_to_start(self, weir, address):
-        """A second Weir on the same address ends with 1 and says why; the first serves on."""
+        """A second Weir on the same address logs why and exits with 1; the first one continues to serve."""
         file = weir.directory / "second.yaml"
         file.write_text(f"listen: [{{address: '{address}'}}]\nadmin: off\n"
                         "routes: [{respond: {body: second}}]\n")
@@ -327,8 +327,8 @@ class DrainingUnderLoad(Case):
         load.join()
         self.assertEqual(code, 0)
         self.assertEqual(load.faults, [])
-        # A connection that was in the listener's hands when it closed is reset by the system before
-        # anybody has seen its request.
+        # A connection in the backlog of a listener is reset by the system when the listener closes,
+        # before its request has been read.
         seen = {request.target for request in upstream.requests}
         self.assertEqual([lost for lost in load.unanswered if lost[0] in seen], [])
 

@@ -150,7 +150,7 @@ class Parameters(LookAlikes):
         self.assert_refused('"page"', target="/?page=1&page=2", fields={"X-Api-Key": "a"})
         self.assert_served(target="/?key=1&key=2", fields={"X-Api-Key": "a"})
 
-    def test_a_policy_in_shadow_mode_refuses_nobody(self):
+    def test_a_policy_in_shadow_mode_refuses_no_request(self):
         window = {"algorithm": "attributed_window", "rate": "10/1s", "attributes": ["query:page"]}
         shadow = {"p": {**ONE["p"], "mode": "shadow"}, "w": {**window, "mode": "shadow"}}
         limits = [{"policy": "p", "key": "who", "required": True}, {"policy": "w"}]

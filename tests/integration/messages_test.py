@@ -55,7 +55,7 @@ class Requests(Case):
         self.assertFalse(request.fields.has_token("Connection", "x-drop"))
         self.assertEqual(request["X-Keep"], "1")
 
-    def test_connection_can_not_strip_what_is_for_everyone_pitfall_20(self):
+    def test_connection_cannot_strip_what_is_for_everyone_pitfall_20(self):
         request = self.seen("POST", "/", {
             "Connection": "host, content-length, authorization, cookie",
             "Authorization": "Basic eA==",

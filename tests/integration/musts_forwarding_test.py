@@ -174,7 +174,7 @@ class Way(WireCase):
 
 class Retries(WireCase):
     def behave(self, exchange):
-        """Ends a connection that is used again, with what the test says of an answer."""
+        """Ends a connection that is used again, after the part of an answer that the test specifies."""
         exchange.read_body()
         self.seen.append(exchange.method)
         if exchange.connection == 1 and len(self.seen) == 2:

@@ -15,7 +15,7 @@ STRAY = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstray"
 
 class ResponseCase(WireCase):
     def assert_502(self, answer, method=b"GET"):
-        """The answer can not be passed on; its connection is closed, the client's goes on."""
+        """The answer cannot be forwarded; its connection is closed, the client's stays open."""
         seen = self.through(get(method=method), answer=answer)
         self.assertEqual(seen.status, 502, seen.down)
         eventually(lambda: not self.up.open_connections, "the upstream connection is closed")
@@ -73,7 +73,7 @@ class Framing(ResponseCase):
                 self.assert_502(OK + lines + b"\r\n" + chunked)
         self.assert_502(CHUNKED.replace(b"1.1", b"1.0") + b"\r\n" + chunked)
 
-    def test_P4_what_follows_an_answer_is_nobodys(self):
+    def test_P4_bytes_after_an_answer_are_discarded(self):
         for answer, whole in [(FINE + STRAY, FINE), (FINE + b"x", FINE),
                               (CHUNKED + b"\r\n2\r\nok\r\n0\r\n\r\n" + STRAY, None)]:
             with self.subTest(answer=answer):

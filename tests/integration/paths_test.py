@@ -233,7 +233,7 @@ def segments(path):
 
 
 def matches(pattern, path, folds, ignores_slash):
-    """The meaning of a pattern, said once more in the plainest way."""
+    """A second, simple implementation of patterns."""
     if folds:
         pattern, path = pattern.lower(), path.lower()
     wanted, found = segments(pattern), segments(path)

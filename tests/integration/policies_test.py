@@ -38,11 +38,11 @@ class SeveralPolicies(PolicyCase):
         self.begin({"wide": window("100/1h"), "narrow": window("2/1d")},
                    [{"policy": "wide", "key": "client"}, {"policy": "narrow", "key": "client"}])
         response = self.client.get("/")
-        told = limit_fields(response)
+        fields = limit_fields(response)
         self.assertEqual(response["RateLimit-Policy"], '"wide";q=100;w=3600, "narrow";q=2;w=86400')
-        self.assertEqual([(name, item["r"]) for name, item in told.state.items()],
+        self.assertEqual([(name, item["r"]) for name, item in fields.state.items()],
                          [("wide", 99), ("narrow", 1)])
-        self.assertEqual((told.limit, told.remaining), (2, 1))
+        self.assertEqual((fields.limit, fields.remaining), (2, 1))
 
     def test_a_denial_names_the_violated_ones_only_and_waits_for_the_last(self):
         self.begin({"a": window("1/1h"), "b": window("9/1h"), "c": window("1/1d")},
@@ -112,7 +112,7 @@ class Shadow(PolicyCase):
     def test_a_shadow_policy_never_denies(self):
         self.begin({"p": window("1/1h", mode="shadow")}, [CLIENT])
         self.assertEqual(self.statuses(3), [200, 200, 200])
-        # Nor is anybody told of what nobody is held to.
+        # The response has no fields about a limit that is not enforced.
         names = {name.lower() for name, _ in self.client.get("/").fields.lines}
         self.assertFalse({name for name in names if name.startswith("ratelimit")}, names)
 
@@ -122,8 +122,8 @@ class Shadow(PolicyCase):
         self.assertEqual(self.statuses(3), [200, 200, 429])
         response = self.client.get("/")
         self.assertEqual(response.json()["violated-policies"], ["p"])
-        told = limit_fields(response)
-        self.assertEqual((list(told.policies), list(told.state), told.limit), (["p"], ["p"], 2))
+        fields = limit_fields(response)
+        self.assertEqual((list(fields.policies), list(fields.state), fields.limit), (["p"], ["p"], 2))
 
 
 class BesideTheUpstreams(PolicyCase):
@@ -132,7 +132,7 @@ class BesideTheUpstreams(PolicyCase):
               "Retry-After: 7")
 
     def forward(self, policy):
-        """Name and value of each field that speaks of limits, by path."""
+        """Name and value of each field about limits, by path."""
         fields = [line.split(": ") for line in self.FIELDS]
         upstream = self.upstream(lambda exchange: exchange.answer(b"", fields=fields))
         routes = [{"upstream": "main", "match": {"path": "/limited"}, "limits": [CLIENT]},
@@ -140,13 +140,13 @@ class BesideTheUpstreams(PolicyCase):
         self.begin({"p": policy}, [], routes=routes,
                    upstreams={"main": {"servers": [{"url": upstream.url}]}})
 
-        def told(path):
+        def limits_of(path):
             return sorted(f"{name}: {value}" for name, value in self.client.get(path).fields.lines
                           if "ratelimit" in name.lower() or name == "Retry-After")
 
-        return told("/limited"), told("/free")
+        return limits_of("/limited"), limits_of("/free")
 
-    def test_ours_replace_those_of_the_same_name_where_we_tell_any(self):
+    def test_ours_replace_those_of_the_same_name_in_routes_with_limits(self):
         limited_route, free = self.forward(window("5/1h"))
         self.assertEqual(free, sorted(self.FIELDS))
         self.assertEqual([line for line in limited_route if not line.startswith("RateLimit-Reset")],
@@ -209,8 +209,8 @@ class Cost(PolicyCase):
                        {"algorithm": "sliding_log", "rate": "5/1h"}):
             with self.subTest(policy=policy):
                 self.begin({"p": policy}, [{**CLIENT, "cost": 3, "overdraft": True}])
-                told = [limit_fields(self.client.get("/")).remaining for _ in range(3)]
-                self.assertEqual(told, [2, 0, 0])
+                remaining = [limit_fields(self.client.get("/")).remaining for _ in range(3)]
+                self.assertEqual(remaining, [2, 0, 0])
                 self.assertEqual(self.client.get("/").status, 200)
 
 
@@ -241,10 +241,10 @@ class Denials(PolicyCase):
 
     def test_jitter_adds_up_to_its_bound_and_never_takes_away(self):
         first = self.denied(window("1/1h"), retry_after_jitter="100s")
-        told = [int(first["Retry-After"])] + [int(self.client.get("/")["Retry-After"])
-                                              for _ in range(60)]
-        self.assertGreater(len(set(told)), 10)
-        self.assertTrue(all(3590 <= seconds <= 3700 for seconds in told), told)
+        waits = [int(first["Retry-After"])] + [int(self.client.get("/")["Retry-After"])
+                                               for _ in range(60)]
+        self.assertGreater(len(set(waits)), 10)
+        self.assertTrue(all(3590 <= seconds <= 3700 for seconds in waits), waits)
         self.assertEqual(self.client.get("/").json()["status"], 429)
 
     def test_a_denial_of_head_has_no_body(self):

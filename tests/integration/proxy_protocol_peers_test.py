@@ -79,7 +79,7 @@ class Peers(Case):
         return next(row for row in rows if row["svname"] == "weir")["check_status"]
 
     def clients(self, *sources, address=None):
-        """Whom Weir took for the client of each."""
+        """The client address that Weir used for each source."""
         before = len(self.up.requests)
         for source in sources:
             with Connection(address or ("127.0.0.1", self.port), source=source) as client:

@@ -1,4 +1,4 @@
-"""The PROXY protocol on a listener: whose word counts, what it says, and what is refused."""
+"""The PROXY protocol on a listener: trusted senders, the fields of a header, and errors."""
 
 import json
 import socket

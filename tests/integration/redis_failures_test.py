@@ -1,15 +1,15 @@
-"""Redis fails in every way it can: no request waits for it, each policy does what its on_failure
-says, nothing is counted twice, and decisions come from Redis again soon after it is back.
+"""Failures of Redis of every kind: no request waits, each policy applies its on_failure, nothing is
+counted twice, and Redis decides again soon after it is back.
 
-Every request of the counted route has an identity of its own, so that what Redis holds for each
-can be compared with what the access log says about it.
+Every request of the counted route has an identity of its own, so that the count in Redis can be
+compared with the line of the access log.
 """
 
 import threading
 import time
 
 from harness.redis import Relay
-from harness.redis_case import RECOVERY_S, SECRET, Asker, RedisCase, answering, sharing
+from harness.redis_case import RECOVERY_S, SECRET, RedisCase, Sender, answering, sharing
 from harness.waiting import eventually
 
 TIMEOUT_MS = 50
@@ -38,27 +38,27 @@ class FailureCase(RedisCase):
     def begin(self, redis, url=None, **options):
         self.server = redis
         self.weir = self.start(failing(url or redis.url, **options))
-        self.asker = Asker(self, self.weir)
+        self.sender = Sender(self, self.weir)
 
     def begin_healthy(self, redis, url=None, **options):
         self.begin(redis, url, **options)
         self.await_redis(self.weir)
-        self.asker.ask_until("each", "redis", RECOVERY_S)
+        self.sender.send_until("each", "redis", RECOVERY_S)
         self.assert_healthy()
 
     def assert_healthy(self):
         """Redis decides, all but what an overloaded machine delays."""
-        first = len(self.asker.asked)
-        statuses = self.asker.ask("each", 20)
-        stores = [line["store"] for line in self.asker.lines()[first:]]
+        first = len(self.sender.sent)
+        statuses = self.sender.send("each", 20)
+        stores = [line["store"] for line in self.sender.lines()[first:]]
         self.assertGreater(stores.count("redis"), 15, stores)
         self.assertEqual(set(statuses), {200})
 
     def assert_falls_back(self, name, requests=10):
-        """Enough failures to open the breaker, then what each policy says to that."""
-        first = len(self.asker.asked)
-        self.asker.ask("each", requests)
-        self.assert_alone(name, self.asker.lines()[first:])
+        """Enough failures to open the breaker, then the on_failure of each policy."""
+        first = len(self.sender.sent)
+        self.sender.send("each", requests)
+        self.assert_alone(name, self.sender.lines()[first:])
         self.assert_breaker_opens()
         self.assert_policies(name)
 
@@ -70,22 +70,22 @@ class FailureCase(RedisCase):
         self.assertGreater(state, 0, "the breaker is closed")
 
     def assert_policies(self, name):
-        first = len(self.asker.asked)
-        here = self.asker.ask("here", QUOTA, **{"X-Group": name})
+        first = len(self.sender.sent)
+        here = self.sender.send("here", QUOTA, **{"X-Group": name})
         share = QUOTA // REPLICAS
         self.assertEqual(here, [200] * share + [429] * (QUOTA - share))
-        answer = self.asker.answer("here", **{"X-Group": name})
+        answer = self.sender.answer("here", **{"X-Group": name})
         self.assertRegex(answer["RateLimit-Policy"], f";q={share};")
         self.assertEqual(answer["RateLimit-Limit"], str(share))
-        self.assertEqual(self.asker.ask("open", 5), [200] * 5)
-        self.assertEqual(self.asker.ask("shut", 5), [503] * 5)
-        self.assertRegex(self.asker.answer("shut")["Retry-After"], "^[1-9]")
-        lines = self.asker.lines()[first:]
+        self.assertEqual(self.sender.send("open", 5), [200] * 5)
+        self.assertEqual(self.sender.send("shut", 5), [503] * 5)
+        self.assertRegex(self.sender.answer("shut")["Retry-After"], "^[1-9]")
+        lines = self.sender.lines()[first:]
         self.assertEqual({line["store"] for line in lines}, {"local"})
         self.assertEqual({line["decision"] for line in lines[-5:]}, {"error"})
 
     def assert_recovers(self):
-        took = self.asker.ask_until("each", "redis", RECOVERY_S)
+        took = self.sender.send_until("each", "redis", RECOVERY_S)
         self.assertLessEqual(took, RECOVERY_S)
         self.assert_healthy()
         self.assertEqual(self.gauge(self.weir, "weir_store_breaker_state"), 0)
@@ -93,19 +93,19 @@ class FailureCase(RedisCase):
 
     def assert_probes(self, seconds):
         """With the breaker open few requests still wait: about one each retry_after."""
-        first = len(self.asker.asked)
+        first = len(self.sender.sent)
         till = time.monotonic() + seconds
         while time.monotonic() < till:
-            self.asker.ask("each")
+            self.sender.send("each")
             time.sleep(0.01)
-        lines = self.asker.lines()[first:]
+        lines = self.sender.lines()[first:]
         waiting = [line for line in lines if line["decision_us"] > TIMEOUT_MS * 500]
         self.assertLessEqual(len(waiting), seconds + 2, "more waited than probes are due")
         self.assertEqual({line["store"] for line in lines}, {"local"})
 
     def assert_counted_once(self):
         """What Redis holds of each request: one unit if it decided, else one at most."""
-        lines = [line for line in self.asker.lines() if line["path"].startswith("/each/")]
+        lines = [line for line in self.sender.lines() if line["path"].startswith("/each/")]
         other = self.start(failing(self.server.url, timeout="5s"))
         self.await_redis(other)
         with other.connect() as client:
@@ -117,18 +117,18 @@ class FailureCase(RedisCase):
                 else:
                     self.assertIn(counted, (0, 1), line)
 
-    def ask_at_once(self, connections):
-        """Three requests on each connection; the askers."""
-        askers = [Asker(self, self.weir) for _ in range(connections)]
-        threads = [threading.Thread(target=asker.ask, args=("open", 3)) for asker in askers]
+    def send_at_once(self, connections):
+        """Three requests on each connection; the senders."""
+        senders = [Sender(self, self.weir) for _ in range(connections)]
+        threads = [threading.Thread(target=sender.send, args=("open", 3)) for sender in senders]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        return askers
+        return senders
 
     def finish(self):
-        self.asker.assert_bounded(TIMEOUT_MS * 1000)
+        self.sender.assert_bounded(TIMEOUT_MS * 1000)
         self.assert_counted_once()
 
 
@@ -141,7 +141,7 @@ class Unreachable(FailureCase):
         self.assert_probes(1.5)
         redis.start()
         self.assert_recovers()
-        self.asker.assert_bounded(TIMEOUT_MS * 1000)
+        self.sender.assert_bounded(TIMEOUT_MS * 1000)
 
     def test_stopped_so_that_it_takes_but_never_answers(self):
         redis = self.redis()
@@ -168,7 +168,7 @@ class Unreachable(FailureCase):
         self.begin_healthy(redis, relay.url)
         for after in (0, 1, 3, 7):
             relay.cut_next_reply(after)
-            self.asker.ask("each", 3)
+            self.sender.send("each", 3)
             self.assertIsNone(relay.cut_after)
             self.assert_recovers()
         self.assertEqual(relay.cuts, 4)
@@ -183,7 +183,7 @@ class Refusing(FailureCase):
             redis("SCRIPT", "FLUSH")
             self.assert_healthy()
         self.finish()
-        flushed = [line["store"] for line in self.asker.lines()]
+        flushed = [line["store"] for line in self.sender.lines()]
         self.assertGreaterEqual(flushed.count("redis"), len(flushed) - 5)
 
     def test_out_of_memory(self):
@@ -205,7 +205,7 @@ class Refusing(FailureCase):
         self.assertGreater(self.gauge(self.weir, "weir_store_errors_total", kind="read_only"), 0)
         # It connects again and again, and is not up because of that.
         for _ in range(20):
-            self.asker.ask("each")
+            self.sender.send("each")
             self.assertEqual(self.gauge(self.weir, "weir_store_up"), 0)
         redis("REPLICAOF", "NO", "ONE")
         self.assert_recovers()
@@ -223,7 +223,7 @@ class Refusing(FailureCase):
         redis.password = PASSWORD
         self.assert_recovers()
         self.assertNotIn(PASSWORD, self.weir.stderr)
-        self.asker.assert_bounded(TIMEOUT_MS * 1000)
+        self.sender.assert_bounded(TIMEOUT_MS * 1000)
 
     def test_a_password_that_is_changed_while_weir_runs(self):
         redis = self.redis("--requirepass", PASSWORD)
@@ -232,7 +232,7 @@ class Refusing(FailureCase):
         with redis.client() as client:
             client("CONFIG", "SET", "requirepass", "another")
             client("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-        eventually(lambda: self.asker.ask("each") and "WRONGPASS" in self.weir.stderr,
+        eventually(lambda: self.sender.send("each") and "WRONGPASS" in self.weir.stderr,
                    "the reason in the log")
         redis.password = "another"
         redis("CONFIG", "SET", "requirepass", PASSWORD)
@@ -252,7 +252,7 @@ class Refusing(FailureCase):
         redis.start("--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024")
         self.assert_falls_back("loading")
         self.assertIn(b"\nloading:1", redis("INFO", "persistence"), "it was not loading any more")
-        self.asker.ask_until("each", "redis", 10.0 + RECOVERY_S)
+        self.sender.send_until("each", "redis", 10.0 + RECOVERY_S)
         self.assert_recovers()
         self.finish()
 
@@ -262,29 +262,29 @@ class Slow(FailureCase):
         redis = self.redis()
         self.begin_healthy(redis)
         for _ in range(3):
-            first = len(self.asker.asked)
+            first = len(self.sender.sent)
             busy = redis.sleep(0.3)
             till = time.monotonic() + 0.2
             while time.monotonic() < till:
-                self.asker.ask("each")
-            self.assertIn("local", {line["store"] for line in self.asker.lines()[first:]})
+                self.sender.send("each")
+            self.assertIn("local", {line["store"] for line in self.sender.lines()[first:]})
             busy.read()
             busy.close()
             self.assert_recovers()
         self.finish()
 
     def test_many_connections_wait_no_longer_than_one(self):
-        """A timeout so long that waiting behind each other could not be taken for a slow machine."""
+        """A timeout so long that requests that wait for each other cannot be mistaken for a slow machine."""
         redis = self.redis()
         timeout_us = 2_000_000
         connections = 8
         self.begin_healthy(redis, timeout="2s")
         redis.pause()
-        askers = self.ask_at_once(connections)
+        senders = self.send_at_once(connections)
         redis.resume()
-        self.assertEqual({status for a in askers for _, status in a.asked}, {200})
-        lines = self.log_lines(self.weir, len(self.asker.asked) + connections * 3)
-        took = [line["decision_us"] for line in lines[len(self.asker.asked):]]
+        self.assertEqual({status for a in senders for _, status in a.sent}, {200})
+        lines = self.log_lines(self.weir, len(self.sender.sent) + connections * 3)
+        took = [line["decision_us"] for line in lines[len(self.sender.sent):]]
         self.assertGreaterEqual(sum(us > timeout_us // 2 for us in took), connections, took)
         self.assertLess(max(took), 2 * timeout_us, took)
 

@@ -7,7 +7,7 @@ from redis_failures_test import PASSWORD, FailureCase
 
 
 class Unasked(RedisCase):
-    """What a Weir finds out about its Redis while nobody sends a request."""
+    """Health checks of Redis while no client sends a request."""
 
     def begin(self, redis, workers=1, **options):
         policies = {"shut": {"algorithm": "fixed_window", "rate": "10/1h", "on_failure": "deny"}}

@@ -4,7 +4,7 @@ import json
 
 from harness.case import SCALE, scaled
 from harness.names import SlowNames
-from harness.redis_case import Asker, RedisCase, answering, sharing
+from harness.redis_case import RedisCase, Sender, answering, sharing
 from harness.services import free_port
 from harness.waiting import eventually
 
@@ -25,20 +25,20 @@ class Pitfalls(RedisCase):
             sharing(url, POLICIES, identities=IDENTITIES, routes=ROUTES,
                     admin={"address": "127.0.0.1:0"}, redis={"timeout": "1s", **redis}),
             environment=environment)
-        self.asker = Asker(self, self.weir)
+        self.sender = Sender(self, self.weir)
 
     def stores(self):
-        return [line["store"] for line in self.asker.lines()]
+        return [line["store"] for line in self.sender.lines()]
 
     def test_26_nothing_asked_while_disconnected_is_counted_later(self):
         redis = self.redis()
         self.begin(redis.url)
         self.await_redis(self.weir)
         redis.stop()
-        self.asker.ask("many", 20)
+        self.sender.send("many", 20)
         self.assertEqual(set(self.stores()), {"local"})
         redis.start()
-        self.asker.ask_until("many", "redis", 15.0 * SCALE)
+        self.sender.send_until("many", "redis", 15.0 * SCALE)
         decided = self.stores().count("redis")
         self.assertEqual(len(redis.counters("many")), decided)
 
@@ -46,12 +46,12 @@ class Pitfalls(RedisCase):
         redis = self.redis()
         self.begin(redis.url)
         self.await_redis(self.weir)
-        denied = self.asker.ask("one", scaled(200))
+        denied = self.sender.send("one", scaled(200))
         self.assertEqual(denied.count(429), len(denied) - 1)
         redis.stop()
-        self.asker.ask("many", scaled(200))
+        self.sender.send("many", scaled(200))
         redis.start()
-        self.asker.ask_until("many", "redis", 15.0 * SCALE)
+        self.sender.send_until("many", "redis", 15.0 * SCALE)
         lines = self.weir.stderr.splitlines()
         self.assertLess(len(lines), 20, lines)
 
@@ -62,7 +62,7 @@ class Pitfalls(RedisCase):
         eventually(lambda: b"cluster_state:ok" in redis("CLUSTER", "INFO"), "the cluster is up")
         self.begin(redis.url)
         self.await_redis(self.weir)
-        self.assertEqual(self.asker.ask("all", 3), [200] * 3)
+        self.assertEqual(self.sender.send("all", 3), [200] * 3)
         self.assertEqual(set(self.stores()), {"redis"})
         keys = redis.counters()
         self.assertEqual(len(keys), 2)
@@ -74,10 +74,10 @@ class Pitfalls(RedisCase):
         self.addCleanup(names.close)
         self.begin(f"redis://redis.slow:{redis.port}", names.environment)
         self.addCleanup(names.answer)  # the end of the process waits for its lookups
-        self.assertEqual(self.asker.ask("many", 20), [200] * 20)
+        self.assertEqual(self.sender.send("many", 20), [200] * 20)
         self.assertEqual(set(self.stores()), {"local"})
         answer = self.connect_admin(self.weir).get("/readyz")
         self.assertEqual(answer.status, 200)
         self.assertIn("redis.slow", json.dumps(answer.json()["degraded"]))
         names.answer()
-        self.asker.ask_until("many", "redis", 15.0 * SCALE)
+        self.sender.send_until("many", "redis", 15.0 * SCALE)

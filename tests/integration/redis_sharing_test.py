@@ -1,5 +1,5 @@
-"""Several Weirs share each quota through one Redis: exactly, whatever their clocks say, at the cost
-of one call a decision and of none for what is denied anyway."""
+"""Several Weirs share each quota through one Redis: exactly, even if their clocks differ, with one
+call per decision and none for requests that are still denied."""
 
 import os
 import subprocess
@@ -280,7 +280,7 @@ class Connecting(SharingCase):
                                   routes=[answering("/p", "p")],
                                   admin={"address": "127.0.0.1:0"}))
         eventually(lambda: self.gauge(weir, "weir_store_up") == 0 and "NOPERM" in weir.stderr,
-                   "the log says what is wrong", 10)
+                   "the log reports what is wrong", 10)
         with weir.connect() as client:
             self.assertEqual(client.get("/p").status, 200)
         self.assertEqual(self.log_lines(weir, 1)[0]["store"], "local")

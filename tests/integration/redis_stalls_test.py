@@ -1,6 +1,6 @@
 """A stall of Redis costs its own time: its end is noticed by a late reply, not after a pause."""
 
-from harness.redis_case import RECOVERY_S, Asker
+from harness.redis_case import RECOVERY_S, Sender
 from harness.waiting import eventually
 from redis_failures_test import FailureCase
 
@@ -12,15 +12,15 @@ class Stalls(FailureCase):
     def stall(self, redis, connections):
         """Redis stands still while each connection sends requests."""
         redis.pause()
-        askers = self.ask_at_once(connections)
-        self.assertEqual({status for a in askers for _, status in a.asked}, {200})
+        senders = self.send_at_once(connections)
+        self.assertEqual({status for a in senders for _, status in a.sent}, {200})
         self.assertEqual(self.gauge(self.weir, "weir_store_breaker_state"), 2)
-        self.asker = Asker(self, self.weir)  # the log has the requests of the others too
+        self.sender = Sender(self, self.weir)  # the log has the requests of the others too
         redis.resume()
 
     def await_decisions(self):
-        eventually(lambda: self.asker.ask("shut") == [200], "Redis decides", RECOVERY_S)
-        self.assertEqual(self.asker.ask("shut", 20), [200] * 20)
+        eventually(lambda: self.sender.send("shut") == [200], "Redis decides", RECOVERY_S)
+        self.assertEqual(self.sender.send("shut", 20), [200] * 20)
         self.assertEqual(self.gauge(self.weir, "weir_store_breaker_state"), 0)
 
     def test_its_end_is_noticed_at_once(self):
@@ -36,7 +36,7 @@ class Stalls(FailureCase):
         self.begin(redis, breaker=NEVER)
         self.await_decisions()
         redis.stop()
-        self.assertEqual(self.asker.ask("shut", 5), [503] * 5)
+        self.assertEqual(self.sender.send("shut", 5), [503] * 5)
         redis.start()
         self.await_decisions()
 

@@ -25,7 +25,7 @@ def hang_up(exchange):
 
 
 class LateBodies(Group):
-    """The first server reads what it is told to and ends the connection; the second one echoes."""
+    """The first server behaves as the test specifies and ends the connection; the second one echoes."""
 
     def late(self, body, framing=None, one=hang_up, method="PUT", **main):
         """The answer to a body that is sent when its head has reached the first server."""
@@ -186,7 +186,7 @@ class LateBodies(Group):
         self.assertEqual(two.requests, [])
 
     def next_server_refuses(self, *more):
-        """The answer, and the body it is for: the first server hangs up and nobody listens at the second."""
+        """The answer and its body: the first server closes, and the second refuses connections."""
         body = payload(3000)
         one = self.upstream(hang_up)
         refusing = socket.socket()

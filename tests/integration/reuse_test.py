@@ -1,4 +1,4 @@
-"""Idle upstream connections: what arrives on one before the next request, and who may use it again."""
+"""Idle upstream connections: unexpected bytes before the next request, and reuse by other clients."""
 
 import functools
 import socket
@@ -41,7 +41,7 @@ class Servers(Group):
 
 
 class StrayAnswers(Servers):
-    """A second answer, by when it arrives. It reaches nobody, until it cannot be told from the answer."""
+    """A second answer, by its time of arrival. No client gets it unless it looks like the next answer."""
 
     def test_together_with_the_answer(self):
         for start in self.modes():
@@ -66,8 +66,8 @@ class StrayAnswers(Servers):
                 upstream, weir = start(behaviour)
                 client = self.connect(weir)
                 for i in range(5):
-                    for asker in (client, self.connect(weir)):
-                        self.assertEqual(asker.get(f"/{i}").body, b"/%d" % i)
+                    for each in (client, self.connect(weir)):
+                        self.assertEqual(each.get(f"/{i}").body, b"/%d" % i)
                         is_read.release()
                         is_sent.acquire(timeout=60)
 

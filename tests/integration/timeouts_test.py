@@ -1,4 +1,4 @@
-"""Nobody is waited for for ever, and what is waited for no longer is given back."""
+"""Every wait has a timeout, and a timeout releases the resources of the request."""
 
 import socket
 import threading

@@ -93,10 +93,10 @@ class Ciphers(SpokenCase):
 
 
 class Checked(TlsCase):
-    def assert_refused(self, says, **tls):
-        code, said = self.check({**self.main.files, **tls})
-        self.assertEqual(code, 2, said)
-        self.assertIn(says, said)
+    def assert_refused(self, message, **tls):
+        code, output = self.check({**self.main.files, **tls})
+        self.assertEqual(code, 2, output)
+        self.assertIn(message, output)
 
     def test_what_is_expensive_or_weak_is_refused_with_the_reason(self):
         self.assert_refused("finite-field Diffie-Hellman is not allowed", groups=["ffdhe8192"])
@@ -109,10 +109,10 @@ class Checked(TlsCase):
     def test_a_large_rsa_key_is_a_warning(self):
         large = self.ca.self_signed("large", "large", "DNS:large.test", key=["RSA", "-pkeyopt",
                                                                               "rsa_keygen_bits:4104"])
-        code, said = self.check(large.files)
-        self.assertEqual(code, 0, said)
+        code, output = self.check(large.files)
+        self.assertEqual(code, 0, output)
         self.assertIn("listen[0].tls.certificate: an RSA key of 4104 bits makes handshakes so "
-                      "expensive", said)
+                      "expensive", output)
 
     def test_a_usual_key_is_none(self):
         usual = self.ca.self_signed("usual", "usual", "DNS:usual.test", key=["RSA", "-pkeyopt",

@@ -147,7 +147,7 @@ class Handshake(TlsCase):
         self.assertIn("RENEGOTIATING", renegotiated)
         self.assertIn("no renegotiation", renegotiated)
 
-    def test_whoever_does_not_shake_hands_is_closed(self):
+    def test_a_connection_without_a_handshake_is_closed(self):
         silent = self.connect(self.weir)
         started = self.connect(self.weir)
         started.send(b"\x16\x03\x01\x02\x00\x01\x00")
@@ -310,26 +310,26 @@ class Reload(TlsCase):
 
 class Configuration(TlsCase):
     def test_a_good_pair(self):
-        code, said = self.check(self.main.files)
-        self.assertEqual(code, 0, said)
+        code, output = self.check(self.main.files)
+        self.assertEqual(code, 0, output)
 
     def test_a_key_of_another_certificate(self):
-        code, said = self.check({**self.main.files, "private_key": self.ca.own.key})
+        code, output = self.check({**self.main.files, "private_key": self.ca.own.key})
         self.assertEqual(code, 2)
-        self.assertIn("listen[0].tls.private_key: the key in", said)
-        self.assertIn("is not the one of the certificate in", said)
+        self.assertIn("listen[0].tls.private_key: the key in", output)
+        self.assertIn("is not the one of the certificate in", output)
 
     def test_an_expired_certificate_is_a_warning(self):
-        code, said = self.check(self.ca.issue("old", "DNS:old.test", expired=True).files)
-        self.assertEqual(code, 0, said)
-        self.assertIn("the certificate expired on Jan 31", said)
+        code, output = self.check(self.ca.issue("old", "DNS:old.test", expired=True).files)
+        self.assertEqual(code, 0, output)
+        self.assertIn("the certificate expired on Jan 31", output)
 
     def test_a_key_under_a_passphrase(self):
         locked = str(self.ca.directory / "locked.key")
         openssl("pkey", "-in", self.main.key, "-aes128", "-passout", "pass:secret", "-out", locked)
-        code, said = self.check({**self.main.files, "private_key": locked})
+        code, output = self.check({**self.main.files, "private_key": locked})
         self.assertEqual(code, 2)
-        self.assertIn("encrypted with a passphrase", said)
+        self.assertIn("encrypted with a passphrase", output)
 
     def test_nothing_of_a_key_is_ever_shown(self):
         key = Path(self.main.key).read_text()
@@ -337,7 +337,7 @@ class Configuration(TlsCase):
         broken = self.ca.directory / "broken.key"
         broken.write_text(key.replace("M", "!", 1))
         for tls in swapped, {**self.main.files, "private_key": str(broken)}:
-            code, said = self.check(tls)
+            code, output = self.check(tls)
             self.assertEqual(code, 2)
             for line in key.splitlines()[1:-1]:
-                self.assertNotIn(line[:16], said)
+                self.assertNotIn(line[:16], output)

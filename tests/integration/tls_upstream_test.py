@@ -1,4 +1,4 @@
-"""TLS towards upstreams: who is believed, what is told when nobody is, and cut connections."""
+"""TLS to upstreams: verification, the errors when it fails, and truncated connections."""
 
 import socket
 import ssl

@@ -1,4 +1,4 @@
-"""Several servers behind one upstream: whose turn it is, who is left out, what is repeated."""
+"""Several servers in one upstream: load balancing, ejection, and retries."""
 
 import signal
 import socket
@@ -188,7 +188,7 @@ class Ejection(Group):
         self.assertEqual(self.up(weir, one), 1)
         one.stop()
         self.assertEqual(self.answers(client, 20), {"two": 20})
-        eventually(lambda: self.up(weir, one) == 0, "the gauge says that it is out")
+        eventually(lambda: self.up(weir, one) == 0, "the gauge reports it as down")
         self.assertEqual(self.up(weir, two), 1)
         name = one.url.removeprefix("http://")
         eventually(lambda: f"upstream main: server {name} marked down: Connection refused"
@@ -198,7 +198,7 @@ class Ejection(Group):
         eventually(lambda: self.answers(client, 4).get("again"), "it is tried again",
                    patience_s=20)
         self.assertEqual(self.answers(client, 20), {"again": 10, "two": 10})
-        eventually(lambda: self.up(weir, again) == 1, "the gauge says that it is back")
+        eventually(lambda: self.up(weir, again) == 1, "the gauge reports it as up")
         eventually(lambda: f"upstream main: server {name} marked up" in weir.stderr,
                    "the log reports it up")
 
@@ -321,8 +321,8 @@ class Repeated(Load):
 
 
 class Restarts(Group):
-    """nginx sends its fixed answer in one piece, so that no answer is cut in two by its end: what
-    has begun to be answered can not be asked for again."""
+    """nginx sends its fixed answer in one piece, so that its end truncates no answer: a request whose
+    answer has begun cannot be sent again."""
 
     def restart_under_load(self, number):
         servers = [Nginx(), Nginx()]

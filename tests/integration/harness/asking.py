@@ -1,7 +1,7 @@
-"""A proxy of somebody else's, as deploy/ configures it, that asks Weir before it asks the API.
+"""Another proxy, configured by a file of deploy/, that sends Weir a subrequest before each request.
 
-`AskingProxy` has what every one of them must do. A subclass says how its proxy is started, and
-which of the rest its proxy can not do.
+`AskingProxy` has the tests that every proxy must pass. A subclass starts its proxy, and lists the
+features that the proxy does not have.
 """
 
 import socket
@@ -53,7 +53,7 @@ def api(exchange):
 
 
 class AskingProxy(Case):
-    passes_denials_on = True  # with all that Weir says; else with the fields of the draft
+    passes_denials_on = True  # with all fields of Weir; else with the fields of the draft
     passes_refusals_on = True  # Weir's 401, too
 
     def setUp(self):
@@ -114,7 +114,7 @@ class AskingProxy(Case):
             statuses = [self.get(*fields, source=source).status for fields in ((), (), (), forged)]
             self.assertEqual(statuses, [200, 200, 429, 429], source)
 
-    def test_a_client_can_not_name_another_request(self):
+    def test_a_client_cannot_name_another_request(self):
         other = (("X-Forwarded-Uri", "/open/a"), ("X-Original-URI", "/open/a"),
                  ("X-Original-Method", "GET"), ("X-Forwarded-Method", "GET"),
                  ("X-Forwarded-Host", "open.test"))
@@ -165,7 +165,7 @@ class AskingProxy(Case):
             self.assertEqual(client.read().status, 429)
 
     def test_a_request_of_any_size_is_asked_about(self):
-        """The question is a little larger than the request: if it does not fit, nobody passes."""
+        """The subrequest is a little larger than the request: if it does not fit, the request is refused."""
         self.assertEqual(self.get(method="POST", target="/v1/search").status, 200)
         for size in 8000, *range(14900, 15400, 20), 16300, 33000, 100000, 1000000:
             try:
@@ -291,7 +291,7 @@ class HoldTests:
     def test_a_cost_that_is_not_reported_is_what_was_held(self):
         self.assertEqual(self.statuses_with_costs(5), [200] * 4 + [429])
 
-    def test_a_client_can_not_report(self):
+    def test_a_client_cannot_report(self):
         self.begin_holding()
         with self.weir.connect() as other:
             hold = other.get("/login")["Weir-Hold"]

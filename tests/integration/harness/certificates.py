@@ -77,8 +77,7 @@ class Authority:
 
 
 def client_hello(name="weir.test", curve=None):
-    """The first flight of a client that offers this curve only, for whoever wants to send it and
-    nothing after it."""
+    """The first flight of a client that offers this curve only, for tests that send nothing else."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if curve:
         context.set_ecdh_curve(curve)

@@ -1,4 +1,4 @@
-"""A client that sends exactly the bytes it is told to and reads exactly one answer at a time."""
+"""A client that sends exactly the given bytes and reads exactly one answer at a time."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""A server of JWK sets: rotates, and misbehaves as told."""
+"""A server of JWK sets that rotates its keys, and misbehaves as the test specifies."""
 
 import json
 

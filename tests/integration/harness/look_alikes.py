@@ -34,7 +34,7 @@ class LookAlikes(Case):
         self.assert_problem(self.send(**request), 400, detail)
 
     def assert_dodges_refused(self, detail, *requests):
-        """Refused, and charged to nobody: the client that they name is admitted afterwards."""
+        """Refused and not charged: the client that they name is admitted afterwards."""
         for request in requests:
             with self.subTest(request):
                 self.assert_refused(detail, **request)

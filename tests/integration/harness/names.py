@@ -7,7 +7,7 @@ from .preload import preloaded
 
 
 class SlowNames:
-    """Every name that ends in ".slow" is looked up in vain until answer() says that it is
+    """A lookup of a name that ends in ".slow" gets no answer until answer() is called; then it is
     127.0.0.1. A name that ends in ".two" is 127.0.0.2 and 127.0.0.1."""
 
     def __init__(self):

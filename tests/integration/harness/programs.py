@@ -9,7 +9,7 @@ from .waiting import eventually
 
 
 def program(name):
-    """Its path. Debian has some that are for administrators where not everybody looks."""
+    """The path of a program. Debian has some in directories that are not in every PATH."""
     path = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin")
     if path is None:
         raise AssertionError(f"{name} is missing: run script/bootstrap test")
@@ -17,7 +17,7 @@ def program(name):
 
 
 class Listening:
-    """A program that runs in the foreground; `is_up()` says that it can be asked."""
+    """A program that runs in the foreground; it is ready when `is_up()` returns true."""
 
     def __init__(self, command, is_up, environment=None):
         self.process = subprocess.Popen(

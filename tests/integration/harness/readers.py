@@ -1,4 +1,4 @@
-"""Three servers of other people that say what they read in a stream of bytes.
+"""Three other HTTP servers that report the requests in a stream of bytes.
 
 Each reader's `read(stream)` returns the requests it found, as (method, target, host, body): none if
 it refuses the first one.
@@ -70,16 +70,16 @@ class H11Reader:
 
 
 def answers_to(port, stream):
-    """Everything a server says to these bytes, up to its closing the connection."""
+    """All bytes that a server sends in reply to these, until it closes the connection."""
     with socket.create_connection(("127.0.0.1", port), PATIENCE_S) as sock:
-        said = bytearray()
+        received = bytearray()
         try:
             sock.sendall(stream)
             while data := sock.recv(65536):
-                said += data
+                received += data
         except (ConnectionResetError, BrokenPipeError):
             pass
-        return bytes(said)
+        return bytes(received)
 
 
 class PythonReader:
@@ -183,7 +183,7 @@ class NginxReader:
 
     def read(self, stream):
         self.found.clear()
-        self.said = answers_to(self.port, stream)
+        self.received = answers_to(self.port, stream)
         return list(self.found)
 
     def stop(self):

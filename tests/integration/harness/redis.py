@@ -177,7 +177,7 @@ class Redis:
 
 
 class Relay:
-    """Between Weir and Redis: carries bytes both ways until it is told to cut a reply."""
+    """Relays bytes between Weir and Redis in both directions; a test can make it truncate a reply."""
 
     def __init__(self, port):
         self.target = port
@@ -214,7 +214,7 @@ class Relay:
                 while self._carry(near, far):
                     pass
         except OSError:
-            pass  # one of the two ended; the other one is told by its own end
+            pass  # one of the two ended; closing the other one informs its peer
 
     def _carry(self, near, far):
         """Whatever is there, one way or the other; False once the connection is at its end."""

@@ -1,5 +1,5 @@
-"""What the tests of the Redis path share: servers, requests that can be told apart in the access
-log, and what has to hold after every one of them."""
+"""The base of the tests of the Redis path: servers, requests that the access log distinguishes, and
+the conditions that hold after every test."""
 
 import json
 import os
@@ -91,33 +91,33 @@ class RedisCase(Case):
         eventually(lambda: self.gauge(weir, "weir_store_up") == 1, "redis is connected", patience_s)
 
 
-class Asker:
-    """Asks one after the other, and knows what every answer was and who decided it."""
+class Sender:
+    """Sends requests one after the other. Records each status; the access log has the decider."""
 
     def __init__(self, case, weir):
         self.case = case
         self.weir = weir
         self.client = case.connect(weir)
-        self.asked = []
+        self.sent = []
         self.allowance_us = []  # time each request's process had no core
 
-    def ask(self, route, count=1, **fields):
+    def send(self, route, count=1, **fields):
         """`count` requests to /route/N; their statuses."""
         return [self.answer(route, **fields).status for _ in range(count)]
 
     def answer(self, route, **fields):
         """The answer to one of them."""
-        path = f"/{route}/{len(self.asked)}"
+        path = f"/{route}/{len(self.sent)}"
         before = waited_us(self.weir.pid)
         answer = self.client.get(path, {"X-Id": path, **fields})
         self.allowance_us.append(waited_us(self.weir.pid) - before)
-        self.asked.append((path, answer.status))
+        self.sent.append((path, answer.status))
         return answer
 
     def lines(self):
-        """The access log's line of every request, in the order they were asked."""
-        lines = self.case.log_lines(self.weir, len(self.asked))
-        self.case.assertEqual([(line["path"], line["status"]) for line in lines], self.asked)
+        """The access log's line of every request, in the order in which they were sent."""
+        lines = self.case.log_lines(self.weir, len(self.sent))
+        self.case.assertEqual([(line["path"], line["status"]) for line in lines], self.sent)
         return lines
 
     def assert_bounded(self, timeout_us):
@@ -127,12 +127,12 @@ class Asker:
                 if line["decision_us"] > timeout_us + SLACK_US + allowance]
         self.case.assertEqual(late, [])
 
-    def ask_until(self, route, store, patience_s):
-        """Asks until `store` decides; how long that took."""
+    def send_until(self, route, store, patience_s):
+        """Sends requests until `store` decides, and returns the time that this took."""
         began_at = time.monotonic()
-        seen = len(self.asked)
+        seen = len(self.sent)
         while True:
-            self.ask(route)
+            self.send(route)
             if self.lines()[-1]["store"] == store:
                 return time.monotonic() - began_at
             if time.monotonic() - began_at > patience_s:
@@ -141,5 +141,5 @@ class Asker:
             time.sleep(0.02)
 
 
-__all__ = ["RECOVERY_S", "SECRET", "SLACK_US", "Asker", "Redis", "RedisCase", "RedisError",
+__all__ = ["RECOVERY_S", "SECRET", "SLACK_US", "Redis", "RedisCase", "RedisError", "Sender",
            "answering", "sharing"]

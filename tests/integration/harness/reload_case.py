@@ -12,7 +12,7 @@ ADMIN = {"address": "127.0.0.1:0"}
 
 class ReloadCase(Case):
     def serve(self, config, **options):
-        """Started with an admin server, by whose answers a test knows when a reload is over."""
+        """Started with an admin server, which reports when a reload is over."""
         self.weir = self.start(with_admin(config), **options)
         return self.weir
 

@@ -60,7 +60,7 @@ def is_listening(address):
 
 
 class FileServer:
-    """Serves the files in `files`. The subclass says which program does."""
+    """Serves the files in `files` with the program of the subclass."""
 
     def __init__(self):
         self._directory = tempfile.TemporaryDirectory(prefix="weir-upstream-")

@@ -1,4 +1,4 @@
-"""An upstream that records what it is asked and misbehaves as told.
+"""An upstream that records its requests and misbehaves as the test specifies.
 
 A behaviour is a callable that takes an Exchange and answers it; it runs on the connection's own
 thread. The connection goes on to the next request unless the behaviour closed it.

@@ -18,7 +18,7 @@ def eventually(condition, what, patience_s=PATIENCE_S):
 
 
 def settled(amount, what):
-    """Waits until `amount()` no longer changes: everybody who can be held back is."""
+    """Waits until `amount()` no longer changes."""
     last = [None, 0]
 
     def unchanged():
