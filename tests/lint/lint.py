@@ -4,6 +4,7 @@
 layers      a room includes the rooms that its weir_room() line in CMakeLists.txt names and no others;
             the pure rooms include neither I/O nor logging nor a clock
 classes     no class has more than 25 member functions, or members that are defined in two .cpp files
+units       every source of a pure room has a test of its own
 lengths     no source file is longer than 450 lines
 paths       no file names a path of one person's machine
 documents   lists in the documents (decisions, rooms, failures, metrics, recipes) agree with the tree
@@ -21,6 +22,7 @@ import classes
 import documents
 import layers
 import references
+import units
 from tree import Tree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -77,6 +79,10 @@ def check_classes():
     yield from classes.check(tree())
 
 
+def check_units():
+    yield from units.check(tree())
+
+
 def check_documents():
     yield from documents.check(tree())
 
@@ -85,8 +91,8 @@ def check_references():
     yield from references.check(tree())
 
 
-CHECKS = {"layers": check_layers, "classes": check_classes, "lengths": check_lengths, "paths": check_paths,
-          "documents": check_documents, "references": check_references}
+CHECKS = {"layers": check_layers, "classes": check_classes, "units": check_units, "lengths": check_lengths,
+          "paths": check_paths, "documents": check_documents, "references": check_references}
 
 
 def main(names):

@@ -1,0 +1,35 @@
+"""The check of units must see what it is for: python3 tests/lint/units_test.py"""
+
+import unittest
+
+import units
+from tree import Tree
+
+
+class Check(unittest.TestCase):
+    def of(self, *names, **options):
+        return list(units.check(Tree(names, {}.get), options.get("exceptions", {})))
+
+    def test_a_unit_with_a_test_is_fine(self):
+        self.assertEqual(self.of("src/jwt/key.cpp", "src/jwt/key.hpp", "tests/unit/jwt/key_test.cpp"), [])
+
+    def test_a_unit_without_a_test_is_reported(self):
+        self.assertEqual(self.of("src/jwt/key.cpp", "tests/unit/jwt/key_set_test.cpp", "tests/unit/rules/key_test.cpp"),
+                         ["src/jwt/key.cpp:1: has no test of its own; write tests/unit/jwt/key_test.cpp"])
+
+    def test_headers_and_other_rooms_need_no_test(self):
+        self.assertEqual(self.of("src/jwt/json.hpp", "src/loop/stream.cpp", "src/main.cpp"), [])
+
+    def test_an_exception_needs_no_test(self):
+        self.assertEqual(self.of("src/base/time.cpp", exceptions={"src/base/time.cpp": "reason"}), [])
+
+    def test_an_exception_that_is_not_needed_is_reported(self):
+        self.assertEqual(
+            self.of("src/base/time.cpp", "tests/unit/base/time_test.cpp",
+                    exceptions={"src/base/time.cpp": "reason", "src/base/gone.cpp": "reason"}),
+            [f"tests/lint/units.py:1: {name} is an exception, but has a test or does not exist; remove it"
+             for name in ("src/base/gone.cpp", "src/base/time.cpp")])
+
+
+if __name__ == "__main__":
+    unittest.main()
