@@ -19,9 +19,12 @@ std::string rendered(const TestProcess& process, const admin::ProcessStats& stat
   return admin::render_metrics(process.instruments(), stats);
 }
 
-/// Series with its labels -> value; fails if a series comes twice.
-std::map<std::string, std::string> series_of(const std::string& text) {
-  std::map<std::string, std::string> series;
+/// Value by series, with its labels.
+using Series = std::map<std::string, std::string>;
+
+/// Fails if a series comes twice.
+Series series_of(const std::string& text) {
+  Series series;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with('#')) continue;
@@ -34,9 +37,21 @@ std::map<std::string, std::string> series_of(const std::string& text) {
   return series;
 }
 
+/// Checks that `series` contains all of `expected`.
+void check_series(const Series& series, const Series& expected) {
+  for (const auto& [name, value] : expected) {
+    CAPTURE(name);
+    REQUIRE(series.count(name) == 1);
+    CHECK(series.at(name) == value);
+  }
+}
+void check_series(const std::string& text, const Series& expected) {
+  check_series(series_of(text), expected);
+}
+
 }  // namespace
 
-TEST_CASE("metrics add up the workers' counters") {
+TEST_CASE("requests and decisions of all workers are added up") {
   TestProcess process({named_route("search")});
   process.named[0]->routes[0]->count(200, Duration{100});
   process.named[1]->routes[0]->count(200, Duration{101});
@@ -48,6 +63,31 @@ TEST_CASE("metrics add up the workers' counters") {
   process.policies[1][0]->shadow_denied.add(5);
   process.policies[0][0]->delayed.add(6);
   process.policies[0][0]->error.add(8);
+  process.traffic[0]->decision_duration[0].observe(Duration{3});
+  check_series(rendered(process),
+               {
+                   {R"(weir_requests_total{route="search",code="200"})", "2"},
+                   {R"(weir_requests_total{route="search",code="429"})", "1"},
+                   {R"(weir_requests_total{route="none",code="404"})", "1"},
+                   {R"(weir_request_duration_seconds_bucket{route="search",le="0.0001"})", "1"},
+                   {R"(weir_request_duration_seconds_bucket{route="search",le="0.00025"})", "2"},
+                   {R"(weir_request_duration_seconds_bucket{route="search",le="30"})", "2"},
+                   {R"(weir_request_duration_seconds_bucket{route="search",le="+Inf"})", "3"},
+                   {R"(weir_request_duration_seconds_sum{route="search"})", "31.000201"},
+                   {R"(weir_request_duration_seconds_count{route="search"})", "3"},
+                   {R"(weir_request_duration_seconds_count{route="none"})", "1"},
+                   {R"(weir_decisions_total{policy="per_client",outcome="allowed"})", "7"},
+                   {R"(weir_decisions_total{policy="per_client",outcome="denied"})", "1"},
+                   {R"(weir_decisions_total{policy="per_client",outcome="shadow_denied"})", "5"},
+                   {R"(weir_decisions_total{policy="per_client",outcome="delayed"})", "6"},
+                   {R"(weir_decisions_total{policy="per_client",outcome="error"})", "8"},
+                   {R"(weir_decision_duration_seconds_count{store="memory"})", "1"},
+                   {R"(weir_decision_duration_seconds_sum{store="memory"})", "0.000003"},
+               });
+}
+
+TEST_CASE("requests of all workers to upstreams are added up") {
+  TestProcess process;
   process.named[0]->upstreams[0]->answered.add(7);
   process.named[1]->upstreams[0]->timed_out.add(2);
   process.named[1]->upstreams[0]->unhealthy.add(8);
@@ -58,9 +98,21 @@ TEST_CASE("metrics add up the workers' counters") {
   process.named[0]->servers_in_use[0][0]->set(1);
   process.named[0]->servers_in_use[0][1]->set(1);
   process.named[1]->servers_in_use[0][1]->set(1);
-  process.traffic[0]->decision_duration[0].observe(Duration{3});
-  process.reloads.ok.add(2);
-  process.reloads.failed.add(3);
+  check_series(
+      rendered(process),
+      {
+          {R"(weir_upstream_requests_total{upstream="api",outcome="answered"})", "7"},
+          {R"(weir_upstream_requests_total{upstream="api",outcome="connect_failed"})", "0"},
+          {R"(weir_upstream_requests_total{upstream="api",outcome="timed_out"})", "2"},
+          {R"(weir_upstream_requests_total{upstream="api",outcome="broken"})", "0"},
+          {R"(weir_upstream_requests_total{upstream="api",outcome="unhealthy"})", "8"},
+          {R"(weir_upstream_server_up{upstream="api",server="[::1]:3000"})", "0"},
+          {R"(weir_upstream_server_up{upstream="api",server="a.example"})", "1"},
+      });
+}
+
+TEST_CASE("connections and handshakes of all workers are added up") {
+  TestProcess process;
   process.traffic[0]->connections.add(5);
   process.traffic[1]->connections.add(-1);
   process.traffic[1]->accepted.add(9);
@@ -73,71 +125,49 @@ TEST_CASE("metrics add up the workers' counters") {
   process.traffic[0]->handshakes.in_progress.set(5);
   process.traffic[1]->handshakes.in_progress.set(8);
   process.traffic[1]->handshakes.waiting.set(9);
+  check_series(rendered(process), {
+                                      {"weir_connections", "4"},
+                                      {"weir_connections_accepted_total", "9"},
+                                      {"weir_connections_refused_total", "2"},
+                                      {R"(weir_tls_handshakes_total{outcome="completed"})", "7"},
+                                      {R"(weir_tls_handshakes_total{outcome="failed"})", "2"},
+                                      {R"(weir_tls_handshakes_total{outcome="timed_out"})", "3"},
+                                      {R"(weir_tls_handshakes_total{outcome="displaced"})", "4"},
+                                      {"weir_tls_handshakes_in_progress", "13"},
+                                      {"weir_tls_handshakes_waiting", "9"},
+                                  });
+}
 
-  const auto series = series_of(rendered(process, {.cpu = Duration{1'500'000},
-                                                   .resident_bytes = 4096,
-                                                   .virtual_bytes = 8192,
-                                                   .open_descriptors = 7,
-                                                   .max_descriptors = 1024,
-                                                   .started_at_s = 1'700'000'000}));
-  const std::map<std::string, std::string> expected{
-      {R"(weir_requests_total{route="search",code="200"})", "2"},
-      {R"(weir_requests_total{route="search",code="429"})", "1"},
-      {R"(weir_requests_total{route="none",code="404"})", "1"},
-      {R"(weir_request_duration_seconds_bucket{route="search",le="0.0001"})", "1"},
-      {R"(weir_request_duration_seconds_bucket{route="search",le="0.00025"})", "2"},
-      {R"(weir_request_duration_seconds_bucket{route="search",le="30"})", "2"},
-      {R"(weir_request_duration_seconds_bucket{route="search",le="+Inf"})", "3"},
-      {R"(weir_request_duration_seconds_sum{route="search"})", "31.000201"},
-      {R"(weir_request_duration_seconds_count{route="search"})", "3"},
-      {R"(weir_request_duration_seconds_count{route="none"})", "1"},
-      {R"(weir_decisions_total{policy="per_client",outcome="allowed"})", "7"},
-      {R"(weir_decisions_total{policy="per_client",outcome="denied"})", "1"},
-      {R"(weir_decisions_total{policy="per_client",outcome="shadow_denied"})", "5"},
-      {R"(weir_decisions_total{policy="per_client",outcome="delayed"})", "6"},
-      {R"(weir_decisions_total{policy="per_client",outcome="error"})", "8"},
-      {R"(weir_decision_duration_seconds_count{store="memory"})", "1"},
-      {R"(weir_decision_duration_seconds_sum{store="memory"})", "0.000003"},
-      {R"(weir_upstream_requests_total{upstream="api",outcome="answered"})", "7"},
-      {R"(weir_upstream_requests_total{upstream="api",outcome="connect_failed"})", "0"},
-      {R"(weir_upstream_requests_total{upstream="api",outcome="timed_out"})", "2"},
-      {R"(weir_upstream_requests_total{upstream="api",outcome="broken"})", "0"},
-      {R"(weir_upstream_requests_total{upstream="api",outcome="unhealthy"})", "8"},
-      {R"(weir_upstream_server_up{upstream="api",server="[::1]:3000"})", "0"},
-      {R"(weir_upstream_server_up{upstream="api",server="a.example"})", "1"},
-      {"weir_connections", "4"},
-      {"weir_connections_accepted_total", "9"},
-      {"weir_connections_refused_total", "2"},
-      {R"(weir_tls_handshakes_total{outcome="completed"})", "7"},
-      {R"(weir_tls_handshakes_total{outcome="failed"})", "2"},
-      {R"(weir_tls_handshakes_total{outcome="timed_out"})", "3"},
-      {R"(weir_tls_handshakes_total{outcome="displaced"})", "4"},
-      {"weir_tls_handshakes_in_progress", "13"},
-      {"weir_tls_handshakes_waiting", "9"},
-      {"weir_store_up", "1"},
-      {"weir_store_breaker_state", "0"},
-      {"weir_store_in_flight", "0"},
-      {"weir_store_in_flight_limit", "0"},
-      {"weir_memory_store_keys", "0"},
-      {"weir_memory_store_evictions_total", "0"},
-      {"weir_access_log_dropped_total", "0"},
-      {R"(weir_config_info{hash="c0ffee"})", "1"},
-      {"weir_config_loaded_timestamp_seconds", "1700000000"},
-      {R"(weir_config_reloads_total{result="ok"})", "2"},
-      {R"(weir_config_reloads_total{result="failed"})", "3"},
-      {R"(weir_build_info{version=")" WEIR_VERSION R"("})", "1"},
-      {"process_cpu_seconds_total", "1.5"},
-      {"process_resident_memory_bytes", "4096"},
-      {"process_virtual_memory_bytes", "8192"},
-      {"process_open_fds", "7"},
-      {"process_max_fds", "1024"},
-      {"process_start_time_seconds", "1700000000"},
-  };
-  for (const auto& [name, value] : expected) {
-    CAPTURE(name);
-    REQUIRE(series.count(name) == 1);
-    CHECK(series.at(name) == value);
-  }
+TEST_CASE("metrics of the process, its configuration and its memory store") {
+  TestProcess process;
+  process.reloads.ok.add(2);
+  process.reloads.failed.add(3);
+  const std::string text = rendered(process, {.cpu = Duration{1'500'000},
+                                              .resident_bytes = 4096,
+                                              .virtual_bytes = 8192,
+                                              .open_descriptors = 7,
+                                              .max_descriptors = 1024,
+                                              .started_at_s = 1'700'000'000});
+  check_series(text, {
+                         {"weir_store_up", "1"},
+                         {"weir_store_breaker_state", "0"},
+                         {"weir_store_in_flight", "0"},
+                         {"weir_store_in_flight_limit", "0"},
+                         {"weir_memory_store_keys", "0"},
+                         {"weir_memory_store_evictions_total", "0"},
+                         {"weir_access_log_dropped_total", "0"},
+                         {R"(weir_config_info{hash="c0ffee"})", "1"},
+                         {"weir_config_loaded_timestamp_seconds", "1700000000"},
+                         {R"(weir_config_reloads_total{result="ok"})", "2"},
+                         {R"(weir_config_reloads_total{result="failed"})", "3"},
+                         {R"(weir_build_info{version=")" WEIR_VERSION R"("})", "1"},
+                         {"process_cpu_seconds_total", "1.5"},
+                         {"process_resident_memory_bytes", "4096"},
+                         {"process_virtual_memory_bytes", "8192"},
+                         {"process_open_fds", "7"},
+                         {"process_max_fds", "1024"},
+                         {"process_start_time_seconds", "1700000000"},
+                     });
 }
 
 TEST_CASE("metrics of the store that instances share") {
@@ -157,7 +187,7 @@ TEST_CASE("metrics of the store that instances share") {
   process.shared[0].store.settlements_lost.add(11);
   process.shared[1].store.settlements_lost.add(12);
   process.store.settle(std::vector<store::Settlement>(13), {});
-  const std::map<std::string, std::string> expected{
+  const Series expected{
       {R"(weir_decision_duration_seconds_count{store="redis"})", "1"},
       {R"(weir_decision_duration_seconds_count{store="local"})", "1"},
       {R"(weir_decision_duration_seconds_sum{store="local"})", "0.000005"},
@@ -171,12 +201,8 @@ TEST_CASE("metrics of the store that instances share") {
       {"weir_store_fallbacks_total", "10"},
       {"weir_store_settlements_lost_total", "36"},
   };
-  const auto series = series_of(rendered(process));
-  for (const auto& [name, value] : expected) {
-    CAPTURE(name);
-    REQUIRE(series.count(name) == 1);
-    CHECK(series.at(name) == value);
-  }
+  const Series series = series_of(rendered(process));
+  check_series(series, expected);
   CHECK(series.count(R"(weir_decision_duration_seconds_count{store="memory"})") == 0);
   CHECK(series.count(R"(weir_store_errors_total{kind="none"})") == 0);
 }

@@ -15,11 +15,22 @@ struct ShareCase {
   std::int64_t capacity;
 };
 
-TEST_CASE("a share is the quota divided, rounded down") {
-  const std::vector<ShareCase> rows = {
-      // one instance has it all
-      {{.algorithm = Algorithm::gcra, .rates = {{7, seconds(1)}}}, 1, {{7, seconds(1)}}, 7},
-      // windows: the count
+void check_shares(const std::vector<ShareCase>& rows) {
+  for (const ShareCase& row : rows) {
+    const Policy whole = policy_of(row.whole);
+    CAPTURE(to_string(whole.algorithm), whole.rates[0].count, row.instances);
+    const Result<Policy, Fault> share = share_of(whole, row.instances);
+    REQUIRE(share.has_value());
+    CHECK(share->rates == row.rates);
+    CHECK(share->capacity == row.capacity);
+    CHECK(share->algorithm == whole.algorithm);
+    CHECK(share->max_delay == whole.max_delay);
+  }
+}
+
+TEST_CASE("a share of a window is its count divided, rounded down") {
+  check_shares({
+      // the count
       {{.algorithm = Algorithm::fixed_window, .rates = {{100, seconds(60)}}},
        3,
        {{33, seconds(60)}},
@@ -46,7 +57,13 @@ TEST_CASE("a share is the quota divided, rounded down") {
        10,
        {{1, seconds(1)}},
        1},
-      // buckets: the rate exactly where that can be, the burst rounded down
+  });
+}
+
+TEST_CASE("a share of a bucket has the exact rate where it can, and its burst rounded down") {
+  check_shares({
+      // one instance has it all
+      {{.algorithm = Algorithm::gcra, .rates = {{7, seconds(1)}}}, 1, {{7, seconds(1)}}, 7},
       {{.algorithm = Algorithm::gcra, .rates = {{100, seconds(1)}}, .burst = 50},
        4,
        {{25, seconds(1)}},
@@ -64,6 +81,16 @@ TEST_CASE("a share is the quota divided, rounded down") {
        4,
        {{25, days(20'000)}},
        2},
+      // 16,385 times 2^50 us is 2^50 us in 64 bits that overflow
+      {{.algorithm = Algorithm::gcra, .rates = {{16'386, Duration{1LL << 50}}}},
+       16'385,
+       {{1, Duration{1LL << 50}}},
+       1},
+  });
+}
+
+TEST_CASE("a share of a leaky bucket has a part of the queue that max_delay lets it use") {
+  check_shares({
       // one in service and the queue
       {{.algorithm = Algorithm::leaky_bucket, .rates = {{50, seconds(1)}}, .queue = 99},
        4,
@@ -101,22 +128,7 @@ TEST_CASE("a share is the quota divided, rounded down") {
        1,
        {{10, seconds(1)}},
        101},
-      // 16,385 times 2^50 us is 2^50 us in 64 bits that overflow
-      {{.algorithm = Algorithm::gcra, .rates = {{16'386, Duration{1LL << 50}}}},
-       16'385,
-       {{1, Duration{1LL << 50}}},
-       1},
-  };
-  for (const ShareCase& row : rows) {
-    const Policy whole = policy_of(row.whole);
-    CAPTURE(to_string(whole.algorithm), whole.rates[0].count, row.instances);
-    const Result<Policy, Fault> share = share_of(whole, row.instances);
-    REQUIRE(share.has_value());
-    CHECK(share->rates == row.rates);
-    CHECK(share->capacity == row.capacity);
-    CHECK(share->algorithm == whole.algorithm);
-    CHECK(share->max_delay == whole.max_delay);
-  }
+  });
 }
 
 TEST_CASE("a share of a concurrency limit is a part of its units") {
