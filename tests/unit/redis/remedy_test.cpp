@@ -2,8 +2,9 @@
 
 #include "catch.hpp"
 
-using namespace weir;
-using namespace weir::redis;
+namespace weir::redis {
+namespace {
+
 using Catch::Matchers::Contains;
 using store::Error;
 
@@ -33,3 +34,34 @@ TEST_CASE("errors that Redis did not return have no remedy") {
                               Error::connection_lost, Error::overloaded);
   CHECK(remedy(error, "").empty());
 }
+
+TEST_CASE("errors that Redis returned have a remedy that names the setting") {
+  const struct {
+    Error error;
+    std::string_view named;
+  } rows[] = {
+      {Error::loading, "no action needed"}, {Error::read_only, "store.redis.url"},
+      {Error::out_of_memory, "maxmemory"},  {Error::refused, "permissions"},
+      {Error::script_missing, "command"},
+  };
+  for (const auto& [error, named] : rows) {
+    CAPTURE(to_string(error));
+    const std::string_view text = remedy(error, "ERR");
+    CHECK(text.find(named) != std::string_view::npos);
+    // It follows a semicolon in a line of the log.
+    CHECK_FALSE(text.ends_with('.'));
+    CHECK(text.find('\n') == std::string_view::npos);
+  }
+}
+
+TEST_CASE("a refused connection needs permissions, or another user or password") {
+  CHECK(refusal_remedy("SCRIPT LOAD: NOPERM this user has no permissions") ==
+        remedy(Error::refused, ""));
+  for (const char* const error :
+       {"AUTH: WRONGPASS invalid username-password pair or user is disabled",
+        "SELECT: NOAUTH Authentication required.", ""})
+    CHECK(refusal_remedy(error) == "check the user and the password in store.redis.url");
+}
+
+}  // namespace
+}  // namespace weir::redis
