@@ -63,46 +63,6 @@ TEST_CASE("keys of the redis store are kept whatever their order") {
   CHECK(config->redis.host == "127.0.0.1");
 }
 
-TEST_CASE("URLs of a redis") {
-  struct Case {
-    std::string url, host;
-    std::uint16_t port;
-    std::string user, password;
-    int database;
-  };
-  const std::vector<Case> cases = {
-      {"redis://127.0.0.1", "127.0.0.1", 6379, "", "", 0},
-      {"redis://127.0.0.1/", "127.0.0.1", 6379, "", "", 0},
-      {"REDIS://redis:1/15", "redis", 1, "", "", 15},
-      {"redis://[2001:db8::1]:7000/1", "2001:db8::1", 7000, "", "", 1},
-      {"redis://:pass@redis", "redis", 6379, "", "pass", 0},
-      {"redis://weir:p%40ss%2f%3A%25@redis:1", "redis", 1, "weir", "p@ss/:%", 0},
-      {"redis://we%69r:a:b@redis", "redis", 6379, "weir", "a:b", 0},
-      {"redis://weir:a@b@redis", "redis", 6379, "weir", "a@b", 0},
-  };
-  for (const Case& one : cases) {
-    CAPTURE(one.url);
-    const redis::Options redis = from_url(one.url);
-    CHECK(redis.host == one.host);
-    CHECK(redis.port == one.port);
-    CHECK(redis.user == one.user);
-    CHECK(redis.password.reveal() == one.password);
-    CHECK(redis.database == one.database);
-    CHECK(redis.unix_path.empty());
-    CHECK_FALSE(redis.secure);
-  }
-}
-
-TEST_CASE("a redis at a unix socket") {
-  CHECK(from_url("unix:///run/redis/redis.sock").unix_path == "/run/redis/redis.sock");
-  const redis::Options redis = from_url("unix://weir:p%40ss@/run/a%20b.sock?db=2");
-  CHECK(redis.unix_path == "/run/a b.sock");
-  CHECK(redis.host.empty());
-  CHECK(redis.user == "weir");
-  CHECK(redis.password.reveal() == "p@ss");
-  CHECK(redis.database == 2);
-}
-
 TEST_CASE("a redis over TLS") {
   CHECK(from_url("rediss://redis.example:6380").secure);
   const auto without = problems_of(with_store("{url: \"rediss://redis.example\"}"));
