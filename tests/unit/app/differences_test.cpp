@@ -43,12 +43,12 @@ config::Config example() {
   return config;
 }
 
-struct Row {
+struct ChangedKeys {
   std::function<void(config::Config&)> change;
   Keys keys;
 };
 
-void check_differences(const std::vector<Row>& rows) {
+void check_differences(const std::vector<ChangedKeys>& rows) {
   for (const auto& row : rows) {
     config::Config after = example();
     row.change(after);
@@ -134,7 +134,7 @@ TEST_CASE("changed routes are named as in the file") {
       {[](auto& c) { c.routes.pop_back(); }, {"routes.to_q"}},
       // Indexes move, names do not.
       {[](auto& c) {
-         c.policies.insert(c.policies.begin(), limiter::Policy{.name = "n"});
+         c.policies.emplace(c.policies.begin())->name = "n";
          for (auto& route : c.routes)
            ++route.limits[0].policy;
        },

@@ -76,7 +76,7 @@ Hash128 model(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("a long hash is what its definition says, for texts of every size around a block") {
+TEST_CASE("a long hash equals its definition, for texts of every size around a block") {
   const LongHash hash(key);
   std::mt19937 random(11);
   std::string text;

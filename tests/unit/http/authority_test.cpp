@@ -104,7 +104,7 @@ TEST_CASE("R1: exactly one valid Host") {
   CHECK(host_status({{"Host", "a b"}}, 0) == 400);
 }
 
-TEST_CASE("the Host field is read wherever it is, and its refusal says what is wrong") {
+TEST_CASE("the Host field is read at every position, and its refusal describes the fault") {
   CHECK(host_and_port({{"A", "b"}, {"hOST", "example.com:80"}, {"C", "d"}}) == "example.com 80");
   CHECK(host_and_port({{"Host", "[::1]"}}) == "[::1] ");
   const auto detail_of = [](std::initializer_list<NameValue> fields) {

@@ -76,7 +76,7 @@ TEST_CASE("B8: a line without a size is not the last chunk") {
   }
 }
 
-TEST_CASE("a malformed body has a fault that says what is wrong") {
+TEST_CASE("a malformed body has a fault that describes what is wrong") {
   struct Row {
     std::string body;
     std::string_view fault;

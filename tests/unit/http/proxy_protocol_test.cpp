@@ -119,7 +119,7 @@ TEST_CASE("PROXY headers of version 2") {
   }
 }
 
-TEST_CASE("a PROXY header is the same however it arrives, and ends where it says") {
+TEST_CASE("a PROXY header is the same in any pieces, and ends at its own length") {
   const std::string headers[] = {"PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n",
                                  v2(0x21, 0x11, v4_addresses + "\x04\0\3abc"s), v2(0x20, 0x00, "")};
   for (const std::string& header : headers) {

@@ -40,7 +40,7 @@ TEST_CASE("a set that was read outlives its replacement") {
   CHECK(keys.edition().keys == edition.keys);
 }
 
-TEST_CASE("a replaced set that nobody uses is freed") {
+TEST_CASE("a replaced set that is not in use is freed") {
   PublishedKeys keys{KeySet()};
   const std::weak_ptr<const KeySet> first = keys.edition().keys;
   keys.publish(nullptr);

@@ -89,7 +89,7 @@ TEST_CASE("a token has exactly three parts") {
         Rejection::not_compact);
 }
 
-TEST_CASE("a token that says that it is unsigned is rejected as such") {
+TEST_CASE("a token with the algorithm none is rejected as unsigned") {
   const std::string payload = encode_base64url(R"({"sub":"a"})");
   const auto without_signature = [&](std::string_view header) {
     return rejection_of(encode_base64url(header) + '.' + payload + '.');

@@ -12,7 +12,7 @@ struct Held {
                   .limits = {{.charge = &charge}, {}}};
 };
 
-TEST_CASE("held units are charged as their limits say, and slots are only released") {
+TEST_CASE("held units are charged by their limits, and slots are only released") {
   Held held;
   SECTION("the status is charged") {
     end(held.units, {.status = 401});

@@ -1,4 +1,4 @@
-// Deciding about a key that the store knows allocates nothing.
+// A decision about a key that the store has allocates nothing.
 #include "catch.hpp"
 #include "unit/http/allocations.hpp"
 #include "unit/limiter/request_fixture.hpp"

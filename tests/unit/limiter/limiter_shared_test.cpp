@@ -138,7 +138,7 @@ TEST_CASE("Without the shared store each policy follows its on_failure") {
     CHECK(fixture.counters(0).error.value() == 0);
     CHECK(fixture.store.keys() == 0);
   }
-  SECTION("a shadow policy denies nobody") {
+  SECTION("a shadow policy denies no request") {
     fixture.limit(shared_policy("strict", 10, OnFailure::deny), 0);
     fixture.config.policies[0].shadow = true;
     fixture.connect();

@@ -34,7 +34,7 @@ TEST_CASE("a table finds what was added, at 24 bytes an entry") {
   CHECK_FALSE(other == table);
 }
 
-TEST_CASE("a table without entries finds nobody and equals any other without entries") {
+TEST_CASE("a table without entries finds no identity and equals any other without entries") {
   CHECK_FALSE(PlanTable().find({}));
   CHECK_FALSE(PlanTable(0).find({}));
   CHECK_FALSE(PlanTable(5).find({}));

@@ -97,7 +97,7 @@ TEST_CASE("a line has a limit of its own") {
 TEST_CASE("a release makes the first ticket due, but not before its earliest time") {
   SlotQueue queue;
   TestTicket first, second;
-  queue.released(key_a);  // nobody waits
+  queue.released(key_a);  // no request waits
   queue.join(first, key_a, 2, start);
   queue.join(second, key_a, 2, start);
   be_denied(queue, first, start + 10ms, start + 15ms);

@@ -187,7 +187,7 @@ TEST_CASE("LineWriter never makes a caller wait for a reader, and counts what it
     dropped = writer->dropped();
     CHECK(dropped > lines * 6 / 10);
     CHECK(dropped < lines * 8 / 10);
-  }  // and the end comes although nobody reads
+  }  // the destructor returns even if the reader does not read
 }
 
 TEST_CASE("LineWriter delivers everything that it did not count as dropped") {

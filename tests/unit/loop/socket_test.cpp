@@ -69,7 +69,7 @@ TEST_CASE("connect() and accept()") {
   CHECK(client.receive(asio::buffer(room), ec) == 1);
 }
 
-TEST_CASE("connect() to a port where nobody listens") {
+TEST_CASE("connect() to a port without a listener") {
   asio::io_context io;
   Port port(io, false);
   Socket client(io);
@@ -90,7 +90,7 @@ TEST_CASE("an unknown family is an error") {
   CHECK_FALSE(socket.is_open());
 }
 
-TEST_CASE("a socket that is opened again knows nothing of the one before") {
+TEST_CASE("a socket that is opened again has no state of the previous one") {
   asio::io_context io;
   const auto first = test::socket_pair();
   const auto second = test::socket_pair();

@@ -366,7 +366,7 @@ TEST_CASE("over TLS the closing word is the end, and a cut is none") {
   }
 }
 
-TEST_CASE("a handshake with another name fails, and says why") {
+TEST_CASE("a handshake with another name fails, and reports why") {
   asio::io_context io;
   SecurePair pair(io);
   pair.shake_hands("two.test");

@@ -96,7 +96,7 @@ TEST_CASE("a task runs until it has to wait, and its awaiter with it") {
   CHECK(log == "before 3");
 }
 
-TEST_CASE("a task that nobody will resume takes those who wait for it along") {
+TEST_CASE("a task that is never resumed is destroyed with the tasks that wait for it") {
   asio::io_context io;
   std::string log;
   {

@@ -183,8 +183,7 @@ TEST_CASE("The grant is settled when an exception ends the exchange") {
   client.settled_once();
 }
 
-TEST_CASE(
-    "The grant is settled when a store that completes later admits, and nobody waits for it") {
+TEST_CASE("The grant is settled when the store admits after the request has ended") {
   Client client;
   client.store.inner.at_once = false;
   client.client->send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");

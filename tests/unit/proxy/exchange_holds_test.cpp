@@ -107,7 +107,7 @@ TEST_CASE("A report that cannot be read is refused and settles nothing") {
   CHECK(proxy.store.questions == 1);
 }
 
-TEST_CASE("A hold that nobody settles ends by its lease") {
+TEST_CASE("A hold that is not settled ends by its lease") {
   Deciding proxy;
   proxy.ask("GET /limited");
   const std::string report = proxy.report("200");

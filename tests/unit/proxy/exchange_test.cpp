@@ -130,7 +130,7 @@ TEST_CASE("A request whose identity is ambiguous is answered 400") {
   CHECK(exchanged.store.questions == 0);
 }
 
-TEST_CASE("A request about which nobody decides is answered 503 if its policy denies then") {
+TEST_CASE("A request without a decision is answered 503 if its policy has on_failure deny") {
   Exchanged exchanged;
   std::string line;
   SECTION("at once") {

@@ -200,7 +200,7 @@ TEST_CASE("A request whose body was not kept is not repeated") {
   CHECK(forwarded.client.body.rewinds == 0);
 }
 
-TEST_CASE("A request is not repeated when its response has begun, or when nobody waits for it") {
+TEST_CASE("A request is not repeated when its response has begun, or its client has left") {
   Forwarded forwarded(get_head);
   forwarded.start_and_receive();
   Failure expected = Failure::downstream_gone;

@@ -111,7 +111,7 @@ TEST_CASE("the holds of two owners go to each of them") {
   REQUIRE(fixture.owner.take().size() == 1);
 }
 
-TEST_CASE("a hold that nobody settles is charged when its lease ends") {
+TEST_CASE("a hold that is not settled is charged when its lease ends") {
   Fixture fixture;
   const Hash128 later = fixture.add(fixture.owner, 2, 3min);
   const Hash128 sooner = fixture.add(fixture.owner, 1, 2min);

@@ -27,7 +27,7 @@ using Pulled = std::pair<std::string, BodyState>;
 
 }  // namespace
 
-TEST_CASE("A body that arrived with the head ends where its length says") {
+TEST_CASE("A body that arrived with the head ends at its length") {
   Http1Client client;
   client.receive(counted_head, "one two 3GET / HTTP/1.1\r\n");
   CHECK_FALSE(client.body.has_ended());

@@ -15,7 +15,7 @@ using store::Override;
 
 namespace {
 
-/// One key after another as the model has it, but with the clock that each key remembers.
+/// The model of one key after another, with the clock that each key stores.
 void agrees_with_a_clock_of_its_own(const rules::Policy& limit, int steps) {
   RedisUnderTest store;
   rules::with_state_of(limit.algorithm, [&](auto state) {
@@ -195,7 +195,7 @@ TEST_CASE("Without memory in Redis a lengthened policy still denies") {
   CHECK(decision.reset_after == Duration{3600s});
 }
 
-TEST_CASE("A foreign value under a key is none, and gives way to the first charge") {
+TEST_CASE("A foreign value under a key is ignored, and the first charge replaces it") {
   for (const auto algorithm : algorithms) {
     const auto limit = policy(algorithm, 2, 2s);
     const Claim one = claim(limit, 1);

@@ -143,7 +143,7 @@ TEST_CASE("a refused user retries rarely, with an error that never has the passw
   CHECK(failures == 1);
   CHECK(fixture.outcome() == store::Error::not_connected);
 
-  SECTION("and is let in once the server knows it") {
+  SECTION("and is accepted once the server has the user") {
     RedisCli cli(redis);
     cli({"AUTH", "hunter2"});
     cli({"CONFIG", "SET", "requirepass", options.password.reveal()});
@@ -185,7 +185,7 @@ TEST_CASE("algorithms that were not announced are not asked for") {
   CHECK(fixture.counters.questions.value() == 0);
 }
 
-TEST_CASE("a server that hangs up says more before than its hanging up does") {
+TEST_CASE("the last reply of a server that closes is a better reason than the close") {
   RedisProcess redis;
   RedisCli the_only_client(redis);
   the_only_client({"CONFIG", "SET", "maxclients", "1"});

@@ -85,7 +85,7 @@ TEST_CASE("a server that stops answering costs the timeout and no more; late ans
     longest_wait = std::min(longest_wait, std::max(first.waited, second.waited));
   }
   CHECK(longest_wait <= 25ms);
-  CHECK(fixture.store->is_ready());  // whether to give it up is the breaker's to say
+  CHECK(fixture.store->is_ready());  // the breaker decides whether to use it
   redis.resume();
   REQUIRE(fixture.run_until([&] { return fixture.counters.late_answers.value() == 10; }));
   CHECK(fixture.outcome() == store::Error::none);
@@ -326,7 +326,7 @@ TEST_CASE("a reply that no script returns is an error and nothing more") {
   CHECK((fixture.counters.connects.value() == 1) == row.stays);
 }
 
-TEST_CASE("what nobody asked for ends the connection, not the process") {
+TEST_CASE("an unexpected reply ends the connection, not the process") {
   RedisProcess redis;
   Relayed relayed(redis);
   auto& fixture = relayed.fixture;

@@ -18,7 +18,7 @@ TEST_CASE("gcra: throttled's table") {
                  {
                      // more than the capacity never passes, and the state stays fresh
                      {seconds(0), 6, false, 5, seconds(0), never},
-                     // the burst, then a denial that says when
+                     // the burst, then a denial with its retry_after
                      {seconds(0), 1, true, 4, seconds(1), passed},
                      {seconds(0), 1, true, 3, seconds(2), passed},
                      {seconds(0), 1, true, 2, seconds(3), passed},

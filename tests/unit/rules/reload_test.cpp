@@ -76,7 +76,7 @@ TEST_CASE("reload: a sliding window keeps its use when its length changes") {
   CHECK(level(window({{10, minutes(1)}}), tiers, epoch).remaining == 1);
 }
 
-TEST_CASE("reload: a fixed window ends where the new length says") {
+TEST_CASE("reload: a fixed window ends by its new length") {
   const auto window = [](Duration per, Anchor anchor) {
     return policy_of(
         {.algorithm = Algorithm::fixed_window, .rates = {{10, per}}, .anchor = anchor});

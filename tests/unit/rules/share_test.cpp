@@ -242,7 +242,7 @@ void check_every_stretch(const Policy& policy, const std::vector<Charge>& charge
   }
 }
 
-/// Clients that take what they get, spread over instances that know nothing of each other.
+/// Clients that take what they get, spread over instances that do not communicate.
 template <class State>
 void check_instances(const Policy& whole, const Policy& share, std::int64_t instances,
                      Random& random) {

@@ -61,7 +61,7 @@ TEST_CASE("sliding_log: with count_rejected a client that never stops never reco
   }
   CHECK(admitted == 5);
   CHECK(state.entries.size() <= 10);
-  // Silence for a window less what was said since
+  // Until the oldest of the last five requests leaves the window.
   const Decision last = decide(policy, state, epoch + seconds(600), {});
   CHECK(last.retry_after == seconds(56));
   CHECK(decide(policy, state, epoch + seconds(656), {}).allowed);

@@ -101,7 +101,7 @@ TEST_CASE("deny: the request fails, and nothing is charged") {
   CHECK(fixture.counters.alone.value() == 1);
 }
 
-TEST_CASE("A shadow policy denies nobody, whatever its on_failure") {
+TEST_CASE("A shadow policy denies no request, whatever its on_failure") {
   FallbackFixture fixture;
   Claim shadow = fixture.with(OnFailure::deny);
   shadow.shadow = true;

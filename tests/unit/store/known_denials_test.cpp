@@ -187,7 +187,7 @@ TEST_CASE("The decisions of two policies are recalled together, and either may b
   }
 }
 
-TEST_CASE("A shadow policy denies nobody, and is recalled beside one that does") {
+TEST_CASE("A shadow policy denies no request, and is recalled beside one that denies") {
   KnownDenialsFixture fixture;
   std::vector claims{fixture.on(0), fixture.on(1)};
   claims[0].shadow = true;

@@ -28,7 +28,7 @@ TEST_CASE("A key that is being denied survives a flood of fresh keys") {
   CHECK(store.memory.evictions() > 98'000);
   CHECK_FALSE(ask(store, epoch + 1s, {claim(limit, 0)}).admitted);
   CHECK(store.memory.denied_evictions() == 0);
-  // The others were as exhausted, but nobody was asking for them.
+  // The others were as exhausted, but had no requests.
   CHECK(ask(store, epoch + 1s, {claim(limit, 1)}).admitted);
 }
 

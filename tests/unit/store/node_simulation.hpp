@@ -1,5 +1,5 @@
 // Workers that ask one Redis server, simulated: each has a NodeControl, and the server serves one
-// question after the other for as long as a list of durations says.
+// question after the other, with the durations of a list.
 #pragma once
 
 #include <algorithm>

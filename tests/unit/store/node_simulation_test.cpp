@@ -69,7 +69,7 @@ TEST_CASE("At a moderate load hardly a request is decided alone") {
   CHECK(total.fallbacks() <= 0.01 * total.requests());
 }
 
-TEST_CASE("A stall refuses nobody once it is over") {
+TEST_CASE("A stall refuses no request once it is over") {
   const Duration stall = GENERATE(20ms, 30ms, 60ms, 200ms, 1s, 3s);
   CAPTURE(to_us(stall));
   NodeSimulation run(

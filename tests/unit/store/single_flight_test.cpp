@@ -97,7 +97,7 @@ TEST_CASE("An answer that has expired on arrival is asked for again by one, for 
   fixture.completed_once();
 }
 
-TEST_CASE("Nobody waits for a request that came later and may take longer") {
+TEST_CASE("No request waits for a later one, which may take longer") {
   Expired fixture;
   fixture.exhaust();
   fixture.first.come(fixture.front(), 8s);
@@ -125,7 +125,7 @@ TEST_CASE("A request that has waited for all of its time decides alone") {
     CHECK(fixture.remote.pending.front().waited == 19'999ms);
     fixture.remote.answer_all(epoch + 25s, Error::timeout);
   }
-  SECTION("then nobody asks") {
+  SECTION("then no request asks") {
     fixture.remote.answer(epoch + 25s);
     CHECK(fixture.first.denied());
     CHECK(fixture.remote.questions == 4);
@@ -135,7 +135,7 @@ TEST_CASE("A request that has waited for all of its time decides alone") {
   fixture.completed_once();
 }
 
-TEST_CASE("A connection that ends leaves nobody waiting") {
+TEST_CASE("A connection that ends leaves no request waiting") {
   Expired fixture;
   fixture.exhaust();
   fixture.come();
@@ -179,7 +179,7 @@ TEST_CASE("A request that waits for a silent store is decided within its own tim
     CHECK(third.decider() == Decider::local);
     CHECK(fixture.remote.questions == 5);
   }
-  SECTION("nobody waits once the breaker is open") {
+  SECTION("no request waits once the breaker is open") {
     time_out();
     fixture.remote.answer(epoch + 5s + 50ms, Error::timeout);
     REQUIRE(fixture.breaker() == NodeControl::State::open);
@@ -276,7 +276,7 @@ TEST_CASE("Denials that are charged are asked for one question at a time, and al
   fixture.remote.answer(epoch + 1s);
   CHECK(fixture.first.denied());
   CHECK(fixture.first.decisions[0] == fixture.after(1));
-  // The others, and nobody else, are rejected by the next one.
+  // The next one rejects the others, and no further request.
   REQUIRE(fixture.remote.questions == 5);
   CHECK(fixture.repeats() == 3);
   Request late({fixture.shared(fixture.limit)});

@@ -25,7 +25,7 @@ struct Freed {
   }
 };
 
-/// A certificate with an RSA key of so many bits, which nobody has the other half of.
+/// A certificate with an RSA key of so many bits, whose private key does not exist.
 Certificate with_rsa_key(unsigned bits) {
   const std::unique_ptr<BIGNUM, Freed<BN_free>> modulus(BN_new()), exponent(BN_new());
   BN_set_bit(modulus.get(), static_cast<int>(bits) - 1);

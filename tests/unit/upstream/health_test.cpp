@@ -7,7 +7,7 @@
 namespace weir::upstream {
 namespace {
 
-TEST_CASE("what checks say of a server") {
+TEST_CASE("the health of a server follows from its checks") {
   const struct {
     int rise, fall;
     std::string checks;  ///< + good, - failed

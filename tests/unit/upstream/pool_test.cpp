@@ -178,7 +178,7 @@ TEST_CASE("an idle connection is taken again only while nothing happened on it")
   CHECK(taken->reused);
   CHECK(server.take_idle(1) == nullptr);
 
-  SECTION("a byte that nobody asked for") {
+  SECTION("an unexpected byte") {
     give();
     pair.other->send("!");
     CHECK(server.take_idle(1) == nullptr);
@@ -231,7 +231,7 @@ TEST_CASE("an idle connection on which something happens is closed within a seco
   CHECK(server.take_idle(1) == nullptr);
 }
 
-TEST_CASE("with reuse: safe a client connection gets back what it gave, and nobody else does") {
+TEST_CASE("with reuse: safe only the same client connection gets a connection again") {
   World pool({"192.0.2.1", "192.0.2.2"});
   pool.pool->state().reuse = Reuse::safe;
   auto& server = pool.server(0);
