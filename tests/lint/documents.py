@@ -187,6 +187,25 @@ def check_metrics(tree):
             yield f"{OPERATIONS}:{number}: {name} is a {written[name]}"
 
 
+# Not a file, such as /run/secrets/weir_token, and not a function, such as weir_room().
+METRIC = re.compile(r"(?<![\w/.-])weir_\w+\b(?!\()")
+HISTOGRAM_SAMPLE = re.compile(r"(\w+)_(?:bucket|sum|count)")
+
+
+def check_metric_names(tree):
+    """Each metric in the documents for operators, such as in an alert, is one that the code writes."""
+    written = metrics(tree)
+    for name in tree.below("docs", ".md"):
+        if name.count("/") > 1:
+            continue
+        text = tree.text(name)
+        for found in METRIC.finditer(text):
+            metric = found.group()
+            sample = HISTOGRAM_SAMPLE.fullmatch(metric)
+            if metric not in written and not (sample and written.get(sample.group(1)) == "histogram"):
+                yield f"{name}:{line_of(text, found.start())}: no metric has the name {metric} (see src/admin)"
+
+
 def check_error_kinds(tree):
     """The kinds of a metric are the errors of store::Error."""
     file, body = enumeration(tree, "Error")
@@ -249,7 +268,7 @@ def check_fuzz_targets(tree):
 
 
 CHECKS = (check_decisions, check_room_table, check_pure_rooms, check_room_tests, check_failures, check_phases,
-          check_metrics, check_error_kinds, check_outcomes, check_access_log, check_recipes,
+          check_metrics, check_metric_names, check_error_kinds, check_outcomes, check_access_log, check_recipes,
           check_number_of_algorithms, check_index, check_fuzz_targets)
 
 

@@ -294,6 +294,21 @@ class Operations(DocumentsCase):
         self.assert_found(documents.check_metrics, "docs/operations.md:5: weir_connections is a histogram",
                           src_admin_metrics_cpp=text.replace("gauge", "histogram"))
 
+    def test_names_of_metrics_in_every_document(self):
+        message = "docs/fuzzing.md:2: no metric has the name {} (see src/admin)"
+        written = FILES["src/admin/metrics.cpp"] + 'family("weir_took_seconds", "histogram", "Took.");'
+        for text, expected in (
+                ("- expr: weir_request_total{outcome='broken'} > 0", "weir_request_total"),
+                ("rate(weir_requests_total_count[5m])", "weir_requests_total_count"),
+                ("`weir_took_seconds_buckets`", "weir_took_seconds_buckets"),
+                ("`weir_connections2`", "weir_connections2"),
+                ("rate(weir_requests_total[5m]), weir_connections, weir_took_seconds_bucket{le='1'}", None),
+                ("weir_took_seconds_sum / weir_took_seconds_count", None),
+                ("/run/secrets/weir_token, `weir_room()`, a `weir_` prefix", None)):
+            with self.subTest(text=text):
+                self.assert_found(documents.check_metric_names, *([message.format(expected)] if expected else []),
+                                  src_admin_metrics_cpp=written, docs_fuzzing_md="# Fuzzing\n" + text)
+
     def test_kinds_of_errors(self):
         self.assert_found(documents.check_error_kinds,
                           "docs/operations.md:6: kinds: loading missing (see src/store/error.hpp)",
