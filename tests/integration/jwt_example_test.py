@@ -1,11 +1,14 @@
-"""The example of docker/jwt: its issuer and its configuration as processes, its commands with curl."""
+"""The example of docker/jwt: its compose file, and its issuer and its configuration as processes, its commands with
+curl."""
 
 import os
 import re
 import subprocess
+import unittest
 from pathlib import Path
 
 from harness.case import Case
+from harness.compose import ComposeChecks
 from harness.waiting import eventually
 from harness.weir import Weir
 
@@ -15,6 +18,11 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "docker" / "jwt"
 def curl(*arguments):
     return subprocess.run(["curl", "-s", *arguments], check=True, capture_output=True,
                           text=True).stdout.strip()
+
+
+class Compose(ComposeChecks, unittest.TestCase):
+    EXAMPLE = EXAMPLE
+    SERVICE = "issuer"
 
 
 class Example(Case):

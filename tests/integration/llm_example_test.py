@@ -1,17 +1,25 @@
-"""The example of docker/llm: its model and its configuration as processes, its commands with curl."""
+"""The example of docker/llm: its compose file, and its model and its configuration as processes, its commands with
+curl."""
 
 import json
 import os
 import re
 import subprocess
+import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from harness.case import Case
+from harness.compose import ComposeChecks
 from harness.weir import Weir
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "docker" / "llm"
 STREAM = {"stream": True, "stream_options": {"include_usage": True}}
+
+
+class Compose(ComposeChecks, unittest.TestCase):
+    EXAMPLE = EXAMPLE
+    SERVICE = "model"
 
 
 class Example(Case):
