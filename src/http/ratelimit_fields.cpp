@@ -64,8 +64,8 @@ void append_standard_fields(Appender& out, std::span<const PolicyReport> reports
   for (const PolicyReport& report : reports) {
     if (!is_listed(reports, report)) continue;
     out.add(separator);
-    if (report.refill > Duration{0})
-      append_policy_item(out, report.name_item, report.limit, report.refill);
+    if (report.refill)
+      append_policy_item(out, report.name_item, report.limit, *report.refill);
     else
       out.add(report.policy_item);
     if (partition_key) append_partition_key(out, report.partition);

@@ -38,7 +38,8 @@ struct PolicyReport {
   std::int64_t remaining = 0;
   Duration reset_after{0};
   Duration more_after{0};
-  Duration refill{0};   ///< 0: `policy_item` is right; else the numbers are `limit` and this
+  /// Other numbers than in `policy_item`: `limit` and this refill; empty: `policy_item` is right.
+  std::optional<Duration> refill{};
   Hash128 partition{};  ///< the identity that the quota is counted for
 };
 

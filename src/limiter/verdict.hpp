@@ -79,6 +79,11 @@ inline bool forbidden(const LimitVerdict& limit) {
   return limit.decision.override_effect == rules::OverrideEffect::denied;
 }
 
+/// True if the numbers in force are those of an override.
+inline bool has_overridden_numbers(const LimitVerdict& limit) {
+  return limit.decision.override_effect == rules::OverrideEffect::numbers;
+}
+
 /// Makes the verdict from the decisions; it has a view of `limits`.
 Verdict verdict_of(std::span<const LimitVerdict> limits, bool admitted, Decider decider);
 

@@ -7,12 +7,14 @@
 namespace weir::proxy {
 namespace {
 
-/// The time of RateLimit-Policy if the numbers are not those of the policy: those of an override,
-/// or of the share of this instance. Otherwise 0.
-Duration refill_in_force(const limiter::LimitVerdict& limit, limiter::Decider decider) {
-  if (limit.decision.refill > Duration{0} || decider != limiter::Decider::local)
-    return limit.decision.refill;
-  return limit.terms->local_rule.refill;
+/// The refill for RateLimit-Policy if the numbers are not those of the policy: those of an
+/// override, or of the share of this instance. Otherwise empty. 0 is the refill of a concurrency
+/// policy.
+std::optional<Duration> refill_in_force(const limiter::LimitVerdict& limit,
+                                        limiter::Decider decider) {
+  if (limiter::has_overridden_numbers(limit)) return limit.decision.refill;
+  if (decider == limiter::Decider::local) return limit.terms->local_rule.refill;
+  return std::nullopt;
 }
 
 }  // namespace

@@ -49,6 +49,9 @@ TEST_CASE("the numbers of an override replace those of the policy") {
   CHECK(fields_for({user.report}, {.legacy = LegacyFields::none}) ==
         "RateLimit-Policy: \"per_user\";q=5;w=2\r\n"
         "RateLimit: \"per_user\";r=4;t=1\r\n");
+  user.report.refill = 0s;
+  CHECK(fields_for({user.report}, {.legacy = LegacyFields::none})
+            .starts_with("RateLimit-Policy: \"per_user\";q=5;qu=\"concurrent-requests\"\r\n"));
 }
 
 TEST_CASE("a policy is listed once, with the report closest to exhaustion") {

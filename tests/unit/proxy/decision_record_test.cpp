@@ -77,8 +77,31 @@ TEST_CASE("while this instance decides alone, all fields describe its share") {
   };
   CHECK(holds(fields_of(limiter::Decider::local), "RateLimit-Policy: \"shared\";q=4;w=30\r\n"));
   CHECK(holds(fields_of(limiter::Decider::redis), "RateLimit-Policy: \"shared\";q=9;w=60\r\n"));
-  limit.decision.refill = 5s;  // an override
+  limit.decision.override_effect = rules::OverrideEffect::numbers;
+  limit.decision.refill = 5s;
   CHECK(holds(fields_of(limiter::Decider::local), "RateLimit-Policy: \"shared\";q=4;w=5\r\n"));
+}
+
+TEST_CASE("the quota of a concurrency policy is that of its share or override") {
+  limiter::Policy slots = policy("slots");
+  slots.policy_item = "\"slots\";q=9;qu=\"concurrent-requests\"";
+  slots.rule.refill = slots.local_rule.refill = Duration{0};
+  LimitVerdict limit = verdict(slots, true, 3);
+  limit.decision.limit = 4;
+  const auto fields_of = [&](limiter::Decider decider) {
+    DecisionRecord record;
+    record.take({.outcome = Outcome::allowed,
+                 .decider = decider,
+                 .deciding = &slots,
+                 .limits = {&limit, 1}},
+                {});
+    return record.limit_fields;
+  };
+  const std::string unit = ";qu=\"concurrent-requests\"\r\n";
+  CHECK(holds(fields_of(limiter::Decider::redis), "\"slots\";q=9" + unit));
+  CHECK(holds(fields_of(limiter::Decider::local), "\"slots\";q=4" + unit));
+  limit.decision.override_effect = rules::OverrideEffect::numbers;
+  CHECK(holds(fields_of(limiter::Decider::redis), "\"slots\";q=4" + unit));
 }
 
 TEST_CASE("only visible, enforced policies are named as violated") {
