@@ -23,8 +23,10 @@ using jwt::JsonKind;
 using store::Override;
 
 constexpr std::size_t most_note = 200;
+constexpr std::array<std::string_view, 5> number_members{"rate", "rates", "burst", "limit",
+                                                         "queue"};
 constexpr std::string_view members =
-    "identity, key, policy, rate, rates, burst, queue, plan, deny, unlimited, until, note";
+    "identity, key, policy, rate, rates, burst, limit, queue, plan, deny, unlimited, until, note";
 /// Policies in an override with a plan for all policies: each decision reads all of them.
 constexpr std::size_t most_planned = 64;
 
@@ -56,11 +58,12 @@ class Reader {
     if (problem_.empty()) problem_ = std::string(member).append(": ").append(what);
   }
   void check_names() {
-    constexpr std::array<std::string_view, 12> known{"identity", "key",       "policy", "rate",
-                                                     "rates",    "burst",     "queue",  "plan",
+    constexpr std::array<std::string_view, 8> others{"identity", "key",       "policy", "plan",
                                                      "deny",     "unlimited", "until",  "note"};
     for (const auto& member : body_.members) {
-      if (std::ranges::find(known, member.name) != known.end()) continue;
+      if (std::ranges::find(others, member.name) != others.end() ||
+          std::ranges::find(number_members, member.name) != number_members.end())
+        continue;
       problem_ = "unknown member " + config::in_quotes(member.name) + "; known are " +
                  std::string(members);
     }
@@ -120,14 +123,14 @@ class Reader {
   void read_kind() {
     const bool denies = flag("deny");
     const bool is_unlimited = flag("unlimited");
-    const bool has_numbers =
-        std::ranges::any_of(std::array<std::string_view, 4>{"rate", "rates", "burst", "queue"},
-                            [this](std::string_view name) { return body_.find(name) != nullptr; });
+    const bool has_numbers = std::ranges::any_of(
+        number_members, [this](std::string_view name) { return body_.find(name) != nullptr; });
     const bool has_plan = body_.find("plan") != nullptr;
     if (!problem_.empty()) return;
     if (denies + is_unlimited + has_numbers + has_plan != 1) {
-      problem_ = kinds_written() +
-                 "expected one of: numbers (rate, rates, burst, queue), plan, deny, unlimited";
+      problem_ =
+          kinds_written() +
+          "expected one of: numbers (rate, rates, burst, limit, queue), plan, deny, unlimited";
       return;
     }
     put_.entry.kind = denies         ? Override::Kind::denied
@@ -143,7 +146,7 @@ class Reader {
   std::string kinds_written() const {
     std::string text;
     for (const std::string_view name :
-         {"rate", "rates", "burst", "queue", "plan", "deny", "unlimited"}) {
+         {"rate", "rates", "burst", "limit", "queue", "plan", "deny", "unlimited"}) {
       if (body_.find(name) == nullptr) continue;
       if (!text.empty()) text += ", ";
       text += name;
@@ -201,20 +204,26 @@ class Reader {
       problem_ = "policy is missing: numbers are for one policy";
       return;
     }
+    if (limiter::is_concurrency(*policy_) && body_.find("queue") != nullptr) {
+      return fail("queue",
+                  "an override cannot change the queue of a concurrency policy, which belongs to "
+                  "the instance; change it in the configuration, or override limit");
+    }
     rules::Definition definition = policy_->definition;
     read_rates(definition);
-    if (const auto burst = integer("burst")) {
-      definition.burst = burst;
-      add_detail("burst", std::to_string(*burst));
-    }
-    if (const auto queue = integer("queue")) {
-      definition.queue = queue;
-      add_detail("queue", std::to_string(*queue));
-    }
+    read_count("burst", definition.burst);
+    read_count("limit", definition.limit);
+    read_count("queue", definition.queue);
     if (!problem_.empty()) return;
     const auto rule = rules::compile(definition);
     if (!rule) return fail("policy " + policy_->name, about_numbers(rule.error().message));
     set_numbers(*rule);
+  }
+  void read_count(std::string_view name, std::optional<std::int64_t>& to) {
+    const auto count = integer(name);
+    if (!count) return;
+    to = count;
+    add_detail(name, std::to_string(*count));
   }
   /// The policy's own numbers may have to be hidden.
   std::string about_numbers(const std::string& message) const {

@@ -102,6 +102,7 @@ ordered_json body_of(const OverrideOptions& options, const std::string& key) {
   if (options.rate) body["rate"] = *options.rate;
   if (!options.rates.empty()) body["rates"] = options.rates;
   if (options.burst) body["burst"] = *options.burst;
+  if (options.limit) body["limit"] = *options.limit;
   if (options.queue) body["queue"] = *options.queue;
   add("plan", options.plan);
   if (options.denies) body["deny"] = true;
@@ -204,7 +205,10 @@ void add_override(CLI::App& limits, Action& chosen) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("--burst", options->burst, "Another burst")->type_name("UNITS");
-  command->add_option("--queue", options->queue, "Another queue")->type_name("UNITS");
+  command->add_option("--limit", options->limit, "Another limit of a concurrency policy")
+      ->type_name("UNITS");
+  command->add_option("--queue", options->queue, "Another queue of a leaky_bucket")
+      ->type_name("UNITS");
   command->add_option("--plan", options->plan, "The numbers of this plan")
       ->check(reject_empty)
       ->type_name("NAME");

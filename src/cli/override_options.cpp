@@ -24,6 +24,7 @@ Given numbers_in(const OverrideOptions& options) {
   return {{"--rate", options.rate.has_value()},
           {"--rates", !options.rates.empty()},
           {"--burst", options.burst.has_value()},
+          {"--limit", options.limit.has_value()},
           {"--queue", options.queue.has_value()}};
 }
 
@@ -50,7 +51,7 @@ std::string wrong_kind(const OverrideOptions& options) {
   const int kinds = (numbers.empty() ? 0 : 1) + (options.plan.empty() ? 0 : 1) +
                     (options.is_unlimited ? 1 : 0) + (options.denies ? 1 : 0);
   const std::string one_of =
-      "numbers (--rate, --rates, --burst, --queue), --plan, --unlimited, --deny, --delete";
+      "numbers (--rate, --rates, --burst, --limit, --queue), --plan, --unlimited, --deny, --delete";
   if (kinds == 0) return "nothing to do: give one of " + one_of;
   if (kinds > 1) return listed(kinds_in(options)) + " exclude each other: give one of " + one_of;
   if (!numbers.empty() && options.policy.empty())

@@ -22,6 +22,7 @@ struct OverrideOptions : OverrideTarget {
   std::optional<std::string> rate;
   std::vector<std::string> rates;
   std::optional<std::int64_t> burst;
+  std::optional<std::int64_t> limit;
   std::optional<std::int64_t> queue;
   std::string plan;
   bool denies = false;

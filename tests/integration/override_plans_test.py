@@ -3,7 +3,7 @@
 import json
 
 from harness.limit_fields import limit_fields
-from harness.override_case import ALGORITHMS, KEY, OverrideCase, in_an_hour
+from harness.override_case import ALGORITHMS, KEY, OverrideCase, in_an_hour, other_numbers
 from harness.redis_case import answering
 from harness.waiting import eventually
 from harness.weir import run
@@ -29,10 +29,9 @@ class WithPlans(OverrideCase):
     def check_unlimited(self, weir):
         for name in ALGORITHMS:
             with self.subTest(algorithm=name):
-                numbers = {"queue": 4} if name == "leaky_bucket" else {"rate": "5/5h"}
                 self.assertEqual([self.get_as(weir, "internal", name).status for _ in range(4)], [200] * 4)
                 self.assertIsNone(self.quota(weir, "internal", name))
-                self.put(weir, policy=name, until=in_an_hour(), **numbers)
+                self.put(weir, policy=name, until=in_an_hour(), **other_numbers(name))
                 # Nothing was counted before.
                 response = self.get_as(weir, "internal", name)
                 self.assertEqual(limit_fields(response).policies[name]["q"], 5)
@@ -117,6 +116,9 @@ class Explain(OverrideCase):
                              {"rate": "5/5h", "limit": 5, "window": 18000, "burst": 5, "from": "override"})
             self.assertEqual(found["limits"][0]["remaining"], 4)
             self.assertIn("gcra: gcra 5/5h, 5 at once (from the override)", text)
+        self.put(weir, policy="concurrency", limit=5, until=in_an_hour())
+        found, _ = self.explain(weir, name="concurrency")
+        self.assertEqual(found["limits"][0]["numbers"], {"limit": 5, "from": "override"})
         self.put(weir, policy="gcra", unlimited=True)
         found, text = self.explain(weir)
         self.assertEqual(found["limits"][0]["numbers"], {"unlimited": True, "from": "override"})

@@ -3,16 +3,13 @@ the call that decides, in Redis and in the memory store."""
 
 import hashlib
 import json
-import os
-import re
-import shlex
 import tempfile
 from datetime import datetime
 from pathlib import Path
 
 from harness.limit_fields import limit_fields
-from harness.override_case import (ADMIN, ALGORITHMS, KEY, OverrideCase, SetClock, in_an_hour,
-                                   in_hours)
+from harness.override_case import (ADMIN, ALGORITHMS, KEY, OverrideCase, SetClock, in_an_hour, in_hours,
+                                   other_numbers)
 from harness.redis_case import answering
 from harness.waiting import eventually
 from harness.weir import run
@@ -22,8 +19,7 @@ class Numbers(OverrideCase):
     def check(self, weir):
         for name in ALGORITHMS:
             with self.subTest(algorithm=name):
-                numbers = {"queue": 4} if name == "leaky_bucket" else {"rate": "5/5h"}
-                answer = self.put(weir, policy=name, until=in_an_hour(), note="launch", **numbers)
+                answer = self.put(weir, policy=name, until=in_an_hour(), note="launch", **other_numbers(name))
                 self.assertEqual(answer["note"], "launch")
                 self.assertNotIn(KEY, json.dumps(answer))
                 response = self.get(weir, name)
@@ -34,17 +30,37 @@ class Numbers(OverrideCase):
                 self.assertEqual(response["RateLimit-Limit"], "5")
                 if name == "leaky_bucket":
                     continue  # the next requests would wait
-                self.assertEqual(self.statuses(weir, 5, name), [200] * 4 + [429])
+                if name == "concurrency":
+                    self.check_slots(weir, 5)
+                else:
+                    self.assertEqual(self.statuses(weir, 5, name), [200] * 4 + [429])
                 # Another client has the policy's numbers.
                 self.assertEqual(limit_fields(self.get(weir, name, "another")).policies[name]["q"], 2)
                 self.assertEqual(self.delete(weir, policy=name), 204)
                 self.assertEqual(limit_fields(self.get(weir, name)).policies[name]["q"], 2)
 
+    def holding(self):
+        """A route whose requests hold slots until the service may answer."""
+        self.service, self.may_answer = self.late_upstream()
+        limits = [{"policy": "concurrency", "key": "api_key"}]
+        return {"upstreams": {"slow": {"servers": [{"url": self.service.url}]}},
+                "routes": [*self.routes(), {"match": {"path": "/held"}, "upstream": "slow", "limits": limits}]}
+
+    def check_slots(self, weir, count):
+        clients = [self.connect(weir) for _ in range(count)]
+        for client in clients:
+            client.send(f"GET /held HTTP/1.1\r\nHost: a\r\nX-Api-Key: {KEY}\r\n\r\n".encode())
+        self.service.await_requests(count)
+        self.assertEqual(self.statuses(weir, 2, "concurrency"), [429] * 2)
+        self.may_answer.set()
+        self.assertEqual([client.read().status for client in clients], [200] * count)
+        eventually(lambda: self.get(weir, "concurrency").status == 200, "a free slot")
+
     def test_they_are_in_force_in_the_memory_store(self):
-        self.check(self.alone())
+        self.check(self.alone(**self.holding()))
 
     def test_they_are_in_force_in_redis(self):
-        self.check(self.shared()[0])
+        self.check(self.shared(**self.holding())[0])
 
 
 class Kinds(OverrideCase):
@@ -290,6 +306,10 @@ class Refusals(OverrideCase):
                 ({"rate": "5/1h", "rates": ["1/1s"]}, "exclude each other"),
                 ({"rates": ["5/1h", "10/2h"]}, "sliding_window"),
                 ({"queue": 5}, "leaky_bucket"),
+                ({"limit": 5}, "limit has no meaning for gcra"),
+                ({"policy": "concurrency", "rate": "5/1h"}, "give limit"),
+                ({"policy": "concurrency", "queue": 5}, "queue: an override cannot change the queue"),
+                ({"policy": "concurrency", "limit": 0}, "limit is 0: it must be between 1"),
                 ({"burst": 1.5}, "whole number"),
                 ({"rate": "5/1h", "until": "tomorrow"}, "RFC 3339"),
                 ({"rate": "5/1h", "until": "2020-01-01T00:00:00Z"}, "has passed"),
@@ -352,95 +372,3 @@ class Refusals(OverrideCase):
         eventually(lambda: self.ask(weir, "PUT", body).status == 503, "a refusal")
         self.assert_problem(self.ask(weir, "PUT", body), 503, "redis is not reachable: nothing was changed")
         self.assert_problem(self.ask(weir, "GET"), 503, "redis is not reachable;")
-
-
-class CommandLine(OverrideCase):
-    def limits(self, weir, *arguments, **options):
-        return run("limits", *arguments, "--admin", "http://{}:{}".format(*weir.admin_address), **options)
-
-    def test_it_puts_lists_and_deletes(self):
-        weir = self.shared()[0]
-        until = in_an_hour()
-        done = self.limits(weir, "override", "--identity", "api_key", "--key", KEY, "--policy", "gcra",
-                           "--rate", "60/1m", "--until", until, "--note", "more this week")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        line = rf"hash:[0-9a-f]{{32}}, policy gcra: rate 60/1m, until {until}, note more this week\n"
-        self.assertRegex(done.stdout, f"^{line}$")
-        self.assertEqual(limit_fields(self.get(weir)).policies["gcra"], {"q": 60, "w": 60})
-        self.assertRegex(self.limits(weir, "overrides").stdout, f"^{line}$")
-        hash = done.stdout.split(",")[0]
-        self.assertRegex(self.limits(weir, "overrides", "--key", hash).stdout, f"^{line}$")
-        listed = json.loads(self.limits(weir, "overrides", "--json").stdout)
-        self.assertEqual(listed["overrides"][0]["rate"], "60/1m")
-        gone = self.limits(weir, "override", "--key", "-", "--identity", "api_key", "--policy", "gcra",
-                           "--delete", input=KEY + "\n")
-        self.assertEqual((gone.returncode, gone.stdout, gone.stderr),
-                         (0, "the key, policy gcra: deleted\n", ""))
-        self.assertEqual(self.limits(weir, "overrides").stdout, "no overrides\n")
-        again = self.limits(weir, "override", "--key", hash, "--policy", "gcra", "--delete")
-        self.assertEqual((again.returncode, again.stdout), (1, ""))
-        self.assertIn("no such override: the key has none for the policy gcra", again.stderr)
-
-    def test_a_damaged_one_is_listed_with_its_policy_if_that_can_be_read(self):
-        weir = self.shared()[0]
-        hash = self.put(weir, policy="gcra", deny=True, until=in_an_hour())["hash"]
-        at = f"weir:{{{hash}}}:!"
-        with self.servers[0].client() as client:
-            text = client("GET", at)
-            for damaged, line in ((text.replace(b"\td ", b"\tu "), f"hash:{hash}, policy gcra: malformed\n"),
-                                  (text.replace(b"1\n", b"2\n", 1), f"hash:{hash}: malformed\n"),
-                                  (b"", f"hash:{hash}: malformed\n"),
-                                  (b"1\ngcra\n", f"hash:{hash}: malformed\n")):
-                client("SET", at, damaged, "EX", 600)
-                self.assertEqual(self.limits(weir, "overrides").stdout, line)
-        # A change repairs the rest, too.
-        self.put(weir, policy="sliding_log", unlimited=True, until=in_an_hour())
-        self.assertRegex(self.limits(weir, "overrides").stdout,
-                         rf"^hash:{hash}, policy sliding_log: unlimited, until \S+\n$")
-
-    def test_it_says_that_the_memory_store_loses_them(self):
-        weir = self.alone(admin={**ADMIN, "token": "open-sesame"})
-        arguments = ("override", "--identity", "api_key", "--key", KEY, "--deny")
-        refused = self.limits(weir, *arguments)
-        self.assertEqual(refused.returncode, 1)
-        self.assertIn("needs the token", refused.stderr)
-        done = self.limits(weir, *arguments, env={**os.environ, "WEIR_ADMIN_TOKEN": "open-sesame"})
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("loses it when it restarts", done.stderr)
-        token = weir.directory / "token"
-        token.write_text("open-sesame\n")
-        done = self.limits(weir, "overrides", "--token-file", str(token))
-        self.assertRegex(done.stdout, r"^hash:[0-9a-f]{32}, all policies: deny\n$")
-        self.assertEqual(self.get(weir).status, 403)
-
-    def test_the_identity_is_the_only_one_by_default(self):
-        weir = self.alone(identities={"api_key": {"header": "X-Api-Key"}})
-        done = self.limits(weir, "override", "--key", KEY, "--deny")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(self.get(weir).status, 403)
-
-    def test_the_command_of_the_documentation(self):
-        text = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
-        command = re.search(r"^weir (limits override (?:.*\\\n)*.*)$", text, re.MULTILINE)[1]
-        words = shlex.split(re.sub(r"--until \S+", f"--until {in_an_hour()}",
-                                   command.replace("\\\n", " ")))
-        policy = {"per_user": {"rate": "2/10h"}}
-        weir = self.shared(policies=policy, routes=[answering("/gcra", "per_user", "api_key")])[0]
-        done = self.limits(weir, *words[1:])
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        response = self.get(weir, "gcra", "key-of-the-customer")
-        self.assertEqual(limit_fields(response).policies["per_user"], {"q": 6000, "w": 60})
-
-    def test_wrong_usage(self):
-        self.assertEqual(run("limits").returncode, 2)
-        self.assertEqual(run("limits", "override").returncode, 2)
-        for option in ("--until", "--policy", "--identity"):
-            done = run("limits", "override", "--key", "a", "--unlimited", option, "")
-            self.assertEqual(done.returncode, 2)
-            self.assertIn("the value is empty", done.stderr)
-        done = run("limits", "overrides", "--admin", "localhost")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("--admin", done.stderr)
-        done = run("limits", "overrides", "--admin", "http://127.0.0.1:1")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("refused", done.stderr)

@@ -3,18 +3,19 @@
 import re
 from dataclasses import dataclass
 
-ITEM = re.compile(r'\s*"((?:[^"\\]|\\.)*)"((?:;[a-z]+=\d+)*)\s*(?:,|$)')
+VALUE = r'\d+|"[a-z-]*"'
+ITEM = re.compile(rf'\s*"((?:[^"\\]|\\.)*)"((?:;[a-z]+=(?:{VALUE}))*)\s*(?:,|$)')
 
 
 def items(text):
-    """`"a";q=1;w=2, "b";q=3` -> {'a': {'q': 1, 'w': 2}, 'b': {'q': 3}}, in order."""
+    """`"a";q=1;w=2, "b";q=3;qu="x"` -> {'a': {'q': 1, 'w': 2}, 'b': {'q': 3, 'qu': 'x'}}, in order."""
     found, at = {}, 0
     while at < len(text):
         match = ITEM.match(text, at)
         if not match:
-            raise AssertionError(f"not a list of strings with integer parameters: {text!r}")
+            raise AssertionError(f"not a list of strings with parameters: {text!r}")
         parameters = (p.split("=") for p in match[2].split(";") if p)
-        found[match[1]] = {key: int(value) for key, value in parameters}
+        found[match[1]] = {key: value.strip('"') if '"' in value else int(value) for key, value in parameters}
         at = match.end()
     return found
 

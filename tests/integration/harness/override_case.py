@@ -15,12 +15,19 @@ IDENTITIES = {"api_key": {"header": "X-Api-Key"}}
 KEY = "key-that-nobody-may-see"
 PATIENT = {"timeout": "10s", "connect_timeout": "10s", "on_failure": "deny"}
 ALGORITHMS = ("fixed_window", "attributed_window", "sliding_window", "sliding_log", "token_bucket",
-              "gcra", "leaky_bucket")
+              "gcra", "leaky_bucket", "concurrency")
+OWN_NUMBERS = {"leaky_bucket": {"rate": "2/10h", "queue": 1}, "concurrency": {"limit": 2}}
+OTHER_NUMBERS = {"leaky_bucket": {"queue": 4}, "concurrency": {"limit": 5}}
 
 
 def policies():
-    return {name: {"algorithm": name, "rate": "2/10h", **({"queue": 1} if name == "leaky_bucket" else {})}
-            for name in ALGORITHMS}
+    """Of each algorithm one, named after it, with a quota of 2."""
+    return {name: {"algorithm": name, **OWN_NUMBERS.get(name, {"rate": "2/10h"})} for name in ALGORITHMS}
+
+
+def other_numbers(name):
+    """Members of an override with a quota of 5."""
+    return OTHER_NUMBERS.get(name, {"rate": "5/5h"})
 
 
 def in_hours(count):

@@ -17,6 +17,7 @@ policies:
   plain: {rate: 10/1s}
   large: {rate: 10/1s, cost: 5}
   tiers: {algorithm: sliding_window, rates: [10/1s, 100/1m]}
+  slots: {algorithm: concurrency, limit: 3, queue: 8}
 plans:
   gold: {plain: {rate: 99/1s}, burst: unlimited, large: {rate: 3/1s}}
   free: {tiers: {rates: [1/1s, 2/1m]}}
@@ -33,7 +34,7 @@ const Instant now = instant_from_us(1'790'000'000'000'000);
 struct RequestFixture {
   std::shared_ptr<const config::Config> config =
       config::load_text(request_yaml, environment).value();
-  std::vector<std::string> names{"gone", "burst", "plain", "tiers", "large"};
+  std::vector<std::string> names{"gone", "burst", "plain", "tiers", "large", "slots"};
 
   Result<OverridePut> read(std::string_view members) const {
     return read_override(R"({"key":"abc",)" + std::string(members) + "}", {*config, names}, now);
@@ -79,6 +80,38 @@ TEST_CASE("Numbers replace those of the policy; a rate sets the burst unless it 
   CHECK(fixture.read(R"("policy":"burst","burst":7)")->entry.numbers.rates[0].count == 10);
   CHECK(fixture.read(R"("policy":"tiers","rates":["5/1s","9/1m"])")->entry.numbers.rates.size() ==
         2);
+}
+
+TEST_CASE("A concurrency policy takes another limit, and keeps its queue") {
+  const RequestFixture fixture;
+  const auto wider = fixture.read(R"("policy":"slots","limit":50)");
+  REQUIRE(wider.has_value());
+  CHECK(wider->entry.kind == Override::Kind::numbers);
+  CHECK(wider->entry.numbers ==
+        rules::compile({.algorithm = rules::Algorithm::concurrency, .limit = 50}).value());
+  CHECK(wider->entry.details == R"("limit":50)");
+  for (const auto& [members, problem] :
+       {std::pair{R"("policy":"slots","rate":"5/1s")",
+                  "policy slots: rate has no meaning for concurrency: give limit, the units in "
+                  "flight at once"},
+        {R"("policy":"slots","queue":5)",
+         "queue: an override cannot change the queue of a concurrency policy, which belongs to the "
+         "instance; change it in the configuration, or override limit"},
+        {R"("policy":"slots","limit":0)",
+         "policy slots: limit is 0: it must be between 1 and "
+         "4503599627370495"},
+        {R"("policy":"slots","limit":"5")", "limit: expected a whole number"},
+        {R"("policy":"plain","limit":5)",
+         "policy plain: limit has no meaning for gcra: remove it, or use concurrency"},
+        {R"("limit":5)", "policy is missing: numbers are for one policy"},
+        {R"("policy":"slots","limit":5,"deny":true)",
+         "limit, deny exclude each other; expected one of: numbers (rate, rates, burst, limit, "
+         "queue), plan, deny, unlimited"}}) {
+    CAPTURE(members);
+    const auto refused = fixture.read(members);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().message == problem);
+  }
 }
 
 TEST_CASE("A plan has its numbers for one policy, or for each that a plan changes") {

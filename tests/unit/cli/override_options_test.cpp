@@ -37,7 +37,7 @@ TEST_CASE("One action is enough, and only numbers need a policy") {
 
 TEST_CASE("Wrong usage of an override is named with its options") {
   const std::string all =
-      "numbers (--rate, --rates, --burst, --queue), --plan, --unlimited, --deny, --delete";
+      "numbers (--rate, --rates, --burst, --limit, --queue), --plan, --unlimited, --deny, --delete";
   const auto none = [](auto&) {};
   CHECK(problem_with(none) == "nothing to do: give one of " + all);
   CHECK(problem_with([](auto& to) { to.note = "x"; }) == "nothing to do: give one of " + all);
@@ -48,6 +48,13 @@ TEST_CASE("Wrong usage of an override is named with its options") {
           to.queue = 0;
           to.plan = "gold";
         }) == "--queue, --plan exclude each other: give one of " + all);
+  CHECK(problem_with([](auto& to) {
+          to.policy = "p";
+          to.limit = 5;
+          to.denies = true;
+        }) == "--limit, --deny exclude each other: give one of " + all);
+  CHECK(problem_with([](auto& to) { to.limit = 5; }) ==
+        "--policy is missing: --limit needs the policy whose numbers it replaces");
   CHECK(problem_with([](auto& to) { to.burst = 0; }) ==
         "--policy is missing: --burst needs the policy whose numbers it replaces");
   CHECK(problem_with([](auto& to) {

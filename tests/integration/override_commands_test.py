@@ -1,0 +1,104 @@
+"""`weir limits override` and `weir limits overrides`."""
+
+import json
+import os
+import re
+import shlex
+from pathlib import Path
+
+from harness.limit_fields import limit_fields
+from harness.override_case import ADMIN, KEY, OverrideCase, in_an_hour
+from harness.redis_case import answering
+from harness.weir import run
+
+
+class CommandLine(OverrideCase):
+    def limits(self, weir, *arguments, **options):
+        return run("limits", *arguments, "--admin", "http://{}:{}".format(*weir.admin_address), **options)
+
+    def test_it_puts_lists_and_deletes(self):
+        weir = self.shared()[0]
+        until = in_an_hour()
+        done = self.limits(weir, "override", "--identity", "api_key", "--key", KEY, "--policy", "gcra",
+                           "--rate", "60/1m", "--until", until, "--note", "more this week")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        line = rf"hash:[0-9a-f]{{32}}, policy gcra: rate 60/1m, until {until}, note more this week\n"
+        self.assertRegex(done.stdout, f"^{line}$")
+        self.assertEqual(limit_fields(self.get(weir)).policies["gcra"], {"q": 60, "w": 60})
+        self.assertRegex(self.limits(weir, "overrides").stdout, f"^{line}$")
+        hash = done.stdout.split(",")[0]
+        self.assertRegex(self.limits(weir, "overrides", "--key", hash).stdout, f"^{line}$")
+        listed = json.loads(self.limits(weir, "overrides", "--json").stdout)
+        self.assertEqual(listed["overrides"][0]["rate"], "60/1m")
+        gone = self.limits(weir, "override", "--key", "-", "--identity", "api_key", "--policy", "gcra",
+                           "--delete", input=KEY + "\n")
+        self.assertEqual((gone.returncode, gone.stdout, gone.stderr),
+                         (0, "the key, policy gcra: deleted\n", ""))
+        self.assertEqual(self.limits(weir, "overrides").stdout, "no overrides\n")
+        again = self.limits(weir, "override", "--key", hash, "--policy", "gcra", "--delete")
+        self.assertEqual((again.returncode, again.stdout), (1, ""))
+        self.assertIn("no such override: the key has none for the policy gcra", again.stderr)
+
+    def test_a_damaged_one_is_listed_with_its_policy_if_that_can_be_read(self):
+        weir = self.shared()[0]
+        hash = self.put(weir, policy="gcra", deny=True, until=in_an_hour())["hash"]
+        at = f"weir:{{{hash}}}:!"
+        with self.servers[0].client() as client:
+            text = client("GET", at)
+            for damaged, line in ((text.replace(b"\td ", b"\tu "), f"hash:{hash}, policy gcra: malformed\n"),
+                                  (text.replace(b"1\n", b"2\n", 1), f"hash:{hash}: malformed\n"),
+                                  (b"", f"hash:{hash}: malformed\n"),
+                                  (b"1\ngcra\n", f"hash:{hash}: malformed\n")):
+                client("SET", at, damaged, "EX", 600)
+                self.assertEqual(self.limits(weir, "overrides").stdout, line)
+        # A change repairs the rest, too.
+        self.put(weir, policy="sliding_log", unlimited=True, until=in_an_hour())
+        self.assertRegex(self.limits(weir, "overrides").stdout,
+                         rf"^hash:{hash}, policy sliding_log: unlimited, until \S+\n$")
+
+    def test_it_says_that_the_memory_store_loses_them(self):
+        weir = self.alone(admin={**ADMIN, "token": "open-sesame"})
+        arguments = ("override", "--identity", "api_key", "--key", KEY, "--deny")
+        refused = self.limits(weir, *arguments)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("needs the token", refused.stderr)
+        done = self.limits(weir, *arguments, env={**os.environ, "WEIR_ADMIN_TOKEN": "open-sesame"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("loses it when it restarts", done.stderr)
+        token = weir.directory / "token"
+        token.write_text("open-sesame\n")
+        done = self.limits(weir, "overrides", "--token-file", str(token))
+        self.assertRegex(done.stdout, r"^hash:[0-9a-f]{32}, all policies: deny\n$")
+        self.assertEqual(self.get(weir).status, 403)
+
+    def test_the_identity_is_the_only_one_by_default(self):
+        weir = self.alone(identities={"api_key": {"header": "X-Api-Key"}})
+        done = self.limits(weir, "override", "--key", KEY, "--deny")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.get(weir).status, 403)
+
+    def test_the_command_of_the_documentation(self):
+        text = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+        command = re.search(r"^weir (limits override (?:.*\\\n)*.*)$", text, re.MULTILINE)[1]
+        words = shlex.split(re.sub(r"--until \S+", f"--until {in_an_hour()}",
+                                   command.replace("\\\n", " ")))
+        policy = {"per_user": {"rate": "2/10h"}}
+        weir = self.shared(policies=policy, routes=[answering("/gcra", "per_user", "api_key")])[0]
+        done = self.limits(weir, *words[1:])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        response = self.get(weir, "gcra", "key-of-the-customer")
+        self.assertEqual(limit_fields(response).policies["per_user"], {"q": 6000, "w": 60})
+
+    def test_wrong_usage(self):
+        self.assertEqual(run("limits").returncode, 2)
+        self.assertEqual(run("limits", "override").returncode, 2)
+        for option in ("--until", "--policy", "--identity"):
+            done = run("limits", "override", "--key", "a", "--unlimited", option, "")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("the value is empty", done.stderr)
+        done = run("limits", "overrides", "--admin", "localhost")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--admin", done.stderr)
+        done = run("limits", "overrides", "--admin", "http://127.0.0.1:1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("refused", done.stderr)
