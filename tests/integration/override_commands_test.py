@@ -11,6 +11,11 @@ from harness.override_case import ADMIN, KEY, OverrideCase, in_an_hour
 from harness.redis_case import answering
 from harness.weir import run
 
+DOCUMENTS = Path(__file__).parents[2] / "docs"
+# The policy and the key that the commands of a document name, and the numbers in force after them.
+DOCUMENTED = {"operations.md": ("per_user", "key-of-the-customer", {"q": 6000, "w": 60}),
+              "identity.md": ("per_key", "k-71f2e0", {"q": 500, "w": 1})}
+
 
 class CommandLine(OverrideCase):
     def limits(self, weir, *arguments, **options):
@@ -77,17 +82,21 @@ class CommandLine(OverrideCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.get(weir).status, 403)
 
-    def test_the_command_of_the_documentation(self):
-        text = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
-        command = re.search(r"^weir (limits override (?:.*\\\n)*.*)$", text, re.MULTILINE)[1]
-        words = shlex.split(re.sub(r"--until \S+", f"--until {in_an_hour()}",
-                                   command.replace("\\\n", " ")))
-        policy = {"per_user": {"rate": "2/10h"}}
-        weir = self.shared(policies=policy, routes=[answering("/gcra", "per_user", "api_key")])[0]
-        done = self.limits(weir, *words[1:])
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        response = self.get(weir, "gcra", "key-of-the-customer")
-        self.assertEqual(limit_fields(response).policies["per_user"], {"q": 6000, "w": 60})
+    def test_the_commands_of_the_documents(self):
+        commands = {file.name: re.findall(r"^weir (limits (?:.*\\\n)*.*)$", file.read_text(), re.MULTILINE)
+                    for file in DOCUMENTS.glob("*.md")}
+        commands = {name: found for name, found in commands.items() if found}
+        self.assertEqual(set(commands), set(DOCUMENTED))
+        for name, (policy, key, numbers) in DOCUMENTED.items():
+            weir = self.shared(policies={policy: {"rate": "2/10h"}}, routes=[answering("/gcra", policy, "api_key")])[0]
+            for command in commands[name]:
+                with self.subTest(document=name, command=command):
+                    text = re.sub(r"--until \S+", f"--until {in_an_hour()}", command.replace("\\\n", " "))
+                    done = self.limits(weir, *shlex.split(text)[1:])
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    self.assertRegex(done.stdout, rf"(?m)^hash:[0-9a-f]{{32}}, policy {policy}: rate ")
+            self.assertEqual(limit_fields(self.get(weir, "gcra", key)).policies[policy], numbers)
+            weir.stop()
 
     def test_wrong_usage(self):
         self.assertEqual(run("limits").returncode, 2)
