@@ -158,7 +158,10 @@ std::string Get::failure(std::string_view what, const error_code& ec) const {
   if (is_over_) return "timed out while " + std::string(phase_);
   if (const auto tls_error = stream_.last_error(); !tls_error.empty())
     return "TLS: " + std::string(tls_error);
-  return std::string(what).append(": ").append(ec.message());
+  // The stream reports this for TLS that ends too early.
+  const bool is_cut = request_.url.is_secure && ec == asio::error::connection_aborted;
+  return std::string(what).append(": ").append(
+      is_cut ? "reset by the server, or closed without close_notify" : ec.message());
 }
 
 std::string Get::request_text() const {

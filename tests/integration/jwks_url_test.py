@@ -112,6 +112,14 @@ class Fetching(UrlCase):
 
 
 class Answers(UrlCase):
+    # The problem if the server closes before an answer, within it, or resets the connection.
+    CLOSED = "the connection was closed without an answer"
+    CUT = "the connection was closed before the end of the answer"
+    RESET = "the connection failed: Connection reset by peer"
+
+    def jwks_of(self, server, **more):
+        return {"url": server.url, **more}
+
     def test_answers_that_cannot_be_used_are_reported_once_and_block_nothing(self):
         elsewhere = self.key_server("a")
         stalled = threading.Event()
@@ -140,11 +148,9 @@ class Answers(UrlCase):
             "object": (answer(b"{}"), "its answer cannot be used: it is not a JWK set: an object "
                                       "with a list \"keys\""),
             "gone": (answer(status="404 Not Found"), "it answered 404"),
-            "closed": (raw(b""), "the connection was closed without an answer"),
-            "cut": (raw(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"),
-                    "the connection was closed before the end of the answer"),
-            "reset": (lambda exchange: exchange.reset(),
-                      "the connection failed: Connection reset by peer"),
+            "closed": (raw(b""), self.CLOSED),
+            "cut": (raw(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"), self.CUT),
+            "reset": (lambda exchange: exchange.reset(), self.RESET),
             "other": (raw(b"220 mail.example ESMTP\r\n\r\n"), "it is not HTTP/1.1"),
             "packed": (answer(b"x", fields=[("Content-Encoding", "gzip")]),
                        "its body has a content coding, and the request accepts none"),
@@ -156,7 +162,7 @@ class Answers(UrlCase):
         # Beside a provider with keys.
         servers["good"] = elsewhere
         self.serve(self.configuration(**{
-            name: {"url": server.url, "timeout": "500ms"} for name, server in servers.items()}))
+            name: self.jwks_of(server, timeout="500ms") for name, server in servers.items()}))
         self.await_status("a", 200, "good")
         for name, (_, reason) in rows.items():
             with self.subTest(name):
@@ -174,17 +180,23 @@ class Answers(UrlCase):
         server = self.key_server("a")
         unnamed = dict(self.key["b"])
         del unnamed["kid"]
-        server.keys += [unnamed, self.key["c"], self.key["c"], {**self.key["b"], "use": "enc"},
+        private = {**self.issuer.make_key("private", "ES256"), "d": base64url(b"marker" * 4)}
+        server.keys += [private, unnamed, self.key["c"], self.key["c"], {**self.key["b"], "use": "enc"},
                         {"kty": "oct", "k": "AAAA", "kid": "secret"}, {"kty": "XY", "kid": "type"}]
         self.begin(server)
         self.await_status("a", 200)
         self.assertEqual(self.status("c"), 401)
+        # Whoever reads the set can make tokens, but so far they are those of the issuer.
+        self.assertEqual(self.status("private"), 200)
         # The same set again.
         self.serve_again(server)
         log = self.weir.stderr
         for kid, times in [("c", 2), ("b", 1), ("secret", 1), ("type", 1)]:
             self.assertEqual(log.count(f'(kid "{kid}") is not used: '), times, log)
         self.assertEqual(log.count('is used only for tokens without one: it has no "kid"'), 1, log)
+        self.assertEqual(log.count('(kid "private") is used, but should be replaced: it contains the private key, so '
+                                   "others can make tokens\n"), 1, log)
+        self.assertNotIn(private["d"], log)
 
     def serve_again(self, server):
         """Waits for another fetch."""
@@ -198,6 +210,38 @@ class Answers(UrlCase):
         self.begin(server)
         self.await_status("a", 200)
         self.assertEqual(self.weir.stderr.count("the keys after the first 1024 are not used"), 1)
+
+
+class SecureAnswers(Answers):
+    """The same over TLS."""
+
+    # The server does not end TLS before it closes.
+    CLOSED = CUT = RESET = "the connection failed: reset by the server, or closed without close_notify"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.context = cls.ca.server_context(cls.ca.issue("issuer", "IP:127.0.0.1"))
+
+    def key_server(self, *kids):
+        return super().key_server(*kids, tls=self.context)
+
+    def jwks_of(self, server, **more):
+        return super().jwks_of(server, tls={"ca": self.ca.file}, **more)
+
+    def begin(self, server, **jwks):
+        super().begin(server, **self.jwks_of(server, **jwks))
+
+    def test_a_handshake_that_stalls_is_reported_and_blocks_nothing(self):
+        silent = UrlCase.key_server(self)  # waits for a request
+        url = silent.url.replace("http:", "https:")
+        good = self.key_server("a")
+        self.serve(self.configuration(idp={"url": url, "timeout": "300ms"}, good=self.jwks_of(good)))
+        self.await_status("a", 200, "good")
+        eventually(lambda: self.fetches("failed") >= 2, "it is tried again")
+        self.assertEqual(self.status("a"), 503)
+        line = f"jwt provider idp: cannot fetch the keys from {url}: timed out while in the TLS handshake; {NOT_YET}\n"
+        self.assertEqual(self.weir.stderr.count(line), 1, self.weir.stderr)
 
 
 class Secure(UrlCase):
