@@ -85,6 +85,7 @@ constexpr Advice advices[] = {
     {"policies.*", "identity",
      "the key belongs to a route: limits: [{policy: NAME, key: IDENTITY}]"},
     {"plans.*.*", "algorithm", "a plan changes numbers; the algorithm is that of the policy"},
+    {"plans.*.*", "max_wait", "a plan changes numbers; write queue and max_wait in the policy"},
     // Other spellings of a rate.
     {"policies.*", "window", one_rate},
     {"policies.*", "period", one_rate},

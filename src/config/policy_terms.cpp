@@ -32,7 +32,8 @@ bool drop(rules::Setting setting, rules::Definition& definition) {
     case Setting::max_delay:
       return std::exchange(definition.max_delay, std::nullopt).has_value();
     case Setting::limit:
-      break;
+      return definition.algorithm != rules::Algorithm::concurrency &&
+             std::exchange(definition.limit, std::nullopt).has_value();
   }
   return false;
 }
@@ -50,7 +51,7 @@ bool compile_rule(const Cursor& in, bool hides_numbers, rules::Definition defini
     const auto& [setting, message] = rule.error();
     const bool is_dropped = drop(setting, definition);
     const std::string_view rate = in.has("rates") ? "rates" : "rate";
-    in.at_key(is_dropped ? to_string(setting) : rate)
+    in.at_key(setting == rules::Setting::rate ? rate : to_string(setting))
         .error(hides_numbers ? without_numbers(message) : message);
     if (!is_dropped) return false;
   }

@@ -39,14 +39,20 @@ class Numbers(PlanCase):
             "log": {"algorithm": "sliding_log", "rate": f"3/{day}"},
             "sliding": {"algorithm": "sliding_window", "rates": [f"3/{day}", "9/300d"]},
             "bucket": {"algorithm": "token_bucket", "rate": f"3/{day}", "burst": 3},
+            "arrival": {"algorithm": "gcra", "rate": f"3/{day}"},
+            "attributed": {"algorithm": "attributed_window", "rate": f"3/{day}", "attributes": ["method"]},
             "leaky": {"algorithm": "leaky_bucket", "rate": "1000/1s", "queue": 0},
+            "slots": {"algorithm": "concurrency", "limit": 3, "queue": 5},
         }
         plans = {"gold": {"fixed": {"rate": f"6/{day}"}, "log": {"rate": f"7/{day}"},
                           "sliding": {"rates": ["8/200d", f"10/{day}"]},
-                          "bucket": {"burst": 9}, "leaky": {"queue": 4, "max_delay": "1s"}}}
+                          "bucket": {"burst": 9}, "leaky": {"queue": 4, "max_delay": "1s"},
+                          "arrival": {"rate": f"11/{day}"}, "attributed": {"rate": f"12/{day}"},
+                          "slots": {"limit": 13}}}
         self.begin([{"policy": name, "key": "api_key"} for name in policies], policies, plans=plans)
         quota = {name: found[0] for name, found in self.policy_of("gold").items()}
-        self.assertEqual(quota, {"fixed": 6, "log": 7, "sliding": 8, "bucket": 9, "leaky": 5})
+        self.assertEqual(quota, {"fixed": 6, "log": 7, "sliding": 8, "bucket": 9, "leaky": 5, "arrival": 11,
+                                 "attributed": 12, "slots": 13})
 
     def test_retry_after_follows_the_plan(self):
         self.begin(policies={"p": {"algorithm": "gcra", "rate": "1/1h"}},
@@ -98,6 +104,35 @@ class Uses(PlanCase, RedisCase):
                 self.assertEqual([self.get("free").status for _ in range(4)], [200, 200, 200, 429])
                 self.assertEqual(self.policy_of("gold"), {"p": (9, 5)})
                 self.assertEqual(self.get("free").status, 429)
+
+    def test_a_plan_has_other_slots(self):
+        limits = [{"policy": "p", "key": "api_key"}]
+        for store in "memory", "redis":
+            with self.subTest(store=store):
+                service, may_answer = self.late_upstream()
+                self.begin_with(store, policies={"p": {"algorithm": "concurrency", "limit": 2}},
+                                plans={"free": {}, "gold": {"p": {"limit": 4}}, "internal": {"p": "unlimited"}},
+                                upstreams={"slow": {"servers": [{"url": service.url}]}},
+                                routes=[{"match": {"path": "/held"}, "upstream": "slow", "limits": limits},
+                                        {"respond": {"status": 200}, "limits": limits}])
+                self.assertEqual(self.policy_of("free", key="b"), {"p": (2, 1)})
+                holding = [self.hold(plan) for plan in ("free", "free")]
+                service.await_requests(2)
+                self.assertEqual(self.get("free").status, 429)
+                # The slots that are taken count under the other plan, too.
+                self.assertEqual(self.policy_of("gold"), {"p": (4, 1)})
+                holding += [self.hold("gold") for _ in range(2)]
+                service.await_requests(4)
+                self.assertEqual([self.get(plan).status for plan in ("gold", "free", "internal")], [429, 429, 200])
+                may_answer.set()
+                self.assertEqual([client.read().status for client in holding], [200] * 4)
+                eventually(lambda: self.policy_of("gold") == {"p": (4, 3)}, "the slots are free")
+
+    def hold(self, plan):
+        """A request that takes a slot until the service may answer."""
+        client = self.connect(self.weir)
+        client.send(f"GET /held HTTP/1.1\r\nHost: a\r\nX-Plan: {plan}\r\nX-Api-Key: a\r\n\r\n".encode())
+        return client
 
     def test_a_reload_changes_the_numbers_and_keeps_the_use(self):
         for store in "memory", "redis":

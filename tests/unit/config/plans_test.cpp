@@ -138,6 +138,51 @@ TEST_CASE("problems of plans are reported where they are") {
   CHECK(plan_problems(row.plans) == row.problem);
 }
 
+TEST_CASE("a plan changes the limit of concurrency, and nothing else of it") {
+  const auto under_plan = [](std::string_view numbers) {
+    return "policies:\n"
+           "  slots: {algorithm: concurrency, limit: 3, queue: 8}\n"
+           "  p: {algorithm: gcra, rate: 10/1s}\n"
+           "plans: {gold: {" +
+           std::string(numbers) +
+           "}}\n"
+           "default_plan: gold\n"
+           "routes: [{respond: {}, limits: [{policy: slots}, {policy: p}]}]\n";
+  };
+  const auto config = test::must_load(under_plan("slots: {limit: 50}"));
+  const limiter::Policy& slots = config->policies[0];
+  REQUIRE(slots.under(0) != nullptr);
+  CHECK(slots.under(0)->terms.rule ==
+        rules::compile({.algorithm = rules::Algorithm::concurrency, .limit = 50}).value());
+  CHECK(slots.under(0)->terms.policy_item == "\"slots\";q=50;qu=\"concurrent-requests\"");
+  CHECK(slots.queue == 8);
+  struct Row {
+    const char* numbers;
+    const char* problem;
+  };
+  const auto row = GENERATE(values<Row>({
+      {"slots: {queue: 4}",
+       "4:31: plans.gold.slots.queue: a plan cannot change the queue of a concurrency policy, only "
+       "its limit; write queue and max_wait in the policy\n"},
+      {"slots: {limit: 4, max_wait: 1s}",
+       "4:34: plans.gold.slots.max_wait: unknown key \"max_wait\"; a plan changes numbers; write "
+       "queue and max_wait in the policy\n"},
+      {"slots: {rate: 4/1s}",
+       "4:30: plans.gold.slots.rate: rate has no meaning for concurrency: give limit, the units in "
+       "flight at once\n"},
+      {"slots: {limit: 0}",
+       "4:31: plans.gold.slots.limit: expected a whole number from 1 to 9007199254740992 (here "
+       "\"0\")\n"},
+      {"slots: {limit: 4503599627370496}",
+       "4:31: plans.gold.slots.limit: limit is 4503599627370496: it must be between 1 and "
+       "4503599627370495\n"},
+      {"p: {limit: 4}",
+       "4:27: plans.gold.p.limit: limit has no meaning for gcra: remove it, or use concurrency\n"},
+  }));
+  CAPTURE(row.numbers);
+  CHECK(test::problems_of(under_plan(row.numbers)) == row.problem);
+}
+
 TEST_CASE("conditions name plans") {
   const std::string with_plans = "policies: {p: {rate: 1/1s}}\nplans: {a: {}, b: {}}\n";
   const auto config = test::must_load(
