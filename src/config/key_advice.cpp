@@ -44,7 +44,10 @@ constexpr std::string_view denial_of_policy =
 constexpr std::string_view preflight_of_policy =
     "write charge_preflight: true in a policy to charge preflight requests";
 constexpr std::string_view no_scripts =
-    "Weir has no scripts and no plugins; docs/deploy.md names other ways";
+    "Weir has no scripts and no plugins; use a proxy before Weir for them (docs/deploy.md)";
+constexpr std::string_view parts_by_weight =
+    "write weights of the servers, as in servers: [{url: URL, weight: 9}, {url: URL, weight: 1}]; "
+    "to divide clients instead of requests use a proxy before Weir (docs/deploy.md)";
 constexpr std::string_view no_switch = "WebSocket needs no switch; remove the key";
 constexpr std::string_view not_supported = "it is not supported yet; remove it";
 constexpr std::string_view listeners = "write listen: [{address: \"0.0.0.0:8080\"}]";
@@ -209,6 +212,8 @@ constexpr Advice advices[] = {
     {"*", "middlewares", no_scripts},
     {"*", "root", other_work},
     {"*", "static", other_work},
+    {"*", "mirror", other_work},
+    {"*", "canary", parts_by_weight},
 };
 
 struct Example {
