@@ -143,7 +143,8 @@ World::World(const Setup& setup)
                                      .clock = clock_,
                                      .open_connections = open_connections_,
                                      .open_refusals = open_refusals_,
-                                     .descriptors = descriptors_},
+                                     .descriptors = descriptors_,
+                                     .hold_directory = hold_directory_},
           1)) {
   context_->use(make_generation());
   start_connection();
