@@ -114,18 +114,25 @@ function Report:http_headers(txn, message)
 end
 
 function Report:read_response(message)
+  self.status = message:get_stline().code
   local fields = message:get_headers()
   for _, name in ipairs(cost_fields) do
     if fields[name] then self.report[name] = list_of(fields[name]) end
   end
 end
 
--- The end of the response, or of a request without one.
+-- The end of the response, or of a request without one: then the status is HAProxy's own if no server
+-- answered, and 499 if the client left, for which HAProxy has 400.
+local function status_of(status, own)
+  if status then return status end
+  return own and own >= 500 and own or 499
+end
+
 function Report:end_analyze(txn, channel)
   local report = self.report
   if not report or not channel:is_resp() then return end
   self.report = nil
-  report["weir-status"] = { tostring(txn:get_var("txn.weir_status") or 499) }
+  report["weir-status"] = { tostring(status_of(self.status, txn:get_var("txn.weir_status"))) }
   core.register_task(function()
     core.httpclient():get({ url = "http://weir/", dst = address, headers = report, timeout = 5000 })
   end)

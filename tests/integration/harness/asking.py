@@ -233,7 +233,7 @@ class HoldTests:
         self.addCleanup(self.gate.set)
         self.status = "200 OK"
         self.api.behaviour = self.serve
-        self.weir = self.start(deciding(**HOLDING))
+        self.weir = self.start(deciding(**HOLDING, admin={"address": "127.0.0.1:0"}))
         self.begin(self.weir.address)
 
     def serve(self, exchange):
@@ -241,9 +241,20 @@ class HoldTests:
             self.gate.wait(60)
         exchange.answer(b"api", self.status)
 
+    def await_reports(self):
+        """Until the requests so far are reported."""
+        with self.weir.connect_admin() as admin:
+            eventually(lambda: b"\nweir_holds_awaiting_report 0\n" in admin.get("/metrics").body, "the report")
+
+    def reported(self, *arguments, **options):
+        """The status of a request whose report Weir has."""
+        status = self.get(*arguments, **options).status
+        self.await_reports()
+        return status
+
     def statuses_of_logins(self, status, count):
         self.status = status
-        return [self.get(method="POST", target="/login").status for _ in range(count)]
+        return [self.reported(method="POST", target="/login", body=b"a body of the client") for _ in range(count)]
 
     def test_a_slot_is_held_until_the_response_has_ended(self):
         self.begin_holding()
@@ -264,6 +275,17 @@ class HoldTests:
             eventually(lambda: self.api.requests, "the request has arrived")
         eventually(lambda: self.get().status == 200, "the slot is free again")
 
+    def test_a_client_that_leaves_is_charged(self):
+        self.begin_holding()
+        self.api.behaviour = lambda exchange: self.gate.wait(60)
+        for count in 1, 2:
+            with Connection(("127.0.0.1", self.port)) as client:
+                client.send(b"POST /login HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
+                eventually(lambda: len(self.api.requests) == count, "the request has arrived")
+            self.await_reports()
+        self.gate.set()
+        self.assertEqual(self.get(method="POST", target="/login").status, 429)
+
     def test_only_failed_logins_are_charged(self):
         self.begin_holding()
         self.assertEqual(self.statuses_of_logins("200 OK", 5), [200] * 5)
@@ -272,7 +294,7 @@ class HoldTests:
     def test_a_request_without_a_server_is_reported_with_the_status_of_the_proxy(self):
         self.begin_holding()
         self.api.stop()
-        statuses = [self.get(method="POST", target="/login").status for _ in range(6)]
+        statuses = [self.reported(method="POST", target="/login") for _ in range(6)]
         self.assertTrue(set(statuses) <= {502, 503}, statuses)
 
     def statuses_with_costs(self, count, **options):
@@ -281,9 +303,10 @@ class HoldTests:
         self.weir = self.start(deciding(
             policies={"tokens": window("100/1h")},
             routes=[{"decide": True, "limits": [
-                {"policy": "tokens", "reserve": 21, "cost_from": [{"header": "x-usage-tokens"}]}]}]))
+                {"policy": "tokens", "reserve": 21, "cost_from": [{"header": "x-usage-tokens"}]}]}],
+            admin={"address": "127.0.0.1:0"}))
         self.begin(self.weir.address, **options)
-        return [self.get(("X-Usage-Tokens", "0")).status for _ in range(count)]
+        return [self.reported(("X-Usage-Tokens", "0")) for _ in range(count)]
 
     def test_the_cost_is_that_of_the_response(self):
         self.assertEqual(self.statuses_with_costs(3, with_costs=True), [200, 200, 429])
@@ -297,7 +320,9 @@ class HoldTests:
             hold = other.get("/login")["Weir-Hold"]
         forged = (("Weir-Hold", hold), ("Weir-Status", "200"))
         self.status = "401 Unauthorized"
-        statuses = [self.get(*forged, method="POST", target="/login").status for _ in range(2)]
+        statuses = []
+        for _ in range(2):
+            statuses.append(self.get(*forged, method="POST", target="/login").status)
         self.assertEqual(statuses, [401, 429])
         with self.weir.connect() as other:
             self.assertEqual(other.get("/login", dict(forged)).status, 204)
