@@ -211,7 +211,8 @@ void Connection::on_command_end(redisAsyncContext* context, void* reply, void* r
   auto& connection = *static_cast<Connection*>(context->data);
   --connection.unanswered_;
   if (reply == nullptr) {
-    if (context->err == REDIS_ERR_PROTOCOL)
+    // Also an array that is too large: "Out of memory".
+    if (context->err == REDIS_ERR_PROTOCOL || context->err == REDIS_ERR_OOM)
       return its_recipient.on_loss(store::Error::other, context->errstr);
     return its_recipient.on_loss(store::Error::connection_lost, {});
   }

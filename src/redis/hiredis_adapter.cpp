@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 
 #include "loop/poller.hpp"
+#include "redis/reply_bounds.hpp"
 
 namespace weir::redis {
 
@@ -17,6 +18,7 @@ HiredisAdapter::HiredisAdapter(asio::io_context& io, redisAsyncContext& context,
       encrypted_(encrypted),
       descriptor_(io.get_executor(), context.c.fd) {
   asio::use_service<loop::Poller>(io).interleave(*this);
+  bound_elements(*context.c.reader);
   // hiredis may repeat these calls.
   context.ev.data = this;
   context.ev.addRead = [](void* self) noexcept {
@@ -80,10 +82,10 @@ void HiredisAdapter::post_write() {
 }
 
 void HiredisAdapter::read() {
-  if (has_stray_bytes())
-    owner_.on_stray_bytes();
-  else
-    redisAsyncHandleRead(&context_);
+  if (has_stray_bytes()) return owner_.on_stray_bytes();
+  const auto watch = presence_.watch();
+  redisAsyncHandleRead(&context_);
+  if (!watch.expired() && is_too_large(*context_.c.reader)) owner_.on_stray_bytes();
 }
 
 void HiredisAdapter::write() {

@@ -26,8 +26,8 @@ class HiredisAdapter final : private loop::Interleaved {
     /// The context is being freed, after the callbacks of all its commands were called. The adapter
     /// may be destroyed in it.
     virtual void on_context_end(std::string_view why) noexcept = 0;
-    /// The server sent bytes that answer no command. hiredis must not read them: it aborts the
-    /// process. The owner frees the context.
+    /// The server sent bytes that answer no command, which hiredis must not read: it aborts the
+    /// process. Or a reply is larger than any command has. The owner frees the context.
     virtual void on_stray_bytes() noexcept = 0;
 
    protected:

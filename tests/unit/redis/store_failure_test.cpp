@@ -313,6 +313,7 @@ TEST_CASE("a reply that no script returns is an error and nothing more") {
                    // not RESP
                    {"HTTP/1.1 400 Bad Request\r\n\r\n", false, "Protocol error, got \"H\""},
                    {"*99999999999\r\n", false, "length out of range"},
+                   {"*2147483647\r\n", false, "Out of memory"},
                    {std::string(4, '\0'), false, "Protocol error, got "},
                    // more answers than questions
                    {"-ERR no\r\n+OK\r\n+OK\r\n", false, "ERR no"}}));
