@@ -25,7 +25,7 @@ StoreHealth::Line StoreHealth::report(std::size_t worker, StoreStatus status, In
 StoreHealth::Line StoreHealth::line_of_loss(const StoreStatus& status, Instant now) {
   const auto is_old = [now](const LoggedReason& one) { return now - one.at >= log_interval; };
   if (!is_loss_logged_) std::erase_if(logged_reasons_, is_old);
-  // A reason without the text of an error says less than the one that was logged before.
+  // A reason without the text of an error explains less than the one that was logged before.
   if (!status.is_explained && !logged_reasons_.empty())
     return is_loss_logged_ ? Line::none : Line::later;
   const auto known = std::ranges::find(logged_reasons_, status.last_error, &LoggedReason::text);

@@ -407,6 +407,7 @@ void Worker::drain(std::function<void()> drained) {
     draining_ = true;
     opening_timer_.cancel();
     context_.when_empty = [this, drained = std::move(drained)] {
+      context_.holds.end_all();
       Stores stores = leaving_;
       if (store_) stores.push_back(store_);
       loop::spawn(io_,

@@ -133,7 +133,8 @@ void check_reported(const Cursor& in, const limiter::Charge& charge) {
             "[{header: x-usage-tokens}]");
   if (reads_request_body(charge))
     in.at_key("reserve").warn(
-        "another proxy asks without the body, so default is held; name a header instead");
+        "another proxy sends its subrequest without the body, so default is held; name a header "
+        "instead");
 }
 
 /// Checks the keys about what is held and charged with each other and with the action.
@@ -149,7 +150,7 @@ void check_charge(const Cursor& in, const Draft& draft, const proxy::Route& rout
   if (draft.policy == nullptr || !limiter::is_concurrency(*draft.policy)) return;
   if (route.decide && draft.policy->queue > 0)
     in.at_key("policy").warn(
-        "a question of another proxy waits for up to max_wait; the proxy must wait longer, or it "
+        "a subrequest of another proxy waits for up to max_wait; the proxy must wait longer, or it "
         "serves the request without an answer");
   for (const std::string_view key : {"charge", "reserve", "cost_from"}) {
     if (in.has(key))

@@ -133,15 +133,10 @@ loop::Task<> Exchange::serve() {
   if (client_.watchdog->aborted()) co_return;
   if (client_.watchdog->interruptions().client_left)
     co_return co_await fail(Failure::downstream_gone);
-  const bool decides = routes_.route()->decide;
   // Another proxy that has left does not get the id of its hold.
-  if (decides && hold_.holds_units() && client_.body->client_has_left())
+  if (routes_.route()->decide && hold_.holds_units() && client_.body->client_has_left())
     co_return co_await fail(Failure::downstream_gone);
-  if (auto own = own_answer()) {
-    co_await answer(std::move(*own));
-    if (decides && client_.responder->bytes_sent() == 0) hold_.abandon();
-    co_return;
-  }
+  if (auto own = own_answer()) co_return co_await answer(std::move(*own));
 
   if (stated_.was_read()) client_.body->rewind();
   Forwarding forwarding(forwarding_scope());

@@ -1,6 +1,7 @@
 #include "proxy/hold_directory.hpp"
 
 #include <cstring>
+#include <iterator>
 
 namespace weir::proxy {
 
@@ -42,9 +43,17 @@ bool HoldDirectory::end_first_lease(Instant now) {
     leases_.erase(leases_.begin());
     return true;
   }
-  limiter::end(found->second->units, {.lease_has_ended = true});
-  end(found);
+  end_lease(found);
   return true;
+}
+
+void HoldDirectory::end_all(HoldOwner& owner) {
+  const std::lock_guard lock(mutex_);
+  for (auto hold = holds_.begin(); hold != holds_.end();) {
+    const auto next = std::next(hold);
+    if (hold->second->owner == &owner) end_lease(hold);
+    hold = next;
+  }
 }
 
 std::list<KeptHold> HoldDirectory::take_ended(HoldOwner& owner) {
@@ -69,6 +78,11 @@ void HoldDirectory::withdraw(HoldOwner& owner) {
 std::size_t HoldDirectory::size() const {
   const std::lock_guard lock(mutex_);
   return holds_.size();
+}
+
+void HoldDirectory::end_lease(Holds::iterator hold) {
+  limiter::end(hold->second->units, {.lease_has_ended = true});
+  end(hold);
 }
 
 /// Passes a hold whose charge is computed to its owner. Allocates nothing.

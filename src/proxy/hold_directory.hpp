@@ -82,6 +82,8 @@ class HoldDirectory {
   }
   /// Ends the holds whose lease is over at `now`: they are charged what was held.
   void end_leases(Instant now);
+  /// Ends all holds of the owner in the same way. It stops.
+  void end_all(HoldOwner& owner);
   /// Returns the holds of this owner that have ended; it applies each of them once.
   std::list<KeptHold> take_ended(HoldOwner& owner);
   /// Removes all holds of the owner. They are not settled.
@@ -96,6 +98,7 @@ class HoldDirectory {
   using Holds = std::unordered_map<Hash128, std::list<KeptHold>::iterator, IdHash>;
 
   bool end_first_lease(Instant now);
+  void end_lease(Holds::iterator hold);
   void end(Holds::iterator hold);
 
   mutable std::mutex mutex_;

@@ -19,6 +19,11 @@ void HoldKeeper::sweep() {
   apply_ended();
 }
 
+void HoldKeeper::end_all() {
+  directory_.end_all(*this);
+  apply_ended();
+}
+
 void HoldKeeper::wake() noexcept {
   try {
     asio::post(io_, [this] { apply_ended(); });

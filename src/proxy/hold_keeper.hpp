@@ -31,6 +31,8 @@ class HoldKeeper final : public HoldOwner {
   }
   /// Ends the leases that are over, and applies all settlements of this worker's holds.
   void sweep();
+  /// The worker stops: ends all its holds as if their leases were over, and applies that.
+  void end_all();
 
  private:
   void wake() noexcept override;

@@ -15,23 +15,16 @@ const std::string too_many_holds =
 
 std::optional<Hash128> RequestHold::keep(Generation& generation, Duration lease,
                                          DecisionRecord& to) {
-  kept_.reset();
   if (!holds_units() || evaluation_.held.limits.empty()) return std::nullopt;
   to.settled(evaluation_.held);
-  kept_ = context_.holds.keep(evaluation_.held, generation, lease);
-  if (kept_) {
+  const auto id = context_.holds.keep(evaluation_.held, generation, lease);
+  if (id) {
     grant_.release();
   } else {
     context_.warn(too_many_holds);
     settle_units(generation, {.lease_has_ended = true}, to, context_.clock.now());
   }
-  return kept_;
-}
-
-void RequestHold::abandon() {
-  if (!kept_) return;
-  context_.holds.settle(
-      *kept_, [](limiter::HeldUnits& held) { limiter::end(held, {.client_has_left = true}); });
+  return id;
 }
 
 bool RequestHold::settle_other(const HoldReport& report, std::span<const http::FieldView> fields,

@@ -47,8 +47,6 @@ class RequestHold {
   /// Another proxy serves the request and settles the hold: returns its id. Empty: it holds
   /// nothing; or too many holds are kept, and it is settled now, as one whose lease has ended.
   std::optional<Hash128> keep(Generation& generation, Duration lease, DecisionRecord& to);
-  /// Settles the hold for which keep() was called last: the other proxy has not received its id.
-  void abandon();
   /// Settles the hold of another request, as another proxy reports. False: there is no such hold.
   /// `fields`: of the report, with those of the response that state the cost.
   bool settle_other(const HoldReport& report, std::span<const http::FieldView> fields,
@@ -60,9 +58,8 @@ class RequestHold {
 
   Context& context_;
   limiter::Evaluation& evaluation_;
-  limiter::Grant grant_;         ///< views the evaluation
-  UsageMeter meter_;             ///< of the response
-  std::optional<Hash128> kept_;  ///< the id from the last call of keep()
+  limiter::Grant grant_;  ///< views the evaluation
+  UsageMeter meter_;      ///< of the response
 };
 
 }  // namespace weir::proxy

@@ -136,7 +136,7 @@ class DecisionHolds(Case):
 
     def test_a_proxy_that_leaves_before_the_decision_leaves_no_hold(self):
         weir, client = self.begin(policies={
-            **HOLDING["policies"], "slow": {"algorithm": "leaky_bucket", "rate": "1/1s", "queue": 10, "max_delay": "10s"}},
+            **HOLDING["policies"], "slow": {"algorithm": "leaky_bucket", "rate": "1/1m", "queue": 10, "max_delay": "5m"}},
             routes=[{"decide": True, "limits": [{"policy": "slots"}, {"policy": "slow"}]}])
         client.get("/a", report(client.get("/a")))
         with self.connect(weir) as leaves:
@@ -187,6 +187,22 @@ class DecisionHoldsInRedis(RedisCase):
         self.assertEqual(second.get("/a", report(admitted)).status, 404)
         self.assertEqual(first.get("/a", report(admitted)).status, 204)
         eventually(lambda: second.get("/a").status == 200, "the slot is free again")
+
+    def test_a_proxy_that_leaves_while_redis_decides_leaves_no_hold(self):
+        redis = self.redis()
+        weir = self.start(deciding(**HOLDING, identity_secret=SECRET, admin={"address": "127.0.0.1:0"}, store={
+            "type": "redis", "redis": {"url": redis.url, "timeout": "30s", "replicas": 1}}))
+        self.await_redis(weir)
+        redis.pause()
+        with self.connect(weir) as leaves:
+            leaves.send(b"GET /a HTTP/1.1\r\nHost: a\r\n\r\n")
+            eventually(lambda: metric(self, weir, "weir_store_in_flight") >= 1, "Redis is asked")
+        redis.resume()
+        eventually(lambda: metric(self, weir, 'weir_decisions_total{policy="slots",outcome="allowed"}') == 1,
+                   "Redis has decided")
+        eventually(lambda: metric(self, weir, 'weir_holds{policy="slots"}') == 0, "the slot is free")
+        with self.connect(weir) as client:
+            self.assertEqual(client.get("/a").status, 200)
 
     def test_a_drain_settles_in_redis(self):
         """The last settlements reach Redis before the instance ends."""

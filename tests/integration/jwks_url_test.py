@@ -162,7 +162,8 @@ class Answers(UrlCase):
         # Beside a provider with keys.
         servers["good"] = elsewhere
         self.serve(self.configuration(**{
-            name: self.jwks_of(server, timeout="500ms") for name, server in servers.items()}))
+            name: self.jwks_of(server, timeout="500ms" if name in ("slow", "silent") else "5s")
+            for name, server in servers.items()}))
         self.await_status("a", 200, "good")
         for name, (_, reason) in rows.items():
             with self.subTest(name):
@@ -186,7 +187,7 @@ class Answers(UrlCase):
         self.begin(server)
         self.await_status("a", 200)
         self.assertEqual(self.status("c"), 401)
-        # Whoever reads the set can make tokens, but so far they are those of the issuer.
+        # Anyone who reads the set can make tokens, but so far they are those of the issuer.
         self.assertEqual(self.status("private"), 200)
         # The same set again.
         self.serve_again(server)

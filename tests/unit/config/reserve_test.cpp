@@ -132,9 +132,8 @@ TEST_CASE("another proxy sends neither a body nor a response") {
     REQUIRE(warnings.size() == 1);
     return warnings[0];
   };
-  CHECK(
-      warning_of("rate: 5/1m", "reserve: {json: /max, default: 2}").find("asks without the body") !=
-      std::string::npos);
+  CHECK(warning_of("rate: 5/1m", "reserve: {json: /max, default: 2}").find("without the body") !=
+        std::string::npos);
   CHECK(warning_of("algorithm: concurrency, limit: 2, queue: 3", "key: client")
             .find("waits for up to max_wait") != std::string::npos);
 }

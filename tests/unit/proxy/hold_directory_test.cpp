@@ -128,6 +128,20 @@ TEST_CASE("a hold that is not settled is charged when its lease ends") {
   CHECK(fixture.owner.take().size() == 1);
 }
 
+TEST_CASE("an owner that stops ends its holds as if their leases were over") {
+  Fixture fixture;
+  Owner other(fixture.directory);
+  const Hash128 kept = fixture.add(other, 1);
+  const Hash128 ended = fixture.add(fixture.owner, 2);
+  fixture.directory.end_all(fixture.owner);
+  CHECK_FALSE(fixture.settle(ended));
+  const auto holds = fixture.owner.take();
+  REQUIRE(holds.size() == 1);
+  CHECK(holds.front().units.settlements[0].actual == 2);
+  CHECK(holds.front().units.limits[0].by == limiter::SettledBy::lease);
+  CHECK(fixture.settle(kept));
+}
+
 TEST_CASE("a full directory takes no hold, and leaves the units") {
   Fixture fixture;
   const Hash128 first = fixture.add(fixture.owner, 1);

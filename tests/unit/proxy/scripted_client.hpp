@@ -259,9 +259,7 @@ class ScriptedResponder final : public Responder {
     built_.status = status;
   }
   void take() {
-    // A head counts nothing, unless there is nothing else.
-    const bool is_head = built_.is_weirs_own && built_.body.empty();
-    bytes_sent_ += is_head ? 1 : built_.body.size() - received.body.size();
+    bytes_sent_ += built_.body.size() - received.body.size();
     received = built_;
   }
 
