@@ -72,9 +72,9 @@ class DecisionHolds(Case):
         weir, client = self.begin(routes=routes)
         slot, login = client.get("/a"), client.get("/login")
         self.assertEqual(client.get("/a").status, 429)
-        eventually(lambda: metric(self, weir, 'weir_holds{policy="slots"}') == 0, "the lease has ended")
-        self.assertEqual(metric(self, weir, 'weir_settlements_total{policy="logins",by="lease"}'), 1)
-        self.assertEqual(metric(self, weir, 'weir_settlements_total{policy="slots",by="lease"}'), 1)
+        for policy in "slots", "logins":
+            eventually(lambda: metric(self, weir, f'weir_holds{{policy="{policy}"}}') == 0, "the lease has ended")
+            self.assertEqual(metric(self, weir, f'weir_settlements_total{{policy="{policy}",by="lease"}}'), 1)
         self.assertEqual(client.get("/a").status, 200)
         problem = self.assert_problem(client.get("/a", report(slot)), 404)
         self.assertIn("hold_lease", problem["detail"])

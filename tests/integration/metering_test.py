@@ -195,7 +195,7 @@ class Reserve(MeteringCase):
             self.assertEqual(self.client.request("POST", "/", [JSON], body).body, body)
         self.client.request("POST", "/", [("Content-Type", "text/plain")], b'{"max_tokens": 120}')
         self.client.get("/")
-        self.assertEqual(self.reserved(9), [120, 400, 1, 50, 50, 50, 9, 50, 50])
+        self.assertEqual(self.reserved(9), [120, 400, 1, 50, 50, 50, 9, 120, 50])
 
     def test_a_body_up_to_64_kib_is_read_in_any_pieces_and_forwarded_as_it_is(self):
         self.begin_echo(reserve=self.FROM_BODY)
