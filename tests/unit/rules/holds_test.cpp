@@ -222,6 +222,26 @@ TEST_CASE("holds: a leaky bucket delays behind units that are held") {
   CHECK(whole_at(key.policy, key.state) == epoch + seconds(12));
 }
 
+TEST_CASE("holds: a debt that idle time has paid uses no room") {
+  struct Row {
+    Duration at;
+    std::int64_t left;
+    std::int64_t debt;
+  };
+  // 25 units of 10 at 0 s: the bucket is full again at 10 s, and idle time pays 15 from then on.
+  for (const auto& [at, left, debt] :
+       {Row{seconds(10), 0, 5}, Row{seconds(24), 9, 0}, Row{seconds(25), 10, 0},
+        Row{seconds(30), 10, 0}, Row{seconds(500), 10, 0}}) {
+    CAPTURE(at.count());
+    Key<TokenBucketState> key{.policy = policy_with(Algorithm::token_bucket, 10, seconds(10))};
+    REQUIRE(key.take(seconds(0), 10));
+    key.end(seconds(0), 10, 25);
+    REQUIRE(key.holds.debt == 15);
+    CHECK(key.left(at) == left);
+    CHECK(key.holds.debt == debt);
+  }
+}
+
 TEST_CASE("holds: after a smaller capacity the units above it are a debt") {
   Key<TokenBucketState> key{.policy = policy_with(Algorithm::token_bucket, 10, seconds(10))};
   REQUIRE(key.take(seconds(0), 10));
