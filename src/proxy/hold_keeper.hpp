@@ -24,10 +24,12 @@ class HoldKeeper final : public HoldOwner {
   /// Takes over the units of an admitted request and returns the id of the hold. Empty: the
   /// directory is full. `units` are unchanged then, and if there is no memory.
   std::optional<Hash128> keep(limiter::HeldUnits& units, Generation& generation, Duration lease);
-  /// HoldDirectory::settle().
+  /// HoldDirectory::settle(). A hold of this worker is applied at once.
   template <class Compute>
   bool settle(const Hash128& id, Compute&& compute) {
-    return directory_.settle(id, compute);
+    const bool is_known = directory_.settle(id, compute);
+    if (is_known) apply_ended();
+    return is_known;
   }
   /// Ends the leases that are over, and applies all settlements of this worker's holds.
   void sweep();

@@ -80,8 +80,8 @@ class Logged(FailureCase):
     def assert_logged_once(self, kind, remedy):
         # Good decisions in between: the breaker stays closed.
         for _ in range(3):
-            self.asker.ask("each", **{"X-Id": "known"})
-            self.asker.ask("here", **{"X-Group": "known"})
+            self.sender.send("each", **{"X-Id": "known"})
+            self.sender.send("here", **{"X-Group": "known"})
         text = f"redis could not decide ({kind}: "
         eventually(lambda: text in self.weir.stderr, f"{text!r} in the log")
         self.assertEqual(self.weir.stderr.count("redis could not decide"), 1)
@@ -104,4 +104,4 @@ class Logged(FailureCase):
     def begin_with(self, redis, url):
         self.begin(redis, url)
         self.await_redis(self.weir)
-        self.asker.ask_until("open", "redis", RECOVERY_S)
+        self.sender.send_until("open", "redis", RECOVERY_S)

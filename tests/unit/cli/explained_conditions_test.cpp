@@ -125,10 +125,12 @@ TEST_CASE("a prefix from a variable is not shown") {
 }
 
 TEST_CASE("a plan is explained with its source") {
-  const ExplainedPlan gold = ConditionsFixture("192.0.2.7", "GET", "", "gold").plan();
+  ConditionsFixture of_gold("192.0.2.7", "GET", "", "gold");
+  const ExplainedPlan gold = of_gold.plan();  // views the configuration
   CHECK(gold.name == "gold");
   CHECK(gold.from.find("x-plan") != std::string::npos);
-  const ExplainedPlan unknown = ConditionsFixture("192.0.2.7", "GET", "", "none").plan();
+  ConditionsFixture of_none("192.0.2.7", "GET", "", "none");
+  const ExplainedPlan unknown = of_none.plan();
   CHECK(unknown.name.empty());
   CHECK(unknown.from == gold.from + " names an unknown plan");
 }
