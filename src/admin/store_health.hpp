@@ -32,8 +32,8 @@ struct InstancesStatus {
 
 class StoreHealth {
  public:
-  /// What to log after a report. `loss`: the last_error of the report. `later`: the same, but it
-  /// was logged less than a minute ago; repeat the report until it is logged or outdated.
+  /// The line to log after a report. `loss`: the last_error of the report. `later`: the same, but
+  /// it was logged less than a minute ago; repeat the report until it is logged or outdated.
   enum class Line : std::uint8_t { none, loss, later, back };
 
   /// A worker that has reported nothing yet is not connected, which is no error.
@@ -68,7 +68,7 @@ class StoreHealth {
     std::string text;
     Instant at;
   };
-  /// Of this outage, and those of the last minute before it. A few, the latest last.
+  /// The reasons of this outage and of the last minute before it. A few, the latest last.
   std::vector<LoggedReason> logged_reasons_;
   bool is_loss_logged_ = false;  ///< and the return is not
 };
