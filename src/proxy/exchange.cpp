@@ -5,7 +5,6 @@
 #include "http/forwarding.hpp"
 #include "proxy/own_answers.hpp"
 #include "proxy/slot_wait.hpp"
-#include "proxy/via_name.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -16,7 +15,6 @@ namespace {
 constexpr int client_closed_request = 499;
 constexpr int cut_by_shutdown = 444;
 
-constexpr http::Refusal loop_detected{508, "forwarding loop detected"};
 constexpr http::Refusal unknown_hold{
     404, "no such hold on this instance: it was settled, or its lease (hold_lease) has ended"};
 
@@ -133,10 +131,9 @@ loop::Task<> Exchange::serve() {
   if (client_.watchdog->aborted()) co_return;
   if (client_.watchdog->interruptions().client_left)
     co_return co_await fail(Failure::downstream_gone);
-  // Another proxy that has left does not get the id of its hold.
-  if (routes_.route()->decide && hold_.holds_units() && client_.body->client_has_left())
-    co_return co_await fail(Failure::downstream_gone);
-  if (auto own = own_answer()) co_return co_await answer(std::move(*own));
+  if (!routes_.route()->upstream) co_return co_await answer_admitted();
+  if (auto own = answer_instead_of_upstream(*routes_.route(), request_, decision_, context_.body))
+    co_return co_await answer(std::move(*own));
 
   if (stated_.was_read()) client_.body->rewind();
   Forwarding forwarding(forwarding_scope());
@@ -282,32 +279,23 @@ loop::Task<> Exchange::answer_denied() {
                               context_.fields, context_.body));
 }
 
-/// Returns the answer to an admitted request that is not forwarded; empty if it is forwarded.
-std::optional<OwnAnswer> Exchange::own_answer() {
+/// Answers an admitted request of a route without an upstream.
+loop::Task<> Exchange::answer_admitted() {
   const Route& route = *routes_.route();
-  if (!route.upstream) {
-    response_status_ = route.respond.status;
-    std::string_view fields = route.respond.fields;
-    if (route.decide) {
-      if (const auto id = hold_.keep(*generation_, route.hold_lease, decision_))
-        fields = hold_field(*id, context_.fields);
-    }
-    return OwnAnswer{.status = route.respond.status,
-                     .content_type = route.respond.content_type,
-                     .fields = fields,
-                     .body = route.respond.body,
-                     .limit_fields = decision_.limit_fields};
+  std::string_view fields = route.respond.fields;
+  if (route.decide) {
+    // Another proxy that has left does not get the id of its hold.
+    if (hold_.holds_units() && client_.body->client_has_left())
+      return fail(Failure::downstream_gone);
+    if (const auto id = hold_.keep(*generation_, route.hold_lease, decision_))
+      fields = hold_field(*id, context_.fields);
   }
-  const auto left = http::max_forwards(request_.view);
-  if (!left) return refusal_answer(left.error(), &route, decision_, context_.body);
-  if (*left == std::uint64_t{0})
-    return OwnAnswer{
-        .status = 204, .fields = http::allow_line, .limit_fields = decision_.limit_fields};
-  if (http::has_passed(request_.fields, via_name()))
-    return refusal_answer(loop_detected, &route, decision_, context_.body);
-  if (!route.rewrite.is_empty() && routing::has_hidden_dot_segment(request_.view.path))
-    return refusal_answer(routing::hidden_dot_segment, &route, decision_, context_.body);
-  return std::nullopt;
+  response_status_ = route.respond.status;
+  return answer({.status = route.respond.status,
+                 .content_type = route.respond.content_type,
+                 .fields = fields,
+                 .body = route.respond.body,
+                 .limit_fields = decision_.limit_fields});
 }
 
 ForwardingScope Exchange::forwarding_scope() {

@@ -66,7 +66,7 @@ class Exchange {
   loop::Task<> answer(OwnAnswer&& answer);
   loop::Task<> answer_undecided();
   loop::Task<> answer_denied();
-  std::optional<OwnAnswer> own_answer();
+  loop::Task<> answer_admitted();
   ForwardingScope forwarding_scope();
   loop::Task<> fail(Failure failure);
   void settle(Instant now);

@@ -1,17 +1,20 @@
 #include "proxy/own_answers.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include <boost/container/static_vector.hpp>
 
 #include "http/accept.hpp"
+#include "http/forwarding.hpp"
 #include "http/problem.hpp"
 #include "jwt/rejection.hpp"
+#include "proxy/via_name.hpp"
+#include "routing/path_rewrite.hpp"
 
 namespace weir::proxy {
 namespace {
 
+constexpr http::Refusal loop_detected{508, "forwarding loop detected"};
 constexpr std::string_view problem_json = "application/problem+json";
 
 /// While there are no keys, they are fetched again after 1 to 11 seconds
@@ -56,6 +59,22 @@ OwnAnswer refusal_answer(const http::Refusal& refusal, const Route* route,
           .fields = fields,
           .body = body,
           .limit_fields = decision.limit_fields};
+}
+
+std::optional<OwnAnswer> answer_instead_of_upstream(const Route& route,
+                                                    const http::ReceivedRequest& request,
+                                                    const DecisionRecord& decision,
+                                                    std::string& body) {
+  const auto left = http::max_forwards(request.view);
+  if (!left) return refusal_answer(left.error(), &route, decision, body);
+  if (*left == std::uint64_t{0})
+    return OwnAnswer{
+        .status = 204, .fields = http::allow_line, .limit_fields = decision.limit_fields};
+  if (http::has_passed(request.fields, via_name()))
+    return refusal_answer(loop_detected, &route, decision, body);
+  if (!route.rewrite.is_empty() && routing::has_hidden_dot_segment(request.view.path))
+    return refusal_answer(routing::hidden_dot_segment, &route, decision, body);
+  return std::nullopt;
 }
 
 OwnAnswer invalid_token_answer(const DecisionRecord& decision, std::string& fields,

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "base/time.hpp"
 #include "http/ratelimit_fields.hpp"
+#include "http/received_request.hpp"
 #include "http/refusal.hpp"
 #include "http/request_view.hpp"
 #include "proxy/decision_record.hpp"
@@ -19,6 +21,14 @@ namespace weir::proxy {
 /// `route`: the route of the request, whose challenge is added to a 401; nullptr: none yet.
 OwnAnswer refusal_answer(const http::Refusal& refusal, const Route* route,
                          const DecisionRecord& decision, std::string& body);
+
+/// The answer to an admitted request that its upstream must not receive: Max-Forwards ends here
+/// (RFC 9110 section 7.6.2), a forwarding loop, or a path that its rewriting would change in
+/// meaning. Empty: forward it. `route`: has an upstream.
+std::optional<OwnAnswer> answer_instead_of_upstream(const Route& route,
+                                                    const http::ReceivedRequest& request,
+                                                    const DecisionRecord& decision,
+                                                    std::string& body);
 
 /// 401 with the reason in WWW-Authenticate (RFC 6750 section 3).
 OwnAnswer invalid_token_answer(const DecisionRecord& decision, std::string& fields,
