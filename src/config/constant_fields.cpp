@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
 
 #include "config/expand.hpp"
+#include "config/foreign_variable.hpp"
 #include "http/accept.hpp"
 #include "http/characters.hpp"
 #include "http/request_view.hpp"
@@ -28,25 +30,18 @@ bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
                              [name](std::string_view one) { return http::iequals(name, one); });
 }
 
-bool is_name_character(char c) {
-  return http::is_alpha(c) || http::is_digit(c) || c == '_';
-}
-
-/// Returns the first `$name` or `{name}`, as other programs write variables; empty if there is
-/// none. `${NAME}` is a variable of the environment.
-std::string foreign_variable_in(std::string_view written) {
-  for (std::size_t i = 0; i + 1 < written.size(); ++i) {
-    const bool is_braced = written[i] == '{' && (i == 0 || written[i - 1] != '$');
-    if (!is_braced && written[i] != '$') continue;
-    std::size_t end = i + 1;
-    while (end < written.size() && is_name_character(written[end]))
-      ++end;
-    if (end == i + 1) continue;
-    if (!is_braced) return std::string(written.substr(i, end - i));
-    if (end < written.size() && written[end] == '}')
-      return std::string(written.substr(i, end + 1 - i));
-  }
-  return {};
+/// Warns of a variable of another program.
+void warn_of_variable(const Cursor& in) {
+  const std::string_view variable = foreign_variable_in(in.node().text);
+  if (variable.empty()) return;
+  std::string message = "is sent as it is, with " + in_quotes(variable) +
+                        ": values are constant; write the value, or ${NAME} for a variable of the "
+                        "environment";
+  const bool is_forwarded = in.path().find(".request_headers.") != std::string::npos;
+  const std::string_view field = forwarded_field_for(variable);
+  if (is_forwarded && !field.empty())
+    message.append("; Weir itself sends ").append(field).append(" to the upstream");
+  in.warn(std::move(message));
 }
 
 void read_field(const std::string& name, const Cursor& in, FieldRefusal refusal,
@@ -68,9 +63,7 @@ void read_field(const std::string& name, const Cursor& in, FieldRefusal refusal,
   if (value.empty()) return in.error("the value is empty; write one, or remove the field");
   if (value.size() > longest_value)
     return in.error("the value is longer than " + std::to_string(longest_value) + " bytes");
-  if (const std::string what = foreign_variable_in(in.node().text); !what.empty())
-    in.warn("is sent as it is, with " + in_quotes(what) +
-            ": values are constant; write the value, or ${NAME} for a variable of the environment");
+  warn_of_variable(in);
   to.emplace_back(name, value);
 }
 
