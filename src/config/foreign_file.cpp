@@ -39,12 +39,15 @@ constexpr Sign signs[] = {
     {"Traefik", "[entryPoints"},
     {"Traefik", "routers:", false},
     {"Traefik", "[http.routers"},
+    {"Traefik", "[http.middlewares"},
     {"HAProxy", "frontend "},
     {"HAProxy", "backend "},
     {"Caddy", "reverse_proxy ", false},
     {"Kong", "_format_version:"},
     {"Kubernetes", "apiVersion:", true, {}, no_manifest},
     {"Docker Compose", "services:", true, {}, no_manifest},
+    // Manifests of Kubernetes have it too.
+    {"Traefik", "middlewares:", false},
 };
 
 std::string_view trimmed_line(std::string_view line) {
