@@ -62,6 +62,26 @@ bool contains_any(std::string_view text, std::span<const std::string_view> parts
   return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != npos; });
 }
 
+/// The name after the dollar at the start of `text`, as a shell reads it; in upper case only.
+std::string_view shell_variable_at(std::string_view text) {
+  if (!text.starts_with('$')) return {};
+  const std::string_view rest = text.substr(1);
+  const auto* const end = std::ranges::find_if_not(rest, is_word);
+  const std::string_view name = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
+  const bool is_variable = !name.empty() && http::is_alpha(name.front()) &&
+                           std::ranges::all_of(name, [](char c) { return c == http::to_upper(c); });
+  return is_variable ? name : std::string_view();
+}
+
+std::vector<std::string_view> shell_variables_in(std::string_view text) {
+  std::vector<std::string_view> names;
+  for (std::size_t at = text.find('$'); at != npos; at = text.find('$', at + 1)) {
+    const std::string_view name = shell_variable_at(text.substr(at));
+    if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
 /// The number that is all of `text`, from 0 to `most`.
 std::optional<int> number_in(std::string_view text, int most) {
   int number = 0;
@@ -111,6 +131,26 @@ bool looks_like_regex(std::string_view text) {
   return contains_any(text, signs);
 }
 
+/// `/bot/i`: flags of a regular expression after its second slash, and no path.
+bool has_regex_flags(std::string_view text) {
+  const std::size_t end = text.rfind('/');
+  if (!text.starts_with('/') || end < 2 || text.find('/', 1) != end) return false;
+  const std::string_view flags = text.substr(end + 1);
+  return flags.find_first_of("gi") != npos && flags.find_first_not_of("gimsuxy") == npos;
+}
+
+/// `(bot|crawler)`.
+bool has_alternatives(std::string_view text) {
+  const std::size_t open = text.find('(');
+  const std::size_t bar = open == npos ? npos : text.find('|', open);
+  return bar != npos && text.find(')', bar) != npos;
+}
+
+/// `*bot*`, but neither `*/*` of Accept nor `*` of If-Match.
+bool has_star_at_end(std::string_view text) {
+  return text.size() > 1 && text.find('/') == npos && (text.front() == '*' || text.back() == '*');
+}
+
 std::string pattern_if_valid(const std::string& text) {
   return routing::PathPattern::parse(text) ? text : std::string();
 }
@@ -158,12 +198,23 @@ std::string did_you_mean(std::string_view text) {
   return text.empty() ? std::string() : "; did you mean " + in_quotes(text) + "?";
 }
 
+bool is_shell_variable(std::string_view written) {
+  const std::string_view name = shell_variable_at(written);
+  return !name.empty() && name.size() + 1 == written.size();
+}
+
 std::string value_advice(std::string_view written) {
-  const std::string_view name = written.substr(std::min<std::size_t>(1, written.size()));
-  const bool is_variable =
-      written.starts_with('$') && !name.empty() && http::is_alpha(name.front()) &&
-      std::ranges::all_of(name, [](char c) { return is_word(c) && c == http::to_upper(c); });
-  if (is_variable) return "; for the environment variable write ${" + std::string(name) + "}";
+  if (const auto names = shell_variables_in(written); !names.empty()) {
+    // The text between a dollar and an @ may be a part of a password.
+    if (written.find('@') != npos) return "; for an environment variable write ${NAME}";
+    std::string text = names.size() == 1 ? "; for the environment variable write "
+                                         : "; for the environment variables write ";
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (i != 0) text += i + 1 == names.size() ? " and " : ", ";
+      text.append("${").append(names[i]).append("}");
+    }
+    return text;
+  }
   constexpr std::array<std::string_view, 4> curly{"\xe2\x80\x9c", "\xe2\x80\x9d", "\xe2\x80\x98",
                                                   "\xe2\x80\x99"};
   if (std::ranges::any_of(curly, [&](auto quote) { return written.starts_with(quote); }))
@@ -272,6 +323,20 @@ std::string pattern_doubt(std::string_view written) {
     return "has characters of a regular expression, which match only themselves: * is one segment, "
            "** at the end any number of them";
   return {};
+}
+
+std::string header_value_doubt(std::string_view written) {
+  // Values such as "Mozilla/5.0 (X11; ...)" have parentheses, dots and brackets too.
+  constexpr std::array<std::string_view, 14> signs{".*",   ".+",   "(?",  "[^",  "[0-9",
+                                                   "[a-z", "[A-Z", "\\d", "\\w", "\\s",
+                                                   "\\b",  "\\.",  "\\/", "\\-"};
+  const bool is_regex = contains_any(written, signs) || written.starts_with('^') ||
+                        written.starts_with('~') || has_regex_flags(written) ||
+                        has_alternatives(written);
+  if (!is_regex && !has_star_at_end(written)) return {};
+  return "is compared as it is, and is not a pattern: write the whole value, and a route for each "
+         "of "
+         "several; for a part of a value use a proxy before Weir (docs/deploy.md)";
 }
 
 std::string reference_advice(std::string_view what, std::string_view written,

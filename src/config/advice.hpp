@@ -15,7 +15,9 @@ namespace weir::config {
 /// `; did you mean "TEXT"?`, or nothing if `text` is empty.
 std::string did_you_mean(std::string_view text);
 
-/// For any value: $NAME of a shell, curly quotes, a comment without its blank.
+/// True for $NAME, as a shell writes a variable of the environment.
+bool is_shell_variable(std::string_view written);
+/// For any value: $NAME of a shell, also within a URL, curly quotes, a comment without its blank.
 std::string value_advice(std::string_view written);
 /// For a word of a fixed list, also in another spelling (GCRA, token-bucket) or by another name
 /// (dry_run for shadow).
@@ -32,6 +34,8 @@ std::string host_advice(std::string_view written);
 std::string pattern_advice(std::string_view written);
 /// For a valid pattern that probably means something else: /users/:id, /users/[0-9]+.
 std::string pattern_doubt(std::string_view written);
+/// For the value of a header in a match that looks like a pattern: values are compared as a whole.
+std::string header_value_doubt(std::string_view written);
 /// For a reference to `what` (policy, upstream, identity ...) that does not exist: how to define
 /// it.
 std::string reference_advice(std::string_view what, std::string_view written, bool none_is_defined);

@@ -208,7 +208,7 @@ void read_secret(const Cursor& in, Secret& to) {
   const auto text = in.text();
   if (!text) return;
   if (!text->starts_with("file:")) {
-    if (*text == in.node().text && !value_advice(*text).empty())
+    if (*text == in.node().text && is_shell_variable(*text))
       in.warn("is used as it is; for an environment variable write ${NAME}");
     to = Secret(*text);
     return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/ip_address.hpp"
+#include "config/advice.hpp"
 #include "config/http_url.hpp"
 #include "config/key_file.hpp"
 #include "config/sections.hpp"
@@ -51,7 +52,7 @@ void read_url(const Cursor& in, Jwks& to) {
   const auto text = in.text();
   if (!text) return;
   Result<fetch::Url> url = parse_key_url(*text);
-  if (!url) return in.error(url.error().message);
+  if (!url) return in.error(url.error().message + value_advice(in.node().text));
   to.provider.keys_from.url = *text;
   to.keys.url = *std::move(url);
   to.keys.shown = shown(in, *text);

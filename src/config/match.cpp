@@ -78,6 +78,7 @@ void read_header(const std::string& name, const Cursor& in, MatchDraft& to) {
   const auto value = in.text();
   if (!value) return;
   if (!http::is_field_value(*value)) in.error("a header value has no control characters");
+  if (const std::string doubt = header_value_doubt(in.node().text); !doubt.empty()) in.warn(doubt);
   to.match.headers.emplace_back(name, *value);
 }
 

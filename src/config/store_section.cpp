@@ -1,6 +1,7 @@
 // `store`: where use is counted.
 #include <algorithm>
 
+#include "config/advice.hpp"
 #include "config/redis_url.hpp"
 #include "config/sections.hpp"
 #include "config/values.hpp"
@@ -34,7 +35,7 @@ void read_url(const Cursor& in, RedisStore& to) {
   read_secret(in, url);
   if (url.empty() && !text->empty()) return;  // the file cannot be read, which has been reported
   Result<redis::Options> store = parse_redis_url(url.reveal());
-  if (!store) return in.error(store.error().message);
+  if (!store) return in.error(store.error().message + value_advice(in.node().text));
   if (store->secure && !in.environment().redis_tls) {
     return in.error(
         "rediss:// needs a hiredis with TLS (1.0 or later: Debian 13, Ubuntu 24.04, the container "

@@ -17,15 +17,27 @@ void check_advice(std::string (*advice)(std::string_view), const Rows& rows) {
 }
 
 TEST_CASE("values of every kind") {
-  check_advice(value_advice, {{"$BACKEND", "; for the environment variable write ${BACKEND}"},
-                              {"$WEIR_URL2", "; for the environment variable write ${WEIR_URL2}"},
-                              {"$remote_addr", ""},
-                              {"${BACKEND}", ""},
-                              {"$", ""},
-                              {"$5", ""},
-                              {"", ""},
-                              {"\xe2\x80\x9cgcra\xe2\x80\x9d",
-                               "; replace the curly quotes by straight ones (\") or remove them"}});
+  check_advice(
+      value_advice,
+      {{"$BACKEND", "; for the environment variable write ${BACKEND}"},
+       {"$WEIR_URL2", "; for the environment variable write ${WEIR_URL2}"},
+       {"$remote_addr", ""},
+       {"${BACKEND}", ""},
+       {"http://${BACKEND}:8080", ""},
+       {"http://$BACKEND:$PORT", "; for the environment variables write ${BACKEND} and ${PORT}"},
+       {"http://$HOST:8080", "; for the environment variable write ${HOST}"},
+       {"$A.$B.$A.$C", "; for the environment variables write ${A}, ${B} and ${C}"},
+       {"redis://:$PASS@$HOST:6379", "; for an environment variable write ${NAME}"},
+       {"http://$host:80", ""},
+       {"a$Bc", ""},
+       {"$", ""},
+       {"$5", ""},
+       {"", ""},
+       {"\xe2\x80\x9cgcra\xe2\x80\x9d",
+        "; replace the curly quotes by straight ones (\") or remove them"}});
+  CHECK(is_shell_variable("$BACKEND"));
+  for (const char* const other : {"", "$", "a$B", "$A$B", "$A-", "${A}", "$a"})
+    CHECK_FALSE(is_shell_variable(other));
   check_advice(flag_advice, {{"yes", "; did you mean \"true\"?"},
                              {"On", "; did you mean \"true\"?"},
                              {"True", "; did you mean \"true\"?"},
@@ -98,6 +110,39 @@ TEST_CASE("path patterns") {
   CHECK(pattern_doubt("/users/[0-9]+").starts_with("has characters of a regular expression"));
   for (const char* const fine : {"/users/{id}", "/v1/**", "/a:b", "/:"})
     CHECK(pattern_doubt(fine).empty());
+}
+
+TEST_CASE("values of headers that look like patterns") {
+  for (const char* const pattern :
+       {"^Mozilla.*", ".*bot.*", "~foo", "~* bot", "/x/i", "/bot/gi", "^1$", "v[0-9]+", "\\d+",
+        "a.+", "(bot|crawler)", "(?i)bot", "*bot*", "Mozilla*", "*.example.com"}) {
+    CAPTURE(pattern);
+    CHECK(header_value_doubt(pattern).starts_with("is compared as it is, and is not a pattern: "));
+  }
+  for (const char* const value : {"",
+                                  "1",
+                                  "*",
+                                  "*/*",
+                                  "text/*",
+                                  "image/webp,*/*;q=0.8",
+                                  "application/json",
+                                  "bytes=0-",
+                                  "Mozilla/5.0 (X11; Linux x86_64) like Gecko",
+                                  "/api/",
+                                  "/en/us",
+                                  "/a/b/i",
+                                  "a|b",
+                                  "a$b",
+                                  "W/\"a\"",
+                                  "[::1]",
+                                  "a~b",
+                                  "1.0",
+                                  "{\"a\":[1]}",
+                                  "(a)",
+                                  "https://a.example/?b=c+d"}) {
+    CAPTURE(value);
+    CHECK(header_value_doubt(value).empty());
+  }
 }
 
 TEST_CASE("references") {
