@@ -345,6 +345,9 @@ std::string reference_advice(std::string_view what, std::string_view written,
     if (const std::string advice = inline_identity(written); !advice.empty()) return advice;
     if (means_client(written)) return did_you_mean("client");
   }
+  if (what == "policy" && written.find('=') != npos)
+    return "; write the name of a policy alone, and the numbers in the policy, as in policies: "
+           "{NAME: {algorithm: gcra, rate: 10/s, burst: 20}}";
   const std::size_t comment = written.find("//");
   if (written.find("://") == npos && comment != npos)
     return "; a comment begins with a space and #";

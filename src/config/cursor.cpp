@@ -5,6 +5,7 @@
 #include "config/advice.hpp"
 #include "config/expand.hpp"
 #include "config/key_advice.hpp"
+#include "config/key_examples.hpp"
 #include "config/key_path.hpp"
 #include "config/loose_values.hpp"
 #include "config/secret_file.hpp"
@@ -41,10 +42,15 @@ std::string with_example(std::string_view what, const std::string& path) {
 }
 
 /// Returns the fix for one value in place of a map or a list, or for a map in place of a list.
-std::string structure_advice(const Node& node, bool wants_list) {
-  if (node.kind == Node::Kind::scalar) return colon_advice(node.text);
+std::string structure_advice(const Node& node, const std::string& path, bool wants_list) {
   if (node.kind == Node::Kind::map && wants_list) return "; begin each of its entries with \"- \"";
-  return {};
+  if (node.kind != Node::Kind::scalar) return {};
+  const std::string advice = colon_advice(node.text);
+  if (!advice.empty() || wants_list) return advice;
+  // `burst=20` where a map has keys.
+  const std::size_t equals = node.text.find('=');
+  return equals == std::string::npos ? std::string()
+                                     : key_advice(shape_of(path), node.text.substr(0, equals));
 }
 
 std::string found(const Node& node) {
@@ -123,7 +129,8 @@ void Cursor::inherit(std::string_view key, const std::string& path) const {
 
 bool Cursor::expect_map(std::string_view what) const {
   if (node_.kind == Node::Kind::map) return true;
-  error("expected " + with_example(what, path_) + found(node_) + structure_advice(node_, false));
+  error("expected " + with_example(what, path_) + found(node_) +
+        structure_advice(node_, path_, false));
   return false;
 }
 
@@ -131,7 +138,7 @@ bool Cursor::expect_sequence(std::string_view what) const {
   if (node_.kind == Node::Kind::sequence && !node_.items.empty()) return true;
   error("expected " + with_example(what, path_) +
         (node_.kind == Node::Kind::sequence ? ", found an empty list" : found(node_)) +
-        structure_advice(node_, true));
+        structure_advice(node_, path_, true));
   return false;
 }
 

@@ -1,7 +1,6 @@
 #include "config/key_advice.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <iterator>
 
@@ -19,6 +18,10 @@ constexpr std::string_view condition =
 constexpr std::string_view numbers_of_policy =
     "define a policy, as in policies: {NAME: {algorithm: gcra, rate: 10/s}}, and name it in "
     "limits: [{policy: NAME}]";
+constexpr std::string_view burst_of_policy =
+    "define a policy, as in policies: {NAME: {algorithm: gcra, rate: 10/s, burst: 20}}, and name "
+    "it "
+    "in limits: [{policy: NAME}]";
 constexpr std::string_view one_rate = "write count and time as one value, as in rate: 100/1m";
 constexpr std::string_view one_server = "write servers: [{url: \"http://127.0.0.1:3000\"}]";
 constexpr std::string_view one_upstream = "write upstream: NAME, with NAME from upstreams";
@@ -52,18 +55,48 @@ constexpr std::string_view no_switch = "WebSocket needs no switch; remove the ke
 constexpr std::string_view not_supported = "it is not supported yet; remove it";
 constexpr std::string_view listeners = "write listen: [{address: \"0.0.0.0:8080\"}]";
 
+constexpr std::string_view slots_of_policy =
+    "define a policy, as in policies: {NAME: {algorithm: concurrency, limit: 20}}, and name it in "
+    "limits: [{policy: NAME}]";
+constexpr std::string_view exempt_addresses =
+    "write address_lists: {NAME: [192.0.2.0/24]}, and unless: {address: NAME} in a limit";
+constexpr std::string_view denied_addresses =
+    "write address_lists: {NAME: [192.0.2.0/24]}, and as the first route {match: {address: NAME}, "
+    "respond: {status: 403}}";
+constexpr std::string_view allowed_addresses =
+    "write address_lists: {NAME: [192.0.2.0/24]} and match: {address: NAME}, and as the last route "
+    "{respond: {status: 403}} for all others";
+constexpr std::string_view host_of_route = "write match: {host: api.example.com} in a route";
+constexpr std::string_view path_of_route = "write match: {path: /PREFIX/**} in a route";
+constexpr std::string_view trusted_proxies =
+    "proxies are trusted by address: write client_address: {trusted_proxies: [10.0.0.0/8]}";
+constexpr std::string_view shadow_mode = "write mode: shadow in the policy";
+constexpr std::string_view balance =
+    "write balance: round_robin or balance: least_connections in an upstream";
+constexpr std::string_view always_ejected =
+    "remove it: a server that fails three times in a row is marked down; health_check: {path: "
+    "/healthz} in the upstream finds failures earlier";
+constexpr std::string_view timeouts_of_upstream =
+    "write connect_timeout, response_timeout or idle_timeout in an upstream; those for clients are "
+    "head_timeout, body_timeout and idle_timeout in downstream";
+constexpr std::string_view timeouts_of_clients =
+    "write downstream: {head_timeout: 10s, body_timeout: 60s, idle_timeout: 75s}";
+constexpr std::string_view algorithm_is_value =
+    "write it as a value, with the numbers beside it, as in {algorithm: token_bucket, rate: "
+    "100/1m}";
+
 constexpr Advice advices[] = {
     // Numbers and conditions that are one level too high or too low.
     {"routes[]", "rate", numbers_of_policy},
     {"routes[]", "rates", numbers_of_policy},
-    {"routes[]", "burst", numbers_of_policy},
+    {"routes[]", "burst", burst_of_policy},
     {"routes[]", "algorithm", numbers_of_policy},
     {"routes[]", "rate_limit", numbers_of_policy},
     {"routes[]", "policy", "write limits: [{policy: NAME}]"},
     {"routes[]", "key", "write limits: [{policy: NAME, key: IDENTITY}]"},
     {"routes[].limits[]", "rate", numbers_of_policy},
     {"routes[].limits[]", "rates", numbers_of_policy},
-    {"routes[].limits[]", "burst", numbers_of_policy},
+    {"routes[].limits[]", "burst", burst_of_policy},
     {"routes[].limits[]", "algorithm", numbers_of_policy},
     {"routes[]", "host", condition},
     {"routes[]", "method", condition},
@@ -172,6 +205,77 @@ constexpr Advice advices[] = {
     {"listen[].tls", "key", "did you mean \"private_key\"?"},
     {"listen[].tls", "key_file", "did you mean \"private_key\"?"},
     {"listen[].tls", "ssl_certificate_key", "did you mean \"private_key\"?"},
+    // Rates and policies of other programs.
+    {"policies.*", "fixed_window", algorithm_is_value},
+    {"policies.*", "attributed_window", algorithm_is_value},
+    {"policies.*", "sliding_window", algorithm_is_value},
+    {"policies.*", "sliding_log", algorithm_is_value},
+    {"policies.*", "token_bucket", algorithm_is_value},
+    {"policies.*", "leaky_bucket", algorithm_is_value},
+    {"policies.*", "gcra", algorithm_is_value},
+    {"policies.*", "concurrency",
+     "write it as a value, with the number beside it: {algorithm: concurrency, limit: 20}"},
+    {"*", "dry_run", shadow_mode},
+    {"*", "shadow", shadow_mode},
+    {"*", "shadow_mode", shadow_mode},
+    {"*", "limit_req", numbers_of_policy},
+    {"*", "limit_req_zone", numbers_of_policy},
+    {"*", "limit_conn", slots_of_policy},
+    {"*", "limit_conn_zone", slots_of_policy},
+    {"*", "limit_req_status", denial_of_policy},
+    {"*", "limit_conn_status", denial_of_policy},
+    {"*", "nodelay",
+     "remove it: gcra with burst admits a burst without delay, and only leaky_bucket delays"},
+    {"*", "delay",
+     "write a policy that delays, such as {algorithm: leaky_bucket, rate: 10/s, queue: 20, "
+     "max_delay: 2s}"},
+    {"*", "whitelist", exempt_addresses},
+    {"*", "allowlist", exempt_addresses},
+    {"*", "blacklist", denied_addresses},
+    {"*", "denylist", denied_addresses},
+    {"*", "deny", denied_addresses},
+    {"*", "allow", allowed_addresses},
+    // Conditions, servers and the process as in other programs.
+    {"", "location", path_of_route},
+    {"routes[]", "location", path_of_route},
+    {"routes[].match", "location", path_of_route},
+    {"routes[]", "path_prefix", path_of_route},
+    {"routes[].match", "path_prefix", path_of_route},
+    {"", "server_name", host_of_route},
+    {"listen[]", "server_name", host_of_route},
+    {"routes[]", "server_name", host_of_route},
+    {"routes[].match", "server_name", host_of_route},
+    {"routes[]", "rule", "write match: {host: api.example.com, path: /v1/**, methods: [GET]}"},
+    {"routes[].match", "rule", "write host, path, methods, headers and address as keys of match"},
+    {"*", "set_real_ip_from", trusted_proxies},
+    {"*", "trusted_hops", trusted_proxies},
+    {"*", "num_trusted_hops", trusted_proxies},
+    {"*", "xff_num_trusted_hops", trusted_proxies},
+    {"*", "real_ip_header", "write client_address: {header: x-forwarded-for}, and trusted_proxies"},
+    {"*", "real_ip_recursive",
+     "remove it: X-Forwarded-For is always read from right to left, over trusted_proxies"},
+    {"*", "client_max_body_size", "write downstream: {max_body: 1MiB}"},
+    {"*", "keepalive_timeout", "write downstream: {idle_timeout: 75s}"},
+    {"*", "keepalive", "connections to servers are kept open; write idle_timeout in the upstream"},
+    {"*", "lb_policy", balance},
+    {"*", "load_balancing", balance},
+    {"*", "least_conn", balance},
+    {"*", "max_fails", always_ejected},
+    {"*", "fail_timeout", always_ejected},
+    {"*", "backup",
+     "Weir has no backup servers; put a proxy between Weir and the servers (docs/deploy.md)"},
+    {"", "timeout", timeouts_of_upstream},
+    {"routes[]", "timeout", timeouts_of_upstream},
+    {"upstreams.*.servers[]", "timeout", timeouts_of_upstream},
+    {"listen[]", "timeout", timeouts_of_clients},
+    {"downstream", "timeout", timeouts_of_clients},
+    {"*", "worker_processes", "write workers: auto, or the number of threads"},
+    {"*", "worker_connections", "write downstream: {max_connections: 10000}"},
+    {"*", "error_log",
+     "remove it: messages go to standard error; access_log: {path: FILE} is for requests"},
+    {"*", "include",
+     "a configuration is one file; a list of addresses can be in another one, as in address_lists: "
+     "{NAME: {file: NAME}}, and plans as in plan_from: [{file: NAME, key: IDENTITY}]"},
     // Wishes.
     {"*", "http2", http_1_only},
     {"*", "http3", http_1_only},
@@ -216,121 +320,9 @@ constexpr Advice advices[] = {
     {"*", "canary", parts_by_weight},
 };
 
-struct Example {
-  std::string_view shape;
-  std::string_view value;
-};
-
-constexpr std::string_view tls_files = "{ca: ca.pem}";
-constexpr std::string_view claim = "{provider: NAME, claim: sub}";
-constexpr std::string_view some_condition = "{address: LIST} or {plan: [NAME]}";
-
-constexpr Example examples[] = {
-    {"", "routes: [{respond: {status: 200}}]"},
-    {"listen[]", "{address: \"0.0.0.0:8080\"}"},
-    {"listen[].address", "0.0.0.0:8080"},
-    {"listen[].tls", "{certificate: tls.crt, private_key: tls.key}"},
-    {"listen[].tls.certificate", "tls.crt"},
-    {"listen[].tls.private_key", "tls.key"},
-    {"listen[].tls.certificates[]", "{certificate: tls.crt, private_key: tls.key}"},
-    {"listen[].tls.certificates[].certificate", "tls.crt"},
-    {"listen[].tls.certificates[].private_key", "tls.key"},
-    {"admin", "{address: \"127.0.0.1:9090\"}"},
-    {"client_address", "{trusted_proxies: [10.0.0.0/8]}"},
-    {"downstream", "{max_body: 1MiB}"},
-    {"paths", "{also_match: [trailing_slash]}"},
-    {"response_headers", "{legacy: x_ratelimit}"},
-    {"denied", "{status: 429, headers: {cache-control: no-store}}"},
-    {"denied.headers", "{access-control-allow-origin: \"*\"}"},
-    {"policies.*.headers", "{access-control-allow-origin: \"*\"}"},
-    {"access_log", "{path: access.log} or off"},
-    {"store", "{type: redis, redis: {url: \"redis://127.0.0.1:6379\"}}"},
-    {"store.memory", "{max_keys: 1000000}"},
-    {"store.redis", "{url: \"redis://127.0.0.1:6379\"}"},
-    {"store.redis.tls", tls_files},
-    {"store.redis.breaker", "{failures: 5, retry_after: 1s}"},
-    {"upstreams", "api: {servers: [{url: \"http://127.0.0.1:3000\"}]}"},
-    {"upstreams.*", "{servers: [{url: \"http://127.0.0.1:3000\"}]}"},
-    {"upstreams.*.servers", "[{url: \"http://127.0.0.1:3000\"}]"},
-    {"upstreams.*.servers[]", "{url: \"http://127.0.0.1:3000\"}"},
-    {"upstreams.*.servers[].url", "http://127.0.0.1:3000"},
-    {"upstreams.*.tls", tls_files},
-    {"upstreams.*.health_check", "{path: /healthz}"},
-    {"upstreams.*.health_check.path", "/healthz"},
-    {"jwt_providers",
-     "idp: {algorithms: [RS256], jwks: {url: \"https://issuer.example/jwks.json\"}}"},
-    {"jwt_providers.*", "{algorithms: [RS256], jwks: {url: \"https://issuer.example/jwks.json\"}}"},
-    {"jwt_providers.*.algorithms", "[RS256]"},
-    {"jwt_providers.*.jwks", "{url: \"https://issuer.example/jwks.json\"}"},
-    {"jwt_providers.*.jwks.tls", tls_files},
-    {"identities", "api_key: {header: x-api-key}"},
-    {"identities.*", "{header: x-api-key}"},
-    {"identities.*.jwt", claim},
-    {"identities.*.jwt.provider", "NAME"},
-    {"identities.*.jwt.claim", "sub"},
-    {"address_lists", "office: [192.0.2.0/24]"},
-    {"address_lists.*", "{file: NAME}"},
-    {"address_lists.*.file", "office.txt"},
-    {"policies", "per_client: {algorithm: gcra, rate: 10/s}"},
-    {"policies.*", "{algorithm: gcra, rate: 10/s}"},
-    {"plans", "gold: {POLICY: {rate: 100/s}}"},
-    {"plans.*.*", "{rate: 100/s}"},
-    {"plan_from[]", "{header: x-plan}"},
-    {"plan_from[].jwt", claim},
-    {"plan_from[].jwt.provider", "NAME"},
-    {"plan_from[].jwt.claim", "plan"},
-    {"routes", "`- upstream: NAME`"},
-    {"routes[]", "{match: {path: /v1/**}, upstream: NAME}"},
-    {"routes[].match", "{path: /v1/**}"},
-    {"routes[].match.headers", "{x-beta: \"1\"}"},
-    {"routes[].respond", "{status: 200, body: fine}"},
-    {"routes[].respond.headers", "{location: \"https://example.com/\"}"},
-    {"routes[].request_headers", "{set: {x-tenant: acme}, remove: [x-debug]}"},
-    {"routes[].response_headers", "{set: {x-frame-options: DENY}, remove: [server]}"},
-    {"routes[].limits[]", "{policy: NAME, key: client}"},
-    {"routes[].limits[].charge", "{status: [401, 403]}"},
-    {"routes[].limits[].charge.status", "[401, 403]"},
-    {"routes[].limits[].charge.status_not", "[500-599]"},
-    {"routes[].limits[].reserve", "{json: /max_tokens, default: 2000}"},
-    {"routes[].limits[].reserve.json", "/max_tokens"},
-    {"routes[].limits[].cost_from", "[{json: /usage/total_tokens}]"},
-    {"routes[].limits[].cost_from[]", "{json: /usage/total_tokens}"},
-    {"routes[].limits[].cost_from[].json", "/usage/total_tokens"},
-    {"routes[].limits[].policy", "NAME"},
-    {"routes[].limits[].when", some_condition},
-    {"routes[].limits[].unless", some_condition},
-};
-
-constexpr Example texts[] = {
-    {"policies.*.rate",
-     "; write one value, such as rate: 100/1m, or several as rates: [10/1s, 100/1m]"},
-    {"policies.*.headers", "; write false, or a map such as {access-control-allow-origin: \"*\"}"},
-    {"policies.*.body", "; write a text, or a map such as {text/html: TEXT}"},
-    {"denied.body", "; write a text, or a map such as {text/html: TEXT}"},
-    {"policies.*.headers.set", "; write headers: {NAME: VALUE}, without set"},
-    {"policies.*.headers.add", "; write headers: {NAME: VALUE}, without add"},
-    {"routes[].respond.body", "; put quotes around JSON: '{\"error\": \"x\"}'"},
-    {"denied.headers.set", "; write headers: {NAME: VALUE}, without set"},
-    {"denied.headers.add", "; write headers: {NAME: VALUE}, without add"},
-    {"routes[].respond.headers.set", "; write headers: {NAME: VALUE}, without set"},
-    {"routes[].limits[].policy", "; define it under policies, and write its name here"},
-    {"routes[].limits[].key", "; define it under identities, and write its name here"},
-    {"routes[].limits[].otherwise", "; define it under identities, and write its name here"},
-    {"routes[].upstream", "; define it under upstreams, and write its name here"},
-    {"routes[].match.path", "; write a route for each of several patterns"},
-    {"routes[].match.host", "; write a route for each of several hosts"},
-    {"routes[].match.address", "; define a list under address_lists, and write its name here"},
-    {"upstreams.*.servers[].url", "; put quotes around text with braces"},
-};
-
 /// Sections whose entries have names that the operator chose.
 constexpr std::string_view named_sections[] = {"upstreams",     "jwt_providers", "identities",
                                                "address_lists", "policies",      "plans"};
-
-template <class Rows>
-auto find_shape(const Rows& rows, std::string_view shape) {
-  return std::ranges::find_if(rows, [&](const auto& row) { return row.shape == shape; });
-}
 
 /// Removes the next part of a path: a name, a name in quotes, or an index.
 std::string_view take_part(std::string_view& path) {
@@ -370,18 +362,6 @@ std::string key_advice(std::string_view map_shape, std::string_view key) {
     return (one.key == "*" || one.key == key) && (one.map == "*" || one.map == map_shape);
   });
   return found == std::end(advices) ? std::string() : "; " + std::string(found->text);
-}
-
-std::string_view example_of(std::string_view shape) {
-  // Combinations of identities can be nested.
-  if (shape.starts_with("identities.") && shape.ends_with("[]")) shape = "identities.*";
-  const auto* const found = find_shape(examples, shape);
-  return found == std::end(examples) ? std::string_view() : found->value;
-}
-
-std::string_view text_advice(std::string_view shape) {
-  const auto* const found = find_shape(texts, shape);
-  return found == std::end(texts) ? std::string_view() : found->value;
 }
 
 }  // namespace weir::config

@@ -1,5 +1,5 @@
-// Hints about keys: where a key that is in the wrong section belongs, what another program's key is
-// called here, and what the value of a section looks like.
+// Hints about keys: where a key that is in the wrong section belongs, and what another program's
+// key is called here.
 //
 // Keys are named by their shape: the path with [] for every index and * for every name that the
 // operator chose, as known_keys() lists them. Pure; thread-safe.
@@ -17,13 +17,5 @@ std::string shape_of(std::string_view path);
 /// Returns the fix for the unknown key `key` of the map with this shape; empty if it is not known
 /// from elsewhere. Begins with "; ".
 std::string key_advice(std::string_view map_shape, std::string_view key);
-
-/// A value for the key with this shape, such as `{certificate: tls.crt, private_key: tls.key}`;
-/// empty if there is none.
-std::string_view example_of(std::string_view shape);
-
-/// Returns the fix for a list or a map where the key with this shape takes one text; begins with ";
-/// ", or is empty.
-std::string_view text_advice(std::string_view shape);
 
 }  // namespace weir::config

@@ -28,16 +28,18 @@ struct Draft {
   rules::Definition& definition() { return policy.definition; }
 };
 
+constexpr std::pair<std::string_view, Algorithm> algorithm_choices[] = {
+    {"fixed_window", Algorithm::fixed_window},
+    {"attributed_window", Algorithm::attributed_window},
+    {"sliding_window", Algorithm::sliding_window},
+    {"sliding_log", Algorithm::sliding_log},
+    {"token_bucket", Algorithm::token_bucket},
+    {"gcra", Algorithm::gcra},
+    {"leaky_bucket", Algorithm::leaky_bucket},
+    {"concurrency", Algorithm::concurrency}};
+
 void read_algorithm(const Cursor& in, Draft& to) {
-  read_choice(in, to.definition().algorithm,
-              {{"fixed_window", Algorithm::fixed_window},
-               {"attributed_window", Algorithm::attributed_window},
-               {"sliding_window", Algorithm::sliding_window},
-               {"sliding_log", Algorithm::sliding_log},
-               {"token_bucket", Algorithm::token_bucket},
-               {"gcra", Algorithm::gcra},
-               {"leaky_bucket", Algorithm::leaky_bucket},
-               {"concurrency", Algorithm::concurrency}});
+  read_choice(in, to.definition().algorithm, algorithm_choices);
 }
 
 /// A flag shows or hides the policy; a map adds fields to its denials.
@@ -122,7 +124,11 @@ bool has_numbers(const Cursor& in, Algorithm algorithm) {
     in.at_key("limit").error(
         "limit is for algorithm: concurrency; write count and time as one value, as in rate: "
         "100/1m");
-  if (!has_rate && !in.has("limit")) in.error("the rate is missing; write one as rate: 100/1m");
+  // {gcra: {rate: 10/s}} has been reported with the right form.
+  const bool is_nested = std::ranges::any_of(
+      algorithm_choices, [&](const auto& choice) { return in.has(choice.first); });
+  if (!has_rate && !in.has("limit") && !is_nested)
+    in.error("the rate is missing; write one as rate: 100/1m");
   return has_rate && !in.has("limit");
 }
 

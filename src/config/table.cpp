@@ -5,6 +5,7 @@
 
 #include "config/advice.hpp"
 #include "config/key_advice.hpp"
+#include "config/key_examples.hpp"
 
 namespace weir::config {
 
@@ -25,6 +26,17 @@ bool lacks_blank(std::string_view key, std::span<const std::string_view> known) 
          std::ranges::find(known, key.substr(0, colon)) != known.end();
 }
 
+/// For `burst=20` in place of `burst: 20`.
+std::string advice_on_assignment(std::string_view map_shape, std::string_view text,
+                                 std::span<const std::string_view> known) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return {};
+  const std::string_view name = text.substr(0, equals);
+  if (std::ranges::find(known, name) != known.end())
+    return "; write a colon and a space: " + std::string(name) + ": VALUE";
+  return key_advice(map_shape, name);
+}
+
 /// The key before this one, if it has no value.
 std::string_view empty_entry_before(const Cursor& in, std::string_view key) {
   const auto& entries = in.node().entries;
@@ -42,6 +54,7 @@ std::string advice_on(const Cursor& in, std::string_view key,
     return "; it has an invisible character or a blank that is not a space: type the line again";
   if (lacks_blank(key, known)) return colon_advice(key);
   std::string advice = key_advice(shape_of(in.path()), key);
+  if (advice.empty()) advice = advice_on_assignment(shape_of(in.path()), key, known);
   if (advice.empty()) advice = in.hint_at(key, known);
   if (!advice.empty()) return advice;
   const std::string_view before = empty_entry_before(in, key);

@@ -157,6 +157,8 @@ TEST_CASE("references") {
         "; none is defined; write policies: {NAME: {algorithm: gcra, rate: 10/s}}, and its NAME "
         "here");
   CHECK(reference_advice("policy", "p", false).empty());
+  CHECK(reference_advice("policy", "p burst=20", false)
+            .starts_with("; write the name of a policy alone, and the numbers in the policy"));
   CHECK(reference_advice("upstream", "http://a:1", false)
             .starts_with("; write upstreams: {NAME: {servers: "));
   CHECK(reference_advice("upstream", "api// comment", false) ==

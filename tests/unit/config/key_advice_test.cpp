@@ -17,27 +17,15 @@ TEST_CASE("the shape of a path has no index and no name") {
   CHECK(shape_of("identities.a.any_of[1].header") == "identities.*.any_of[].header");
 }
 
-TEST_CASE("every map has an example") {
-  for (const std::string& key : known_keys()) {
-    const std::size_t end = key.find_last_of(".");
-    if (end == std::string::npos) continue;
-    const std::string map = key.substr(0, end);
-    CAPTURE(map);
-    CHECK_FALSE(example_of(map).empty());
-  }
-}
-
-TEST_CASE("every example and advice is for a key that exists") {
-  const auto known = known_keys();
-  for (const char* const shape :
-       {"policies.*.rate", "routes[].limits[].policy", "routes[].match.path"}) {
-    CHECK(std::ranges::find(known, shape) != known.end());
-    CHECK_FALSE(text_advice(shape).empty());
-  }
-  CHECK(text_advice("workers").empty());
+TEST_CASE("keys that belong elsewhere, and those of other programs") {
   CHECK(key_advice("routes[]", "rate").starts_with("; define a policy, as in policies:"));
   CHECK(key_advice("routes[].match", "rate").empty());
   CHECK(key_advice("anything", "http2").find("HTTP/1.1") != std::string::npos);
+  CHECK(key_advice("policies.*", "gcra").starts_with("; write it as a value"));
+  CHECK(key_advice("routes[]", "gcra").empty());
+  CHECK(key_advice("routes[].limits[]", "dry_run") == "; write mode: shadow in the policy");
+  CHECK(key_advice("routes[].respond", "location") == "; write headers: {location: URL}");
+  CHECK(key_advice("routes[]", "location") == "; write match: {path: /PREFIX/**} in a route");
 }
 
 TEST_CASE("no advice is about a key that exists") {
