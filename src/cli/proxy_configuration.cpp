@@ -35,7 +35,11 @@ Result<std::string> proxy_configuration(const ProxyFlags& flags) {
     return Problem{"--key: " + config::in_quotes(flags.key) +
                    " is none of client_address, header:NAME, query:NAME, cookie:NAME"};
   }
-  const std::string otherwise = flags.key == "client_address" ? "" : ", otherwise: address";
+  // The access log has the name of the identity that a request was counted by.
+  const bool is_by_address = flags.key == "client_address";
+  const std::string identities =
+      is_by_address ? "client: " + *source : "key: " + *source + ", client: {client_address: {}}";
+  const std::string key = is_by_address ? "client" : "key, otherwise: client";
   const std::string burst = flags.burst ? ", burst: " + std::to_string(*flags.burst) : "";
   const std::string admin =
       flags.admin.empty() ? "off" : "{address: " + yaml_quoted(flags.admin) + "}";
@@ -47,13 +51,11 @@ Result<std::string> proxy_configuration(const ProxyFlags& flags) {
   return {boost::system::in_place_value,
           "listen: [{address: " + yaml_quoted(flags.listen) + "}]\n" + "admin: " + admin + "\n" +
               store + "upstreams: {service: {servers: [{url: " + yaml_quoted(flags.to) + "}]}}\n" +
-              "identities: {key: " + *source +
-              (otherwise.empty() ? "" : ", address: {client_address: {}}") + "}\n" +
-              "policies: {limit: {algorithm: gcra, rate: " + yaml_quoted(flags.limit) + burst +
-              "}}\n" +
+              "identities: {" + identities + "}\n" + "policies: {limit: {algorithm: gcra, rate: " +
+              yaml_quoted(flags.limit) + burst + "}}\n" +
               "routes: [{name: all, match: {path: \"/**\"}, upstream: service,"
-              " limits: [{policy: limit, key: key" +
-              otherwise + "}]}]\n"};
+              " limits: [{policy: limit, key: " +
+              key + "}]}]\n"};
 }
 
 std::string_view flag_of(const config::Diagnostic& diagnostic) {

@@ -44,6 +44,7 @@ TEST_CASE("the required flags make one upstream, one policy, one route") {
   REQUIRE(made->routes[0].limits.size() == 1);
   const auto& limit = made->routes[0].limits[0];
   CHECK(weir::identity::describe(made->identities[limit.identity].source) == "client_address");
+  CHECK(made->identities[limit.identity].name == "client");
   CHECK_FALSE(limit.otherwise);
 }
 
@@ -60,7 +61,9 @@ TEST_CASE("all flags are carried over") {
   CHECK(made->policies[0].rule.capacity == 25);
   const auto& limit = made->routes[0].limits[0];
   CHECK(weir::identity::describe(made->identities[limit.identity].source) == "header x-api-key");
+  CHECK(made->identities[limit.identity].name == "key");
   REQUIRE(limit.otherwise);
+  CHECK(made->identities[*limit.otherwise].name == "client");
   CHECK(weir::identity::describe(made->identities[*limit.otherwise].source) == "client_address");
 }
 
