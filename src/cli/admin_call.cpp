@@ -65,7 +65,10 @@ std::optional<AdminReply> ask_admin_of(const AdminTarget& target, std::string_vi
   question.token = std::move(*token);
   auto reply = ask_admin(*address, question, answer_timeout);
   if (reply && reply->status < 300) return std::move(*reply);
-  if (!reply) return fail(failed, target.url + ": " + std::string(reply.error().message));
+  if (!reply) {
+    return fail(failed,
+                target.url + ": " + reply.error().message + advice_on_unreached(target.url));
+  }
   std::string problem = target.url + ": " + problem_in(*reply);
   if (reply->status == 401) problem += about_token(target, has_token);
   return fail(failed, problem);

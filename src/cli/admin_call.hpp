@@ -8,12 +8,13 @@
 #include <CLI/App.hpp>
 
 #include "cli/admin_client.hpp"
+#include "cli/admin_url.hpp"
 
 namespace weir::cli {
 
 /// Options that name the admin server and its token.
 struct AdminTarget {
-  std::string url = "http://127.0.0.1:9090";
+  std::string url{default_admin_url};
   std::string token_file;  ///< empty: the token is read from WEIR_ADMIN_TOKEN
 };
 

@@ -15,9 +15,9 @@ namespace {
 constexpr auto patience = std::chrono::seconds(2);
 
 /// Returns why the instance is not ready; nothing if it is.
-std::optional<std::string> ask(const Endpoint& address) {
+std::optional<std::string> ask(const Endpoint& address, const std::string& url) {
   const auto reply = ask_admin(address, {.target = "/readyz"}, patience);
-  if (!reply) return reply.error().message;
+  if (!reply) return reply.error().message + advice_on_unreached(url);
   if (reply->status == 200) return std::nullopt;
   return "answered " + std::to_string(reply->status) + ": " + reply->body;
 }
@@ -28,7 +28,7 @@ int health(const std::string& url) {
     std::cerr << "weir health: --admin: " << address.error().message << '\n';
     return refused;
   }
-  const auto complaint = ask(*address);
+  const auto complaint = ask(*address, url);
   if (!complaint) return succeeded;
   std::cerr << "weir health: " << url << ": " << complaint->substr(0, complaint->find('\n'))
             << '\n';
@@ -39,7 +39,7 @@ int health(const std::string& url) {
 
 void add_health(CLI::App& root, Action& chosen) {
   auto* const command = root.add_subcommand("health", "Check whether a running instance is ready");
-  const auto url = std::make_shared<std::string>("http://127.0.0.1:9090");
+  const auto url = std::make_shared<std::string>(default_admin_url);
   command->add_option("--admin", *url, "Its admin server: http://HOST:PORT or unix:/path")
       ->type_name("URL")
       ->capture_default_str();
