@@ -217,6 +217,18 @@ class InRedis(OverrideCase):
         self.assertNotIn(KEY, self.weir.stderr)
         self.assertTrue(self.ask(self.weir, "GET").json()["overrides"][0]["malformed"])
 
+    def test_an_entry_that_no_decision_reads_is_listed_and_not_logged(self):
+        """A decision reads the entries of its policies and the one for all."""
+        self.write("no\x1b[2Jbody\tzz\tx\ty", "no tab at all", self.line("gcra", "u 0 ", '"unlimited":true'))
+        for name in ALGORITHMS:
+            self.assertEqual(self.get(self.weir, name).status, 200)
+        self.assertNotIn("override of policy", self.weir.stderr)
+        listed = self.ask(self.weir, "GET").json()["overrides"]
+        self.assertEqual([(one.get("policy"), one.get("malformed")) for one in listed],
+                         [("no\x1b[2Jbody", True), (None, True), ("gcra", None)])
+        done = run("limits", "overrides", "--admin", "http://{}:{}".format(*self.weir.admin_address))
+        self.assertIn("policy no?[2Jbody: malformed\n", done.stdout)
+
     def test_a_value_of_another_type_is_none(self):
         self.client("DEL", self.at)
         self.client("RPUSH", self.at, "x")
