@@ -121,13 +121,13 @@ function Report:read_response(message)
   end
 end
 
--- The end of the response, or of a request without one: then the status is HAProxy's own if no server
--- answered, and 499 if the client left, for which HAProxy has 400.
+-- status: of the server. own: of a response that HAProxy built. HAProxy has 400, or no response, if the
+-- client left.
 local function status_of(status, own)
-  if status then return status end
-  return own and own >= 500 and own or 499
+  return status or own and own ~= 400 and own or 499
 end
 
+-- Called at the end of the response, also of one that HAProxy built.
 function Report:end_analyze(txn, channel)
   local report = self.report
   if not report or not channel:is_resp() then return end

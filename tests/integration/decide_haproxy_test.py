@@ -5,14 +5,19 @@ from harness.limit_fields import limit_fields
 from harness.waiting import eventually
 
 class BehindHaproxy(asking.HoldTests, asking.AskingProxy):
+    response_rule = ""
+
     def command(self, weir, patience, with_costs=False, **environment):
         files = asking.DEPLOY / "haproxy"
+        settings = self.root / "haproxy.cfg"
+        settings.write_text((files / "haproxy.cfg").read_text(encoding="utf-8").replace(
+            "  server api ", f"{self.response_rule}  server api "), encoding="utf-8")
         if with_costs:
             script = (files / "weir.lua").read_text(encoding="utf-8")
             changed = self.root / "costs.lua"
             changed.write_text(script.replace("cost_fields = {}", 'cost_fields = { "x-usage-tokens" }'), encoding="utf-8")
             environment["WEIR_LUA"] = str(changed)
-        return ["haproxy", "-db", "-f", str(files / "haproxy.cfg")], {
+        return ["haproxy", "-db", "-f", str(settings)], {
             "PROXY": f"127.0.0.1:{self.port}", "API": f"127.0.0.1:{self.api.port}", "WEIR": weir,
             "WEIR_TIMEOUT": patience, "WEIR_ASKED_AT": f"abns@weir-test-{self.port}",
             "WEIR_LUA": str(files / "weir.lua"), **environment}
@@ -51,6 +56,11 @@ class BehindHaproxy(asking.HoldTests, asking.AskingProxy):
         self.weir = self.start(asking.deciding(
             listen=[{"address": f"127.0.0.1:{self.weir.port}"}]))
         eventually(lambda: limit_fields(self.get(target="/v1/a")).state, "the answers have limits")
+
+    def test_a_response_that_haproxy_replaces_is_reported_with_its_own_status(self):
+        self.response_rule = "  http-response return status 404\n"
+        self.begin_holding()
+        self.assertEqual(self.statuses_of_logins("401 Unauthorized", 4), [404] * 4)
 
     def test_what_the_api_says_of_limits_gives_way(self):
         self.api.behaviour = lambda exchange: exchange.answer(
