@@ -63,7 +63,10 @@ void append_listed(std::string& out, const store::ListedOverride& entry) {
   out += '{';
   append_member(out, "hash", hex(entry.identity));
   if (!entry.policy.empty()) append_member(out, "policy", entry.policy);
-  out += entry.is_malformed ? ",\"malformed\":true" : "," + entry.details;
+  if (entry.is_malformed)
+    out += ",\"malformed\":true";
+  else if (!entry.details.empty())
+    (out += ',') += entry.details;
   out += '}';
 }
 

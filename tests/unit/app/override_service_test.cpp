@@ -224,12 +224,14 @@ TEST_CASE("A change that Redis has not made is answered at once, as a list is") 
   const AdminAnswer listed = fixture.answer_to(
       list,
       {.overrides = {{.identity = {.low = 0xab}, .policy = "plain", .details = "\"deny\":true"},
-                     {.identity = {.low = 0xab}, .is_malformed = true}},
+                     {.identity = {.low = 0xab}, .is_malformed = true},
+                     {.identity = {.low = 0xab}, .policy = "bare"}},
        .is_complete = false});
   CHECK(listed.status == 200);
   CHECK(listed.body == R"({"store":"redis","overrides":[{"hash":")" + hash +
                            R"(","policy":"plain","deny":true},{"hash":")" + hash +
-                           R"(","malformed":true}],"complete":false})"
+                           R"(","malformed":true},{"hash":")" + hash +
+                           R"(","policy":"bare"}],"complete":false})"
                            "\n");
   OverrideCall of_policy = list;
   of_policy.query = "policy=plain&key=hash:" + hash;
