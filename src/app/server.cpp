@@ -22,6 +22,7 @@
 
 #include "admin/admin_server.hpp"
 #include "app/descriptors.hpp"
+#include "app/drain_workers.hpp"
 #include "app/file_watch.hpp"
 #include "app/key_fetcher.hpp"
 #include "app/list_files.hpp"
@@ -109,7 +110,7 @@ class Server {
   void finish();
   void reject(Problems problems);
   void drain();
-  void worker_drained();
+  void workers_ended();
 
   const Source& source_;
   asio::io_context io_{1};
@@ -141,7 +142,6 @@ class Server {
   KeyFetchers key_fetchers_{io_, clock_, random_seed(), write_to_log};
   ListFiles list_files_{io_, unknown_plans_,
                         [this](auto replaced) { keep_until_unread(std::move(replaced)); }};
-  std::size_t draining_workers_ = 0;
   bool draining_ = false;
 };
 
@@ -402,9 +402,7 @@ void Server::drain() {
   const std::string longest = std::to_string(ceil_seconds(config().shutdown_timeout)) + " s";
   spdlog::info("draining {} connections, at most {}", open_connections_.load(),
                config().written.shown("shutdown_timeout", longest));
-  draining_workers_ = workers_.size();
-  for (auto& worker : workers_)
-    worker->drain([this] { asio::post(io_, [this] { worker_drained(); }); });
+  drain_workers(workers_, io_, [this] { workers_ended(); });
   shutdown_timer_.expires_after(config().shutdown_timeout);
   shutdown_timer_.async_wait([this](const boost::system::error_code& ec) {
     if (ec) return;
@@ -414,8 +412,7 @@ void Server::drain() {
   });
 }
 
-void Server::worker_drained() {
-  if (--draining_workers_ > 0) return;
+void Server::workers_ended() {
   shutdown_timer_.cancel();
   signals_.cancel();
   if (watch_) watch_->stop();

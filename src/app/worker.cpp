@@ -65,8 +65,17 @@ void announce(redis::Store& store, InstanceWatch& instances, Instant now) {
   });
 }
 
+/// Tokens are valid by the wall clock. A claim that cannot identify a client is logged once.
+void look_after_tokens(proxy::Generation& generation, const MonotonicClock& clock) {
+  const auto& providers = generation.config.token_providers;
+  if (providers.empty()) return;
+  generation.limiter->tokens().set_wall_clock_offset(wall_clock_offset(clock));
+  for (const identity::TokenProvider& provider : providers)
+    log_unusable_claims(provider);
+}
+
 /// Ends a store that no generation uses. Its last reports come in the next pass of the loop.
-void end(boost::asio::io_context& io, std::shared_ptr<SharedStore> store) {
+void end_store(boost::asio::io_context& io, std::shared_ptr<SharedStore> store) {
   store->redis.watch(nullptr);
   store->redis.stop();
   boost::asio::post(io, [last = std::move(store)] {});
@@ -224,7 +233,7 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
     store_->apply(plan.config->redis);
     instances_.use(std::move(instance_terms), is_other_store);
   }
-  look_after_tokens();
+  look_after_tokens(*context_.generation, context_.clock);
   use_listeners(plan.listeners, std::move(listeners));
 }
 
@@ -330,7 +339,7 @@ loop::Task<> Worker::replace(GenerationPlan plan, Applied applied) {
     problem = "worker " + std::to_string(index_) + " keeps its configuration: " + thrown.what();
     accept_on_opened();
   }
-  if (store && store != store_) end(io_, std::move(store));
+  if (store && store != store_) end_store(io_, std::move(store));
   applied(problem);
 }
 
@@ -361,11 +370,11 @@ loop::Task<> Worker::tick() {
   error_code ec;
   auto due = std::chrono::steady_clock::now();
   // The flag is needed because a wait that has expired cannot be cancelled.
-  while (!drained_) {
+  while (!ended_) {
     due = loop::next_tick(due, std::chrono::steady_clock::now());
     ticker_.expires_at(due);
     co_await ticker_.async_wait(loop::into(ec));
-    look_after_tokens();
+    look_after_tokens(*context_.generation, context_.clock);
     if (index_ == 0) look_after(memory_.overrides(), context_.clock);
     context_.tick();
     sweep();
@@ -376,15 +385,6 @@ loop::Task<> Worker::tick() {
   }
 }
 
-/// Tokens are valid by the wall clock. A claim that cannot identify a client is logged once.
-void Worker::look_after_tokens() {
-  const auto& providers = context_.generation->config.token_providers;
-  if (providers.empty()) return;
-  context_.generation->limiter->tokens().set_wall_clock_offset(wall_clock_offset(context_.clock));
-  for (const identity::TokenProvider& provider : providers)
-    log_unusable_claims(provider);
-}
-
 /// Destroys listeners and stores that only earlier generations used.
 void Worker::sweep() {
   std::erase_if(removed_listeners_, [](const auto& one) { return one->has_ended(); });
@@ -392,7 +392,7 @@ void Worker::sweep() {
     return store.use_count() > 1 || store->is_settling();
   });
   std::for_each(unused, leaving_.end(),
-                [this](std::shared_ptr<SharedStore>& store) { end(io_, std::move(store)); });
+                [this](std::shared_ptr<SharedStore>& store) { end_store(io_, std::move(store)); });
   leaving_.erase(unused, leaving_.end());
 }
 
@@ -406,24 +406,28 @@ void Worker::drain(std::function<void()> drained) {
   boost::asio::post(io_, [this, drained = std::move(drained)]() mutable {
     draining_ = true;
     opening_timer_.cancel();
-    context_.when_empty = [this, drained = std::move(drained)] {
-      context_.holds.end_all();
-      Stores stores = leaving_;
-      if (store_) stores.push_back(store_);
-      loop::spawn(io_,
-                  end_settled(std::move(stores), opening_timer_, context_.clock, [this, drained] {
-                    drained_ = true;
-                    ticker_.cancel();
-                    context_.flush_logs();
-                    drained();
-                  }));
-    };
+    context_.when_empty = std::move(drained);
     for (auto* const list : {&opened_, &listeners_}) {
       for (auto& one : *list)
         one.listener->stop();
     }
     // Handlers of completed accepts run first.
     boost::asio::post(io_, [this] { context_.drain(); });
+  });
+}
+
+void Worker::end(std::function<void()> ended) {
+  boost::asio::post(io_, [this, ended = std::move(ended)]() mutable {
+    context_.holds.end_all();
+    Stores stores = leaving_;
+    if (store_) stores.push_back(store_);
+    loop::spawn(io_, end_settled(std::move(stores), opening_timer_, context_.clock,
+                                 [this, ended = std::move(ended)] {
+                                   ended_ = true;
+                                   ticker_.cancel();
+                                   context_.flush_logs();
+                                   ended();
+                                 }));
   });
 }
 

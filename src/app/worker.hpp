@@ -2,7 +2,7 @@
 // counters.
 //
 // Everything is constructed and destroyed by the server's thread; run() executes on the worker's.
-// apply(), post(), drain() and abort() may be called from any thread.
+// apply(), post(), drain(), end() and abort() may be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -91,8 +91,11 @@ class Worker {
   /// WithOverrides, on the worker's thread.
   void with_overrides(std::function<void(store::Overrides*)> task);
   /// Stops accepting, lets exchanges in progress finish, then calls `drained` on the worker's
-  /// thread.
+  /// thread. The worker still applies the reports about its holds that other workers get.
   void drain(std::function<void()> drained);
+  /// Ends a drained worker: charges the holds that are left as if their leases were over, waits
+  /// until Redis has what was settled, then calls `ended` on the worker's thread.
+  void end(std::function<void()> ended);
   /// Ends all client connections at once.
   void abort();
   void join();
@@ -123,7 +126,6 @@ class Worker {
   loop::Task<> tick();
   loop::Task<> open();
   void start_listening();
-  void look_after_tokens();
   void sweep();
   void watch_store();
 
@@ -155,7 +157,7 @@ class Worker {
   std::uint64_t generations_ = 0;
   bool is_listening_ = false;
   bool draining_ = false;
-  bool drained_ = false;
+  bool ended_ = false;
   bool watching_ = false;  ///< reports the state of Redis, after the first attempt to connect
   StoreMonitor monitor_;
   InstanceWatch instances_;  ///< used by the first worker

@@ -85,15 +85,16 @@ void HoldDirectory::end_lease(Holds::iterator hold) {
   end(hold);
 }
 
-/// Passes a hold whose charge is computed to its owner. Allocates nothing.
-void HoldDirectory::end(Holds::iterator hold) {
+/// Passes a hold whose charge is computed to its owner, which is called unless it is `by`.
+/// Allocates nothing.
+void HoldDirectory::end(Holds::iterator hold, const HoldOwner* by) {
   const auto [id, kept] = *hold;
   leases_.erase({kept->lease_ends_at, id});
   holds_.erase(hold);
   HoldOwner& owner = *kept->owner;
   const bool is_first = owner.ended_.empty();
   owner.ended_.splice(owner.ended_.end(), kept_, kept);
-  if (is_first) owner.wake();
+  if (is_first && &owner != by) owner.wake();
 }
 
 }  // namespace weir::proxy

@@ -70,19 +70,20 @@ class HoldDirectory {
   /// unchanged then, and if there is no memory.
   std::optional<Hash128> add(limiter::HeldUnits& units, const Terms& terms);
   /// Settles a hold: `compute`, which takes its limiter::HeldUnits&, ends them with the directory
-  /// locked. False: there is no such hold, because it was settled, or its lease has ended.
+  /// locked. `by` then applies what has ended of its own, without a call of wake(). False: there is
+  /// no such hold, because it was settled, or its lease has ended.
   template <class Compute>
-  bool settle(const Hash128& id, Compute&& compute) {
+  bool settle(const Hash128& id, const HoldOwner& by, Compute&& compute) {
     const std::lock_guard lock(mutex_);
     const auto found = holds_.find(id);
     if (found == holds_.end()) return false;
     compute(found->second->units);
-    end(found);
+    end(found, &by);
     return true;
   }
   /// Ends the holds whose lease is over at `now`: they are charged what was held.
   void end_leases(Instant now);
-  /// Ends all holds of the owner in the same way. It stops.
+  /// Ends all holds of an owner that stops, as if their leases were over.
   void end_all(HoldOwner& owner);
   /// Returns the holds of this owner that have ended; it applies each of them once.
   std::list<KeptHold> take_ended(HoldOwner& owner);
@@ -99,7 +100,7 @@ class HoldDirectory {
 
   bool end_first_lease(Instant now);
   void end_lease(Holds::iterator hold);
-  void end(Holds::iterator hold);
+  void end(Holds::iterator hold, const HoldOwner* by = nullptr);
 
   mutable std::mutex mutex_;
   const SipKey secret_;

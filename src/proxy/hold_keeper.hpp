@@ -27,7 +27,7 @@ class HoldKeeper final : public HoldOwner {
   /// HoldDirectory::settle(). A hold of this worker is applied at once.
   template <class Compute>
   bool settle(const Hash128& id, Compute&& compute) {
-    const bool is_known = directory_.settle(id, compute);
+    const bool is_known = directory_.settle(id, *this, compute);
     if (is_known) apply_ended();
     return is_known;
   }

@@ -9,7 +9,7 @@
 namespace weir::proxy {
 namespace {
 
-constexpr int left_by_client = 499;
+constexpr int client_left_status = 499;
 
 constexpr http::Refusal no_id{
     400, "Weir-Hold is not the id of a hold: send the Weir-Hold field of the decision"};
@@ -55,7 +55,7 @@ Result<HoldReport, http::Refusal> read_hold_report(const http::RequestView& requ
   const auto status = status_of(reported.value);
   if (reported.count != 1 || !status) return no_status;
   HoldReport report{.id = *id};
-  if (*status == left_by_client)
+  if (*status == client_left_status)
     report.end.client_has_left = true;
   else
     report.end.status = status;

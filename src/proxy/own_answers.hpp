@@ -1,5 +1,6 @@
 // The responses that Weir generates itself: refusals, failures and denials as problem details (RFC
 // 9457). Pure: the text is built in the strings that the caller passes, and the answer views them.
+// The name in Via is that of the process.
 #pragma once
 
 #include <cstdint>

@@ -115,6 +115,24 @@ class DecisionHolds(Case):
         eventually(lambda: metric(self, weir, 'weir_holds{policy="slots"}') == 0, "all slots are free")
         self.assertEqual([client.get("/a").status for client in clients], [200] * 40)
 
+    def test_a_drain_takes_reports_about_holds_of_workers_without_connections(self):
+        weir, first = self.begin(workers=8, policies={
+            **HOLDING["policies"], "slots": {"algorithm": "concurrency", "limit": 40}})
+        with first:
+            admitted = [first.get("/a")]
+        for _ in range(39):
+            with self.connect(weir) as client:
+                admitted.append(client.get("/a"))
+        reporter = self.connect(weir)
+        fields = "".join(f"{name}: {value}\r\n" for name, value in report(admitted[0]).items())
+        reporter.send(f"GET /a HTTP/1.1\r\nHost: a\r\n{fields}".encode())
+        weir.signal(signal.SIGTERM)
+        eventually(lambda: "draining" in weir.stderr, "the drain")
+        self.assertEqual(metric(self, weir, 'weir_settlements_total{policy="slots",by="lease"}'), 0)
+        reporter.send(b"\r\n")
+        self.assertEqual(reporter.read().status, 204)
+        self.assertEqual(weir.wait(), 0)
+
     def test_a_reload_keeps_the_holds(self):
         weir, client = self.begin()
         admitted = client.get("/a")
@@ -226,6 +244,20 @@ class DecisionHoldsInRedis(RedisCase):
         self.assertEqual(first.wait(), 0)
         with self.connect(second) as client:
             self.assertEqual(client.get("/")["RateLimit-Remaining"], "3")
+
+    def test_an_instance_that_stops_leaves_no_hold_in_redis(self):
+        redis = self.redis()
+        first, second = [self.start(deciding(**HOLDING, identity_secret=SECRET, admin={"address": "127.0.0.1:0"}, store={
+            "type": "redis", "redis": {"url": redis.url, "timeout": "2s", "replicas": 1}})) for _ in range(2)]
+        for weir in first, second:
+            self.await_redis(weir)
+        with self.connect(first) as client:
+            self.assertEqual(client.get("/a").status, 200)
+        with self.connect(second) as client:
+            self.assertEqual(client.get("/a").status, 429)
+            first.signal(signal.SIGTERM)
+            self.assertEqual(first.wait(), 0)
+            self.assertEqual(client.get("/a").status, 200)
 
     def test_units_that_are_held_count_after_a_reload_without_holds(self):
         redis = self.redis()

@@ -35,7 +35,6 @@ struct Deciding : Exchanged {
            "\r\nWeir-Status: " + status + "\r\n" + fields;
   }
   void settled(std::int64_t actual) {
-    world.poll();
     REQUIRE(store.settled.size() == 1);
     CHECK(store.settled[0].actual == actual);
   }
@@ -112,6 +111,7 @@ TEST_CASE("A hold that is not settled ends by its lease") {
   proxy.ask("GET /limited");
   const std::string report = proxy.report("200");
   proxy.world.hold_directory.end_leases(proxy.world.clock.now() + 1min);
+  proxy.world.poll();
   proxy.settled(1);
   proxy.ask("GET /limited", report);
   CHECK(proxy.response().status == 404);

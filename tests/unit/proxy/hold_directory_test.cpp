@@ -51,9 +51,10 @@ struct Fixture {
     CHECK(units.limits.empty());
     return *id;
   }
-  bool settle(const Hash128& id, int status = 401) {
+  bool settle(const Hash128& id, int status = 401) { return settle_by(reader, id, status); }
+  bool settle_by(const Owner& by, const Hash128& id, int status = 401) {
     return directory.settle(
-        id, [&](limiter::HeldUnits& held) { limiter::end(held, {.status = status}); });
+        id, by, [&](limiter::HeldUnits& held) { limiter::end(held, {.status = status}); });
   }
 
   Held held_;
@@ -61,6 +62,7 @@ struct Fixture {
   World world{Settings{}, store};
   HoldDirectory directory{{.k0 = 3, .k1 = 4}, 3};
   Owner owner{directory};
+  Owner reader{directory};  ///< the worker that gets the reports
 };
 
 TEST_CASE("a hold is settled once, and its owner is called") {
@@ -88,6 +90,17 @@ TEST_CASE("an owner is called for the first hold that has ended, and then for th
   CHECK(fixture.owner.take().size() == 2);
   fixture.settle(ids[2]);
   CHECK(fixture.owner.calls == 2);
+}
+
+TEST_CASE("an owner that settles its own hold is not called") {
+  Fixture fixture;
+  const Hash128 ids[] = {fixture.add(fixture.owner, 1), fixture.add(fixture.owner, 2)};
+  CHECK(fixture.settle_by(fixture.owner, ids[0]));
+  CHECK(fixture.owner.calls == 0);
+  CHECK(fixture.owner.take().size() == 1);
+  CHECK(fixture.settle(ids[1]));
+  CHECK(fixture.owner.calls == 1);
+  CHECK(fixture.reader.calls == 0);
 }
 
 TEST_CASE("an id that was not given settles nothing") {
@@ -213,7 +226,8 @@ TEST_CASE("of many threads that settle a hold one succeeds") {
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       for (const Hash128& id : ids)
-        settled += directory.settle(id, [](auto& held) { limiter::end(held, {.status = 200}); });
+        settled += directory.settle(id, fixture.reader,
+                                    [](auto& held) { limiter::end(held, {.status = 200}); });
     });
   }
   threads.emplace_back([&] { directory.end_leases(start); });
