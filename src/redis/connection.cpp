@@ -211,10 +211,9 @@ void Connection::on_command_end(redisAsyncContext* context, void* reply, void* r
   auto& connection = *static_cast<Connection*>(context->data);
   --connection.unanswered_;
   if (reply == nullptr) {
-    // Also an array that is too large: "Out of memory".
-    if (context->err == REDIS_ERR_PROTOCOL || context->err == REDIS_ERR_OOM)
-      return its_recipient.on_loss(store::Error::other, context->errstr);
-    return its_recipient.on_loss(store::Error::connection_lost, {});
+    const std::string_view unusable = connection.adapter_->reply_error();
+    const auto error = unusable.empty() ? store::Error::connection_lost : store::Error::other;
+    return its_recipient.on_loss(error, unusable);
   }
   connection.silence_.on_reply(SteadyClock::now());
   ++connection.replies_;

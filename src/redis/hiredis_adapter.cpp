@@ -6,7 +6,6 @@
 #include <boost/asio/post.hpp>
 
 #include "loop/poller.hpp"
-#include "redis/reply_bounds.hpp"
 
 namespace weir::redis {
 
@@ -16,9 +15,9 @@ HiredisAdapter::HiredisAdapter(asio::io_context& io, redisAsyncContext& context,
       context_(context),
       owner_(owner),
       encrypted_(encrypted),
+      bounds_(*context.c.reader),
       descriptor_(io.get_executor(), context.c.fd) {
   asio::use_service<loop::Poller>(io).interleave(*this);
-  bound_elements(*context.c.reader);
   // hiredis may repeat these calls.
   context.ev.data = this;
   context.ev.addRead = [](void* self) noexcept {
@@ -85,7 +84,9 @@ void HiredisAdapter::read() {
   if (has_stray_bytes()) return owner_.on_stray_bytes();
   const auto watch = presence_.watch();
   redisAsyncHandleRead(&context_);
-  if (!watch.expired() && is_too_large(*context_.c.reader)) owner_.on_stray_bytes();
+  if (watch.expired()) return;
+  bounds_.on_read();
+  if (bounds_.is_exceeded()) redisAsyncFree(&context_);
 }
 
 void HiredisAdapter::write() {
@@ -104,10 +105,17 @@ bool HiredisAdapter::has_stray_bytes() const {
   return ::recv(context_.c.fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) == 1 && first != '-';
 }
 
+std::string_view HiredisAdapter::reply_error() const {
+  if (bounds_.is_exceeded()) return oversized_reply;
+  return context_.err == REDIS_ERR_PROTOCOL ? context_.errstr : std::string_view();
+}
+
 void HiredisAdapter::clean_up() {
   presence_.end();
   descriptor_.release();
-  owner_.on_context_end(context_.errstr != nullptr ? context_.errstr : "");
+  std::string_view why = reply_error();
+  if (why.empty() && context_.errstr != nullptr) why = context_.errstr;
+  owner_.on_context_end(why);
 }
 
 bool has_stray_reply(const redisAsyncContext& context) {

@@ -14,6 +14,7 @@
 #include "loop/handler_memory.hpp"
 #include "loop/interleaved.hpp"
 #include "redis/loop_io.hpp"
+#include "redis/reply_bounds.hpp"
 
 struct redisAsyncContext;
 
@@ -26,8 +27,8 @@ class HiredisAdapter final : private loop::Interleaved {
     /// The context is being freed, after the callbacks of all its commands were called. The adapter
     /// may be destroyed in it.
     virtual void on_context_end(std::string_view why) noexcept = 0;
-    /// The server sent bytes that answer no command, which hiredis must not read: it aborts the
-    /// process. Or a reply is larger than any command has. The owner frees the context.
+    /// The server sent bytes that answer no command. hiredis must not read them: it aborts the
+    /// process. The owner frees the context.
     virtual void on_stray_bytes() noexcept = 0;
 
    protected:
@@ -41,6 +42,9 @@ class HiredisAdapter final : private loop::Interleaved {
 
   /// Reads what has arrived, before the loop reports it.
   void read_arrived() { read(); }
+  /// Why a reply cannot be used, if the context ends because it could not be parsed or was too
+  /// large; empty otherwise. Valid while the context exists.
+  std::string_view reply_error() const;
 
  private:
   void serve() noexcept override;
@@ -57,6 +61,7 @@ class HiredisAdapter final : private loop::Interleaved {
   redisAsyncContext& context_;
   Owner& owner_;
   bool encrypted_;
+  ReplyBounds bounds_;
   asio::posix::basic_stream_descriptor<Executor> descriptor_;
   bool waiting_to_read_ = false;
   bool waiting_to_write_ = false;

@@ -55,8 +55,8 @@ class Listener {
   std::filesystem::path directory_;
 };
 
-/// A connection to the test, beside streams of clients. Logs `n` when a stream has read, and `R`
-/// for the reply of Redis.
+/// A connection to the test, beside streams of clients. Logs `n` when a stream has read, `R` for
+/// the reply of Redis, and `L` if the connection ended before it.
 class AdapterFixture final : public HiredisAdapter::Owner {
  public:
   AdapterFixture() : context(redisAsyncConnectUnix(listener.path().c_str())) {
@@ -71,7 +71,9 @@ class AdapterFixture final : public HiredisAdapter::Owner {
     run();
     REQUIRE(std::exchange(log, "") == "R");
   }
-  ~AdapterFixture() { redisAsyncFree(context); }
+  ~AdapterFixture() {
+    if (adapter != nullptr) redisAsyncFree(context);
+  }
   AdapterFixture(const AdapterFixture&) = delete;
   AdapterFixture& operator=(const AdapterFixture&) = delete;
 
@@ -79,7 +81,9 @@ class AdapterFixture final : public HiredisAdapter::Owner {
     redisAsyncCommand(
         context,
         [](redisAsyncContext* its_context, void* reply, void*) {
-          if (reply != nullptr) static_cast<AdapterFixture*>(its_context->data)->log += 'R';
+          auto& its_fixture = *static_cast<AdapterFixture*>(its_context->data);
+          its_fixture.log += reply != nullptr ? 'R' : 'L';
+          if (reply == nullptr) its_fixture.loss = its_fixture.adapter->reply_error();
         },
         nullptr, "PING");
   }
@@ -100,6 +104,8 @@ class AdapterFixture final : public HiredisAdapter::Owner {
   Listener listener;
   asio::io_context io;
   std::string log;
+  std::optional<std::string> loss;  ///< the reply_error() in the callback of a lost command
+  std::string end;                  ///< why the context has ended
   std::function<void()> when_read;
   std::vector<std::unique_ptr<StreamPair>> pairs;
   redisAsyncContext* const context;
@@ -114,7 +120,10 @@ class AdapterFixture final : public HiredisAdapter::Owner {
     log += ec ? '-' : 'n';
     if (when_read) when_read();
   }
-  void on_context_end(std::string_view) noexcept override { adapter.reset(); }
+  void on_context_end(std::string_view why) noexcept override {
+    end = why;
+    adapter.reset();
+  }
   void on_stray_bytes() noexcept override { log += '!'; }
 };
 
@@ -160,6 +169,54 @@ TEST_CASE("a command that a stream sends is written before all streams that are 
   fixture.run();
   CHECK(fixture.log == std::string(2 * some + 2, 'n'));
   CHECK(before.empty());  // together with those that others send meanwhile
+}
+
+TEST_CASE("a reply that is larger than its bounds ends the connection, with that as the reason") {
+  AdapterFixture fixture;
+  fixture.ask();
+  fixture.run();
+  const auto [begin, piece] = GENERATE(table<std::string, std::string>({
+      {"+", std::string(8'192, 'x')},
+      {"$2000000000\r\n", std::string(8'192, 'x')},
+      {"*10000\r\n", "$8000\r\n" + std::string(8'000, 'x') + "\r\n"},
+      {"*" + std::to_string(most_elements + 1) + "\r\n", ":1\r\n"},
+  }));
+  fixture.server->send(begin);
+  fixture.run();
+  for (std::size_t sent = 0; fixture.adapter != nullptr && sent < 4 * most_reply_bytes;
+       sent += piece.size()) {
+    fixture.server->send(piece);
+    fixture.run();
+  }
+  CHECK(fixture.log == "L");
+  CHECK(fixture.loss == std::string(oversized_reply));
+  CHECK(fixture.end == oversized_reply);
+}
+
+TEST_CASE("a lack of memory is not an error of the reply") {
+  AdapterFixture fixture;
+  redisReplyObjectFunctions functions = *fixture.context->c.reader->fn;
+  functions.createString = [](const redisReadTask*, char*, std::size_t) -> void* {
+    return nullptr;
+  };
+  fixture.context->c.reader->fn = &functions;
+  fixture.ask();
+  fixture.run();
+  fixture.server->send("+OK\r\n");
+  fixture.run();
+  CHECK(fixture.log == "L");
+  CHECK(fixture.loss == "");
+  CHECK(fixture.end == "Out of memory");
+}
+
+TEST_CASE("a reply that cannot be parsed is its own reason") {
+  AdapterFixture fixture;
+  fixture.ask();
+  fixture.run();
+  fixture.server->send("HTTP/1.1 400 Bad Request\r\n\r\n");
+  fixture.run();
+  CHECK_THAT(fixture.loss.value_or(""), Catch::Matchers::StartsWith("Protocol error, got \"H\""));
+  CHECK(fixture.end == fixture.loss);
 }
 
 }  // namespace weir::redis

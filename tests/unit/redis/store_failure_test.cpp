@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "catch.hpp"
+#include "redis/reply_bounds.hpp"
 #include "relay.hpp"
 #include "store_fixture.hpp"
 
@@ -303,6 +304,7 @@ TEST_CASE("a reply that no script returns is an error and nothing more") {
     std::string text;
   };
   const std::string unexpected = "the reply is not one of the script";
+  const std::string too_long = "*" + std::to_string(most_elements + 1) + "\r\n";
   const auto row = GENERATE_COPY(
       values<Row>({{"+OK\r\n", true, unexpected},
                    {":1\r\n", true, unexpected},
@@ -313,7 +315,7 @@ TEST_CASE("a reply that no script returns is an error and nothing more") {
                    // not RESP
                    {"HTTP/1.1 400 Bad Request\r\n\r\n", false, "Protocol error, got \"H\""},
                    {"*99999999999\r\n", false, "length out of range"},
-                   {"*2147483647\r\n", false, "Out of memory"},
+                   {too_long, false, std::string(oversized_reply)},
                    {std::string(4, '\0'), false, "Protocol error, got "},
                    // more answers than questions
                    {"-ERR no\r\n+OK\r\n+OK\r\n", false, "ERR no"}}));
@@ -321,6 +323,8 @@ TEST_CASE("a reply that no script returns is an error and nothing more") {
   relayed.relay.forged = row.answer;
   CHECK(fixture.outcome() == store::Error::other);
   CHECK_THAT(std::string(fixture.store->last_reply(store::Error::other)), Contains(row.text));
+  if (row.answer == too_long)
+    CHECK_THAT(std::string(fixture.store->last_error()), EndsWith(row.text));
   relayed.relay.forged.clear();
   REQUIRE(fixture.run_until_ready());
   CHECK(fixture.outcome() == store::Error::none);
