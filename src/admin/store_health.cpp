@@ -7,9 +7,9 @@ namespace weir::admin {
 namespace {
 
 constexpr Duration log_interval = std::chrono::minutes(1);
-/// Logged in one outage, or in a minute of short ones. Texts of errors may contain what changes
-/// each time.
-constexpr std::size_t most_reasons = 8;
+/// Reasons of one kind that are logged in one outage, or in a minute of short ones. Texts of errors
+/// may contain what changes each time, such as bytes of a server that is not Redis.
+constexpr std::ptrdiff_t most_reasons_of_a_kind = 3;
 
 }  // namespace
 
@@ -33,10 +33,11 @@ StoreHealth::Line StoreHealth::line_of_loss(const StoreStatus& status, Instant n
     const bool is_present = is_loss_logged_ && std::next(known) == logged_reasons_.end();
     if (is_present || !is_old(*known)) return Line::later;
     logged_reasons_.erase(known);
-  } else if (logged_reasons_.size() == most_reasons) {
+  } else if (std::ranges::count(logged_reasons_, status.kind, &LoggedReason::kind) ==
+             most_reasons_of_a_kind) {
     return Line::later;
   }
-  logged_reasons_.push_back({.text = status.last_error, .at = now});
+  logged_reasons_.push_back({.text = status.last_error, .kind = status.kind, .at = now});
   is_loss_logged_ = true;
   return Line::loss;
 }

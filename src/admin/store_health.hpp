@@ -17,9 +17,10 @@ namespace weir::admin {
 /// The connection of one worker.
 struct StoreStatus {
   bool connected = false;
-  bool deciding = false;      ///< connected, and Redis returns decisions
-  std::string last_error{};   ///< why it is not deciding; never contains a secret
-  bool is_explained = false;  ///< last_error has the text of an error
+  bool deciding = false;                   ///< connected, and Redis returns decisions
+  std::string last_error{};                ///< why it is not deciding; never contains a secret
+  store::Error kind = store::Error::none;  ///< of last_error
+  bool is_explained = false;               ///< last_error has the text of an error
   friend bool operator==(const StoreStatus&, const StoreStatus&) = default;
 };
 
@@ -41,7 +42,8 @@ class StoreHealth {
 
   /// Replaces the status of a worker, at once for is_up() and last_error(). Returns the line to
   /// log: `loss` for the first worker without Redis and for each further reason, each reason at
-  /// most once a minute; `back` when the last worker has Redis again, if the loss was logged.
+  /// most once a minute and a few of each kind; `back` when the last worker has Redis again, if the
+  /// loss was logged.
   Line report(std::size_t worker, StoreStatus status, Instant now);
 
   /// Whether an error that Redis returned is to be logged: each kind once a minute, whichever
@@ -66,9 +68,11 @@ class StoreHealth {
   std::array<std::optional<Instant>, store::error_count> logged_at_;
   struct LoggedReason {
     std::string text;
+    store::Error kind;
     Instant at;
   };
-  /// The reasons of this outage and of the last minute before it. A few, the latest last.
+  /// The reasons of this outage and of the last minute before it. A few of each kind, the latest
+  /// last.
   std::vector<LoggedReason> logged_reasons_;
   bool is_loss_logged_ = false;  ///< and the return is not
 };

@@ -61,7 +61,7 @@ void SharedStore::apply(const config::RedisStore& settings) {
 
 StoreReading SharedStore::read() const {
   StoreReading reading{.is_ready = redis.is_ready(),
-                       .is_refused = redis.is_refused(),
+                       .connection_failure = redis.connection_failure(),
                        .has_decided = redis.has_decided(),
                        .is_breaker_closed = chain.breaker() == store::NodeControl::State::closed,
                        .redis_error = redis.last_error(),

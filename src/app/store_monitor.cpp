@@ -16,9 +16,11 @@ std::string explained(std::string_view what, std::string_view error, std::string
 
 admin::StoreStatus StoreMonitor::status_of(const StoreReading& reading) const {
   if (!reading.is_ready) {
-    const std::string_view what =
-        reading.is_refused ? "redis refuses the connection" : "redis is not reachable";
+    const std::string_view what = reading.connection_failure == store::Error::refused
+                                      ? "redis refuses the connection"
+                                      : "redis is not reachable";
     return {.last_error = explained(what, reading.redis_error, "no answer yet"),
+            .kind = reading.connection_failure,
             .is_explained = !reading.redis_error.empty()};
   }
   // After an outage a connection alone proves nothing: it may lead to a replica.
@@ -27,6 +29,7 @@ admin::StoreStatus StoreMonitor::status_of(const StoreReading& reading) const {
   return {.connected = true,
           .last_error = explained("redis does not decide", reading.redis_error,
                                   to_string(reading.last_error)),
+          .kind = reading.last_error,
           .is_explained = !reading.redis_error.empty()};
 }
 

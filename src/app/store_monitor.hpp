@@ -20,8 +20,8 @@ namespace weir::app {
 
 /// The state of a shared store at one instant.
 struct StoreReading {
-  bool is_ready = false;           ///< connected, authenticated, scripts loaded
-  bool is_refused = false;         ///< Redis answers, and refuses the user or the password
+  bool is_ready = false;  ///< connected, authenticated, scripts loaded
+  store::Error connection_failure = store::Error::none;  ///< why it is not connected, if it is not
   bool has_decided = false;        ///< the last result on this connection was a decision
   bool is_breaker_closed = false;  ///< requests are sent to Redis
   /// The last failure of the connection, or the last error reply; empty if there is none.

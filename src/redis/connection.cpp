@@ -186,6 +186,9 @@ void Connection::open(std::size_t address) {
   }
   context_->data = this;
   adapter_ = std::make_unique<HiredisAdapter>(io_, *context_, options_.secure, *this);
+  redisAsyncSetConnectCallback(context_, [](const redisAsyncContext* context, int status) {
+    if (status == REDIS_OK) static_cast<Connection*>(context->data)->machine_.on_accepted();
+  });
   // Detects a peer that vanished while no question is in flight.
   if (tcp) redisEnableKeepAlive(&context_->c);
   perform(machine_.on_opened());
@@ -223,16 +226,20 @@ void Connection::on_command_end(redisAsyncContext* context, void* reply, void* r
 }
 
 void Connection::on_handshake(const redisReply& reply) noexcept {
+  // After a stray reply the context takes no more commands, and its end is the failure.
+  if ((context_->c.flags & REDIS_FREEING) != 0) return;
   handle([&](Time now) { return machine_.on_reply(read_handshake(reply), now); });
 }
 
 void Connection::on_context_end(std::string_view why) noexcept {
+  using Cause = ConnectionMachine::Cause;
+  const Cause cause = adapter_->reply_error().empty() ? Cause::connection : Cause::reply;
   adapter_.reset();
   const char* const tls_error = options_.secure ? take_tls_error() : nullptr;
   if (std::exchange(context_, nullptr) == nullptr) return;  // close() ended it
   handle([&](Time now) {
-    if (tls_error == nullptr) return machine_.on_closed(why, now);
-    return machine_.on_closed(std::string("TLS: ") + tls_error, now);
+    if (tls_error == nullptr) return machine_.on_closed(why, now, cause);
+    return machine_.on_closed(std::string("TLS: ") + tls_error, now, Cause::tls);
   });
 }
 

@@ -68,7 +68,7 @@ class Connection final : public HiredisAdapter::Owner {
   /// it nothing is done.
   void abandon_later(std::string_view why) noexcept;
 
-  bool is_ready() const { return machine_.is_ready(); }
+  bool is_ready() const { return machine_.state() == ConnectionMachine::State::ready; }
   /// Ready, but abandon_later() was called.
   bool is_leaving() const { return is_leaving_; }
   /// Replies of any kind, also to a handshake and on earlier connections.

@@ -24,6 +24,12 @@ std::string late_text(ConnectionMachine::State state, Duration limit) {
          std::to_string(rounded.count()) + " ms";
 }
 
+/// For a handshake that failed after the server had accepted the connection.
+void append_remedy(std::string& why, store::Error error, bool is_secure) {
+  why.append("; ").append(error == store::Error::other ? remedy(error, why)
+                                                       : handshake_remedy(is_secure));
+}
+
 }  // namespace
 
 ConnectionMachine::ConnectionMachine(const Options& options,
@@ -49,7 +55,7 @@ ConnectionMachine::Actions ConnectionMachine::stop() {
   wake_at_.reset();
   handshake_.end();
   last_error_ = "stopped";
-  is_refused_ = false;
+  last_failure_ = store::Error::none;
   return {.close = true};
 }
 
@@ -82,6 +88,7 @@ ConnectionMachine::Actions ConnectionMachine::on_resolve_failed(std::string_view
 ConnectionMachine::Actions ConnectionMachine::connect_next(Time now) {
   const ConnectAttempt::Address address = attempt_.next(now);
   state_ = State::opening;
+  is_accepted_ = false;
   wake_at_ = address.until;
   return {.wake_at = wake_at_, .connect = address.index};
 }
@@ -99,7 +106,7 @@ ConnectionMachine::Actions ConnectionMachine::on_tls_started() {
 
 ConnectionMachine::Actions ConnectionMachine::on_open_failed(std::string_view why, Time now) {
   const bool expected = state_ == State::opening || state_ == State::securing;
-  return expected ? address_failed(why, now) : unchanged();
+  return expected ? address_failed(why, now, store::Error::not_connected) : unchanged();
 }
 
 // ---- the handshake ----
@@ -133,35 +140,44 @@ ConnectionMachine::Actions ConnectionMachine::become_ready(Time now) {
   ready_at_ = now;
   handshake_.end();
   last_error_.clear();
-  is_refused_ = false;
+  last_failure_ = store::Error::none;
   return {.report = Report::ready};
 }
 
 // ---- failures ----
 
-ConnectionMachine::Actions ConnectionMachine::on_closed(std::string_view why, Time now) {
+ConnectionMachine::Actions ConnectionMachine::on_closed(std::string_view why, Time now,
+                                                        Cause cause) {
   if (!has_socket(state_)) return unchanged();
-  const std::string reason = printable(why.empty() ? unsolicited : why);
-  if (state_ == State::ready) return fail(reason, now);
+  const bool is_strange = cause == Cause::reply || why.empty();
+  const auto error = is_strange ? store::Error::other : store::Error::not_connected;
+  std::string reason = printable(why.empty() ? unsolicited : why);
+  if (state_ == State::ready) return fail(reason, now, error);
   // An error before the end explains more than the end: `ERR max number of clients reached`.
-  const std::string& error = handshake_.optional_error();
-  const bool is_explained = state_ > State::securing && !error.empty();
-  return address_failed(is_explained ? error : reason, now);
+  const std::string& explanation = handshake_.optional_error();
+  if (state_ > State::securing && !explanation.empty())
+    return address_failed(explanation, now, error);
+  if (is_accepted_ && cause != Cause::tls) append_remedy(reason, error, options_.secure);
+  return address_failed(reason, now, error);
 }
 
 ConnectionMachine::Actions ConnectionMachine::on_unsolicited(Time now) {
-  return has_socket(state_) ? fail(unsolicited, now) : unchanged();
+  return has_socket(state_) ? fail(unsolicited, now, store::Error::other) : unchanged();
 }
 
 ConnectionMachine::Actions ConnectionMachine::on_deadline(Time now) {
   if (!wake_at_ || now < *wake_at_) return unchanged();
   if (state_ == State::waiting) return attempt(now);
-  const std::string why = late_text(state_, options_.connect_timeout);
-  return state_ == State::resolving ? fail(why, now) : address_failed(why, now);
+  constexpr auto error = store::Error::not_connected;
+  std::string why = late_text(state_, options_.connect_timeout);
+  if (state_ == State::resolving) return fail(why, now, error);
+  if (is_accepted_) append_remedy(why, error, options_.secure);
+  return address_failed(why, now, error);
 }
 
-ConnectionMachine::Actions ConnectionMachine::address_failed(std::string_view why, Time now) {
-  if (!attempt_.has_next() || attempt_.is_over(now)) return fail(why, now);
+ConnectionMachine::Actions ConnectionMachine::address_failed(std::string_view why, Time now,
+                                                             store::Error error) {
+  if (!attempt_.has_next() || attempt_.is_over(now)) return fail(why, now, error);
   Actions actions = connect_next(now);
   actions.close = true;
   return actions;
@@ -172,21 +188,22 @@ ConnectionMachine::Actions ConnectionMachine::fail(std::string_view why, Time no
   // In place, so that the reserved memory is kept.
   last_error_.assign(server_).append(separator).append(why);
   if (error == store::Error::refused) last_error_.append("; ").append(refusal_remedy(why));
-  return pause(error == store::Error::refused, now);
+  return pause(error, now);
 }
 
 ConnectionMachine::Actions ConnectionMachine::on_exception(std::string_view why,
                                                            Time now) noexcept {
   if (state_ <= State::waiting) return unchanged();
   last_error_.assign(server_).append(separator).append(why.substr(0, reserved_reason));
-  return pause(false, now);
+  return pause(store::Error::not_connected, now);
 }
 
-ConnectionMachine::Actions ConnectionMachine::pause(bool is_refused, Time now) {
-  is_refused_ = is_refused;
+ConnectionMachine::Actions ConnectionMachine::pause(store::Error error, Time now) {
+  last_failure_ = error;
   if (state_ == State::ready) backoff_.on_ready_for(now - ready_at_);
   state_ = State::waiting;
   handshake_.end();
+  const bool is_refused = error == store::Error::refused;
   wake_at_ = now + (is_refused ? backoff_.next_longest() : backoff_.next());
   return {.close = true, .wake_at = wake_at_, .report = Report::failed};
 }

@@ -44,6 +44,13 @@ class ConnectionMachine {
     ready,
   };
 
+  /// Why a connection ended.
+  enum class Cause : std::uint8_t {
+    connection,  ///< it could not be made, or was closed
+    reply,       ///< a reply could not be parsed or was too large
+    tls,
+  };
+
   enum class Report : std::uint8_t {
     none,
     ready,   ///< connected, authenticated, scripts loaded
@@ -85,12 +92,14 @@ class ConnectionMachine {
   [[nodiscard]] Actions on_resolve_failed(std::string_view why, Time now);
   /// The socket exists and takes commands; it may still be connecting.
   [[nodiscard]] Actions on_opened();
+  /// The server has accepted the connection to the present address.
+  void on_accepted() { is_accepted_ = true; }
   [[nodiscard]] Actions on_tls_started();
   /// There is no socket, or TLS cannot be started on it.
   [[nodiscard]] Actions on_open_failed(std::string_view why, Time now);
   [[nodiscard]] Actions on_reply(const HandshakeReply& reply, Time now);
   /// The connection ended or could not be made; an empty `why` means unsolicited data.
-  [[nodiscard]] Actions on_closed(std::string_view why, Time now);
+  [[nodiscard]] Actions on_closed(std::string_view why, Time now, Cause cause = Cause::connection);
   /// The server sent data that answers no command.
   [[nodiscard]] Actions on_unsolicited(Time now);
 
@@ -99,12 +108,13 @@ class ConnectionMachine {
   [[nodiscard]] Actions on_exception(std::string_view why, Time now) noexcept;
 
   State state() const { return state_; }
-  bool is_ready() const { return state_ == State::ready; }
   /// The reason of the last failure, with the server's address; empty while ready. Never contains
   /// the password.
   const std::string& last_error() const { return last_error_; }
-  /// Whether the last failure was that the server refused the user or the password.
-  bool is_refused() const { return is_refused_; }
+  /// The kind of the last failure: `refused` if the server refuses the user or the password,
+  /// `other` if its replies are not those of Redis, `loading` or another kind if it returned such
+  /// an error, else `not_connected`. `none` while ready.
+  store::Error last_failure() const { return last_failure_; }
 
  private:
   Actions unchanged() const { return {.wake_at = wake_at_}; }
@@ -112,9 +122,9 @@ class ConnectionMachine {
   Actions connect_next(Time now);
   Actions introduce();
   Actions become_ready(Time now);
-  Actions address_failed(std::string_view why, Time now);
-  Actions fail(std::string_view why, Time now, store::Error error = store::Error::other);
-  Actions pause(bool is_refused, Time now);
+  Actions address_failed(std::string_view why, Time now, store::Error error);
+  Actions fail(std::string_view why, Time now, store::Error error = store::Error::not_connected);
+  Actions pause(store::Error error, Time now);
 
   const Options& options_;
   const std::string server_;  ///< for last_error()
@@ -127,7 +137,8 @@ class ConnectionMachine {
   std::optional<Time> wake_at_;
   Time ready_at_;
   std::string last_error_;
-  bool is_refused_ = false;
+  store::Error last_failure_ = store::Error::none;
+  bool is_accepted_ = false;  ///< the server has accepted the connection of this attempt
 };
 
 }  // namespace weir::redis

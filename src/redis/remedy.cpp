@@ -48,4 +48,11 @@ std::string_view refusal_remedy(std::string_view error) {
   return is_permission ? permissions_remedy : "check the user and the password in store.redis.url";
 }
 
+std::string_view handshake_remedy(bool is_secure) {
+  if (is_secure)
+    return "the server accepts connections: check that it is Redis, is not blocked, and uses TLS";
+  return "the server accepts connections: check that it is Redis, is not blocked, and does not "
+         "require TLS";
+}
+
 }  // namespace weir::redis

@@ -15,4 +15,8 @@ std::string_view remedy(store::Error error, std::string_view reply);
 /// `AUTH: WRONGPASS invalid password`.
 std::string_view refusal_remedy(std::string_view error);
 
+/// A clause for a server that accepts connections, and then closes them or does not answer.
+/// `is_secure`: Weir starts TLS.
+std::string_view handshake_remedy(bool is_secure);
+
 }  // namespace weir::redis

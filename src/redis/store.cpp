@@ -318,8 +318,8 @@ store::Overrides& Store::overrides() {
 std::string_view Store::last_error() const {
   return implementation_->last_error();
 }
-bool Store::is_refused() const {
-  return implementation_->connection().machine().is_refused();
+store::Error Store::connection_failure() const {
+  return implementation_->connection().machine().last_failure();
 }
 std::string_view Store::last_reply(store::Error error) const {
   return implementation_->last_reply(error);

@@ -96,8 +96,8 @@ class Store final : public store::RemoteStore {
   /// it was an error. Empty if there was no failure. For the log and /readyz; never contains a
   /// secret.
   std::string_view last_error() const;
-  /// Whether there is no connection because the server refuses the user or the password.
-  bool is_refused() const;
+  /// Why there is no connection; `none` while ready. See ConnectionMachine::last_failure().
+  store::Error connection_failure() const;
   /// The text of the last error reply of this kind; empty if Redis has returned none.
   std::string_view last_reply(store::Error error) const;
   /// Called from the loop when is_ready() has changed or another attempt failed.

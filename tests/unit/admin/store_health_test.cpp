@@ -14,8 +14,8 @@ const StoreStatus good{.connected = true, .deciding = true};
 const StoreStatus silent{.connected = true, .last_error = "silent"};
 const Instant start = instant_from_us(1'000'000);
 
-StoreStatus lost(std::string reason) {
-  return {.last_error = std::move(reason), .is_explained = true};
+StoreStatus lost(std::string reason, store::Error kind = store::Error::not_connected) {
+  return {.last_error = std::move(reason), .kind = kind, .is_explained = true};
 }
 const StoreStatus gone = lost("gone");
 
@@ -38,10 +38,11 @@ TEST_CASE("The first worker to lose the store and the last to get it back are lo
   CHECK(health.is_up());
 }
 
-TEST_CASE("A reason is logged if it is another one, at most once a minute, and only a few are") {
+TEST_CASE("A reason is logged at most once a minute, and only a few of each kind are") {
+  using store::Error;
   StoreHealth health(1);
-  const auto log = [&](const std::string& reason, Instant now) {
-    return health.report(0, lost(reason), now) == Line::loss;
+  const auto log = [&](const std::string& reason, Instant now, Error kind = Error::not_connected) {
+    return health.report(0, lost(reason, kind), now) == Line::loss;
   };
   CHECK(log("gone", start));
   CHECK_FALSE(log("gone", start + std::chrono::hours(1)));
@@ -52,9 +53,15 @@ TEST_CASE("A reason is logged if it is another one, at most once a minute, and o
   int logged = 0;
   for (int i = 0; i < 100; ++i)
     logged += log("port " + std::to_string(i), start + seconds(60)) ? 1 : 0;
-  CHECK(logged == 6);
+  CHECK(logged == 1);
+  for (const Error kind : {Error::refused, Error::other, Error::timeout}) {
+    logged = 0;
+    for (int i = 0; i < 100; ++i)
+      logged += log(std::string(to_string(kind)) + std::to_string(i), start + seconds(60), kind);
+    CHECK(logged == 3);
+  }
   CHECK(health.report(0, good, start + seconds(61)) == Line::back);
-  // Of the last minute there are seven.
+  // Of this kind there are two in the last minute.
   CHECK(log("port 100", start + seconds(62)));
   CHECK(health.report(0, good, start + seconds(63)) == Line::back);
   CHECK_FALSE(log("port 101", start + seconds(64)));

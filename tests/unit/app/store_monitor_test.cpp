@@ -102,7 +102,7 @@ TEST_CASE("Each further reason of an outage is logged, at most once a minute") {
   CHECK(fixture.first(unreachable).size() == 1);
   StoreReading reading = unreachable;
   reading.redis_error = "AUTH: WRONGPASS invalid username-password pair";
-  reading.is_refused = true;
+  reading.connection_failure = Error::refused;
   const Lines logged{
       {Level::warning,
        "redis refuses the connection: AUTH: WRONGPASS invalid username-password pair; "
@@ -119,6 +119,33 @@ TEST_CASE("Each further reason of an outage is logged, at most once a minute") {
   // Also after Redis was back.
   CHECK(fixture.first(reading).empty());
   CHECK(fixture.one.update(reading, monitor_start + std::chrono::minutes(1)) == logged);
+}
+
+TEST_CASE("Replies that differ each time hide no other kind of reason") {
+  MonitorFixture fixture;
+  StoreReading garbage = unreachable;
+  garbage.connection_failure = Error::other;
+  std::size_t logged = 0;
+  for (int i = 0; i < 100; ++i) {
+    const std::string text = "Protocol error, got \"" + std::to_string(i) + "\"";
+    garbage.redis_error = text;
+    logged += fixture.first(garbage).size();
+  }
+  CHECK(logged == 3);
+  StoreReading wrong = unreachable;
+  wrong.connection_failure = Error::refused;
+  wrong.redis_error = "AUTH: WRONGPASS invalid username-password pair";
+  CHECK(fixture.first(wrong).size() == 1);
+  StoreReading gone = unreachable;
+  gone.connection_failure = Error::not_connected;
+  CHECK(fixture.first(gone).size() == 1);
+  // Connected, but Redis does not decide.
+  StoreReading open = good;
+  open.is_breaker_closed = false;
+  open.last_error = Error::out_of_memory;
+  open.redis_error = "OOM command not allowed";
+  CHECK(fixture.first(open).size() == 1);
+  CHECK(fixture.first(garbage).empty());
 }
 
 TEST_CASE("Short stalls in a row log one loss and one return a minute") {
@@ -158,7 +185,7 @@ TEST_CASE("A stall that lasts is logged when the minute since the last one is ov
 TEST_CASE("A Redis that refuses the password is not one that cannot be reached") {
   MonitorFixture fixture;
   StoreReading refused = unreachable;
-  refused.is_refused = true;
+  refused.connection_failure = Error::refused;
   refused.redis_error =
       "10.0.0.1:6379: AUTH: WRONGPASS invalid; check the user and the password in store.redis.url";
   CHECK(fixture.first(refused) ==

@@ -115,17 +115,17 @@ TEST_CASE("a refused handshake is not repeated within half a second") {
     fixture.pass(500ms - 1us);
     CHECK(fixture.text(fixture.machine.on_deadline(fixture.now)).starts_with("wake "));
     CHECK(fixture.machine.state() == State::waiting);
-    CHECK(fixture.machine.is_refused());
+    CHECK(fixture.machine.last_failure() == store::Error::refused);
   }
   SECTION("the first attempt after the server accepts the password succeeds") {
     CHECK(fixture.text(fixture.succeed()) == "report ready");
   }
   SECTION("the server cannot be reached any more") {
     fixture.succeed(State::resolving);
-    CHECK(fixture.machine.is_refused());  // until the attempt has failed
+    CHECK(fixture.machine.last_failure() == store::Error::refused);  // until the attempt has failed
     fixture.resolve_fails("no such host");
   }
-  CHECK_FALSE(fixture.machine.is_refused());
+  CHECK(fixture.machine.last_failure() != store::Error::refused);
 }
 
 TEST_CASE("LOADING is not a refusal") {
@@ -133,7 +133,7 @@ TEST_CASE("LOADING is not a refusal") {
   fixture.succeed(State::loading);
   CHECK(fixture.text(fixture.reply(error("LOADING Redis is loading the dataset in memory"))) ==
         closed_and_failed);
-  CHECK_FALSE(fixture.machine.is_refused());
+  CHECK(fixture.machine.last_failure() == store::Error::loading);
 }
 
 TEST_CASE("instances that lost the same server reconnect at different times") {

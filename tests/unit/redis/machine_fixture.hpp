@@ -78,7 +78,10 @@ struct MachineFixture {
   Actions open_fails(std::string_view why) { return done(machine.on_open_failed(why, now)); }
   Actions tls() { return done(machine.on_tls_started()); }
   Actions reply(const HandshakeReply& reply) { return done(machine.on_reply(reply, now)); }
-  Actions closed(std::string_view why) { return done(machine.on_closed(why, now)); }
+  Actions closed(std::string_view why,
+                 ConnectionMachine::Cause cause = ConnectionMachine::Cause::connection) {
+    return done(machine.on_closed(why, now, cause));
+  }
   Actions exception(std::string_view why) { return done(machine.on_exception(why, now)); }
   Actions unsolicited() { return done(machine.on_unsolicited(now)); }
   /// Advances the clock to wake_at, unless that has passed.

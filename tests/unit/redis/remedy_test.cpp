@@ -54,6 +54,14 @@ TEST_CASE("errors that Redis returned have a remedy that names the setting") {
   }
 }
 
+TEST_CASE("the remedy for a handshake names Redis and TLS") {
+  for (const bool is_secure : {false, true}) {
+    const std::string text(handshake_remedy(is_secure));
+    CHECK_THAT(text, Contains("is Redis"));
+    CHECK_THAT(text, Catch::Matchers::EndsWith(is_secure ? "uses TLS" : "does not require TLS"));
+  }
+}
+
 TEST_CASE("a refused connection needs permissions, or another user or password") {
   CHECK(refusal_remedy("SCRIPT LOAD: NOPERM this user has no permissions") ==
         remedy(Error::refused, ""));

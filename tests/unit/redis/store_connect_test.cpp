@@ -138,7 +138,7 @@ TEST_CASE("a refused user retries rarely, with an error that never has the passw
   REQUIRE(fixture.run_until([&] { return failures > 0; }));
   const std::string error(fixture.store->last_error());
   CHECK_THAT(error, Contains("127.0.0.1:") && Contains(why) && !Contains("wr0ng"));
-  CHECK(fixture.store->is_refused());
+  CHECK(fixture.store->connection_failure() == store::Error::refused);
   fixture.run_ready();  // how long the pause is, connection_machine_pause_test.cpp checks
   CHECK(failures == 1);
   CHECK(fixture.outcome() == store::Error::not_connected);
@@ -148,7 +148,7 @@ TEST_CASE("a refused user retries rarely, with an error that never has the passw
     cli({"AUTH", "hunter2"});
     cli({"CONFIG", "SET", "requirepass", options.password.reveal()});
     CHECK(fixture.run_until_ready());
-    CHECK_FALSE(fixture.store->is_refused());
+    CHECK(fixture.store->connection_failure() == store::Error::none);
   }
 }
 

@@ -38,7 +38,7 @@ TEST_CASE("while there is no server every question fails at once; then decisions
   CHECK(asked.times == 0);
   REQUIRE(fixture.run_until_completed());
   CHECK(asked.error == store::Error::not_connected);
-  CHECK_THAT(std::string(fixture.store->last_error()), Contains("Connection refused"));
+  CHECK_THAT(std::string(fixture.store->last_error()), EndsWith("Connection refused"));
   CHECK(fixture.counters.questions.value() == 0);
   redis.start();
   CHECK(fixture.run_until_ready());
@@ -352,6 +352,10 @@ TEST_CASE("a server that is not Redis is tried again, and named in the error") {
   REQUIRE(fixture.run_until([&] { return relayed.relay.connections >= 3; }));
   CHECK_FALSE(fixture.store->is_ready());
   CHECK_FALSE(fixture.store->last_error().empty());
+  CAPTURE(relayed.relay.forged);
+  CHECK_THAT(std::string(fixture.store->last_error()),
+             Contains("not Redis") || EndsWith("not a reply of Redis"));
+  CHECK(fixture.store->connection_failure() == store::Error::other);
   relayed.relay.forged.clear();
   CHECK(fixture.run_until_ready());
 }
@@ -364,8 +368,21 @@ TEST_CASE("a handshake that is not answered is given up in time") {
   relayed.relay.silent = true;
   relayed.fixture.store->start();
   REQUIRE(relayed.fixture.run_until([&] { return relayed.relay.connections >= 2; }));
-  CHECK_THAT(std::string(relayed.fixture.store->last_error()), Contains("not ready within 50 ms"));
+  CHECK_THAT(std::string(relayed.fixture.store->last_error()),
+             Contains("not ready within 50 ms; the server accepts connections: check"));
   relayed.relay.silent = false;
+  CHECK(relayed.fixture.run_until_ready());
+}
+
+TEST_CASE("a server that closes its connections has a remedy in the error") {
+  RedisProcess redis;
+  Relayed relayed(redis);
+  relayed.relay.cut_after = 0;
+  auto& store = *relayed.fixture.store;
+  store.start();
+  REQUIRE(relayed.fixture.run_until([&] { return !store.last_error().empty(); }));
+  CHECK_THAT(std::string(store.last_error()), Contains("; the server accepts connections: check"));
+  CHECK(store.connection_failure() == store::Error::not_connected);
   CHECK(relayed.fixture.run_until_ready());
 }
 
