@@ -50,6 +50,14 @@ bool StoreHealth::may_log(store::Error error, Instant now) {
   return true;
 }
 
+std::optional<UndecidedRequests::Report> StoreHealth::report_undecided(
+    const UndecidedRequests::Counts& counts, Instant now, bool is_last) {
+  const std::lock_guard lock(mutex_);
+  undecided_.add(counts, now);
+  if (is_last) return undecided_.take(now);
+  return is_loss_logged_ ? std::nullopt : undecided_.take_due(now);
+}
+
 void StoreHealth::report_instances(InstancesStatus status) {
   const std::lock_guard lock(mutex_);
   instances_ = std::move(status);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "admin/undecided_requests.hpp"
 #include "base/time.hpp"
 #include "store/error.hpp"
 
@@ -50,6 +51,12 @@ class StoreHealth {
   /// worker received it.
   bool may_log(store::Error error, Instant now);
 
+  /// Adds requests of a worker that were answered 503. Returns those to log, of all workers: at
+  /// most once a minute, and none during an outage whose loss was logged. `is_last`: the worker
+  /// stops, so all are returned.
+  std::optional<UndecidedRequests::Report> report_undecided(const UndecidedRequests::Counts& counts,
+                                                            Instant now, bool is_last);
+
   void report_instances(InstancesStatus status);
   InstancesStatus instances() const;
 
@@ -75,6 +82,7 @@ class StoreHealth {
   /// last.
   std::vector<LoggedReason> logged_reasons_;
   bool is_loss_logged_ = false;  ///< and the return is not
+  UndecidedRequests undecided_;
 };
 
 }  // namespace weir::admin

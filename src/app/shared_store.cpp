@@ -68,6 +68,7 @@ StoreReading SharedStore::read() const {
                        .last_error = chain.last_error()};
   for (std::size_t kind = 0; kind < store::error_count; ++kind) {
     reading.errors[kind] = counters.redis.errors[kind].value();
+    reading.undecided[kind] = counters.chain.undecided[kind].value();
     reading.error_replies[kind] = redis.last_reply(static_cast<store::Error>(kind));
   }
   return reading;

@@ -12,6 +12,21 @@ std::string explained(std::string_view what, std::string_view error, std::string
   return std::string(what).append(": ").append(error.empty() ? otherwise : error);
 }
 
+/// `... did not decide: 24 within 11 s (timeout: 23, overloaded: 1)`
+std::string undecided_text(const admin::UndecidedRequests::Report& report) {
+  std::uint64_t all = 0;
+  std::string kinds;
+  for (std::size_t kind = 0; kind < report.counts.size(); ++kind) {
+    if (report.counts[kind] == 0) continue;
+    all += report.counts[kind];
+    kinds.append(kinds.empty() ? "" : ", ").append(to_string(static_cast<store::Error>(kind)));
+    kinds.append(": ").append(std::to_string(report.counts[kind]));
+  }
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(report.within).count();
+  return "requests answered 503 by on_failure: deny, because redis did not decide: " +
+         std::to_string(all) + " within " + std::to_string(seconds) + " s (" + kinds + ")";
+}
+
 }  // namespace
 
 admin::StoreStatus StoreMonitor::status_of(const StoreReading& reading) const {
@@ -34,20 +49,42 @@ admin::StoreStatus StoreMonitor::status_of(const StoreReading& reading) const {
 }
 
 std::vector<LogLine> StoreMonitor::update(const StoreReading& reading, Instant now) {
-  using Level = LogLine::Level;
-  using Line = admin::StoreHealth::Line;
   std::vector<LogLine> lines;
   add_errors(reading, now, lines);
+  add_change(reading, now, lines);
+  add_undecided(reading, now, false, lines);
+  return lines;
+}
+
+std::vector<LogLine> StoreMonitor::finish(const StoreReading& reading, Instant now) {
+  std::vector<LogLine> lines;
+  add_undecided(reading, now, true, lines);
+  return lines;
+}
+
+void StoreMonitor::add_change(const StoreReading& reading, Instant now,
+                              std::vector<LogLine>& lines) {
+  using Level = LogLine::Level;
+  using Line = admin::StoreHealth::Line;
   admin::StoreStatus status = status_of(reading);
   const bool has_changed = !(status == reported_);
-  if (!has_changed && !is_reason_unlogged_) return lines;
+  if (!has_changed && !is_reason_unlogged_) return;
   reported_ = status;
   const Line line = health_.report(worker_, std::move(status), now);
   is_reason_unlogged_ = line == Line::later;
   if (line == Line::loss)
     lines.push_back({Level::warning, reported_.last_error + "; deciding by on_failure"});
   if (line == Line::back) lines.push_back({Level::info, "redis is back"});
-  return lines;
+}
+
+void StoreMonitor::add_undecided(const StoreReading& reading, Instant now, bool is_last,
+                                 std::vector<LogLine>& lines) {
+  admin::UndecidedRequests::Counts recent{};
+  for (std::size_t kind = 0; kind < recent.size(); ++kind)
+    recent[kind] =
+        reading.undecided[kind] - std::exchange(undecided_seen_[kind], reading.undecided[kind]);
+  if (const auto report = health_.report_undecided(recent, now, is_last))
+    lines.push_back({LogLine::Level::warning, undecided_text(*report)});
 }
 
 void StoreMonitor::add_errors(const StoreReading& reading, Instant now,

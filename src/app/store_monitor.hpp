@@ -29,6 +29,8 @@ struct StoreReading {
   store::Error last_error = store::Error::none;  ///< the last reason for which Redis did not decide
   std::array<std::uint64_t, store::error_count> errors{};            ///< so far, by kind
   std::array<std::string_view, store::error_count> error_replies{};  ///< the last one of each kind
+  admin::UndecidedRequests::Counts
+      undecided{};  ///< requests that were answered 503 so far, by kind
 };
 
 class StoreMonitor {
@@ -40,18 +42,25 @@ class StoreMonitor {
   /// enough.
   void begin() { reported_ = {.deciding = true}; }
   /// Reports what has changed since the last reading. Returns the lines to log: first the errors
-  /// that Redis returned and an operator can correct, then the loss or the return of Redis.
+  /// that Redis returned and an operator can correct, then the loss or the return of Redis, then
+  /// how many requests were answered 503 in short stalls.
   std::vector<LogLine> update(const StoreReading& reading, Instant now);
+  /// The last lines of a worker that stops: the requests that no line has yet.
+  std::vector<LogLine> finish(const StoreReading& reading, Instant now);
 
  private:
   admin::StoreStatus status_of(const StoreReading& reading) const;
   void add_errors(const StoreReading& reading, Instant now, std::vector<LogLine>& lines);
+  void add_change(const StoreReading& reading, Instant now, std::vector<LogLine>& lines);
+  void add_undecided(const StoreReading& reading, Instant now, bool is_last,
+                     std::vector<LogLine>& lines);
 
   admin::StoreHealth& health_;
   std::size_t worker_;
   admin::StoreStatus reported_{.deciding = true};
   bool is_reason_unlogged_ = false;  ///< it was logged less than a minute ago
   std::array<std::uint64_t, store::error_count> errors_seen_{};
+  admin::UndecidedRequests::Counts undecided_seen_{};
 };
 
 }  // namespace weir::app

@@ -100,6 +100,15 @@ loop::Task<> end_settled(Stores stores, loop::Timer& timer, const MonotonicClock
   ended();
 }
 
+void log_last(StoreMonitor& monitor, const SharedStore& store, Instant now) {
+  try {
+    for (const LogLine& line : monitor.finish(store.read(), now))
+      write_to_log(line);
+  } catch (const std::bad_alloc&) {
+    // The metrics have the number of these requests.
+  }
+}
+
 }  // namespace
 
 Worker::Worker(const WorkerDependencies& dependencies, std::size_t index, GenerationPlan plan,
@@ -425,6 +434,7 @@ void Worker::end(std::function<void()> ended) {
                                  [this, ended = std::move(ended)] {
                                    ended_ = true;
                                    ticker_.cancel();
+                                   if (store_) log_last(monitor_, *store_, context_.clock.now());
                                    context_.flush_logs();
                                    ended();
                                  }));

@@ -1,5 +1,9 @@
 """A stall of Redis costs its own time: its end is noticed by a late reply, not after a pause."""
 
+import re
+import signal
+
+from harness.case import SCALE
 from harness.redis_case import RECOVERY_S, Sender
 from harness.waiting import eventually
 from redis_failures_test import FailureCase
@@ -39,6 +43,38 @@ class Stalls(FailureCase):
         self.assertEqual(self.sender.send("shut", 5), [503] * 5)
         redis.start()
         self.await_decisions()
+
+    def test_each_503_of_short_stalls_is_in_the_log(self):
+        """Also if the breaker was closed again before a worker looked at it."""
+        redis = self.redis()
+        self.begin(redis, timeout="20ms")
+        self.await_decisions()
+        first = self.weir.stderr
+        denied = 0
+        while denied < 5:
+            redis.pause()
+            denied += self.sender.send("shut", 3).count(503)
+            redis.resume()
+            eventually(lambda: self.sender.send("shut") == [200], "Redis decides", RECOVERY_S)
+        denied = [status for _, status in self.sender.sent].count(503)
+
+        def logged():
+            text = "on_failure: deny, because redis did not decide: "
+            lines = re.findall(text + r"(\d+) within", self.weir.stderr[len(first):])
+            return sum(map(int, lines)) == denied
+
+        eventually(logged, f"{denied} requests in the log", 75 * SCALE)
+
+    def test_the_503_of_a_stall_just_before_the_end_are_in_the_log(self):
+        redis = self.redis()
+        self.begin(redis, timeout="20ms")
+        self.await_decisions()
+        redis.pause()
+        self.assertEqual(self.sender.send("shut", 3), [503] * 3)
+        redis.resume()
+        self.weir.signal(signal.SIGTERM)
+        self.assertEqual(self.weir.wait(), 0)
+        self.assertIn("on_failure: deny, because redis did not decide: 3 within", self.weir.stderr)
 
     def test_what_is_in_flight_is_shown(self):
         redis = self.redis()

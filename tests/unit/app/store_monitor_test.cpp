@@ -195,6 +195,58 @@ TEST_CASE("A Redis that refuses the password is not one that cannot be reached")
   CHECK_FALSE(fixture.health.is_up());
 }
 
+TEST_CASE("Requests answered 503 in stalls that no tick has seen are logged with their number") {
+  MonitorFixture fixture;
+  StoreReading reading = good;
+  const auto at = [&](int seconds) {
+    return fixture.one.update(reading, monitor_start + seconds * second);
+  };
+  CHECK(at(0).empty());
+  fixture.second(good);
+  reading.undecided[static_cast<std::size_t>(Error::timeout)] = 20;
+  CHECK(at(1).empty());
+  reading.undecided[static_cast<std::size_t>(Error::timeout)] = 23;
+  reading.undecided[static_cast<std::size_t>(Error::overloaded)] = 1;
+  CHECK(at(10).empty());
+  const std::string begin =
+      "requests answered 503 by on_failure: deny, because redis did not decide: ";
+  CHECK(at(11) == Lines{{Level::warning, begin + "24 within 10 s (timeout: 23, overloaded: 1)"}});
+  CHECK(at(12).empty());
+  // Also those of another worker, at most once a minute.
+  reading.undecided[static_cast<std::size_t>(Error::timeout)] = 24;
+  CHECK(at(13).empty());
+  StoreReading other = good;
+  other.undecided[static_cast<std::size_t>(Error::timeout)] = 5;
+  CHECK(fixture.two.update(other, monitor_start + 70 * second).empty());
+  CHECK(at(71) == Lines{{Level::warning, begin + "6 within 58 s (timeout: 6)"}});
+  CHECK(at(200).empty());
+}
+
+TEST_CASE(
+    "Requests answered 503 in an outage are logged when it is over, or when the worker ends") {
+  MonitorFixture fixture;
+  fixture.second(good);
+  StoreReading away = unreachable;
+  CHECK(fixture.first(away).size() == 1);
+  const auto kind = static_cast<std::size_t>(Error::not_connected);
+  away.undecided[kind] = 100;
+  for (int i = 0; i < 200; ++i)
+    CHECK(fixture.one.update(away, monitor_start + i * second).empty());
+  const std::string line =
+      "requests answered 503 by on_failure: deny, because redis did not decide: 100 within 200 s "
+      "(not_connected: 100)";
+  SECTION("over") {
+    StoreReading back = good;
+    back.undecided[kind] = 100;
+    CHECK(fixture.one.update(back, monitor_start + 200 * second) ==
+          Lines{{Level::info, "redis is back"}, {Level::warning, line}});
+  }
+  SECTION("the end") {
+    CHECK(fixture.one.finish(away, monitor_start + 200 * second) == Lines{{Level::warning, line}});
+    CHECK(fixture.one.finish(away, monitor_start + 201 * second).empty());
+  }
+}
+
 TEST_CASE("A server that has not answered yet is not reachable") {
   MonitorFixture fixture;
   CHECK(fixture.first({}) ==

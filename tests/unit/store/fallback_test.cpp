@@ -92,6 +92,22 @@ TEST_CASE("allow: the policy does not limit, the others do") {
   }
 }
 
+TEST_CASE("Requests that on_failure fails are counted by the reason, others are not") {
+  FallbackFixture fixture;
+  const auto undecided = [&](Error why) {
+    return fixture.counters.undecided[static_cast<std::size_t>(why)].value();
+  };
+  Request local({fixture.with(OnFailure::local), fixture.with(OnFailure::allow, 1)});
+  fixture.fail(local);
+  CHECK(undecided(Error::refused) == 0);
+  Request denied({fixture.with(OnFailure::deny)});
+  fixture.fail(denied);
+  fixture.fail(denied);
+  CHECK(undecided(Error::refused) == 2);
+  denied.come(fixture.link, 5s);
+  CHECK(undecided(Error::refused) == 2);
+}
+
 TEST_CASE("deny: the request fails, and nothing is charged") {
   FallbackFixture fixture;
   Request request({fixture.with(OnFailure::local), fixture.with(OnFailure::deny, 1)});
