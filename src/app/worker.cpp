@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <spdlog/spdlog.h>
 #include <string_view>
 #include <unordered_map>
