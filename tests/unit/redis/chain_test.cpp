@@ -106,7 +106,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a silent Redis gets one question at a time") {
-  ChainFixture fixture(20ms, 500ms);
+  ChainFixture fixture(100ms, 500ms);
   REQUIRE(fixture.redis->start());
   fixture.process.pause();
   CHECK(fixture.serve() == Decider::local);
@@ -128,7 +128,7 @@ TEST_CASE("a silent Redis gets one question at a time") {
 }
 
 TEST_CASE("a late reply of a silent Redis closes the breaker") {
-  ChainFixture fixture(20ms, 5s);
+  ChainFixture fixture(100ms, 5s);
   REQUIRE(fixture.redis->start());
   fixture.process.pause();
   CHECK(fixture.serve() == Decider::local);
