@@ -25,10 +25,10 @@ class UndecidedRequests {
   };
 
   void add(const Counts& counts, Instant now);
-  /// What to log now: some seconds after the first request, so that one line has a whole stall, and
-  /// a minute after the previous line.
+  /// Returns the report to log now: some seconds after the first request, so that one line has a
+  /// whole stall, and a minute after the previous report.
   std::optional<Report> take_due(Instant now);
-  /// The same without waiting.
+  /// Returns it without waiting.
   std::optional<Report> take(Instant now);
 
  private:
