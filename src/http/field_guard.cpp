@@ -25,10 +25,10 @@ std::string in_lower_case(std::string_view text) {
   return lower;
 }
 
-/// A bit for the first letter, in either case; all bits for another first character.
-constexpr std::uint32_t letter_bit(std::string_view name) {
-  const char first = name.empty() ? '*' : to_lower(name.front());
-  return is_alpha(first) ? std::uint32_t{1} << (first - 'a') : ~std::uint32_t{0};
+/// One of 64 bits, which names of the same begin_of() share.
+constexpr std::uint64_t bit_of(std::uint32_t begin) {
+  constexpr std::uint32_t spread = 0x9E37'79B1;  // 2^32 by the golden ratio
+  return std::uint64_t{1} << ((begin * spread) >> 26);
 }
 
 }  // namespace
@@ -70,6 +70,9 @@ FieldGuard::FieldGuard(const FieldGuardSettings& settings)
   }
   for (const auto& name : settings.observed)
     guard(name);
+  std::ranges::sort(untrusted_, {}, &Untrusted::begin);
+  begins_ |= bit_of(begin_of(cgi_proxy_field));
+  if (has_short_prefix_) begins_ = ~std::uint64_t{0};
   find_known();
 }
 
@@ -77,7 +80,10 @@ FieldGuard::FieldGuard(const FieldGuardSettings& settings)
 /// way for equal names.
 std::uint32_t FieldGuard::begin_of(std::string_view name) {
   std::uint32_t begin = 0;
-  std::memcpy(&begin, name.data(), std::min(name.size(), sizeof begin));
+  if (name.size() >= sizeof begin)
+    std::memcpy(&begin, name.data(), sizeof begin);
+  else if (!name.empty())
+    std::memcpy(&begin, name.data(), name.size());
   return begin | 0x2020'2020;
 }
 
@@ -88,7 +94,7 @@ void FieldGuard::distrust(const Names& names, bool spares_own) {
     const Pattern& pattern = guarded_.back();
     untrusted_.push_back(
         {.begin = begin_of(pattern.name), .spares_own = spares_own, .pattern = pattern});
-    first_letters_ |= letter_bit(pattern.name);
+    begins_ |= bit_of(untrusted_.back().begin);
     has_short_prefix_ |= pattern.is_prefix && pattern.name.size() < sizeof(std::uint32_t);
   }
 }
@@ -143,15 +149,16 @@ const FieldGuard::Pattern* FieldGuard::imitated_by(std::string_view name) const 
 }
 
 bool FieldGuard::is_removed(std::string_view name, bool peer_is_trusted) const {
-  if ((letter_bit(name) & (first_letters_ | letter_bit(cgi_proxy_field))) == 0) return false;
+  if ((bit_of(begin_of(name)) & begins_) == 0) return false;
   return iequals(name, cgi_proxy_field) || (!peer_is_trusted && is_untrusted(name));
 }
 
 bool FieldGuard::is_untrusted(std::string_view name) const {
-  const std::uint32_t begin = begin_of(name);
+  auto candidates = std::ranges::subrange(untrusted_);
+  if (!has_short_prefix_)
+    candidates = std::ranges::equal_range(untrusted_, begin_of(name), {}, &Untrusted::begin);
   bool removable = false;
-  for (const Untrusted& one : untrusted_) {
-    if (one.begin != begin && !has_short_prefix_) continue;
+  for (const Untrusted& one : candidates) {
     if (!one.pattern.matches(name)) continue;
     if (!one.spares_own) return true;
     removable = true;

@@ -91,9 +91,9 @@ class FieldGuard {
   bool has_unusual_ = false;          ///< a guarded name has punctuation other than "-"
   bool has_short_prefix_ = false;     ///< begin_of() a prefix is not that of the names it matches
   std::vector<Pattern> guarded_;      ///< fields whose look-alikes are refused
-  std::vector<Untrusted> untrusted_;  ///< removed from untrusted peers
+  std::vector<Untrusted> untrusted_;  ///< removed from untrusted peers, by Untrusted::begin
   std::vector<std::string> own_;      ///< in lower case
-  std::uint32_t first_letters_ = 0;   ///< of untrusted_: a bit a letter
+  std::uint64_t begins_ = 0;          ///< a bit for each begin_of() that is_removed() may find
   std::bitset<512> known_;            ///< by FieldId: the result of is_untrusted()
 };
 

@@ -10,7 +10,8 @@ namespace weir::http {
 namespace {
 
 void append_line(Appender& out, std::string_view name, std::string_view value) {
-  out.add(name).add(": ").add(value).add("\r\n");
+  using namespace std::string_view_literals;
+  out.add_all(name, ": "sv, value, "\r\n"sv);
 }
 
 void append_status_line(Appender& out, const StatusLine& line) {

@@ -24,9 +24,13 @@ std::string_view between(const char* begin, const char* end) {
 
 std::string_view token_at(const char* begin) {
   const char* end = begin;
-  while (is_token_character(*end))
-    ++end;
-  return between(begin, end);
+  while (true) {
+    if (!is_token_character(end[0])) return between(begin, end);
+    if (!is_token_character(end[1])) return between(begin, end + 1);
+    if (!is_token_character(end[2])) return between(begin, end + 2);
+    if (!is_token_character(end[3])) return between(begin, end + 3);
+    end += 4;  // fewer additions than one at a time
+  }
 }
 
 /// Sets the high bit of each of eight bytes that is a control character, HTAB included. Only the

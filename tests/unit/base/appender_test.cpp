@@ -9,6 +9,8 @@
 namespace weir {
 namespace {
 
+using namespace std::string_view_literals;
+
 template <class Append>
 std::string appended(std::string text, Append&& append) {
   {
@@ -21,6 +23,7 @@ std::string appended(std::string text, Append&& append) {
 TEST_CASE("pieces are appended in order, after the text that was there") {
   CHECK(appended("a", [](Appender& out) { out.add("bc").add('d').add("").number(12); }) ==
         "abcd12");
+  CHECK(appended("a", [](Appender& out) { out.add_all("bc"sv, ""sv, "d"sv); }) == "abcd");
   CHECK(appended("a", [](Appender&) {}) == "a");
   CHECK(appended("", [](Appender& out) { out.add(std::string_view{}); }).empty());
 }
