@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/algorithm_sets.hpp"
+#include "loop/io.hpp"
 
 namespace weir::app {
 namespace {
@@ -72,6 +73,21 @@ StoreReading SharedStore::read() const {
     reading.error_replies[kind] = redis.last_reply(static_cast<store::Error>(kind));
   }
   return reading;
+}
+
+loop::Task<> end_settled(Stores stores, loop::Timer& timer, const MonotonicClock& clock,
+                         std::function<void()> ended) {
+  constexpr Duration longest = std::chrono::milliseconds(500);
+  const Instant last = clock.now() + longest;
+  error_code ec;
+  while (std::ranges::any_of(stores, [](const auto& store) { return store->is_settling(); }) &&
+         clock.now() < last) {
+    timer.expires_after(std::chrono::milliseconds(1));
+    co_await timer.async_wait(loop::into(ec));
+  }
+  for (const auto& store : stores)
+    store->redis.stop();
+  ended();
 }
 
 }  // namespace weir::app

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,8 @@
 #include "app/store_monitor.hpp"
 #include "base/clock.hpp"
 #include "config/config.hpp"
+#include "loop/io.hpp"
+#include "loop/task.hpp"
 #include "redis/store.hpp"
 #include "store/chain.hpp"
 
@@ -51,5 +55,12 @@ struct SharedStore {
   redis::Store redis;
   store::Chain chain;
 };
+
+using Stores = std::vector<std::shared_ptr<SharedStore>>;
+
+/// The last requests have just been settled: ends the stores after Redis has replied, then calls
+/// `ended`. What Redis does not reply to in time ends with its lease.
+loop::Task<> end_settled(Stores stores, loop::Timer& timer, const MonotonicClock& clock,
+                         std::function<void()> ended);
 
 }  // namespace weir::app

@@ -82,25 +82,6 @@ void end_store(boost::asio::io_context& io, std::shared_ptr<SharedStore> store) 
   boost::asio::post(io, [last = std::move(store)] {});
 }
 
-using Stores = std::vector<std::shared_ptr<SharedStore>>;
-
-/// The last requests have just been settled: ends the stores after Redis has replied, then calls
-/// `ended`. What Redis does not reply to in time ends with its lease.
-loop::Task<> end_settled(Stores stores, loop::Timer& timer, const MonotonicClock& clock,
-                         std::function<void()> ended) {
-  constexpr Duration longest = std::chrono::milliseconds(500);
-  const Instant last = clock.now() + longest;
-  error_code ec;
-  while (std::ranges::any_of(stores, [](const auto& store) { return store->is_settling(); }) &&
-         clock.now() < last) {
-    timer.expires_after(std::chrono::milliseconds(1));
-    co_await timer.async_wait(loop::into(ec));
-  }
-  for (const auto& store : stores)
-    store->redis.stop();
-  ended();
-}
-
 void log_last(StoreMonitor& monitor, const SharedStore& store, Instant now) {
   try {
     for (const LogLine& line : monitor.finish(store.read(), now))

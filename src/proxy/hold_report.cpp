@@ -54,7 +54,7 @@ Result<HoldReport, http::Refusal> read_hold_report(const http::RequestView& requ
   const Fields reported = fields_named(request, "weir-status");
   const auto status = status_of(reported.value);
   if (reported.count != 1 || !status) return no_status;
-  HoldReport report{.id = *id};
+  HoldReport report{.id = *id, .end = {}};
   if (*status == client_left_status)
     report.end.client_has_left = true;
   else
