@@ -121,7 +121,7 @@ void measure_acquire() {
 void measure_decide() {
   limiter::Settings settings;
   settings.identities.push_back({.name = "client", .source = {identity::FromClientAddress{}}});
-  settings.policies.emplace_back().rule = gcra();
+  settings.policies.emplace_back().numbers = gcra();
   const identity::ClientAddressSettings client_settings;
   const std::vector<limiter::Limit> limits(1);
   store::MemoryStore store({.max_keys = 2 * key_count, .seed = 1});

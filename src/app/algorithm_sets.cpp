@@ -24,7 +24,7 @@ Sets sets_of(const limiter::Settings& config, std::span<const limiter::Limit> li
   Sets sets;
   sets.set(empty_set);
   for (const limiter::Limit& limit : limits) {
-    const std::size_t bit = redis::set_of(config.policies[limit.policy].rule.algorithm);
+    const std::size_t bit = redis::set_of(config.policies[limit.policy].numbers.algorithm);
     Sets with = always_applies(config, limit) ? Sets{} : sets;
     for (std::size_t set = 0; set < sets.size(); ++set) {
       if (sets[set]) with.set(set | bit);

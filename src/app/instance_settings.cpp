@@ -44,10 +44,10 @@ void append_setting(std::string& out, std::string_view name, std::string_view va
 std::string policy_settings(const limiter::Policy& policy) {
   const std::string path = config::key_path("policies", policy.name);
   std::string text;
-  append_setting(text, path + std::string(algorithm_suffix), to_string(policy.rule.algorithm));
+  append_setting(text, path + std::string(algorithm_suffix), to_string(policy.numbers.algorithm));
   append_setting(text, path + std::string(anchor_suffix),
-                 policy.rule.anchor == rules::Anchor::clock ? "clock" : "first_request");
-  append_setting(text, path, digest_of_numbers(policy.rule));
+                 policy.numbers.anchor == rules::Anchor::clock ? "clock" : "first_request");
+  append_setting(text, path, digest_of_numbers(policy.numbers));
   return text;
 }
 

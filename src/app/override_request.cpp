@@ -183,8 +183,8 @@ class Reader {
   static std::optional<rules::Policy> planned_numbers(const limiter::Policy& policy,
                                                       std::size_t plan) {
     const limiter::PlannedTerms* const planned = policy.under(plan);
-    if (planned == nullptr) return policy.rule;
-    return planned->unlimited ? std::nullopt : std::optional(planned->terms.rule);
+    if (planned == nullptr) return policy.numbers;
+    return planned->unlimited ? std::nullopt : std::optional(planned->terms.numbers);
   }
   void set_terms(const std::optional<rules::Policy>& numbers) {
     if (!numbers) {
@@ -193,11 +193,11 @@ class Reader {
       set_numbers(*numbers);
     }
   }
-  void set_numbers(const rules::Policy& rule) {
-    if (rule.capacity < policy_->cost)
+  void set_numbers(const rules::Policy& numbers) {
+    if (numbers.capacity < policy_->cost)
       return fail("policy " + policy_->name,
                   "these numbers are below its cost, so no request would pass; use more, or deny");
-    put_.entry.numbers = rule;
+    put_.entry.numbers = numbers;
   }
   void read_numbers() {
     if (policy_ == nullptr) {
@@ -215,9 +215,9 @@ class Reader {
     read_count("limit", definition.limit);
     read_count("queue", definition.queue);
     if (!problem_.empty()) return;
-    const auto rule = rules::compile(definition);
-    if (!rule) return fail("policy " + policy_->name, about_numbers(rule.error().message));
-    set_numbers(*rule);
+    const auto numbers = rules::compile(definition);
+    if (!numbers) return fail("policy " + policy_->name, about_numbers(numbers.error().message));
+    set_numbers(*numbers);
   }
   void read_count(std::string_view name, std::optional<std::int64_t>& to) {
     const auto count = integer(name);

@@ -8,12 +8,12 @@ std::vector<PolicyRegistry::Entry> PolicyRegistry::use(
   for (const auto& policy : policies) {
     const Entry fresh{.id = static_cast<std::uint32_t>(names_.size())};
     const auto [place, is_new] =
-        known_.try_emplace(policy.name, Known{fresh, policy.rule, policy.planned});
+        known_.try_emplace(policy.name, Known{fresh, policy.numbers, policy.planned});
     Known& known = place->second;
     if (is_new) names_.push_back(policy.name);
-    if (known.rule != policy.rule || known.planned != policy.planned) {
+    if (known.numbers != policy.numbers || known.planned != policy.planned) {
       known.entry.revision += 1 + static_cast<std::uint32_t>(known.planned.size());
-      known.rule = policy.rule;
+      known.numbers = policy.numbers;
       known.planned = policy.planned;
     }
     entries.push_back(known.entry);

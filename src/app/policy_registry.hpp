@@ -32,7 +32,7 @@ class PolicyRegistry {
  private:
   struct Known {
     Entry entry;
-    rules::Policy rule;
+    rules::Policy numbers;
     std::vector<limiter::PlannedTerms> planned;
   };
   std::vector<std::string> names_;

@@ -246,9 +246,9 @@ class Explainer {
     ExplainedLimit to;
     to.route = &route;
     to.policy = &policy;
-    to.rule = policy.rule;
+    to.numbers = policy.numbers;
     to.cost = limit.cost;
-    to.rates = rate_texts(config_.written, path, policy.rule);
+    to.rates = rate_texts(config_.written, path, policy.numbers);
     const auto number = static_cast<std::size_t>(&route - config_.routes.data());
     const std::string limits = config::key_path(config::item_path("routes", number), "limits");
     const std::string cost = config::key_path(config::item_path(limits, index), "cost");
@@ -274,9 +274,9 @@ class Explainer {
     to.numbers_from = "plan";
     to.is_unlimited = planned->unlimited;
     if (planned->unlimited) return;
-    to.rule = planned->terms.rule;
-    to.rates =
-        rate_texts(config_.written, rates_path(config_, *to.policy, *planned), planned->terms.rule);
+    to.numbers = planned->terms.numbers;
+    to.rates = rate_texts(config_.written, rates_path(config_, *to.policy, *planned),
+                          planned->terms.numbers);
     to.hides_numbers |= config_.written.hides_numbers_of(path);
   }
 
@@ -287,14 +287,14 @@ class Explainer {
     const auto known = std::ranges::find(overrides_, *to.identity.hash, &KnownOverrides::identity);
     if (known == overrides_.end()) return;
     const auto index = static_cast<std::uint32_t>(to.policy - config_.policies.data());
-    const auto found = store::in_force(known->entries, index, to.policy->rule, now);
+    const auto found = store::in_force(known->entries, index, to.policy->numbers, now);
     if (found.effect == OverrideEffect::none || found.effect == OverrideEffect::malformed) return;
     to.numbers_from = "override";
     to.is_unlimited = found.effect == OverrideEffect::unlimited;
     to.is_denied = found.effect == OverrideEffect::denied;
     if (found.numbers == nullptr) return;
-    to.rule = *found.numbers;
-    to.rates = rate_texts(config_.written, "overrides", to.rule);
+    to.numbers = *found.numbers;
+    to.rates = rate_texts(config_.written, "overrides", to.numbers);
     // Numbers that the override does not set are those of the policy, and those of a plan that it
     // names are the plan's.
     for (const limiter::PlannedTerms& planned : to.policy->planned) {

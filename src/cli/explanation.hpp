@@ -54,7 +54,7 @@ struct ExplainedCondition {
 struct ExplainedLimit {
   const proxy::Route* route = nullptr;  ///< the route that has the limit
   const limiter::Policy* policy = nullptr;
-  rules::Policy rule{};                          ///< the numbers in force
+  rules::Policy numbers{};                       ///< the numbers in force
   std::string_view numbers_from = "policy";      ///< or plan, override
   std::string because;                           ///< why it applies, or does not
   std::vector<ExplainedCondition> conditions{};  ///< that were evaluated

@@ -38,7 +38,7 @@ Json identity_of(const ExplainedIdentity& identity) {
 }
 
 Json concurrency_numbers(const ExplainedLimit& limit) {
-  Json numbers{{"limit", shown(limit.hides_numbers, limit.rule.capacity)}};
+  Json numbers{{"limit", shown(limit.hides_numbers, limit.numbers.capacity)}};
   if (limit.policy->queue > 0) {
     numbers["queue"] = shown(limit.hides_numbers, limit.policy->queue);
     numbers["max_wait"] = seconds(limit.policy->max_wait);
@@ -49,23 +49,23 @@ Json concurrency_numbers(const ExplainedLimit& limit) {
 
 Json numbers_of(const ExplainedLimit& limit) {
   using rules::Algorithm;
-  const rules::Policy& rule = limit.rule;
+  const rules::Policy& in_force = limit.numbers;
   Json numbers;
   if (limit.is_unlimited) return {{"unlimited", true}, {"from", limit.numbers_from}};
   if (limit.is_denied) return {{"denied", true}, {"from", limit.numbers_from}};
-  if (rule.algorithm == Algorithm::concurrency) return concurrency_numbers(limit);
+  if (in_force.algorithm == Algorithm::concurrency) return concurrency_numbers(limit);
   if (limit.rates.size() == 1) {
     numbers["rate"] = limit.rates.front();
   } else {
     numbers["rates"] = limit.rates;
   }
-  numbers["limit"] = shown(limit.hides_numbers, rule.capacity);
-  numbers["window"] = shown(limit.hides_numbers, seconds(rule.refill));
-  if (rule.algorithm == Algorithm::gcra || rule.algorithm == Algorithm::token_bucket)
-    numbers["burst"] = shown(limit.hides_numbers, rule.capacity);
-  if (rule.algorithm == Algorithm::leaky_bucket) {
-    numbers["queue"] = shown(limit.hides_numbers, rule.queue);
-    numbers["max_delay"] = shown(limit.hides_numbers, seconds(rule.max_delay));
+  numbers["limit"] = shown(limit.hides_numbers, in_force.capacity);
+  numbers["window"] = shown(limit.hides_numbers, seconds(in_force.refill));
+  if (in_force.algorithm == Algorithm::gcra || in_force.algorithm == Algorithm::token_bucket)
+    numbers["burst"] = shown(limit.hides_numbers, in_force.capacity);
+  if (in_force.algorithm == Algorithm::leaky_bucket) {
+    numbers["queue"] = shown(limit.hides_numbers, in_force.queue);
+    numbers["max_delay"] = shown(limit.hides_numbers, seconds(in_force.max_delay));
   }
   numbers["from"] = limit.numbers_from;
   return numbers;
@@ -88,7 +88,7 @@ Json conditions_of(const std::vector<ExplainedCondition>& conditions) {
 Json limit_of(const ExplainedLimit& limit) {
   Json json{{"policy", limit.policy->name},
             {"route", limit.route->name},
-            {"algorithm", rules::to_string(limit.policy->rule.algorithm)},
+            {"algorithm", rules::to_string(limit.policy->numbers.algorithm)},
             {"shadow", limit.policy->shadow},
             {"applies", limit.decision.has_value()},
             {"because", limit.because},

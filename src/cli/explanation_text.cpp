@@ -44,9 +44,9 @@ std::string time(bool is_hidden, Duration duration) {
 }
 
 std::string policy_text(const ExplainedLimit& limit) {
-  const rules::Policy& rule = limit.rule;
+  const rules::Policy& numbers = limit.numbers;
   std::string text = limit.policy->name;
-  text.append(": ").append(rules::to_string(rule.algorithm));
+  text.append(": ").append(rules::to_string(numbers.algorithm));
   if (limit.is_unlimited || limit.is_denied) {
     text += limit.is_denied ? " denied" : " unlimited";
     return text.append(" (from the ").append(limit.numbers_from).append(")");
@@ -56,9 +56,9 @@ std::string policy_text(const ExplainedLimit& limit) {
     text.append(separator).append(rate);
     separator = " + ";
   }
-  text += ", " + number(limit.hides_numbers, rule.capacity) + " at once";
-  if (rule.algorithm == rules::Algorithm::leaky_bucket)
-    text += ", waits up to " + time(limit.hides_numbers, rule.max_delay);
+  text += ", " + number(limit.hides_numbers, numbers.capacity) + " at once";
+  if (numbers.algorithm == rules::Algorithm::leaky_bucket)
+    text += ", waits up to " + time(limit.hides_numbers, numbers.max_delay);
   if (limit.policy->shadow) text += ", shadow";
   return text.append(" (from the ").append(limit.numbers_from).append(")");
 }

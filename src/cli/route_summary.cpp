@@ -153,17 +153,18 @@ std::string planned_path(const config::Config& config, const limiter::Policy& po
 
 /// The rates as written, and the capacity that they and the burst give.
 std::string rates_text(const std::vector<std::string>& rates, bool is_hidden,
-                       const rules::Policy& rule) {
+                       const rules::Policy& numbers) {
   std::string text;
   for (const std::string& rate : rates)
     text += (text.empty() ? "" : " + ") + rate;
   if (!text.empty()) text += ", ";
-  return text + (is_hidden ? std::string(from_environment) : std::to_string(rule.capacity)) +
+  return text + (is_hidden ? std::string(from_environment) : std::to_string(numbers.capacity)) +
          " at once";
 }
 
-std::string rates_text(const Written& written, const std::string& path, const rules::Policy& rule) {
-  return rates_text(rate_texts(written, path, rule), written.hides_numbers_of(path), rule);
+std::string rates_text(const Written& written, const std::string& path,
+                       const rules::Policy& numbers) {
+  return rates_text(rate_texts(written, path, numbers), written.hides_numbers_of(path), numbers);
 }
 
 std::string failure_text(const Written& written, const limiter::Policy& policy) {
@@ -178,7 +179,7 @@ std::string failure_text(const Written& written, const limiter::Policy& policy) 
   }
   if (written.has("store.redis.replicas") || written.hides_numbers_of(path))
     return "local " + std::string(from_environment);
-  return "local " + rates_text(written, path, policy.local_rule);
+  return "local " + rates_text(written, path, policy.local_numbers);
 }
 
 /// `text/html or application/problem+json by Accept`
@@ -194,16 +195,16 @@ std::string types_text(const Written& written, const std::string& path,
 }
 
 std::string policy_text(const Written& written, const limiter::Policy& policy) {
-  const auto& rule = policy.rule;
+  const auto& numbers = policy.numbers;
   const std::string path = key_path("policies", policy.name);
   std::string text =
-      std::string(rules::to_string(rule.algorithm)) + " " + rates_text(written, path, rule);
-  if (rule.algorithm == rules::Algorithm::leaky_bucket) {
+      std::string(rules::to_string(numbers.algorithm)) + " " + rates_text(written, path, numbers);
+  if (numbers.algorithm == rules::Algorithm::leaky_bucket) {
     const std::string delay = written.hides_numbers_of(path) ? std::string(from_environment)
-                                                             : duration_text(rule.max_delay);
+                                                             : duration_text(numbers.max_delay);
     text += ", waits up to " + written.shown(key_path(path, "max_delay"), delay);
   }
-  if (rule.count_rejected) text += ", counts rejected";
+  if (numbers.count_rejected) text += ", counts rejected";
   if (policy.shadow) text += ", shadow";
   if (policy.status != 429)
     text += ", answers " + written.shown(key_path(path, "status"), std::to_string(policy.status));
@@ -264,11 +265,11 @@ std::string limit_text(const config::Config& config, const std::string& path,
 std::string planned_text(const config::Config& config, const limiter::Policy& policy,
                          const limiter::PlannedTerms& planned) {
   const Written& written = config.written;
-  const rules::Policy& rule = planned.terms.rule;
+  const rules::Policy& numbers = planned.terms.numbers;
   const bool is_hidden = written.hides_numbers_of(planned_path(config, policy, planned)) ||
                          written.hides_numbers_of(key_path("policies", policy.name));
-  return rates_text(rate_texts(written, rates_path(config, policy, planned), rule), is_hidden,
-                    rule);
+  return rates_text(rate_texts(written, rates_path(config, policy, planned), numbers), is_hidden,
+                    numbers);
 }
 
 /// `per_user 6000/1m, 6000 at once; exports unlimited`
@@ -305,7 +306,7 @@ std::string redis_text(const Written& written, const redis::Options& redis) {
 std::string rates_path(const config::Config& config, const limiter::Policy& policy,
                        const limiter::PlannedTerms& planned) {
   const std::string path = planned_path(config, policy, planned);
-  const bool has_rate = planned.terms.rule.rates != policy.rule.rates ||
+  const bool has_rate = planned.terms.numbers.rates != policy.numbers.rates ||
                         config.written.has_within(key_path(path, "rate")) ||
                         config.written.has_within(key_path(path, "rates"));
   return has_rate ? path : key_path("policies", policy.name);
@@ -352,13 +353,13 @@ std::string hold_text(const Written& written, const std::string& limit_path,
 }
 
 std::vector<std::string> rate_texts(const Written& written, const std::string& policy_path,
-                                    const rules::Policy& rule) {
-  if (rule.algorithm == rules::Algorithm::concurrency) return {};
+                                    const rules::Policy& numbers) {
+  if (numbers.algorithm == rules::Algorithm::concurrency) return {};
   const std::string single = key_path(policy_path, "rate");
   std::vector<std::string> texts;
-  for (std::size_t i = 0; i < rule.rates.size(); ++i) {
+  for (std::size_t i = 0; i < numbers.rates.size(); ++i) {
     const std::string item = item_path(key_path(policy_path, "rates"), i);
-    const auto& [count, per] = rule.rates[i];
+    const auto& [count, per] = numbers.rates[i];
     texts.push_back(written.shown(written.has(single) ? single : item,
                                   std::to_string(count) + "/" + duration_text(per)));
   }

@@ -23,7 +23,7 @@ void print_routes(std::ostream& out, const config::Config& config);
 /// Returns the rates of the policy at `policy_path` (`policies.p`) as the configuration has them,
 /// one text for each tier: `100/1m`, `${RATE}`.
 std::vector<std::string> rate_texts(const config::Written& written, const std::string& policy_path,
-                                    const rules::Policy& rule);
+                                    const rules::Policy& numbers);
 
 /// Returns the path of the key that has the rates of a policy under a plan: that of the policy in
 /// the plan (`plans.gold.p`), or of the policy itself if the plan sets none.

@@ -168,13 +168,13 @@ void check_limit(const Cursor& in, const Draft& draft) {
   }
   if (draft.key_is_known && limit.otherwise == limit.identity)
     in.at_key("otherwise").error("the same identity as key; remove it");
-  if (draft.policy == nullptr || draft.policy->rule.rates.empty()) return;
-  const rules::Policy& rule = draft.policy->rule;
-  if (limit.overdraft && rule.algorithm == rules::Algorithm::leaky_bucket) {
+  if (draft.policy == nullptr || draft.policy->numbers.rates.empty()) return;
+  const rules::Policy& numbers = draft.policy->numbers;
+  if (limit.overdraft && numbers.algorithm == rules::Algorithm::leaky_bucket) {
     in.at_key("overdraft")
         .error("overdraft has no meaning for leaky_bucket: remove it, or use token_bucket");
   }
-  if (limit.overdraft && rule.algorithm == rules::Algorithm::concurrency)
+  if (limit.overdraft && numbers.algorithm == rules::Algorithm::concurrency)
     in.at_key("overdraft")
         .error("overdraft has no meaning for concurrency: remove it, or use token_bucket");
   if (limit.overdraft && limit.charge)
@@ -185,12 +185,12 @@ void check_limit(const Cursor& in, const Draft& draft) {
   if (limit.overdraft) return;
   const auto number = [&](std::int64_t value) { return number_text(in, draft, value); };
   const std::string name = in_quotes(draft.policy->name);
-  const std::int64_t share = draft.policy->local_rule.capacity;
+  const std::int64_t share = draft.policy->local_numbers.capacity;
   const std::string key = in.has("reserve") ? "reserve" : "cost";
-  if (limit.cost > rule.capacity) {
+  if (limit.cost > numbers.capacity) {
     in.at_key(key).warn("a " + key + " of " + number(limit.cost) +
                         " could never pass: the policy " + name + " holds at most " +
-                        number(rule.capacity));
+                        number(numbers.capacity));
   } else if (limit.cost > share) {
     in.at_key(key).warn("a " + key + " of " + number(limit.cost) +
                         " cannot pass while Redis is down: this instance's share of the policy " +
@@ -201,9 +201,9 @@ void check_limit(const Cursor& in, const Draft& draft) {
 /// Warns if the cost could never pass under a plan, although it can without one.
 void check_plans(const Cursor& in, const Draft& draft) {
   const limiter::Limit& limit = draft.limit;
-  if (limit.overdraft || limit.cost > draft.policy->rule.capacity) return;
+  if (limit.overdraft || limit.cost > draft.policy->numbers.capacity) return;
   for (const limiter::PlannedTerms& planned : draft.policy->planned) {
-    const std::int64_t most = planned.terms.rule.capacity;
+    const std::int64_t most = planned.terms.numbers.capacity;
     if (planned.unlimited || limit.cost <= most || most == 0) continue;
     const std::string& plan = draft.config.plans.names[planned.plan];
     const std::string planned_path = key_path(key_path("plans", plan), draft.policy->name);

@@ -44,7 +44,7 @@ void read_numbers(const Cursor& in, const Config& config, const limiter::Policy&
   }
   rules::Definition numbers;
   read_table(in, plan_number_keys, numbers);
-  if (has_both_rates(in) || policy.rule.rates.empty()) return;
+  if (has_both_rates(in) || policy.numbers.rates.empty()) return;
   if (limiter::is_concurrency(policy) && in.has("queue")) {
     in.at_key("queue").error(
         "a plan cannot change the queue of a concurrency policy, only its limit; write queue and "

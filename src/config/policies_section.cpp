@@ -132,7 +132,7 @@ bool has_numbers(const Cursor& in, Algorithm algorithm) {
   return has_rate && !in.has("limit");
 }
 
-/// For concurrency `queue` counts requests that wait here, and is no part of the rule.
+/// For concurrency `queue` counts requests that wait here, and is no part of the numbers.
 void take_queue(const Cursor& in, Draft& draft) {
   if (draft.definition().algorithm == Algorithm::concurrency) {
     draft.policy.queue = std::exchange(draft.definition().queue, std::nullopt).value_or(0);

@@ -40,15 +40,15 @@ bool drop(rules::Setting setting, rules::Definition& definition) {
 
 /// Compiles the definition without its wrong settings until all of them are found. Returns false if
 /// one cannot be left out.
-bool compile_rule(const Cursor& in, bool hides_numbers, rules::Definition definition,
-                  rules::Policy& to) {
+bool compile_numbers(const Cursor& in, bool hides_numbers, rules::Definition definition,
+                     rules::Policy& to) {
   for (;;) {
-    const auto rule = rules::compile(definition);
-    if (rule) {
-      to = *rule;
+    const auto numbers = rules::compile(definition);
+    if (numbers) {
+      to = *numbers;
       return true;
     }
-    const auto& [setting, message] = rule.error();
+    const auto& [setting, message] = numbers.error();
     const bool is_dropped = drop(setting, definition);
     const std::string_view rate = in.has("rates") ? "rates" : "rate";
     in.at_key(setting == rules::Setting::rate ? rate : to_string(setting))
@@ -58,14 +58,14 @@ bool compile_rule(const Cursor& in, bool hides_numbers, rules::Definition defini
 }
 
 /// Computes this instance's share of the policy, for the time while Redis does not decide.
-void divide_rule(const Cursor& in, const TermsFor& about, limiter::Terms& to) {
-  to.local_rule = to.rule;
+void divide_numbers(const Cursor& in, const TermsFor& about, limiter::Terms& to) {
+  to.local_numbers = to.numbers;
   const bool is_divided = about.config.store_type == StoreType::redis &&
                           about.policy.on_failure == limiter::OnFailure::local;
   if (!is_divided) return;
-  const auto share = rules::share_of(to.rule, about.config.redis.replicas);
+  const auto share = rules::share_of(to.numbers, about.config.redis.replicas);
   if (share) {
-    to.local_rule = *share;
+    to.local_numbers = *share;
     return;
   }
   const bool is_hidden = about.hides_numbers || in.written().has("store.redis.replicas");
@@ -122,9 +122,9 @@ bool has_both_rates(const Cursor& in) {
 void compile_terms(const Cursor& in, const TermsFor& about, const rules::Definition& definition,
                    limiter::Terms& to) {
   if (definition.rates.empty() && !definition.limit) return;
-  if (!compile_rule(in, about.hides_numbers, definition, to.rule)) return;
-  divide_rule(in, about, to);
-  to.policy_item = http::policy_item(about.policy.name, to.rule.capacity, to.rule.refill);
+  if (!compile_numbers(in, about.hides_numbers, definition, to.numbers)) return;
+  divide_numbers(in, about, to);
+  to.policy_item = http::policy_item(about.policy.name, to.numbers.capacity, to.numbers.refill);
 }
 
 }  // namespace weir::config

@@ -273,8 +273,8 @@ store::Claim Limiter::claim_of(const Limit& limit, const RouteEvidence& route,
                                const Hash128& identity) const {
   const Policy& policy = config_.policies[limit.policy];
   const PolicyRecord& record = policies_[limit.policy];
-  return {.policy = &terms.rule,
-          .local_rule = &terms.local_rule,
+  return {.policy = &terms.numbers,
+          .local_policy = &terms.local_numbers,
           .identity = identity,
           .policy_id = record.id,
           .policy_revision = revision_of(policy, planned, record),
@@ -382,7 +382,7 @@ void Limiter::note_holds(Evaluation& evaluation, const store::Result& result) {
     const store::Claim& claim = evaluation.claims[i];
     const Policy& policy = *evaluation.policies[i].policy;
     evaluation.held.settlements.push_back(
-        {.policy = result.decider == Decider::local ? claim.local_rule : claim.policy,
+        {.policy = result.decider == Decider::local ? claim.local_policy : claim.policy,
          .key = {.identity = claim.identity, .policy_id = claim.policy_id},
          .held = evaluation.decisions[i].held,
          .decider = result.decider});

@@ -35,11 +35,12 @@ struct Attribute {
 /// The largest number of attributes of a policy; the loader refuses more.
 inline constexpr std::size_t attribute_limit = 8;
 
-/// The numbers that decide about a request: those of the policy, or of what replaces them.
+/// The numbers that a request is decided with: those of the policy, or of a plan that replaces
+/// them.
 struct Terms {
-  rules::Policy rule;
-  rules::Policy local_rule;  ///< this instance's share, while it decides locally
-  std::string policy_item;   ///< ready for RateLimit-Policy
+  rules::Policy numbers;        ///< while the configured store decides
+  rules::Policy local_numbers;  ///< this instance's share, while it decides alone
+  std::string policy_item;      ///< ready for RateLimit-Policy
   friend bool operator==(const Terms&, const Terms&) = default;
 };
 
@@ -92,7 +93,7 @@ struct Limit {
 };
 
 inline bool is_concurrency(const Policy& policy) {
-  return policy.rule.algorithm == rules::Algorithm::concurrency;
+  return policy.numbers.algorithm == rules::Algorithm::concurrency;
 }
 
 /// True if the cost is held until the request has ended.

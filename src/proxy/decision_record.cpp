@@ -13,7 +13,7 @@ namespace {
 std::optional<Duration> refill_in_force(const limiter::LimitVerdict& limit,
                                         limiter::Decider decider) {
   if (limiter::has_overridden_numbers(limit)) return limit.decision.refill;
-  if (decider == limiter::Decider::local) return limit.terms->local_rule.refill;
+  if (decider == limiter::Decider::local) return limit.terms->local_numbers.refill;
   return std::nullopt;
 }
 

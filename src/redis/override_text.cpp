@@ -78,9 +78,9 @@ std::optional<ListedOverride> listed(std::string_view line, const Hash128& ident
   if (*name != "*") entry.policy = *name;
   const auto sum = take_until(line, '\t');
   if (!sum || sum_of(*name, line) != *sum) return entry;
-  auto rule = take_until(line, '\t');
-  if (!rule || !take_until(*rule, ' ')) return entry;
-  const auto until = take_until(*rule, ' ');
+  auto field = take_until(line, '\t');
+  if (!field || !take_until(*field, ' ')) return entry;
+  const auto until = take_until(*field, ' ');
   const auto until_us = until ? number_in(*until) : std::nullopt;
   if (!until_us) return entry;
   if (*until_us != 0 && instant_from_us(*until_us) <= now) return std::nullopt;

@@ -18,7 +18,7 @@ inline constexpr std::size_t claims_per_request = 16;
 
 /// The decision about a claim while the shared store does not decide.
 enum class OnFailure : std::uint8_t {
-  local,  ///< by the memory store, with Claim::local_rule
+  local,  ///< by the memory store, with Claim::local_policy
   allow,  ///< the claim does not limit the request
   deny,   ///< the request fails
 };
@@ -26,9 +26,9 @@ enum class OnFailure : std::uint8_t {
 /// Everything it points to stays valid until the result.
 struct Claim {
   const rules::Policy* policy = nullptr;
-  const rules::Policy* local_rule = nullptr;  ///< OnFailure::local: this instance's share
-  Hash128 identity;                           ///< keyed hash of the client's identity
-  std::uint32_t policy_id = 0;                ///< distinguishes the policies of one identity
+  const rules::Policy* local_policy = nullptr;  ///< OnFailure::local: this instance's share
+  Hash128 identity;                             ///< keyed hash of the client's identity
+  std::uint32_t policy_id = 0;                  ///< distinguishes the policies of one identity
   std::uint32_t policy_revision = 0;  ///< a remembered denial of another revision does not hold
   bool shadow = false;  ///< decided and charged, but its denial does not deny the request
   /// The policy does not limit this client. Nothing is read or charged, unless an override of the

@@ -56,7 +56,7 @@ Result Fallback::decide_locally(Acquisition& acquisition, Instant now) {
     if (claims[i].on_failure != OnFailure::local) continue;
     positions[own.size()] = i;
     own.push_back(claims[i]);
-    own.back().policy = claims[i].local_rule;
+    own.back().policy = claims[i].local_policy;
   }
   Result result{.admitted = true, .decider = Decider::local};
   if (own.empty()) return result;

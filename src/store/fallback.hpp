@@ -1,7 +1,7 @@
 // A link of the chain: decides by on_failure if the next store does not decide, or if there is no
 // time left to ask it.
 //
-// Claims with OnFailure::local are decided together by the memory store, with their local_rule.
+// Claims with OnFailure::local are decided together by the memory store, with their local_policy.
 // Claims with OnFailure::allow do not take part. A non-shadow claim with OnFailure::deny fails the
 // request, and nothing is charged; so does a lack of memory. Belongs to one worker.
 #pragma once

@@ -1,4 +1,4 @@
-// A key of the memory store in 40 bytes: its hash, the data for eviction, and the rule's state.
+// A key of the memory store in 40 bytes: its hash, the data for eviction, and its state.
 //
 // Small states are part of the slot; states that grow (lists, logs, sub-windows) are owned through
 // a pointer in it. A key that has had holds keeps state and holds together, in the same way: those

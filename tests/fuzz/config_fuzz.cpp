@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto& limit : route.limits) {
       require(limit.policy < config.policies.size() && limit.identity < config.identities.size());
       require(!limit.otherwise || *limit.otherwise < config.identities.size());
-      require(config.policies[limit.policy].rule.capacity > 0);
+      require(config.policies[limit.policy].numbers.capacity > 0);
     }
   }
   return 0;

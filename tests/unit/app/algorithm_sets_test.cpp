@@ -14,7 +14,7 @@ using Sets = std::vector<redis::AlgorithmSet>;
 
 limiter::Policy policy_of(Algorithm algorithm) {
   limiter::Policy policy;
-  policy.rule.algorithm = algorithm;
+  policy.numbers.algorithm = algorithm;
   return policy;
 }
 

@@ -73,7 +73,7 @@ TEST_CASE("changed sections are named as in the file") {
        {"upstreams.web", "upstreams.api", "routes.to_p", "routes.to_q"}},
       {[](auto& c) { c.identities[1].source = {identity::FromHeader{"x-key"}}; },
        {"identities.key"}},
-      {[](auto& c) { c.policies[1].rule.capacity = 7; }, {"policies.q"}},
+      {[](auto& c) { c.policies[1].numbers.capacity = 7; }, {"policies.q"}},
       {[](auto& c) { c.routes[0].limits[0].cost = 2; }, {"routes.to_p"}},
       {[](auto& c) { c.denied.status = 503; }, {"denied"}},
       {[](auto& c) { c.policies[1].charges_preflight = true; }, {"policies.q"}},

@@ -11,7 +11,8 @@ namespace {
 limiter::Policy policy(std::string name, std::int64_t count = 10) {
   limiter::Policy made;
   made.name = std::move(name);
-  made.rule = rules::compile({.rates = {{.count = count, .per = std::chrono::seconds(1)}}}).value();
+  made.numbers =
+      rules::compile({.rates = {{.count = count, .per = std::chrono::seconds(1)}}}).value();
   return made;
 }
 
@@ -32,7 +33,7 @@ TEST_CASE("a policy keeps its id wherever it stands, and gets it back") {
   CHECK(registry.names() == std::vector<std::string>{"a", "b", "c", "d"});
 }
 
-TEST_CASE("a policy has another revision when its rule changes, and no other") {
+TEST_CASE("a policy has another revision when its numbers change, and no other") {
   PolicyRegistry registry;
   const auto revision = [&](std::vector<limiter::Policy> policies) {
     return registry.use(policies).front().revision;
@@ -44,7 +45,7 @@ TEST_CASE("a policy has another revision when its rule changes, and no other") {
   CHECK(revision({policy("a", 20)}) == 1);
   CHECK(revision({policy("a", 10)}) == 2);
   auto other = policy("a", 10);
-  other.rule.algorithm = rules::Algorithm::token_bucket;
+  other.numbers.algorithm = rules::Algorithm::token_bucket;
   CHECK(revision({other}) == 3);
   other.status = 503;
   CHECK(revision({other}) == 3);

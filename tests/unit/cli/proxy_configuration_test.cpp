@@ -38,8 +38,8 @@ TEST_CASE("the required flags make one upstream, one policy, one route") {
   REQUIRE(made->upstreams.size() == 1);
   CHECK(made->upstreams[0].servers[0].port == 3000);
   REQUIRE(made->policies.size() == 1);
-  CHECK(made->policies[0].rule.algorithm == weir::rules::Algorithm::gcra);
-  CHECK(made->policies[0].rule.capacity == 10);
+  CHECK(made->policies[0].numbers.algorithm == weir::rules::Algorithm::gcra);
+  CHECK(made->policies[0].numbers.capacity == 10);
   REQUIRE(made->routes.size() == 1);
   REQUIRE(made->routes[0].limits.size() == 1);
   const auto& limit = made->routes[0].limits[0];
@@ -58,7 +58,7 @@ TEST_CASE("all flags are carried over") {
   CHECK(made->listen[0].address.to_string() == "[::1]:0");
   REQUIRE(made->admin);
   CHECK(made->admin->address.to_string() == "127.0.0.1:9091");
-  CHECK(made->policies[0].rule.capacity == 25);
+  CHECK(made->policies[0].numbers.capacity == 25);
   const auto& limit = made->routes[0].limits[0];
   CHECK(weir::identity::describe(made->identities[limit.identity].source) == "header x-api-key");
   CHECK(made->identities[limit.identity].name == "key");

@@ -65,7 +65,7 @@ TEST_CASE("concurrency has a limit and no rate") {
     return "policies: {p: {" + keys + "}}\nroutes: [{respond: {}, limits: [{policy: p}]}]\n";
   };
   const auto policy = must_load(load("algorithm: concurrency, limit: 20"))->policies[0];
-  CHECK(policy.rule.capacity == 20);
+  CHECK(policy.numbers.capacity == 20);
   CHECK(policy.policy_item == R"("p";q=20;qu="concurrent-requests")");
   CHECK(problems_of(load("algorithm: concurrency")) ==
         "1:15: policies.p: the limit is missing; write one as limit: 20\n");

@@ -38,29 +38,29 @@ TEST_CASE("a plan replaces the numbers that it sets") {
            "default_plan: gold\n"));
   CHECK(config->plans.names == std::vector<std::string>{"free", "gold", "more", "none"});
   CHECK(config->plans.default_plan == 1);
-  const auto rule = [&](std::size_t policy, std::size_t plan) -> const rules::Policy& {
+  const auto numbers = [&](std::size_t policy, std::size_t plan) -> const rules::Policy& {
     const auto* const planned = config->policies[policy].under(plan);
     REQUIRE(planned != nullptr);
     REQUIRE_FALSE(planned->unlimited);
-    CHECK(planned->terms.rule == planned->terms.local_rule);
-    return planned->terms.rule;
+    CHECK(planned->terms.numbers == planned->terms.local_numbers);
+    return planned->terms.numbers;
   };
   using rules::Rate;
   constexpr Duration s = std::chrono::seconds(1), m = std::chrono::minutes(1);
   CHECK(config->policies[0].under(0) == nullptr);
-  CHECK(rule(0, 1).rates == std::vector<Rate>{{60, m}});
-  CHECK(rule(0, 1).capacity == 60);
+  CHECK(numbers(0, 1).rates == std::vector<Rate>{{60, m}});
+  CHECK(numbers(0, 1).capacity == 60);
   CHECK(config->policies[0].under(1)->terms.policy_item == "\"p\";q=60;w=60");
-  CHECK(rule(0, 2).rates == std::vector<Rate>{{10, s}});
-  CHECK(rule(0, 2).capacity == 2);
-  CHECK(rule(1, 1).capacity == 3);
-  CHECK(rule(1, 1).rates == std::vector<Rate>{{20, s}});
-  CHECK(rule(1, 2).capacity == 8);
-  CHECK(rule(2, 1).rates == std::vector<Rate>{{7, 60 * m}});
-  CHECK(rule(2, 2).rates == std::vector<Rate>{{1, s}, {5, m}});
-  CHECK(rule(3, 1).queue == 9);
-  CHECK(rule(3, 1).max_delay == s);
-  CHECK(rule(3, 2).queue == 5);
+  CHECK(numbers(0, 2).rates == std::vector<Rate>{{10, s}});
+  CHECK(numbers(0, 2).capacity == 2);
+  CHECK(numbers(1, 1).capacity == 3);
+  CHECK(numbers(1, 1).rates == std::vector<Rate>{{20, s}});
+  CHECK(numbers(1, 2).capacity == 8);
+  CHECK(numbers(2, 1).rates == std::vector<Rate>{{7, 60 * m}});
+  CHECK(numbers(2, 2).rates == std::vector<Rate>{{1, s}, {5, m}});
+  CHECK(numbers(3, 1).queue == 9);
+  CHECK(numbers(3, 1).max_delay == s);
+  CHECK(numbers(3, 2).queue == 5);
   CHECK(config->policies[0].under(3)->unlimited);
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("a plan changes the limit of concurrency, and nothing else of it") {
   const auto config = test::must_load(under_plan("slots: {limit: 50}"));
   const limiter::Policy& slots = config->policies[0];
   REQUIRE(slots.under(0) != nullptr);
-  CHECK(slots.under(0)->terms.rule ==
+  CHECK(slots.under(0)->terms.numbers ==
         rules::compile({.algorithm = rules::Algorithm::concurrency, .limit = 50}).value());
   CHECK(slots.under(0)->terms.policy_item == "\"slots\";q=50;qu=\"concurrent-requests\"");
   CHECK(slots.queue == 8);

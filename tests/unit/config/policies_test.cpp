@@ -30,23 +30,23 @@ routes: [{respond: {}}]
 )");
   const auto& policies = config->policies;
   REQUIRE(policies.size() == 10);
-  CHECK(policies[0].rule.algorithm == Algorithm::gcra);
-  CHECK(policies[0].rule.capacity == 20);
+  CHECK(policies[0].numbers.algorithm == Algorithm::gcra);
+  CHECK(policies[0].numbers.capacity == 20);
   CHECK(policies[0].policy_item == "\"per_client\";q=20;w=2");
   CHECK(policies[0].name_item == "\"per_client\"");
-  CHECK(policies[1].rule.rates[0] == rules::Rate{600, 60s});
-  CHECK(policies[2].rule.rates.size() == 3);
-  CHECK(policies[3].rule.algorithm == Algorithm::token_bucket);
-  CHECK(policies[4].rule.count_rejected);
-  CHECK(policies[5].rule.anchor == rules::Anchor::clock);
-  CHECK(policies[6].rule.algorithm == Algorithm::attributed_window);
-  CHECK(policies[7].rule.queue == 100);
-  CHECK(policies[7].rule.max_delay == 2s);
-  CHECK(policies[8].rule.algorithm == Algorithm::gcra);
+  CHECK(policies[1].numbers.rates[0] == rules::Rate{600, 60s});
+  CHECK(policies[2].numbers.rates.size() == 3);
+  CHECK(policies[3].numbers.algorithm == Algorithm::token_bucket);
+  CHECK(policies[4].numbers.count_rejected);
+  CHECK(policies[5].numbers.anchor == rules::Anchor::clock);
+  CHECK(policies[6].numbers.algorithm == Algorithm::attributed_window);
+  CHECK(policies[7].numbers.queue == 100);
+  CHECK(policies[7].numbers.max_delay == 2s);
+  CHECK(policies[8].numbers.algorithm == Algorithm::gcra);
   CHECK(policies[8].shadow);
   CHECK_FALSE(policies[0].shadow);
-  CHECK(policies[9].rule.algorithm == Algorithm::concurrency);
-  CHECK(policies[9].rule.capacity == 20);
+  CHECK(policies[9].numbers.algorithm == Algorithm::concurrency);
+  CHECK(policies[9].numbers.capacity == 20);
 }
 
 TEST_CASE("the settings of a policy other than its quota") {

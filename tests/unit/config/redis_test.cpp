@@ -197,7 +197,7 @@ TEST_CASE("the redis section is checked under type memory, too") {
       "policies: {p: {rate: 1/s}}\n"
       "routes: [{respond: {}, limits: [{policy: p}]}]\n");
   CHECK(config->store_type == StoreType::memory);
-  CHECK(config->policies[0].local_rule.rates == config->policies[0].rule.rates);
+  CHECK(config->policies[0].local_numbers.rates == config->policies[0].numbers.rates);
   CHECK(config->warnings.empty());
   CHECK(problems_of("store: {redis: {replicas: 0}}\n" + test::route_tail)
             .starts_with("1:27: store.redis.replicas"));
@@ -217,12 +217,12 @@ TEST_CASE("a policy that falls back to this instance has its share of the quota"
       must_load(with_store("{url: \"redis://r\", replicas: 4}",
                            "{a: {rate: 100/1m, burst: 50}, b: {rate: 1/s, on_failure: allow},"
                            " c: {algorithm: sliding_window, rates: [400/1s, 4000/1m]}}"));
-  CHECK(config->policies[0].rule.capacity == 50);
-  CHECK(config->policies[0].local_rule.capacity == 12);
-  CHECK(config->policies[0].local_rule.rates[0] == rules::Rate{25, 60s});
-  CHECK(config->policies[1].local_rule.rates == config->policies[1].rule.rates);
-  CHECK(config->policies[2].local_rule.rates[0] == rules::Rate{100, 1s});
-  CHECK(config->policies[2].local_rule.rates[1] == rules::Rate{1000, 60s});
+  CHECK(config->policies[0].numbers.capacity == 50);
+  CHECK(config->policies[0].local_numbers.capacity == 12);
+  CHECK(config->policies[0].local_numbers.rates[0] == rules::Rate{25, 60s});
+  CHECK(config->policies[1].local_numbers.rates == config->policies[1].numbers.rates);
+  CHECK(config->policies[2].local_numbers.rates[0] == rules::Rate{100, 1s});
+  CHECK(config->policies[2].local_numbers.rates[1] == rules::Rate{1000, 60s});
 
   const std::string nothing =
       problems_of(with_store("{url: \"redis://r\", replicas: 4}",

@@ -12,7 +12,7 @@ namespace {
 limiter::Policy shared_policy(const char* name, std::int64_t count,
                               OnFailure on_failure = OnFailure::local) {
   limiter::Policy result = policy(name, gcra(count, 3'600s));
-  result.local_rule = rules::compile(gcra(1, 3'600s)).value();
+  result.local_numbers = rules::compile(gcra(1, 3'600s)).value();
   result.on_failure = on_failure;
   return result;
 }
@@ -165,7 +165,7 @@ TEST_CASE("Requests that wait at the same time do not disturb each other") {
   auto attributed = shared_policy("watched", 10);
   rules::Definition window = gcra(10, 3'600s);
   window.algorithm = rules::Algorithm::attributed_window;
-  attributed.rule = rules::compile(window).value();
+  attributed.numbers = rules::compile(window).value();
   attributed.attributes = {{.kind = limiter::Attribute::Kind::client_address,
                             .text = {},
                             .name = {},

@@ -93,7 +93,7 @@ TEST_CASE("an override limits a client whose plan is unlimited") {
   const auto put = [&](Override::Kind kind) {
     fixture.store.overrides().put(
         fixture.evaluation.claims[0].identity,
-        {.kind = kind, .policy = "p", .policy_id = 0, .numbers = policy("p", gcra(5, 1h)).rule},
+        {.kind = kind, .policy = "p", .policy_id = 0, .numbers = policy("p", gcra(5, 1h)).numbers},
         epoch, [](const auto&) {});
   };
   CHECK(fixture.decide_as("internal").outcome == Outcome::unlimited);

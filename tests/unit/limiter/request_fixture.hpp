@@ -31,7 +31,7 @@ inline rules::Definition gcra(std::int64_t count, Duration per) {
 inline Policy policy(const char* name, const rules::Definition& definition) {
   Policy result;
   result.name = name;
-  result.rule = rules::compile(definition).value();
+  result.numbers = rules::compile(definition).value();
   return result;
 }
 

@@ -62,7 +62,7 @@ TEST_CASE("a record keeps what the answer and the log need of the verdict") {
 
 TEST_CASE("while this instance decides alone, all fields describe its share") {
   limiter::Policy shared = policy("shared");
-  shared.local_rule.refill = 30s;
+  shared.local_numbers.refill = 30s;
   LimitVerdict limit = verdict(shared, true, 3);
   limit.decision.limit = 4;
   DecisionRecord record;
@@ -85,7 +85,7 @@ TEST_CASE("while this instance decides alone, all fields describe its share") {
 TEST_CASE("the quota of a concurrency policy is that of its share or override") {
   limiter::Policy slots = policy("slots");
   slots.policy_item = "\"slots\";q=9;qu=\"concurrent-requests\"";
-  slots.rule.refill = slots.local_rule.refill = Duration{0};
+  slots.numbers.refill = slots.local_numbers.refill = Duration{0};
   LimitVerdict limit = verdict(slots, true, 3);
   limit.decision.limit = 4;
   const auto fields_of = [&](limiter::Decider decider) {

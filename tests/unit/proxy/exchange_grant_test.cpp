@@ -48,7 +48,7 @@ Settings grant_settings(std::uint16_t upstream_port) {
   settings.identities.push_back({.name = "client", .source = {identity::FromClientAddress{}}});
   auto& policy = settings.policies.emplace_back();
   policy.name = "two";
-  policy.rule = store::test::gcra(2);
+  policy.numbers = store::test::gcra(2);
   settings.upstreams = {upstream_at({upstream_port})};
   settings.upstreams[0].retries = 0;
   Route fixed;

@@ -21,7 +21,8 @@ struct Deciding : Exchanged {
           }
           settings.routes[limited].limits[0].charge = failures;
           settings.routes[query].limits[0].charge = limiter::Charge{.cost_from = plan_of("x-cost")};
-          settings.policies[settings.routes[query].limits[0].policy].rule = store::test::gcra(100);
+          settings.policies[settings.routes[query].limits[0].policy].numbers =
+              store::test::gcra(100);
           settings.routes[query].limits[0].cost = 10;
           settings.routes[query].limits[0].identity = by_address;
         }) {}

@@ -36,7 +36,7 @@ inline limiter::Policy& limit(Settings& settings, Route& route, std::string name
   limit.identity = identity;
   auto& policy = settings.policies.emplace_back();
   policy.name = std::move(name);
-  policy.rule = policy.local_rule = store::test::gcra(1);
+  policy.numbers = policy.local_numbers = store::test::gcra(1);
   policy.policy_item = http::policy_item(policy.name, 1, 3'600s);
   policy.name_item = http::name_item(policy.name);
   return policy;
@@ -62,7 +62,7 @@ inline Settings settings_for(std::uint16_t upstream_port) {
   routes[strict].limits[0].required = true;
   routes[strict].challenge = "WWW-Authenticate: Bearer\r\n";
   limit(settings, routes[query], "query", by_query);
-  limit(settings, routes[leaky], "leaky", by_address).rule =
+  limit(settings, routes[leaky], "leaky", by_address).numbers =
       store::test::policy(rules::Algorithm::leaky_bucket, 4, 4 * long_delay);
   routes[up].upstream = 0;
   return settings;

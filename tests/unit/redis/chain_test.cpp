@@ -40,9 +40,10 @@ struct ChainFixture {
 
   /// Sends a request for `who` to the chain.
   struct Request final : store::Completion {
-    Request(const rules::Policy& rule, const rules::Policy& local_rule, std::uint64_t who) {
-      claim.policy = &rule;
-      claim.local_rule = &local_rule;
+    Request(const rules::Policy& shared_policy, const rules::Policy& local_policy,
+            std::uint64_t who) {
+      claim.policy = &shared_policy;
+      claim.local_policy = &local_policy;
       claim.identity = Hash128{who, who};
       acquisition = {.claims = {&claim, 1}, .decisions = {&decision, 1}};
     }

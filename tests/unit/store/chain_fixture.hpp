@@ -24,8 +24,9 @@ struct ChainFixture {
   }
   Store& front() { return chain().front(); }
   /// A claim whose local share is one unit.
-  Claim shared(const rules::Policy& rule, std::uint64_t who = 1, std::uint32_t policy_id = 0) {
-    return shared_claim(rule, one, who, policy_id);
+  Claim shared(const rules::Policy& shared_policy, std::uint64_t who = 1,
+               std::uint32_t policy_id = 0) {
+    return shared_claim(shared_policy, one, who, policy_id);
   }
   /// Through to the result, which is there at once or as soon as the remote store answers.
   void serve(Request& request, Duration after = 0s, Error error = Error::none) {

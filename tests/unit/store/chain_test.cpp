@@ -273,10 +273,10 @@ TEST_CASE("Holds of Redis and local ones are settled where they were granted, al
   const auto share = policy(rules::Algorithm::concurrency, 1, 1s);
   Claim slot = claim(slots, 1);
   slot.holds = true;
-  slot.local_rule = &share;
-  const auto settlement = [&](const rules::Policy& rule, Decider decider) {
+  slot.local_policy = &share;
+  const auto settlement = [&](const rules::Policy& decided_by, Decider decider) {
     return Settlement{
-        .policy = &rule, .key = {.identity = slot.identity}, .held = 1, .decider = decider};
+        .policy = &decided_by, .key = {.identity = slot.identity}, .held = 1, .decider = decider};
   };
   Request granted({slot});
   fixture.serve(granted);

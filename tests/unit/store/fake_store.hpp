@@ -194,11 +194,11 @@ inline rules::Policy gcra(std::int64_t count, Duration per = 3'600s) {
   return policy(rules::Algorithm::gcra, count, per);
 }
 
-/// A claim that Redis decides by `rule`, and this instance alone by `local_rule`.
-inline Claim shared_claim(const rules::Policy& rule, const rules::Policy& local_rule,
+/// A claim that Redis decides by `shared_policy`, and this instance alone by `local_policy`.
+inline Claim shared_claim(const rules::Policy& shared_policy, const rules::Policy& local_policy,
                           std::uint64_t who = 1, std::uint32_t policy_id = 0) {
-  Claim result = claim(rule, who, 1, policy_id);
-  result.local_rule = &local_rule;
+  Claim result = claim(shared_policy, who, 1, policy_id);
+  result.local_policy = &local_policy;
   return result;
 }
 

@@ -26,7 +26,7 @@ rules::Decision admission(std::int64_t remaining, Duration more_after = 2s) {
 struct KnownDenialsFixture {
   /// A claim of client `who` on the policy `policy_id`.
   Claim on(std::uint32_t policy_id, std::uint64_t who = 1, std::int64_t cost = 1) {
-    return claim(rule, who, cost, policy_id);
+    return claim(window, who, cost, policy_id);
   }
   /// Redis was asked at `asked` and its decisions arrive at `answered`.
   void remember(const std::vector<Claim>& claims, const std::vector<rules::Decision>& decisions,
@@ -44,7 +44,7 @@ struct KnownDenialsFixture {
     return result;
   }
 
-  rules::Policy rule = policy(rules::Algorithm::sliding_window, 10, 3'600s);
+  rules::Policy window = policy(rules::Algorithm::sliding_window, 10, 3'600s);
   ChainCounters counters;
   DenialMemory memory{1, 1};  // four entries
   KnownDenials known{memory, counters};
