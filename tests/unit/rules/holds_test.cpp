@@ -142,6 +142,20 @@ TEST_CASE("holds: idle time pays a debt above the capacity") {
   });
 }
 
+TEST_CASE("holds: idle time pays no more than the debt, even if it is long enough for more") {
+  with_keys(10, seconds(10), [](auto key) {
+    for (const Duration idle : {Duration{seconds(70)}, Duration{days(36'500)}}) {
+      const Repayment paid = paid_by_idle(key.policy, idle, 45);
+      CHECK(paid.units == 45);
+      CHECK(paid.time <= idle);
+    }
+  });
+  // 2^51 units each microsecond for 100 years: the product is beyond 64 bits.
+  const Policy policy = policy_of(
+      {.algorithm = Algorithm::fixed_window, .rates = {{std::int64_t{1} << 51, Duration{1}}}});
+  CHECK(paid_by_idle(policy, days(36'500), exact_limit).units == exact_limit);
+}
+
 TEST_CASE("holds: a debt that has no room is paid by later time, not by time before it") {
   with_keys(10, seconds(10), [](auto key) {
     // An overdraft held nothing beside a hold of everything.
