@@ -117,6 +117,20 @@ TEST_CASE("A policy that changes its algorithm drops the holds of its keys; they
   CHECK(left(store, claim(after, 1), epoch) == 4);
 }
 
+TEST_CASE("A key that the end of a hold empties is protected from eviction, another is not") {
+  const auto limit = policy(rules::Algorithm::gcra, 5, 60s);
+  Shard shard(10);
+  shard.advance_to(epoch);
+  const auto charge = [&](std::int64_t actual) {
+    REQUIRE(end_hold(shard, {.policy = &limit, .hash = 1, .held = 1, .actual = actual}));
+    return shard.find(1)->denied;
+  };
+  CHECK_FALSE(charge(4));
+  CHECK(charge(1));
+  shard.advance_to(epoch + 12s);
+  CHECK_FALSE(charge(0));
+}
+
 TEST_CASE("An unlimited override at the settlement charges nothing") {
   MemoryStoreUnderTest store(100);
   const auto limit = policy(rules::Algorithm::gcra, 5, 60s);

@@ -17,6 +17,12 @@ TEST_CASE("Key hashes depend on identity, policy and seed") {
   CHECK(hash(identity, 0) != KeyHash(2)(identity, 0));
 }
 
+TEST_CASE("Key hashes fold the key with words of SplitMix64") {
+  // Computed with whole numbers of any size from the first four words of the seeds.
+  CHECK(KeyHash(0)({.low = 1, .high = 2}, 3) == 0x48357950d31df560);
+  CHECK(KeyHash(1)({.low = 1, .high = 2}, 0) == 0xd5d192d8d5ef492a);
+}
+
 TEST_CASE("A scaled hash is a position below n, and keeps the order of hashes") {
   constexpr std::uint64_t half = std::uint64_t{1} << 63;
   CHECK(scaled(0, 7) == 0);

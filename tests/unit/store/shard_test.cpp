@@ -106,6 +106,36 @@ TEST_CASE("A lower bound evicts two keys for each new one, and a bound is at lea
   CHECK(smallest.keys() == 1);
 }
 
+TEST_CASE("A full table is reclaimed if more than a quarter of its keys are whole, or else grows") {
+  struct Row {
+    int whole;
+    bool reclaimed;
+  };
+  constexpr int room = 56;  // of the first table
+  for (const auto& [whole, reclaimed] :
+       {Row{1, false}, Row{14, false}, Row{15, true}, Row{room, true}}) {
+    CAPTURE(whole);
+    Shard shard(1'000);
+    shard.advance_to(second(100));
+    std::uint64_t last = 0;
+    const auto add_keys = [&](int count, std::uint32_t whole_at_s) {
+      for (int i = 0; i < count; ++i)
+        add(shard, ++last << 55, whole_at_s);
+    };
+    add_keys(whole, 100);
+    add_keys(room - whole, 200);
+    CHECK(shard.keys() == room);
+    add_keys(1, 200);
+    const int kept = room - whole + 1;
+    CHECK(shard.keys() == static_cast<std::size_t>(kept));
+    // A table of the same capacity is full at the same number of keys, and drops those that are
+    // whole.
+    add_keys(room - kept, 100);
+    add_keys(1, 200);
+    CHECK(shard.keys() == static_cast<std::size_t>(reclaimed ? kept + 1 : room + 1));
+  }
+}
+
 TEST_CASE("Every eighth call sweeps keys that are whole") {
   Shard shard(1'000);
   for (std::uint64_t i = 1; i <= 40; ++i)
