@@ -45,6 +45,13 @@ void check(std::string_view text, int status, std::string_view body, std::string
   }
 }
 
+TEST_CASE("a reader without a limit for the body accepts none") {
+  AnswerReader empty(AnswerReader::Limits{});
+  CHECK(empty.read("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") == ReaderState::done);
+  AnswerReader one(AnswerReader::Limits{});
+  CHECK(one.read("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx") == ReaderState::failed);
+}
+
 TEST_CASE("an answer ends as its framing declares") {
   // Content-Length; what follows is not read.
   check("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloHTTP/1.1", 200, "hello", "");
