@@ -132,6 +132,17 @@ TEST_CASE("policy: the largest queue that a message names is the largest") {
   CHECK_FALSE(of_queue(bound + 1).empty());
 }
 
+TEST_CASE("policy: a queue is derived from a max_delay up to 2^52 us divided by the count") {
+  const auto of_delay = [](Duration max_delay) {
+    return problem_of({.algorithm = Algorithm::leaky_bucket,
+                       .rates = {{1 << 20, microseconds(1 << 20)}},
+                       .max_delay = max_delay});
+  };
+  const Duration longest{std::int64_t{1} << 32};
+  CHECK(of_delay(longest).empty());
+  CHECK(contains(of_delay(longest + Duration{1}), "give queue"));
+}
+
 TEST_CASE("policy: a list or a log is bounded") {
   for (const Algorithm algorithm : {Algorithm::sliding_log, Algorithm::attributed_window}) {
     CHECK(problem_of({.algorithm = algorithm, .rates = {{100'000, days(1)}}}).empty());
@@ -177,6 +188,10 @@ TEST_CASE("policy: concurrency has a limit and no rate") {
   CHECK(ten.capacity == 10);
   CHECK(ten.rates == std::vector<Rate>{{10, seconds(1)}});
   CHECK(ten.refill == Duration{0});
+  CHECK_FALSE(ten.count_rejected);
+  const Policy three = policy_of({.algorithm = Algorithm::concurrency, .limit = 3});
+  CHECK(three.interval_us == 333'333);
+  CHECK(three.interval_remainder == 1);
   CHECK(to_string(Setting::limit) == "limit");
   const std::pair<Definition, const char*> refused[] = {
       {{.algorithm = Algorithm::concurrency}, "limit is missing"},
