@@ -169,16 +169,20 @@ TEST_CASE("The state after cheaper requests and an overdraft is that of the late
 }
 
 TEST_CASE("A denial ends when its cost fits, and never if the cost is above the capacity") {
-  const auto limit = policy(Algorithm::gcra, 3, 3'600s);
-  StoreModel store;
-  RememberedState remembered;
-  const auto two = claim(limit, 1, 2);
-  remembered.update(two, ask(store, epoch, {two}).decisions[0],
-                    {.sent_at = epoch, .answered_at = epoch}, true);
-  CHECK_FALSE(remembered.denied_until(claim(limit, 1, 1)).has_value());
-  CHECK(remembered.denied_until(two) == epoch + 1'200s);
-  CHECK(remembered.denied_until(claim(limit, 1, 3)) == epoch + 2'400s);
-  CHECK(remembered.denied_until(claim(limit, 1, 4)) == Instant::max());
+  for (const Algorithm algorithm : {Algorithm::gcra, Algorithm::token_bucket}) {
+    for (const std::int64_t used : {1, 2}) {
+      CAPTURE(to_string(algorithm), used);
+      const auto limit = policy(algorithm, 3, 3'600s);
+      const auto first = claim(limit, 1, used);
+      StoreModel store;
+      RememberedState remembered;
+      remembered.update(first, ask(store, epoch, {first}).decisions[0],
+                        {.sent_at = epoch, .answered_at = epoch}, true);
+      CHECK_FALSE(remembered.denied_until(claim(limit, 1, 3 - used)).has_value());
+      CHECK(remembered.denied_until(claim(limit, 1, 3)) == epoch + 1'200s * used);
+      CHECK(remembered.denied_until(claim(limit, 1, 4)) == Instant::max());
+    }
+  }
 }
 
 TEST_CASE("An override decides for as long as it lasts") {
