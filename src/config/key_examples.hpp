@@ -1,5 +1,5 @@
-// What the value of a key looks like: an example of a section, and the fix for a list or a map in
-// place of one text.
+// Examples of the value of a key: of a section, and the fix for a list or a map in place of one
+// text.
 //
 // Keys are named by their shape, see key_advice.hpp. Pure; thread-safe.
 #pragma once

@@ -61,7 +61,7 @@ TEST_CASE("A reason is logged at most once a minute, and only a few of each kind
     CHECK(logged == 3);
   }
   CHECK(health.report(0, good, start + seconds(61)) == Line::back);
-  // Of this kind there are two in the last minute.
+  // This kind has two in the last minute.
   CHECK(log("port 100", start + seconds(62)));
   CHECK(health.report(0, good, start + seconds(63)) == Line::back);
   CHECK_FALSE(log("port 101", start + seconds(64)));

@@ -57,7 +57,7 @@ TEST_CASE("The first line has what happens within ten seconds") {
   CHECK(report->within == seconds(10));
 }
 
-TEST_CASE("What is left can be taken at once, and only once") {
+TEST_CASE("The counts that are left can be taken at once, and only once") {
   UndecidedRequests undecided;
   CHECK_FALSE(undecided.take(first_stall).has_value());
   undecided.add(timeouts(1), first_stall);
