@@ -145,6 +145,7 @@ TEST_CASE("Replies that differ each time hide no other kind of reason") {
   open.last_error = Error::out_of_memory;
   open.redis_error = "OOM command not allowed";
   CHECK(fixture.first(open).size() == 1);
+  garbage.redis_error = "Protocol error, got \"100\"";
   CHECK(fixture.first(garbage).empty());
 }
 
