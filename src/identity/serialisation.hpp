@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -95,8 +97,10 @@ class Serialisation {
   static constexpr std::size_t count_size = 4;
 
   void write_count(std::size_t at, std::size_t number) {
+    std::array<char, count_size> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled
     for (std::size_t i = 0; i < count_size; ++i)
-      bytes_[at + i] = static_cast<char>(number >> (8 * i));
+      bytes[i] = static_cast<char>(number >> (8 * i));
+    std::memcpy(&bytes_[at], bytes.data(), count_size);  // one store
   }
   void append(std::string_view text) { bytes_.insert(bytes_.end(), text.begin(), text.end()); }
 
