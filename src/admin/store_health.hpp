@@ -53,7 +53,7 @@ class StoreHealth {
 
   /// Adds requests of a worker that were answered 503. Returns those to log, of all workers: at
   /// most once a minute, and none during an outage whose loss was logged. `is_last`: the worker
-  /// stops, so all are returned.
+  /// stops, so those so far are returned.
   std::optional<UndecidedRequests::Report> report_undecided(const UndecidedRequests::Counts& counts,
                                                             Instant now, bool is_last);
 

@@ -1,6 +1,6 @@
 // Requests that were answered 503, because Redis did not decide and a policy has on_failure: deny.
-// Stalls that are too short for the breaker are in the log with their number, at most once a
-// minute.
+// The log has their number at most once a minute, also for stalls that are too short for the
+// breaker.
 //
 // Pure: counts and the time go in, what to log comes out. Not thread-safe.
 #pragma once

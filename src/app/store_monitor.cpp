@@ -22,9 +22,11 @@ std::string undecided_text(const admin::UndecidedRequests::Report& report) {
     kinds.append(kinds.empty() ? "" : ", ").append(to_string(static_cast<store::Error>(kind)));
     kinds.append(": ").append(std::to_string(report.counts[kind]));
   }
+  std::string text = "requests answered 503 by on_failure: deny, because redis did not decide: ";
+  text += std::to_string(all);
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(report.within).count();
-  return "requests answered 503 by on_failure: deny, because redis did not decide: " +
-         std::to_string(all) + " within " + std::to_string(seconds) + " s (" + kinds + ")";
+  if (seconds > 0) text += " within " + std::to_string(seconds) + " s";  // else it is not known
+  return text += " (" + kinds + ")";
 }
 
 }  // namespace

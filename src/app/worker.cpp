@@ -215,6 +215,7 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
   log_writer_ = std::move(log_writer);
   const bool is_other_store = store_ != store;
   if (store_ && is_other_store) {
+    if (!store) log_last(monitor_, *store_, context_.clock.now());
     store_->redis.watch(nullptr);
     leaving_.push_back(std::move(store_));
     monitor_.begin();

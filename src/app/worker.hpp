@@ -94,7 +94,7 @@ class Worker {
   /// thread. The worker still applies the reports about its holds that other workers get.
   void drain(std::function<void()> drained);
   /// Ends a drained worker: charges the holds that are left as if their leases were over, waits
-  /// until Redis has what was settled, then calls `ended` on the worker's thread.
+  /// up to 500 ms until Redis has what was settled, then calls `ended` on the worker's thread.
   void end(std::function<void()> ended);
   /// Ends all client connections at once.
   void abort();

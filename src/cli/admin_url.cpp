@@ -24,9 +24,8 @@ Result<Endpoint> parse_admin_url(std::string_view url) {
 
 std::string advice_on_unreached(std::string_view url) {
   if (url != default_admin_url) return {};
-  return "; this is the default address: for another admin.address write --admin http://HOST:PORT "
-         "or "
-         "--admin unix:/path";
+  return "; this is the default address: for another admin.address write "
+         "--admin http://HOST:PORT or --admin unix:/path";
 }
 
 }  // namespace weir::cli

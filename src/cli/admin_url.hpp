@@ -9,7 +9,7 @@
 
 namespace weir::cli {
 
-/// That of commands without --admin.
+/// The URL that is used without --admin.
 inline constexpr std::string_view default_admin_url = "http://127.0.0.1:9090";
 
 /// Returns how to name another admin server, if none could be reached at `url`; begins with "; ",

@@ -135,8 +135,8 @@ bool looks_like_regex(std::string_view text) {
 bool has_regex_flags(std::string_view text) {
   const std::size_t end = text.rfind('/');
   if (!text.starts_with('/') || end < 2 || text.find('/', 1) != end) return false;
-  const std::string_view flags = text.substr(end + 1);
-  return flags.find_first_of("gi") != npos && flags.find_first_not_of("gimsuxy") == npos;
+  constexpr std::array<std::string_view, 8> flags{"i", "g", "gi", "ig", "im", "mi", "gm", "is"};
+  return std::ranges::find(flags, text.substr(end + 1)) != flags.end();
 }
 
 /// `(bot|crawler)`.
@@ -146,9 +146,10 @@ bool has_alternatives(std::string_view text) {
   return bar != npos && text.find(')', bar) != npos;
 }
 
-/// `*bot*`, but neither `*/*` of Accept nor `*` of If-Match.
+/// `*bot*`, but neither `*/*` of Accept, `gzip, *` of Accept-Encoding nor `*` of If-Match.
 bool has_star_at_end(std::string_view text) {
-  return text.size() > 1 && text.find('/') == npos && (text.front() == '*' || text.back() == '*');
+  return text.size() > 1 && text.find_first_of("/,;") == npos &&
+         (text.front() == '*' || text.back() == '*');
 }
 
 std::string pattern_if_valid(const std::string& text) {
@@ -335,8 +336,7 @@ std::string header_value_doubt(std::string_view written) {
                         has_alternatives(written);
   if (!is_regex && !has_star_at_end(written)) return {};
   return "is compared as it is, and is not a pattern: write the whole value, and a route for each "
-         "of "
-         "several; for a part of a value use a proxy before Weir (docs/deploy.md)";
+         "of several; for a part of a value use a proxy before Weir (docs/deploy.md)";
 }
 
 std::string reference_advice(std::string_view what, std::string_view written,

@@ -26,10 +26,12 @@ struct Forwarded {
 };
 
 /// The first row that fits counts.
-constexpr std::array<Forwarded, 14> forwarded_fields{{
+constexpr std::array<Forwarded, 16> forwarded_fields{{
     {"upstream", {}},
     {"server", {}},
     {"hostname", {}},
+    {"proxy_host", {}},
+    {"port", {}},
     {"remote_user", {}},
     {"protocol", {}},
     {"remote", "X-Forwarded-For"},

@@ -19,9 +19,8 @@ constexpr std::string_view numbers_of_policy =
     "define a policy, as in policies: {NAME: {algorithm: gcra, rate: 10/s}}, and name it in "
     "limits: [{policy: NAME}]";
 constexpr std::string_view burst_of_policy =
-    "define a policy, as in policies: {NAME: {algorithm: gcra, rate: 10/s, burst: 20}}, and name "
-    "it "
-    "in limits: [{policy: NAME}]";
+    "define a policy, as in policies: {NAME: {algorithm: gcra, rate: 10/s, burst: 20}}, and "
+    "name it in limits: [{policy: NAME}]";
 constexpr std::string_view one_rate = "write count and time as one value, as in rate: 100/1m";
 constexpr std::string_view one_server = "write servers: [{url: \"http://127.0.0.1:3000\"}]";
 constexpr std::string_view one_upstream = "write upstream: NAME, with NAME from upstreams";

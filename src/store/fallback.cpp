@@ -33,18 +33,18 @@ void Fallback::answer(Forwarded<Fallback>& asked, const Result& result, Instant 
 
 Result Fallback::decide_alone(Acquisition& acquisition, Error why, Instant now) noexcept {
   counters_.alone.add();
-  const auto fail = [this, why] {
-    counters_.undecided[static_cast<std::size_t>(why)].add();
-    return Result{.error = why, .decider = Decider::local};
-  };
+  const Result failed{.error = why, .decider = Decider::local};
   const bool denies = std::ranges::any_of(acquisition.claims, [](const Claim& claim) {
     return claim.on_failure == OnFailure::deny && !claim.shadow;
   });
-  if (denies) return fail();
+  if (denies) {
+    counters_.undecided[static_cast<std::size_t>(why)].add();
+    return failed;
+  }
   try {
     return decide_locally(acquisition, now);
   } catch (const std::bad_alloc&) {
-    return fail();
+    return failed;
   }
 }
 

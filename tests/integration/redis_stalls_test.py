@@ -74,7 +74,7 @@ class Stalls(FailureCase):
         redis.resume()
         self.weir.signal(signal.SIGTERM)
         self.assertEqual(self.weir.wait(), 0)
-        self.assertIn("on_failure: deny, because redis did not decide: 3 within", self.weir.stderr)
+        self.assertIn("on_failure: deny, because redis did not decide: 3 ", self.weir.stderr)
 
     def test_what_is_in_flight_is_shown(self):
         redis = self.redis()

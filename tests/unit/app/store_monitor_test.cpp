@@ -245,6 +245,10 @@ TEST_CASE(
   SECTION("the end") {
     CHECK(fixture.one.finish(away, monitor_start + 200 * second) == Lines{{Level::warning, line}});
     CHECK(fixture.one.finish(away, monitor_start + 201 * second).empty());
+    away.undecided[kind] = 103;  // while the worker drained
+    const Lines last = fixture.one.finish(away, monitor_start + 230 * second);
+    REQUIRE(last.size() == 1);
+    CHECK(last[0].text.ends_with(" did not decide: 3 (not_connected: 3)"));
   }
 }
 

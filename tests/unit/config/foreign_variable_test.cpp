@@ -70,6 +70,9 @@ TEST_CASE("fields that Weir adds to forwarded requests") {
       {"$hostname", ""},
       {"%UPSTREAM_HOST%", ""},
       {"$remote_user", ""},
+      {"$proxy_host", ""},
+      {"$remote_port", ""},
+      {"%DOWNSTREAM_REMOTE_PORT%", ""},
       {"$proxy_protocol_addr", ""},
       {"{id}", ""},
   }));
