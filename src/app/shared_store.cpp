@@ -36,7 +36,7 @@ std::vector<bool> holding_policies(const config::Config& config,
 
 SharedStore::SharedStore(const config::Config& config, const std::vector<std::string>& policy_names,
                          const Surroundings& with, std::uint64_t seed)
-    : options(config.redis),
+    : options(static_cast<const redis::Options&>(config.redis)),
       counters(with.counters),
       redis(with.io, options,
             {.policy_names = policy_names,

@@ -294,7 +294,7 @@ std::string host_advice(std::string_view written) {
 }
 
 std::string pattern_advice(std::string_view written) {
-  if (const std::string quotes = value_advice(written); !quotes.empty()) return quotes;
+  if (std::string quotes = value_advice(written); !quotes.empty()) return quotes;
   if (written.find("://") != npos)
     return "; write the host and the path of the URL apart, as in host: api.example.com and "
            "path: /v1/**";
@@ -342,7 +342,7 @@ std::string header_value_doubt(std::string_view written) {
 std::string reference_advice(std::string_view what, std::string_view written,
                              bool none_is_defined) {
   if (what == "identity") {
-    if (const std::string advice = inline_identity(written); !advice.empty()) return advice;
+    if (std::string advice = inline_identity(written); !advice.empty()) return advice;
     if (means_client(written)) return did_you_mean("client");
   }
   if (what == "policy" && written.find('=') != npos)

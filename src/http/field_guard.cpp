@@ -154,13 +154,13 @@ bool FieldGuard::is_removed(std::string_view name, bool peer_is_trusted) const {
 }
 
 bool FieldGuard::is_untrusted(std::string_view name) const {
-  auto candidates = std::ranges::subrange(untrusted_);
-  if (!has_short_prefix_)
-    candidates = std::ranges::equal_range(untrusted_, begin_of(name), {}, &Untrusted::begin);
+  const std::uint32_t begin = begin_of(name);
+  auto one = untrusted_.begin();
+  if (!has_short_prefix_) one = std::ranges::lower_bound(untrusted_, begin, {}, &Untrusted::begin);
   bool removable = false;
-  for (const Untrusted& one : candidates) {
-    if (!one.pattern.matches(name)) continue;
-    if (!one.spares_own) return true;
+  for (; one != untrusted_.end() && (one->begin == begin || has_short_prefix_); ++one) {
+    if (!one->pattern.matches(name)) continue;
+    if (!one->spares_own) return true;
     removable = true;
   }
   return removable && !is_own(name);

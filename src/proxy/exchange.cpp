@@ -1,7 +1,5 @@
 #include "proxy/exchange.hpp"
 
-#include <utility>
-
 #include "http/forwarding.hpp"
 #include "proxy/own_answers.hpp"
 #include "proxy/slot_wait.hpp"
@@ -133,7 +131,7 @@ loop::Task<> Exchange::serve() {
     co_return co_await fail(Failure::downstream_gone);
   if (!routes_.route()->upstream) co_return co_await answer_admitted();
   if (auto own = answer_instead_of_upstream(*routes_.route(), request_, decision_, context_.body))
-    co_return co_await answer(std::move(*own));
+    co_return co_await answer(*own);
 
   if (stated_.was_read()) client_.body->rewind();
   Forwarding forwarding(forwarding_scope());
@@ -232,7 +230,7 @@ loop::Task<> Exchange::wait_delay() {
 }
 
 /// Sends an answer of Weir with the fields of the route.
-loop::Task<> Exchange::answer(OwnAnswer&& answer) {
+loop::Task<> Exchange::answer(OwnAnswer answer) {
   if (routes_.route() != nullptr) answer.edits = in_use(routes_.route()->response_edits);
   return client_.responder->answer(answer);
 }

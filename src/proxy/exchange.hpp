@@ -63,7 +63,7 @@ class Exchange {
   void conclude(const limiter::Verdict& verdict);
   loop::Task<> wait_for_slot();
   loop::Task<> wait_delay();
-  loop::Task<> answer(OwnAnswer&& answer);
+  loop::Task<> answer(OwnAnswer answer);
   loop::Task<> answer_undecided();
   loop::Task<> answer_denied();
   loop::Task<> answer_admitted();

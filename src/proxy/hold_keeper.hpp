@@ -19,7 +19,7 @@ class HoldKeeper final : public HoldOwner {
   HoldKeeper(HoldDirectory& directory, asio::io_context& io, const MonotonicClock& clock,
              Gauge& kept)
       : directory_(directory), io_(io), clock_(clock), kept_(kept) {}
-  ~HoldKeeper() { directory_.withdraw(*this); }
+  ~HoldKeeper() override { directory_.withdraw(*this); }
 
   /// Takes over the units of an admitted request and returns the id of the hold. Empty: the
   /// directory is full. `units` are unchanged then, and if there is no memory.

@@ -30,7 +30,7 @@ struct SlotWaitScope {
 class SlotWait final : public limiter::QueueTicket, public loop::Cancellable {
  public:
   explicit SlotWait(const SlotWaitScope& scope);
-  ~SlotWait();
+  ~SlotWait() override;
 
   /// Waits until the request is admitted, or denied for good: by another limit, by a full queue, or
   /// because the longest wait is over. Returns the verdict. If the client has left or the
