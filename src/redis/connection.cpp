@@ -214,7 +214,12 @@ void Connection::on_command_end(redisAsyncContext* context, void* reply, void* r
   auto& connection = *static_cast<Connection*>(context->data);
   --connection.unanswered_;
   if (reply == nullptr) {
-    const std::string_view unusable = connection.adapter_->reply_error();
+    // hiredis 1 ends the adapter of a lost connection before its commands.
+    std::string_view unusable;
+    if (context->err == REDIS_ERR_PROTOCOL)
+      unusable = context->errstr;
+    else if (context == connection.context_ && connection.adapter_ != nullptr)
+      unusable = connection.adapter_->reply_error();
     const auto error = unusable.empty() ? store::Error::connection_lost : store::Error::other;
     return its_recipient.on_loss(error, unusable);
   }
