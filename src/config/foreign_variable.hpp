@@ -6,7 +6,6 @@
 // thread-safe.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 namespace weir::config {
