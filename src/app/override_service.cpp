@@ -201,7 +201,7 @@ void OverrideService::list(const OverrideCall& call, Reply reply) {
   });
 }
 
-void OverrideService::start(std::shared_ptr<Call> call, Action action) {
+void OverrideService::start(const std::shared_ptr<Call>& call, Action action) {
   calls_.push_back(call);
   call->timer.expires_after(with_.longest_wait);
   call->timer.async_wait([this, call](const boost::system::error_code& ec) {
@@ -210,9 +210,9 @@ void OverrideService::start(std::shared_ptr<Call> call, Action action) {
   with_.with_shared([this, call, action = std::move(action)](store::Overrides* shared) {
     store::Overrides& overrides = shared ? *shared : with_.memory;
     const Report done = [this, call, shared](store::OverrideReport report) {
-      boost::asio::post(with_.io, [this, call, shared, report = std::move(report)]() mutable {
+      boost::asio::post(with_.io, [this, call, shared, report = std::move(report)] {
         call->is_shared = shared != nullptr;
-        on_report(call, std::move(report));
+        on_report(call, report);
       });
     };
     try {
@@ -223,7 +223,7 @@ void OverrideService::start(std::shared_ptr<Call> call, Action action) {
   });
 }
 
-void OverrideService::on_report(const std::shared_ptr<Call>& call, OverrideReport report) {
+void OverrideService::on_report(const std::shared_ptr<Call>& call, const OverrideReport& report) {
   if (call->is_over()) return;
   auto answer = answer_to(*call, report);
   const bool is_done = report.outcome == Outcome::done;

@@ -56,9 +56,9 @@ class OverrideService {
   void put(const admin::OverrideCall& call, Reply reply);
   void remove(const admin::OverrideCall& call, Reply reply);
   void list(const admin::OverrideCall& call, Reply reply);
-  void start(std::shared_ptr<Call> call, Action action);
+  void start(const std::shared_ptr<Call>& call, Action action);
   static admin::AdminAnswer answer_to(const Call& call, const store::OverrideReport& report);
-  void on_report(const std::shared_ptr<Call>& call, store::OverrideReport report);
+  void on_report(const std::shared_ptr<Call>& call, const store::OverrideReport& report);
   void end(Call& call, admin::AdminAnswer answer);
   OverrideContext context() const;
   Instant wall_now();

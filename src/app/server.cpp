@@ -105,7 +105,7 @@ class Server {
   void apply(std::vector<GenerationPlan> plans);
   void serve_admin(NextAdmin next);
   void note_applied(const std::string& problem);
-  void keep_until_unread(ListFiles::Replaced replaced);
+  void keep_until_unread(const ListFiles::Replaced& replaced);
   void sweep();
   void finish();
   void reject(Problems problems);
@@ -141,7 +141,7 @@ class Server {
   asio::steady_timer sweep_timer_{io_};
   KeyFetchers key_fetchers_{io_, clock_, random_seed(), write_to_log};
   ListFiles list_files_{io_, unknown_plans_,
-                        [this](auto replaced) { keep_until_unread(std::move(replaced)); }};
+                        [this](const auto& replaced) { keep_until_unread(replaced); }};
   bool draining_ = false;
 };
 
@@ -377,7 +377,7 @@ void Server::finish() {
 }
 
 /// A worker that has ended its present task has ended every look-up in the replaced content.
-void Server::keep_until_unread(ListFiles::Replaced replaced) {
+void Server::keep_until_unread(const ListFiles::Replaced& replaced) {
   for (auto& worker : workers_)
     worker->post(
         [this, kept = replaced]() mutable { asio::post(io_, [kept = std::move(kept)] {}); });
