@@ -4,6 +4,7 @@
 // One read and one write may be in progress at the same time. Used from its worker's loop only.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,6 +18,10 @@
 namespace weir::loop {
 
 class Handshake;
+
+/// When a read that need not wait takes its bytes: before or after other tasks run. After them, the
+/// tasks of a loop may share the memory they read into, if each uses its bytes before it waits.
+enum class ReadTime : std::uint8_t { at_once, last };
 
 class Stream final : public Cancellable {
  public:
@@ -48,7 +53,7 @@ class Stream final : public Cancellable {
   /// Awaitable: reads at least one byte of the data that has arrived. The end is asio::error::eof;
   /// a TLS connection that ends without close_notify is connection_aborted. Other tasks run before
   /// this one continues.
-  Reading read(asio::mutable_buffer to, error_code& ec);
+  Reading read(asio::mutable_buffer to, error_code& ec, ReadTime time = ReadTime::at_once);
   /// Reads without waiting: would_block if nothing has arrived.
   std::size_t try_read(asio::mutable_buffer to, error_code& ec);
 
@@ -104,20 +109,21 @@ class Stream final : public Cancellable {
 
 class Stream::Reading final : private PendingOperation {
  public:
-  Reading(Stream& stream, asio::mutable_buffer to, error_code& ec)
-      : PendingOperation(ec), stream_(stream), to_(to) {}
+  Reading(Stream& stream, asio::mutable_buffer to, error_code& ec, ReadTime time)
+      : PendingOperation(ec), stream_(stream), to_(to), time_(time) {}
 
   bool await_ready() {
-    awaited_ = perform();
+    const bool is_last = time_ == ReadTime::last && stream_.is_open();
+    awaited_ = is_last ? Direction::read : perform();
     return false;
   }
   template <class Promise>
   void await_suspend(std::coroutine_handle<Promise> task) {
-    if (awaited_) {
-      stream_.socket_.start(Direction::read, *awaited_, *this, Suspended(task));
-    } else {
-      stream_.socket_.resume_later(*this, Suspended(task));
-    }
+    Socket& socket = stream_.socket_;
+    if (!awaited_) return socket.resume_later(*this, Suspended(task));
+    const bool is_due = time_ == ReadTime::last && may_have_bytes();
+    socket.start(Direction::read, *awaited_, *this, Suspended(task));
+    if (is_due) socket.retry_reader();
   }
   std::size_t await_resume() const {
     rethrow();
@@ -131,14 +137,20 @@ class Stream::Reading final : private PendingOperation {
     return stream_.read_awaits_;
   }
 
+  bool may_have_bytes() const {
+    return stream_.socket_.is_ready(*awaited_) ||
+           (stream_.channel_ && stream_.channel_->holds_unread());
+  }
+
   Stream& stream_;
   asio::mutable_buffer to_;
+  ReadTime time_;
   std::optional<Direction> awaited_;
   std::size_t read_ = 0;
 };
 
-inline Stream::Reading Stream::read(asio::mutable_buffer to, error_code& ec) {
-  return {*this, to, ec};
+inline Stream::Reading Stream::read(asio::mutable_buffer to, error_code& ec, ReadTime time) {
+  return {*this, to, ec, time};
 }
 
 }  // namespace weir::loop

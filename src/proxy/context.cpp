@@ -115,6 +115,12 @@ void Context::give_back_head_buffer(std::unique_ptr<char[]> bytes) {
     spare_head_buffers_.push_back(std::move(bytes));
 }
 
+std::span<char> Context::tunnel_scratch() {
+  constexpr std::size_t size = 64 * 1024;
+  if (!tunnel_scratch_) tunnel_scratch_ = std::make_unique_for_overwrite<char[]>(size);
+  return {tunnel_scratch_.get(), size};
+}
+
 void Context::warn(const std::string& what, std::string_view about) {
   constexpr std::size_t most_warnings = 8;
   if (!log || warned_.size() == most_warnings) return;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,7 @@ struct Context : ContextDependencies {
   std::vector<std::unique_ptr<Http1Exchange>> spare_exchanges_;
   std::vector<std::unique_ptr<loop::InputBuffer>> spare_body_buffers_;
   std::vector<std::unique_ptr<char[]>> spare_head_buffers_;
+  std::unique_ptr<char[]> tunnel_scratch_;
 
  public:
   std::unique_ptr<Generation> generation;  ///< the running one; set before the first connection
@@ -114,6 +116,8 @@ struct Context : ContextDependencies {
   /// Returns `first_head_buffer` bytes for the head of a request.
   std::unique_ptr<char[]> take_head_buffer();
   void give_back_head_buffer(std::unique_ptr<char[]> bytes);
+  /// Returns the memory into which all tunnels read; its content is lost when a task waits.
+  std::span<char> tunnel_scratch();
   /// One step of coarse time: fires deadlines, starts health checks, passes on log lines, drops
   /// generations that no exchange uses any more, and once a second closes idle upstream
   /// connections.

@@ -153,11 +153,12 @@ loop::Task<error_code> Http1Responder::switch_protocols(const ForwardedAnswer& a
 }
 
 loop::Task<bool> Http1Responder::tunnel(TunnelEnd upstream) {
-  loop::InputBuffer input(tunnel_input);
-  input.append(connection_.input.data());
+  // A buffer of its own: the log line still views the head in that of the connection.
+  auto input = loop::InputBuffer::without_memory(tunnel_input);
+  if (!connection_.input.empty()) input.append(connection_.input.data());
   connection_.input.consume(connection_.input.data().size());
   connection_.watchdog.begin(Phase::tunnel);
-  Tunnel tunnel(connection_.context.io,
+  Tunnel tunnel(connection_.context.io, connection_.context.tunnel_scratch(),
                 {.stream = connection_.stream, .input = input, .carried = body_.received_counter()},
                 {.stream = upstream.stream, .input = upstream.input, .carried = bytes_sent_},
                 {.wheel = connection_.context.wheel,

@@ -1,17 +1,11 @@
 #include "proxy/tunnel.hpp"
 
-#include <algorithm>
-
 namespace weir::proxy {
-namespace {
 
-/// A side that fills its buffer in one read has more to send.
-constexpr std::size_t largest_piece = 64 * 1024;
-
-}  // namespace
-
-Tunnel::Tunnel(asio::io_context& io, Side client, Side upstream, TunnelIdle idle)
+Tunnel::Tunnel(asio::io_context& io, std::span<char> scratch, Side client, Side upstream,
+               TunnelIdle idle)
     : io_(io),
+      scratch_(scratch),
       client_(client),
       upstream_(upstream),
       idle_(idle),
@@ -54,30 +48,31 @@ loop::Task<> Tunnel::carry(Side& from, Side& to) {
 /// Returns false if this direction cannot continue.
 loop::Task<bool> Tunnel::carry_to_end(Side& from, Side& to) {
   error_code ec;
-  while (!stopped_) {
-    if (from.input.empty()) {
-      const std::size_t room = from.input.free_size();
-      const std::size_t n =
-          co_await from.stream.read(asio::buffer(from.input.free_begin(), room), ec);
-      if (ec == asio::error::eof) {
-        to.stream.shutdown_send();
-        co_return true;
-      }
-      if (ec) break;
-      from.input.commit(n);
+  if (!from.input.empty()) pass_on(from.input.data(), from, to, ec);
+  from.input.consume(from.input.data().size());
+  from.input.release();
+  while (!ec && !stopped_) {
+    if (to.stream.has_unsent()) {
+      ec = co_await to.stream.flush();
+      idle_.wheel.arm(idle_.deadline, idle_.ticks);
+      continue;
     }
-    const std::size_t arrived = from.input.data().size();
-    idle_.wheel.arm(idle_.deadline, idle_.ticks);
-    from.carried += arrived;
-    to.stream.try_write(from.input.data(), ec);
-    if (!ec && !stopped_ && to.stream.has_unsent()) ec = co_await to.stream.flush();
-    if (ec) break;
-    from.input.consume(arrived);
-    idle_.wheel.arm(idle_.deadline, idle_.ticks);
-    if (from.input.free_size() == arrived)
-      from.input.grow(std::min(largest_piece, 2 * from.input.capacity()));
+    const std::size_t n = co_await from.stream.read(asio::buffer(scratch_.data(), scratch_.size()),
+                                                    ec, loop::ReadTime::last);
+    if (ec == asio::error::eof) {
+      to.stream.shutdown_send();
+      co_return true;
+    }
+    if (!ec) pass_on({scratch_.data(), n}, from, to, ec);
   }
   co_return false;
+}
+
+/// Sends what fits. The stream keeps a copy of the rest.
+void Tunnel::pass_on(std::string_view piece, Side& from, Side& to, error_code& ec) {
+  idle_.wheel.arm(idle_.deadline, idle_.ticks);
+  from.carried += piece.size();
+  to.stream.try_write(piece, ec);
 }
 
 /// Stops both directions, because a tunnel needs both.

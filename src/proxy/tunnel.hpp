@@ -1,12 +1,15 @@
 // Bytes passed in both directions between a client and an upstream after they have left HTTP. Bytes
 // that have already arrived go first; each direction ends by itself.
 //
-// Bounded: nothing more is read from one side before the other has accepted the previous bytes.
+// Bounded: nothing more is read from one side before the other has accepted the previous bytes. All
+// tunnels of a worker read into the same memory, so a tunnel through which nothing passes has none.
 // Used from its worker's loop only.
 #pragma once
 
 #include <cstdint>
 #include <exception>
+#include <span>
+#include <string_view>
 
 #include "base/deadline_wheel.hpp"
 #include "loop/input_buffer.hpp"
@@ -27,11 +30,13 @@ class Tunnel {
  public:
   struct Side {
     loop::Stream& stream;
-    loop::InputBuffer& input;  ///< bytes that arrived from this side and were not passed on yet
+    loop::InputBuffer& input;  ///< bytes that arrived before the tunnel; it loses its memory
     std::uint64_t& carried;    ///< incremented by the bytes from this side
   };
 
-  Tunnel(asio::io_context& io, Side client, Side upstream, TunnelIdle idle);
+  /// `scratch`: where bytes are read. Other tunnels of the loop may use it too.
+  Tunnel(asio::io_context& io, std::span<char> scratch, Side client, Side upstream,
+         TunnelIdle idle);
 
   /// Runs until both sides have ended, or one is broken or cancelled. True if both ended in order;
   /// the end of each has then been passed on to the other.
@@ -41,15 +46,17 @@ class Tunnel {
   loop::Task<> carry_down(loop::Task<> task);
   loop::Task<> carry(Side& from, Side& to);
   loop::Task<bool> carry_to_end(Side& from, Side& to);
+  void pass_on(std::string_view piece, Side& from, Side& to, error_code& ec);
   void stop();
 
   asio::io_context& io_;
+  std::span<char> scratch_;
   Side client_;
   Side upstream_;
   TunnelIdle idle_;
-  loop::Timer other_way_;
   bool both_run_ = true;
   bool stopped_ = false;
+  loop::Timer other_way_;
   std::exception_ptr thrown_;
 };
 

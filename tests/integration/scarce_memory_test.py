@@ -1,11 +1,13 @@
 """Without memory one connection ends and no other; a decision that Redis cannot be asked for is made
 by on_failure."""
 
+import contextlib
 import re
+import select
 import threading
 
 from harness.case import SCALE, Case, configuration
-from harness.client import request_bytes
+from harness.client import TIMEOUT_S, request_bytes
 from harness.redis_case import RedisCase, answering, sharing
 from harness.scarce import ScarceMemory
 from harness.waiting import eventually
@@ -65,6 +67,29 @@ class NoMemory(Case):
         eventually(lambda: "a connection was given up: std::bad_alloc" in self.weir.stderr,
                    "a warning")
 
+    def assert_echoed(self, data):
+        self.client.send(data)
+        pieces = []
+        self.client.reader.exactly(len(data), pieces.append)
+        self.assertEqual(b"".join(pieces), data)
+
+    def send_more_than_is_accepted(self):
+        """Until the connection is cut. What is left of a piece needs memory, unless it is small."""
+        sock = self.client.sock
+        sock.setblocking(False)
+        try:
+            while True:
+                with contextlib.suppress(BlockingIOError):
+                    while True:
+                        sock.send(b"x" * 65536)
+                select.select([sock], [sock], [])
+                with contextlib.suppress(BlockingIOError):
+                    if not sock.recv(65536):
+                        break
+        except ConnectionError:
+            pass
+        sock.settimeout(TIMEOUT_S)
+
     def test_a_head_for_which_there_is_no_room(self):
         large = {"X-Large": "x" * 40_000}
         with self.memory.at_most(30_000):
@@ -123,8 +148,10 @@ class NoMemory(Case):
         self.client.send(request_bytes("GET", "/tunnel",
                                        {"Connection": "Upgrade", "Upgrade": "echo"}))
         self.assertEqual(self.client.read_head().status, 101)
+        self.assert_echoed(b"x")  # the tunnel has begun
         with self.memory.at_most(6_000):
-            self.client.send(b"x" * 8_000)  # fills the first buffer: a larger one is asked for
+            self.assert_echoed(b"x" * 8_000)  # needs no memory, because it is accepted
+            self.send_more_than_is_accepted()
             self.assert_given_up()
         self.assert_served()
         eventually(lambda: self.service.open_connections == 1, "the upstream connection is closed")

@@ -1,24 +1,19 @@
 #include "loop/stream.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <netinet/in.h>
-#include <optional>
 
+#include "unit/loop/secure_pair.hpp"
 #include "unit/loop/stream_pair.hpp"
-#include "unit/tls/made_certificate.hpp"
 
 namespace weir::loop {
 namespace {
 
 using test::large_text;
+using test::Outcome;
 using test::run;
+using test::SecurePair;
 using test::StreamPair;
-
-struct Outcome {
-  std::optional<error_code> error;
-  std::string data;
-};
 
 void spawn_read(asio::io_context& io, Stream& stream, Outcome& outcome) {
   const auto read = [](Stream& from, Outcome& to) -> Task<> {
@@ -236,42 +231,6 @@ TEST_CASE("a reset is no end") {
   CHECK(pair.far.has_ended());
   CHECK(pair.far.error() == ECONNRESET);
 }
-
-/// Both ends are streams, because TLS needs two.
-struct SecurePair {
-  explicit SecurePair(asio::io_context& loop) : io(loop) {
-    std::signal(SIGPIPE, SIG_IGN);  // as in the server: OpenSSL writes without MSG_NOSIGNAL
-    const auto ends = test::socket_pair();
-    server.emplace(io, Descriptor(ends[0]));
-    client.emplace(io, Descriptor(ends[1]));
-  }
-
-  void shake_hands(const std::string& host = "one.test") {
-    const auto accept = [](Stream& stream, std::shared_ptr<const tls::ServerContext> context,
-                           Outcome& how) -> Task<> {
-      const error_code ec = co_await stream.accept_tls(std::move(context));
-      how.error = ec;
-    };
-    const auto connect = [](Stream& stream, std::shared_ptr<const tls::ClientContext> context,
-                            std::string name, Outcome& how) -> Task<> {
-      const error_code ec = co_await stream.connect_tls(std::move(context), name);
-      how.error = ec;
-    };
-    const auto files = certificate.files();
-    spawn(io, accept(*server, tls::ServerContext::load({files}).value(), accepted));
-    spawn(io, connect(*client,
-                      tls::ClientContext::load(
-                          {.ca = files.certificate, .own = {}, .server_name = {}, .verify = true})
-                          .value(),
-                      host, connected));
-    run(io);
-  }
-
-  asio::io_context& io;
-  tls::test::MadeCertificate certificate{"one.test"};
-  std::optional<Stream> server, client;
-  Outcome accepted, connected;
-};
 
 TEST_CASE("over TLS a part of a record is not quiet, and a whole one that carries nothing is") {
   asio::io_context io;
