@@ -32,50 +32,51 @@ void spawn_collect(asio::io_context& io, Stream& stream, Shared& shared, Collect
   spawn(io, collect(stream, shared, collected));
 }
 
-TEST_CASE("tasks that read last do not overwrite what another has read into the same memory") {
+/// Two streams whose tasks read into the same memory.
+struct TwoReaders {
+  void start() {
+    spawn_collect(io, one.stream, shared, of_one);
+    spawn_collect(io, two.stream, shared, of_two);
+  }
+
   asio::io_context io;
-  StreamPair one(io);
-  StreamPair two(io);
+  StreamPair one{io}, two{io};
   Shared shared{};
-  Collected of_one;
-  Collected of_two;
-  one.far.send("first");
-  two.far.send("second");
-  spawn_collect(io, one.stream, shared, of_one);
-  spawn_collect(io, two.stream, shared, of_two);
-  run(io);
-  CHECK(of_one.data == "first");
-  CHECK(of_two.data == "second");
-  one.far.send(" more");
-  two.far.send(" again");
-  run(io);
-  CHECK(of_one.data == "first more");
-  CHECK(of_two.data == "second again");
-  one.far.close();
-  run(io);
-  CHECK(of_one.end == asio::error::eof);
-  CHECK_FALSE(of_two.end);
+  Collected of_one, of_two;
+};
+
+TEST_CASE("tasks that read last do not overwrite what another has read into the same memory") {
+  TwoReaders t;
+  t.one.far.send("first");
+  t.two.far.send("second");
+  t.start();
+  run(t.io);
+  CHECK(t.of_one.data == "first");
+  CHECK(t.of_two.data == "second");
+  t.one.far.send(" more");
+  t.two.far.send(" again");
+  run(t.io);
+  CHECK(t.of_one.data == "first more");
+  CHECK(t.of_two.data == "second again");
+  t.one.far.close();
+  run(t.io);
+  CHECK(t.of_one.end == asio::error::eof);
+  CHECK_FALSE(t.of_two.end);
 }
 
 TEST_CASE("what does not fit in one read is read in the next ones, and others run between") {
-  asio::io_context io;
-  StreamPair one(io);
-  StreamPair two(io);
-  Shared shared{};
-  Collected of_one;
-  Collected of_two;
+  TwoReaders t;
   const std::string text = test::large_text(1000);
-  one.far.send(text);
-  two.far.send("short");
-  spawn_collect(io, one.stream, shared, of_one);
-  spawn_collect(io, two.stream, shared, of_two);
-  while (of_two.data.empty()) {
-    io.restart();
-    REQUIRE(io.poll_one() == 1);
+  t.one.far.send(text);
+  t.two.far.send("short");
+  t.start();
+  while (t.of_two.data.empty()) {
+    t.io.restart();
+    REQUIRE(t.io.poll_one() == 1);
   }
-  CHECK(of_one.data.size() <= 2 * shared.size());
-  run(io);
-  CHECK(of_one.data == text);
+  CHECK(t.of_one.data.size() <= 2 * t.shared.size());
+  run(t.io);
+  CHECK(t.of_one.data == text);
 }
 
 TEST_CASE("over TLS, reading last takes what OpenSSL has read ahead") {
