@@ -7,30 +7,12 @@
 
 #include <deque>
 
+#include "base/ring.hpp"
+
 namespace weir::redis {
 
 /// Makes an entry a member of a list, of one at a time.
-struct DeadlineLink {
-  DeadlineLink() = default;
-  DeadlineLink(const DeadlineLink&) = delete;
-  DeadlineLink& operator=(const DeadlineLink&) = delete;
-
-  bool is_linked() const { return next != this; }
-  void unlink() {
-    previous->next = next;
-    next->previous = previous;
-    previous = next = this;
-  }
-  void link_before(DeadlineLink& position) {
-    previous = position.previous;
-    next = &position;
-    previous->next = this;
-    position.previous = this;
-  }
-
-  DeadlineLink* previous = this;
-  DeadlineLink* next = this;
-};
+struct DeadlineLink : Ring<DeadlineLink> {};
 
 /// `Entry` derives from DeadlineLink and has a member `deadline`.
 template <class Entry>
@@ -47,15 +29,15 @@ class DeadlineQueue {
   /// Ends the use of an entry, which may be a member of a list.
   void give_back(Entry& entry) {
     entry.unlink();
-    entry.link_before(*free_.next);  // its buffers are in the cache
+    entry.link_before(*free_.next());  // its buffers are in the cache
   }
 
   /// Adds an entry after those with the same deadline or an earlier one.
   void push(Entry& entry) {
     DeadlineLink* position = &waiting_;
-    while (position->previous != &waiting_ &&
-           entry.deadline < static_cast<Entry*>(position->previous)->deadline)
-      position = position->previous;
+    while (position->previous() != &waiting_ &&
+           entry.deadline < static_cast<Entry*>(position->previous())->deadline)
+      position = position->previous();
     entry.link_before(*position);
   }
   /// The entry with the earliest deadline; nullptr if there is none.
@@ -63,7 +45,7 @@ class DeadlineQueue {
 
  private:
   static Entry* first_of(DeadlineLink& chain) {
-    return chain.is_linked() ? static_cast<Entry*>(chain.next) : nullptr;
+    return chain.is_linked() ? static_cast<Entry*>(chain.next()) : nullptr;
   }
 
   std::deque<Entry> entries_;

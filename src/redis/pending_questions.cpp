@@ -47,7 +47,7 @@ void PendingQuestions::complete_failed() noexcept {
   now.link_before(failed_);
   failed_.unlink();
   while (now.is_linked()) {
-    auto& question = static_cast<Question&>(*now.next);
+    auto& question = static_cast<Question&>(*now.next());
     complete(question, failed(question.error));
   }
 }
@@ -106,7 +106,7 @@ void PendingQuestions::on_deadline() noexcept {
 void PendingQuestions::complete_due(DeadlineLink& due) noexcept {
   const store::Result timeout = failed(store::Error::timeout);
   while (due.is_linked()) {
-    auto& question = static_cast<Question&>(*due.next);
+    auto& question = static_cast<Question&>(*due.next());
     question.unlink();
     store::Completion& completion = *std::exchange(question.completion, nullptr);
     if (question.is_lost) queue_.give_back(question);

@@ -108,8 +108,8 @@ void SingleFlight::land(Flight& flight, const Result& result, Instant now) {
   const bool is_denied =
       result.error == Error::none && result.decider == Decider::redis && !result.admitted;
   Flight merged(*this);
-  for (Flight* one = waiting.next; one != &waiting;) {
-    Flight& other = *std::exchange(one, one->next);
+  for (Flight* one = waiting.next(); one != &waiting;) {
+    Flight& other = *std::exchange(one, one->next());
     if (!other.is_merged || !is_denied) continue;
     std::ranges::copy(flight.acquisition->decisions.first(flight.acquisition->claims.size()),
                       other.acquisition->decisions.begin());
@@ -118,12 +118,12 @@ void SingleFlight::land(Flight& flight, const Result& result, Instant now) {
   }
   complete(flight, result, now);
   while (merged.is_linked()) {
-    Flight& first = *merged.next;
+    Flight& first = *merged.next();
     first.unlink();
     complete(first, result, now);
   }
   while (waiting.is_linked()) {
-    Flight& first = *waiting.next;
+    Flight& first = *waiting.next();
     first.unlink();
     decide_again(first, is_denied ? &waiting : nullptr, now);
   }
@@ -152,7 +152,7 @@ void SingleFlight::decide_again(Flight& first, Flight* group, Instant now) {
 std::uint32_t SingleFlight::equal_in_group(const Acquisition& acquisition) const {
   std::uint32_t count = 0;
   if (group_ == nullptr) return count;
-  for (const Flight* one = group_->next; one != group_; one = one->next) {
+  for (const Flight* one = group_->next(); one != group_; one = one->next()) {
     if (std::ranges::equal(one->acquisition->claims, acquisition.claims, is_same)) ++count;
   }
   return count;
@@ -160,8 +160,8 @@ std::uint32_t SingleFlight::equal_in_group(const Acquisition& acquisition) const
 
 /// Moves them to the ring of the flight that asks.
 void SingleFlight::merge_group(Flight& asking) {
-  for (Flight* one = group_->next; one != group_;) {
-    Flight& other = *std::exchange(one, one->next);
+  for (Flight* one = group_->next(); one != group_;) {
+    Flight& other = *std::exchange(one, one->next());
     if (!std::ranges::equal(other.acquisition->claims, asking.acquisition->claims, is_same))
       continue;
     other.is_merged = true;

@@ -25,11 +25,11 @@ using Ring = std::vector<const Flight*>;
 /// The flights of a ring in order, which is the same in both directions.
 Ring ring_of(const Flight& start) {
   Ring found{&start};
-  for (const Flight* flight = start.next; flight != &start; flight = flight->next) {
-    REQUIRE(flight->previous == found.back());
+  for (const Flight* flight = start.next(); flight != &start; flight = flight->next()) {
+    REQUIRE(flight->previous() == found.back());
     found.push_back(flight);
   }
-  REQUIRE(start.previous == found.back());
+  REQUIRE(start.previous() == found.back());
   return found;
 }
 
