@@ -8,11 +8,20 @@
 namespace weir::loop {
 namespace {
 
+#if defined(__has_feature)
+#define WEIR_IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WEIR_IS_SANITIZED true
+#else
+#define WEIR_IS_SANITIZED false
+#endif
+
 // recv(2) and send(2). The functions of the C library are cancellation points: in a process with
 // threads, glibc changes the state of the thread with an atomic operation before and after each
 // call, 1.4 % of the CPU time of a small message. No thread is cancelled here, so the kernel is
-// called directly. Sanitizers check the functions of the library only.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// called directly. Sanitizers check only the functions of the library, and the fuzz target of
+// connections replaces them.
+#if WEIR_IS_SANITIZED
 
 ssize_t receive_from(int socket, asio::mutable_buffer to) {
   return ::recv(socket, to.data(), to.size(), 0);

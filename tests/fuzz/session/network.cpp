@@ -4,7 +4,9 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace weir::fuzz {
@@ -156,6 +158,7 @@ int __real_connect(int, const sockaddr*, socklen_t);
 int __real_setsockopt(int, int, int, const void*, socklen_t);
 ssize_t __real_recv(int, void*, std::size_t, int);
 ssize_t __real_send(int, const void*, std::size_t, int);
+long __real_syscall(long, long, long, long, long, long, long);
 
 int __wrap_socket(int family, int type, int protocol) {
   if (family != AF_INET) return __real_socket(family, type, protocol);
@@ -185,6 +188,12 @@ ssize_t __wrap_send(int descriptor, const void* data, std::size_t size, int flag
   if (!Network::get().is_broken(descriptor)) return __real_send(descriptor, data, size, flags);
   errno = EPIPE;
   return -1;
+}
+
+/// A call of the kernel would not be redirected by the functions above.
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
+  if (number == SYS_recvfrom || number == SYS_sendto) std::abort();
+  return __real_syscall(number, a, b, c, d, e, f);
 }
 
 /// Without it Asio looks at its timers in each turn, by the clock below.
