@@ -10,6 +10,8 @@ class Cancellable {
   virtual void cancel() = 0;
   /// Ends the wait for good: later operations fail as well.
   virtual void close() = 0;
+  /// The same. The other side, if there is one, can detect that data is missing.
+  virtual void reset() { close(); }
 
  protected:
   ~Cancellable() = default;

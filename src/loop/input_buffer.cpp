@@ -46,6 +46,11 @@ std::unique_ptr<char[]> InputBuffer::release() {
   return std::move(bytes_);
 }
 
+void InputBuffer::drop() {
+  begin_ = end_ = capacity_ = 0;
+  bytes_.reset();
+}
+
 void InputBuffer::adopt(std::unique_ptr<char[]> bytes) {
   bytes_ = std::move(bytes);
   capacity_ = initial_;

@@ -1,6 +1,7 @@
 // A flat read buffer: unconsumed bytes are contiguous, so that a head can be parsed as views.
 //
-// Views into data() stay valid until make_room, append or shrink. Not thread-safe.
+// Views into data() stay valid until another function changes the capacity or moves the data. Not
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ class InputBuffer {
  public:
   explicit InputBuffer(std::size_t capacity)
       : initial_(capacity), capacity_(capacity), bytes_(new char[capacity]) {}
-  /// Creates a buffer in the state after release(): it has no memory before adopt().
+  /// Creates a buffer in the state after release(): it has no memory before adopt() or append().
   static InputBuffer without_memory(std::size_t first_capacity) {
     return {first_capacity, nullptr};
   }
@@ -55,6 +56,8 @@ class InputBuffer {
   /// Returns its memory and has none from now on, if it has the first capacity; else shrinks and
   /// returns nullptr. Only while empty.
   std::unique_ptr<char[]> release();
+  /// Frees all memory; only while empty. It has none before adopt() or append().
+  void drop();
   /// After release(): `bytes` has the first capacity.
   void adopt(std::unique_ptr<char[]> bytes);
 

@@ -98,8 +98,8 @@ class PolledSocket {
              Suspended task);
   /// Resumes the task of an operation that is complete, after everything that is ready has run.
   void resume_later(PendingOperation& operation, Suspended task);
-  /// The reader that waits tries again in the next pass, without an event: others have read bytes
-  /// that are meant for it.
+  /// The reader that waits tries again in the next pass, without an event: bytes may have arrived
+  /// before it waited, or others have read bytes that are meant for it.
   void retry_reader();
   /// Ends the operations that wait with operation_aborted; their tasks are resumed later.
   void cancel();
@@ -167,7 +167,7 @@ class Poller : public asio::execution_context::service {
   // These lists end their tasks with the loop.
   Operations operations_;            ///< wait for an event
   std::array<Operations, 2> ready_;  ///< by priority: are performed in this pass or the next ones
-  Operations ended_;                 ///< their tasks are resumed in the next pass
+  Operations ended_;                 ///< are performed again, or complete, in the next pass
   boost::intrusive::list<Interleaved, boost::intrusive::constant_time_size<false>> interleaved_;
   std::size_t operations_since_ = 0;  ///< since what is interleaved was served
   HandlerMemory wait_handler_;

@@ -141,7 +141,7 @@ void Stream::try_write(std::string_view data, error_code& ec) {
 
 Task<error_code> Stream::flush() {
   const error_code ec = co_await write(unsent_);
-  unsent_ = {};  // rarely needed, and up to 64 KiB
+  std::string().swap(unsent_);  // frees its memory: rarely needed, and up to 64 KiB
   co_return ec;
 }
 
@@ -188,10 +188,15 @@ void Stream::cancel() {
   socket_.cancel();
 }
 
-void Stream::shutdown_send() {
-  if (!socket_.is_open()) return;
-  if (channel_) channel_->end();
-  ::shutdown(socket_.native(), SHUT_WR);
+Task<error_code> Stream::shutdown_send() {
+  error_code ec;
+  while (socket_.is_open() && channel_ && channel_->end() == State::wants_write) {
+    socket_.exhausted(Direction::write);
+    co_await socket_.wait(Direction::write, ec);
+    if (ec) co_return ec;
+  }
+  if (socket_.is_open()) ::shutdown(socket_.native(), SHUT_WR);
+  co_return ec;
 }
 
 void Stream::reset() {

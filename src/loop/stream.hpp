@@ -79,10 +79,11 @@ class Stream final : public Cancellable {
   /// Ends operations that wait: a write in progress fails with operation_aborted, and so does a
   /// read unless it already has its bytes.
   void cancel() override;
-  /// Ends sending: sends close_notify of TLS and closes the sending half.
-  void shutdown_send();
+  /// Ends sending: closes the sending half, after the close_notify of TLS, which may have to wait.
+  /// Call it when nothing is unsent.
+  Task<error_code> shutdown_send();
   /// Closes so that the other side can detect that data is missing.
-  void reset();
+  void reset() override;
   /// Closes without a close_notify of TLS: at once, or when a lent stream is taken back.
   void close() override;
 

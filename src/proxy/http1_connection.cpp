@@ -308,10 +308,9 @@ loop::Task<> Http1Connection::linger() {
                        http::wants_close(request.view.version_minor, request.connection);
   const bool is_read = body().has_ended() && input.empty() && (is_last || !stream.has_unread());
   if (is_read && !stream.is_secure()) co_return;
-  error_code ec;
-  stream.shutdown_send();
-  if (is_read) co_return;
   watchdog.arm(Phase::linger, linger_timeout);
+  error_code ec = co_await stream.shutdown_send();
+  if (is_read) co_return;
   if (!input.has_memory()) input.adopt(context().take_head_buffer());
   for (std::size_t dropped = 0; !ec && !watchdog.timed_out() && dropped < linger_limit;) {
     input.consume(input.data().size());

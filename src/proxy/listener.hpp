@@ -3,8 +3,6 @@
 
 #include <cstddef>
 
-#include <boost/asio/basic_socket_acceptor.hpp>
-
 #include "loop/listening_socket.hpp"
 #include "proxy/client_connection.hpp"
 #include "proxy/connection_opening.hpp"

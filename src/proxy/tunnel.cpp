@@ -50,18 +50,19 @@ loop::Task<bool> Tunnel::carry_to_end(Side& from, Side& to) {
   error_code ec;
   if (!from.input.empty()) pass_on(from.input.data(), from, to, ec);
   from.input.consume(from.input.data().size());
-  from.input.release();
+  from.input.drop();
   while (!ec && !stopped_) {
     if (to.stream.has_unsent()) {
       ec = co_await to.stream.flush();
+      has_lost_bytes_ |= ec.failed();
       idle_.wheel.arm(idle_.deadline, idle_.ticks);
       continue;
     }
     const std::size_t n = co_await from.stream.read(asio::buffer(scratch_.data(), scratch_.size()),
                                                     ec, loop::ReadTime::last);
     if (ec == asio::error::eof) {
-      to.stream.shutdown_send();
-      co_return true;
+      ec = co_await to.stream.shutdown_send();
+      co_return !ec;
     }
     if (!ec) pass_on({scratch_.data(), n}, from, to, ec);
   }

@@ -30,7 +30,7 @@ class Tunnel {
  public:
   struct Side {
     loop::Stream& stream;
-    loop::InputBuffer& input;  ///< bytes that arrived before the tunnel; it loses its memory
+    loop::InputBuffer& input;  ///< bytes that arrived before the tunnel; its memory is freed
     std::uint64_t& carried;    ///< incremented by the bytes from this side
   };
 
@@ -41,6 +41,8 @@ class Tunnel {
   /// Runs until both sides have ended, or one is broken or cancelled. True if both ended in order;
   /// the end of each has then been passed on to the other.
   loop::Task<bool> run();
+  /// True if bytes that were read from one side were not sent to the other.
+  bool has_lost_bytes() const { return has_lost_bytes_; }
 
  private:
   loop::Task<> carry_down(loop::Task<> task);
@@ -56,6 +58,7 @@ class Tunnel {
   TunnelIdle idle_;
   bool both_run_ = true;
   bool stopped_ = false;
+  bool has_lost_bytes_ = false;
   loop::Timer other_way_;
   std::exception_ptr thrown_;
 };

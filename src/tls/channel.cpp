@@ -79,12 +79,16 @@ bool Channel::holds_unread() const {
   return SSL_has_pending(ssl_.get()) == 1;
 }
 
-void Channel::end() {
-  // A second call would wait for the peer's close_notify.
-  if (!established_ || broken_ || (SSL_get_shutdown(ssl_.get()) & SSL_SENT_SHUTDOWN) != 0) return;
+Channel::State Channel::end() {
+  if (!established_ || broken_) return State::done;
+  // Once it is sent, another call would wait for the peer's close_notify.
+  const bool has_begun = (SSL_get_shutdown(ssl_.get()) & SSL_SENT_SHUTDOWN) != 0;
+  if (has_begun && !end_is_pending_) return State::done;
   ERR_clear_error();
-  SSL_shutdown(ssl_.get());
+  const int returned = SSL_shutdown(ssl_.get());
+  end_is_pending_ = returned < 0 && SSL_get_error(ssl_.get(), returned) == SSL_ERROR_WANT_WRITE;
   ERR_clear_error();
+  return end_is_pending_ ? State::wants_write : State::done;
 }
 
 Channel::State Channel::state_after(int returned) {

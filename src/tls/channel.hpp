@@ -48,8 +48,9 @@ class Channel {
   bool is_quiet();
   /// True if data has arrived that has not been read.
   bool holds_unread() const;
-  /// Sends close_notify, if that is possible without waiting.
-  void end();
+  /// Sends close_notify. wants_write: call it again when the descriptor is writable; otherwise
+  /// done.
+  State end();
   /// Why it is broken, for the log. Empty if the connection was closed after the handshake without
   /// an error of TLS.
   const std::string& last_error() const { return last_error_; }
@@ -61,6 +62,7 @@ class Channel {
   NativeConnection ssl_;
   bool broken_ = false;
   bool established_ = false;
+  bool end_is_pending_ = false;  ///< close_notify did not fit into the descriptor's buffer
   std::string last_error_;
 };
 

@@ -95,6 +95,16 @@ TEST_CASE("a buffer that large messages have grown keeps its memory") {
   CHECK_FALSE(buffer.has_memory());
 }
 
+TEST_CASE("a buffer that is dropped has no memory, whatever has grown it") {
+  InputBuffer buffer(16);
+  buffer.grow(32);
+  buffer.drop();
+  CHECK_FALSE(buffer.has_memory());
+  CHECK(buffer.data().empty());
+  buffer.append("ab");
+  CHECK(buffer.data() == "ab");
+}
+
 TEST_CASE("a mark brings back what was consumed since") {
   InputBuffer buffer(16);
   arrive(buffer, "headbody");

@@ -77,6 +77,15 @@ inline void run(asio::io_context& io) {
   } while (io.poll() > 0);
 }
 
+/// Starts to end the sending half; `run` continues it where it waits.
+inline void start_shutdown(asio::io_context& io, Stream& stream) {
+  const auto end = [](Stream& ended) -> Task<> {
+    [[maybe_unused]] const error_code ec = co_await ended.shutdown_send();
+  };
+  spawn(io, end(stream));
+  run(io);
+}
+
 /// Larger than the socket accepts at once, with no two parts alike.
 inline std::string large_text(std::size_t size = 3'000'000) {
   std::string text(size, '\0');

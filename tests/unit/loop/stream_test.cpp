@@ -1,6 +1,7 @@
 #include "loop/stream.hpp"
 
 #include <algorithm>
+#include <malloc.h>
 #include <netinet/in.h>
 
 #include "unit/loop/secure_pair.hpp"
@@ -13,6 +14,7 @@ using test::large_text;
 using test::Outcome;
 using test::run;
 using test::SecurePair;
+using test::start_shutdown;
 using test::StreamPair;
 
 void spawn_read(asio::io_context& io, Stream& stream, Outcome& outcome) {
@@ -87,6 +89,26 @@ TEST_CASE("what does not go at once is kept, in order, until it is flushed") {
   CHECK(got == expected);
 }
 
+/// Bytes of the C library's allocator; 0 if a sanitizer has replaced it.
+std::size_t allocated() {
+  const auto now = ::mallinfo2();
+  return now.uordblks + now.hblkhd;
+}
+
+TEST_CASE("a flush frees the copy of what did not go at once") {
+  asio::io_context io;
+  StreamPair pair(io);
+  Outcome flushed;
+  start_flush_that_waits(io, pair.stream, flushed);
+  const std::size_t before = allocated();
+  while (!flushed.error) {
+    REQUIRE_FALSE(pair.far.receive(100'000).empty());
+    run(io);
+  }
+  const bool is_counted = before > 0;
+  CHECK(is_counted == (allocated() + 1'000'000 < before));
+}
+
 TEST_CASE("writing to who has left is an error, and nothing is kept") {
   asio::io_context io;
   StreamPair pair(io);
@@ -159,7 +181,7 @@ TEST_CASE("closing ends what is waited for, and the other side sees the end") {
   error_code ec;
   pair.stream.try_write("late", ec);
   CHECK(ec);
-  pair.stream.shutdown_send();
+  start_shutdown(io, pair.stream);
   pair.stream.close();
 }
 
@@ -189,7 +211,7 @@ TEST_CASE("what the other side has done is seen without taking it") {
 TEST_CASE("after the end of the sending half the other way is open") {
   asio::io_context io;
   StreamPair pair(io);
-  pair.stream.shutdown_send();
+  start_shutdown(io, pair.stream);
   CHECK(pair.far.has_ended());
   CHECK(pair.stream.is_open());
   pair.far.send("still");
@@ -314,7 +336,7 @@ TEST_CASE("over TLS the closing word is the end, and a cut is none") {
     start_read(io, *pair.client, read);
     CHECK_FALSE(read.error);
     if (says_so) {
-      pair.server->shutdown_send();
+      start_shutdown(io, *pair.server);
     } else {
       pair.server->close();
     }
@@ -323,6 +345,40 @@ TEST_CASE("over TLS the closing word is the end, and a cut is none") {
                                            : error_code(asio::error::connection_aborted)));
     CHECK(pair.client->has_ended());
   }
+}
+
+/// Records of 1,000 bytes, until the next one does not fit.
+std::size_t records_that_fit(Stream& stream) {
+  const std::string text(1000, 'x');
+  error_code ec;
+  for (std::size_t count = 0;; ++count) {
+    stream.try_write(text, ec);
+    REQUIRE_FALSE(ec);
+    if (stream.has_unsent()) return count;
+  }
+}
+
+TEST_CASE("over TLS the closing word waits for room") {
+  asio::io_context io;
+  SecurePair measured(io);
+  measured.shake_hands();
+  const std::string text(records_that_fit(*measured.server) * 1000, 'x');
+  SecurePair pair(io);
+  pair.shake_hands();
+  error_code ec;
+  for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(1000))
+    pair.server->try_write(rest.substr(0, 1000), ec);
+  REQUIRE_FALSE(pair.server->has_unsent());
+  start_shutdown(io, *pair.server);
+  std::string got;
+  Outcome read;
+  do {
+    read = {};
+    start_read(io, *pair.client, read);
+    got += read.data;
+  } while (!read.data.empty());
+  CHECK(read.error == error_code(asio::error::eof));
+  CHECK(got == text);
 }
 
 TEST_CASE("a handshake with another name fails, and reports why") {

@@ -86,6 +86,17 @@ TEST_CASE("what arrived before the tunnel goes first") {
   CHECK(t.up == 7);
 }
 
+TEST_CASE("a tunnel keeps no memory for what arrived before it, however much it was") {
+  Tunnelled t;
+  t.from_client.append(large_text(5000));
+  t.from_upstream.append(large_text(65536));
+  t.start();
+  CHECK_FALSE(t.from_client.has_memory());
+  CHECK_FALSE(t.from_upstream.has_memory());
+  CHECK(t.upstream.far.receive() == large_text(5000));
+  CHECK(t.client.far.receive() == large_text(65536));
+}
+
 TEST_CASE("tunnels that read into the same memory carry their own bytes") {
   std::array<char, 16> shared{};
   asio::io_context io;
@@ -192,6 +203,20 @@ TEST_CASE("a tunnel through which nothing passes ends, however long it was busy"
   t.tick();
   CHECK(t.fired);
   CHECK(t.ended == false);
+  CHECK_FALSE(t.tunnel->has_lost_bytes());
+}
+
+TEST_CASE("a tunnel that ends before one side has accepted all bytes has lost some") {
+  Tunnelled t;
+  t.start();
+  const std::string text = large_text();
+  while (::send(t.upstream.far.native(), text.data(), text.size(), MSG_NOSIGNAL) > 0)
+    run(t.io);
+  CHECK_FALSE(t.tunnel->has_lost_bytes());
+  t.tick(idle_ticks + 1);
+  CHECK(t.fired);
+  CHECK(t.ended == false);
+  CHECK(t.tunnel->has_lost_bytes());
 }
 
 TEST_CASE("a tunnel whose other half has ended ends, too") {
