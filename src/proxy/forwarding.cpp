@@ -60,7 +60,7 @@ void Forwarding::count(Failure failure) {
       return counters.broken.add();
     case Failure::upstream_unhealthy:
       return counters.unhealthy.add();
-    default:  // the client's fault
+    default:  // the client's fault, or ours
       if (scope_.client.responder->has_begun()) counters.answered.add();
   }
 }

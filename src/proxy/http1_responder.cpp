@@ -165,7 +165,8 @@ loop::Task<bool> Http1Responder::tunnel(TunnelEnd upstream) {
                  .deadline = connection_.watchdog,
                  .ticks = loop::ticks_in(upstream.idle_timeout)});
   const bool ended_in_order = co_await tunnel.run();
-  if (ended_in_order || connection_.watchdog.timed_out()) co_return true;
+  const bool was_idle = connection_.watchdog.timed_out() && !tunnel.has_lost_bytes();
+  if (ended_in_order || was_idle) co_return true;
   reset();  // the client must be able to detect the cut
   co_return false;
 }

@@ -34,8 +34,10 @@ void Watchdog::client_left() {
 
 void Watchdog::abort() {
   interruptions_.aborted = true;
-  if (other_ != nullptr) other_->close();
-  client_.close();
+  const bool is_cut = phase_ == Phase::relay || phase_ == Phase::body || phase_ == Phase::tunnel;
+  const auto end = is_cut ? &loop::Cancellable::reset : &loop::Cancellable::close;
+  if (other_ != nullptr) (other_->*end)();
+  (client_.*end)();
 }
 
 }  // namespace weir::proxy

@@ -23,7 +23,7 @@ enum class Phase : std::uint8_t {
   connect,
   response,
   relay,  ///< waits for the next piece of a response body
-  body,
+  body,   ///< waits for a piece of a request body, or until a piece of a response is sent
   tunnel,
   linger
 };
@@ -60,6 +60,8 @@ class Watchdog final : public Deadline {
   /// Called by the wheel: the deadline has passed.
   void on_deadline();
   void client_left();
+  /// Ends all waits for good. A message or a tunnel that is in progress is reset, because it must
+  /// not look complete: some end with their connection (RFC 9112 section 8).
   void abort();
 
  private:

@@ -256,6 +256,28 @@ class Draining(Case):
         self.drain(weir)
         self.assertEqual(weir.wait(), 0)
 
+    def test_a_response_that_is_cut_does_not_look_complete(self):
+        """Without a length, the end of an HTTP/1.0 response is that of its connection."""
+        def begin(exchange):
+            exchange.is_closed = True
+            exchange.send(b"HTTP/1.1 200 OK\r\n\r\npart")
+            exchange.reader.fill()
+
+        for cut in ("shutdown_timeout", "a second signal"):
+            with self.subTest(cut):
+                timeout = "200ms" if cut == "shutdown_timeout" else "10m"
+                _, weir, client = self.proxy(begin, shutdown_timeout=timeout)
+                client.send(request_bytes("GET", "/", version="1.0"))
+                self.assertEqual(client.read_head().status, 200)
+                while len(client.reader.buffer) < 4:
+                    client.reader.fill()
+                self.drain(weir)
+                if cut == "a second signal":
+                    weir.signal(signal.SIGTERM)
+                with self.assertRaises(ConnectionResetError):
+                    client.sock.recv(4096)
+                self.assertEqual(weir.wait(), 0)
+
     def test_a_second_signal_ends_what_is_stuck(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             weir, client = self.stuck(shutdown_timeout="10m")

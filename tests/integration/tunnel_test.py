@@ -245,6 +245,23 @@ class Ending(TunnelCase):
         self.assertTrue(client.is_ended())
         eventually(lambda: self.up.open_connections == 0, "the upstream's side closed")
 
+    def test_bytes_that_nobody_reads_for_tunnel_timeout_are_not_lost_in_silence(self):
+        ends = []
+
+        def flood(exchange):
+            try:
+                while True:
+                    exchange.send(bytes(65536))
+            except OSError as error:
+                ends.append(error)
+
+        client = self.open(flood, main={"tunnel_timeout": "500ms"})
+        eventually(lambda: ends, "an end at the upstream")
+        self.assertIsInstance(ends[0], ConnectionResetError)
+        with self.assertRaises(ConnectionResetError):
+            while client.sock.recv(65536):
+                pass
+
     def test_its_connection_is_no_other_requests_even_if_it_had_been_idle_pitfall_39(self):
         seen = []
 
@@ -290,7 +307,8 @@ class Ending(TunnelCase):
         eventually(lambda: "draining" in self.weir.stderr, "draining")
         client.send(b"meanwhile")
         self.assertEqual(exactly(client, 9), b"meanwhile")
-        self.assertTrue(client.is_gone())
+        with self.assertRaises(ConnectionResetError):
+            client.sock.recv(4096)
         self.assertEqual(self.weir.wait(), 0)
         self.assertIn("shutdown_timeout is over", self.weir.stderr)
 

@@ -11,8 +11,10 @@ using namespace std::chrono_literals;
 struct Waiting final : loop::Cancellable {
   void cancel() override { ++cancels; }
   void close() override { ++closes; }
+  void reset() override { ++resets; }
   int cancels = 0;
   int closes = 0;
+  int resets = 0;
 };
 
 struct Watch {
@@ -114,17 +116,34 @@ TEST_CASE("A client that has left ends what is waited for beside it") {
   CHECK(watch.watchdog.interruptions().client_left);
 }
 
-TEST_CASE("An abort closes the client and what is waited for, for good") {
+TEST_CASE("An abort ends the waits for good, and resets what would look complete") {
+  const auto [phase, is_cut] = GENERATE(table<Phase, bool>({
+      {Phase::open, false},
+      {Phase::idle, false},
+      {Phase::head, false},
+      {Phase::decide, false},
+      {Phase::delay, false},
+      {Phase::connect, false},
+      {Phase::response, false},
+      {Phase::relay, true},
+      {Phase::body, true},
+      {Phase::tunnel, true},
+      {Phase::linger, false},
+  }));
+  CAPTURE(static_cast<int>(phase));
   Watch watch;
+  watch.watchdog.begin(phase);
   watch.watchdog.watch(&watch.other);
   watch.watchdog.abort();
-  CHECK(watch.client.closes == 1);
-  CHECK(watch.other.closes == 1);
+  for (const Waiting* const waiting : {&watch.client, &watch.other}) {
+    CHECK(waiting->closes == (is_cut ? 0 : 1));
+    CHECK(waiting->resets == (is_cut ? 1 : 0));
+  }
   watch.watchdog.arm(Phase::response, 1s);
   CHECK(watch.watchdog.aborted());
   watch.watchdog.watch(nullptr);
   watch.watchdog.abort();
-  CHECK(watch.other.closes == 1);
+  CHECK(watch.other.closes + watch.other.resets == 1);
 }
 
 }  // namespace
