@@ -81,6 +81,8 @@ std::string_view word(AbortedBy party) {
       return {};
     case AbortedBy::client:
       return "client";
+    case AbortedBy::upstream:
+      return "upstream";
     case AbortedBy::shutdown:
       return "shutdown";
   }

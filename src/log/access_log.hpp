@@ -35,7 +35,8 @@ enum class AccessDecision : std::uint8_t {
 /// The party that ended a request before its response was complete.
 enum class AbortedBy : std::uint8_t {
   none,      ///< null in the line
-  client,    ///< closed its connection or its sending half
+  client,    ///< closed its connection or its sending half, or its request body broke off
+  upstream,  ///< its response broke off, stalled or became invalid
   shutdown,  ///< this process, by a second signal or after `shutdown_timeout`
 };
 

@@ -60,9 +60,9 @@ bool is_by_store(const DecisionRecord& decision) {
   }
 }
 
-log::AbortedBy aborted_by(const Watchdog& watchdog, bool client_is_gone) {
+log::AbortedBy aborted_by(const Watchdog& watchdog, bool client_is_gone, log::AbortedBy cut_by) {
   if (watchdog.aborted()) return log::AbortedBy::shutdown;
-  return client_is_gone ? log::AbortedBy::client : log::AbortedBy::none;
+  return client_is_gone ? log::AbortedBy::client : cut_by;
 }
 
 /// Edits that change nothing cost nothing.
@@ -102,6 +102,7 @@ void Exchange::begin(const ClientSide& client) {
   started_at_ = context_.pass_clock.now();
   response_status_.reset();
   client_is_gone_ = false;
+  cut_by_ = log::AbortedBy::none;
   count_.begin(*generation_->counters->routes.back(), started_at_);
 }
 
@@ -322,6 +323,7 @@ loop::Task<> Exchange::fail(Failure failure) {
   Responder& responder = *client_.responder;
   client_is_gone_ = failure == Failure::downstream_gone;
   if (!responder.has_begun()) co_return co_await refuse(answer_to(failure));
+  cut_by_ = is_of_upstream(failure) ? log::AbortedBy::upstream : log::AbortedBy::client;
   responder.reset();  // a cut response must not look complete (RFC 9112 section 8)
 }
 
@@ -358,7 +360,7 @@ log::AccessRecord Exchange::record(Duration took) const {
                            .method = request.method,
                            .path = request.path,
                            .status = status(),
-                           .aborted_by = aborted_by(*client_.watchdog, client_is_gone_),
+                           .aborted_by = aborted_by(*client_.watchdog, client_is_gone_, cut_by_),
                            .bytes_in = client_.body->received(),
                            .bytes_out = client_.responder->bytes_sent(),
                            .duration = took,

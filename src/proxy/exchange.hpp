@@ -90,6 +90,7 @@ class Exchange {
   Instant decided_at_;
   std::optional<int> response_status_;  ///< of the upstream or the route; empty: there was none
   bool client_is_gone_ = false;         ///< it left before the response was complete
+  log::AbortedBy cut_by_ = log::AbortedBy::none;  ///< after the response had begun
   RequestCount count_;
 };
 

@@ -53,6 +53,10 @@ Failure failure_of(http::HeadFault fault) {
   return Failure::head_malformed;
 }
 
+bool is_of_upstream(Failure failure) {
+  return failure >= Failure::upstream_unreachable && failure <= Failure::upstream_unhealthy;
+}
+
 const http::Refusal& answer_to(Failure failure) {
   return answers[static_cast<std::size_t>(failure)];
 }

@@ -41,6 +41,8 @@ enum class Failure : std::uint8_t {
 
 Failure failure_of(http::HeadFault fault);
 
+bool is_of_upstream(Failure failure);
+
 /// Returns the status and the text for the client, which reveals nothing internal. Status 0: close
 /// without a response.
 const http::Refusal& answer_to(Failure failure);

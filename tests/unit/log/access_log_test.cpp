@@ -127,6 +127,7 @@ TEST_CASE("append_json_line names every decision in the words of the contract") 
 
 TEST_CASE("append_json_line names the party that ended a request, and each policy that denied") {
   CHECK(parsed({.aborted_by = AbortedBy::client})["aborted_by"] == "client");
+  CHECK(parsed({.aborted_by = AbortedBy::upstream})["aborted_by"] == "upstream");
   CHECK(parsed({.aborted_by = AbortedBy::shutdown})["aborted_by"] == "shutdown");
   const std::vector<DeniedPolicy> denied{{.policy = "per \"user\"", .remaining = 0},
                                          {.policy = "trial", .shadow = true, .remaining = 2}};

@@ -257,7 +257,7 @@ TEST_CASE("A failure is answered as long as no response has begun, else the resp
   }
   SECTION("a malformed first chunk") {
     exchanged.server->send(chunked + "zz\r\n");
-    exchanged.finish();
+    CHECK(holds(exchanged.finish(), R"("status":502,"aborted_by":null,)"));
     CHECK(exchanged.response().status == 502);
     CHECK(exchanged.response().is_weirs_own);
     CHECK(exchanged.client.responder.resets == 0);
@@ -267,7 +267,7 @@ TEST_CASE("A failure is answered as long as no response has begun, else the resp
     exchanged.server->send(chunked + "2\r\nab\r\n");
     exchanged.world.run_until([&] { return exchanged.response().body == "ab"; });
     exchanged.server->send("zz\r\n");
-    exchanged.finish();
+    CHECK(holds(exchanged.finish(), R"("status":200,"aborted_by":"upstream",)"));
     CHECK_FALSE(exchanged.response().is_whole);
     CHECK(exchanged.client.responder.resets == 1);
     CHECK(exchanged.counted(up, 200) == 1);

@@ -29,6 +29,18 @@ std::map<std::string, std::string> documented() {
   return answers;
 }
 
+TEST_CASE("the failures of the upstream are those from unreachable to unhealthy") {
+  for (int i = 0; i <= static_cast<int>(Failure::store_failed); ++i) {
+    const auto failure = static_cast<Failure>(i);
+    CAPTURE(i);
+    CHECK(is_of_upstream(failure) ==
+          (failure == Failure::upstream_unreachable ||
+           failure == Failure::upstream_connect_timeout || failure == Failure::upstream_broken ||
+           failure == Failure::upstream_invalid || failure == Failure::upstream_timed_out ||
+           failure == Failure::upstream_unhealthy));
+  }
+}
+
 TEST_CASE("each failure has the answer of the table") {
   using enum Failure;
   const std::map<std::string, Failure> failures{
