@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <netinet/in.h>
+#include <string>
 #include <sys/socket.h>
 #include <utility>
 
@@ -100,7 +101,13 @@ void Listener::accept_waiting(std::size_t most, error_code& ec) {
 
 bool Listener::has_room() {
   const std::size_t open = context_.open_connections.load(std::memory_order_relaxed);
-  if (open >= context_.generation->config.downstream.max_connections) return false;
+  const std::size_t most = context_.generation->config.downstream.max_connections;
+  if (open >= most) {
+    context_.warn(
+        "connections are refused: as many are open as downstream.max_connections allows, " +
+        std::to_string(most));
+    return false;
+  }
   if (!context_.descriptors.is_spent()) return true;
   context_.give_up_idle();
   if (!context_.descriptors.is_spent()) return true;

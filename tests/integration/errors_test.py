@@ -423,6 +423,7 @@ class TooManyConnections(Case):
         self.assert_problem(response, 503)
         self.assertTrue(response.fields.has_token("Connection", "close"))
         self.assertTrue(third.is_gone())
+        self.assertIn("connections are refused: as many are open as downstream.max_connections allows, 2", weir.stderr)
         self.assertEqual(first.get("/").status, 200)
         second.close()
         self.assertEqual(first.get("/").status, 200)
