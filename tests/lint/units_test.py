@@ -8,7 +8,8 @@ from tree import Tree
 
 class Check(unittest.TestCase):
     def of(self, *names, **options):
-        return list(units.check(Tree(names, {}.get), options.get("exceptions", {})))
+        texts = options.get("texts", {})
+        return list(units.check(Tree([*names, *texts], lambda name: texts.get(name, "")), options.get("exceptions", {})))
 
     def test_a_unit_with_a_test_is_fine(self):
         self.assertEqual(self.of("src/jwt/key.cpp", "src/jwt/key.hpp", "tests/unit/jwt/key_test.cpp"), [])
@@ -17,8 +18,22 @@ class Check(unittest.TestCase):
         self.assertEqual(self.of("src/jwt/key.cpp", "tests/unit/jwt/key_set_test.cpp", "tests/unit/rules/key_test.cpp"),
                          ["src/jwt/key.cpp:1: has no test of its own; write tests/unit/jwt/key_test.cpp"])
 
-    def test_headers_and_other_rooms_need_no_test(self):
+    def test_headers_of_types_and_other_rooms_need_no_test(self):
         self.assertEqual(self.of("src/jwt/json.hpp", "src/loop/stream.cpp", "src/main.cpp"), [])
+
+    def test_a_header_that_decides_needs_a_test_unless_it_has_a_source_file(self):
+        for code in ("  if (a) b();", "  for (;;) {", "  } while (a);", "  switch (a) {", "  return a ? b : c;",
+                     "  return (a) ? b : c;"):
+            with self.subTest(code):
+                texts = {"src/jwt/key.hpp": f"// A key.\n{code}\n"}
+                self.assertEqual(self.of(texts=texts),
+                                 ["src/jwt/key.hpp:1: has no test of its own; write tests/unit/jwt/key_test.cpp"])
+                self.assertEqual(self.of("tests/unit/jwt/key_test.cpp", texts=texts), [])
+                self.assertEqual(self.of("src/jwt/key.cpp", "tests/unit/jwt/key_test.cpp", texts=texts), [])
+
+    def test_what_a_comment_says_decides_nothing(self):
+        self.assertEqual(self.of(texts={"src/jwt/key.hpp": "// Null if (and only if) it is empty.\nstruct Key {\n"
+                                                           "  int number = 0;  ///< for (the) log\n};\n"}), [])
 
     def test_an_exception_needs_no_test(self):
         self.assertEqual(self.of("src/base/time.cpp", exceptions={"src/base/time.cpp": "reason"}), [])
