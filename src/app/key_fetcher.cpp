@@ -166,7 +166,7 @@ void KeyFetcher::publish(std::shared_ptr<const jwt::KeySet> keys) {
   for (const KeyTarget& target : targets_)
     target.settings.keys->publish(keys_);
   for (const Earlier& one : earlier_) {
-    if (const auto keys = one.keys.lock()) keys->publish(keys_);
+    if (const auto in_use = one.keys.lock()) in_use->publish(keys_);
   }
 }
 

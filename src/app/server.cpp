@@ -363,11 +363,11 @@ void Server::reject(Problems problems) {
 
 /// Ends the reload in progress.
 void Server::finish() {
-  using Outcome = admin::ReloadReport::Outcome;
+  using enum admin::ReloadReport::Outcome;
   Reload ended = std::move(*reload_);
   reload_.reset();
-  if (ended.report.outcome == Outcome::rejected) reload_counters_.failed.add();
-  if (ended.report.outcome == Outcome::applied) {
+  if (ended.report.outcome == rejected) reload_counters_.failed.add();
+  if (ended.report.outcome == applied) {
     reload_counters_.ok.add();
     log_applied(ended.request.origin, ended.report);
   }
