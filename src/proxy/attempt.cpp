@@ -98,13 +98,16 @@ void Attempt::give_back() {
 }
 
 FailedTry Attempt::failed(Failure failure) const {
+  const Interruptions& interruptions = watchdog_.interruptions();
   return {.failure = failure,
           .is_idempotent = is_idempotent(scope_.request.view.method),
           .body_is_kept = scope_.client.body->is_kept(),
           .was_answered = was_answered_,
           .answer_has_begun = answer_has_begun_,
           .client_was_awaited = client_was_awaited_,
-          .was_idle = connection_ && connection_->reused};
+          .was_idle = connection_ && connection_->reused,
+          .client_is_gone = interruptions.client_left || interruptions.aborted,
+          .response_has_begun = responder_.has_begun()};
 }
 
 void Attempt::report(const FailedTry& failed) {
@@ -129,11 +132,7 @@ loop::Task<Failure> Attempt::connect() {
   error_code ec = co_await server_.resolve(scope_.context.wheel.now(), timeout);
   if (!ec && !watchdog_.timed_out() && !watchdog_.aborted())
     ec = co_await server_.connect(*connection_);
-  if (watchdog_.aborted()) co_return Failure::downstream_gone;
-  if (watchdog_.timed_out() || ec == asio::error::timed_out)
-    co_return Failure::upstream_connect_timeout;
-  if (ec == asio::error::no_descriptors) co_return Failure::overloaded;
-  co_return ec ? Failure::upstream_unreachable : Failure::none;
+  co_return why_not_connected(watchdog_.interruptions(), ec);
 }
 
 /// Sends the head and the part of the body that has arrived in one piece. On another try this

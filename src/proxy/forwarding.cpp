@@ -26,19 +26,13 @@ loop::Task<Failure> Forwarding::run() {
     failed.has_another = scope_.pool.has_another(tried);
     failed.retries_left = retries - attempts;
     attempt.report(failed);
-    if (!is_repeated(failed)) break;
+    if (!may_repeat(failed)) break;
     may_reuse = !failed.was_idle;
     scope_.client.body->rewind();
     scope_.client.watchdog->forget_timeout();
   }
   count(failure);
   co_return failure;
-}
-
-bool Forwarding::is_repeated(const FailedTry& failed) const {
-  const Interruptions& interruptions = scope_.client.watchdog->interruptions();
-  return !interruptions.aborted && !interruptions.client_left &&
-         !scope_.client.responder->has_begun() && may_repeat(failed);
 }
 
 void Forwarding::count(Failure failure) {

@@ -17,7 +17,6 @@ class Forwarding {
   loop::Task<Failure> run();
 
  private:
-  bool is_repeated(const FailedTry& failed) const;
   void count(Failure failure);
 
   ForwardingScope scope_;

@@ -1,5 +1,7 @@
-// Determines why a wait for the upstream was interrupted. Pure.
+// Determines why a wait for the upstream or for the client's body was interrupted. Pure.
 #pragma once
+
+#include <boost/system/error_code.hpp>
 
 #include "proxy/failure.hpp"
 #include "proxy/watchdog.hpp"
@@ -16,5 +18,12 @@ struct UploadState {
 /// Returns Failure::none if nothing ended the wait. After a timeout the upstream is at fault if it
 /// has the whole request or accepts no more of it, otherwise the client.
 Failure why_interrupted(const Interruptions& interruptions, const UploadState& upload);
+
+/// The result of an attempt to connect that ended with `ec`. Departures of clients are not looked
+/// for in that phase.
+Failure why_not_connected(const Interruptions& interruptions, const boost::system::error_code& ec);
+
+/// Why no more of a request body was received.
+Failure why_body_ended(const Interruptions& interruptions);
 
 }  // namespace weir::proxy

@@ -8,6 +8,7 @@ bool is_idempotent(std::string_view method) {
 }
 
 bool may_repeat(const FailedTry& failed) {
+  if (failed.client_is_gone || failed.response_has_begun) return false;
   if (failed.retries_left <= 0 || failed.answer_has_begun || !failed.body_is_kept) return false;
   switch (failed.failure) {
     case Failure::upstream_unreachable:  // nothing was sent

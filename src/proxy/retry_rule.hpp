@@ -26,6 +26,8 @@ struct FailedTry {
   bool answer_has_begun = false;    ///< a byte of the final response was received
   bool client_was_awaited = false;  ///< the server waited for a body that the client held back
   bool was_idle = false;            ///< the connection had been idle: the server may have closed it
+  bool client_is_gone = false;      ///< it has left, or the worker ends its connection
+  bool response_has_begun = false;  ///< towards the client
   bool has_another = false;         ///< a server that has not been tried can be chosen
   int retries_left = 0;
 };

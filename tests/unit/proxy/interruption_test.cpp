@@ -1,6 +1,8 @@
 // The reasons that end a wait for the upstream: a row per case.
 #include "proxy/interruption.hpp"
 
+#include <boost/asio/error.hpp>
+
 #include "catch.hpp"
 
 namespace weir::proxy {
@@ -43,6 +45,42 @@ TEST_CASE("a wait ends for the first of these reasons") {
     CAPTURE(i);
     CHECK(why_interrupted(rows[i].interruptions, rows[i].upload) == rows[i].why);
   }
+}
+
+TEST_CASE("an attempt to connect ends for the first of these reasons") {
+  using enum Failure;
+  namespace error = boost::asio::error;
+  struct Row {
+    Interruptions interruptions;
+    boost::system::error_code ec;
+    Failure why;
+  };
+  constexpr Interruptions both{.timed_out = true, .aborted = true};
+  const Row rows[] = {
+      {nothing, {}, none},
+      {departure, {}, none},
+      {nothing, error::connection_refused, upstream_unreachable},
+      {departure, error::host_not_found, upstream_unreachable},
+      {nothing, error::no_descriptors, overloaded},  // of this process, not of the server
+      {nothing, error::timed_out, upstream_connect_timeout},
+      {timeout, {}, upstream_connect_timeout},
+      {timeout, error::operation_aborted, upstream_connect_timeout},
+      {timeout, error::no_descriptors, upstream_connect_timeout},
+      {abort, {}, downstream_gone},
+      {abort, error::connection_refused, downstream_gone},
+      {both, error::timed_out, downstream_gone},
+  };
+  for (std::size_t i = 0; i < std::size(rows); ++i) {
+    CAPTURE(i);
+    CHECK(why_not_connected(rows[i].interruptions, rows[i].ec) == rows[i].why);
+  }
+}
+
+TEST_CASE("a body that ends early has timed out, or its client has left") {
+  CHECK(why_body_ended(timeout) == Failure::body_timed_out);
+  CHECK(why_body_ended(nothing) == Failure::downstream_gone);
+  CHECK(why_body_ended(departure) == Failure::downstream_gone);
+  CHECK(why_body_ended(abort) == Failure::downstream_gone);
 }
 
 }  // namespace

@@ -87,6 +87,21 @@ TEST_CASE("a try is repeated where nothing was processed, or may be processed tw
   }
 }
 
+TEST_CASE("a try is not repeated for a client that has left, or has a part of the response") {
+  const FailedTry failed{.failure = Failure::upstream_unreachable,
+                         .is_idempotent = true,
+                         .body_is_kept = true,
+                         .has_another = true,
+                         .retries_left = 1};
+  CHECK(may_repeat(failed));
+  FailedTry gone = failed;
+  gone.client_is_gone = true;
+  CHECK_FALSE(may_repeat(gone));
+  FailedTry begun_response = failed;
+  begun_response.response_has_begun = true;
+  CHECK_FALSE(may_repeat(begun_response));
+}
+
 TEST_CASE("a failure counts towards ejecting the server if the server has caused it") {
   using enum Failure;
   struct FaultRow {
