@@ -49,7 +49,7 @@ TEST_CASE("a value is decoded, and blanks at its ends are removed") {
   CHECK(out.view() == expected.view());
 }
 
-TEST_CASE("what is cut off leaves the parts before it") {
+TEST_CASE("a cut leaves the parts before it") {
   Serialisation out;
   out.part("kept");
   const std::size_t size = out.size();

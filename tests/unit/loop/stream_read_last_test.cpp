@@ -12,7 +12,7 @@ using test::run;
 using test::SecurePair;
 using test::StreamPair;
 
-/// What a task has read until the end or an error.
+/// The bytes that a task has read before the end or an error.
 struct Collected {
   std::string data;
   std::optional<error_code> end;

@@ -8,7 +8,7 @@
 namespace weir::usage {
 namespace {
 
-/// What is left of a body that arrives in pieces of `size` bytes.
+/// Returns the rest of a body that arrives in pieces of `size` bytes.
 std::string without_mark(std::string_view body, std::size_t size) {
   ByteOrderMark mark;
   std::string left;
