@@ -119,13 +119,13 @@ void measure_acquire() {
 }
 
 void measure_decide() {
-  limiter::Settings settings;
-  settings.identities.push_back({.name = "client", .source = {identity::FromClientAddress{}}});
-  settings.policies.emplace_back().numbers = gcra();
+  limiter::Options options;
+  options.identities.push_back({.name = "client", .source = {identity::FromClientAddress{}}});
+  options.policies.emplace_back().numbers = gcra();
   const identity::ClientAddressSettings client_settings;
   const std::vector<limiter::Limit> limits(1);
   store::MemoryStore store({.max_keys = 2 * key_count, .seed = 1});
-  limiter::Limiter limiter(settings, store);
+  limiter::Limiter limiter(options, store);
   limiter::Evaluation evaluation;
   struct Nobody final : store::Completion {
     void complete(const store::Result&, Instant) noexcept override {}

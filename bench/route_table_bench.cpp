@@ -62,7 +62,7 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 
 [[gnu::noinline]] bool find_last(const RouteTable& table, Question& question,
                                  std::vector<Candidate>& candidates) {
-  if (question.paths.read(question.request.path, table.needs())) return false;
+  if (question.paths.read(question.request.path, table.reading_options())) return false;
   const auto none = [&]() -> Result<const Question*, http::Refusal> { return &question; };
   return !table.find(question, none, candidates) && candidates.size() == 1;
 }

@@ -1,4 +1,4 @@
-# lua/*.lua as C++ string literals, made anew when one of them changes: redis/lua_parts.hpp.
+# lua/*.lua as C++ string literals, regenerated when one of them changes: redis/lua_parts.hpp.
 set(lua_header ${CMAKE_BINARY_DIR}/generated/redis/lua_parts.hpp)
 file(GLOB lua_parts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/lua/*.lua)
 add_custom_command(

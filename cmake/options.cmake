@@ -1,4 +1,18 @@
-# Warnings, sanitizers and the compiler cache, for every target of the project.
+# Unity builds, warnings, sanitizers and the compiler cache, for every target of the project.
+
+# A room is compiled as one translation unit, because most of the time of a file is spent on its headers. So two
+# files of a room cannot have the same name in their anonymous namespaces.
+set(CMAKE_UNITY_BUILD ON CACHE BOOL "compile the files of a room together")
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC takes a .cpp file in a unity build for a header and warns of each type of its anonymous namespace.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # It reports members of std::optional and std::variant that are never read (GCC bug 80635).
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
+endif()
+
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
@@ -25,16 +39,15 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION
   endif()
 endif()
 
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Fewer collections of the compiler's garbage: a seventh less time, for up to 1 GiB of memory.
+  add_compile_options(--param=ggc-min-heapsize=524288)
+endif()
+
 # No path of the machine in the program, and what ccache has of one checkout fits another.
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
 
-# ccache meets precompiled headers only with these sloppinesses (ccache manual, "Precompiled headers").
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-      env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-      CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${CCACHE})
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options(-fpch-preprocess)
-  endif()
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${CCACHE})
 endif()

@@ -1,6 +1,7 @@
 #include "admin/admin_server.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <future>
 #include <list>
@@ -24,23 +25,21 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 
-#include "admin/endpoints.hpp"
 #include "http/ratelimit_fields.hpp"
 
 namespace weir::admin {
 namespace {
 
 namespace asio = boost::asio;
-namespace http = boost::beast::http;
+namespace beast_http = boost::beast::http;
 
 using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
 using boost::system::error_code;
 using Stream = boost::beast::basic_stream<asio::generic::stream_protocol>;
-using Parser = http::request_parser<http::string_body>;
-using Response = http::response<http::string_body>;
+using Parser = beast_http::request_parser<beast_http::string_body>;
+using Response = beast_http::response<beast_http::string_body>;
 
 constexpr std::uint32_t most_head = 8 * 1024;
-constexpr std::size_t most_drained = 64 * 1024;
 constexpr auto patience = std::chrono::seconds(5);
 constexpr auto accept_pause = std::chrono::milliseconds(100);
 
@@ -63,33 +62,35 @@ std::string_view view(boost::beast::string_view text) {
 }
 
 /// Returns the value of the field; empty if there are several, so that none of them is accepted.
-std::optional<std::string_view> value_of(const http::request_header<>& head, http::field name) {
+std::optional<std::string_view> value_of(const beast_http::request_header<>& head,
+                                         beast_http::field name) {
   const auto count = head.count(name);
   if (count == 0) return std::nullopt;
   return count == 1 ? view(head[name]) : std::string_view{};
 }
 
-AdminAnswer answer_to(const http::request_header<>& head, const Instruments& instruments) {
+AdminAnswer answer_to(const beast_http::request_header<>& head, const Instruments& instruments) {
   const std::string_view target = view(head.target());
-  const auto hosts = head.count(http::field::host);
+  const auto hosts = head.count(beast_http::field::host);
   // RFC 9112 section 3.2.
   if (hosts > 1 || (hosts == 0 && head.version() > 10))
     return problem_answer(400, "the request needs exactly one Host field");
   return answer({.method = view(head.method_string()),
                  .path = target.substr(0, target.find('?')),
-                 .authorization = view(head[http::field::authorization]),
-                 .from = {.host = value_of(head, http::field::host),
-                          .origin = value_of(head, http::field::origin)}},
+                 .authorization = view(head[beast_http::field::authorization]),
+                 .from = {.host = value_of(head, beast_http::field::host),
+                          .origin = value_of(head, beast_http::field::origin)}},
                 instruments);
 }
 
 /// Returns the answer to a head that could not be read; status 0: the client has gone.
 AdminAnswer answer_to(const error_code& failure) {
-  if (failure == http::error::header_limit || failure == http::error::buffer_overflow) {
+  if (failure == beast_http::error::header_limit || failure == beast_http::error::buffer_overflow) {
     return problem_answer(431, "the request head is larger than 8 KiB");
   }
-  if (failure.category() == make_error_code(http::error::bad_method).category() &&
-      failure != http::error::end_of_stream && failure != http::error::partial_message) {
+  if (failure.category() == make_error_code(beast_http::error::bad_method).category() &&
+      failure != beast_http::error::end_of_stream &&
+      failure != beast_http::error::partial_message) {
     return problem_answer(400, "malformed request");
   }
   return {.status = 0};
@@ -97,21 +98,21 @@ AdminAnswer answer_to(const error_code& failure) {
 
 /// Returns the answer to a body that could not be read; status 0: the client has gone.
 AdminAnswer body_answer(const error_code& failure) {
-  if (failure != http::error::body_limit) return {.status = 0};
+  if (failure != beast_http::error::body_limit) return {.status = 0};
   return problem_answer(413, "the body is larger than 16 KiB");
 }
 
 Response response_of(AdminAnswer answer, bool keep_alive) {
-  Response response(http::int_to_status(static_cast<unsigned>(answer.status)), 11,
+  Response response(beast_http::int_to_status(static_cast<unsigned>(answer.status)), 11,
                     std::move(answer.body));
-  response.set(http::field::content_type, answer.content_type);
-  response.set(http::field::cache_control, "no-store");
+  response.set(beast_http::field::content_type, answer.content_type);
+  response.set(beast_http::field::cache_control, "no-store");
   std::string date;
-  weir::http::append_http_date(
-      date, std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()));
-  response.set(http::field::date, date);
-  if (!answer.allow.empty()) response.set(http::field::allow, answer.allow);
-  if (answer.status == 401) response.set(http::field::www_authenticate, "Bearer");
+  http::append_http_date(date,
+                         std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()));
+  response.set(beast_http::field::date, date);
+  if (!answer.allow.empty()) response.set(beast_http::field::allow, answer.allow);
+  if (answer.status == 401) response.set(beast_http::field::www_authenticate, "Bearer");
   response.keep_alive(keep_alive);
   response.prepare_payload();
   return response;
@@ -124,24 +125,24 @@ bool has_body(const Parser& parser) {
 
 asio::awaitable<void> send(Stream& stream, const Response& response, bool is_head) {
   stream.expires_after(patience);
-  http::response_serializer<http::string_body> serializer(response);
+  beast_http::response_serializer<beast_http::string_body> serializer(response);
   if (is_head) {
-    co_await http::async_write_header(stream, serializer, asio::use_awaitable);
+    co_await beast_http::async_write_header(stream, serializer, asio::use_awaitable);
   } else {
-    co_await http::async_write(stream, serializer, asio::use_awaitable);
+    co_await beast_http::async_write(stream, serializer, asio::use_awaitable);
   }
 }
 
-/// Closing a socket with unread bytes resets the connection, and the client may lose the answer.
+/// Reads what the client still sends until it closes or `patience` has passed. Closing a socket
+/// with unread bytes resets the connection, and the client may lose the answer.
 asio::awaitable<void> close_gently(Stream& stream) {
   error_code ended;
   stream.socket().shutdown(asio::socket_base::shutdown_send, ended);
   stream.expires_after(patience);
-  boost::beast::flat_buffer ignored(most_drained);
-  for (std::size_t drained = 0; !ended && drained < most_drained;) {
-    const auto room = ignored.prepare(4096);
-    drained +=
-        co_await stream.async_read_some(room, asio::redirect_error(asio::use_awaitable, ended));
+  std::array<char, 16 * 1024> ignored;
+  while (!ended) {
+    co_await stream.async_read_some(asio::buffer(ignored),
+                                    asio::redirect_error(asio::use_awaitable, ended));
   }
 }
 
@@ -194,8 +195,8 @@ class AdminServer::Loop {
   void close(Listener& listener);
   asio::awaitable<void> serve(Acceptor::protocol_type::socket socket);
   asio::awaitable<bool> exchange(Stream& stream, boost::beast::flat_buffer& buffer);
-  asio::awaitable<AdminAnswer> finished(const AdminAnswer& begun,
-                                        const http::request<http::string_body>& request);
+  asio::awaitable<AdminAnswer> finished(
+      const AdminAnswer& begun, const beast_http::request<beast_http::string_body>& request);
   asio::awaitable<AdminAnswer> reloaded();
   asio::awaitable<AdminAnswer> answered(OverrideCall call);
   template <class Result>
@@ -208,8 +209,8 @@ class AdminServer::Loop {
   const OverrideService overrides_;
   std::mutex mutex_;  // of instruments_
   std::shared_ptr<const Instruments> instruments_;
-  std::list<Stream*>
-      open_;  // outlives the loop: unfinished connections leave it when the loop is destroyed
+  // Outlives the loop: unfinished connections leave it when the loop is destroyed.
+  std::list<Stream*> open_;
   asio::io_context io_{1};
   std::shared_ptr<Listener> listener_;  // of the owner's thread
   asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
@@ -304,20 +305,20 @@ asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream,
   parser.body_limit(boost::none);  // with the default, the head of a large body counts as malformed
   stream.expires_after(patience);
   error_code failure;
-  co_await http::async_read_header(stream, buffer, parser,
-                                   asio::redirect_error(asio::use_awaitable, failure));
+  co_await beast_http::async_read_header(stream, buffer, parser,
+                                         asio::redirect_error(asio::use_awaitable, failure));
   const auto& head = parser.get();
   auto answer = failure ? answer_to(failure) : answer_to(head, *instruments());
   if (answer.status == 0) co_return false;
   bool is_whole = !failure && !has_body(parser);
-  if (answer.asks_overrides && head.method() == http::verb::put) {
+  if (answer.asks_overrides && head.method() == beast_http::verb::put) {
     parser.body_limit(most_override_body);
     stream.expires_after(patience);
     if (parser.content_length().value_or(0) > most_override_body) {
-      failure = http::error::body_limit;
+      failure = beast_http::error::body_limit;
     } else {
-      co_await http::async_read(stream, buffer, parser,
-                                asio::redirect_error(asio::use_awaitable, failure));
+      co_await beast_http::async_read(stream, buffer, parser,
+                                      asio::redirect_error(asio::use_awaitable, failure));
     }
     is_whole = !failure;
     if (failure) answer = body_answer(failure);
@@ -327,22 +328,22 @@ asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream,
   if (!failure) answer = co_await finished(answer, parser.get());
   const bool keep_alive = !failure && head.keep_alive() && is_whole;
   const Response response = response_of(std::move(answer), keep_alive);
-  co_await send(stream, response, !failure && head.method() == http::verb::head);
+  co_await send(stream, response, !failure && head.method() == beast_http::verb::head);
   if (!keep_alive) co_await close_gently(stream);
   co_return keep_alive;
 }
 
 /// Completes an answer that another part of the process makes.
 asio::awaitable<AdminAnswer> AdminServer::Loop::finished(
-    const AdminAnswer& begun, const http::request<http::string_body>& request) {
+    const AdminAnswer& begun, const beast_http::request<beast_http::string_body>& request) {
   if (begun.reloads) co_return co_await reloaded();
   if (!begun.asks_overrides) co_return begun;
   const std::string_view target = view(request.target());
   const auto question = std::min(target.find('?'), target.size());
   OverrideCall call{.query = std::string(target.substr(std::min(question + 1, target.size()))),
                     .body = request.body()};
-  if (request.method() == http::verb::put) call.method = OverrideCall::Method::put;
-  if (request.method() == http::verb::delete_) call.method = OverrideCall::Method::remove;
+  if (request.method() == beast_http::verb::put) call.method = OverrideCall::Method::put;
+  if (request.method() == beast_http::verb::delete_) call.method = OverrideCall::Method::remove;
   co_return co_await answered(std::move(call));
 }
 

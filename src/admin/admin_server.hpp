@@ -11,11 +11,11 @@
 #include <memory>
 #include <optional>
 
+#include "admin/endpoints.hpp"
 #include "admin/instruments.hpp"
-#include "admin/options.hpp"
-#include "admin/override_call.hpp"
 #include "admin/reload_report.hpp"
 #include "loop/listening_socket.hpp"
+#include "options/admin.hpp"
 
 namespace weir::admin {
 

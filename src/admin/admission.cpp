@@ -14,7 +14,7 @@ bool is_address(std::string_view host) {
   return IpAddress::parse(host).has_value();
 }
 
-bool is_own(std::string_view field, const Options& admin) {
+bool is_own(std::string_view field, const options::Admin& admin) {
   const auto authority = http::parse_authority(field);
   if (!authority) return false;
   std::string_view host = authority->host;
@@ -32,7 +32,7 @@ bool is_origin_of(std::string_view origin, std::string_view host) {
 
 }  // namespace
 
-std::string_view why_foreign(const Provenance& from, const Options& admin) {
+std::string_view why_foreign(const Provenance& from, const options::Admin& admin) {
   if (from.host && !admin.address.is_unix() && !is_own(*from.host, admin)) {
     return "the Host field is neither an IP address nor a name of this server; add the name to "
            "admin.hosts, or set admin.token";

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-#include "admin/options.hpp"
+#include "options/admin.hpp"
 
 namespace weir::admin {
 
@@ -26,6 +26,6 @@ struct Provenance {
 /// admin.hosts, with any port. A request without Host is HTTP/1.0, which no browser sends; it is
 /// accepted without an Origin. Any Host is accepted over a unix socket, which no browser can reach.
 /// An Origin is accepted if it is that of the Host.
-std::string_view why_foreign(const Provenance& from, const Options& admin);
+std::string_view why_foreign(const Provenance& from, const options::Admin& admin);
 
 }  // namespace weir::admin

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "admin/metrics.hpp"
-#include "http/json_text.hpp"
 #include "http/problem.hpp"
 #include "http/request_view.hpp"
+#include "json/object.hpp"
 
 namespace weir::admin {
 namespace {
@@ -17,32 +17,22 @@ AdminAnswer healthz(const Instruments&) {
   return {.body = "ok\n"};
 }
 
-void append_list(std::string& out, std::string_view name, const std::vector<std::string>& values) {
-  out.append(",\"").append(name).append("\":[");
-  const char* divider = "";
-  for (const auto& value : values) {
-    out += divider;
-    http::append_json_string(out, value);
-    divider = ",";
-  }
-  out += ']';
-}
-
 AdminAnswer state_answer(int status, std::string_view state,
-                         const std::vector<std::string>& reasons = {}) {
-  AdminAnswer answer{.status = status, .content_type = "application/json"};
-  answer.body.append("{\"state\":\"").append(state).append("\"");
-  if (!reasons.empty()) append_list(answer.body, "degraded", reasons);
-  answer.body += "}\n";
-  return answer;
+                         const std::vector<std::string>& reasons = {},
+                         std::optional<std::int64_t> replicas = {}) {
+  json::Object body;
+  body.text("state", state);
+  if (replicas) body.json("replicas", std::to_string(*replicas));
+  if (!reasons.empty()) body.texts("degraded", reasons);
+  return {.status = status, .content_type = "application/json", .body = body.str() + '\n'};
 }
 
 /// True if every policy that limits anything denies while Redis does not decide.
-bool stands_and_falls_with_store(const proxy::Settings& config) {
+bool stands_and_falls_with_store(const Instruments& instruments) {
   bool denies = false;
-  for (const auto& route : config.routes) {
+  for (const auto& route : instruments.proxy.routes) {
     for (const auto& limit : route.limits) {
-      const auto& policy = config.policies[limit.policy];
+      const auto& policy = instruments.limiter.policies[limit.policy];
       if (policy.shadow) continue;
       if (policy.on_failure != limiter::OnFailure::deny) return false;
       denies = true;
@@ -75,12 +65,14 @@ AdminAnswer readyz(const Instruments& instruments) {
   const std::string error = health == nullptr ? std::string() : health->last_error();
   std::vector<std::string> reasons = problems_of_keys(instruments);
   if (!error.empty()) reasons.insert(reasons.begin(), error);
+  std::optional<std::int64_t> replicas;
   if (health != nullptr) {
-    if (std::string problem = health->instances().problem; !problem.empty())
-      reasons.push_back(std::move(problem));
+    InstancesStatus instances = health->instances();
+    if (!instances.problem.empty()) reasons.push_back(std::move(instances.problem));
+    replicas = instruments.replicas.value_or(instances.replicas);
   }
-  const bool useless = !error.empty() && stands_and_falls_with_store(*instruments.config);
-  return state_answer(useless ? 503 : 200, useless ? "unready" : "ready", reasons);
+  const bool useless = !error.empty() && stands_and_falls_with_store(instruments);
+  return state_answer(useless ? 503 : 200, useless ? "unready" : "ready", reasons, replicas);
 }
 
 AdminAnswer metrics(const Instruments& instruments) {
@@ -119,36 +111,25 @@ constexpr std::array<AdminEndpoint, 9> endpoints{{
     {"/", "GET, HEAD", false, unsupported},
 }};
 
-void append_position(std::string& out, std::string_view name, int position) {
-  out.append(",\"").append(name).append("\":").append(position > 0 ? std::to_string(position)
-                                                                   : "null");
-}
-
-void append_problem_of(std::string& out, const std::string& file, const ReloadProblem& problem) {
-  out += "{\"file\":";
-  http::append_json_string(out, file);
-  append_position(out, "line", problem.line);
-  append_position(out, "column", problem.column);
-  out += ",\"path\":";
-  http::append_json_string(out, problem.path);
-  out += ",\"message\":";
-  http::append_json_string(out, problem.message);
-  out += '}';
+std::string problem_text(const std::string& file, const ReloadProblem& problem) {
+  const auto position = [](int number) { return number > 0 ? std::to_string(number) : "null"; };
+  return json::Object()
+      .text("file", file)
+      .json("line", position(problem.line))
+      .json("column", position(problem.column))
+      .text("path", problem.path)
+      .text("message", problem.message)
+      .str();
 }
 
 AdminAnswer rejection_answer(const ReloadReport& report) {
   AdminAnswer answer =
       problem_answer(422, "the configuration has problems; the running one stays as it is");
-  std::string& body = answer.body;
-  body.resize(body.rfind('}'));
-  body += ",\"problems\":[";
-  const char* divider = "";
-  for (const auto& problem : report.problems) {
-    body += divider;
-    append_problem_of(body, report.file, problem);
-    divider = ",";
-  }
-  body += "]}\n";
+  std::vector<std::string> problems;
+  for (const ReloadProblem& problem : report.problems)
+    problems.push_back(problem_text(report.file, problem));
+  answer.body.pop_back();  // the brace at the end
+  answer.body += ",\"problems\":" + json::list_of(problems) + "}\n";
   return answer;
 }
 
@@ -211,15 +192,12 @@ AdminAnswer reload_answer(const ReloadReport& report) {
     case ReloadReport::Outcome::applied:
       break;
   }
-  AdminAnswer answer{.content_type = "application/json"};
-  answer.body = "{\"hash\":";
-  http::append_json_string(answer.body, report.hash);
-  append_list(answer.body, "changed", report.changed);
+  json::Object body;
+  body.text("hash", report.hash).texts("changed", report.changed);
   if (report.changed_omitted > 0)
-    answer.body += ",\"changed_omitted\":" + std::to_string(report.changed_omitted);
-  append_list(answer.body, "restart_needed", report.restart_needed);
-  answer.body += "}\n";
-  return answer;
+    body.number("changed_omitted", static_cast<std::int64_t>(report.changed_omitted));
+  body.texts("restart_needed", report.restart_needed);
+  return {.content_type = "application/json", .body = body.str() + '\n'};
 }
 
 AdminAnswer answer(const AdminRequest& request, const Instruments& instruments) {
@@ -227,7 +205,7 @@ AdminAnswer answer(const AdminRequest& request, const Instruments& instruments) 
                                             [&](const auto& e) { return e.path == request.path; });
   const bool found = endpoint != endpoints.end();
   const bool is_open = found && endpoint->open;
-  const Options* const admin = instruments.options;
+  const options::Admin* const admin = instruments.options;
   if (!is_open && admin) {
     const std::string_view why = why_unauthorized(request.authorization, admin->token);
     if (!why.empty()) return problem_answer(401, why);

@@ -1,6 +1,9 @@
 // The answers of the admin endpoints. The server does the I/O; the only I/O here is reading /proc.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +28,19 @@ struct AdminAnswer {
   bool reloads = false;         ///< not an answer yet: reload, then answer with reload_answer()
   bool asks_overrides = false;  ///< not an answer yet: see OverrideService
 };
+
+/// A request to /v1/overrides, for the part of the process that has the stores.
+struct OverrideCall {
+  enum class Method : std::uint8_t { get, put, remove } method = Method::get;
+  std::string query{};  ///< of the target, after the first '?'
+  std::string body{};   ///< of PUT, at most `most_override_body`
+};
+
+/// The largest body of a PUT.
+inline constexpr std::size_t most_override_body = 16 * 1024;
+
+/// Starts a call; thread-safe. Calls its argument once, on another thread.
+using OverrideService = std::function<void(OverrideCall, std::function<void(AdminAnswer)>)>;
 
 /// Answers one request. /healthz and /readyz are open to probes with any Host. All other paths need
 /// the token or, if none is set, a Host of this server; that is checked before the path is looked

@@ -1,6 +1,6 @@
 #include "admin/exposition.hpp"
 
-#include "http/append_number.hpp"
+#include "base/appender.hpp"
 
 namespace weir::admin {
 namespace {
@@ -52,13 +52,13 @@ void Exposition::start(std::string_view suffix, Labels labels, std::string_view 
 
 void Exposition::sample(Labels labels, std::uint64_t value) {
   start({}, labels, {});
-  http::append_number(out_, value);
+  append_number(out_, value);
   out_ += '\n';
 }
 
 void Exposition::sample(Labels labels, std::int64_t value) {
   start({}, labels, {});
-  http::append_number(out_, value);
+  append_number(out_, value);
   out_ += '\n';
 }
 
@@ -69,7 +69,7 @@ void Exposition::sample(Labels labels, Duration value) {
 
 void Exposition::bucket(Labels labels, std::string_view bound, std::uint64_t value) {
   start("_bucket", labels, bound);
-  http::append_number(out_, value);
+  append_number(out_, value);
   out_ += '\n';
 }
 
@@ -80,7 +80,7 @@ void Exposition::sum(Labels labels, Duration value) {
 
 void Exposition::count(Labels labels, std::uint64_t value) {
   start("_count", labels, {});
-  http::append_number(out_, value);
+  append_number(out_, value);
   out_ += '\n';
 }
 

@@ -6,18 +6,22 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "admin/key_health.hpp"
-#include "admin/options.hpp"
 #include "admin/reload_report.hpp"
 #include "admin/store_health.hpp"
 #include "base/traffic_counters.hpp"
 #include "limiter/limiter.hpp"
+#include "limiter/options.hpp"
 #include "log/line_writer.hpp"
-#include "proxy/settings.hpp"
-#include "redis/store.hpp"
+#include "options/admin.hpp"
+#include "options/proxy.hpp"
+#include "options/upstream.hpp"
+#include "redis/node_counters.hpp"
+#include "redis/outcomes.hpp"
 #include "store/chain_counters.hpp"
 #include "store/memory_store.hpp"
 
@@ -28,22 +32,27 @@ enum class Readiness : std::uint8_t { starting, ready, draining };
 /// Counters of one worker about the store that instances share.
 struct SharedStoreCounters {
   const redis::StoreCounters* store = nullptr;
+  const redis::NodeCountersList* nodes = nullptr;
   const store::ChainCounters* chain = nullptr;
 };
 
 struct Instruments {
-  std::shared_ptr<const proxy::Settings> config;
-  const Options* options;  ///< of the admin API, a part of `config`; nullptr: it is off
+  std::shared_ptr<const void> config;  ///< keeps the options alive
+  const options::Admin* options;       ///< of the admin API; nullptr: it is off
+  const limiter::Options& limiter;
+  const options::Proxy& proxy;
+  const std::vector<options::Upstream>& upstreams;
   const store::MemoryStore& store;
   const std::atomic<Readiness>& readiness;
   std::vector<const TrafficCounters*> traffic{};  ///< one a worker
-  /// One a worker, in the order of `config`.
+  /// One a worker, in the order of the options.
   std::vector<std::shared_ptr<const NamedCounters>> named{};
-  /// One list a worker, in the order of the policies of `config`.
+  /// One list a worker, in the order of limiter::Options::policies.
   std::vector<std::vector<std::shared_ptr<limiter::PolicyCounters>>> policies{};
   std::shared_ptr<const log::LineWriter> access_log{};  ///< nullptr: no access log
   std::vector<SharedStoreCounters> shared_store{};      ///< one a worker; memory: none
   const StoreHealth* store_health = nullptr;            ///< nullptr: memory
+  std::optional<std::int64_t> replicas{};               ///< empty: that of store_health
   std::string config_hash{};                            ///< 64 hexadecimal digits
   std::int64_t config_loaded_at_s = 0;                  ///< Unix time
   const ReloadCounters* reloads = nullptr;
@@ -53,5 +62,14 @@ struct Instruments {
   const FileReloadCounters* key_files = nullptr;  ///< of JWT providers
   const limiter::UnknownPlans* unknown_plans = nullptr;
 };
+
+/// Adds up one counter of every worker.
+template <class Worker, class Value>
+auto total(const std::vector<Worker>& workers, Value&& value) {
+  decltype(value(workers.front())) sum = 0;
+  for (const auto& worker : workers)
+    sum += value(worker);
+  return sum;
+}
 
 }  // namespace weir::admin

@@ -7,23 +7,12 @@
 #include <utility>
 
 #include "admin/exposition.hpp"
+#include "admin/histogram_sum.hpp"
 #include "admin/policy_metrics.hpp"
-#include "admin/total.hpp"
+#include "admin/store_metrics.hpp"
 
 namespace weir::admin {
 namespace {
-
-/// The sum of the histograms of several workers.
-struct HistogramSum {
-  std::array<std::uint64_t, DurationHistogram::bounds_us.size() + 1> buckets{};
-  std::uint64_t sum_us = 0;
-
-  void add(const DurationHistogram& part) {
-    for (std::size_t i = 0; i < buckets.size(); ++i)
-      buckets[i] += part.bucket(i);
-    sum_us += part.sum_us();
-  }
-};
 
 struct RouteSum {
   std::string_view name;
@@ -42,7 +31,7 @@ struct RouteSum {
 std::vector<RouteSum> sum_routes(const Instruments& in) {
   std::vector<RouteSum> sums;
   std::unordered_set<std::string_view> seen;
-  const auto& routes = in.config->routes;
+  const auto& routes = in.proxy.routes;
   for (std::size_t i = 0; i <= routes.size(); ++i) {
     const std::string_view name = i < routes.size() ? routes[i].name : unmatched_route;
     if (!seen.insert(name).second) continue;
@@ -51,18 +40,6 @@ std::vector<RouteSum> sum_routes(const Instruments& in) {
       sum.add(*worker->routes[i]);
   }
   return sums;
-}
-
-void write_histogram(Exposition& out, Labels labels, const HistogramSum& histogram) {
-  std::uint64_t below = 0;
-  for (std::size_t i = 0; i < DurationHistogram::bounds_us.size(); ++i) {
-    below += histogram.buckets[i];
-    out.bucket(labels, seconds_text(Duration{DurationHistogram::bounds_us[i]}), below);
-  }
-  below += histogram.buckets.back();
-  out.bucket(labels, "+Inf", below);
-  out.sum(labels, Duration{static_cast<std::int64_t>(histogram.sum_us)});
-  out.count(labels, below);
 }
 
 void write_routes(Exposition& out, const Instruments& in) {
@@ -102,9 +79,9 @@ void write_upstreams(Exposition& out, const Instruments& in) {
       {"unhealthy", &UpstreamCounters::unhealthy},
   }};
   out.family("weir_upstream_requests_total", "counter", "Requests sent to upstreams, by outcome.");
-  for (std::size_t i = 0; i < in.config->upstreams.size(); ++i) {
+  for (std::size_t i = 0; i < in.upstreams.size(); ++i) {
     for (const auto& [outcome, counter] : outcomes) {
-      out.sample({{"upstream", in.config->upstreams[i].name}, {"outcome", outcome}},
+      out.sample({{"upstream", in.upstreams[i].name}, {"outcome", outcome}},
                  total(in.named, [&, counted = counter](const auto& worker) {
                    return (worker->upstreams[i].get()->*counted).value();
                  }));
@@ -115,8 +92,8 @@ void write_upstreams(Exposition& out, const Instruments& in) {
 void write_upstream_servers(Exposition& out, const Instruments& in) {
   out.family("weir_upstream_server_up", "gauge",
              "1 while every worker uses the server, 0 while one has marked it down.");
-  for (std::size_t i = 0; i < in.config->upstreams.size(); ++i) {
-    const auto& upstream = in.config->upstreams[i];
+  for (std::size_t i = 0; i < in.upstreams.size(); ++i) {
+    const auto& upstream = in.upstreams[i];
     for (std::size_t s = 0; s < upstream.servers.size(); ++s) {
       const bool up = std::all_of(in.named.begin(), in.named.end(), [&](const auto& worker) {
         return worker->servers_in_use[i][s]->value() != 0;
@@ -160,94 +137,8 @@ void write_handshakes(Exposition& out, const Instruments& in) {
       {}, total(in.traffic, [](const auto* worker) { return worker->handshakes.waiting.value(); }));
 }
 
-void write_store(Exposition& out, const Instruments& in) {
-  const bool up = in.store_health == nullptr || in.store_health->is_up();
-  out.family("weir_store_up", "gauge", "1 while the store decides for every worker.");
-  out.sample({}, std::uint64_t{up});
-  if (in.store_health != nullptr) {
-    const InstancesStatus instances = in.store_health->instances();
-    out.family("weir_store_instances", "gauge",
-               "Instances that use the same Redis, with this one.");
-    out.sample({}, instances.running);
-    out.family("weir_store_instances_differing", "gauge",
-               "Instances with settings that count clients in another way than this one.");
-    out.sample({}, instances.differing);
-  }
-  out.family("weir_memory_store_keys", "gauge", "Keys in the memory store.");
-  out.sample({}, std::uint64_t{in.store.keys()});
-  out.family("weir_memory_store_evictions_total", "counter",
-             "Keys in use dropped from the memory store at its bound.");
-  out.sample({}, in.store.evictions());
-  out.family("weir_store_settlements_lost_total", "counter",
-             "Settlements that could not be applied to the store.");
-  out.sample({}, in.store.settlements_lost() + total(in.shared_store, [](const auto& worker) {
-                   return worker.store->settlements_lost.value();
-                 }));
-  if (in.shared_store.empty()) return;
-  out.family("weir_store_holds_outlived_total", "counter",
-             "Units whose lease in Redis ended while their request was in progress.");
-  out.sample({}, total(in.shared_store,
-                       [](const auto& worker) { return worker.store->holds_outlived.value(); }));
-  out.family("weir_store_holds_expired_total", "counter",
-             "Units of any instance whose lease this one found ended.");
-  out.sample({}, total(in.shared_store,
-                       [](const auto& worker) { return worker.store->holds_expired.value(); }));
-}
-
-void write_breaker(Exposition& out, const Instruments& in) {
-  auto worst = store::NodeControl::State::closed;
-  for (const auto& worker : in.shared_store)
-    worst = std::max(worst, worker.chain->breaker.load(std::memory_order_relaxed));
-  out.family("weir_store_breaker_state", "gauge",
-             "0 closed, 1 half-open, 2 open: the worst of the workers.");
-  out.sample({}, static_cast<std::uint64_t>(worst));
-  out.family("weir_store_in_flight", "gauge", "Questions to Redis without a reply.");
-  out.sample({}, total(in.shared_store, [](const auto& worker) {
-               return worker.chain->in_flight.load(std::memory_order_relaxed);
-             }));
-  out.family("weir_store_in_flight_limit", "gauge",
-             "The most questions without a reply: as many as Redis answers in time.");
-  out.sample({}, total(in.shared_store, [](const auto& worker) {
-               return worker.chain->in_flight_limit.load(std::memory_order_relaxed);
-             }));
-}
-
-void write_store_errors(Exposition& out, const Instruments& in) {
-  out.family("weir_store_errors_total", "counter", "Decisions that Redis did not make, by kind.");
-  for (std::size_t i = 1; i < store::error_count; ++i) {
-    const auto error = static_cast<store::Error>(i);
-    out.sample({{"kind", to_string(error)}}, total(in.shared_store, [&](const auto& worker) {
-                 const auto count = worker.store->errors[i].value();
-                 if (error == store::Error::not_connected)
-                   return count + worker.chain->not_connected.value();
-                 if (error == store::Error::overloaded) return worker.chain->limited.value();
-                 return count;
-               }));
-  }
-}
-
-/// Metrics that exist only if instances share a store.
-void write_shared_store(Exposition& out, const Instruments& in) {
-  if (in.shared_store.empty()) return;
-  write_store_errors(out, in);
-  const auto counter = [&](std::string_view name, std::string_view help, auto&& value) {
-    out.family(name, "counter", help);
-    out.sample({}, total(in.shared_store, value));
-  };
-  counter("weir_store_questions_total", "Decisions requested from Redis.",
-          [](const auto& worker) { return worker.store->questions.value(); });
-  counter("weir_store_connects_total", "Connections to Redis that became ready.",
-          [](const auto& worker) { return worker.store->connects.value(); });
-  counter("weir_store_late_answers_total", "Answers of Redis that came after their deadline.",
-          [](const auto& worker) { return worker.store->late_answers.value(); });
-  counter("weir_denial_memory_hits_total", "Requests denied without asking Redis again.",
-          [](const auto& worker) { return worker.chain->remembered.value(); });
-  counter("weir_store_fallbacks_total", "Requests decided by on_failure.",
-          [](const auto& worker) { return worker.chain->alone.value(); });
-}
-
 void write_tokens(Exposition& out, const Instruments& in) {
-  const auto& providers = in.config->token_providers;
+  const auto& providers = in.limiter.token_providers;
   if (providers.empty()) return;
   out.family("weir_jwt_verifications_total", "counter",
              "Tokens of requests, by provider and result; most results are remembered.");
@@ -279,7 +170,7 @@ void write_configuration(Exposition& out, const Instruments& in) {
 }
 
 void write_address_lists(Exposition& out, const Instruments& in) {
-  const auto& lists = in.config->address_lists;
+  const auto& lists = in.limiter.address_lists;
   if (lists.empty()) return;
   out.family("weir_address_list_prefixes", "gauge", "Prefixes in use, by address list.");
   for (const AddressList& list : lists)
@@ -287,7 +178,7 @@ void write_address_lists(Exposition& out, const Instruments& in) {
 }
 
 void write_plans(Exposition& out, const Instruments& in) {
-  const limiter::Plans& plans = in.config->plans;
+  const limiter::Plans& plans = in.limiter.plans;
   if (plans.names.empty()) return;
   out.family("weir_plan_file_identities", "gauge", "Identities in use, by file of plans.");
   for (const limiter::PlanSource& source : plans.sources) {
@@ -300,9 +191,9 @@ void write_plans(Exposition& out, const Instruments& in) {
 }
 
 void write_file_reloads(Exposition& out, const Instruments& in) {
-  const bool has_lists = in.list_files != nullptr && !in.config->address_lists.empty();
-  const bool has_plans = in.plan_files != nullptr && !in.config->plans.names.empty();
-  const bool has_keys = in.key_files != nullptr && !in.config->token_providers.empty();
+  const bool has_lists = in.list_files != nullptr && !in.limiter.address_lists.empty();
+  const bool has_plans = in.plan_files != nullptr && !in.limiter.plans.names.empty();
+  const bool has_keys = in.key_files != nullptr && !in.limiter.token_providers.empty();
   if (!has_lists && !has_plans && !has_keys) return;
   out.family("weir_file_reloads_total", "counter",
              "Files read again because they have changed, by kind and result.");
@@ -364,8 +255,6 @@ std::string render_metrics(const Instruments& instruments, const ProcessStats& p
   write_connections(out, instruments);
   write_handshakes(out, instruments);
   write_store(out, instruments);
-  write_breaker(out, instruments);
-  write_shared_store(out, instruments);
   write_tokens(out, instruments);
   write_configuration(out, instruments);
   write_address_lists(out, instruments);

@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "admin/total.hpp"
-
 namespace weir::admin {
 namespace {
 
@@ -21,9 +19,9 @@ void write_decisions(Exposition& out, const Instruments& in) {
       {"error", &PolicyCounters::error},
   }};
   out.family("weir_decisions_total", "counter", "Decisions, by policy and outcome.");
-  for (std::size_t i = 0; i < in.config->policies.size(); ++i) {
+  for (std::size_t i = 0; i < in.limiter.policies.size(); ++i) {
     for (const auto& [outcome, counter] : outcomes) {
-      out.sample({{"policy", in.config->policies[i].name}, {"outcome", outcome}},
+      out.sample({{"policy", in.limiter.policies[i].name}, {"outcome", outcome}},
                  total(in.policies, [&, counted = counter](const auto& policies) {
                    return (policies[i].get()->*counted).value();
                  }));
@@ -32,10 +30,10 @@ void write_decisions(Exposition& out, const Instruments& in) {
 }
 
 /// True if a limit of a route holds units of this policy.
-bool has_holds(const proxy::Settings& config, std::size_t policy) {
-  return std::ranges::any_of(config.routes, [&](const auto& route) {
+bool has_holds(const Instruments& in, std::size_t policy) {
+  return std::ranges::any_of(in.proxy.routes, [&](const auto& route) {
     return std::ranges::any_of(route.limits, [&](const limiter::Limit& limit) {
-      return limit.policy == policy && limiter::holds_cost(limit, config.policies[policy]);
+      return limit.policy == policy && limiter::holds_cost(limit, in.limiter.policies[policy]);
     });
   });
 }
@@ -43,7 +41,7 @@ bool has_holds(const proxy::Settings& config, std::size_t policy) {
 void write_gauge(Exposition& out, const Instruments& in, const std::vector<std::size_t>& policies,
                  Gauge limiter::PolicyCounters::*gauge) {
   for (const std::size_t i : policies) {
-    out.sample({{"policy", in.config->policies[i].name}},
+    out.sample({{"policy", in.limiter.policies[i].name}},
                total(in.policies,
                      [&](const auto& counters) { return (counters[i].get()->*gauge).value(); }));
   }
@@ -52,9 +50,9 @@ void write_gauge(Exposition& out, const Instruments& in, const std::vector<std::
 void write_holds(Exposition& out, const Instruments& in) {
   using limiter::PolicyCounters;
   std::vector<std::size_t> holding, queueing;
-  for (std::size_t i = 0; i < in.config->policies.size(); ++i) {
-    if (has_holds(*in.config, i)) holding.push_back(i);
-    if (in.config->policies[i].queue > 0) queueing.push_back(i);
+  for (std::size_t i = 0; i < in.limiter.policies.size(); ++i) {
+    if (has_holds(in, i)) holding.push_back(i);
+    if (in.limiter.policies[i].queue > 0) queueing.push_back(i);
   }
   if (holding.empty()) return;
   out.family("weir_holds", "gauge", "Units held for requests in progress, by policy.");
@@ -70,9 +68,9 @@ void write_holds(Exposition& out, const Instruments& in) {
   // A slot is charged nothing, but the end of its lease, the last reason, is counted.
   constexpr auto lease = static_cast<std::size_t>(limiter::SettledBy::lease);
   for (const std::size_t i : holding) {
-    const bool is_slot = limiter::is_concurrency(in.config->policies[i]);
+    const bool is_slot = limiter::is_concurrency(in.limiter.policies[i]);
     for (std::size_t by = is_slot ? lease : 0; by < limiter::settled_by_names.size(); ++by) {
-      out.sample({{"policy", in.config->policies[i].name}, {"by", limiter::settled_by_names[by]}},
+      out.sample({{"policy", in.limiter.policies[i].name}, {"by", limiter::settled_by_names[by]}},
                  total(in.policies,
                        [i, by](const auto& policies) { return policies[i]->settled[by].value(); }));
     }

@@ -7,11 +7,32 @@ namespace weir::admin {
 namespace {
 
 constexpr Duration log_interval = std::chrono::minutes(1);
+constexpr Duration undecided_logged_after = std::chrono::seconds(10);
 /// Reasons of one kind that are logged in one outage, or in a minute of short ones. Texts of errors
 /// may contain what changes each time, such as bytes of a server that is not Redis.
 constexpr std::ptrdiff_t most_reasons_of_a_kind = 3;
 
 }  // namespace
+
+void UndecidedRequests::add(const Counts& counts, Instant now) {
+  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+    counts_[kind] += counts[kind];
+    if (counts[kind] > 0 && !first_at_) first_at_ = now;
+  }
+}
+
+std::optional<UndecidedRequests::Report> UndecidedRequests::take_due(Instant now) {
+  if (!first_at_ || now - *first_at_ < undecided_logged_after) return std::nullopt;
+  return limit_.may_log("undecided requests", now) ? take(now) : std::nullopt;
+}
+
+std::optional<UndecidedRequests::Report> UndecidedRequests::take(Instant now) {
+  if (!first_at_) return std::nullopt;
+  const Report report{.counts = counts_, .within = now - *first_at_};
+  counts_ = {};
+  first_at_.reset();
+  return report;
+}
 
 StoreHealth::Line StoreHealth::report(std::size_t worker, StoreStatus status, Instant now) {
   const std::lock_guard lock(mutex_);
@@ -40,14 +61,6 @@ StoreHealth::Line StoreHealth::line_of_loss(const StoreStatus& status, Instant n
   logged_reasons_.push_back({.text = status.last_error, .kind = status.kind, .at = now});
   is_loss_logged_ = true;
   return Line::loss;
-}
-
-bool StoreHealth::may_log(store::Error error, Instant now) {
-  const std::lock_guard lock(mutex_);
-  auto& logged_at = logged_at_[static_cast<std::size_t>(error)];
-  if (logged_at && now - *logged_at < log_interval) return false;
-  logged_at = now;
-  return true;
 }
 
 std::optional<UndecidedRequests::Report> StoreHealth::report_undecided(

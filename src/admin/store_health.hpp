@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "admin/undecided_requests.hpp"
+#include "base/log_limit.hpp"
 #include "base/time.hpp"
 #include "store/error.hpp"
 
@@ -28,8 +28,34 @@ struct StoreStatus {
 /// The instances that use the same Redis with the same key prefix, as far as they are known.
 struct InstancesStatus {
   std::uint64_t running = 1;    ///< with this one
+  std::int64_t replicas = 1;    ///< smoothed: for replicas: auto
   std::uint64_t differing = 0;  ///< of them, that count in another way than this one
   std::string problem{};        ///< which settings differ; empty: none
+};
+
+/// Requests that were answered 503, because Redis did not decide and a policy has on_failure: deny.
+/// The log has their number at most once a minute, also for stalls that are too short for the
+/// breaker. Pure: counts and the time go in, what to log comes out. Not thread-safe.
+class UndecidedRequests {
+ public:
+  using Counts = std::array<std::uint64_t, store::error_count>;  ///< by store::Error
+
+  struct Report {
+    Counts counts{};
+    Duration within{0};  ///< since the first of them
+  };
+
+  void add(const Counts& counts, Instant now);
+  /// Returns the report to log now: some seconds after the first request, so that one line has a
+  /// whole stall, and a minute after the previous such report.
+  std::optional<Report> take_due(Instant now);
+  /// Returns it without waiting.
+  std::optional<Report> take(Instant now);
+
+ private:
+  Counts counts_{};
+  std::optional<Instant> first_at_;  ///< of those that were not taken yet
+  LogLimit limit_{{.interval = std::chrono::minutes(1), .repeated_after = std::chrono::minutes(1)}};
 };
 
 class StoreHealth {
@@ -49,7 +75,7 @@ class StoreHealth {
 
   /// Whether an error that Redis returned is to be logged: each kind once a minute, whichever
   /// worker received it.
-  bool may_log(store::Error error, Instant now);
+  bool may_log(store::Error error, Instant now) { return errors_.may_log(to_string(error), now); }
 
   /// Adds requests of a worker that were answered 503. Returns those to log, of all workers: at
   /// most once a minute, and none during an outage whose loss was logged. `is_last`: the worker
@@ -72,7 +98,9 @@ class StoreHealth {
   mutable std::mutex mutex_;
   std::vector<StoreStatus> workers_;
   InstancesStatus instances_;
-  std::array<std::optional<Instant>, store::error_count> logged_at_;
+  LogLimit errors_{{.interval = std::chrono::minutes(1),
+                    .most = store::error_count,
+                    .repeated_after = std::chrono::minutes(1)}};
   struct LoggedReason {
     std::string text;
     store::Error kind;

@@ -12,23 +12,23 @@ namespace weir::app {
 namespace {
 
 /// Appends a part with its length, so that no two lists of parts read alike.
-void add(std::string& text, const std::string& part) {
+void append_part(std::string& text, const std::string& part) {
   text += std::to_string(part.size()) + ':' + part;
 }
 
 /// A file that cannot be read is reported when it is loaded.
 void add_file(std::string& text, const std::string& name) {
   std::ifstream file(name, std::ios::binary);
-  add(text, {std::istreambuf_iterator<char>(file), {}});
+  append_part(text, {std::istreambuf_iterator<char>(file), {}});
 }
 
-std::string digest_of(const proxy::Listen& listen) {
+std::string digest_of(const options::Listen& listen) {
   std::string text = listen.tls.min_version == tls::Version::tls12 ? "1.2" : "1.3";
   for (const auto* const list : {&listen.tls.groups, &listen.tls.ciphers}) {
     std::string names;
     for (const auto& name : *list)
-      add(names, name);
-    add(text, names);
+      append_part(names, name);
+    append_part(text, names);
   }
   for (const auto& files : listen.certificates) {
     add_file(text, files.certificate);
@@ -45,7 +45,7 @@ std::string digest_of(const tls::ClientFiles& files) {
   return tls::sha256_hex(text);
 }
 
-Result<ListenerCertificates> load(const proxy::Listen& listen, const LoadedCertificates* before) {
+Result<ListenerCertificates> load(const options::Listen& listen, const LoadedCertificates* before) {
   if (listen.certificates.empty()) return ListenerCertificates{};
   std::string digest = digest_of(listen);
   if (before != nullptr) {
@@ -59,12 +59,12 @@ Result<ListenerCertificates> load(const proxy::Listen& listen, const LoadedCerti
   return ListenerCertificates{.context = *loaded, .digest = std::move(digest)};
 }
 
-bool is_secure(const upstream::Upstream& upstream) {
+bool is_secure(const options::Upstream& upstream) {
   return std::any_of(upstream.servers.begin(), upstream.servers.end(),
                      [](const auto& server) { return server.secure; });
 }
 
-Result<UpstreamCertificates> load(const upstream::Upstream& upstream,
+Result<UpstreamCertificates> load(const options::Upstream& upstream,
                                   const LoadedCertificates* before) {
   if (!is_secure(upstream)) return UpstreamCertificates{};
   UpstreamCertificates certificates{.context = {}, .digest = digest_of(upstream.tls)};
@@ -132,7 +132,8 @@ Certificates load_certificates(const config::Config& config, const LoadedCertifi
   Certificates certificates;
   const auto take = [&](auto& to, auto loaded, const std::string& section) {
     if (!loaded)
-      problems.push_back(config.positions.problem(section + ".tls", loaded.error().message));
+      problems.push_back(
+          config.presentation.positions.problem(section + ".tls", loaded.error().message));
     to.push_back(loaded ? std::move(*loaded) : typename decltype(loaded)::value_type{});
   };
   for (std::size_t i = 0; i < config.listen.size(); ++i) {

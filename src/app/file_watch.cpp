@@ -4,7 +4,6 @@
 #include <chrono>
 #include <climits>
 #include <deque>
-#include <spdlog/spdlog.h>
 #include <string_view>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -13,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/log.hpp"
+
 namespace weir::app {
 namespace {
 
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr int most_links = 40;  // as the kernel follows (path_resolution(7))
 
-constexpr std::uint32_t watched =
+constexpr std::uint32_t watched_events =
     IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR;
 
 /// A file that was just created is not complete: the end of writing is an event of its own. A link
@@ -72,25 +73,23 @@ std::vector<PathStep> steps_to(const fs::path& file) {
 }
 
 FileWatch::FileWatch(boost::asio::io_context& io, fs::path file, std::function<void()> changed)
-    : file_(std::move(file)), changed_(std::move(changed)), events_(io), burst_timer_(io) {}
+    : file_(std::move(file)), changed_(std::move(changed)), io_(io), burst_end_(io) {}
 
 Result<void> FileWatch::start() {
-  const int descriptor = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-  if (descriptor < 0) {
+  events_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  if (events_ < 0) {
     return Problem{"cannot watch " + file_.string() + ": " + std::system_category().message(errno) +
                    "; raise fs.inotify.max_user_instances, or leave out --watch"};
   }
-  events_.assign(descriptor);
+  watch_.emplace(io_, loop::Descriptor(events_), [this] { on_events(); });
   if (auto watching = watch_steps(); !watching)
     return Problem{watching.error().message + ", or leave out --watch"};
-  await_events();
   return {};
 }
 
 void FileWatch::stop() {
-  boost::system::error_code ignored;
-  events_.close(ignored);
-  burst_timer_.cancel();
+  watch_.reset();
+  burst_end_.cancel();
 }
 
 /// Replaces the names of directories that are watched, and removes watches that are no longer
@@ -100,7 +99,7 @@ Result<void> FileWatch::watch_steps() {
   std::map<int, std::set<std::string>> names;
   std::map<int, fs::path> directories;
   for (const PathStep& step : steps_to(file_)) {
-    const int watch = ::inotify_add_watch(events_.native_handle(), step.directory.c_str(), watched);
+    const int watch = ::inotify_add_watch(events_, step.directory.c_str(), watched_events);
     if (watch < 0) {
       // A directory that has just been removed or replaced: its parent is watched.
       if (errno == ENOENT || errno == ENOTDIR) continue;
@@ -112,7 +111,7 @@ Result<void> FileWatch::watch_steps() {
     directories[watch] = step.directory;
   }
   for (const auto& [watch, unused] : names_) {
-    if (!names.contains(watch)) ::inotify_rm_watch(events_.native_handle(), watch);
+    if (!names.contains(watch)) ::inotify_rm_watch(events_, watch);
   }
   names_ = std::move(names);
   directories_ = std::move(directories);
@@ -123,16 +122,12 @@ void FileWatch::watch_again() {
   const auto watching = watch_steps();
   std::string failure = watching ? std::string() : watching.error().message;
   if (!failure.empty() && failure != last_failure_)
-    spdlog::warn("--watch: {}; changes there are not noticed, reload by SIGHUP", failure);
+    log_warning({"--watch: ", failure, "; changes there are not noticed, reload by SIGHUP"});
   last_failure_ = std::move(failure);
 }
 
-void FileWatch::await_events() {
-  events_.async_wait(events_.wait_read, [this](const boost::system::error_code& ec) {
-    if (ec) return;
-    if (read_events()) note_event();
-    await_events();
-  });
+void FileWatch::on_events() {
+  if (read_events()) note_event();
 }
 
 /// True if one of them concerns the path of the file.
@@ -140,7 +135,7 @@ bool FileWatch::read_events() {
   alignas(inotify_event) char buffer[16 * (sizeof(inotify_event) + NAME_MAX + 1)];
   bool concerned = false;
   for (;;) {
-    const ssize_t size = ::read(events_.native_handle(), buffer, sizeof buffer);
+    const ssize_t size = ::read(events_, buffer, sizeof buffer);
     if (size <= 0) return concerned;
     for (const char* at = buffer; at < buffer + size;) {
       const auto& event = *reinterpret_cast<const inotify_event*>(at);
@@ -161,10 +156,8 @@ bool FileWatch::concerns(int watch, const std::string& name, std::uint32_t what)
 /// Watches the path as it is now, and waits for the end of the burst.
 void FileWatch::note_event() {
   watch_again();
-  burst_timer_.expires_at(burst_.note(std::chrono::steady_clock::now()));
-  burst_timer_.async_wait([this](const boost::system::error_code& ec) {
-    if (!ec) end_burst();
-  });
+  const auto now = std::chrono::steady_clock::now();
+  burst_end_.set(std::chrono::ceil<Duration>(burst_.note(now) - now), [this] { end_burst(); });
 }
 
 void FileWatch::end_burst() {
@@ -175,7 +168,7 @@ void FileWatch::end_burst() {
   is_missing_ = !fs::exists(file_, error) && !error;
   if (!is_missing_) return changed_();
   if (!was_missing)
-    spdlog::warn("--watch: {} is missing; the running configuration stays", file_.string());
+    log_warning({"--watch: ", file_.native(), " is missing; the running configuration stays"});
 }
 
 }  // namespace weir::app

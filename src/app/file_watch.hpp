@@ -5,20 +5,19 @@
 // target. Problems are logged. Not thread-safe: one loop.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/steady_timer.hpp>
-
-#include "app/event_burst.hpp"
 #include "base/result.hpp"
+#include "loop/calls.hpp"
 
 namespace weir::app {
 
@@ -33,6 +32,29 @@ struct PathStep {
 /// something is missing. The last step is the file itself if it is there.
 std::vector<PathStep> steps_to(const std::filesystem::path& file);
 
+/// Decides when a burst of events is over, such as the several changes that an editor or a
+/// ConfigMap makes at once. Pure.
+class EventBurst {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// Since the last event.
+  static constexpr std::chrono::milliseconds quiet_after{50};
+  /// Since the first event, however many follow.
+  static constexpr std::chrono::milliseconds longest{1000};
+
+  /// An event at `now`. Returns when the burst is over if no other event comes.
+  Time note(Time now) {
+    if (!began_at_) began_at_ = now;
+    return std::min(now + quiet_after, *began_at_ + longest);
+  }
+  /// The next event begins another burst.
+  void end() { began_at_.reset(); }
+
+ private:
+  std::optional<Time> began_at_;
+};
+
 class FileWatch {
  public:
   /// `changed` is called once for changes that come close together (EventBurst), when they are
@@ -46,7 +68,7 @@ class FileWatch {
  private:
   Result<void> watch_steps();
   void watch_again();
-  void await_events();
+  void on_events();
   bool read_events();
   bool concerns(int watch, const std::string& name, std::uint32_t what) const;
   void note_event();
@@ -54,8 +76,10 @@ class FileWatch {
 
   const std::filesystem::path file_;
   const std::function<void()> changed_;
-  boost::asio::posix::stream_descriptor events_;
-  boost::asio::steady_timer burst_timer_;
+  boost::asio::io_context& io_;
+  int events_ = -1;  ///< an inotify(7) descriptor, which the watch owns
+  std::optional<loop::ReadWatch> watch_;
+  loop::Alarm burst_end_;
   EventBurst burst_;
   std::string last_failure_;                    ///< of watching; logged once
   bool is_missing_ = false;                     ///< the file; logged once

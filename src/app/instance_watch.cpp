@@ -4,48 +4,53 @@
 #include <set>
 #include <utility>
 
-#include "app/instance_settings.hpp"
 #include "base/siphash.hpp"
+#include "redis/policy_numbers.hpp"
 
 namespace weir::app {
 namespace {
 
-constexpr std::size_t most_names = 8;
+constexpr std::string_view different_limits =
+    "instances that share this Redis have different limits: use the same identity_secret, prefixes "
+    "of client_address, store.redis.replicas and policies on all of them";
 
-std::string hex(const Hash128& hash) {
-  std::string text;
-  append_hex(text, hash);
-  return text;
+std::string policy_text(const limiter::Policy& policy) {
+  std::string text = policy.name + ' ' + std::to_string(redis::policy_form(policy.numbers));
+  redis::each_number(policy.numbers, [&text](std::int64_t number) {
+    text.append(" ").append(std::to_string(number));
+  });
+  return text += '\n';
 }
 
-/// The names joined with commas, the first few of them.
-std::string list_of(const std::set<std::string>& names) {
+/// A hash of the settings that decide how clients are counted. The secret is its key: one of enough
+/// entropy cannot be found from it, just as it cannot be from the hash of an identity.
+std::string limits_digest(const config::Config& config) {
+  std::set<std::string> policies;  // their order does not matter
+  for (const limiter::Policy& policy : config.limiter.policies)
+    policies.insert(policy_text(policy));
   std::string text;
-  std::size_t shown = 0;
-  for (const std::string& name : names) {
-    if (shown++ == most_names) break;
-    text.append(text.empty() ? "" : ", ").append(name);
-  }
-  if (names.size() > most_names)
-    text.append(" and ").append(std::to_string(names.size() - most_names)).append(" more");
-  return text;
+  for (const std::int64_t number :
+       {std::int64_t{config.proxy.client_address.ipv4_prefix},
+        std::int64_t{config.proxy.client_address.ipv6_prefix}, config.redis.replicas.value_or(0)})
+    text.append(std::to_string(number)).append("\n");
+  for (const std::string& policy : policies)
+    text += policy;
+  return to_hex(siphash128(config.limiter.identity_key, text));
 }
 
 }  // namespace
 
 InstanceWatch::InstanceWatch(admin::StoreHealth& health, std::uint64_t id)
-    : health_(health), id_(hex({.low = id})) {}
+    : health_(health), id_(to_hex({.low = id})) {}
 
 InstanceWatch::Terms InstanceWatch::terms_of(const config::Config& config) const {
-  std::string settings = instance_settings(config);
-  const std::string digest = hex(siphash128(SipKey{}, settings));
-  return {
-      .announcement = std::make_shared<redis::Announcement>(
-          redis::Announcement{.id = id_, .digest = digest, .settings = std::move(settings)}),
-      .replicas = config.redis.replicas,
-      .decides_locally = std::ranges::any_of(config.policies, [](const limiter::Policy& policy) {
-        return policy.on_failure == limiter::OnFailure::local;
-      })};
+  return {.announcement = std::make_shared<redis::Announcement>(
+              redis::Announcement{.id = id_, .digest = limits_digest(config)}),
+          .replicas = config.redis.replicas,
+          .decides_locally =
+              std::ranges::any_of(config.limiter.policies, [](const limiter::Policy& policy) {
+                return policy.on_failure == limiter::OnFailure::local;
+              })};
 }
 
 void InstanceWatch::use(Terms terms, bool is_other_store) noexcept {
@@ -60,14 +65,15 @@ std::shared_ptr<const redis::Announcement> InstanceWatch::due(Instant now) {
   return terms_.announcement;
 }
 
-std::vector<LogLine> InstanceWatch::update(const redis::OtherInstances& others) {
+std::vector<LogLine> InstanceWatch::update(const redis::OtherInstances& others, Instant now) {
   note(others);
+  replicas_.report(1 + static_cast<std::int64_t>(others.size()), now);
   return compare(others);
 }
 
 void InstanceWatch::note(const redis::OtherInstances& others) {
   std::map<std::string, Seen> listed;
-  for (const redis::OtherInstance& other : others.instances) {
+  for (const redis::OtherInstance& other : others) {
     const auto before = seen_.find(other.id);
     Seen seen = before == seen_.end() ? Seen{.first_ends = other.ends} : before->second;
     seen.is_running = seen.is_running || other.ends > seen.first_ends;
@@ -81,38 +87,37 @@ std::vector<LogLine> InstanceWatch::compare(const redis::OtherInstances& others)
   std::vector<LogLine> lines;
   std::uint64_t running = 1;
   std::uint64_t differing = 0;
-  for (const redis::OtherInstance& other : others.instances) {
+  for (const redis::OtherInstance& other : others) {
     if (!seen_.at(other.id).is_running) continue;
     ++running;
     if (other.digest != terms_.announcement->digest) ++differing;
   }
-  std::set<std::string> names;
-  for (const std::string& settings : others.different) {
-    for (std::string& name : differing_settings(terms_.announcement->settings, settings))
-      names.insert(std::move(name));
-  }
+  std::string problem;
   std::string difference;
-  if (differing > 0 && !names.empty()) {
-    difference = "another instance with this Redis has a different " + list_of(names) +
-                 "; clients are counted apart or by other numbers, so use the same "
-                 "configuration on all instances";
+  if (differing > 0) {
+    problem.append(different_limits).append("; each of them logs the hash of its own");
+    difference.append(different_limits).append("; the hash of the limits of this instance is ");
+    difference += terms_.announcement->digest;
   }
-  health_.report_instances(
-      {.running = running, .differing = names.empty() ? 0 : differing, .problem = difference});
+  health_.report_instances({.running = running,
+                            .replicas = replicas_.value(),
+                            .differing = differing,
+                            .problem = std::move(problem)});
   if (difference != difference_) {
-    lines.push_back(difference.empty()
-                        ? LogLine{Level::info, "all instances with this Redis agree again"}
-                        : LogLine{Level::warning, difference});
+    lines.push_back(
+        difference.empty()
+            ? LogLine{Level::info, "all instances that share this Redis have the same limits again"}
+            : LogLine{Level::warning, difference});
     difference_ = std::move(difference);
   }
-  const bool has_more =
-      terms_.decides_locally && running > static_cast<std::uint64_t>(terms_.replicas);
+  const bool has_more = terms_.decides_locally && terms_.replicas &&
+                        running > static_cast<std::uint64_t>(*terms_.replicas);
   if (has_more && !has_more_than_replicas_) {
     lines.push_back({Level::warning,
                      std::to_string(running) + " instances use this Redis, but " +
-                         "store.redis.replicas is " + std::to_string(terms_.replicas) +
+                         "store.redis.replicas is " + std::to_string(*terms_.replicas) +
                          ": while Redis does not answer, they admit more than the limits; set it "
-                         "to the largest number of instances"});
+                         "to auto, or to the largest number of instances"});
   }
   has_more_than_replicas_ = has_more;
   return lines;

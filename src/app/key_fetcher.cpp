@@ -10,9 +10,6 @@
 namespace weir::app {
 namespace {
 
-/// Keys are reported as old after so many times `refresh`.
-constexpr int degraded_after = 2;
-
 std::string subject_of(const std::vector<KeyTarget>& targets) {
   std::string text = targets.size() == 1 ? "jwt provider " : "jwt providers ";
   for (const KeyTarget& target : targets) {
@@ -31,14 +28,14 @@ std::string why_not_usable(int status) {
 
 }  // namespace
 
-KeyFetcher::KeyFetcher(const KeyFetching& with, const KeyTarget& first)
-    : with_(with),
+KeyFetcher::KeyFetcher(const KeyFetcherDependencies& dependencies, const KeyTarget& first)
+    : dependencies_(dependencies),
       targets_({first}),
       times_(first.settings.times),
-      schedule_(times_, with.clock.now()) {}
+      schedule_(times_, dependencies.clock.now()) {}
 
 KeyFetcher::~KeyFetcher() {
-  if (get_) get_->cancel();
+  if (call_) call_->cancel();
 }
 
 bool KeyFetcher::is_for(const KeyTarget& target) const {
@@ -89,14 +86,14 @@ void KeyFetcher::use(std::vector<KeyTarget> targets) {
   }
   report_.set_subject(subject_of(targets_));
   schedule_.set(times_);
-  schedule_.retry_now(with_.clock.now());
+  schedule_.retry_now(dependencies_.clock.now());
   if (keys_) publish(keys_);
   check();
 }
 
 void KeyFetcher::check() {
   if (take_unknown_key()) schedule_.note_unknown_key();
-  if (schedule_.start_if_due(with_.clock.now())) start();
+  if (schedule_.start_if_due(dependencies_.clock.now())) start();
   report_health();
 }
 
@@ -120,27 +117,27 @@ void KeyFetcher::start() {
                          .tls = targets_.front().tls,
                          .timeout = timeout,
                          .most_body = jwt::largest_key_set};
-  get_ = fetch::Get::start(with_.io, std::move(request),
-                           [this](const Result<fetch::Answer>& answer) { end(answer); });
+  call_ = fetch::Call::start(dependencies_.io, std::move(request),
+                             [this](const Result<fetch::Answer>& answer) { end(answer); });
 }
 
 void KeyFetcher::end(const Result<fetch::Answer>& answer) {
-  get_.reset();
+  call_.reset();
   try {
     failure_ = answer ? accept(*answer) : answer.error().message;
   } catch (const std::exception& thrown) {  // no memory; a later fetch tries again
     failure_ = thrown.what();
   }
-  const Instant now = with_.clock.now();
+  const Instant now = dependencies_.clock.now();
   if (failure_.empty()) {
     health_->ok.add();
     fetched_at_ = now;
     are_inherited_ = false;
     take_unknown_key();
-    schedule_.succeeded(now, answer->fresh_for, with_.random.next());
+    schedule_.succeeded(now, answer->fresh_for, dependencies_.random.next());
   } else {
     health_->failed.add();
-    schedule_.failed(now, with_.random.next());
+    schedule_.failed(now, dependencies_.random.next());
     log(report_.failed(targets_.front().settings.shown, failure_, keys_ != nullptr));
   }
   report_health();
@@ -173,27 +170,29 @@ void KeyFetcher::publish(std::shared_ptr<const jwt::KeySet> keys) {
 void KeyFetcher::report_health() {
   if (!fetched_at_)
     return health_->set({}, failure_.empty() ? "" : "no keys have been fetched: " + failure_);
-  const Duration age = with_.clock.now() - *fetched_at_;
+  const auto age =
+      std::chrono::floor<std::chrono::seconds>(dependencies_.clock.now() - *fetched_at_);
   std::string degraded;
   if (keys_->size() == 0) {
     degraded = "the set has no usable key; every token is rejected";
   } else if (!failure_.empty() && are_inherited_) {
     degraded = "no keys have been fetched since jwks.tls changed: " + failure_;
-  } else if (!failure_.empty() && age > degraded_after * times_.refresh) {
-    degraded = "the keys are old: " + failure_;
+  } else if (!failure_.empty()) {
+    degraded =
+        "the keys fetched " + std::to_string(age.count()) + " s ago stay in use: " + failure_;
   }
-  health_->set(std::chrono::floor<std::chrono::seconds>(age), std::move(degraded));
+  health_->set(age, std::move(degraded));
 }
 
 void KeyFetcher::log(const std::vector<LogLine>& lines) const {
-  std::ranges::for_each(lines, with_.log);
+  std::ranges::for_each(lines, dependencies_.log);
 }
 
 KeyFetchers::KeyFetchers(boost::asio::io_context& io, const MonotonicClock& clock,
                          std::uint64_t seed, std::function<void(const LogLine&)> log)
     : random_(seed),
-      with_{.io = io, .clock = clock, .random = random_, .log = std::move(log)},
-      timer_(io) {}
+      dependencies_{.io = io, .clock = clock, .random = random_, .log = std::move(log)},
+      next_check_(io) {}
 
 /// The fetcher of `next` for the target, or one that is running, or a new one, which is then in
 /// `next`.
@@ -202,7 +201,7 @@ KeyFetcher& KeyFetchers::fetcher_for(const KeyTarget& target, Fetchers& next) {
   if (const auto found = std::ranges::find_if(next, is_for); found != next.end()) return **found;
   const auto running = std::ranges::find_if(fetchers_, is_for);
   next.push_back(running != fetchers_.end() ? std::move(*running)
-                                            : std::make_unique<KeyFetcher>(with_, target));
+                                            : std::make_unique<KeyFetcher>(dependencies_, target));
   return *next.back();
 }
 
@@ -237,22 +236,19 @@ void KeyFetchers::use(const std::vector<KeyTarget>& targets) {
   fetchers_ = std::move(next);
   for (auto& [fetcher, group] : groups)
     fetcher->use(std::move(group));
-  timer_.cancel();
+  next_check_.cancel();
   if (!fetchers_.empty()) check();
 }
 
 void KeyFetchers::stop() {
   fetchers_.clear();
-  timer_.cancel();
+  next_check_.cancel();
 }
 
 void KeyFetchers::check() {
   for (const auto& fetcher : fetchers_)
     fetcher->check();
-  timer_.expires_after(check_interval);
-  timer_.async_wait([this](const boost::system::error_code& ec) {
-    if (!ec && !fetchers_.empty()) check();
-  });
+  next_check_.set(check_interval, [this] { check(); });
 }
 
 }  // namespace weir::app

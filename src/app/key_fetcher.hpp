@@ -15,17 +15,15 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
-
 #include "admin/key_health.hpp"
 #include "app/key_report.hpp"
-#include "app/log_line.hpp"
+#include "app/log.hpp"
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "config/key_url.hpp"
-#include "fetch/get.hpp"
+#include "fetch/call.hpp"
 #include "jwt/refresh_schedule.hpp"
+#include "loop/calls.hpp"
 #include "tls/context.hpp"
 
 namespace weir::app {
@@ -36,8 +34,8 @@ struct KeyTarget {
   std::shared_ptr<const tls::ClientContext> tls{};
 };
 
-/// The surroundings of fetchers, which outlive them.
-struct KeyFetching {
+/// They outlive the fetchers.
+struct KeyFetcherDependencies {
   boost::asio::io_context& io;
   const MonotonicClock& clock;
   Random& random;
@@ -47,7 +45,7 @@ struct KeyFetching {
 /// The fetcher of one URL.
 class KeyFetcher {
  public:
-  KeyFetcher(const KeyFetching& with, const KeyTarget& first);
+  KeyFetcher(const KeyFetcherDependencies& dependencies, const KeyTarget& first);
   ~KeyFetcher();
   KeyFetcher(const KeyFetcher&) = delete;
   KeyFetcher& operator=(const KeyFetcher&) = delete;
@@ -86,12 +84,12 @@ class KeyFetcher {
   void report_health();
   void log(const std::vector<LogLine>& lines) const;
 
-  const KeyFetching& with_;
+  const KeyFetcherDependencies& dependencies_;
   std::vector<KeyTarget> targets_;  ///< at least one; they share URL and TLS settings
   std::vector<Earlier> earlier_;
   jwt::RefreshTimes times_;
   jwt::RefreshSchedule schedule_;
-  std::shared_ptr<fetch::Get> get_;          ///< in progress
+  std::shared_ptr<fetch::Call> call_;        ///< in progress
   std::shared_ptr<const jwt::KeySet> keys_;  ///< nullptr: none has been fetched
   bool are_inherited_ = false;               ///< `keys_` were fetched with other TLS settings
   std::string digest_;                       ///< of the text of `keys_`
@@ -126,10 +124,10 @@ class KeyFetchers {
   void check();
 
   Random random_;
-  const KeyFetching with_;
+  const KeyFetcherDependencies dependencies_;
   Fetchers fetchers_;
   std::vector<admin::KeySource> health_;
-  boost::asio::steady_timer timer_;
+  loop::Alarm next_check_;
 };
 
 }  // namespace weir::app

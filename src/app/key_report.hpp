@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/log_line.hpp"
+#include "app/log.hpp"
 #include "jwt/key_set.hpp"
 
 namespace weir::app {

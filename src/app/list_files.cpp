@@ -1,14 +1,11 @@
 #include "app/list_files.hpp"
 
 #include <exception>
-#include <spdlog/spdlog.h>
 #include <utility>
 #include <variant>
 
-#include "config/address_file.hpp"
-#include "config/key_file.hpp"
-#include "config/plan_file.hpp"
-#include "config/plan_source.hpp"
+#include "app/log.hpp"
+#include "config/data_files.hpp"
 
 namespace weir::app {
 namespace {
@@ -36,8 +33,8 @@ void ListFiles::watch(std::shared_ptr<const config::Config> config) {
     publish_to_earlier(file);
     add(file);
   }
-  timer_.cancel();
-  if (!files_.empty() || !config_->plans.names.empty()) check();
+  next_check_.cancel();
+  if (!files_.empty() || !config_->limiter.plans.names.empty()) check();
 }
 
 void ListFiles::keep_earlier() {
@@ -91,7 +88,7 @@ void ListFiles::add(const config::KeyFile& file) {
 void ListFiles::stop() {
   config_.reset();
   files_.clear();
-  timer_.cancel();
+  next_check_.cancel();
 }
 
 void ListFiles::check() {
@@ -100,24 +97,21 @@ void ListFiles::check() {
     try {
       check(watched);
     } catch (const std::exception& thrown) {  // no memory; the next check tries again
-      spdlog::error("{}: {}", watched.name, thrown.what());
+      log_error({watched.name, ": ", thrown.what()});
       watched.counters.failed.add();
     }
   }
   report_unknown_plans();
-  timer_.expires_after(check_interval);
-  timer_.async_wait([this](const boost::system::error_code& ec) {
-    if (!ec && config_) check();
-  });
+  next_check_.set(check_interval, [this] { check(); });
 }
 
 void ListFiles::check(Watched& watched) {
   Reading found = watched.read();
   if (found.problems.empty()) {
     if (found.replaced) replaced_(std::move(found.replaced));
-    spdlog::info("{}: file read again, {}", watched.name, watched.content());
+    log_info({watched.name, ": file read again, ", watched.content()});
     for (const std::string& warning : found.warnings)
-      spdlog::warn("{}: {}", watched.name, warning);
+      log_warning({watched.name, ": ", warning});
     watched.counters.ok.add();
   } else if (found.problems != watched.reported) {
     report(watched, found.problems);
@@ -168,8 +162,8 @@ ListFiles::Reading ListFiles::read_keys(const config::KeyFile& file) const {
 
 void ListFiles::report(const Watched& watched, const std::vector<std::string>& problems) {
   for (const std::string& problem : problems)
-    spdlog::error("{}: {}", watched.name, problem);
-  spdlog::error("{}: the previous content stays in use, {}", watched.name, watched.content());
+    log_error({watched.name, ": ", problem});
+  log_error({watched.name, ": the previous content stays in use, ", watched.content()});
   watched.counters.failed.add();
 }
 
@@ -177,17 +171,16 @@ void ListFiles::report_unknown_plans() {
   const auto [names, is_full] = unknown_plans_.take();
   for (const auto& [name, source] : names) {
     // A worker may have used an earlier configuration.
-    if (!config_ || source >= config_->plans.sources.size()) continue;
-    const auto& from = config_->plans.sources[source].from;
+    if (!config_ || source >= config_->limiter.plans.sources.size()) continue;
+    const auto& from = config_->limiter.plans.sources[source].from;
     const bool is_claim = std::holds_alternative<limiter::PlanFromClaim>(from);
-    spdlog::warn(
-        "no plan is called \"{}\", which a request names ({}); the default plan counts. Add it to "
-        "plans, or correct the {}",
-        name, config::shown_plan_source(*config_, source),
-        is_claim ? "issuer of the token" : "proxy that sends it");
+    log_warning({"no plan is called \"", name, "\", which a request names (",
+                 config_->shown()["plan_from"][source](config_->limiter.plans.sources[source]),
+                 "); the default plan counts. Add it to plans, or correct the ",
+                 is_claim ? "issuer of the token" : "proxy that sends it"});
   }
   if (is_full)
-    spdlog::warn("more unknown plan names are not logged; weir_unknown_plans_total counts them");
+    log_warning({"more unknown plan names are not logged; weir_unknown_plans_total counts them"});
 }
 
 }  // namespace weir::app

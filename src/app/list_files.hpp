@@ -13,15 +13,34 @@
 #include <utility>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
-
 #include "admin/reload_report.hpp"
-#include "app/file_change.hpp"
 #include "config/config.hpp"
+#include "config/files.hpp"
 #include "limiter/unknown_plans.hpp"
+#include "loop/calls.hpp"
 
 namespace weir::app {
+
+/// Decides when a file that is checked from time to time has to be read again. Pure.
+class FileChange {
+ public:
+  /// `read`: the stamp of the file before it was read.
+  explicit FileChange(const config::FileStamp& read) : read_(read), seen_(read) {}
+
+  /// The stamp at a check. True: read the file now. That is the second check after a change, so
+  /// that a file that is still being written is not read, and each later check until note_read().
+  bool note(const config::FileStamp& now) {
+    const bool is_quiet = now == seen_;
+    seen_ = now;
+    return is_quiet && now != read_;
+  }
+  /// The file of the last check was read, whether its content was right or wrong.
+  void note_read() { read_ = seen_; }
+
+ private:
+  config::FileStamp read_;
+  config::FileStamp seen_;  ///< at the last check
+};
 
 class ListFiles {
  public:
@@ -33,7 +52,7 @@ class ListFiles {
   /// progress has ended.
   ListFiles(boost::asio::io_context& io, limiter::UnknownPlans& unknown_plans,
             std::function<void(Replaced)> replaced)
-      : replaced_(std::move(replaced)), unknown_plans_(unknown_plans), timer_(io) {}
+      : replaced_(std::move(replaced)), unknown_plans_(unknown_plans), next_check_(io) {}
 
   /// Checks the files of this configuration from now on, instead of others. It is the running one
   /// and has just read them. Providers of earlier configurations get the keys of their file too for
@@ -90,7 +109,7 @@ class ListFiles {
   admin::FileReloadCounters counters_;
   admin::FileReloadCounters plan_counters_;
   admin::FileReloadCounters key_counters_;
-  boost::asio::steady_timer timer_;
+  loop::Alarm next_check_;
 };
 
 }  // namespace weir::app

@@ -1,10 +1,10 @@
 #include "app/listeners.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <string>
 #include <utility>
 
+#include "app/log.hpp"
 #include "config/endpoint.hpp"
 
 namespace weir::app {
@@ -23,9 +23,9 @@ std::string address_path(std::size_t listener) {
 
 /// Those of `running` that `next` still has, in the order of `next`; nullptr: it is new.
 std::vector<const One*> kept_of(const std::vector<One>& running,
-                                const std::vector<proxy::Listen>& next) {
+                                const std::vector<options::Listen>& next) {
   std::vector<const One*> kept;
-  for (const proxy::Listen& listen : next) {
+  for (const options::Listen& listen : next) {
     const auto same = std::find_if(running.begin(), running.end(), [&](const One& one) {
       return one.configured == listen.address &&
              std::find(kept.begin(), kept.end(), &one) == kept.end();
@@ -57,7 +57,7 @@ struct Addresses {
 
 }  // namespace
 
-Listeners::Prepared Listeners::prepare(config::Config& next,
+Listeners::Prepared Listeners::prepare(const config::Config& next,
                                        std::vector<config::Diagnostic>& problems) {
   Prepared prepared;
   const auto kept = kept_of(running_, next.listen);
@@ -74,7 +74,7 @@ Listeners::Prepared Listeners::prepare(config::Config& next,
     if (!admin.has_changed) admin.local = admin_.local;
   }
   for (std::size_t i = 0; i < next.listen.size(); ++i) {
-    Endpoint& address = next.listen[i].address;
+    const Endpoint& address = next.listen[i].address;
     One& one = prepared.all.emplace_back();
     one.configured = address;
     one.secure = !next.listen[i].certificates.empty();
@@ -86,16 +86,16 @@ Listeners::Prepared Listeners::prepare(config::Config& next,
       one.id = next_id_++;
       one.bound = std::move(*opened);
     } else {
-      problems.push_back(next.positions.problem(address_path(i), opened.error().message));
+      problems.push_back(
+          next.presentation.positions.problem(address_path(i), opened.error().message));
     }
-    address = one.bound.endpoint;
   }
   if (admin.has_changed && admin.configured) {
     if (auto opened = addresses.open(*admin.configured, 1)) {
       admin.local = opened->local;
       admin.bound = std::move(*opened);
     } else {
-      problems.push_back(next.positions.problem(
+      problems.push_back(next.presentation.positions.problem(
           "admin.address", opened.error().message + ", or write `admin: off`"));
     }
   }
@@ -107,12 +107,14 @@ void Listeners::start(Prepared& prepared, const config::Config& next,
   for (std::size_t i = 0; i < prepared.all.size(); ++i) {
     auto started = loop::start_listening(prepared.all[i].bound);
     if (!started)
-      problems.push_back(next.positions.problem(address_path(i), started.error().message));
+      problems.push_back(
+          next.presentation.positions.problem(address_path(i), started.error().message));
   }
   if (!prepared.admin.bound) return;
   auto started = loop::start_listening(*prepared.admin.bound);
   if (!started)
-    problems.push_back(next.positions.problem("admin.address", started.error().message));
+    problems.push_back(
+        next.presentation.positions.problem("admin.address", started.error().message));
 }
 
 void Listeners::commit(Prepared next) {
@@ -120,7 +122,7 @@ void Listeners::commit(Prepared next) {
     const auto same = std::find_if(running_.begin(), running_.end(),
                                    [&](const One& running) { return running.id == one.id; });
     if (same == running_.end()) {
-      spdlog::info("listening on {}", url_of(one));
+      log_info({"listening on ", url_of(one)});
     } else {
       one.bound.file = std::move(same->bound.file);
       running_.erase(same);
@@ -128,7 +130,7 @@ void Listeners::commit(Prepared next) {
     one.bound.sockets.clear();
   }
   for (const One& removed : running_)
-    spdlog::info("no longer listening on {}", url_of(removed));
+    log_info({"no longer listening on ", url_of(removed)});
   running_ = std::move(next.all);
   admin_ = std::move(next.admin);
 }

@@ -35,9 +35,9 @@ class Listeners {
     } admin{};
   };
 
-  /// Opens the new addresses of `next`, which gets the ports that the system chose, and adds what
-  /// is wrong to `problems`. Changes nothing that runs; dropping the result closes what is new.
-  Prepared prepare(config::Config& next, std::vector<config::Diagnostic>& problems);
+  /// Opens the new addresses of `next` and adds what is wrong to `problems`. Changes nothing that
+  /// runs; dropping the result closes what is new.
+  Prepared prepare(const config::Config& next, std::vector<config::Diagnostic>& problems);
   /// Lets those take connections whose address overlaps one that will be closed: the last step
   /// before commit(), because they take them from it.
   static void start(Prepared& prepared, const config::Config& next,

@@ -1,4 +1,5 @@
-// Requests to /v1/overrides as values: whose override, and what it changes. Pure; thread-safe.
+// Requests to /v1/overrides as values: whose override, and what it changes under the running
+// configuration. Pure; thread-safe.
 #pragma once
 
 #include <optional>
@@ -13,6 +14,21 @@
 #include "store/override.hpp"
 
 namespace weir::app {
+
+/// An identity and a key, as written. Empty: it is left out.
+struct OverrideOwner {
+  std::string_view identity;
+  std::string_view key;  ///< its value, or hash:HEX
+};
+
+struct OverrideKey {
+  std::string identity;  ///< its name; empty if the key is a hash and no identity is named
+  Hash128 hash;
+};
+
+/// Finds the only key that requests with this value have. A problem states which member is wrong,
+/// and what to write; it does not contain the value.
+Result<OverrideKey> find_override_key(const OverrideOwner& written, const config::Config& config);
 
 /// The configuration that a request refers to.
 struct OverrideContext {
@@ -30,6 +46,10 @@ struct OverridePut {
 /// Reads the body of PUT: a JSON object. A problem states which member is wrong, and what to write.
 Result<OverridePut> read_override(std::string_view body, const OverrideContext& context,
                                   Instant now);
+
+/// Returns why the override has no effect on any route, with what to do; empty if it may have one.
+/// If the key is a hash and no identity is named, only the policy is looked for.
+std::string ineffective_because(const OverridePut& put, const config::Config& config);
 
 /// The query of GET and DELETE.
 struct OverrideQuery {

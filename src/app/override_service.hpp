@@ -11,10 +11,7 @@
 #include <memory>
 #include <utility>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
-
-#include "admin/override_call.hpp"
+#include "admin/endpoints.hpp"
 #include "app/override_request.hpp"
 #include "app/running_configuration.hpp"
 #include "app/worker.hpp"
@@ -26,7 +23,7 @@ namespace weir::app {
 class OverrideService {
  public:
   /// All must outlive the service.
-  struct Surroundings {
+  struct Dependencies {
     boost::asio::io_context& io;  ///< the server's
     const MonotonicClock& clock;
     const RunningConfiguration& running;
@@ -37,7 +34,7 @@ class OverrideService {
   };
   using Reply = std::function<void(admin::AdminAnswer)>;
 
-  explicit OverrideService(Surroundings with) : with_(std::move(with)) {}
+  explicit OverrideService(Dependencies dependencies) : with_(std::move(dependencies)) {}
   OverrideService(const OverrideService&) = delete;
   OverrideService& operator=(const OverrideService&) = delete;
 
@@ -50,20 +47,17 @@ class OverrideService {
 
  private:
   struct Call;
-  using Report = store::Overrides::Done;
-  using Action = std::function<void(store::Overrides&, Instant now, Report done)>;
+  using Done = store::Overrides::Done;
+  using Action = std::function<void(store::Overrides&, Instant now, Done)>;
 
-  void put(const admin::OverrideCall& call, Reply reply);
-  void remove(const admin::OverrideCall& call, Reply reply);
-  void list(const admin::OverrideCall& call, Reply reply);
+  Result<Action> read(const admin::OverrideCall& from, Call& to);
   void start(const std::shared_ptr<Call>& call, Action action);
-  static admin::AdminAnswer answer_to(const Call& call, const store::OverrideReport& report);
   void on_report(const std::shared_ptr<Call>& call, const store::OverrideReport& report);
+  void end_after(const std::shared_ptr<Call>& call, Duration delay, admin::AdminAnswer answer);
   void end(Call& call, admin::AdminAnswer answer);
-  OverrideContext context() const;
   Instant wall_now();
 
-  Surroundings with_;
+  Dependencies with_;
   std::list<std::shared_ptr<Call>> calls_;  ///< not answered
   bool is_stopped_ = false;
 };

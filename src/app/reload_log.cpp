@@ -1,8 +1,9 @@
 #include "app/reload_log.hpp"
 
 #include <cstddef>
-#include <spdlog/spdlog.h>
 #include <string_view>
+
+#include "app/log.hpp"
 
 namespace weir::app {
 namespace {
@@ -29,25 +30,22 @@ void log_problems(const std::string& origin, const std::string& file,
                   const std::vector<config::Diagnostic>& problems) {
   const std::string_view divider = origin.empty() ? "" : ": ";
   for (const auto& problem : problems) {
-    spdlog::error("{}{}{}:{}{}", origin, divider, file, problem.line > 0 ? "" : " ",
-                  problem.to_string());
+    log_error({origin, divider, file, ":", problem.line > 0 ? "" : " ", problem.to_string()});
   }
 }
 
 void log_rejected(const std::string& origin, const std::string& file,
                   const std::vector<config::Diagnostic>& problems) {
   log_problems(origin, file, problems);
-  spdlog::error("{}: the configuration was not reloaded; the running one stays as it is", origin);
+  log_error({origin, ": the configuration was not reloaded; the running one stays as it is"});
 }
 
 void log_applied(const std::string& origin, const admin::ReloadReport& report) {
   if (!report.restart_needed.empty())
-    spdlog::warn("{}: keeps its value until a restart: {}", origin,
-                 listed(report.restart_needed, 0));
-  spdlog::info("{}: configuration reloaded; {}", origin,
-               report.changed.empty()
-                   ? "nothing has changed"
-                   : "changed: " + listed(report.changed, report.changed_omitted));
+    log_warning({origin, ": keeps its value until a restart: ", listed(report.restart_needed, 0)});
+  log_info({origin, ": configuration reloaded; ",
+            report.changed.empty() ? "nothing has changed"
+                                   : "changed: " + listed(report.changed, report.changed_omitted)});
 }
 
 }  // namespace weir::app

@@ -2,44 +2,23 @@
 
 #include <chrono>
 #include <optional>
-#include <spdlog/spdlog.h>
 #include <utility>
 
-#include "app/descriptors.hpp"
-#include "app/differences.hpp"
-#include "config/plan_file.hpp"
+#include "app/log.hpp"
+#include "app/process.hpp"
 
 namespace weir::app {
 namespace {
 
-/// Bounds the number of connections by that of descriptors.
-void bound_connections(config::Config& config, std::size_t descriptors) {
+/// The number of connections is bounded by that of descriptors, too.
+void warn_of_few_descriptors(const config::Config& config, std::size_t descriptors) {
   const std::size_t possible = plan_descriptors(config, descriptors).downstream;
-  auto& most = config.downstream.max_connections;
-  if (most > possible) {
-    spdlog::warn(
-        "downstream.max_connections is {}, but with {} open files it can be {} at most; raise "
-        "`ulimit -n`",
-        config.written.shown("downstream.max_connections", std::to_string(most)), descriptors,
-        possible);
-  }
-  if (most == 0 || most > possible) most = possible;
-}
-
-/// Reads the files of plans again: their tables have been made with another identity_secret than
-/// the one in use.
-void read_plan_files(config::Config& config, Problems& problems) {
-  std::size_t file = 0;
-  for (limiter::PlanSource& source : config.plans.sources) {
-    auto* const from = std::get_if<limiter::PlanFromFile>(&source.from);
-    if (from == nullptr) continue;
-    config::PlanFile& watched = config.plan_files[file++];
-    auto content = config::read_plan_file(watched.path, watched.shown,
-                                          config::plan_line_rules(config, watched.identity));
-    for (std::string& problem : content.problems)
-      problems.push_back({.key_path = "plan_from", .message = std::move(problem)});
-    from->table = watched.table = Replaceable(std::move(content.table));
-  }
+  const std::size_t most = config.proxy.downstream.max_connections;
+  if (most <= possible) return;
+  log_warning({"downstream.max_connections is ",
+               config.shown()["downstream"]["max_connections"](std::to_string(most)), ", but with ",
+               std::to_string(descriptors), " open files it can be ", std::to_string(possible),
+               " at most; raise `ulimit -n`"});
 }
 
 template <class T>
@@ -51,29 +30,27 @@ void drop_unused_of(std::vector<std::shared_ptr<T>>& all) {
 
 Result<RunningConfiguration::Prepared, Problems> RunningConfiguration::prepare(
     const LoadedConfig& loaded) {
-  auto config = std::make_shared<config::Config>(*loaded.config);
+  const auto& config = loaded.config;
   Prepared next{.loaded = loaded};
   Problems problems;
-  if (config_) {
-    next.restart_needed = keep_fixed(*config, *config_);
-    if (config->identity_key != loaded.config->identity_key) read_plan_files(*config, problems);
-  }
   if (const auto enough = check_descriptors(*config, descriptors_); !enough)
     problems.push_back({.key_path = {}, .message = enough.error().message});
   if (auto log = open_log(*config)) {
     next.log_writer = *std::move(log);
   } else {
-    problems.push_back(config->positions.problem("access_log.path", log.error().message));
+    problems.push_back(
+        config->presentation.positions.problem("access_log.path", log.error().message));
   }
   std::optional<LoadedCertificates> running;
-  if (config_) running.emplace(LoadedCertificates{*config_, certificates_});
+  if (is_running()) running.emplace(LoadedCertificates{*loaded_.config, certificates_});
   next.certificates = load_certificates(*config, running ? &*running : nullptr, problems);
   next.listeners = listeners_.prepare(*config, problems);
   if (!problems.empty()) return problems;
-  if (config_) list_changes(next);
-  bound_connections(*config, descriptors_);
-  next.config = config;
-  next.blueprint = std::make_shared<proxy::Blueprint>(config);
+  if (is_running()) list_changes(next);
+  warn_of_few_descriptors(*config, descriptors_);
+  next.blueprint = std::make_shared<proxy::Blueprint>(
+      std::shared_ptr<const options::Proxy>(config, &config->proxy),
+      std::shared_ptr<const limiter::Options>(config, &config->limiter));
   Listeners::start(next.listeners, *config, problems);
   if (!problems.empty()) return problems;
   return {boost::system::in_place_value, std::move(next)};
@@ -81,7 +58,7 @@ Result<RunningConfiguration::Prepared, Problems> RunningConfiguration::prepare(
 
 void RunningConfiguration::list_changes(Prepared& next) const {
   const config::Config& config = *next.loaded.config;
-  next.changed = differences(*loaded_.config, config);
+  next.changed = config::changed_keys(loaded_.config->key_digests, config.key_digests);
   const auto renewed = renewed_files({*loaded_.config, certificates_}, {config, next.certificates});
   next.changed.insert(next.changed.end(), renewed.begin(), renewed.end());
   if (next.changed.size() <= listed_changes) return;
@@ -92,34 +69,35 @@ void RunningConfiguration::list_changes(Prepared& next) const {
 Result<std::shared_ptr<log::LineWriter>> RunningConfiguration::open_log(
     const config::Config& next) {
   const std::string& path = next.access_log.path;
-  if (config_ && config_->access_log.path == path) return log_writer_;
+  if (is_running() && config()->access_log.path == path) return log_writer_;
   auto opened = log::LineWriter::open(
       path == "off" ? "/dev/null" : path,
-      {.report = [](const std::string& sentence) { spdlog::warn("{}", sentence); }});
+      {.report = [](const std::string& sentence) { log_warning({sentence}); }});
   if (!opened) return opened.error();
   return std::shared_ptr<log::LineWriter>(std::move(*opened));
 }
 
 void RunningConfiguration::reopen_log() const {
   const auto reopened = log_writer_->reopen();
-  if (!reopened) spdlog::error("SIGUSR1: {}", reopened.error().message);
+  if (!reopened) log_error({"SIGUSR1: ", reopened.error().message});
 }
 
 std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
   drop_unused();
   old_blueprints_.reserve(old_blueprints_.size() + 1);
   old_log_writers_.reserve(old_log_writers_.size() + 1);
-  const std::size_t workers = next.config->workers;
+  const std::shared_ptr<const config::Config>& config = next.loaded.config;
+  const std::size_t workers = config->workers;
   std::vector<WorkerCounters> counters;
   for (std::size_t i = 0; i < workers; ++i) {
-    counters.push_back(config_ ? carried_over(*config_, counters_[i], *next.config)
-                               : new_counters(*next.config));
+    counters.push_back(is_running() ? carried_over(*loaded_.config, counters_[i], *config)
+                                    : new_counters(*config));
   }
-  const auto policies = policies_.use(next.config->policies);
+  const auto policies = policies_.use(config->limiter.policies);
   std::vector<GenerationPlan> plans(workers);
   for (std::size_t i = 0; i < workers; ++i) {
     GenerationPlan& plan = plans[i];
-    plan.config = next.config;
+    plan.config = config;
     plan.blueprint = next.blueprint;
     for (std::size_t p = 0; p < policies.size(); ++p) {
       plan.policies.push_back({.id = policies[p].id,
@@ -134,7 +112,7 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
       Listeners::One& one = next.listeners.all[l];
       ListenerPlan& listener = plan.listeners.emplace_back();
       listener.id = one.id;
-      listener.options = {.proxy_protocol = next.config->listen[l].proxy_protocol,
+      listener.options = {.proxy_protocol = config->listen[l].proxy_protocol,
                           .tls = next.certificates.listeners[l].context};
       if (one.is_new()) listener.socket.emplace(std::move(one.bound.sockets[i]));
     }
@@ -144,7 +122,6 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
     old_log_writers_.push_back(std::move(log_writer_));
   listeners_.commit(std::move(next.listeners));
   loaded_ = std::move(next.loaded);
-  config_ = std::move(next.config);
   blueprint_ = std::move(next.blueprint);
   certificates_ = std::move(next.certificates);
   log_writer_ = std::move(next.log_writer);
@@ -157,8 +134,8 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
 
 std::vector<KeyTarget> RunningConfiguration::key_targets() const {
   std::vector<KeyTarget> targets;
-  for (std::size_t i = 0; i < config_->key_urls.size(); ++i)
-    targets.push_back({.settings = config_->key_urls[i], .tls = certificates_.keys[i]});
+  for (std::size_t i = 0; i < config()->key_urls.size(); ++i)
+    targets.push_back({.settings = config()->key_urls[i], .tls = certificates_.keys[i]});
   return targets;
 }
 

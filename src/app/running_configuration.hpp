@@ -1,5 +1,5 @@
-// The configuration that the process runs, on the server's thread: as it was loaded, what the
-// workers use of it, and what a replacement keeps.
+// The configuration that the process runs, on the server's thread: what the workers use of it, and
+// what a replacement keeps.
 //
 // A replacement has two steps. prepare() does everything that can fail and changes nothing;
 // commit() cannot fail.
@@ -10,11 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "app/carried_over.hpp"
 #include "app/certificates.hpp"
-#include "app/counters.hpp"
 #include "app/key_fetcher.hpp"
 #include "app/listeners.hpp"
-#include "app/policy_registry.hpp"
 #include "app/source.hpp"
 #include "app/worker.hpp"
 #include "config/config.hpp"
@@ -33,28 +32,27 @@ class RunningConfiguration {
   /// A configuration that can be run.
   struct Prepared {
     LoadedConfig loaded;
-    std::shared_ptr<const config::Config> config{};  ///< with what only the process can add
     std::shared_ptr<const proxy::Blueprint> blueprint{};
     Certificates certificates{};
     Listeners::Prepared listeners{};
     std::shared_ptr<log::LineWriter> log_writer{};
-    std::vector<std::string> changed{};         ///< keys, the first ones if they are many
-    std::size_t changed_omitted = 0;            ///< how many more there are
-    std::vector<std::string> restart_needed{};  ///< keys that keep their running value
+    std::vector<std::string> changed{};  ///< keys, the first ones if they are many
+    std::size_t changed_omitted = 0;     ///< how many more there are
   };
 
   /// `descriptors`: how many the process may have.
   explicit RunningConfiguration(std::size_t descriptors) : descriptors_(descriptors) {}
 
   /// Opens what is new, or returns every problem and leaves nothing behind.
+  /// `loaded`: with the running configuration as its Environment::running.
   Result<Prepared, Problems> prepare(const LoadedConfig& loaded);
   /// Returns a plan for each worker.
   std::vector<GenerationPlan> commit(Prepared prepared);
   /// Drops what only earlier configurations used; true if exchanges still use some of it.
   bool drop_unused();
 
-  /// As it runs.
-  const std::shared_ptr<const config::Config>& config() const { return config_; }
+  /// nullptr before the first commit().
+  const std::shared_ptr<const config::Config>& config() const { return loaded_.config; }
   const std::string& hash() const { return loaded_.hash; }
   std::int64_t loaded_at_s() const { return loaded_at_s_; }  ///< Unix time
   const std::shared_ptr<log::LineWriter>& log_writer() const { return log_writer_; }
@@ -67,12 +65,12 @@ class RunningConfiguration {
   const std::vector<WorkerCounters>& counters() const { return counters_; }  ///< one a worker
 
  private:
+  bool is_running() const { return loaded_.config != nullptr; }
   void list_changes(Prepared& next) const;
   Result<std::shared_ptr<log::LineWriter>> open_log(const config::Config& next);
 
   std::size_t descriptors_;
   LoadedConfig loaded_;
-  std::shared_ptr<const config::Config> config_;
   std::shared_ptr<const proxy::Blueprint> blueprint_;
   Certificates certificates_;
   Listeners listeners_;

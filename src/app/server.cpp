@@ -6,8 +6,6 @@
 #include <deque>
 #include <functional>
 #include <optional>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 #include <string>
 #include <sys/signalfd.h>
 #include <system_error>
@@ -16,32 +14,22 @@
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include "admin/admin_server.hpp"
-#include "app/descriptors.hpp"
-#include "app/drain_workers.hpp"
 #include "app/file_watch.hpp"
 #include "app/key_fetcher.hpp"
 #include "app/list_files.hpp"
+#include "app/log.hpp"
 #include "app/override_service.hpp"
+#include "app/process.hpp"
 #include "app/reload_log.hpp"
 #include "app/running_configuration.hpp"
-#include "app/signals.hpp"
-#include "app/worker.hpp"
+#include "app/workers.hpp"
 #include "base/random.hpp"
-#include "store/memory_store.hpp"
+#include "loop/calls.hpp"
 
 namespace weir::app {
 namespace {
-
-namespace asio = boost::asio;
-
-std::string url_of(const Endpoint& address) {
-  return (address.is_unix() ? "" : "http://") + address.to_string();
-}
 
 /// A file that turned into a pipe must not stop the server's thread for long.
 constexpr config::Patience reload_patience = std::chrono::seconds(1);
@@ -63,12 +51,11 @@ class Server {
       : source_(source),
         descriptors_(raise_descriptor_limit()),
         running_(descriptors_),
-        store_({.max_keys = config.memory.max_keys, .seed = random_seed()}),
-        store_health_(config.workers),
+        shared_(config.workers, config.memory.max_keys),
         admin_(
             [this](auto done) {
-              asio::post(io_, [this, done = std::move(done)]() mutable {
-                request_reload({"POST /v1/reload", std::move(done)});
+              loop::post(io_, [this, done = std::move(done)] {
+                request_reload({"POST /v1/reload", done});
               });
             },
             overrides_.entry()) {}
@@ -86,17 +73,16 @@ class Server {
   struct Reload {
     Request request;
     admin::ReloadReport report{};
-    std::size_t pending_workers = 0;
     NextAdmin admin{};
   };
 
   const config::Config& config() const { return *running_.config(); }
   void note_listening();
-  void open_workers(std::vector<GenerationPlan> plans);
+  void limit_descriptors();
   std::shared_ptr<const admin::Instruments> instruments() const;
   Result<void> watch_source();
   void check_source();
-  void watch_signals();
+  void read_signals(int descriptor);
   void on_signal(int signal);
   void request_reload(Request request);
   void reload_next();
@@ -104,8 +90,7 @@ class Server {
   Result<std::vector<GenerationPlan>, Problems> replace_configuration();
   void apply(std::vector<GenerationPlan> plans);
   void serve_admin(NextAdmin next);
-  void note_applied(const std::string& problem);
-  void keep_until_unread(const ListFiles::Replaced& replaced);
+  void note_applied(const std::vector<std::string>& problems);
   void sweep();
   void finish();
   void reject(Problems problems);
@@ -113,35 +98,25 @@ class Server {
   void workers_ended();
 
   const Source& source_;
-  asio::io_context io_{1};
+  boost::asio::io_context io_{1};
   rlim_t descriptors_;
   RunningConfiguration running_;
-  MonotonicClock clock_;
-  store::MemoryStore store_;
-  admin::StoreHealth store_health_;
-  ServerWatch server_watch_;
-  limiter::UnknownPlans unknown_plans_;
-  limiter::SlotQueue slot_queue_;
-  OverrideLog override_log_;
-  std::atomic<std::size_t> open_connections_{0};
-  std::atomic<std::size_t> open_refusals_{0};
-  loop::DescriptorBudget budget_{0, open_connections_};
-  proxy::HoldDirectory hold_directory_{{.k0 = random_seed(), .k1 = random_seed()}};
+  SharedState shared_;
   std::atomic<admin::Readiness> readiness_{admin::Readiness::starting};
-  std::atomic<std::size_t> listening_workers_ = 0;
-  std::vector<std::unique_ptr<Worker>> workers_;
-  OverrideService overrides_{{io_, clock_, running_, store_.overrides(), overrides_of(workers_)}};
+  Workers workers_{io_, shared_};
+  OverrideService overrides_{
+      {io_, shared_.clock, running_, shared_.store.overrides(), workers_.overrides()}};
   admin::ReloadCounters reload_counters_;
   admin::AdminServer admin_;
   std::deque<Request> requests_;  ///< that wait for their turn
   std::optional<Reload> reload_;  ///< in progress
-  asio::posix::stream_descriptor signals_{io_};
+  std::optional<loop::ReadWatch> signals_;
   std::optional<FileWatch> watch_;
-  asio::steady_timer shutdown_timer_{io_};
-  asio::steady_timer sweep_timer_{io_};
-  KeyFetchers key_fetchers_{io_, clock_, random_seed(), write_to_log};
-  ListFiles list_files_{io_, unknown_plans_,
-                        [this](const auto& replaced) { keep_until_unread(replaced); }};
+  loop::Alarm shutdown_end_{io_};
+  loop::Alarm next_sweep_{io_};
+  KeyFetchers key_fetchers_{io_, shared_.clock, random_seed(), write_to_log};
+  ListFiles list_files_{io_, shared_.unknown_plans,
+                        [this](auto replaced) { workers_.drop_unread(std::move(replaced)); }};
   bool draining_ = false;
 };
 
@@ -153,7 +128,7 @@ Problems Server::start(const LoadedConfig& loaded) {
     return {{.key_path = {},
              .message = "cannot read signals: " + std::system_category().message(errno)}};
   }
-  signals_.assign(descriptor);
+  loop::Descriptor arriving(descriptor);
   auto prepared = running_.prepare(loaded);
   Problems problems = prepared ? Problems() : prepared.error();
   if (auto watching = watch_source(); !watching)
@@ -161,41 +136,28 @@ Problems Server::start(const LoadedConfig& loaded) {
   if (!problems.empty()) return problems;
 
   NextAdmin next_admin = take_admin(*prepared);
-  open_workers(running_.commit(std::move(*prepared)));
+  auto plans = running_.commit(std::move(*prepared));
+  limit_descriptors();
+  workers_.open(std::move(plans));
   key_fetchers_.use(running_.key_targets());
   serve_admin(std::move(next_admin));
   list_files_.watch(running_.config());
   check_source();
-  watch_signals();
-  for (auto& worker : workers_)
-    worker->start([this] { note_listening(); });
+  signals_.emplace(io_, std::move(arriving), [this, descriptor] { read_signals(descriptor); });
+  workers_.start([this] { note_listening(); });
   return {};
 }
 
-/// Ready when every worker accepts connections. Called by their threads.
+/// Every worker accepts connections. Called by a thread of theirs.
 void Server::note_listening() {
-  if (++listening_workers_ < workers_.size()) return;
   auto expected = admin::Readiness::starting;  // it may be draining already
   readiness_.compare_exchange_strong(expected, admin::Readiness::ready);
-  asio::post(io_, [this] { reload_next(); });
+  loop::post(io_, [this] { reload_next(); });
 }
 
-void Server::open_workers(std::vector<GenerationPlan> plans) {
-  budget_.set_most(plan_descriptors(config(), descriptors_).connections);
-  const WorkerDependencies dependencies{.store = store_,
-                                        .clock = clock_,
-                                        .open_connections = open_connections_,
-                                        .open_refusals = open_refusals_,
-                                        .descriptors = budget_,
-                                        .hold_directory = hold_directory_,
-                                        .store_health = store_health_,
-                                        .server_watch = server_watch_,
-                                        .unknown_plans = unknown_plans_,
-                                        .slot_queue = slot_queue_,
-                                        .override_log = override_log_};
-  for (std::size_t i = 0; i < plans.size(); ++i)
-    workers_.push_back(
-        std::make_unique<Worker>(dependencies, i, std::move(plans[i]), random_seed()));
+void Server::limit_descriptors() {
+  const DescriptorPlan plan = plan_descriptors(config(), descriptors_);
+  shared_.descriptors.set_most(plan.connections, plan.downstream);
 }
 
 std::shared_ptr<const admin::Instruments> Server::instruments() const {
@@ -203,10 +165,14 @@ std::shared_ptr<const admin::Instruments> Server::instruments() const {
   auto all = std::make_shared<admin::Instruments>(
       admin::Instruments{.config = running_.config(),
                          .options = config().admin ? &*config().admin : nullptr,
-                         .store = store_,
+                         .limiter = config().limiter,
+                         .proxy = config().proxy,
+                         .upstreams = config().upstreams,
+                         .store = shared_.store,
                          .readiness = readiness_,
                          .access_log = running_.log_writer(),
-                         .store_health = is_shared ? &store_health_ : nullptr,
+                         .store_health = is_shared ? &shared_.store_health : nullptr,
+                         .replicas = config().redis.replicas,
                          .config_hash = running_.hash(),
                          .config_loaded_at_s = running_.loaded_at_s(),
                          .reloads = &reload_counters_,
@@ -214,12 +180,14 @@ std::shared_ptr<const admin::Instruments> Server::instruments() const {
                          .keys = key_fetchers_.health(),
                          .plan_files = &list_files_.plan_counters(),
                          .key_files = &list_files_.key_counters(),
-                         .unknown_plans = &unknown_plans_});
-  for (std::size_t i = 0; i < workers_.size(); ++i) {
-    all->traffic.push_back(&workers_[i]->traffic());
-    all->named.push_back(running_.counters()[i].named);
-    all->policies.push_back(running_.counters()[i].policies);
-    if (is_shared) all->shared_store.push_back(workers_[i]->shared_store());
+                         .unknown_plans = &shared_.unknown_plans});
+  for (const auto& worker : workers_.all()) {
+    all->traffic.push_back(&worker->traffic());
+    if (is_shared) all->shared_store.push_back(worker->shared_store());
+  }
+  for (const WorkerCounters& counters : running_.counters()) {
+    all->named.push_back(counters.named);
+    all->policies.push_back(counters.policies);
   }
   return all;
 }
@@ -235,28 +203,24 @@ Result<void> Server::watch_source() {
 /// A watched file may have changed after it was read for the first time.
 void Server::check_source() {
   if (!watch_) return;
-  const auto now = source_.load(reload_patience);
+  const auto now = source_.load(reload_patience, &config());
   if (!now || now->hash != running_.hash()) request_reload({"--watch", [](const auto&) {}});
 }
 
-void Server::watch_signals() {
-  signals_.async_wait(signals_.wait_read, [this](const boost::system::error_code& ec) {
-    if (ec) return;
-    signalfd_siginfo arrived{};
-    while (::read(signals_.native_handle(), &arrived, sizeof arrived) == sizeof arrived)
-      on_signal(static_cast<int>(arrived.ssi_signo));
-    watch_signals();
-  });
+void Server::read_signals(int descriptor) {
+  signalfd_siginfo arrived{};
+  while (::read(descriptor, &arrived, sizeof arrived) == sizeof arrived)
+    on_signal(static_cast<int>(arrived.ssi_signo));
 }
 
 void Server::on_signal(int signal) {
   if (signal == SIGHUP) return request_reload({"SIGHUP", [](const auto&) {}});
-  if (signal == SIGUSR2) return spdlog::info("SIGUSR2 is ignored; SIGHUP reloads, SIGTERM drains");
+  if (signal == SIGUSR2) return log_info({"SIGUSR2 is ignored; SIGHUP reloads, SIGTERM drains"});
   if (signal == SIGUSR1) return running_.reopen_log();
   if (!draining_) return drain();
-  spdlog::warn("second signal: closing {} connections at once", open_connections_.load());
-  for (auto& worker : workers_)
-    worker->abort();
+  log_warning({"second signal: closing ", std::to_string(shared_.open_connections),
+               " connections at once"});
+  workers_.abort();
 }
 
 void Server::request_reload(Request request) {
@@ -294,45 +258,39 @@ void Server::reload() {
 /// Nothing has changed if it returns problems or throws.
 Result<std::vector<GenerationPlan>, Problems> Server::replace_configuration() {
   const std::string& origin = reload_->request.origin;
-  const auto loaded = source_.load(reload_patience);
+  const auto loaded = source_.load(reload_patience, &config());
   if (!loaded) return loaded.error();
   auto prepared = running_.prepare(*loaded);
   if (!prepared) return prepared.error();
   reload_->report = {.hash = prepared->loaded.hash,
                      .changed = prepared->changed,
                      .changed_omitted = prepared->changed_omitted,
-                     .restart_needed = prepared->restart_needed,
+                     .restart_needed = loaded->config->restart_needed,
                      .file = source_.name};
-  for (const auto& warning : loaded->config->warnings)
-    spdlog::warn("{}: {}:{}", origin, source_.name, warning.to_string());
+  for (const auto& warning : loaded->config->presentation.warnings)
+    log_warning({origin, ": ", source_.name, ":", warning.to_string()});
   for (const auto& warning : prepared->certificates.warnings())
-    spdlog::warn("{}: {}", origin, warning);
+    log_warning({origin, ": ", warning});
   reload_->admin = take_admin(*prepared);
   return {boost::system::in_place_value, running_.commit(std::move(*prepared))};
 }
 
 void Server::apply(std::vector<GenerationPlan> plans) {
-  budget_.set_most(plan_descriptors(config(), descriptors_).connections);
-  store_.set_max_keys(config().memory.max_keys);
+  limit_descriptors();
+  shared_.store.set_max_keys(config().memory.max_keys);
   key_fetchers_.use(running_.key_targets());  // publishes keys that are there already
   list_files_.watch(running_.config());
-  reload_->pending_workers = workers_.size();
-  for (std::size_t i = 0; i < workers_.size(); ++i) {
-    workers_[i]->apply(std::move(plans[i]), [this](const std::string& problem) {
-      asio::post(io_, [this, problem] { note_applied(problem); });
-    });
-  }
+  workers_.apply(std::move(plans), [this](const auto& problems) { note_applied(problems); });
 }
 
 /// A worker without memory for the next generation keeps the one it has: the reload has failed,
 /// although the others use it.
-void Server::note_applied(const std::string& problem) {
-  if (!problem.empty()) {
-    spdlog::error("{}; reload again", problem);
+void Server::note_applied(const std::vector<std::string>& problems) {
+  for (const std::string& problem : problems) {
+    log_error({problem, "; reload again"});
     reload_->report.outcome = admin::ReloadReport::Outcome::rejected;
     reload_->report.problems.push_back({.message = problem + "; reload again"});
   }
-  if (--reload_->pending_workers > 0) return;
   if (draining_) {
     reload_->report.outcome = admin::ReloadReport::Outcome::unavailable;
   } else {
@@ -345,7 +303,9 @@ void Server::serve_admin(NextAdmin next) {
   admin_.show(instruments());
   if (!next.has_changed) return;
   admin_.serve(std::move(next.bound));
-  if (admin_.is_serving()) spdlog::info("admin on {}", url_of(admin_.address()));
+  if (!admin_.is_serving()) return;
+  const Endpoint& address = admin_.address();
+  log_info({"admin on ", address.is_unix() ? "" : "http://", address.to_string()});
 }
 
 void Server::reject(Problems problems) {
@@ -372,71 +332,57 @@ void Server::finish() {
     log_applied(ended.request.origin, ended.report);
   }
   ended.request.done(std::move(ended.report));
-  asio::post(io_, [this] { reload_next(); });
+  loop::post(io_, [this] { reload_next(); });
   sweep();
-}
-
-/// A worker that has ended its present task has ended every look-up in the replaced content.
-void Server::keep_until_unread(const ListFiles::Replaced& replaced) {
-  for (auto& worker : workers_)
-    worker->post(
-        [this, kept = replaced]() mutable { asio::post(io_, [kept = std::move(kept)] {}); });
 }
 
 /// Drops earlier configurations and log files once the exchanges that use them have ended.
 void Server::sweep() {
   if (draining_ || !running_.drop_unused()) return;
-  sweep_timer_.expires_after(std::chrono::seconds(1));
-  sweep_timer_.async_wait([this](const boost::system::error_code& ec) {
-    if (!ec) sweep();
-  });
+  next_sweep_.set(std::chrono::seconds(1), [this] { sweep(); });
 }
 
 void Server::drain() {
   draining_ = true;
-  sweep_timer_.cancel();
+  next_sweep_.cancel();
   list_files_.stop();
   key_fetchers_.stop();
   overrides_.stop();
   readiness_ = admin::Readiness::draining;
   const std::string longest = std::to_string(ceil_seconds(config().shutdown_timeout)) + " s";
-  spdlog::info("draining {} connections, at most {}", open_connections_.load(),
-               config().written.shown("shutdown_timeout", longest));
-  drain_workers(workers_, io_, [this] { workers_ended(); });
-  shutdown_timer_.expires_after(config().shutdown_timeout);
-  shutdown_timer_.async_wait([this](const boost::system::error_code& ec) {
-    if (ec) return;
-    spdlog::warn("shutdown_timeout is over: closing {} connections", open_connections_.load());
-    for (auto& worker : workers_)
-      worker->abort();
+  log_info({"draining ", std::to_string(shared_.open_connections), " connections, at most ",
+            config().shown()["shutdown_timeout"](longest)});
+  workers_.drain([this] { workers_ended(); });
+  shutdown_end_.set(config().shutdown_timeout, [this] {
+    log_warning({"shutdown_timeout is over: closing ", std::to_string(shared_.open_connections),
+                 " connections"});
+    workers_.abort();
   });
 }
 
 void Server::workers_ended() {
-  shutdown_timer_.cancel();
-  signals_.cancel();
+  shutdown_end_.cancel();
+  signals_.reset();
   if (watch_) watch_->stop();
 }
 
 void Server::run() {
   io_.run();
-  for (auto& worker : workers_)
-    worker->join();
+  workers_.join();
   // Reloads that were just requested are refused before the admin server ends.
   admin_.stop();
   io_.restart();
   io_.poll();
   requests_.clear();
   reload_.reset();
-  spdlog::info("stopped");
+  log_info({"stopped"});
 }
 
 }  // namespace
 
 int serve(const Source& source, const LoadedConfig& loaded) {
   occupy_standard_descriptors();
-  spdlog::set_default_logger(spdlog::stderr_color_mt("weir"));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
+  start_log();
   Server server(source, *loaded.config);
   const Problems problems = server.start(loaded);
   log_problems("", source.name, problems);

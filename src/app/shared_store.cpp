@@ -1,28 +1,73 @@
 #include "app/shared_store.hpp"
 
 #include <algorithm>
+#include <bitset>
+#include <set>
 #include <utility>
+#include <variant>
 
-#include "app/algorithm_sets.hpp"
 #include "loop/io.hpp"
 
 namespace weir::app {
 namespace {
 
-std::vector<redis::AlgorithmSet> sets_of(const config::Config& config) {
+using Sets = std::bitset<256>;  // by the set's own bits
+constexpr std::size_t empty_set = 0;
+
+bool is_always_there(const limiter::Options& config, std::size_t identity) {
+  return std::holds_alternative<identity::FromClientAddress>(
+      config.identities[identity].source.from);
+}
+
+bool always_applies(const limiter::Options& config, const limiter::Limit& limit) {
+  if (limit.when || limit.unless) return false;
+  return limit.required || is_always_there(config, limit.identity) ||
+         (limit.otherwise && is_always_there(config, *limit.otherwise));
+}
+
+Sets sets_of(const limiter::Options& config, std::span<const limiter::Limit> limits) {
+  Sets sets;
+  sets.set(empty_set);
+  for (const limiter::Limit& limit : limits) {
+    const std::size_t bit = redis::set_of(config.policies[limit.policy].numbers.algorithm);
+    Sets with = always_applies(config, limit) ? Sets{} : sets;
+    for (std::size_t set = 0; set < sets.size(); ++set) {
+      if (sets[set]) with.set(set | bit);
+    }
+    sets = with;
+  }
+  return sets;
+}
+
+std::vector<redis::AlgorithmSet> script_sets(const config::Config& config) {
   std::vector<std::span<const limiter::Limit>> limits;
-  for (const auto& route : config.routes)
+  for (const auto& route : config.proxy.routes)
     limits.emplace_back(route.limits);
-  return algorithm_sets(config, limits);
+  return algorithm_sets(config.limiter, limits);
+}
+
+/// Whether a request can have claims in several slots of a cluster, which are held in each
+/// (store/split_requests.hpp): a limit of any route may be charged together with others, for a path
+/// that can be read in several ways.
+bool may_be_split(const config::Config& config) {
+  if (config.redis.connection.topology != options::RedisTopology::cluster) return false;
+  std::set<std::size_t> identities;
+  for (const auto& route : config.proxy.routes) {
+    for (const limiter::Limit& limit : route.limits) {
+      identities.insert(limit.identity);
+      if (limit.otherwise) identities.insert(*limit.otherwise);
+    }
+  }
+  return identities.size() > 1;
 }
 
 /// By id, which policies hold units for some limit.
 std::vector<bool> holding_policies(const config::Config& config,
                                    const std::vector<std::string>& policy_names) {
-  std::vector<bool> holding(policy_names.size());
-  for (const auto& route : config.routes) {
+  std::vector<bool> holding(policy_names.size(), may_be_split(config));
+  for (const auto& route : config.proxy.routes) {
     for (const limiter::Limit& limit : route.limits) {
-      const limiter::Policy& policy = config.policies[limit.policy];
+      const limiter::Policy& policy = config.limiter.policies[limit.policy];
       if (!limiter::holds_cost(limit, policy)) continue;
       const auto name = std::ranges::find(policy_names, policy.name);
       if (name != policy_names.end())
@@ -32,45 +77,70 @@ std::vector<bool> holding_policies(const config::Config& config,
   return holding;
 }
 
+redis::CatalogEntries entries_of(const config::Config& config,
+                                 const std::vector<std::string>& policy_names) {
+  return {.policy_names = policy_names,
+          .algorithm_sets = script_sets(config),
+          .holding_policies = holding_policies(config, policy_names)};
+}
+
 }  // namespace
 
+std::vector<redis::AlgorithmSet> algorithm_sets(
+    const limiter::Options& config, std::span<const std::span<const limiter::Limit>> routes) {
+  Sets all;
+  for (const std::span<const limiter::Limit> limits : routes)
+    all |= sets_of(config, limits);
+  all.reset(empty_set);
+  // A path that can be read in several ways is charged to the limits of several routes.
+  std::size_t of_all_routes = empty_set;
+  for (std::size_t set = 0; set < all.size(); ++set) {
+    if (all[set]) of_all_routes |= set;
+  }
+  all.set(of_all_routes, of_all_routes != empty_set);
+  std::vector<redis::AlgorithmSet> list;
+  for (std::size_t set = 0; set < all.size(); ++set) {
+    if (all[set]) list.push_back(static_cast<redis::AlgorithmSet>(set));
+  }
+  return list;
+}
+
 SharedStore::SharedStore(const config::Config& config, const std::vector<std::string>& policy_names,
-                         const Surroundings& with, std::uint64_t seed)
-    : options(static_cast<const redis::Options&>(config.redis)),
-      counters(with.counters),
-      redis(with.io, options,
-            {.policy_names = policy_names,
-             .algorithm_sets = sets_of(config),
-             .seed = seed,
-             .holding_policies = holding_policies(config, policy_names)},
-            with.clock, with.counters.redis),
-      chain(redis, with.local,
-            {.timeout = options.timeout,
-             .breaker_failures = config.redis.breaker_failures,
-             .breaker_retry_after = config.redis.breaker_retry_after,
+                         const Dependencies& dependencies, std::uint64_t seed)
+    : options(config.redis.connection),
+      counters(dependencies.counters),
+      redis(dependencies.io, options,
+            {.entries = entries_of(config, policy_names),
+             .breaker = {.timeout = options.timeout,
+                         .failures = config.redis.breaker_failures,
+                         .retry_after = config.redis.breaker_retry_after},
              .seed = seed},
-            with.counters.chain) {}
+            dependencies.clock, dependencies.counters.redis, dependencies.counters.nodes),
+      chain(redis.store(), dependencies.local, {.timeout = options.timeout, .seed = seed},
+            dependencies.counters.chain, redis.nodes().divisions()) {}
 
 void SharedStore::extend(const config::Config& config,
                          const std::vector<std::string>& policy_names) {
-  redis.extend(policy_names, sets_of(config), holding_policies(config, policy_names));
+  redis.extend(entries_of(config, policy_names));
 }
 
 void SharedStore::apply(const config::RedisStore& settings) {
-  chain.set_breaker(settings.breaker_failures, settings.breaker_retry_after);
+  redis.store().set_breaker(settings.breaker_failures, settings.breaker_retry_after);
 }
 
 StoreReading SharedStore::read() const {
-  StoreReading reading{.is_ready = redis.is_ready(),
-                       .connection_failure = redis.connection_failure(),
-                       .has_decided = redis.has_decided(),
-                       .is_breaker_closed = chain.breaker() == store::NodeControl::State::closed,
-                       .redis_error = redis.last_error(),
-                       .last_error = chain.last_error()};
+  const redis::NodesStatus nodes = redis.nodes().status();
+  StoreReading reading{.is_ready = nodes.is_ready,
+                       .connection_failure = nodes.connection_failure,
+                       .has_decided = nodes.has_decided,
+                       .is_breaker_closed = nodes.is_breaker_closed,
+                       .redis_error = nodes.last_error,
+                       .part = nodes.part,
+                       .last_error = nodes.last_breaker_error};
   for (std::size_t kind = 0; kind < store::error_count; ++kind) {
     reading.errors[kind] = counters.redis.errors[kind].value();
     reading.undecided[kind] = counters.chain.undecided[kind].value();
-    reading.error_replies[kind] = redis.last_reply(static_cast<store::Error>(kind));
+    reading.error_replies[kind] = redis.nodes().last_reply(static_cast<store::Error>(kind));
   }
   return reading;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@
 #include "config/config.hpp"
 #include "loop/io.hpp"
 #include "loop/task.hpp"
-#include "redis/store.hpp"
+#include "redis/script.hpp"
+#include "redis/topology.hpp"
 #include "store/chain.hpp"
 
 namespace weir::app {
@@ -24,10 +26,11 @@ struct SharedStore {
   /// Count for all shared stores of a worker, one after the other.
   struct Counters {
     redis::StoreCounters redis;
+    redis::NodeCountersList nodes;
     store::ChainCounters chain;
   };
-  /// Must outlive the store.
-  struct Surroundings {
+  /// They outlive the store.
+  struct Dependencies {
     boost::asio::io_context& io;  ///< the worker's
     const MonotonicClock& clock;
     store::MemoryStore& local;  ///< decides claims with on_failure: local
@@ -36,7 +39,7 @@ struct SharedStore {
 
   /// `policy_names`: by id, of all policies since the start. `seed`: random in production.
   SharedStore(const config::Config& config, const std::vector<std::string>& policy_names,
-              const Surroundings& with, std::uint64_t seed);
+              const Dependencies& dependencies, std::uint64_t seed);
 
   /// Prepares for a configuration with the same options: its policies and scripts.
   void extend(const config::Config& config, const std::vector<std::string>& policy_names);
@@ -45,16 +48,23 @@ struct SharedStore {
   void apply(const config::RedisStore& settings);
 
   /// True while Redis can be reached and has not replied to all settlements of ended requests.
-  bool is_settling() const { return redis.is_ready() && redis.is_settling(); }
+  bool is_settling() const { return redis.nodes().is_settling(); }
 
   /// The state for StoreMonitor. Its texts are valid until the loop runs again.
   StoreReading read() const;
 
-  const redis::Options options;
+  const options::Redis options;
   const Counters& counters;
-  redis::Store redis;
+  redis::Topology redis;
   store::Chain chain;
 };
+
+/// Which algorithms the claims of one request can have together: Redis keeps a script ready for
+/// each such set. `routes`: the limits of each. Every set that some request can come to, once. A
+/// limit whose identity may be absent is in one set and not in another. The last one has all
+/// algorithms, for a request that is charged to the limits of several routes.
+std::vector<redis::AlgorithmSet> algorithm_sets(
+    const limiter::Options& config, std::span<const std::span<const limiter::Limit>> routes);
 
 using Stores = std::vector<std::shared_ptr<SharedStore>>;
 

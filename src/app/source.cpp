@@ -9,7 +9,9 @@ namespace {
 
 using LoadResult = Result<LoadedConfig, std::vector<config::Diagnostic>>;
 
-LoadResult load(const std::string& yaml, const config::Environment& environment) {
+LoadResult load_text(const std::string& yaml, config::Environment environment,
+                     const config::Config* running) {
+  environment.running = running;
   const config::Loaded loaded = config::load_text(yaml, environment);
   if (!loaded) return loaded.error();
   return LoadedConfig{.config = *loaded, .hash = tls::sha256_hex(yaml)};
@@ -18,18 +20,18 @@ LoadResult load(const std::string& yaml, const config::Environment& environment)
 }  // namespace
 
 Source file_source(const std::string& file) {
-  return {.name = file, .load = [file](config::Patience patience) -> LoadResult {
+  return {.name = file,
+          .load = [file](config::Patience patience, const config::Config* running) -> LoadResult {
             const auto text = config::read_text(file, patience);
             if (!text) return text.error();
-            return load(*text, config::process_environment(file));
+            return load_text(*text, config::process_environment(file), running);
           }};
 }
 
 Source text_source(std::string name, std::string yaml) {
   return {.name = std::move(name),
-          .load = [yaml = std::move(yaml)](config::Patience) -> LoadResult {
-            return load(yaml, config::process_environment("."));
-          }};
+          .load = [yaml = std::move(yaml)](config::Patience, const config::Config* running)
+              -> LoadResult { return load_text(yaml, config::process_environment("."), running); }};
 }
 
 }  // namespace weir::app

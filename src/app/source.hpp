@@ -21,8 +21,10 @@ struct LoadedConfig {
 
 struct Source {
   std::string name;  ///< as problems name it: the file
-  /// The time is how long a file that is a pipe may be silent.
-  std::function<Result<LoadedConfig, std::vector<config::Diagnostic>>(config::Patience)> load;
+  /// The time is how long a file that is a pipe may be silent. `running`: see config::Environment.
+  std::function<Result<LoadedConfig, std::vector<config::Diagnostic>>(
+      config::Patience, const config::Config* running)>
+      load;
   /// Reload when this file changes.
   std::optional<std::filesystem::path> watched{};
 };

@@ -7,9 +7,12 @@
 namespace weir::app {
 namespace {
 
-/// `what: error`, or `what: otherwise` if the error is empty.
-std::string explained(std::string_view what, std::string_view error, std::string_view otherwise) {
-  return std::string(what).append(": ").append(error.empty() ? otherwise : error);
+/// `what: error`, or `what: otherwise` if there is no error; with the part of the keys.
+std::string explained(std::string_view what, const StoreReading& reading,
+                      std::string_view otherwise) {
+  std::string text(what);
+  if (!reading.part.empty()) text.append(" ").append(reading.part);
+  return text.append(": ").append(reading.redis_error.empty() ? otherwise : reading.redis_error);
 }
 
 /// `... did not decide: 24 within 11 s (timeout: 23, overloaded: 1)`
@@ -36,7 +39,7 @@ admin::StoreStatus StoreMonitor::status_of(const StoreReading& reading) const {
     const std::string_view what = reading.connection_failure == store::Error::refused
                                       ? "redis refuses the connection"
                                       : "redis is not reachable";
-    return {.last_error = explained(what, reading.redis_error, "no answer yet"),
+    return {.last_error = explained(what, reading, "no answer yet"),
             .kind = reading.connection_failure,
             .is_explained = !reading.redis_error.empty()};
   }
@@ -44,8 +47,7 @@ admin::StoreStatus StoreMonitor::status_of(const StoreReading& reading) const {
   const bool is_trusted = reported_.deciding || reading.has_decided;
   if (reading.is_breaker_closed && is_trusted) return {.connected = true, .deciding = true};
   return {.connected = true,
-          .last_error = explained("redis does not decide", reading.redis_error,
-                                  to_string(reading.last_error)),
+          .last_error = explained("redis does not decide", reading, to_string(reading.last_error)),
           .kind = reading.last_error,
           .is_explained = !reading.redis_error.empty()};
 }

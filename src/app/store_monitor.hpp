@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "admin/store_health.hpp"
-#include "app/log_line.hpp"
+#include "app/log.hpp"
 #include "base/time.hpp"
 #include "store/error.hpp"
 
@@ -26,6 +26,7 @@ struct StoreReading {
   bool is_breaker_closed = false;  ///< requests are sent to Redis
   /// The last failure of the connection, or the last error reply; empty if there is none.
   std::string_view redis_error{};
+  std::string part{};  ///< for which keys Redis does not decide; empty: for all
   store::Error last_error = store::Error::none;  ///< the last reason for which Redis did not decide
   std::array<std::uint64_t, store::error_count> errors{};            ///< so far, by kind
   std::array<std::string_view, store::error_count> error_replies{};  ///< the last one of each kind

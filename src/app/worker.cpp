@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <exception>
 #include <new>
-#include <spdlog/spdlog.h>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include <boost/asio/post.hpp>
 
-#include "app/log_line.hpp"
+#include "app/log.hpp"
+#include "app/other_instances.hpp"
+#include "base/siphash.hpp"
 #include "loop/ticks.hpp"
 
 namespace weir::app {
@@ -22,15 +23,15 @@ void log_server(const std::string& upstream, const std::string& server, const st
     case ServerWatch::Change::none:
       return;
     case ServerWatch::Change::down:
-      return spdlog::warn("upstream {}: server {} marked down: {}", upstream, server, error);
+      return log_warning({"upstream ", upstream, ": server ", server, " marked down: ", error});
     case ServerWatch::Change::up:
-      return spdlog::info("upstream {}: server {} marked up", upstream, server);
+      return log_info({"upstream ", upstream, ": server ", server, " marked up"});
   }
 }
 
 /// The same for every spelling of the server's URL.
 std::string unique_name(const std::string& upstream, const upstream::PooledServer& server) {
-  const upstream::Server& settings = server.settings();
+  const options::Server& settings = server.settings();
   return upstream + (settings.secure ? " https " : " http ") + settings.authority();
 }
 
@@ -41,10 +42,20 @@ void log_unusable_claims(const identity::TokenProvider& provider) {
   const std::uint64_t unlogged = unusable & ~logged.fetch_or(unusable);
   for (std::size_t i = 0; i < provider.shown_claims.size(); ++i) {
     if ((unlogged >> i & 1U) != 0)
-      spdlog::warn(
-          "jwt provider {}: claim {} is a list or an object in a token; it identifies nobody",
-          provider.name, provider.shown_claims[i]);
+      log_warning({"jwt provider ", provider.name, ": claim ", provider.shown_claims[i],
+                   " is a list or an object in a token; it identifies nobody"});
   }
+}
+
+/// The same for every line about the override of this key and policy.
+std::uint64_t override_subject(const limiter::Policy& policy, const Hash128& identity) {
+  return siphash128({.k0 = identity.low, .k1 = identity.high}, policy.name).low;
+}
+
+void log_malformed_override(const limiter::Policy& policy, const Hash128& identity) {
+  log_warning({"override of policy ", policy.name, " for hash:", to_hex(identity),
+               " cannot be read, or the policy's algorithm has changed; using the policy's own "
+               "numbers. Put or delete the override again"});
 }
 
 /// Overrides in memory end by the wall clock. The first worker does this for all.
@@ -54,21 +65,9 @@ void look_after(store::OverrideTable& overrides, const MonotonicClock& clock) {
   overrides.remove_ended(clock.now() + offset);
 }
 
-/// Announces this process to the other instances with this Redis, and logs what they differ in.
-void announce(redis::Store& store, InstanceWatch& instances, Instant now) {
-  if (!store.is_ready()) return;
-  const auto announcement = instances.due(now);
-  if (!announcement) return;
-  store.announce(*announcement, now, [&instances](const redis::OtherInstances* others) {
-    if (others == nullptr) return;
-    for (const LogLine& line : instances.update(*others))
-      write_to_log(line);
-  });
-}
-
 /// Tokens are valid by the wall clock. A claim that cannot identify a client is logged once.
 void look_after_tokens(proxy::Generation& generation, const MonotonicClock& clock) {
-  const auto& providers = generation.config.token_providers;
+  const auto& providers = generation.blueprint->limiter_options->token_providers;
   if (providers.empty()) return;
   generation.limiter->tokens().set_wall_clock_offset(wall_clock_offset(clock));
   for (const identity::TokenProvider& provider : providers)
@@ -77,7 +76,7 @@ void look_after_tokens(proxy::Generation& generation, const MonotonicClock& cloc
 
 /// Ends a store that no generation uses. Its last reports come in the next pass of the loop.
 void end_store(boost::asio::io_context& io, std::shared_ptr<SharedStore> store) {
-  store->redis.watch(nullptr);
+  store->redis.nodes().watch(nullptr);
   store->redis.stop();
   boost::asio::post(io, [last = std::move(store)] {});
 }
@@ -93,35 +92,31 @@ void log_last(StoreMonitor& monitor, const SharedStore& store, Instant now) {
 
 }  // namespace
 
-Worker::Worker(const WorkerDependencies& dependencies, std::size_t index, GenerationPlan plan,
-               std::uint64_t seed)
-    : memory_(dependencies.store),
-      unknown_plans_(dependencies.unknown_plans),
-      slot_queue_(dependencies.slot_queue),
-      override_log_(dependencies.override_log),
+Worker::Worker(SharedState& shared, std::size_t index, GenerationPlan plan, std::uint64_t seed)
+    : shared_(shared),
       index_(index),
       seed_(seed),
       context_(proxy::ContextDependencies{.io = io_,
                                           .counters = counters_,
-                                          .clock = dependencies.clock,
-                                          .open_connections = dependencies.open_connections,
-                                          .open_refusals = dependencies.open_refusals,
-                                          .descriptors = dependencies.descriptors,
-                                          .hold_directory = dependencies.hold_directory},
+                                          .clock = shared.clock,
+                                          .open_connections = shared.open_connections,
+                                          .open_refusals = shared.open_refusals,
+                                          .descriptors = shared.descriptors,
+                                          .hold_directory = shared.hold_directory},
                seed),
       ticker_(io_.get_executor()),
       opening_timer_(io_.get_executor()),
-      monitor_(dependencies.store_health, index),
-      instances_(dependencies.store_health, seed) {
-  context_.log = [](const std::string& what) { spdlog::warn("{}", what); };
-  context_.when_server_changed = [&watch = dependencies.server_watch](
+      monitor_(shared.store_health, index),
+      instances_(shared.store_health, seed) {
+  context_.log = [](const std::string& what) { log_warning({what}); };
+  context_.when_server_changed = [&watch = shared.server_watch](
                                      const std::string& upstream,
                                      const upstream::PooledServer& server, bool in_use) {
     const std::string name = server.settings().authority();
     log_server(upstream, name, server.last_error(),
                watch.report(unique_name(upstream, server), in_use));
   };
-  context_.when_server_removed = [&watch = dependencies.server_watch](
+  context_.when_server_removed = [&watch = shared.server_watch](
                                      const std::string& upstream,
                                      const upstream::PooledServer& server) {
     watch.remove(unique_name(upstream, server));
@@ -139,25 +134,26 @@ Worker::~Worker() {
 std::shared_ptr<SharedStore> Worker::make_store(const GenerationPlan& plan) {
   const config::Config& config = *plan.config;
   if (config.store_type != config::StoreType::redis) return nullptr;
-  if (store_ && store_->options == config.redis) {
+  if (store_ && store_->options == config.redis.connection) {
     store_->extend(config, plan.policy_names);
     return store_;
   }
-  const SharedStore::Surroundings with{
-      .io = io_, .clock = context_.clock, .local = memory_, .counters = store_counters_};
-  return std::make_shared<SharedStore>(config, plan.policy_names, with, seed_);
+  const SharedStore::Dependencies dependencies{
+      .io = io_, .clock = context_.clock, .local = shared_.store, .counters = store_counters_};
+  return std::make_shared<SharedStore>(config, plan.policy_names, dependencies, seed_);
 }
 
 std::unique_ptr<limiter::Limiter> Worker::make_limiter(GenerationPlan& plan,
                                                        const std::shared_ptr<SharedStore>& store) {
   const bool is_shared = store != nullptr;
   auto limiter = std::make_unique<limiter::Limiter>(
-      *plan.config, is_shared ? store->chain.front() : static_cast<store::Store&>(memory_),
+      plan.config->limiter,
+      is_shared ? store->chain.front() : static_cast<store::Store&>(shared_.store),
       is_shared ? store::Decider::redis : store::Decider::memory, std::move(plan.policies),
-      plan.counters->token_providers, &unknown_plans_, &slot_queue_);
+      plan.counters->token_providers, &shared_.unknown_plans, &shared_.slot_queue);
   limiter->watch_overrides([this](const limiter::Policy& policy, const Hash128& identity) {
-    const auto line = override_log_.malformed(policy.name, identity, context_.clock.now());
-    if (line) spdlog::warn("{}", *line);
+    if (shared_.override_warnings.may_log(override_subject(policy, identity), context_.clock.now()))
+      log_malformed_override(policy, identity);
   });
   return limiter;
 }
@@ -181,11 +177,11 @@ std::vector<std::unique_ptr<upstream::Pool>> Worker::make_pools(const Generation
   for (std::size_t i = 0; i < upstreams.size(); ++i) {
     const auto& certificates = plan.upstream_certificates[i];
     pools.push_back(std::make_unique<upstream::Pool>(
-        context_.upstream_needs(),
-        upstream::PoolParts{.settings = upstreams[i],
-                            .in_use = plan.counters->servers_in_use[i],
-                            .tls = certificates.context,
-                            .has_same_certificates = !certificates.has_changed},
+        upstream::PoolDependencies{.servers = context_.server_dependencies(),
+                                   .settings = upstreams[i],
+                                   .in_use = plan.counters->servers_in_use[i],
+                                   .tls = certificates.context,
+                                   .has_same_certificates = !certificates.has_changed},
         running[upstreams[i].name], context_.random.next()));
   }
   return pools;
@@ -203,20 +199,21 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
   auto access_log = access_log_of(plan);
   auto limiter = make_limiter(plan, store);
   auto instance_terms = instances_.terms_of(*plan.config);
-  context_.use(std::make_unique<proxy::Generation>(
-      proxy::GenerationParts{.blueprint = std::move(plan.blueprint),
-                             .store = store,
-                             .limiter = std::move(limiter),
-                             .counters = std::move(plan.counters),
-                             .access_log = std::move(access_log),
-                             .pools = std::move(pools)},
-      ++generations_));
+  if (store) divide_quotas(*limiter, instances_.replicas(instance_terms), index_ == 0);
+  context_.use(std::unique_ptr<proxy::Generation>(
+      new proxy::Generation{.blueprint = std::move(plan.blueprint),
+                            .store = store,
+                            .limiter = std::move(limiter),
+                            .counters = std::move(plan.counters),
+                            .access_log = std::move(access_log),
+                            .pools = std::move(pools),
+                            .number = ++generations_}));
   log_options_ = std::move(log_options);
   log_writer_ = std::move(log_writer);
   const bool is_other_store = store_ != store;
   if (store_ && is_other_store) {
     if (!store) log_last(monitor_, *store_, context_.clock.now());
-    store_->redis.watch(nullptr);
+    store_->redis.nodes().watch(nullptr);
     leaving_.push_back(std::move(store_));
     monitor_.begin();
   }
@@ -341,13 +338,13 @@ loop::Task<> Worker::await_ready(SharedStore& store) {
   error_code ec;
   bool is_known = false;
   opening_timer_.expires_after(store.options.connect_timeout);
-  store.redis.watch([this, &is_known] {
+  store.redis.nodes().watch([this, &is_known] {
     is_known = true;
     opening_timer_.cancel();
   });
   store.redis.start();
   if (!is_known && !draining_) co_await opening_timer_.async_wait(loop::into(ec));
-  store.redis.watch([this] { watch_store(); });
+  store.redis.nodes().watch([this] { watch_store(); });
 }
 
 loop::Task<> Worker::open() {
@@ -367,11 +364,12 @@ loop::Task<> Worker::tick() {
     ticker_.expires_at(due);
     co_await ticker_.async_wait(loop::into(ec));
     look_after_tokens(*context_.generation, context_.clock);
-    if (index_ == 0) look_after(memory_.overrides(), context_.clock);
+    if (index_ == 0) look_after(shared_.store.overrides(), context_.clock);
     context_.tick();
     sweep();
     if (store_) store_->chain.probe(context_.clock.now());
     if (watching_) watch_store();
+    if (store_) follow_replicas(context_, instances_, index_ == 0);
     if (index_ == 0 && store_ && !draining_)
       announce(store_->redis, instances_, context_.clock.now());
   }
@@ -426,10 +424,6 @@ void Worker::end(std::function<void()> ended) {
 
 void Worker::abort() {
   boost::asio::post(io_, [this] { context_.abort(); });
-}
-
-WithOverrides overrides_of(const std::vector<std::unique_ptr<Worker>>& workers) {
-  return [&workers](auto task) { workers.front()->with_overrides(std::move(task)); };
 }
 
 }  // namespace weir::app

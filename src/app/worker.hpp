@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -16,33 +17,42 @@
 #include "admin/instruments.hpp"
 #include "app/certificates.hpp"
 #include "app/instance_watch.hpp"
-#include "app/override_log.hpp"
 #include "app/server_watch.hpp"
 #include "app/shared_store.hpp"
 #include "app/store_monitor.hpp"
+#include "base/clock.hpp"
+#include "base/log_limit.hpp"
+#include "base/random.hpp"
 #include "base/traffic_counters.hpp"
 #include "config/config.hpp"
 #include "limiter/limiter.hpp"
 #include "log/line_writer.hpp"
 #include "proxy/context.hpp"
 #include "proxy/generation.hpp"
+#include "proxy/hold_directory.hpp"
 #include "proxy/listener.hpp"
+#include "store/memory_store.hpp"
 
 namespace weir::app {
 
-/// Dependencies of the worker, which outlive it.
-struct WorkerDependencies {
-  store::MemoryStore& store;
-  const MonotonicClock& clock;
-  std::atomic<std::size_t>& open_connections;
-  std::atomic<std::size_t>& open_refusals;
-  loop::DescriptorBudget& descriptors;
-  proxy::HoldDirectory& hold_directory;
-  admin::StoreHealth& store_health;
-  ServerWatch& server_watch;
-  limiter::UnknownPlans& unknown_plans;
-  limiter::SlotQueue& slot_queue;
-  OverrideLog& override_log;
+/// State that all workers share, and which outlives them. Thread-safe.
+struct SharedState {
+  SharedState(std::size_t workers, std::size_t max_keys)
+      : store({.max_keys = max_keys, .seed = random_seed()}), store_health(workers) {}
+
+  const MonotonicClock clock{};
+  store::MemoryStore store;
+  admin::StoreHealth store_health;
+  ServerWatch server_watch{};
+  limiter::UnknownPlans unknown_plans{};
+  limiter::SlotQueue slot_queue{};
+  /// About overrides that cannot be read.
+  LogLimit override_warnings{
+      {.interval = std::chrono::minutes(1), .repeated_after = std::chrono::hours(1)}};
+  std::atomic<std::size_t> open_connections{0};
+  std::atomic<std::size_t> open_refusals{0};
+  loop::DescriptorBudget descriptors{0, open_connections};
+  proxy::HoldDirectory hold_directory{{.k0 = random_seed(), .k1 = random_seed()}};
 };
 
 /// One listener of a worker.
@@ -71,8 +81,7 @@ using WithOverrides = std::function<void(std::function<void(store::Overrides*)> 
 class Worker {
  public:
   /// `index`: the number of the worker.
-  Worker(const WorkerDependencies& dependencies, std::size_t index, GenerationPlan plan,
-         std::uint64_t seed);
+  Worker(SharedState& shared, std::size_t index, GenerationPlan plan, std::uint64_t seed);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -103,7 +112,9 @@ class Worker {
   const TrafficCounters& traffic() const { return counters_; }
   /// All zero with the memory store.
   admin::SharedStoreCounters shared_store() const {
-    return {.store = &store_counters_.redis, .chain = &store_counters_.chain};
+    return {.store = &store_counters_.redis,
+            .nodes = &store_counters_.nodes,
+            .chain = &store_counters_.chain};
   }
 
  private:
@@ -132,10 +143,7 @@ class Worker {
   /// Only the worker's thread uses sockets, so the reactor needs no lock for them; posting from
   /// other threads stays safe.
   boost::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
-  store::MemoryStore& memory_;
-  limiter::UnknownPlans& unknown_plans_;
-  limiter::SlotQueue& slot_queue_;
-  OverrideLog& override_log_;
+  SharedState& shared_;
   std::size_t index_;
   std::uint64_t seed_;
   SharedStore::Counters store_counters_;
@@ -163,8 +171,5 @@ class Worker {
   InstanceWatch instances_;  ///< used by the first worker
   std::thread thread_;
 };
-
-/// With the connection of the first worker. `workers` must outlive the result.
-WithOverrides overrides_of(const std::vector<std::unique_ptr<Worker>>& workers);
 
 }  // namespace weir::app

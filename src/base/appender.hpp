@@ -14,6 +14,14 @@
 
 namespace weir {
 
+/// Appends one number, where no Appender is at work.
+template <int base = 10, std::integral Number>
+void append_number(std::string& out, Number number) {
+  char digits[66];
+  const char* const end = std::to_chars(digits, digits + sizeof digits, number, base).ptr;
+  out.append(digits, static_cast<std::size_t>(end - digits));  // by iterators it is slower
+}
+
 class Appender {
  public:
   /// `out` must not be used otherwise until this object is destroyed.

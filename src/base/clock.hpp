@@ -1,6 +1,6 @@
 // The clock of this process: monotonic, anchored to wall time once, so that it never steps back.
 //
-// Only stores, timers and the rooms above them read it; all other code takes an Instant.
+// Only rooms with I/O read it; all other code takes an Instant (tests/lint/layers.py).
 // Thread-safe: now() is a clock reading and an addition.
 #pragma once
 

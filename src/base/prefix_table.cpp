@@ -8,7 +8,7 @@ namespace {
 
 constexpr int ipv4_bits = 96;  // of ::ffff:0:0/96, where IPv4 addresses are
 
-std::uint64_t eight_bytes(const IpAddress& address, std::size_t from) {
+std::uint64_t number_at(const IpAddress& address, std::size_t from) {
   std::uint64_t number = 0;
   for (std::size_t i = 0; i < 8; ++i)
     number = number << 8 | address.bytes()[from + i];
@@ -94,7 +94,7 @@ PrefixTable::PrefixTable(std::vector<IpPrefix> prefixes) {
 }
 
 PrefixTable::Number PrefixTable::number_of(const IpAddress& address) {
-  return Number{eight_bytes(address, 0)} << 64 | eight_bytes(address, 8);
+  return Number{number_at(address, 0)} << 64 | number_at(address, 8);
 }
 
 std::uint8_t PrefixTable::bits_at(const IpAddress& address) const {

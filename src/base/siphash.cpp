@@ -2,12 +2,15 @@
 
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "base/eight_bytes.hpp"
 
 namespace weir {
+
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "SipHash reads its words little-endian");
@@ -101,11 +104,30 @@ void append_hex(std::string& out, const Hash128& hash) {
   out.append(digits.data(), digits.size());
 }
 
+std::string to_hex(const Hash128& hash) {
+  std::string text;
+  append_hex(text, hash);
+  return text;
+}
+
 SipKey sip_key_from_secret(std::string_view secret) {
   constexpr SipKey built_in{.k0 = 0x7765697220697320, .k1 = 0x6120736d616c6c20};
   if (secret.empty()) return built_in;
   const Hash128 hash = siphash128(built_in, secret);
   return {.k0 = hash.low, .k1 = hash.high};
+}
+
+std::optional<Hash128> hash_from_hex(std::string_view digits) {
+  constexpr std::size_t half = 16;
+  if (digits.size() != 2 * half) return std::nullopt;
+  Hash128 hash;
+  const auto parse = [](std::string_view part, std::uint64_t& to) {
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), to, 16);
+    return error == std::errc{} && end == part.data() + part.size();
+  };
+  if (!parse(digits.substr(0, half), hash.high) || !parse(digits.substr(half), hash.low))
+    return std::nullopt;
+  return hash;
 }
 
 }  // namespace weir

@@ -5,6 +5,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,9 @@ Hash128 siphash128(SipKey key, std::string_view data);
 /// attributes.
 void append_hex(Appender& out, const Hash128& hash);
 void append_hex(std::string& out, const Hash128& hash);
+std::string to_hex(const Hash128& hash);
+/// Parses what append_hex() writes; letters of either case.
+std::optional<Hash128> hash_from_hex(std::string_view digits);
 
 /// Derives a key for siphash128 from a secret of any length (an empty one gives the built-in key).
 SipKey sip_key_from_secret(std::string_view secret);

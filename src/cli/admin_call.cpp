@@ -7,15 +7,18 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/admin_url.hpp"
 #include "cli/cli.hpp"
-#include "config/secret_file.hpp"
+#include "config/endpoint.hpp"
+#include "config/files.hpp"
+#include "config/suggest.hpp"
+#include "config/url.hpp"
 
 namespace weir::cli {
 namespace {
 
 /// Longer than the admin server waits for Redis.
 constexpr auto answer_timeout = std::chrono::seconds(10);
+constexpr std::size_t most_body = 16 * 1024 * 1024;
 
 Result<Secret> token_of(const AdminTarget& target) {
   if (!target.token_file.empty()) return config::read_secret_file(target.token_file);
@@ -42,6 +45,43 @@ std::string problem_in(const AdminReply& reply) {
 
 }  // namespace
 
+Result<Endpoint> parse_admin_url(std::string_view text, std::string_view token_advice) {
+  const auto url = config::split_url(text);
+  if (url && url->user_info) {
+    return Problem{
+        std::string("a user or password in the URL is not used; remove it").append(token_advice)};
+  }
+  const bool is_http = url && url->scheme == "http" && (url->rest.empty() || url->rest == "/");
+  const auto endpoint = config::parse_endpoint(is_http ? url->authority : text);
+  if (!endpoint || endpoint->is_unix() == is_http || (is_http && endpoint->port == 0)) {
+    return Problem{config::in_quotes(text) +
+                   " is not the URL of an admin server; write http://HOST:PORT, such as "
+                   "http://127.0.0.1:9090, or unix:/path"};
+  }
+  return *endpoint;
+}
+
+std::string advice_on_unreached(std::string_view url) {
+  if (url != default_admin_url) return {};
+  return "; this is the default address: for another admin.address write "
+         "--admin http://HOST:PORT or --admin unix:/path";
+}
+
+Result<AdminReply> ask_admin(const Endpoint& address, AdminQuestion question, Secret token,
+                             Duration timeout) {
+  fetch::Request request{.method = std::move(question.method),
+                         .unix_path = address.unix_path,
+                         .token = std::move(token),
+                         .json = std::move(question.body),
+                         .timeout = timeout,
+                         .most_body = most_body,
+                         .reads_any_status = true};
+  request.url.target = std::move(question.target);
+  request.url.host = address.is_unix() ? "localhost" : address.host;
+  if (!address.is_unix()) request.url.port = address.port;
+  return fetch::answer_to(std::move(request));
+}
+
 CLI::Option& add_admin_target(CLI::App& command, AdminTarget& target, const std::string& help) {
   auto* const option = command.add_option("--admin", target.url, help)->type_name("URL");
   command
@@ -57,13 +97,13 @@ std::optional<AdminReply> ask_admin_of(const AdminTarget& target, std::string_vi
     code = its_code;
     return std::nullopt;
   };
-  const auto address = parse_admin_url(target.url);
+  const auto address =
+      parse_admin_url(target.url, ", and write the token to the file of --token-file");
   if (!address) return fail(refused, "--admin: " + address.error().message);
   auto token = token_of(target);
   if (!token) return fail(refused, "--token-file: " + token.error().message);
   const bool has_token = !token->empty();
-  question.token = std::move(*token);
-  auto reply = ask_admin(*address, question, answer_timeout);
+  auto reply = ask_admin(*address, std::move(question), *std::move(token), answer_timeout);
   if (reply && reply->status < 300) return std::move(*reply);
   if (!reply) {
     return fail(failed,

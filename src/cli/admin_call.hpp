@@ -7,10 +7,38 @@
 
 #include <CLI/App.hpp>
 
-#include "cli/admin_client.hpp"
-#include "cli/admin_url.hpp"
+#include "base/endpoint.hpp"
+#include "base/result.hpp"
+#include "base/secret.hpp"
+#include "base/time.hpp"
+#include "fetch/request.hpp"
 
 namespace weir::cli {
+
+/// The URL that is used without --admin.
+inline constexpr std::string_view default_admin_url = "http://127.0.0.1:9090";
+
+/// Parses `http://HOST:PORT` or `unix:/path`. A slash at the end is allowed, a path is not.
+/// `token_advice` ends the problem of a URL with a user or a password: where the command reads the
+/// token from, if it sends one.
+Result<Endpoint> parse_admin_url(std::string_view text, std::string_view token_advice = {});
+
+/// Returns how to name another admin server, if none could be reached at `url`; begins with "; ",
+/// or is empty.
+std::string advice_on_unreached(std::string_view url);
+
+struct AdminQuestion {
+  std::string method = "GET";
+  std::string target;
+  std::string body{};  ///< JSON; empty: none
+};
+
+using AdminReply = fetch::Answer;
+
+/// Sends the request and waits for the answer, whatever its status. A problem states why there is
+/// none; it does not contain the token.
+Result<AdminReply> ask_admin(const Endpoint& address, AdminQuestion question, Secret token,
+                             Duration timeout);
 
 /// Options that name the admin server and its token.
 struct AdminTarget {
@@ -22,7 +50,7 @@ struct AdminTarget {
 CLI::Option& add_admin_target(CLI::App& command, AdminTarget& target, const std::string& help);
 
 /// Sends a request and returns the answer, if its status is below 300. Otherwise prints the reason
-/// on standard error, behind the name of the command, and sets the exit code.
+/// on standard error, after the name of the command, and sets the exit code.
 std::optional<AdminReply> ask_admin_of(const AdminTarget& target, std::string_view command,
                                        AdminQuestion question, int& code);
 

@@ -20,6 +20,32 @@ constexpr auto footer =
     "Exit codes: 0 success, 1 failure while running, 2 wrong usage or configuration.\n"
     "`weir COMMAND --help` shows the options of a command.";
 
+void add_version(CLI::App& root, Action& chosen) {
+  const auto print = [] {
+    std::cout << "weir " WEIR_VERSION "\n";
+    return succeeded;
+  };
+  root.add_subcommand("version", "Print the version")->callback([&chosen, print] {
+    chosen = print;
+  });
+}
+
+/// Reserved names, such as replay: each reports that it is not supported and exits with a failure.
+void add_unsupported(CLI::App& root, Action& chosen) {
+  for (const std::string name : {"replay", "top"}) {
+    auto* const command = root.add_subcommand(name, "Not supported yet");
+    command->group("");         // not in --help
+    command->prefix_command();  // whatever follows is no usage error
+    command->set_help_flag();
+    command->callback([&chosen, name] {
+      chosen = [name] {
+        std::cerr << "weir " << name << ": not supported yet\n";
+        return refused;
+      };
+    });
+  }
+}
+
 void describe(CLI::App& root, Action& chosen) {
   root.require_subcommand(1);
   root.set_version_flag("--version", "weir " WEIR_VERSION, "Print the version");

@@ -19,9 +19,5 @@ void add_hash(CLI::App& root, Action& chosen);
 void add_health(CLI::App& root, Action& chosen);
 void add_help(CLI::App& root, Action& chosen);
 void add_limits(CLI::App& root, Action& chosen);
-void add_version(CLI::App& root, Action& chosen);
-
-/// Reserved names, such as replay: each reports that it is not supported and exits with a failure.
-void add_unsupported(CLI::App& root, Action& chosen);
 
 }  // namespace weir::cli

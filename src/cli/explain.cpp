@@ -1,7 +1,12 @@
+#include <algorithm>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "app/override_request.hpp"
 #include "base/clock.hpp"
 #include "cli/admin_call.hpp"
 #include "cli/cli.hpp"
@@ -9,7 +14,7 @@
 #include "cli/diagnostics.hpp"
 #include "cli/explain_request.hpp"
 #include "cli/explanation.hpp"
-#include "cli/live_overrides.hpp"
+#include "cli/override_reply.hpp"
 #include "config/load.hpp"
 
 namespace weir::cli {
@@ -26,6 +31,60 @@ struct ExplainOptions {
 int wrong_usage(const std::string& what) {
   std::cerr << "weir explain: " << what << '\n';
   return refused;
+}
+
+std::string hash_text(const Hash128& identity) {
+  return "hash:" + to_hex(identity);
+}
+
+/// A listed override has the members that put it.
+std::vector<store::Override> overrides_in(const OverrideList& list, const std::string& key,
+                                          const app::OverrideContext& context, Instant now) {
+  std::vector<store::Override> entries;
+  for (nlohmann::ordered_json entry : list.entries) {
+    entry.erase("hash");
+    const bool is_malformed = entry.contains("malformed");
+    entry["key"] = key;
+    auto put = app::read_override(entry.dump(), context, now);
+    if (put && !is_malformed) {
+      entries.push_back(std::move(put->entry));
+      continue;
+    }
+    std::cerr << "weir explain: an override of " << key << " is left out: "
+              << (is_malformed ? std::string("it is malformed") : put.error().message) << '\n';
+  }
+  return entries;
+}
+
+/// Asks the admin server for the overrides of each identity that the explanation shows. One that
+/// does not fit the configuration is left out, with a line on standard error. Empty: there is no
+/// answer; the reason is on standard error, and the exit code is set.
+std::optional<std::vector<KnownOverrides>> live_overrides(const AdminTarget& target,
+                                                          const Explanation& explanation,
+                                                          const config::Config& config, Instant now,
+                                                          int& code) {
+  std::vector<std::string> names;
+  for (const limiter::Policy& policy : config.limiter.policies)
+    names.push_back(policy.name);
+  std::vector<KnownOverrides> known;
+  for (const ExplainedLimit& limit : explanation.limits) {
+    const auto& hash = limit.identity.hash;
+    if (!hash || std::ranges::find(known, *hash, &KnownOverrides::identity) != known.end())
+      continue;
+    const std::string key = hash_text(*hash);
+    const auto reply =
+        ask_admin_of(target, "explain", {.target = "/v1/overrides?key=" + key}, code);
+    if (!reply) return std::nullopt;
+    const auto list = read_override_list(reply->body);
+    if (!list) {
+      code = reject_answer(target, "explain");
+      return std::nullopt;
+    }
+    known.push_back(
+        {.identity = *hash,
+         .entries = overrides_in(*list, key, {.config = config, .policy_names = names}, now)});
+  }
+  return known;
 }
 
 int run_explain(const ExplainOptions& options) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "config/url.hpp"
 #include "http/authority.hpp"
 #include "http/characters.hpp"
 #include "http/request_view.hpp"
@@ -11,28 +12,20 @@
 namespace weir::cli {
 namespace {
 
-struct UrlParts {
-  std::string_view authority;
-  std::string_view target;  ///< after the authority; may be empty, or begin with "?"
-};
-
-Result<UrlParts> parse_url(std::string_view url) {
+/// Returns the parts without user info and fragment.
+Result<config::Url> parse_url(std::string_view text) {
   const auto is_invalid = [](char c) { return http::is_white_space(c) || http::is_control(c); };
-  if (std::any_of(url.begin(), url.end(), is_invalid))
+  if (std::any_of(text.begin(), text.end(), is_invalid))
     return Problem{"URL: it has a space or a control character; write it as %20, %09 and so on"};
-  const std::size_t scheme_end = url.find("://");
-  const std::string_view scheme = url.substr(0, std::min(scheme_end, url.size()));
-  if (scheme_end == std::string_view::npos ||
-      (!http::iequals(scheme, "http") && !http::iequals(scheme, "https")))
+  auto url = config::split_url(text);
+  if (!url || (!http::iequals(url->scheme, "http") && !http::iequals(url->scheme, "https")))
     return Problem{"URL: expected http://HOST/PATH or https://HOST/PATH"};
-  url.remove_prefix(scheme_end + 3);
-  const std::string_view authority = url.substr(0, url.find_first_of("/?#"));
-  if (authority.find('@') != std::string_view::npos)
+  if (url->user_info)
     return Problem{"URL: it has a user name; send credentials with -H 'Authorization: ...'"};
-  if (!http::parse_authority(authority))
+  if (!http::parse_authority(url->authority))
     return Problem{"URL: its host is not a name or an address with an optional port"};
-  url.remove_prefix(authority.size());
-  return UrlParts{.authority = authority, .target = url.substr(0, url.find('#'))};
+  url->rest = url->rest.substr(0, url->rest.find('#'));
+  return *url;
 }
 
 Result<std::string> field_line(std::string_view text) {
@@ -60,8 +53,8 @@ Result<std::string> request_head(const RequestArguments& arguments) {
   if (!url) return url.error();
   if (!http::is_token(arguments.method)) return Problem{"--method: expected a method, such as GET"};
   std::string head = arguments.method + ' ';
-  if (!url->target.starts_with('/')) head += '/';
-  head.append(url->target).append(" HTTP/1.1\r\n");
+  if (!url->rest.starts_with('/')) head += '/';
+  head.append(url->rest).append(" HTTP/1.1\r\n");
   const auto& fields = arguments.fields;
   if (std::none_of(fields.begin(), fields.end(), is_host))
     head.append("Host: ").append(url->authority).append("\r\n");

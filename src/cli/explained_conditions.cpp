@@ -2,9 +2,6 @@
 
 #include <utility>
 
-#include "config/key_path.hpp"
-#include "config/plan_source.hpp"
-
 namespace weir::cli {
 namespace {
 
@@ -16,8 +13,8 @@ ConditionPart first_unmet(const config::Config& config, const Condition& conditi
   return limiter::first_unmet(
       condition, evidence,
       [&](std::size_t index) {
-        return identity::resolve(config.identities[index].source, evidence, config.identity_key,
-                                 tokens);
+        return identity::resolve(config.limiter.identities[index].source, evidence,
+                                 config.limiter.identity_key, tokens);
       },
       [&] { return read_plan(config, evidence, tokens); });
 }
@@ -26,12 +23,12 @@ bool is_decided(ConditionPart unmet) {
   return unmet != ConditionPart::ambiguous && unmet != ConditionPart::ambiguous_plan;
 }
 
-std::string plan_text(const config::Config& config, const limiter::PlanReading& reading) {
+std::string plan_reading(const config::Config& config, const limiter::PlanReading& reading) {
   const auto plan = reading.found();
-  return plan ? "plan " + config.plans.names[*plan] : "no plan";
+  return plan ? "plan " + config.limiter.plans.names[*plan] : "no plan";
 }
 
-void add(std::string& text, const std::string& part) {
+void add_reason(std::string& text, const std::string& part) {
   text += (text.empty() ? "" : ", ") + part;
 }
 
@@ -40,10 +37,12 @@ std::string text_of_met(const config::Config& config, const Condition& condition
                         const limiter::PlanReading& plan,
                         const std::optional<ExplainedAddress>& address) {
   std::string text;
-  if (address) add(text, "client address is in " + address->list + " (" + address->prefix + ")");
-  if (!condition.methods.empty()) add(text, "method is listed");
-  if (condition.identity) add(text, config.identities[*condition.identity].name + " is present");
-  if (!condition.plans.empty()) add(text, plan_text(config, plan) + " is listed");
+  if (address)
+    add_reason(text, "client address is in " + address->list + " (" + address->prefix + ")");
+  if (!condition.methods.empty()) add_reason(text, "method is listed");
+  if (condition.identity)
+    add_reason(text, config.limiter.identities[*condition.identity].name + " is present");
+  if (!condition.plans.empty()) add_reason(text, plan_reading(config, plan) + " is listed");
   return text;
 }
 
@@ -55,13 +54,13 @@ std::string text_of_unmet(const config::Config& config, const Condition& conditi
     case ConditionPart::methods:
       return "method is not listed";
     case ConditionPart::identity:
-      return config.identities[*condition.identity].name + " is absent";
+      return config.limiter.identities[*condition.identity].name + " is absent";
     case ConditionPart::ambiguous:
-      return config.identities[*condition.identity].name + " is ambiguous";
+      return config.limiter.identities[*condition.identity].name + " is ambiguous";
     case ConditionPart::invalid:
-      return config.identities[*condition.identity].name + " needs a valid token";
+      return config.limiter.identities[*condition.identity].name + " needs a valid token";
     case ConditionPart::plan:
-      return plan_text(config, plan) + (plan.found() ? " is not listed" : " is in force");
+      return plan_reading(config, plan) + (plan.found() ? " is not listed" : " is in force");
     case ConditionPart::ambiguous_plan:
       return "the plan is ambiguous";
     case ConditionPart::invalid_plan:
@@ -76,17 +75,18 @@ std::string text_of_unmet(const config::Config& config, const Condition& conditi
 
 limiter::PlanReading read_plan(const config::Config& config, const identity::Evidence& evidence,
                                identity::TokenReadings& tokens) {
-  return limiter::read_plan(config.plans, evidence, tokens, [&](std::size_t index) {
-    return identity::resolve(config.identities[index].source, evidence, config.identity_key,
-                             tokens);
+  return limiter::read_plan(config.limiter.plans, evidence, tokens, [&](std::size_t index) {
+    return identity::resolve(config.limiter.identities[index].source, evidence,
+                             config.limiter.identity_key, tokens);
   });
 }
 
 ExplainedPlan explain_plan(const config::Config& config, const limiter::PlanReading& reading) {
   ExplainedPlan plan;
-  if (const auto found = reading.found()) plan.name = config.plans.names[*found];
+  if (const auto found = reading.found()) plan.name = config.limiter.plans.names[*found];
   if (reading.source) {
-    plan.from = config::shown_plan_source(config, *reading.source);
+    plan.from =
+        config.shown()["plan_from"][*reading.source](config.limiter.plans.sources[*reading.source]);
   }
   if (reading.state == limiter::PlanReading::State::ambiguous) {
     plan.from += ": ambiguous";
@@ -95,20 +95,18 @@ ExplainedPlan explain_plan(const config::Config& config, const limiter::PlanRead
   } else if (!reading.source || reading.is_unknown) {
     const std::string why = reading.is_unknown ? plan.from + " names an unknown plan"
                                                : std::string("no source names a plan");
-    plan.from = (config.plans.default_plan ? "default_plan: " : "") + why;
+    plan.from = (config.limiter.plans.default_plan ? "default_plan: " : "") + why;
   }
   return plan;
 }
 
 ExplainedAddress explain_address(const config::Config& config, const AddressList& list,
                                  const IpAddress& client) {
-  const std::string path = config::key_path("address_lists", list.name());
-  const bool is_hidden =
-      config.written.has_within(path) && !config.written.has(config::key_path(path, "file"));
+  const config::Shown shown = config.shown()["address_lists"][list.name()];
+  const bool is_hidden = shown.is_hidden() && !shown["file"].is_hidden();
   const auto prefix = list.find(client);
-  return {
-      .list = list.name(),
-      .prefix = is_hidden || !prefix ? std::string(config::from_environment) : prefix->to_string()};
+  return {.list = list.name(),
+          .prefix = config::unless_hidden(is_hidden || !prefix, prefix ? prefix->to_string() : "")};
 }
 
 ExplainedConditions explain_conditions(const config::Config& config, const limiter::Limit& limit,
@@ -136,7 +134,7 @@ ExplainedConditions explain_conditions(const config::Config& config, const limit
       all.because = text;
       return all;
     }
-    add(all.because, text);
+    add_reason(all.because, text);
   }
   return all;
 }

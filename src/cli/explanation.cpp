@@ -4,9 +4,7 @@
 #include <utility>
 
 #include "cli/explained_conditions.hpp"
-#include "cli/names_as_written.hpp"
 #include "cli/route_summary.hpp"
-#include "config/key_path.hpp"
 #include "http/head_parser.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "identity/client_address.hpp"
@@ -14,7 +12,6 @@
 #include "proxy/failure.hpp"
 #include "proxy/head_inspection.hpp"
 #include "proxy/request_routes.hpp"
-#include "proxy/store_answer.hpp"
 #include "routing/mismatch.hpp"
 #include "routing/original_request.hpp"
 #include "store/memory_store.hpp"
@@ -22,7 +19,16 @@
 namespace weir::cli {
 namespace {
 
+/// The memory store decides at once.
+struct NoCompletion final : store::Completion {
+  void complete(const store::Result&, Instant) noexcept override {}
+};
+
 using MaybeRefusal = std::optional<http::Refusal>;
+
+config::Shown shown_route(const config::Config& config, const options::Route& route) {
+  return config.shown()["routes"][static_cast<std::size_t>(&route - config.proxy.routes.data())];
+}
 
 /// Takes one request through the phases of docs/life-of-a-request.md, without a connection.
 class Explainer {
@@ -31,10 +37,10 @@ class Explainer {
             std::span<const KnownOverrides> overrides)
       : config_(config),
         overrides_(overrides),
-        rules_(config),
-        tokens_(config.token_providers, config.identity_key) {
+        rules_(config.proxy, config.limiter),
+        tokens_(config.limiter.token_providers, config.limiter.identity_key) {
     request_.peer = request_.client = peer;
-    request_.peer_is_trusted = identity::is_trusted(config.client_address, peer);
+    request_.peer_is_trusted = identity::is_trusted(config.proxy.client_address, peer);
   }
 
   Explanation run(std::string_view head, Instant now) {
@@ -51,26 +57,26 @@ class Explainer {
 
  private:
   MaybeRefusal read_head(std::string_view head) {
-    const std::size_t most = config_.downstream.max_head;
+    const std::size_t most = config_.proxy.downstream.max_head;
     if (head.size() > most)
       return proxy::answer_to(proxy::failure_of(http::fault_of_large_head(head.substr(0, most))));
-    return proxy::inspect_head(rules_, config_, head, request_);
+    return proxy::inspect_head(rules_, config_.proxy, head, request_);
   }
 
   MaybeRefusal find_route() {
-    const MaybeRefusal refusal = routes_.find(rules_, config_, request_);
+    const MaybeRefusal refusal = routes_.find(rules_, config_.proxy, request_);
     const auto& candidates = routes_.routed().candidates;
     const bool none_is_found =
         refusal && refusal->status == proxy::answer_to(proxy::Failure::no_route).status;
     if (!refusal || none_is_found)
-      list_skipped(candidates.empty() ? config_.routes.size() : candidates.front().route);
+      list_skipped(candidates.empty() ? config_.proxy.routes.size() : candidates.front().route);
     return refusal;
   }
 
   /// Lists the routes before `taken` that do not match.
   void list_skipped(std::size_t taken) {
     for (std::size_t i = 0; i < taken; ++i) {
-      const proxy::Route& route = config_.routes[i];
+      const options::Route& route = config_.proxy.routes[i];
       const auto mismatch = routing::why_skipped(route, i, routes_.routed());
       if (!mismatch) continue;
       explanation_.skipped.push_back({route.name, describe(*mismatch, texts_of(i))});
@@ -79,14 +85,12 @@ class Explainer {
 
   /// Values from variables are shown as the configuration has them.
   routing::MatchTexts texts_of(std::size_t route) const {
-    const std::string path = config::key_path(config::item_path("routes", route), "match");
-    const config::Written& written = config_.written;
-    routing::MatchTexts texts(config_.routes[route].match);
-    texts.host = written.shown(config::key_path(path, "host"), texts.host);
-    texts.path = written.shown(config::key_path(path, "path"), texts.path);
-    const std::string methods = config::key_path(path, "methods");
+    const config::Shown shown = config_.shown()["routes"][route]["match"];
+    routing::MatchTexts texts(config_.proxy.routes[route].match);
+    texts.host = shown["host"](texts.host);
+    texts.path = shown["path"](texts.path);
     for (std::size_t i = 0; i < texts.methods.size(); ++i)
-      texts.methods[i] = written.shown(config::item_path(methods, i), texts.methods[i]);
+      texts.methods[i] = shown["methods"][i](texts.methods[i]);
     return texts;
   }
 
@@ -96,14 +100,14 @@ class Explainer {
       for (const store::Override& entry : entries)
         store.overrides().put(identity, entry, now, [](const store::OverrideReport&) {});
     }
-    limiter::Limiter limiter(config_, store);
-    // The memory store decides at once.
+    limiter::Limiter limiter(config_.limiter, store);
     limiter::Evaluation evaluation;
-    proxy::StoreAnswer unused;
+    NoCompletion unused;
     const limiter::Verdict verdict = *limiter.decide(evaluation, routes_.evidence(), unused, now);
     tokens_.begin(now);
-    if (limiter::is_for_lack_of_identity(verdict.outcome)) routes_.choose(config_, *verdict.route);
-    const proxy::Route& route = *routes_.route();
+    if (limiter::is_for_lack_of_identity(verdict.outcome))
+      routes_.choose(config_.proxy, *verdict.route);
+    const options::Route& route = *routes_.route();
     explanation_.route = &route;
     if (route.upstream) explanation_.upstream = &config_.upstreams[*route.upstream];
     if (!route.rewrite.is_empty()) explanation_.upstream_path = new_path(route);
@@ -114,13 +118,10 @@ class Explainer {
   }
 
   /// Not shown if a part of it comes from a variable.
-  std::string new_path(const proxy::Route& route) const {
-    const auto number = static_cast<std::size_t>(&route - config_.routes.data());
-    const std::string written = config::key_path(config::item_path("routes", number), "path");
-    if (config_.written.has(written)) return std::string(config::from_environment);
+  std::string new_path(const options::Route& route) const {
     std::string text;
     route.rewrite.append_target(text, request_.view.path, request_.view.path);
-    return text;
+    return config::unless_hidden(shown_route(config_, route)["path"].is_hidden(), std::move(text));
   }
 
   void conclude(const limiter::Verdict& verdict) {
@@ -133,7 +134,7 @@ class Explainer {
       case Outcome::token_invalid:
         return refuse(401, jwt::description_of(*verdict.token_fault.rejection));
       case Outcome::token_unverifiable:
-        return need_keys(config_.token_providers[verdict.token_fault.provider]);
+        return need_keys(config_.limiter.token_providers[verdict.token_fault.provider]);
       case Outcome::too_many_limits:
         return refuse(answer_to(Failure::too_many_limits));
       case Outcome::identity_ambiguous:
@@ -148,7 +149,7 @@ class Explainer {
       case Outcome::allowed:
         break;
     }
-    const proxy::Route& route = *routes_.route();
+    const options::Route& route = *routes_.route();
     if (!route.rewrite.is_empty() && routing::has_hidden_dot_segment(request_.view.path))
       return refuse(routing::hidden_dot_segment);
     ExplainedVerdict& to = explanation_.verdict;
@@ -158,17 +159,14 @@ class Explainer {
     if (verdict.shadow_denied) to.outcome = "shadow_denied";
     if (route.upstream) return;
     to.status = route.respond.status;
-    const auto number = static_cast<std::size_t>(&route - config_.routes.data());
-    const std::string respond = config::key_path(config::item_path("routes", number), "respond");
-    to.hides_status = config_.written.has(config::key_path(respond, "status"));
+    to.hides_status = shown_route(config_, route)["respond"]["status"].is_hidden();
   }
 
   void deny(const limiter::Verdict& verdict) {
-    const std::string policy = config::key_path("policies", verdict.deciding->name);
     explanation_.verdict = {
         .outcome = "denied",
         .status = verdict.deciding->status,
-        .hides_status = config_.written.has(config::key_path(policy, "status")),
+        .hides_status = shown_policy(config_, *verdict.deciding)["status"].is_hidden(),
         .hides_times = hides_any([](const rules::Decision& one) { return !one.allowed; }),
         .detail = {}};
     if (verdict.retry_after)
@@ -188,9 +186,10 @@ class Explainer {
 
   void refuse(const http::Refusal& refusal) { refuse(refusal.status, refusal.detail); }
   void refuse(int status, std::string_view detail) {
-    explanation_.verdict = {.outcome = "refused",
-                            .status = status,
-                            .detail = with_names_as_written(config_, std::string(detail))};
+    explanation_.verdict = {
+        .outcome = "refused",
+        .status = status,
+        .detail = config_.presentation.written.without_values(std::string(detail))};
   }
 
   /// True if a decision of this kind follows from a number that is not shown.
@@ -205,12 +204,12 @@ class Explainer {
   void list_limits(const limiter::Verdict& verdict, Instant now) {
     std::size_t decided = 0;
     const auto evidence = routes_.evidence();
-    if (!evidence.empty() && !config_.plans.names.empty()) {
+    if (!evidence.empty() && !config_.limiter.plans.names.empty()) {
       explanation_.plan = explain_plan(
           config_, read_plan(config_, evidence[chosen_route(verdict)].evidence, tokens_));
     }
     for (std::size_t i = 0; i < evidence.size(); ++i) {
-      const proxy::Route& route = config_.routes[routes_.routed().candidates[i].route];
+      const options::Route& route = config_.proxy.routes[routes_.routed().candidates[i].route];
       for (std::size_t j = 0; j < route.limits.size(); ++j) {
         ExplainedLimit& to = explanation_.limits.emplace_back(limit_of(route, j));
         take_plan(evidence[i].evidence, to);
@@ -239,22 +238,19 @@ class Explainer {
     }
   }
 
-  ExplainedLimit limit_of(const proxy::Route& route, std::size_t index) const {
+  ExplainedLimit limit_of(const options::Route& route, std::size_t index) const {
     const limiter::Limit& limit = route.limits[index];
-    const limiter::Policy& policy = config_.policies[limit.policy];
-    const std::string path = config::key_path("policies", policy.name);
+    const limiter::Policy& policy = config_.limiter.policies[limit.policy];
+    const config::Shown shown_limit = shown_route(config_, route)["limits"][index];
     ExplainedLimit to;
     to.route = &route;
     to.policy = &policy;
     to.numbers = policy.numbers;
     to.cost = limit.cost;
-    to.rates = rate_texts(config_.written, path, policy.numbers);
-    const auto number = static_cast<std::size_t>(&route - config_.routes.data());
-    const std::string limits = config::key_path(config::item_path("routes", number), "limits");
-    const std::string cost = config::key_path(config::item_path(limits, index), "cost");
-    to.hides_numbers = config_.written.hides_numbers_of(path);
-    to.hides_cost = config_.written.has(cost);
-    to.held_until = hold_text(config_.written, config::item_path(limits, index), limit, policy);
+    to.rates = rate_texts(shown_policy(config_, policy), policy.numbers);
+    to.hides_numbers = shown_policy(config_, policy).hides_numbers();
+    to.hides_cost = shown_limit["cost"].is_hidden();
+    to.held_until = hold_text(shown_limit, limit, policy);
     to.holds = !to.held_until.empty();
     return to;
   }
@@ -269,15 +265,12 @@ class Explainer {
     const auto plan = read_plan(config_, evidence, tokens_).found();
     const auto* const planned = plan ? to.policy->under(*plan) : nullptr;
     if (planned == nullptr) return;
-    const std::string path =
-        config::key_path(config::key_path("plans", config_.plans.names[*plan]), to.policy->name);
     to.numbers_from = "plan";
     to.is_unlimited = planned->unlimited;
     if (planned->unlimited) return;
     to.numbers = planned->terms.numbers;
-    to.rates = rate_texts(config_.written, rates_path(config_, *to.policy, *planned),
-                          planned->terms.numbers);
-    to.hides_numbers |= config_.written.hides_numbers_of(path);
+    to.rates = rate_texts(shown_rates(config_, *to.policy, *planned), planned->terms.numbers);
+    to.hides_numbers |= shown_terms(config_, *to.policy, *planned).hides_numbers();
   }
 
   /// Shows the override in force, if there is one.
@@ -286,7 +279,7 @@ class Explainer {
     if (!to.identity.hash) return;
     const auto known = std::ranges::find(overrides_, *to.identity.hash, &KnownOverrides::identity);
     if (known == overrides_.end()) return;
-    const auto index = static_cast<std::uint32_t>(to.policy - config_.policies.data());
+    const auto index = static_cast<std::uint32_t>(to.policy - config_.limiter.policies.data());
     const auto found = store::in_force(known->entries, index, to.policy->numbers, now);
     if (found.effect == OverrideEffect::none || found.effect == OverrideEffect::malformed) return;
     to.numbers_from = "override";
@@ -294,25 +287,23 @@ class Explainer {
     to.is_denied = found.effect == OverrideEffect::denied;
     if (found.numbers == nullptr) return;
     to.numbers = *found.numbers;
-    to.rates = rate_texts(config_.written, "overrides", to.numbers);
+    to.rates = rate_texts(config_.shown()["overrides"], to.numbers);
     // Numbers that the override does not set are those of the policy, and those of a plan that it
     // names are the plan's.
-    for (const limiter::PlannedTerms& planned : to.policy->planned) {
-      const std::string plan = config::key_path("plans", config_.plans.names[planned.plan]);
-      to.hides_numbers |= config_.written.hides_numbers_of(config::key_path(plan, to.policy->name));
-    }
+    for (const limiter::PlannedTerms& planned : to.policy->planned)
+      to.hides_numbers |= shown_terms(config_, *to.policy, planned).hides_numbers();
   }
 
   /// Finds out which of the limit's identities the request has.
   void look_up(const limiter::Limit& limit, const identity::Evidence& evidence,
                ExplainedLimit& to) {
     using State = identity::Resolution::State;
-    const auto& wanted = config_.identities[limit.identity];
+    const auto& wanted = config_.limiter.identities[limit.identity];
     State state = take_identity(wanted, evidence, to.identity);
     to.because = state_text(wanted.name, state);
     if (state != State::absent) return;
     if (limit.otherwise) {
-      const auto& other = config_.identities[*limit.otherwise];
+      const auto& other = config_.limiter.identities[*limit.otherwise];
       ExplainedIdentity otherwise;
       state = take_identity(other, evidence, otherwise);
       to.because += ", " + state_text(other.name, state);
@@ -355,16 +346,16 @@ class Explainer {
                                             const identity::Evidence& evidence,
                                             ExplainedIdentity& to) {
     const auto found =
-        identity::resolve(definition.source, evidence, config_.identity_key, tokens_);
+        identity::resolve(definition.source, evidence, config_.limiter.identity_key, tokens_);
     const identity::Source shown =
-        config_.written.shown(config::key_path("identities", definition.name), definition.source);
+        config_.shown()["identities"][definition.name](definition.source);
     to = {.name = definition.name, .source = identity::describe(shown), .hash = {}};
     if (found.state != identity::Resolution::State::found) return found.state;
     to.hash = found.key;
     // The first source that is present counts.
     const auto* const any = std::get_if<identity::AnyOf>(&definition.source.from);
     for (std::size_t i = 0; any != nullptr && i < any->sources.size(); ++i) {
-      if (identity::resolve(any->sources[i], evidence, config_.identity_key, tokens_).key !=
+      if (identity::resolve(any->sources[i], evidence, config_.limiter.identity_key, tokens_).key !=
           found.key)
         continue;
       to.source = identity::describe(std::get<identity::AnyOf>(shown.from).sources[i]);

@@ -18,10 +18,10 @@
 #include "cli/explained_request.hpp"
 #include "config/config.hpp"
 #include "limiter/policy.hpp"
-#include "proxy/settings.hpp"
+#include "options/proxy.hpp"
+#include "options/upstream.hpp"
 #include "rules/decision.hpp"
 #include "store/override.hpp"
-#include "upstream/upstream.hpp"
 
 namespace weir::cli {
 
@@ -52,7 +52,7 @@ struct ExplainedCondition {
 };
 
 struct ExplainedLimit {
-  const proxy::Route* route = nullptr;  ///< the route that has the limit
+  const options::Route* route = nullptr;  ///< the route that has the limit
   const limiter::Policy* policy = nullptr;
   rules::Policy numbers{};                       ///< the numbers in force
   std::string_view numbers_from = "policy";      ///< or plan, override
@@ -96,8 +96,8 @@ struct Explanation {
   /// The request that `decide` routes see; none if no such route was considered, or if no field
   /// describes another request and a route of another kind takes it.
   std::optional<ExplainedOriginal> original{};
-  const proxy::Route* route = nullptr;
-  const upstream::Upstream* upstream = nullptr;
+  const options::Route* route = nullptr;
+  const options::Upstream* upstream = nullptr;
   std::string upstream_path{};                ///< that the upstream gets; empty: the requested one
   std::optional<ExplainedAddress> address{};  ///< that the route's match names
   std::optional<ExplainedPlan> plan{};        ///< if plans are configured and limits considered

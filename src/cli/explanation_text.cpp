@@ -31,7 +31,7 @@ void add_row(std::string& out, std::string_view label, std::string_view text) {
 }
 
 std::string number(bool is_hidden, std::int64_t value) {
-  return is_hidden ? std::string(config::from_environment) : std::to_string(value);
+  return config::unless_hidden(is_hidden, std::to_string(value));
 }
 
 /// Milliseconds below a second, else tenths of seconds; rounded up.
@@ -43,7 +43,7 @@ std::string time(bool is_hidden, Duration duration) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
 }
 
-std::string policy_text(const ExplainedLimit& limit) {
+std::string explained_policy(const ExplainedLimit& limit) {
   const rules::Policy& numbers = limit.numbers;
   std::string text = limit.policy->name;
   text.append(": ").append(rules::to_string(numbers.algorithm));
@@ -88,7 +88,7 @@ std::string decision_text(const ExplainedLimit& limit) {
 
 void add_limit(std::string& out, const Explanation& explanation, const ExplainedLimit& limit) {
   out += '\n';
-  add_row(out, "limit", policy_text(limit));
+  add_row(out, "limit", explained_policy(limit));
   if (limit.route != explanation.route)
     add_row(out, "  route", limit.route->name + ", for another reading of the path");
   add_row(out, "  applies", (limit.decision ? "yes: " : "no: ") + limit.because);
@@ -110,7 +110,7 @@ void add_request(std::string& out, const Explanation& explanation) {
   add_row(out, "  because", explanation.original->because);
 }
 
-std::string plan_text(const ExplainedPlan& plan) {
+std::string explained_plan(const ExplainedPlan& plan) {
   return (plan.name.empty() ? "none" : std::string(plan.name)) + " (" + plan.from + ')';
 }
 
@@ -166,7 +166,7 @@ std::string to_text(const Explanation& explanation) {
             "in " + explanation.address->list + ", " + explanation.address->prefix);
   if (explanation.upstream != nullptr) add_row(out, "upstream", explanation.upstream->name);
   if (!explanation.upstream_path.empty()) add_row(out, "  path", explanation.upstream_path);
-  if (explanation.plan) add_row(out, "plan", plan_text(*explanation.plan));
+  if (explanation.plan) add_row(out, "plan", explained_plan(*explanation.plan));
   add_skipped(out, explanation.skipped);
   for (const ExplainedLimit& limit : explanation.limits)
     add_limit(out, explanation, limit);

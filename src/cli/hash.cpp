@@ -11,9 +11,8 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/diagnostics.hpp"
-#include "config/key_path.hpp"
+#include "config/data_files.hpp"
 #include "config/load.hpp"
-#include "config/plan_file.hpp"
 #include "config/suggest.hpp"
 #include "identity/written_key.hpp"
 
@@ -87,18 +86,17 @@ int hash(const HashOptions& options) {
   }
   const config::Config& config = **loaded;
   std::vector<std::string_view> names;
-  for (const auto& identity : config.identities)
+  for (const auto& identity : config.limiter.identities)
     names.push_back(identity.name);
   const auto found =
-      std::ranges::find(config.identities, options.identity, &identity::Definition::name);
-  if (found == config.identities.end()) {
+      std::ranges::find(config.limiter.identities, options.identity, &identity::Definition::name);
+  if (found == config.limiter.identities.end()) {
     return refuse_hash("--identity: no identity is called " + config::in_quotes(options.identity) +
                        config::hint(options.identity, names));
   }
-  const auto index = static_cast<std::size_t>(found - config.identities.begin());
+  const auto index = static_cast<std::size_t>(found - config.limiter.identities.begin());
   const auto rules = config::plan_line_rules(config, index);
-  const identity::Source shown =
-      config.written.shown(config::key_path("identities", found->name), found->source);
+  const identity::Source shown = config.shown()["identities"][found->name](found->source);
   const std::vector<std::string> values = values_of(options);
   std::vector<std::vector<WrittenKey>> all;
   for (const auto& group : groups_of(values, found->source)) {
@@ -109,7 +107,7 @@ int hash(const HashOptions& options) {
       std::ranges::any_of(all, [](const auto& keys) { return keys.size() > 1; });
   for (const auto& keys : all)
     print_keys(keys, shows_sources);
-  if (config.identity_key == sip_key_from_secret({}))
+  if (config.limiter.identity_key == sip_key_from_secret({}))
     std::cerr << "weir hash: identity_secret is not set here: an instance that has one shows other "
                  "hashes\n";
   return succeeded;

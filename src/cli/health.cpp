@@ -4,19 +4,18 @@
 #include <optional>
 #include <string>
 
-#include "cli/admin_client.hpp"
-#include "cli/admin_url.hpp"
+#include "cli/admin_call.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 
 namespace weir::cli {
 namespace {
 
-constexpr auto patience = std::chrono::seconds(2);
+constexpr auto health_timeout = std::chrono::seconds(2);
 
 /// Returns why the instance is not ready; nothing if it is.
-std::optional<std::string> ask(const Endpoint& address, const std::string& url) {
-  const auto reply = ask_admin(address, {.target = "/readyz"}, patience);
+std::optional<std::string> why_not_ready(const Endpoint& address, const std::string& url) {
+  const auto reply = ask_admin(address, {.target = "/readyz"}, Secret(), health_timeout);
   if (!reply) return reply.error().message + advice_on_unreached(url);
   if (reply->status == 200) return std::nullopt;
   return "answered " + std::to_string(reply->status) + ": " + reply->body;
@@ -28,7 +27,7 @@ int health(const std::string& url) {
     std::cerr << "weir health: --admin: " << address.error().message << '\n';
     return refused;
   }
-  const auto complaint = ask(*address, url);
+  const auto complaint = why_not_ready(*address, url);
   if (!complaint) return succeeded;
   std::cerr << "weir health: " << url << ": " << complaint->substr(0, complaint->find('\n'))
             << '\n';

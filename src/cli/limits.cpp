@@ -1,5 +1,7 @@
 // `weir limits`: overrides of one key, through the admin server of a running instance.
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -7,15 +9,16 @@
 #include <string_view>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include <CLI/App.hpp>
 #include <nlohmann/json.hpp>
 
+#include "app/override_members.hpp"
 #include "cli/admin_call.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/one_line.hpp"
-#include "cli/override_options.hpp"
 #include "cli/override_reply.hpp"
 #include "http/characters.hpp"
 
@@ -23,8 +26,13 @@ namespace weir::cli {
 namespace {
 
 using nlohmann::ordered_json;
+using Form = app::OverrideMember::Form;
+using Role = app::OverrideMember::Role;
 
-struct ListOptions : OverrideTarget {
+/// The arguments of a command.
+struct OverrideArguments : AdminTarget {
+  ordered_json members = ordered_json::object();  ///< of the override, as app::override_members()
+  bool is_removal = false;
   bool json = false;
 };
 
@@ -33,11 +41,14 @@ int reject_usage(const std::string& what) {
   return refused;
 }
 
-/// The key as given, or the line of standard input for `-`: arguments of a command are visible to
-/// other users of the machine.
-Result<std::string> key_of(const OverrideTarget& target) {
-  if (target.key != "-") return {boost::system::in_place_value, target.key};
-  return read_one_line(std::cin, ::isatty(STDIN_FILENO) != 0);
+/// Replaces the key `-` by the line of standard input: arguments of a command are visible to other
+/// users of the machine.
+Result<void> read_key(OverrideArguments& arguments) {
+  if (arguments.members.value("key", "") != "-") return {};
+  auto line = read_one_line(std::cin, ::isatty(STDIN_FILENO) != 0);
+  if (!line) return Problem{"--key: " + line.error().message};
+  arguments.members["key"] = std::move(*line);
+  return {};
 }
 
 std::string encoded(std::string_view text) {
@@ -50,118 +61,119 @@ std::string encoded(std::string_view text) {
   return out;
 }
 
-std::string overrides_target(const OverrideTarget& target, const std::string& key) {
-  std::string query;
-  const auto add = [&query](std::string_view name, const std::string& value) {
-    if (value.empty()) return;
-    query.append(query.empty() ? "?" : "&").append(name).append("=").append(encoded(value));
-  };
-  add("identity", target.identity);
-  add("key", key);
-  add("policy", target.policy);
-  return "/v1/overrides" + query;
+std::string overrides_target(const ordered_json& members) {
+  std::string target = "/v1/overrides";
+  char separator = '?';
+  for (const auto& [name, value] : members.items()) {
+    target += std::exchange(separator, '&');
+    target.append(name).append("=").append(encoded(value.get_ref<const std::string&>()));
+  }
+  return target;
 }
 
-std::optional<AdminReply> ask(const OverrideTarget& target, AdminQuestion question, int& code) {
-  return ask_admin_of(target, "limits", std::move(question), code);
+std::optional<AdminReply> ask(const OverrideArguments& arguments, AdminQuestion question,
+                              int& code) {
+  return ask_admin_of(arguments, "limits", std::move(question), code);
 }
 
 /// Replaces control characters, with which a writer to Redis could forge lines.
-std::string shown(const ordered_json& value) {
+std::string reply_text(const ordered_json& value) {
   std::string text = value.is_string() ? value.get<std::string>() : value.dump();
   std::replace_if(text.begin(), text.end(), http::is_control, '?');
   return text;
 }
 
+/// Members of an answer that a line has elsewhere, or not at all.
+constexpr std::array<std::string_view, 5> not_listed{"hash", "policy", "identity", "store",
+                                                     "warning"};
+
 /// One line: `hash:0123..., policy per_user: rate 6000/1m, note launch`.
 std::string line_of(const ordered_json& entry) {
-  std::string line = "hash:" + shown(entry["hash"]);
+  std::string line = "hash:" + reply_text(entry["hash"]);
   if (entry.contains("policy")) {
-    line += ", policy " + shown(entry["policy"]);
+    line += ", policy " + reply_text(entry["policy"]);
   } else if (!entry.contains("malformed")) {  // it may have had one
     line += ", all policies";
   }
   std::string_view separator = ": ";
   for (const auto& [name, value] : entry.items()) {
-    if (name == "hash" || name == "policy" || name == "identity" || name == "store") continue;
+    if (std::ranges::find(not_listed, name) != not_listed.end()) continue;
     line.append(separator).append(name);
-    if (!value.is_boolean()) line.append(" ").append(shown(value));
+    if (!value.is_boolean()) line.append(" ").append(reply_text(value));
     separator = ", ";
   }
   return line;
 }
 
-ordered_json body_of(const OverrideOptions& options, const std::string& key) {
-  ordered_json body;
-  const auto add = [&body](const char* name, const std::string& value) {
-    if (!value.empty()) body[name] = value;
-  };
-  add("identity", options.identity);
-  add("key", key);
-  add("policy", options.policy);
-  if (options.rate) body["rate"] = *options.rate;
-  if (!options.rates.empty()) body["rates"] = options.rates;
-  if (options.burst) body["burst"] = *options.burst;
-  if (options.limit) body["limit"] = *options.limit;
-  if (options.queue) body["queue"] = *options.queue;
-  add("plan", options.plan);
-  if (options.denies) body["deny"] = true;
-  if (options.is_unlimited) body["unlimited"] = true;
-  add("until", options.until);
-  if (options.note) add("note", *options.note);
-  return body;
+std::string text_of(const ordered_json& members) {
+  return members.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-void print_warnings(const StoredOverride& stored) {
-  if (!stored.warning.empty()) std::cerr << "weir limits: " << shown(stored.warning) << '\n';
-  if (stored.is_in_memory)
-    std::cerr << "weir limits: kept in memory: this instance loses it when it restarts, and others "
-                 "do not have it; store.type: redis keeps and shares overrides\n";
+/// Returns what is wrong whatever the instance has, and what to write instead.
+std::string usage_problem(const OverrideArguments& arguments) {
+  if (!arguments.is_removal) {
+    const auto read = app::read_override_members(text_of(arguments.members),
+                                                 {.prefix = "--", .other_kinds = ", --delete"});
+    return read ? std::string() : read.error().message;
+  }
+  std::string others;
+  for (const auto& member : app::override_members()) {
+    if (member.role == Role::owner || !arguments.members.contains(member.name)) continue;
+    others.append(others.empty() ? "--" : ", --").append(member.name);
+  }
+  return others.empty() ? others
+                        : "--delete and " + others +
+                              " exclude each other: an override is either deleted or put";
 }
 
-int put_override(const OverrideOptions& options, const std::string& key) {
+int put_override(const OverrideArguments& arguments) {
   int code = succeeded;
-  const auto body =
-      body_of(options, key).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-  const auto reply = ask(options, {.method = "PUT", .target = "/v1/overrides", .body = body}, code);
+  const auto reply =
+      ask(arguments,
+          {.method = "PUT", .target = "/v1/overrides", .body = text_of(arguments.members)}, code);
   if (!reply) return code;
   const auto stored = read_stored_override(reply->body);
-  if (!stored) return reject_answer(options, "limits");
-  std::cout << line_of(stored->entry) << '\n';
-  print_warnings(*stored);
+  if (!stored) return reject_answer(arguments, "limits");
+  std::cout << line_of(*stored) << '\n';
+  if (stored->contains("warning"))
+    std::cerr << "weir limits: " << reply_text(stored->at("warning")) << '\n';
+  if (stored->at("store") == "memory")
+    std::cerr << "weir limits: kept in memory: this instance loses it when it restarts, and others "
+                 "do not have it; store.type: redis keeps and shares overrides\n";
   return succeeded;
 }
 
-int remove_override(const OverrideOptions& options, const std::string& key) {
+int remove_override(const OverrideArguments& arguments) {
   int code = succeeded;
   const auto reply =
-      ask(options, {.method = "DELETE", .target = overrides_target(options, key)}, code);
+      ask(arguments, {.method = "DELETE", .target = overrides_target(arguments.members)}, code);
   if (!reply) return code;
-  if (reply->status != 204) return reject_answer(options, "limits");
+  if (reply->status != 204) return reject_answer(arguments, "limits");
   // A key that is no hash may be a secret.
+  const auto key = arguments.members["key"].get<std::string>();
   std::cout << (key.starts_with("hash:") ? key : "the key") << ", "
-            << (options.policy.empty() ? "all policies" : "policy " + options.policy)
+            << (arguments.members.contains("policy")
+                    ? "policy " + arguments.members["policy"].get<std::string>()
+                    : "all policies")
             << ": deleted\n";
   return succeeded;
 }
 
-int change_override(const OverrideOptions& options) {
-  if (const std::string problem = wrong_usage_of(options); !problem.empty())
+int change_override(OverrideArguments& arguments) {
+  if (const std::string problem = usage_problem(arguments); !problem.empty())
     return reject_usage(problem);
-  const auto key = key_of(options);
-  if (!key) return reject_usage("--key: " + key.error().message);
-  return options.removes ? remove_override(options, *key) : put_override(options, *key);
+  if (const auto key = read_key(arguments); !key) return reject_usage(key.error().message);
+  return arguments.is_removal ? remove_override(arguments) : put_override(arguments);
 }
 
-int list_overrides(const ListOptions& options) {
+int list_overrides(OverrideArguments& arguments) {
   int code = succeeded;
-  const auto key = key_of(options);
-  if (!key) return reject_usage("--key: " + key.error().message);
-  const auto reply = ask(options, {.target = overrides_target(options, *key)}, code);
+  if (const auto key = read_key(arguments); !key) return reject_usage(key.error().message);
+  const auto reply = ask(arguments, {.target = overrides_target(arguments.members)}, code);
   if (!reply) return code;
   const auto list = read_override_list(reply->body);
-  if (!list) return reject_answer(options, "limits");
-  if (options.json) {
+  if (!list) return reject_answer(arguments, "limits");
+  if (arguments.json) {
     std::cout << reply->body;
     return succeeded;
   }
@@ -178,47 +190,50 @@ std::string reject_empty(const std::string& text) {
   return text.empty() ? "the value is empty; leave the option out" : "";
 }
 
-void add_target(CLI::App& command, OverrideTarget& target, bool needs_key) {
-  auto* const key = command.add_option(
-      "--key", target.key, "The value of the identity, hash:HEX as in the log, or - to read it");
-  key->type_name("KEY");
-  if (needs_key) key->required();
-  command
-      .add_option("--identity", target.identity,
-                  "The identity; default: the only one of the limits")
-      ->check(reject_empty)
-      ->type_name("NAME");
-  command.add_option("--policy", target.policy, "The policy")
-      ->check(reject_empty)
-      ->type_name("NAME");
-  add_admin_target(command, target, "The admin server: http://HOST:PORT or unix:/path")
+/// Adds the option of a member, which writes its value into `to`.
+void add_member(CLI::App& command, const app::OverrideMember& member, ordered_json& to) {
+  const std::string name(member.name);
+  const std::string option = "--" + name;
+  const std::string help(member.help);
+  const std::string argument(member.argument);
+  const auto set = [&to, name](const auto& value) { to[name] = value; };
+  switch (member.form) {
+    case Form::flag:
+      command.add_flag_callback(
+          option, [set] { set(true); }, help);
+      break;
+    case Form::count:
+      command.add_option_function<std::int64_t>(option, set, help)->type_name(argument);
+      break;
+    case Form::list:
+      command.add_option_function<std::vector<std::string>>(option, set, help)
+          ->type_name(argument)
+          ->delimiter(',')
+          ->allow_extra_args(false);
+      break;
+    case Form::text:
+      command.add_option_function<std::string>(option, set, help)
+          ->check(reject_empty)
+          ->type_name(argument);
+  }
+}
+
+/// Adds the options of the members for which `includes` returns true, and those of the server.
+template <class Includes>
+void add_members(CLI::App& command, OverrideArguments& to, Includes&& includes) {
+  for (const auto& member : app::override_members()) {
+    if (includes(member)) add_member(command, member, to.members);
+  }
+  add_admin_target(command, to, "The admin server: http://HOST:PORT or unix:/path")
       .capture_default_str();
 }
 
 void add_override(CLI::App& limits, Action& chosen) {
   auto* const command = limits.add_subcommand("override", "Put or delete an override of one key");
-  const auto options = std::make_shared<OverrideOptions>();
-  add_target(*command, *options, true);
-  command->add_option("--rate", options->rate, "Another rate")->type_name("RATE");
-  command->add_option("--rates", options->rates, "Other rates of a sliding_window")
-      ->type_name("RATE,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("--burst", options->burst, "Another burst")->type_name("UNITS");
-  command->add_option("--limit", options->limit, "Another limit of a concurrency policy")
-      ->type_name("UNITS");
-  command->add_option("--queue", options->queue, "Another queue of a leaky_bucket")
-      ->type_name("UNITS");
-  command->add_option("--plan", options->plan, "The numbers of this plan")
-      ->check(reject_empty)
-      ->type_name("NAME");
-  command->add_flag("--unlimited", options->is_unlimited, "No limit");
-  command->add_flag("--deny", options->denies, "Answer 403");
-  command->add_option("--until", options->until, "Its end, such as 2026-12-01T00:00:00Z")
-      ->check(reject_empty)
-      ->type_name("TIME");
-  command->add_option("--note", options->note, "A note for the list")->type_name("TEXT");
-  command->add_flag("--delete", options->removes, "Delete the override");
+  const auto arguments = std::make_shared<OverrideArguments>();
+  add_members(*command, *arguments, [](const auto&) { return true; });
+  command->get_option("--key")->required();
+  command->add_flag("--delete", arguments->is_removal, "Delete the override");
   command->footer(
       "Replaces the override that the key has for the policy. Numbers need --policy; --plan,\n"
       "--unlimited and --deny apply to all policies without it. The token of the admin server is\n"
@@ -226,18 +241,18 @@ void add_override(CLI::App& limits, Action& chosen) {
       "  weir limits override --key abc --policy per_user --rate 6000/1m "
       "--until 2026-12-01T00:00:00Z");
   command->callback(
-      [&chosen, options] { chosen = [options] { return change_override(*options); }; });
+      [&chosen, arguments] { chosen = [arguments] { return change_override(*arguments); }; });
 }
 
 void add_overrides(CLI::App& limits, Action& chosen) {
   auto* const command =
       limits.add_subcommand("overrides", "List the overrides of all keys, or of one");
-  const auto options = std::make_shared<ListOptions>();
-  add_target(*command, *options, false);
-  command->add_flag("--json", options->json, "Print one JSON object");
+  const auto arguments = std::make_shared<OverrideArguments>();
+  add_members(*command, *arguments, [](const auto& member) { return member.role == Role::owner; });
+  command->add_flag("--json", arguments->json, "Print one JSON object");
   command->footer("Shows the keyed hash of each key, as the access log does, and never a key.");
   command->callback(
-      [&chosen, options] { chosen = [options] { return list_overrides(*options); }; });
+      [&chosen, arguments] { chosen = [arguments] { return list_overrides(*arguments); }; });
 }
 
 }  // namespace

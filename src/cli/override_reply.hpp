@@ -5,7 +5,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,14 +22,8 @@ struct OverrideList {
 /// Reads the answer to GET. Empty: this is not an answer of Weir.
 std::optional<OverrideList> read_override_list(std::string_view body);
 
-/// An override that was put.
-struct StoredOverride {
-  nlohmann::ordered_json entry;  ///< as in OverrideList
-  bool is_in_memory = false;     ///< the instance loses it when it ends
-  std::string warning{};         ///< why it has no effect; empty: it may have one
-};
-
-/// Reads the answer to PUT. Empty: this is not an answer of Weir.
-std::optional<StoredOverride> read_stored_override(std::string_view body);
+/// Reads the answer to PUT: an override as in a list, with its `store`, and perhaps a `warning`:
+/// why it has no effect. Empty: this is not an answer of Weir.
+std::optional<nlohmann::ordered_json> read_stored_override(std::string_view body);
 
 }  // namespace weir::cli

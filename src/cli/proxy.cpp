@@ -23,14 +23,14 @@ int proxy(const ProxyFlags& flags) {
     return refused;
   }
   const app::Source source = app::text_source("weir proxy", *yaml);
-  const auto loaded = source.load(config::for_ever);
+  const auto loaded = source.load(config::for_ever, nullptr);
   if (!loaded) {
     for (const auto& diagnostic : loaded.error()) {
       std::cerr << "weir proxy: " << flag_of(diagnostic) << ": " << diagnostic.message << '\n';
     }
     return refused;
   }
-  for (const auto& warning : loaded->config->warnings) {
+  for (const auto& warning : loaded->config->presentation.warnings) {
     std::cerr << "weir proxy: warning: " << flag_of(warning) << ": " << warning.message << '\n';
   }
   return app::serve(source, *loaded);

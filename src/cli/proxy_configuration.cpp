@@ -5,16 +5,16 @@
 #include <utility>
 
 #include "config/suggest.hpp"
-#include "http/json_text.hpp"
+#include "json/write.hpp"
 
 namespace weir::cli {
 namespace {
 
 // Quotes a flag as a JSON string, which is a YAML string (YAML 1.2, section 1.3).
 std::string yaml_quoted(std::string_view text) {
-  std::string json;
-  http::append_json_string(json, text);
-  return json;
+  std::string quoted;
+  json::append_string(quoted, text);
+  return quoted;
 }
 
 /// `header:NAME` -> `{header: "NAME"}`.

@@ -20,23 +20,22 @@ void print_address_lists(std::ostream& out, const config::Config& config);
 void print_plans(std::ostream& out, const config::Config& config);
 void print_routes(std::ostream& out, const config::Config& config);
 
-/// Returns the rates of the policy at `policy_path` (`policies.p`) as the configuration has them,
-/// one text for each tier: `100/1m`, `${RATE}`.
-std::vector<std::string> rate_texts(const config::Written& written, const std::string& policy_path,
-                                    const rules::Policy& numbers);
+/// Returns the rates as the configuration has them, one text for each tier: `100/1m`, `${RATE}`.
+/// `shown` is the place of the policy, or of its numbers in a plan.
+std::vector<std::string> rate_texts(const config::Shown& shown, const rules::Policy& numbers);
 
-/// Returns the path of the key that has the rates of a policy under a plan: that of the policy in
-/// the plan (`plans.gold.p`), or of the policy itself if the plan sets none.
-std::string rates_path(const config::Config& config, const limiter::Policy& policy,
-                       const limiter::PlannedTerms& planned);
-
-/// Formats a duration as in the configuration, in the largest unit that fits exactly: `90s`, `1m`,
-/// `250us`.
-std::string duration_text(Duration duration);
+config::Shown shown_policy(const config::Config& config, const limiter::Policy& policy);
+/// The place of the numbers of a policy under a plan: `plans.gold.p`.
+config::Shown shown_terms(const config::Config& config, const limiter::Policy& policy,
+                          const limiter::PlannedTerms& planned);
+/// The place of the rates of a policy under a plan: that of the policy itself if the plan sets
+/// none.
+config::Shown shown_rates(const config::Config& config, const limiter::Policy& policy,
+                          const limiter::PlannedTerms& planned);
 
 /// Whether and when the cost of a limit is held and charged: `, held until the response, charged
 /// for status 401, 403`. Empty: it is charged on admission.
-std::string hold_text(const config::Written& written, const std::string& limit_path,
-                      const limiter::Limit& limit, const limiter::Policy& policy);
+std::string hold_text(const config::Shown& shown, const limiter::Limit& limit,
+                      const limiter::Policy& policy);
 
 }  // namespace weir::cli

@@ -1,8 +1,8 @@
 #include <iostream>
 #include <string>
 
+#include "app/process.hpp"
 #include "app/server.hpp"
-#include "app/signals.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/diagnostics.hpp"
@@ -20,12 +20,12 @@ int serve(const ServeOptions& options) {
   const std::string& file = options.file;
   app::Source source = app::file_source(file);
   if (options.watch) source.watched = file;
-  const auto loaded = source.load(config::for_ever);
+  const auto loaded = source.load(config::for_ever, nullptr);
   if (!loaded) {
     print_diagnostics(std::cerr, file, loaded.error());
     return refused;
   }
-  print_diagnostics(std::cerr, file, loaded->config->warnings, "warning: ");
+  print_diagnostics(std::cerr, file, loaded->config->presentation.warnings, "warning: ");
   return app::serve(source, *loaded);
 }
 

@@ -1,11 +1,8 @@
-#include "config/attributes.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-#include "config/claims.hpp"
-#include "config/names.hpp"
+#include "config/sections.hpp"
 #include "http/characters.hpp"
 
 namespace weir::config {
@@ -51,14 +48,15 @@ bool fill_named(const Cursor& in, std::string_view kind, Config& config, limiter
     in.error_showing("expected query:NAME, such as query:page");
     return false;
   }
-  if (kind == "claim" || kind == "jwt") return fill_claim(in, kind, config.token_providers, to);
+  if (kind == "claim" || kind == "jwt")
+    return fill_claim(in, kind, config.limiter.token_providers, to);
   to.kind = Kind::identity;
   const std::string_view shown = in.node().text;
   const std::size_t colon = shown.find(':');
   const Reference reference{
       .what = "identity", .written = to.name, .shown = shown.substr(colon + 1)};
-  const auto index = find_named(in, reference, config.identities);
-  if (index) to.source = config.identities[*index].source;
+  const auto index = find_named(in, reference, config.limiter.identities);
+  if (index) to.source = config.limiter.identities[*index].source;
   return index.has_value();
 }
 

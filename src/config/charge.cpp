@@ -1,11 +1,11 @@
-#include "config/charge.hpp"
-
 #include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "config/advice.hpp"
+#include "config/constant_fields.hpp"
+#include "config/hints.hpp"
+#include "config/sections.hpp"
 #include "config/values.hpp"
 #include "http/characters.hpp"
 #include "usage/usage_plan.hpp"
@@ -63,14 +63,10 @@ limiter::Charge& charge_in(std::optional<limiter::Charge>& to) {
   return to ? *to : to.emplace();
 }
 
-/// In lower case, as messages and the log show it.
 void read_header_name(const Cursor& in, std::string& to) {
-  const auto text = in.text();
-  if (!text) return;
-  if (!http::is_token(*text))
-    return in.error_showing("expected the name of a header field, such as x-usage-tokens");
-  to = *text;
-  std::ranges::transform(to, to.begin(), http::to_lower);
+  if (auto name =
+          read_field_name(in, "expected the name of a header field, such as x-usage-tokens"))
+    to = *std::move(name);
 }
 
 void read_pointer(const Cursor& in, std::vector<usage::JsonPointer>& to) {
@@ -96,32 +92,25 @@ struct ReserveDraft {
 };
 
 constexpr Key<ReserveDraft> reserve_keys[] = {
-    {.name = "header",
-     .read = [](const Cursor& in, ReserveDraft& to) { read_header_name(in, to.header); }},
-    {.name = "json", .read = [](const Cursor& in, ReserveDraft& to) { read_pointer(in, to.json); }},
+    {.name = "header", .read = read::with<read_header_name, &ReserveDraft::header>},
+    {.name = "json", .read = read::with<read_pointer, &ReserveDraft::json>},
     {.name = "default",
      .read =
          [](const Cursor& in, ReserveDraft& to) {
            to.units = read_integer(in, {1, usage::largest_count});
          },
      .required = true},
-    {.name = "at_most",
-     .read =
-         [](const Cursor& in, ReserveDraft& to) {
-           read_integer_into(in, to.at_most, {1, usage::largest_count});
-         }},
+    {.name = "at_most", .read = read::integer<1, usage::largest_count, &ReserveDraft::at_most>},
 };
 
-constexpr Key<usage::UsageSource> source_keys[] = {
-    {.name = "header",
-     .read = [](const Cursor& in, usage::UsageSource& to) { read_header_name(in, to.field); }},
-    {.name = "json",
-     .read = [](const Cursor& in, usage::UsageSource& to) { read_pointers(in, to.pointers); }},
+constexpr Key<usage::UsageSource> usage_source_keys[] = {
+    {.name = "header", .read = read::with<read_header_name, &usage::UsageSource::field>},
+    {.name = "json", .read = read::with<read_pointers, &usage::UsageSource::pointers>},
 };
 
 /// True if exactly one of the two is written; else reports it.
 bool has_one_source(const Cursor& in) {
-  if (in.node().kind != Node::Kind::map) return false;
+  if (!in.is_map()) return false;
   if (in.has("header") != in.has("json")) return true;
   if (in.has("json")) {
     in.at_key("json").error("header and json exclude each other; keep one");
@@ -162,7 +151,7 @@ void read_cost_from(const Cursor& in, std::optional<limiter::Charge>& to) {
   for_each_item(in, "a list of sources, such as [{header: x-usage}, {json: /usage/total_tokens}]",
                 usage::UsagePlan::most_entries, [&](const Cursor& item) {
                   usage::UsageSource source;
-                  read_table(item, source_keys, source);
+                  read_table(item, usage_source_keys, source);
                   is_whole &=
                       has_one_source(item) && source.field.empty() != source.pointers.empty();
                   sources.push_back(std::move(source));
@@ -180,25 +169,12 @@ void read_missing(const Cursor& in, std::optional<limiter::Charge>& to) {
 
 void read_charge(const Cursor& in, std::optional<limiter::Charge>& to) {
   limiter::ChargeByStatus charge;
-  read_table(in, charge_keys, charge);
-  if (in.node().kind != Node::Kind::map) return;
+  if (!read_table(in, charge_keys, charge)) return;
   if (in.has("status") && in.has("status_not"))
     return in.at_key("status_not").error("status and status_not exclude each other; keep one");
   if (in.node().entries.empty())
     return in.error("names no status; write status: [401, 403] or status_not: [500-599]");
   charge_in(to).by_status = std::move(charge);
-}
-
-void list_charge(const std::string& path, KeyPaths& out) {
-  list_section<charge_keys>(path, out);
-}
-
-void list_reserve(const std::string& path, KeyPaths& out) {
-  list_section<reserve_keys>(path, out);
-}
-
-void list_cost_from(const std::string& path, KeyPaths& out) {
-  list_items<source_keys>(path, out);
 }
 
 }  // namespace weir::config

@@ -1,9 +1,7 @@
-#include "config/claims.hpp"
-
 #include <algorithm>
 #include <utility>
 
-#include "config/names.hpp"
+#include "config/sections.hpp"
 
 namespace weir::config {
 namespace {
@@ -19,9 +17,7 @@ constexpr Key<ClaimDraft> claim_keys[] = {
      .read = [](const Cursor& in,
                 ClaimDraft& to) { to.provider = read_reference(in, "JWT provider", to.providers); },
      .required = true},
-    {.name = "claim",
-     .read = [](const Cursor& in, ClaimDraft& to) { read_text(in, to.claim); },
-     .required = true},
+    {.name = "claim", .read = read::text<&ClaimDraft::claim>, .required = true},
 };
 
 }  // namespace
@@ -34,10 +30,6 @@ void read_claim(const Cursor& in, std::vector<identity::TokenProvider>& provider
   to = claim_of(in.at_key("claim"), providers[*draft.provider], *draft.provider,
                 std::move(draft.claim));
 }
-void list_claim(const std::string& path, KeyPaths& out) {
-  list_section<claim_keys>(path, out);
-}
-
 identity::FromClaim claim_of(const Cursor& in, identity::TokenProvider& provider,
                              std::size_t provider_index, std::string claim) {
   auto& claims = provider.rules.claims;

@@ -1,7 +1,7 @@
 // `client_address`: the peers whose forwarding fields are trusted.
 #include <algorithm>
 
-#include "config/advice.hpp"
+#include "config/constant_fields.hpp"
 #include "config/sections.hpp"
 #include "http/characters.hpp"
 #include "http/field_guard.hpp"
@@ -28,40 +28,30 @@ std::string_view family_of_all(const IpPrefix& prefix) {
 
 void read_trusted_proxies(const Cursor& in, Settings& to) {
   // An empty list is the explicit default.
-  if (in.node().kind == Node::Kind::sequence && in.node().items.empty()) return;
+  if (in.is_empty_list()) return;
   for_each_item(
       in, "a list of prefixes, such as [10.0.0.0/8]", most_proxies, [&](const Cursor& item) {
-        const auto text = item.text();
-        if (!text) return;
-        if (auto prefix = IpPrefix::parse(*text)) {
-          to.trusted_proxies.push_back(*prefix);
-          if (const auto family = family_of_all(*prefix); !family.empty())
-            item.warn("this prefix means every " + std::string(family) +
-                      " address, so each client could choose the address that it is counted for; "
-                      "list the addresses of the proxies instead");
-        } else {
-          item.error_showing(
-              "expected an address or a prefix whose host bits are zero, such as 10.0.0.0/8 or "
-              "2001:db8::/32",
-              prefix_advice(item.node().text));
-        }
+        const auto prefix = read_prefix(item);
+        if (!prefix) return;
+        to.trusted_proxies.push_back(*prefix);
+        if (const auto family = family_of_all(*prefix); !family.empty())
+          item.warn("this prefix means every " + std::string(family) +
+                    " address, so each client could choose the address that it is counted for; "
+                    "list the addresses of the proxies instead");
       });
 }
 
-void read_header(const Cursor& in, Settings& to) {
-  const auto text = in.text();
-  if (!text) return;
-  if (!http::is_token(*text)) return in.error_showing("expected the name of a header field");
-  to.header_name = *text;
-  std::transform(to.header_name.begin(), to.header_name.end(), to.header_name.begin(),
-                 http::to_lower);
+void read_client_header(const Cursor& in, Settings& to) {
+  auto name = read_field_name(in, "expected the name of a header field");
+  if (!name) return;
+  to.header_name = *std::move(name);
   to.header = to.header_name == "x-forwarded-for" ? Settings::Header::x_forwarded_for
               : to.header_name == "forwarded"     ? Settings::Header::forwarded
                                                   : Settings::Header::single;
 }
 
 void read_untrusted_fields(const Cursor& in, Settings& to) {
-  if (in.node().kind == Node::Kind::sequence && in.node().items.empty()) return;
+  if (in.is_empty_list()) return;
   for_each_item(
       in, "a list of field names, such as [x-geo-country, x-internal-*]", most_untrusted_fields,
       [&](const Cursor& item) {
@@ -84,33 +74,20 @@ void read_untrusted_fields(const Cursor& in, Settings& to) {
 
 constexpr Key<Settings> client_address_keys[] = {
     {.name = "trusted_proxies", .read = read_trusted_proxies},
-    {.name = "header", .read = read_header},
-    {.name = "ipv4_prefix",
-     .read =
-         [](const Cursor& in, Settings& to) {
-           read_integer_into(in, to.ipv4_prefix, {1, 32});
-         }},
-    {.name = "ipv6_prefix",
-     .read =
-         [](const Cursor& in, Settings& to) {
-           read_integer_into(in, to.ipv6_prefix, {1, 128});
-         }},
+    {.name = "header", .read = read_client_header},
+    {.name = "ipv4_prefix", .read = read::integer<1, 32, &Settings::ipv4_prefix>},
+    {.name = "ipv6_prefix", .read = read::integer<1, 128, &Settings::ipv6_prefix>},
     {.name = "untrusted_fields", .read = read_untrusted_fields},
-    {.name = "remove_untrusted_fields",
-     .read = [](const Cursor& in, Settings& to) { read_flag(in, to.removes_untrusted_fields); }},
+    {.name = "remove_untrusted_fields", .read = read::flag<&Settings::removes_untrusted_fields>},
 };
 
 }  // namespace
 
 void read_client_address(const Cursor& in, Config& to) {
-  read_table(in, client_address_keys, to.client_address);
-  const bool is_default = to.client_address.header == Settings::Header::x_forwarded_for;
-  if (!is_default && to.client_address.trusted_proxies.empty()) {
+  read_table(in, client_address_keys, to.proxy.client_address);
+  const bool is_default = to.proxy.client_address.header == Settings::Header::x_forwarded_for;
+  if (!is_default && to.proxy.client_address.trusted_proxies.empty()) {
     in.at_key("header").warn("never read: trusted_proxies is empty, so the peer is the client");
   }
 }
-void list_client_address(const std::string& path, KeyPaths& out) {
-  list_section<client_address_keys>(path, out);
-}
-
 }  // namespace weir::config

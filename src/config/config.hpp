@@ -1,8 +1,7 @@
 // The configuration after checking: immutable, complete (every default filled in), names resolved
 // to indexes.
 //
-// Made by config/load.hpp; shared read-only by all workers. Each room uses its part:
-// limiter::Settings, proxy::Settings.
+// Made by config/load.hpp; shared read-only by all workers. Each room is given its part.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +9,21 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "admin/options.hpp"
 #include "base/time.hpp"
-#include "config/denial_settings.hpp"
 #include "config/diagnostic.hpp"
-#include "config/file_stamp.hpp"
+#include "config/files.hpp"
+#include "config/key_digests.hpp"
 #include "config/key_url.hpp"
-#include "config/positions.hpp"
 #include "config/written.hpp"
+#include "limiter/options.hpp"
 #include "log/access_log_options.hpp"
-#include "proxy/settings.hpp"
-#include "redis/options.hpp"
+#include "options/admin.hpp"
+#include "options/proxy.hpp"
+#include "options/redis.hpp"
+#include "options/upstream.hpp"
 
 namespace weir::config {
 
@@ -33,44 +34,66 @@ struct MemoryStore {
 
 enum class StoreType : std::uint8_t { memory, redis };
 
-/// The members of its own apply to the running connection.
-struct RedisStore : redis::Options {
-  int breaker_failures = 5;  ///< consecutive failures that open the breaker
+struct RedisStore {
+  options::Redis connection;  ///< a change needs a new connection
+  int breaker_failures = 5;   ///< consecutive failures that open the breaker
   Duration breaker_retry_after = std::chrono::seconds(1);     ///< until an open breaker tries again
   limiter::OnFailure on_failure = limiter::OnFailure::local;  ///< of policies that set none
-  std::int64_t replicas = 1;  ///< instances that share the quota while each decides locally
+  /// Instances that share the quota while each decides locally; empty: as many as use this Redis.
+  std::optional<std::int64_t> replicas = 1;
   friend bool operator==(const RedisStore&, const RedisStore&) = default;
 };
 
-/// An address list that is read from a file.
-struct ListFile {
-  AddressList list;
+/// A file that is read again when it changes.
+struct DataFile {
   std::string path;
   std::string shown;  ///< the path, or its text in the configuration if that has a variable
   FileStamp stamp;    ///< of the file before it was read
 };
 
+/// An address list that is read from a file.
+struct ListFile : DataFile {
+  AddressList list;
+};
+
 /// A JWK set that is read from a file.
-struct KeyFile {
+struct KeyFile : DataFile {
   std::string provider;
   std::shared_ptr<identity::ProviderState> state;  ///< of the provider: its keys
-  std::string path;
-  std::string shown;  ///< as in ListFile
-  FileStamp stamp;    ///< of the file before it was read
 };
 
 /// A source of plans that is read from a file.
-struct PlanFile {
+struct PlanFile : DataFile {
   Replaceable<limiter::PlanTable> table;  ///< that of the source
-  std::size_t identity = 0;               ///< index into Settings::identities
-  std::string path;
-  std::string shown;  ///< as in ListFile
-  FileStamp stamp;    ///< of the file before it was read
+  std::size_t identity = 0;               ///< index into limiter::Options::identities
 };
 
-struct Config : proxy::Settings {
-  std::vector<proxy::Listen> listen;
-  std::optional<admin::Options> admin;
+/// Header fields with constant values: names as written, and values.
+using ConstantFields = std::vector<std::pair<std::string, std::string>>;
+
+/// The response to a denial as it is written: by a policy, or by the section `denied`, which has
+/// the defaults of all policies. Keys that are not written are empty.
+struct DenialSettings {
+  std::optional<int> status{};
+  std::string content_type{};
+  std::vector<limiter::DenialBody> bodies{};
+  ConstantFields fields{};
+  friend bool operator==(const DenialSettings&, const DenialSettings&) = default;
+};
+
+/// Texts that are printed; nothing here changes how the program runs.
+struct Presentation {
+  Written written;                   ///< the texts shown for values from variables and files
+  Positions positions;               ///< of addresses and files
+  std::vector<Diagnostic> warnings;  ///< valid settings that are probably mistakes
+};
+
+struct Config {
+  limiter::Options limiter;
+  options::Proxy proxy;
+  std::vector<options::Upstream> upstreams;
+  std::vector<options::Listen> listen;
+  std::optional<options::Admin> admin;
   std::size_t workers = 1;  ///< `auto` is resolved
   Duration shutdown_timeout = std::chrono::seconds(30);
   StoreType store_type = StoreType::memory;
@@ -82,9 +105,19 @@ struct Config : proxy::Settings {
   std::vector<KeyFile> key_files{};
   std::vector<KeyUrl> key_urls{};  ///< of JWT providers
   std::vector<PlanFile> plan_files{};
-  Written written;                   ///< the texts shown for values from variables and files
-  Positions positions;               ///< of addresses and files
-  std::vector<Diagnostic> warnings;  ///< valid settings that are probably mistakes
+  KeyDigests key_digests;  ///< to compare the file with another one
+  /// Keys whose values are those of the running configuration, because a change needs a restart.
+  std::vector<std::string> restart_needed{};
+  Presentation presentation;
+
+  /// Instances that each have a share of a quota while they decide locally, as far as it is
+  /// written.
+  std::int64_t fixed_replicas() const {
+    return store_type == StoreType::redis ? redis.replicas.value_or(1) : 1;
+  }
+
+  /// Prints values of the configuration.
+  Shown shown() const { return Shown(presentation.written); }
 };
 
 }  // namespace weir::config

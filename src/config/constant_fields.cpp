@@ -5,8 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "config/doubts.hpp"
 #include "config/expand.hpp"
-#include "config/foreign_variable.hpp"
 #include "http/accept.hpp"
 #include "http/characters.hpp"
 #include "http/request_view.hpp"
@@ -37,10 +37,8 @@ void warn_of_variable(const Cursor& in) {
   std::string message = "is sent as it is, with " + in_quotes(variable) +
                         ": values are constant; write the value, or ${NAME} for a variable of the "
                         "environment";
-  const bool is_forwarded = in.path().find(".request_headers.") != std::string::npos;
-  const std::string_view field = forwarded_field_for(variable);
-  if (is_forwarded && !field.empty())
-    message.append("; Weir itself sends ").append(field).append(" to the upstream");
+  if (in.path().find(".request_headers.") != std::string::npos)
+    message += "; Weir itself sends X-Forwarded-For, X-Forwarded-Host and X-Forwarded-Proto";
   in.warn(std::move(message));
 }
 
@@ -102,6 +100,12 @@ std::string field_lines(const ConstantFields& fields) {
   for (const auto& [name, value] : fields)
     lines.append(name).append(": ").append(value).append("\r\n");
   return lines;
+}
+
+std::optional<std::string> read_field_name(const Cursor& in, std::string_view expected) {
+  auto name = read_form(in, http::is_token, expected);
+  if (name) std::ranges::transform(*name, name->begin(), http::to_lower);
+  return name;
 }
 
 void read_media_type(const Cursor& in, std::string& to) {

@@ -3,11 +3,11 @@
 // Fields that frame a message or that Weir computes are refused. Pure; thread-safe.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "config/cursor.hpp"
-#include "config/denial_settings.hpp"
 
 namespace weir::config {
 
@@ -26,6 +26,10 @@ void read_constant_fields(const Cursor& in, FieldRefusal refusal, ConstantFields
 
 /// Returns the field lines, each ended by CRLF.
 std::string field_lines(const ConstantFields& fields);
+
+/// Reads the name of a field in lower case, as keys and messages have it. `expected` is the problem
+/// with any other text.
+std::optional<std::string> read_field_name(const Cursor& in, std::string_view expected);
 
 /// Reads the value of Content-Type.
 void read_media_type(const Cursor& in, std::string& to);

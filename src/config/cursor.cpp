@@ -2,13 +2,10 @@
 
 #include <algorithm>
 
-#include "config/advice.hpp"
 #include "config/expand.hpp"
-#include "config/key_advice.hpp"
-#include "config/key_examples.hpp"
+#include "config/files.hpp"
+#include "config/hints.hpp"
 #include "config/key_path.hpp"
-#include "config/loose_values.hpp"
-#include "config/secret_file.hpp"
 #include "config/values.hpp"
 #include "http/characters.hpp"
 
@@ -25,36 +22,27 @@ std::string_view kind_name(const Node& node) {
     case Node::Kind::scalar:
       return "a single value";
     case Node::Kind::sequence:
-      return "a list";
+      return node.items.empty() ? "an empty list" : "a list";
     case Node::Kind::map:
       break;
   }
   return "a map";
 }
 
-/// `, such as {certificate: tls.crt}`, if `what` has no example.
-std::string with_example(std::string_view what, const std::string& path) {
-  std::string text(what);
+/// `expected WHAT, such as {certificate: tls.crt}, found a list`. Without an example it has the
+/// keys of the map, if there are any.
+std::string expected(std::string_view what, const Node& node, const std::string& path,
+                     std::span<const std::string_view> keys = {}) {
+  std::string text = "expected " + std::string(what);
   const std::string_view example = example_of(shape_of(path));
-  if (text.find("such as") == std::string::npos && !example.empty())
+  if (text.find("such as") != std::string::npos) {
+    // `what` has its own.
+  } else if (!example.empty()) {
     text.append(", such as ").append(example);
-  return text;
-}
-
-/// Returns the fix for one value in place of a map or a list, or for a map in place of a list.
-std::string structure_advice(const Node& node, const std::string& path, bool wants_list) {
-  if (node.kind == Node::Kind::map && wants_list) return "; begin each of its entries with \"- \"";
-  if (node.kind != Node::Kind::scalar) return {};
-  const std::string advice = colon_advice(node.text);
-  if (!advice.empty() || wants_list) return advice;
-  // `burst=20` where a map has keys.
-  const std::size_t equals = node.text.find('=');
-  return equals == std::string::npos ? std::string()
-                                     : key_advice(shape_of(path), node.text.substr(0, equals));
-}
-
-std::string found(const Node& node) {
-  return ", found " + std::string(kind_name(node));
+  } else if (!keys.empty()) {
+    text.append(" (").append(list_of(keys)).append(")");
+  }
+  return text.append(", found ").append(kind_name(node));
 }
 
 }  // namespace
@@ -72,11 +60,6 @@ Cursor Cursor::at_key(std::string_view key) const {
   return entry == nullptr ? *this : at(*entry);
 }
 
-std::string Cursor::hint_at(std::string_view written,
-                            std::span<const std::string_view> known) const {
-  return has_few_problems() ? hint(written, known) : std::string();
-}
-
 void Cursor::error(std::string message) const {
   error_at(node_.position, std::move(message));
 }
@@ -84,34 +67,20 @@ void Cursor::error(std::string message) const {
 void Cursor::error_at(Position position, std::string message) const {
   // Messages of other rooms may contain the value itself.
   std::replace_if(message.begin(), message.end(), http::is_control, '?');
-  loading_.problems.push_back({.line = position.line,
-                               .column = position.column,
-                               .key_path = path_,
-                               .message = std::move(message)});
+  loading_.problems.push_back(diagnostic_at(position, std::move(message), path_));
 }
 
 void Cursor::warn(std::string message) const {
-  loading_.warnings.push_back({.line = node_.position.line,
-                               .column = node_.position.column,
-                               .key_path = path_,
-                               .message = std::move(message)});
+  loading_.warnings.push_back(diagnostic_at(node_.position, std::move(message), path_));
 }
 
-void Cursor::not_supported(std::string_view feature) const {
-  error(std::string(feature) + " is not supported yet; remove it");
-}
-
-void Cursor::error_showing(std::string message, std::string_view advice) const {
+void Cursor::error_showing(std::string message, std::string_view hint) const {
   message.append(" (here ").append(in_quotes(node_.text)).append(")");
-  error(message + (advice.empty() ? value_advice(node_.text) : std::string(advice)));
+  error(message + (hint.empty() ? variable_hint(node_.text) : std::string(hint)));
 }
 
 std::string Cursor::as_written(std::string message, const std::string& file) const {
-  if (node_.text.find('$') == std::string::npos) return message;
-  for (const std::string& quoted : {'"' + file + '"', in_quotes(file)}) {
-    const auto at = message.find(quoted);
-    if (at != std::string::npos) message.replace(at, quoted.size(), in_quotes(node_.text));
-  }
+  if (node_.text.find('$') != std::string::npos) replace_quoted(message, file, node_.text);
   return message;
 }
 
@@ -119,32 +88,27 @@ std::string Cursor::shown(std::string value) const {
   if (!holds_variable(node_.text)) return value;
   Written one;
   one.add(path_, node_.text);
-  return one.shown(path_, std::move(value));
+  return Shown(one, path_)(std::move(value));
 }
 
-void Cursor::inherit(std::string_view key, const std::string& path) const {
-  if (!loading_.written.has(path)) return;
-  loading_.written.add(key_path(path_, key), loading_.written.shown(path, std::string()));
-}
-
-bool Cursor::expect_map(std::string_view what) const {
+bool Cursor::expect_map(std::string_view what, std::span<const std::string_view> keys) const {
   if (node_.kind == Node::Kind::map) return true;
-  error("expected " + with_example(what, path_) + found(node_) +
-        structure_advice(node_, path_, false));
+  error(expected(what, node_, path_, keys) + colon_hint(node_.text));
   return false;
 }
 
 bool Cursor::expect_sequence(std::string_view what) const {
   if (node_.kind == Node::Kind::sequence && !node_.items.empty()) return true;
-  error("expected " + with_example(what, path_) +
-        (node_.kind == Node::Kind::sequence ? ", found an empty list" : found(node_)) +
-        structure_advice(node_, path_, true));
+  error(expected(what, node_, path_) + (node_.kind == Node::Kind::map
+                                            ? "; begin each of its entries with \"- \""
+                                            : colon_hint(node_.text)));
   return false;
 }
 
-std::optional<std::string> Cursor::text() const {
+std::optional<std::string> Cursor::expanded() const {
   if (node_.kind != Node::Kind::scalar) {
-    error("expected a single value" + found(node_) + std::string(text_advice(shape_of(path_))));
+    error(expected("a single value", node_, path_) +
+          (node_.kind == Node::Kind::map ? "; put quotes around text with braces" : ""));
     return std::nullopt;
   }
   Result<std::string> expanded = expand_variables(node_.text, loading_.environment.variable);
@@ -152,12 +116,26 @@ std::optional<std::string> Cursor::text() const {
     error(expanded.error().message);
     return std::nullopt;
   }
-  if (holds_variable(node_.text)) loading_.written.add(path_, node_.text);
   return *std::move(expanded);
 }
 
-bool Cursor::is_off() const {
-  return node_.kind == Node::Kind::scalar && (node_.text == "off" || node_.text == "false");
+std::optional<std::string> Cursor::text() const {
+  auto text = expanded();
+  if (text && holds_variable(node_.text)) loading_.written.add(path_, node_.text, *text);
+  return text;
+}
+
+bool is_off(const Cursor& in) {
+  const Node& node = in.node();
+  return node.kind == Node::Kind::scalar && (node.text == "off" || node.text == "false");
+}
+
+std::optional<std::string> read_form(const Cursor& in, bool (*has_form)(std::string_view text),
+                                     std::string_view expected) {
+  auto text = in.text();
+  if (!text || has_form(*text)) return text;
+  in.error_showing(std::string(expected));
+  return std::nullopt;
 }
 
 void read_text(const Cursor& in, std::string& to) {
@@ -168,20 +146,36 @@ void read_flag(const Cursor& in, bool& to) {
   const auto text = in.text();
   if (!text) return;
   if (*text != "true" && *text != "false") {
-    return in.error_showing("expected true or false", flag_advice(in.node().text));
+    constexpr std::string_view flags[] = {"true", "false"};
+    return in.error_showing("expected true or false", word_hint(in.node().text, flags));
   }
   to = *text == "true";
 }
 
+namespace {
+
+std::optional<std::int64_t> integer_in(const Cursor& in, std::string_view text, IntegerRange range,
+                                       std::string_view expected) {
+  const Result<std::int64_t> value = parse_integer(text);
+  if (value && *value >= range.min && *value <= range.max) return *value;
+  in.error_showing(std::string(expected) + " from " + std::to_string(range.min) + " to " +
+                   std::to_string(range.max));
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<std::int64_t> read_integer(const Cursor& in, IntegerRange range) {
   const auto text = in.text();
+  return text ? integer_in(in, *text, range, "expected a whole number") : std::nullopt;
+}
+
+std::optional<std::int64_t> read_integer_or_auto(const Cursor& in, IntegerRange range,
+                                                 std::int64_t automatic) {
+  const auto text = in.text();
   if (!text) return std::nullopt;
-  const Result<std::int64_t> value = parse_integer(*text);
-  if (value && *value >= range.min && *value <= range.max) return *value;
-  in.error_showing("expected a whole number from " + std::to_string(range.min) + " to " +
-                       std::to_string(range.max),
-                   did_you_mean(integer_meant(in.node().text)));
-  return std::nullopt;
+  if (*text == "auto") return automatic;
+  return integer_in(in, *text, range, "expected auto or a whole number");
 }
 
 std::optional<std::int64_t> read_size(const Cursor& in, IntegerRange range) {
@@ -189,7 +183,7 @@ std::optional<std::int64_t> read_size(const Cursor& in, IntegerRange range) {
   if (!text) return std::nullopt;
   const Result<std::int64_t> value = parse_size(*text);
   if (!value) {
-    in.error_showing(value.error().message, did_you_mean(size_meant(in.node().text)));
+    in.error_showing(value.error().message, size_hint(in.node().text));
     return std::nullopt;
   }
   if (*value >= range.min && *value <= range.max) return *value;
@@ -202,8 +196,7 @@ void read_duration(const Cursor& in, Duration& to, DurationRange range) {
   const auto text = in.text();
   if (!text) return;
   const Result<Duration> value = parse_duration(*text);
-  if (!value)
-    return in.error_showing(value.error().message, did_you_mean(duration_meant(in.node().text)));
+  if (!value) return in.error_showing(value.error().message, duration_hint(in.node().text));
   if (*value < range.min || *value > range.max) {
     return in.error_showing("expected a duration from " + format_duration(range.min) + " to " +
                             format_duration(range.max));
@@ -211,25 +204,33 @@ void read_duration(const Cursor& in, Duration& to, DurationRange range) {
   to = *value;
 }
 
-void read_secret(const Cursor& in, Secret& to) {
-  const auto text = in.text();
-  if (!text) return;
-  if (!text->starts_with("file:")) {
+bool read_secret(const Cursor& in, Secret& to) {
+  const auto text = in.expanded();
+  if (!text) return false;
+  const bool is_file = text->starts_with("file:");
+  if (is_file || holds_variable(in.node().text)) in.note_as_written();
+  if (!is_file) {
     if (*text == in.node().text && is_shell_variable(*text))
       in.warn("is used as it is; for an environment variable write ${NAME}");
     to = Secret(*text);
-    return;
+    return true;
   }
-  in.note_as_written();
   const std::string file = resolve_path(in, std::string_view(*text).substr(5));
   Result<Secret> secret = read_secret_file(file);
-  if (!secret) return in.error(in.as_written(secret.error().message, file));
+  if (!secret) {
+    in.error(in.as_written(secret.error().message, file));
+    return false;
+  }
+  in.note_file(siphash128(SipKey{}, secret->reveal()));
   to = *std::move(secret);
+  return true;
 }
 
 std::string resolve_path(const Cursor& in, std::string_view path) {
   const std::filesystem::path file{path};
-  return (file.is_absolute() ? file : in.directory() / file).lexically_normal().string();
+  return (file.is_absolute() ? file : in.environment().directory / file)
+      .lexically_normal()
+      .string();
 }
 
 std::optional<std::size_t> read_word(const Cursor& in, std::span<const std::string_view> words) {
@@ -242,13 +243,27 @@ std::optional<std::size_t> read_word(const Cursor& in, std::span<const std::stri
     if (i != 0) message += i + 1 == words.size() ? " or " : ", ";
     message += words[i];
   }
-  in.error_showing(std::move(message), word_advice(in.node().text, words));
+  in.error_showing(std::move(message), word_hint(in.node().text, words));
   return std::nullopt;
 }
 
 void check_name(const Cursor& in, std::string_view name) {
   if (!name.empty() && name.size() <= longest_name && is_printable_ascii(name)) return;
   in.error("a name is 1 to " + std::to_string(longest_name) + " printable ASCII characters");
+}
+
+std::optional<std::size_t> find_among(const Cursor& in, const Reference& reference,
+                                      std::span<const std::string_view> names) {
+  const auto found = std::find(names.begin(), names.end(), reference.written);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  std::string hint = variable_hint(reference.shown);
+  if (hint.empty()) hint = definition_hint(reference.what, reference.shown, names.empty());
+  if (hint.empty() && in.has_few_problems()) {
+    hint = word_hint(reference.shown, names);
+    if (hint.empty()) hint = config::hint(reference.shown, names);
+  }
+  in.error("no " + std::string(reference.what) + " is called " + in_quotes(reference.shown) + hint);
+  return std::nullopt;
 }
 
 }  // namespace weir::config

@@ -6,6 +6,7 @@
 // replaced, and never one that may be a secret.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,7 +18,10 @@
 
 #include "base/secret.hpp"
 #include "base/time.hpp"
+#include "config/cursor.hpp"
 #include "config/document.hpp"
+#include "config/key_digests.hpp"
+#include "config/key_path.hpp"
 #include "config/load.hpp"
 #include "config/suggest.hpp"
 #include "config/written.hpp"
@@ -28,6 +32,7 @@ namespace weir::config {
 struct Loading {
   const Environment& environment;
   Written written;
+  FileDigests files;
   std::vector<Diagnostic> problems;
   std::vector<Diagnostic> warnings;
 };
@@ -54,6 +59,8 @@ class Cursor {
 
   const Node& node() const { return node_; }
   const std::string& path() const { return path_; }
+  bool is_map() const { return node_.kind == Node::Kind::map; }
+  bool is_empty_list() const { return node_.kind == Node::Kind::sequence && node_.items.empty(); }
 
   Cursor at(const Entry& entry) const;
   Cursor at(std::size_t index) const;
@@ -65,16 +72,13 @@ class Cursor {
   /// True while there are few problems: in a file with many the search for similar names takes
   /// longer than all other work.
   bool has_few_problems() const { return loading_.problems.size() < shown_problems; }
-  /// Returns `hint(written, known)` while there are few problems.
-  std::string hint_at(std::string_view written, std::span<const std::string_view> known) const;
 
   void error(std::string message) const;
   void error_at(Position position, std::string message) const;
   void warn(std::string message) const;
-  void not_supported(std::string_view feature) const;
   /// Reports `message (here "as written")`: only for values that are not secret.
-  /// With `advice`, or where that is empty with value_advice().
-  void error_showing(std::string message, std::string_view advice = {}) const;
+  /// With `hint`, or where that is empty with variable_hint().
+  void error_showing(std::string message, std::string_view hint = {}) const;
   /// Returns the message with the file name of this value as written, if it has variables: their
   /// content may be a secret that was put into the wrong place.
   std::string as_written(std::string message, const std::string& file) const;
@@ -82,22 +86,25 @@ class Cursor {
   /// Returns `value`, which was read from this scalar, or the scalar as written if it has a
   /// variable.
   std::string shown(std::string value) const;
-  /// The texts shown for the values read so far.
-  const Written& written() const { return loading_.written; }
-  /// Adds this scalar to written(): its value is in a file.
+  /// Prints the values read so far: from the root of the file, and from this value.
+  Shown shown_root() const { return Shown(loading_.written); }
+  Shown shown_here() const { return Shown(loading_.written, path_); }
+  /// Notes that the value of this scalar is a secret from a variable or a file.
   void note_as_written() const { loading_.written.add(path_, node_.text); }
-  /// The absent key `key` of this map takes its value from the key at `path`; so does its text in
-  /// written().
-  void inherit(std::string_view key, const std::string& path) const;
+  /// Adds the content of the file that this scalar names to the digest of the scalar.
+  void note_file(const Hash128& content) const { loading_.files.insert_or_assign(&node_, content); }
+  /// The absent key `key` of this map takes its value from the key at `path`, and is shown like it.
+  void inherit(std::string_view key, const std::string& path) const {
+    loading_.written.inherit(key_path(path_, key), path);
+  }
 
-  /// True if the value is a map; else reports it, with an example of the map.
-  bool expect_map(std::string_view what) const;
+  /// True if the value is a map; else reports it, with an example of the map or with its keys.
+  bool expect_map(std::string_view what, std::span<const std::string_view> keys = {}) const;
   bool expect_sequence(std::string_view what) const;
-  /// Returns the scalar with variables replaced. Adds one with a variable to written().
+  /// Returns the scalar with variables replaced, and notes one with a variable.
   std::optional<std::string> text() const;
-  /// True for `off` and `false`.
-  bool is_off() const;
-  const std::filesystem::path& directory() const { return loading_.environment.directory; }
+  /// The same for a secret, which is not noted.
+  std::optional<std::string> expanded() const;
   const Environment& environment() const { return loading_.environment; }
 
  private:
@@ -106,13 +113,22 @@ class Cursor {
   std::string path_;
 };
 
+/// True for `off` and `false`.
+bool is_off(const Cursor& in);
 void read_text(const Cursor& in, std::string& to);
+/// Returns the text if it has the form; else reports `expected`, and the text as written.
+std::optional<std::string> read_form(const Cursor& in, bool (*has_form)(std::string_view text),
+                                     std::string_view expected);
 void read_flag(const Cursor& in, bool& to);
 std::optional<std::int64_t> read_integer(const Cursor& in, IntegerRange range);
+/// Returns `automatic` for the word auto.
+std::optional<std::int64_t> read_integer_or_auto(const Cursor& in, IntegerRange range,
+                                                 std::int64_t automatic);
 std::optional<std::int64_t> read_size(const Cursor& in, IntegerRange range);
 void read_duration(const Cursor& in, Duration& to, DurationRange range);
-/// Returns the text, or for `file:PATH` the content of the file without its last newline.
-void read_secret(const Cursor& in, Secret& to);
+/// Reads the text, or for `file:PATH` the content of the file without its last newline. Returns
+/// false after a problem.
+bool read_secret(const Cursor& in, Secret& to);
 /// Reads a file name; relative ones are resolved against the configuration's directory.
 std::string resolve_path(const Cursor& in, std::string_view path);
 
@@ -160,6 +176,33 @@ void for_each_named(const Cursor& in, std::string_view what, std::size_t max, Vi
     check_name(entry, entries[i].key);
     visit(entries[i].key, entry);
   }
+}
+
+/// `written` is looked up, `shown` is the text in the file.
+struct Reference {
+  std::string_view what;  ///< the singular for the message: "policy"
+  std::string_view written;
+  std::string_view shown;
+};
+std::optional<std::size_t> find_among(const Cursor& in, const Reference& reference,
+                                      std::span<const std::string_view> names);
+
+template <class Named>
+std::optional<std::size_t> find_named(const Cursor& in, const Reference& reference,
+                                      const std::vector<Named>& all) {
+  std::vector<std::string_view> names;
+  names.reserve(all.size());
+  for (const Named& one : all)
+    names.push_back(one.name);
+  return find_among(in, reference, names);
+}
+
+template <class Named>
+std::optional<std::size_t> read_reference(const Cursor& in, std::string_view what,
+                                          const std::vector<Named>& all) {
+  const auto written = in.text();
+  if (!written) return std::nullopt;
+  return find_named(in, {.what = what, .written = *written, .shown = in.node().text}, all);
 }
 
 }  // namespace weir::config

@@ -37,8 +37,7 @@ void read_body_of_type(const std::string& type, const Cursor& in,
     return in.error(
         "expected a media type as the key, such as text/html or application/json; put quotes "
         "around a JSON text");
-  if (in.node().kind == Node::Kind::map)
-    return in.error("expected a text; put quotes around JSON: '{\"error\": \"x\"}'");
+  if (in.is_map()) return in.error("expected a text; put quotes around JSON: '{\"error\": \"x\"}'");
   const auto is_same = [&](const limiter::DenialBody& one) {
     return http::iequals(http::without_parameters(one.content_type),
                          http::without_parameters(type));
@@ -76,7 +75,7 @@ void read_denial_content_type(const Cursor& in, DenialSettings& to) {
 }
 
 void read_denial_body(const Cursor& in, DenialSettings& to) {
-  if (in.node().kind != Node::Kind::map) {
+  if (!in.is_map()) {
     auto text = in.text();
     if (!text) return;
     warn_of_meaning(in, *text);
@@ -107,7 +106,7 @@ void check_denial(const Cursor& in, DenialSettings& settings) {
   if (!in.has("body"))
     return in.at_key("content_type")
         .error("content_type has no meaning without a body; write body beside it");
-  if (in.at_key("body").node().kind == Node::Kind::map)
+  if (in.at_key("body").is_map())
     return in.at_key("content_type")
         .error("each body has its media type as its key; remove content_type");
   if (settings.bodies.size() == 1 && !settings.content_type.empty())
@@ -141,11 +140,6 @@ constexpr Key<DenialSettings> denied_keys[] = {
 }  // namespace
 
 void read_denied(const Cursor& in, Config& to) {
-  read_table(in, denied_keys, to.denied);
-  if (in.node().kind == Node::Kind::map) check_denial(in, to.denied);
+  if (read_table(in, denied_keys, to.denied)) check_denial(in, to.denied);
 }
-void list_denied(const std::string& path, KeyPaths& out) {
-  list_section<denied_keys>(path, out);
-}
-
 }  // namespace weir::config

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "config/cursor.hpp"
-#include "config/denial_settings.hpp"
-#include "limiter/denial.hpp"
+#include "limiter/policy.hpp"
 
 namespace weir::config {
 

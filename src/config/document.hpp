@@ -17,12 +17,6 @@
 
 namespace weir::config {
 
-/// Counted from 1; columns are bytes.
-struct Position {
-  int line = 0;
-  int column = 0;
-};
-
 struct Entry;
 
 struct Node {

@@ -15,13 +15,13 @@ bool continues_name(char c) {
   return starts_name(c) || (c >= '0' && c <= '9');
 }
 
-struct Reference {
+struct VariableReference {
   std::string name;
   std::optional<std::string_view> fallback;
 };
 
 /// `inside` is the text between the braces.
-Result<Reference> parse_reference(std::string_view inside) {
+Result<VariableReference> parse_reference(std::string_view inside) {
   const auto* end = std::find_if_not(inside.begin(), inside.end(), continues_name);
   const auto length = static_cast<std::size_t>(end - inside.begin());
   const std::string_view rest = inside.substr(length);
@@ -31,7 +31,7 @@ Result<Reference> parse_reference(std::string_view inside) {
     return Problem{
         "malformed variable reference; write ${NAME} or ${NAME:-default} ($${ for a literal ${)"};
   }
-  Reference reference{.name = std::string(inside.substr(0, length)), .fallback = {}};
+  VariableReference reference{.name = std::string(inside.substr(0, length)), .fallback = {}};
   if (!rest.empty()) reference.fallback = rest.substr(2);
   if (reference.fallback && reference.fallback->find("${") != std::string_view::npos) {
     return Problem{"the default of variable " + in_quotes(reference.name) +
@@ -40,7 +40,7 @@ Result<Reference> parse_reference(std::string_view inside) {
   return reference;
 }
 
-Result<std::string> value_of(const Reference& reference, const Variables& variables) {
+Result<std::string> value_of(const VariableReference& reference, const Variables& variables) {
   std::optional<std::string> value = variables ? variables(reference.name) : std::nullopt;
   if (reference.fallback && (!value || value->empty()))
     return {boost::system::in_place_value, std::string(*reference.fallback)};
@@ -67,7 +67,7 @@ Result<std::string> expand_variables(std::string_view text, const Variables& var
       const std::size_t close = text.find('}');
       if (close == std::string_view::npos)
         return Problem{R"("${" without its "}" ($${ for a literal ${))"};
-      const Result<Reference> reference = parse_reference(text.substr(2, close - 2));
+      const Result<VariableReference> reference = parse_reference(text.substr(2, close - 2));
       if (!reference) return reference.error();
       Result<std::string> value = value_of(*reference, variables);
       if (!value) return value;

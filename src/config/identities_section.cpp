@@ -1,7 +1,7 @@
 // `identities`: where a request identifies the client that it is counted for.
 #include <algorithm>
 
-#include "config/claims.hpp"
+#include "config/constant_fields.hpp"
 #include "config/sections.hpp"
 #include "http/characters.hpp"
 
@@ -12,32 +12,23 @@ namespace {
 using identity::Source;
 
 constexpr std::size_t most_sources = 16;
+constexpr std::string_view field_name_form =
+    "expected a name of letters, digits and -, such as x-api-key";
 
 /// A source while it is read.
-struct SourceDraft {
+struct IdentityDraft {
   std::vector<identity::TokenProvider>& providers;
   Source source{};
 };
 
 Source read_source(const Cursor& in, std::vector<identity::TokenProvider>& providers);
 
-void read_field_name(const Cursor& in, std::string& to) {
-  const auto text = in.text();
-  if (!text) return;
-  if (!http::is_token(*text))
-    return in.error_showing("expected a name of letters, digits and -, such as x-api-key");
-  to = *text;
-}
-
-void read_header(const Cursor& in, SourceDraft& to) {
-  identity::FromHeader from;
-  read_field_name(in, from.name);
+void read_header_source(const Cursor& in, IdentityDraft& to) {
   // The name is part of the key's hash, so its case must not matter.
-  std::transform(from.name.begin(), from.name.end(), from.name.begin(), http::to_lower);
-  to.source.from = std::move(from);
+  to.source.from = identity::FromHeader{read_field_name(in, field_name_form).value_or("")};
 }
 
-void read_query(const Cursor& in, SourceDraft& to) {
+void read_query(const Cursor& in, IdentityDraft& to) {
   identity::FromQuery from;
   if (auto text = in.text()) {
     from.name = *std::move(text);
@@ -46,16 +37,16 @@ void read_query(const Cursor& in, SourceDraft& to) {
   to.source.from = std::move(from);
 }
 
-void read_cookie(const Cursor& in, SourceDraft& to) {
+void read_cookie(const Cursor& in, IdentityDraft& to) {
   identity::FromCookie from;
-  read_field_name(in, from.name);
+  if (auto text = read_form(in, http::is_token, field_name_form)) from.name = *std::move(text);
   to.source.from = std::move(from);
 }
 
 /// `{}` is the whole path, a word one of its captured segments.
-void read_path(const Cursor& in, SourceDraft& to) {
+void read_path_source(const Cursor& in, IdentityDraft& to) {
   identity::FromPath from;
-  const bool is_whole = in.node().kind == Node::Kind::map && in.node().entries.empty();
+  const bool is_whole = in.is_map() && in.node().entries.empty();
   if (!is_whole) {
     const auto text = in.text();
     if (text && text->empty())
@@ -65,14 +56,14 @@ void read_path(const Cursor& in, SourceDraft& to) {
   to.source.from = std::move(from);
 }
 
-void read_client(const Cursor& in, SourceDraft& to) {
-  if (in.node().kind != Node::Kind::map || !in.node().entries.empty()) {
+void read_client(const Cursor& in, IdentityDraft& to) {
+  if (!in.is_map() || !in.node().entries.empty()) {
     in.error("expected {}; how the address is found is set under the top-level client_address");
   }
   to.source.from = identity::FromClientAddress{};
 }
 
-void read_token_claim(const Cursor& in, SourceDraft& to) {
+void read_token_claim(const Cursor& in, IdentityDraft& to) {
   identity::FromClaim from;
   read_claim(in, to.providers, from);
   to.source.from = std::move(from);
@@ -84,7 +75,7 @@ bool may_be_repeated(const Source& source) {
 }
 
 /// Allowed with query or cookie, which the table reads first.
-void read_repeated(const Cursor& in, SourceDraft& to) {
+void read_repeated(const Cursor& in, IdentityDraft& to) {
   auto repeated = identity::Repeated::refuse;
   read_choice(in, repeated,
               {{"refuse", identity::Repeated::refuse},
@@ -98,7 +89,7 @@ void read_repeated(const Cursor& in, SourceDraft& to) {
 }
 
 /// Allowed with cookie, which the table reads first.
-void read_malformed(const Cursor& in, SourceDraft& to) {
+void read_malformed(const Cursor& in, IdentityDraft& to) {
   auto malformed = identity::Malformed::refuse;
   read_choice(in, malformed,
               {{"refuse", identity::Malformed::refuse}, {"accept", identity::Malformed::accept}});
@@ -106,7 +97,7 @@ void read_malformed(const Cursor& in, SourceDraft& to) {
     cookie->malformed = malformed;
 }
 
-std::vector<Source> read_sources(const Cursor& in, SourceDraft& to) {
+std::vector<Source> read_sources(const Cursor& in, IdentityDraft& to) {
   std::vector<Source> sources;
   for_each_item(in, "a list of sources, such as [{header: x-api-key}, {query: api_key}]",
                 most_sources,
@@ -114,25 +105,25 @@ std::vector<Source> read_sources(const Cursor& in, SourceDraft& to) {
   return sources;
 }
 
-constexpr Key<SourceDraft> source_keys[] = {
+constexpr Key<IdentityDraft> identity_source_keys[] = {
     {.name = "client_address", .read = read_client},
-    {.name = "header", .read = read_header},
+    {.name = "header", .read = read_header_source},
     {.name = "query", .read = read_query},
     {.name = "cookie", .read = read_cookie},
     {.name = "repeated", .read = read_repeated},
     {.name = "malformed", .read = read_malformed},
-    {.name = "path", .read = read_path},
+    {.name = "path", .read = read_path_source},
     {.name = "any_of",
      .read = [](const Cursor& in,
-                SourceDraft& to) { to.source.from = identity::AnyOf{read_sources(in, to)}; }},
+                IdentityDraft& to) { to.source.from = identity::AnyOf{read_sources(in, to)}; }},
     {.name = "all_of",
      .read = [](const Cursor& in,
-                SourceDraft& to) { to.source.from = identity::AllOf{read_sources(in, to)}; }},
-    {.name = "jwt", .read = read_token_claim, .list = list_claim},
+                IdentityDraft& to) { to.source.from = identity::AllOf{read_sources(in, to)}; }},
+    {.name = "jwt", .read = read_token_claim},
 };
 
 void check_identity_source(const Cursor& in, const Source& source) {
-  if (in.node().kind != Node::Kind::map) return;
+  if (!in.is_map()) return;
   const bool has_repeated = in.has("repeated");
   const bool has_malformed = in.has("malformed");
   if (in.node().entries.size() != 1U + (has_repeated ? 1 : 0) + (has_malformed ? 1 : 0)) {
@@ -147,8 +138,8 @@ void check_identity_source(const Cursor& in, const Source& source) {
 }
 
 Source read_source(const Cursor& in, std::vector<identity::TokenProvider>& providers) {
-  SourceDraft draft{.providers = providers};
-  read_table(in, source_keys, draft);
+  IdentityDraft draft{.providers = providers};
+  read_table(in, identity_source_keys, draft);
   check_identity_source(in, draft.source);
   return std::move(draft.source);
 }
@@ -171,26 +162,22 @@ void warn_of_another_client(const Cursor& in, const identity::Definition& client
 void read_identities(const Cursor& in, Config& to) {
   for_each_named(in, "a map of identities by name", limiter::identity_limit,
                  [&](const std::string& name, const Cursor& entry) {
-                   identity::Definition identity{.name = name,
-                                                 .source = read_source(entry, to.token_providers)};
+                   identity::Definition identity{
+                       .name = name, .source = read_source(entry, to.limiter.token_providers)};
                    const auto existing = std::find_if(
-                       to.identities.begin(), to.identities.end(),
+                       to.limiter.identities.begin(), to.limiter.identities.end(),
                        [&](const identity::Definition& other) { return other.name == name; });
-                   if (existing == to.identities.end()) {
-                     to.identities.push_back(std::move(identity));
+                   if (existing == to.limiter.identities.end()) {
+                     to.limiter.identities.push_back(std::move(identity));
                    } else {
                      warn_of_another_client(entry, identity);
                      *existing = std::move(identity);
                    }
                  });
   // `client` exists even if it is not written.
-  if (to.identities.size() > limiter::identity_limit) {
+  if (to.limiter.identities.size() > limiter::identity_limit) {
     in.error("more than " + std::to_string(limiter::identity_limit) +
              " identities, client included");
   }
 }
-void list_identities(const std::string& path, KeyPaths& out) {
-  list_named<source_keys>(path, out);
-}
-
 }  // namespace weir::config

@@ -1,7 +1,7 @@
 // `jwt_providers`: the issuers of tokens, and how their tokens are verified.
 #include <algorithm>
 
-#include "config/claims.hpp"
+#include "config/constant_fields.hpp"
 #include "config/sections.hpp"
 #include "http/characters.hpp"
 
@@ -25,13 +25,9 @@ struct ProviderDraft {
 
 void read_place_header(const Cursor& in, ProviderDraft& to) {
   ++to.places;
-  const auto text = in.text();
-  if (!text) return;
-  if (!http::is_token(*text))
-    return in.error_showing("expected a name of letters, digits and -, such as authorization");
-  identity::FromHeader header{.name = *text};
-  std::transform(header.name.begin(), header.name.end(), header.name.begin(), http::to_lower);
-  to.provider.place = std::move(header);
+  auto name =
+      read_field_name(in, "expected a name of letters, digits and -, such as authorization");
+  if (name) to.provider.place = identity::FromHeader{.name = *std::move(name)};
 }
 
 void read_place_query(const Cursor& in, ProviderDraft& to) {
@@ -43,11 +39,9 @@ void read_place_query(const Cursor& in, ProviderDraft& to) {
 
 void read_place_cookie(const Cursor& in, ProviderDraft& to) {
   ++to.places;
-  const auto text = in.text();
-  if (!text) return;
-  if (!http::is_token(*text))
-    return in.error_showing("expected a name of letters, digits and -, such as session");
-  to.provider.place = identity::FromCookie{.name = *text};
+  auto name =
+      read_form(in, http::is_token, "expected a name of letters, digits and -, such as session");
+  if (name) to.provider.place = identity::FromCookie{.name = *std::move(name)};
 }
 
 void read_algorithms(const Cursor& in, ProviderDraft& to) {
@@ -98,8 +92,7 @@ constexpr Key<ProviderDraft> provider_keys[] = {
     {.name = "cookie", .read = read_place_cookie},
     {.name = "algorithms", .read = read_algorithms, .required = true},
     {.name = "jwks",
-     .read = [](const Cursor& in, ProviderDraft& to) { read_jwks(in, to.provider, to.config); },
-     .list = list_jwks},
+     .read = [](const Cursor& in, ProviderDraft& to) { read_jwks(in, to.provider, to.config); }},
     {.name = "secret", .read = read_provider_secret},
     {.name = "issuer",
      .read = [](const Cursor& in,
@@ -162,7 +155,7 @@ void check_algorithms(const Cursor& in, const ProviderDraft& draft) {
 }
 
 void check_provider(const Cursor& in, const ProviderDraft& draft) {
-  if (in.node().kind != Node::Kind::map) return;
+  if (!in.is_map()) return;
   if (draft.places > 1) in.error("expected one of header, query and cookie");
   const bool has_secret = in.has("secret");
   if (has_secret == in.has("jwks"))
@@ -182,11 +175,7 @@ void read_jwt_providers(const Cursor& in, Config& to) {
                    draft.provider.place = identity::FromHeader{.name = "authorization"};
                    read_table(entry, provider_keys, draft);
                    check_provider(entry, draft);
-                   to.token_providers.push_back(std::move(draft.provider));
+                   to.limiter.token_providers.push_back(std::move(draft.provider));
                  });
 }
-void list_jwt_providers(const std::string& path, KeyPaths& out) {
-  list_named<provider_keys>(path, out);
-}
-
 }  // namespace weir::config

@@ -11,6 +11,10 @@ namespace weir::config {
 std::string key_path(const std::string& parent, std::string_view key);
 std::string item_path(const std::string& parent, std::size_t index);
 
+/// Returns the path with [] for every index and * for every name that the operator chose:
+/// `policies.*.rate` of policies.per_client.rate, `routes[].limits` of routes[3].limits.
+std::string shape_of(std::string_view path);
+
 bool is_printable_ascii(std::string_view text);
 
 }  // namespace weir::config

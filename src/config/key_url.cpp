@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/ip_address.hpp"
-#include "config/advice.hpp"
-#include "config/http_url.hpp"
-#include "config/key_file.hpp"
+#include "config/data_files.hpp"
+#include "config/hints.hpp"
 #include "config/sections.hpp"
+#include "config/url.hpp"
 
 namespace weir::config {
 namespace {
@@ -48,11 +48,22 @@ struct Jwks {
   KeyUrl keys{};
 };
 
+void read_keys(const Cursor& in, Jwks& to) {
+  auto file = read_data_file_name(in);
+  if (!file) return;
+  to.provider.keys_from.file = file->path;
+  if (!in.environment().reads_data_files) return;
+  KeyFileContent content = read_key_file(file->path, file->shown);
+  note_content(in, content);
+  to.provider.state->keys.publish(std::make_shared<const jwt::KeySet>(std::move(content.keys)));
+  to.config.key_files.push_back({*std::move(file), to.provider.name, to.provider.state});
+}
+
 void read_url(const Cursor& in, Jwks& to) {
   const auto text = in.text();
   if (!text) return;
-  Result<fetch::Url> url = parse_key_url(*text);
-  if (!url) return in.error(url.error().message + value_advice(in.node().text));
+  Result<http::Url> url = parse_key_url(*text);
+  if (!url) return in.error(url.error().message + variable_hint(in.node().text));
   to.provider.keys_from.url = *text;
   to.keys.url = *std::move(url);
   to.keys.shown = shown(in, *text);
@@ -61,8 +72,7 @@ void read_url(const Cursor& in, Jwks& to) {
 }
 
 constexpr Key<Jwks> jwks_keys[] = {
-    {.name = "file",
-     .read = [](const Cursor& in, Jwks& to) { read_key_file(in, to.provider, to.config); }},
+    {.name = "file", .read = read_keys},
     {.name = "url", .read = read_url},
     {.name = "refresh",
      .read = [](const Cursor& in,
@@ -70,12 +80,8 @@ constexpr Key<Jwks> jwks_keys[] = {
     {.name = "cooldown",
      .read = [](const Cursor& in,
                 Jwks& to) { read_duration(in, to.keys.times.cooldown, cooldown_range); }},
-    {.name = "timeout",
-     .read = [](const Cursor& in,
-                Jwks& to) { read_duration(in, to.keys.timeout, fetch_timeout_range); }},
-    {.name = "tls",
-     .read = [](const Cursor& in, Jwks& to) { read_client_tls(in, to.keys.tls); },
-     .list = list_client_tls},
+    {.name = "timeout", .read = read::duration<fetch_timeout_range, &Jwks::keys, &KeyUrl::timeout>},
+    {.name = "tls", .read = read::with<read_client_tls, &Jwks::keys, &KeyUrl::tls>},
 };
 
 /// The schedule needs a cooldown of at most `refresh`.
@@ -94,7 +100,7 @@ void check_without_url(const Cursor& in) {
 
 }  // namespace
 
-Result<fetch::Url> parse_key_url(std::string_view url) {
+Result<http::Url> parse_key_url(std::string_view url) {
   const Result<HttpUrl> parts = split_http_url(url, key_url_forms);
   if (!parts) return parts.error();
   const std::string_view rest = parts->rest;
@@ -105,16 +111,15 @@ Result<fetch::Url> parse_key_url(std::string_view url) {
         "the path or the query has a space, a control character or a letter outside ASCII; write "
         "it as %XX"};
   }
-  return fetch::Url{.is_secure = parts->is_secure,
-                    .host = std::string(parts->host),
-                    .port = parts->port,
-                    .target = std::string(rest.starts_with('/') ? "" : "/").append(rest)};
+  return http::Url{.is_secure = parts->is_secure,
+                   .host = std::string(parts->host),
+                   .port = parts->port,
+                   .target = std::string(rest.starts_with('/') ? "" : "/").append(rest)};
 }
 
 void read_jwks(const Cursor& in, identity::TokenProvider& provider, Config& to) {
   Jwks jwks{.config = to, .provider = provider};
-  read_table(in, jwks_keys, jwks);
-  if (in.node().kind != Node::Kind::map) return;
+  if (!read_table(in, jwks_keys, jwks)) return;
   if (in.node().entries.empty()) return in.error("expected {file: NAME} or {url: URL}");
   if (!in.has("url")) return check_without_url(in);
   if (in.has("file")) return in.error("expected either file or url, not both");
@@ -125,10 +130,6 @@ void read_jwks(const Cursor& in, identity::TokenProvider& provider, Config& to) 
   keys.provider = provider.name;
   keys.keys = {provider.state, &provider.state->keys};
   to.key_urls.push_back(std::move(keys));
-}
-
-void list_jwks(const std::string& path, KeyPaths& out) {
-  list_section<jwks_keys>(path, out);
 }
 
 }  // namespace weir::config

@@ -7,7 +7,7 @@
 
 #include "base/result.hpp"
 #include "base/time.hpp"
-#include "fetch/url.hpp"
+#include "http/url.hpp"
 #include "jwt/published_keys.hpp"
 #include "jwt/refresh_schedule.hpp"
 #include "tls/material.hpp"
@@ -16,7 +16,7 @@ namespace weir::config {
 
 struct KeyUrl {
   std::string provider{};  ///< its name
-  fetch::Url url{};
+  http::Url url{};
   std::string shown{};  ///< the URL for the log: without its query, with variables as written
   jwt::RefreshTimes times{};
   Duration timeout = std::chrono::seconds(5);  ///< of a whole fetch
@@ -32,6 +32,6 @@ struct KeyUrl {
 
 /// Parses `http://HOST[:PORT][/PATH][?QUERY]` or `https://...`. Problems never contain a part of
 /// the URL.
-Result<fetch::Url> parse_key_url(std::string_view url);
+Result<http::Url> parse_key_url(std::string_view url);
 
 }  // namespace weir::config

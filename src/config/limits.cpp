@@ -1,19 +1,15 @@
-#include "config/limits.hpp"
-
 #include <algorithm>
 
-#include "config/charge.hpp"
 #include "config/key_path.hpp"
-#include "config/match.hpp"
-#include "config/names.hpp"
 #include "config/sections.hpp"
+#include "limiter/local_shares.hpp"
 
 namespace weir::config {
 
 namespace {
 
 /// A limit while it is read. A reference that was not found is not checked further.
-struct Draft {
+struct LimitDraft {
   const Config& config;
   limiter::Limit limit;
   const limiter::Policy* policy = nullptr;
@@ -21,7 +17,7 @@ struct Draft {
   bool key_is_known = true;
 };
 
-void read_cost(const Cursor& in, Draft& to) {
+void read_cost(const Cursor& in, LimitDraft& to) {
   read_integer_into(in, to.limit.cost, {0, largest_exact});
   to.has_cost = true;
 }
@@ -47,80 +43,71 @@ constexpr Key<ConditionDraft> condition_keys[] = {
     {.name = "identity",
      .read =
          [](const Cursor& in, ConditionDraft& to) {
-           to.condition.identity = read_reference(in, "identity", to.config.identities);
+           to.condition.identity = read_reference(in, "identity", to.config.limiter.identities);
          }},
     {.name = "methods",
-     .read = [](const Cursor& in, ConditionDraft& to) { read_methods(in, to.condition.methods); }},
+     .read = read::with<read_methods, &ConditionDraft::condition, &limiter::Condition::methods>},
     {.name = "plan", .read = read_condition_plans},
 };
 
 void read_condition(const Cursor& in, const Config& config, std::optional<limiter::Condition>& to) {
-  if (in.node().kind == Node::Kind::map && in.node().entries.empty())
+  if (in.is_map() && in.node().entries.empty())
     return in.error("names no condition; add address, identity, methods or plan");
   ConditionDraft draft{.config = config};
   read_table(in, condition_keys, draft);
   to = std::move(draft.condition);
 }
 
-constexpr Key<Draft> limit_keys[] = {
+constexpr Key<LimitDraft> limit_keys[] = {
     {.name = "policy",
      .read =
-         [](const Cursor& in, Draft& to) {
-           if (const auto index = read_reference(in, "policy", to.config.policies)) {
+         [](const Cursor& in, LimitDraft& to) {
+           if (const auto index = read_reference(in, "policy", to.config.limiter.policies)) {
              to.limit.policy = *index;
-             to.policy = &to.config.policies[*index];
+             to.policy = &to.config.limiter.policies[*index];
            }
          },
      .required = true},
     {.name = "key",
      .read =
-         [](const Cursor& in, Draft& to) {
-           const auto index = read_reference(in, "identity", to.config.identities);
+         [](const Cursor& in, LimitDraft& to) {
+           const auto index = read_reference(in, "identity", to.config.limiter.identities);
            to.key_is_known = index.has_value();
            to.limit.identity = index.value_or(0);
          }},
     {.name = "otherwise",
      .read =
-         [](const Cursor& in, Draft& to) {
-           to.limit.otherwise = read_reference(in, "identity", to.config.identities);
+         [](const Cursor& in, LimitDraft& to) {
+           to.limit.otherwise = read_reference(in, "identity", to.config.limiter.identities);
          }},
-    {.name = "required",
-     .read = [](const Cursor& in, Draft& to) { read_flag(in, to.limit.required); }},
+    {.name = "required", .read = read::flag<&LimitDraft::limit, &limiter::Limit::required>},
     {.name = "cost", .read = read_cost},
-    {.name = "overdraft",
-     .read = [](const Cursor& in, Draft& to) { read_flag(in, to.limit.overdraft); }},
+    {.name = "overdraft", .read = read::flag<&LimitDraft::limit, &limiter::Limit::overdraft>},
     {.name = "charge",
-     .read = [](const Cursor& in, Draft& to) { read_charge(in, to.limit.charge); },
-     .list = list_charge},
+     .read = read::with<read_charge, &LimitDraft::limit, &limiter::Limit::charge>},
     {.name = "reserve",
-     .read = [](const Cursor& in, Draft& to) { read_reserve(in, to.limit.charge); },
-     .list = list_reserve},
+     .read = read::with<read_reserve, &LimitDraft::limit, &limiter::Limit::charge>},
     {.name = "cost_from",
-     .read = [](const Cursor& in, Draft& to) { read_cost_from(in, to.limit.charge); },
-     .list = list_cost_from},
+     .read = read::with<read_cost_from, &LimitDraft::limit, &limiter::Limit::charge>},
     {.name = "missing",
-     .read = [](const Cursor& in, Draft& to) { read_missing(in, to.limit.charge); }},
+     .read = read::with<read_missing, &LimitDraft::limit, &limiter::Limit::charge>},
     {.name = "when",
-     .read = [](const Cursor& in, Draft& to) { read_condition(in, to.config, to.limit.when); },
-     .list = list_section<condition_keys>},
+     .read = [](const Cursor& in,
+                LimitDraft& to) { read_condition(in, to.config, to.limit.when); }},
     {.name = "unless",
-     .read = [](const Cursor& in, Draft& to) { read_condition(in, to.config, to.limit.unless); },
-     .list = list_section<condition_keys>},
+     .read = [](const Cursor& in,
+                LimitDraft& to) { read_condition(in, to.config, to.limit.unless); }},
 };
-
-std::string policy_path(const Draft& draft) {
-  return key_path("policies", draft.policy->name);
-}
 
 /// The number as text for the warnings below; hidden if it is, or is computed from, a number that
 /// is not shown.
-std::string number_text(const Cursor& in, const Draft& draft, std::int64_t number) {
-  const Written& written = in.written();
-  const bool is_hidden = written.has(key_path(in.path(), "cost")) ||
-                         written.has_within(key_path(in.path(), "reserve")) ||
-                         written.has("store.redis.replicas") ||
-                         written.hides_numbers_of(policy_path(draft));
-  return is_hidden ? std::string(from_environment) : std::to_string(number);
+std::string number_text(const Cursor& in, const LimitDraft& draft, std::int64_t number) {
+  const Shown limit = in.shown_here();
+  const Shown root = in.shown_root();
+  return unless_hidden(limit["cost"].is_hidden() || limit["reserve"].is_hidden() ||
+                           root["store"]["redis"]["replicas"].is_hidden() ||
+                           root["policies"][draft.policy->name].hides_numbers(),
+                       std::to_string(number));
 }
 
 /// Checks a charge of a route with `decide`: another proxy sends fields, and no body.
@@ -138,7 +125,7 @@ void check_reported(const Cursor& in, const limiter::Charge& charge) {
 }
 
 /// Checks the keys about what is held and charged with each other and with the action.
-void check_charge(const Cursor& in, const Draft& draft, const proxy::Route& route) {
+void check_charge(const Cursor& in, const LimitDraft& draft, const options::Route& route) {
   if (in.has("reserve") && draft.has_cost)
     in.at_key("cost").error("cost and reserve exclude each other; keep the units to hold");
   if (in.has("missing") && !in.has("cost_from"))
@@ -160,7 +147,7 @@ void check_charge(const Cursor& in, const Draft& draft, const proxy::Route& rout
   }
 }
 
-void check_limit(const Cursor& in, const Draft& draft) {
+void check_limit(const Cursor& in, const LimitDraft& draft) {
   const limiter::Limit& limit = draft.limit;
   if (limit.required && limit.otherwise) {
     in.at_key("required")
@@ -185,39 +172,34 @@ void check_limit(const Cursor& in, const Draft& draft) {
   if (limit.overdraft) return;
   const auto number = [&](std::int64_t value) { return number_text(in, draft, value); };
   const std::string name = in_quotes(draft.policy->name);
-  const std::int64_t share = draft.policy->local_numbers.capacity;
+  const auto share = limiter::local_share(*draft.policy, numbers, draft.config.fixed_replicas());
   const std::string key = in.has("reserve") ? "reserve" : "cost";
   if (limit.cost > numbers.capacity) {
     in.at_key(key).warn("a " + key + " of " + number(limit.cost) +
                         " could never pass: the policy " + name + " holds at most " +
                         number(numbers.capacity));
-  } else if (limit.cost > share) {
+  } else if (share && limit.cost > share->capacity) {
     in.at_key(key).warn("a " + key + " of " + number(limit.cost) +
                         " cannot pass while Redis is down: this instance's share of the policy " +
-                        name + " is " + number(share));
+                        name + " is " + number(share->capacity));
   }
 }
 
 /// Warns if the cost could never pass under a plan, although it can without one.
-void check_plans(const Cursor& in, const Draft& draft) {
+void check_plans(const Cursor& in, const LimitDraft& draft) {
   const limiter::Limit& limit = draft.limit;
   if (limit.overdraft || limit.cost > draft.policy->numbers.capacity) return;
   for (const limiter::PlannedTerms& planned : draft.policy->planned) {
     const std::int64_t most = planned.terms.numbers.capacity;
     if (planned.unlimited || limit.cost <= most || most == 0) continue;
-    const std::string& plan = draft.config.plans.names[planned.plan];
-    const std::string planned_path = key_path(key_path("plans", plan), draft.policy->name);
-    const bool is_hidden = in.written().hides_numbers_of(planned_path);
-    in.at_key("cost").warn(
-        "a cost of " + number_text(in, draft, limit.cost) + " could never pass under the plan " +
-        in_quotes(plan) + ": it has at most " +
-        (is_hidden ? std::string(from_environment) : number_text(in, draft, most)) +
-        " of the policy " + in_quotes(draft.policy->name));
+    const std::string& plan = draft.config.limiter.plans.names[planned.plan];
+    const bool is_hidden = in.shown_root()["plans"][plan][draft.policy->name].hides_numbers();
+    in.at_key("cost").warn("a cost of " + number_text(in, draft, limit.cost) +
+                           " could never pass under the plan " + in_quotes(plan) +
+                           ": it has at most " +
+                           unless_hidden(is_hidden, number_text(in, draft, most)) +
+                           " of the policy " + in_quotes(draft.policy->name));
   }
-}
-
-std::string identity_path(const identity::Definition& identity) {
-  return key_path("identities", identity.name);
 }
 
 std::string segment_of(const identity::Source& source) {
@@ -227,12 +209,12 @@ std::string segment_of(const identity::Source& source) {
 
 /// The route's pattern must capture every segment that the identity reads.
 void check_captured(const Cursor& in, const identity::Definition& identity,
-                    const proxy::Route& route) {
+                    const options::Route& route) {
   static const std::vector<std::string> none;
   const std::vector<std::string>& captured =
       route.match.path ? route.match.path->parameters() : none;
   std::vector<std::string> shown;
-  identity::each_part(in.written().shown(identity_path(identity), identity.source),
+  identity::each_part(in.shown_root()["identities"][identity.name](identity.source),
                       [&](const identity::Source& part) { shown.push_back(segment_of(part)); });
   auto segment = shown.begin();
   identity::each_part(identity.source, [&](const identity::Source& part) {
@@ -246,8 +228,8 @@ void check_captured(const Cursor& in, const identity::Definition& identity,
   });
 }
 
-void check_identities(const Cursor& in, const Draft& draft, const proxy::Route& route) {
-  const auto& identities = draft.config.identities;
+void check_identities(const Cursor& in, const LimitDraft& draft, const options::Route& route) {
+  const auto& identities = draft.config.limiter.identities;
   check_captured(in.at_key("key"), identities[draft.limit.identity], route);
   if (draft.limit.otherwise)
     check_captured(in.at_key("otherwise"), identities[*draft.limit.otherwise], route);
@@ -266,16 +248,16 @@ void check_identities(const Cursor& in, const Draft& draft, const proxy::Route& 
 
 }  // namespace
 
-void read_limits(const Cursor& in, const Config& config, proxy::Route& route) {
-  if (in.node().kind == Node::Kind::sequence && in.node().items.empty()) return;
+void read_limits(const Cursor& in, const Config& config, options::Route& route) {
+  if (in.is_empty_list()) return;
   for_each_item(
       in, "a list of limits, such as `- policy: NAME`", limiter::limits_per_route,
       [&](const Cursor& item) {
-        Draft draft{.config = config, .limit = {}, .policy = nullptr};
+        LimitDraft draft{.config = config, .limit = {}, .policy = nullptr};
         read_table(item, limit_keys, draft);
         if (draft.policy != nullptr && !draft.has_cost) draft.limit.cost = draft.policy->cost;
         if (draft.policy != nullptr && !draft.has_cost)
-          item.inherit("cost", key_path(policy_path(draft), "cost"));
+          item.inherit("cost", key_path(key_path("policies", draft.policy->name), "cost"));
         if (draft.limit.charge && draft.limit.charge->reserve)
           draft.limit.cost = draft.limit.charge->reserve->units;
         check_charge(item, draft, route);
@@ -292,13 +274,9 @@ void read_limits(const Cursor& in, const Config& config, proxy::Route& route) {
               "twice");
         }
         if (draft.limit.charge && reads_request_body(*draft.limit.charge))
-          route.needs |= proxy::needs_body;
+          route.needs |= options::needs_body;
         route.limits.push_back(draft.limit);
       });
-}
-
-void list_limits(const std::string& path, KeyPaths& out) {
-  list_items<limit_keys>(path, out);
 }
 
 }  // namespace weir::config

@@ -2,9 +2,8 @@
 #include <algorithm>
 
 #include "base/ip_address.hpp"
-#include "config/advice.hpp"
 #include "config/endpoint.hpp"
-#include "config/host.hpp"
+#include "config/hints.hpp"
 #include "config/sections.hpp"
 
 namespace weir::config {
@@ -22,22 +21,19 @@ void read_endpoint(const Cursor& in, Endpoint& to) {
     return;
   }
   in.error_showing("expected HOST:PORT, [IPV6]:PORT or unix:/PATH, such as 0.0.0.0:8080",
-                   endpoint_advice(in.node().text));
+                   endpoint_hint(in.node().text));
 }
 
-constexpr Key<proxy::Listen> listen_keys[] = {
+constexpr Key<options::Listen> listen_keys[] = {
     {.name = "address",
-     .read = [](const Cursor& in, proxy::Listen& to) { read_endpoint(in, to.address); },
+     .read = read::with<read_endpoint, &options::Listen::address>,
      .required = true},
-    {.name = "tls",
-     .read = [](const Cursor& in, proxy::Listen& to) { read_listen_tls(in, to); },
-     .list = list_listen_tls},
-    {.name = "proxy_protocol",
-     .read = [](const Cursor& in, proxy::Listen& to) { read_flag(in, to.proxy_protocol); }},
+    {.name = "tls", .read = [](const Cursor& in, options::Listen& to) { read_listen_tls(in, to); }},
+    {.name = "proxy_protocol", .read = read::flag<&options::Listen::proxy_protocol>},
 };
 
-void read_admin_hosts(const Cursor& in, admin::Options& to) {
-  if (in.node().kind == Node::Kind::sequence && in.node().items.empty()) return;
+void read_admin_hosts(const Cursor& in, options::Admin& to) {
+  if (in.is_empty_list()) return;
   for_each_item(
       in, "a list of host names, such as [metrics.internal]", most_admin_hosts,
       [&](const Cursor& item) {
@@ -50,12 +46,11 @@ void read_admin_hosts(const Cursor& in, admin::Options& to) {
       });
 }
 
-constexpr Key<admin::Options> admin_keys[] = {
-    {.name = "address",
-     .read = [](const Cursor& in, admin::Options& to) { read_endpoint(in, to.address); }},
+constexpr Key<options::Admin> admin_keys[] = {
+    {.name = "address", .read = read::with<read_endpoint, &options::Admin::address>},
     {.name = "token",
      .read =
-         [](const Cursor& in, admin::Options& to) {
+         [](const Cursor& in, options::Admin& to) {
            read_secret(in, to.token);
            for (const char c : to.token.reveal()) {
              if (c <= ' ' || c > '~') return in.error("a token is printable ASCII without spaces");
@@ -76,9 +71,9 @@ void read_listen(const Cursor& in, Config& to) {
   to.listen.clear();
   for_each_item(in, "a list of listeners, such as `- address: 0.0.0.0:8080`", most_listeners,
                 [&](const Cursor& item) {
-                  proxy::Listen listen;
+                  options::Listen listen;
                   read_table(item, listen_keys, listen);
-                  for (const proxy::Listen& other : to.listen) {
+                  for (const options::Listen& other : to.listen) {
                     if (overlap(other.address, listen.address))
                       item.at_key("address").error(
                           "another of the list has this address already; remove one, or choose "
@@ -88,27 +83,24 @@ void read_listen(const Cursor& in, Config& to) {
                 });
 }
 
-void list_listen(const std::string& path, KeyPaths& out) {
-  list_items<listen_keys>(path, out);
-}
-
 void check_admin_address(const Cursor& root, const Config& config) {
   if (!config.admin) return;
-  const bool is_taken = std::any_of(
-      config.listen.begin(), config.listen.end(),
-      [&](const proxy::Listen& listen) { return overlap(listen.address, config.admin->address); });
+  const bool is_taken =
+      std::any_of(config.listen.begin(), config.listen.end(), [&](const options::Listen& listen) {
+        return overlap(listen.address, config.admin->address);
+      });
   if (!is_taken) return;
   const Cursor admin = root.at_key("admin");
   if (root.has("admin") && admin.has("address"))
     return admin.at_key("address").error("a listener has this address already; choose another");
-  admin.error("a listener has " + admin::Options{}.address.to_string() +
+  admin.error("a listener has " + options::Admin{}.address.to_string() +
               ", which is the default of admin; choose another for one of them, or write "
               "`admin: off`");
 }
 
 /// No peer could connect.
 void check_proxy_protocol(const Cursor& root, const Config& config) {
-  if (!config.client_address.trusted_proxies.empty()) return;
+  if (!config.proxy.client_address.trusted_proxies.empty()) return;
   for (std::size_t i = 0; i < config.listen.size(); ++i) {
     if (!config.listen[i].proxy_protocol) continue;
     root.at_key("listen")
@@ -121,12 +113,12 @@ void check_proxy_protocol(const Cursor& root, const Config& config) {
 }
 
 void read_admin(const Cursor& in, Config& to) {
-  if (in.is_off()) {
+  if (is_off(in)) {
     to.admin.reset();
     return;
   }
   if (!in.expect_map("a map, or off")) return;
-  admin::Options admin;
+  options::Admin admin;
   read_table(in, admin_keys, admin);
   if (admin.token.empty() && !is_this_machine(admin.address)) {
     in.at_key("address").warn("reachable from other machines without a token; set admin.token");
@@ -134,10 +126,6 @@ void read_admin(const Cursor& in, Config& to) {
   if (!admin.token.empty() && !admin.hosts.empty())
     in.at_key("hosts").warn("never read: with admin.token every Host is accepted");
   to.admin = std::move(admin);
-}
-
-void list_admin(const std::string& path, KeyPaths& out) {
-  list_section<admin_keys>(path, out);
 }
 
 }  // namespace weir::config

@@ -6,8 +6,7 @@
 
 #include "config/cores.hpp"
 #include "config/document.hpp"
-#include "config/foreign_file.hpp"
-#include "config/secret_file.hpp"
+#include "config/files.hpp"
 #include "config/sections.hpp"
 #include "config/suggest.hpp"
 
@@ -24,11 +23,26 @@ constexpr bool redis_tls_available = true;
 constexpr bool redis_tls_available = false;
 #endif
 
+/// Keeps the running values of what cannot change while the process runs.
+void keep_running_values(const Cursor& root, Config& to) {
+  const Config* const running = root.environment().running;
+  if (running == nullptr) return;
+  if (to.workers != running->workers) to.restart_needed.emplace_back("workers");
+  if (to.limiter.identity_key != running->limiter.identity_key)
+    to.restart_needed.emplace_back("identity_secret");
+  to.workers = running->workers;
+  to.limiter.identity_key = running->limiter.identity_key;
+  if (to.store_type == running->store_type) return;
+  to.restart_needed.emplace_back("store.type");
+  to.store_type = running->store_type;
+  to.redis = running->redis;
+}
+
 // The order in which sections are read, whatever their order in the file: definitions come before
-// references to them.
+// references to them, and values that a running process keeps before what is made from them.
 constexpr Key<Config> top_keys[] = {
-    {.name = "listen", .read = read_listen, .list = list_listen},
-    {.name = "admin", .read = read_admin, .list = list_admin},
+    {.name = "listen", .read = read_listen},
+    {.name = "admin", .read = read_admin},
     {.name = "workers", .read = read_workers},
     {.name = "identity_secret", .read = read_identity_secret},
     {.name = "shutdown_timeout",
@@ -36,41 +50,41 @@ constexpr Key<Config> top_keys[] = {
          [](const Cursor& in, Config& to) {
            read_duration(in, to.shutdown_timeout, {Duration{0}, std::chrono::hours(24)});
          }},
-    {.name = "client_address", .read = read_client_address, .list = list_client_address},
-    {.name = "downstream", .read = read_downstream, .list = list_downstream},
-    {.name = "paths", .read = read_paths, .list = list_paths},
-    {.name = "response_headers", .read = read_response_headers, .list = list_response_headers},
+    {.name = "client_address", .read = read_client_address},
+    {.name = "downstream", .read = read_downstream},
+    {.name = "paths", .read = read_paths},
+    {.name = "response_headers", .read = read_response_headers},
     {.name = "retry_after", .read = read_retry_after},
     {.name = "retry_after_jitter", .read = read_retry_after_jitter},
-    {.name = "denied", .read = read_denied, .list = list_denied},
-    {.name = "access_log", .read = read_access_log, .list = list_access_log},
-    {.name = "store", .read = read_store, .list = list_store},
-    {.name = "upstreams", .read = read_upstreams, .list = list_upstreams},
-    {.name = "jwt_providers", .read = read_jwt_providers, .list = list_jwt_providers},
-    {.name = "identities", .read = read_identities, .list = list_identities},
-    {.name = "address_lists", .read = read_address_lists, .list = list_address_lists},
-    {.name = "policies", .read = read_policies, .list = list_policies},
-    {.name = "plans", .read = read_plans, .list = list_plans},
-    {.name = "plan_from", .read = read_plan_from, .list = list_plan_from},
+    {.name = "denied", .read = read_denied},
+    {.name = "access_log", .read = read_access_log},
+    {.name = "store", .read = read_store, .then = keep_running_values},
+    {.name = "upstreams", .read = read_upstreams},
+    {.name = "jwt_providers", .read = read_jwt_providers},
+    {.name = "identities", .read = read_identities},
+    {.name = "address_lists", .read = read_address_lists},
+    {.name = "policies", .read = read_policies},
+    {.name = "plans", .read = read_plans},
+    {.name = "plan_from", .read = read_plan_from},
     {.name = "default_plan", .read = read_default_plan},
-    {.name = "routes", .read = read_routes, .list = list_routes, .required = true},
+    {.name = "routes", .read = read_routes, .required = true},
 };
 
 Config defaults(const Environment& environment) {
   Config config;
-  config.listen = {proxy::Listen{.address = {.host = "0.0.0.0", .port = 8080, .unix_path = {}}}};
+  config.listen = {options::Listen{.address = {.host = "0.0.0.0", .port = 8080, .unix_path = {}}}};
   config.admin.emplace();
   config.workers = environment.cores;
-  config.identity_key = sip_key_from_secret({});
-  config.identities = {
+  config.limiter.identity_key = sip_key_from_secret({});
+  config.limiter.identities = {
       identity::Definition{.name = "client", .source = {identity::FromClientAddress{}}}};
   return config;
 }
 
 /// The position of `path`: of the key `key` of `section`, or of `section` where it is not written.
 void note_position(const Cursor& section, std::string_view key, std::string path, Config& to) {
-  if (section.node().kind != Node::Kind::map) return;
-  to.positions.add(std::move(path), section.at_key(key).node().position);
+  if (!section.is_map()) return;
+  to.presentation.positions.add(std::move(path), section.at_key(key).node().position);
 }
 
 /// Notes positions of addresses and files. Nothing is wrong with the file.
@@ -97,10 +111,7 @@ std::vector<Diagnostic> in_order(std::vector<Diagnostic> problems) {
   if (problems.size() > shown_problems) {
     const std::size_t more = problems.size() - shown_problems;
     problems.resize(shown_problems);
-    problems.push_back({.line = 0,
-                        .column = 0,
-                        .key_path = {},
-                        .message = "and " + std::to_string(more) + " more"});
+    problems.push_back(diagnostic_at({}, "and " + std::to_string(more) + " more"));
   }
   return problems;
 }
@@ -112,18 +123,14 @@ void throw_exception_from_error(const std::vector<Diagnostic>& problems,
   throw std::runtime_error(problems.empty() ? "configuration error" : problems.front().to_string());
 }
 
-namespace {
-
-Loaded load_document(std::string_view yaml, const Environment& environment) {
-  Loading loading{.environment = environment, .written = {}, .problems = {}, .warnings = {}};
+Loaded load_text(std::string_view yaml, const Environment& environment) {
+  Loading loading{
+      .environment = environment, .written = {}, .files = {}, .problems = {}, .warnings = {}};
   const std::optional<Node> root = parse_document(yaml, loading.problems);
   if (!root) {
     if (loading.problems.empty())
       loading.problems.push_back(
-          {.line = 0,
-           .column = 0,
-           .key_path = {},
-           .message = "the file is empty; see config/minimal.yaml for the minimum"});
+          diagnostic_at({}, "the file is empty; see config/minimal.yaml for the minimum"));
     return in_order(std::move(loading.problems));
   }
   auto config = std::make_shared<Config>(defaults(environment));
@@ -139,10 +146,14 @@ Loaded load_document(std::string_view yaml, const Environment& environment) {
   warn_of_missing_replicas(cursor, *config);
   warn_of_untrusted_fields(cursor, *config);
   note_positions(cursor, *config);
-  config->written = std::move(loading.written);
-  config->warnings = in_order(std::move(loading.warnings));
+  config->key_digests =
+      key_digests(*root, config->proxy.routes, environment.variable, loading.files);
+  config->presentation.written = std::move(loading.written);
+  config->presentation.warnings = in_order(std::move(loading.warnings));
   return std::shared_ptr<const Config>(std::move(config));
 }
+
+namespace {
 
 /// The whole-file problem without the name of the file, which its reader prints first, and with the
 /// cause that is frequent where a container mounts the file.
@@ -163,22 +174,10 @@ std::string file_problem(const std::filesystem::path& file, std::string message)
 
 }  // namespace
 
-Loaded load_text(std::string_view yaml, const Environment& environment) {
-  Loaded loaded = load_document(yaml, environment);
-  if (loaded) return loaded;
-  if (auto foreign = find_foreign_format(yaml)) return std::vector{*std::move(foreign)};
-  return loaded;
-}
-
 Result<std::string, std::vector<Diagnostic>> read_text(const std::filesystem::path& file,
                                                        Patience patience) {
   Result<std::string> text = read_bounded_file(file, DocumentLimits{}.bytes, patience);
-  if (!text) {
-    return std::vector{Diagnostic{.line = 0,
-                                  .column = 0,
-                                  .key_path = {},
-                                  .message = file_problem(file, text.error().message)}};
-  }
+  if (!text) return std::vector{diagnostic_at({}, file_problem(file, text.error().message))};
   return {boost::system::in_place_value, *std::move(text)};
 }
 
@@ -197,12 +196,6 @@ Environment process_environment(const std::filesystem::path& configuration_file)
           .directory = configuration_file.parent_path(),
           .cores = available_cores(),
           .redis_tls = redis_tls_available};
-}
-
-std::vector<std::string> known_keys() {
-  KeyPaths keys;
-  list_table(top_keys, {}, keys);
-  return keys;
 }
 
 }  // namespace weir::config

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +13,7 @@
 #include "base/result.hpp"
 #include "config/config.hpp"
 #include "config/diagnostic.hpp"
-#include "config/secret_file.hpp"
+#include "config/files.hpp"
 
 namespace weir::config {
 
@@ -22,8 +23,14 @@ struct Environment {
   std::filesystem::path directory;  ///< base of relative `file:` paths
   std::size_t cores = 1;            ///< the value of `workers: auto`
   bool redis_tls = false;           ///< hiredis was built with TLS
+  /// The configuration that the process runs, which keeps its `workers`, `identity_secret` and
+  /// `store.type`, and with the latter the other store; nullptr: none.
+  const Config* running = nullptr;
   /// False: plan files, address lists and JWK sets in files are not read, as if they were empty.
   bool reads_data_files = true;
+  /// Called with the path of each map that has fixed keys, and these keys. For tests that compare
+  /// the schema with the loader.
+  std::function<void(const std::string& path, std::span<const std::string_view> keys)> on_table{};
 };
 Environment process_environment(const std::filesystem::path& configuration_file);
 
@@ -36,9 +43,5 @@ Result<std::string, std::vector<Diagnostic>> read_text(const std::filesystem::pa
                                                        Patience patience = for_ever);
 Loaded load_text(std::string_view yaml, const Environment& environment);
 Loaded load_file(const std::filesystem::path& file);
-
-/// Returns the path of every key that the loader accepts, in the order of its tables:
-/// `policies.*.rate`, `routes[].limits[].policy`.
-std::vector<std::string> known_keys();
 
 }  // namespace weir::config

@@ -1,10 +1,8 @@
-#include "config/match.hpp"
-
 #include <algorithm>
 
-#include "config/advice.hpp"
-#include "config/host.hpp"
-#include "config/names.hpp"
+#include "config/doubts.hpp"
+#include "config/endpoint.hpp"
+#include "config/sections.hpp"
 #include "http/characters.hpp"
 
 namespace weir::config {
@@ -30,8 +28,7 @@ void read_host(const Cursor& in, MatchDraft& to) {
   const auto parts = split_host_and_port(name);
   if (!parts || parts->port) {
     return in.error_showing(
-        "expected a host without port, such as api.example.com or *.example.com",
-        host_advice(in.node().text));
+        "expected a host without port, such as api.example.com or *.example.com");
   }
   to.match.host = without_root_dot(*text);
 }
@@ -46,9 +43,12 @@ void read_path(const Cursor& in, MatchDraft& to) {
   if (!pattern) {
     // The message contains the pattern, and the content of a variable is not shown.
     const bool is_as_written = *text == in.node().text;
-    return in.error(is_as_written
-                        ? pattern.error().message + pattern_advice(*text)
-                        : "with its variables replaced it is not a path pattern, such as /v1/**");
+    if (!is_as_written)
+      return in.error("with its variables replaced it is not a path pattern, such as /v1/**");
+    return in.error(pattern.error().message +
+                    (looks_like_regex(*text) ? "; a pattern is not a regular expression: * is one "
+                                               "segment, ** at the end any number of them"
+                                             : ""));
   }
   if (const std::string doubt = pattern_doubt(in.node().text); !doubt.empty()) in.warn(doubt);
   if (text->size() > 1 && text->ends_with('/'))
@@ -105,10 +105,6 @@ void read_match(const Cursor& in, const Config& config, routing::Match& to) {
   MatchDraft draft{.config = config, .match = to};
   read_table(in, match_keys, draft);
 }
-void list_match(const std::string& path, KeyPaths& out) {
-  list_section<match_keys>(path, out);
-}
-
 void read_methods(const Cursor& in, std::vector<std::string>& to) {
   for_each_item(in, "a list of methods, such as [GET, HEAD]", most_methods,
                 [&](const Cursor& item) { read_method(item, to); });
@@ -118,11 +114,11 @@ void read_address(const Cursor& in, const Config& config, std::optional<AddressL
   const auto written = in.text();
   if (!written) return;
   std::vector<std::string_view> names;
-  for (const AddressList& list : config.address_lists)
+  for (const AddressList& list : config.limiter.address_lists)
     names.push_back(list.name());
   const auto index =
       find_among(in, {.what = "address list", .written = *written, .shown = in.node().text}, names);
-  if (index) to = config.address_lists[*index];
+  if (index) to = config.limiter.address_lists[*index];
 }
 
 }  // namespace weir::config

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "config/claims.hpp"
+#include "config/constant_fields.hpp"
+#include "config/data_files.hpp"
 #include "config/key_path.hpp"
-#include "config/names.hpp"
-#include "config/plan_file.hpp"
 #include "config/policy_terms.hpp"
 #include "config/sections.hpp"
 #include "http/characters.hpp"
@@ -51,19 +50,18 @@ void read_numbers(const Cursor& in, const Config& config, const limiter::Policy&
         "max_wait in the policy");
     return;
   }
-  const Written& written = in.written();
   compile_terms(in,
                 {.config = config,
                  .policy = policy,
-                 .hides_numbers = written.hides_numbers_of(in.path()) ||
-                                  written.hides_numbers_of(key_path("policies", policy.name))},
+                 .hides_numbers = in.shown_here().hides_numbers() ||
+                                  in.shown_root()["policies"][policy.name].hides_numbers()},
                 replaced(policy.definition, numbers, in), to);
 }
 
 void read_planned(const Cursor& in, const Config& config, limiter::Policy& policy,
                   std::size_t plan) {
   limiter::PlannedTerms planned{.plan = plan, .unlimited = false, .terms = {}};
-  if (in.node().kind == Node::Kind::map) {
+  if (in.is_map()) {
     read_numbers(in, config, policy, planned.terms);
   } else {
     const auto text = in.node().kind == Node::Kind::scalar ? in.text() : std::nullopt;
@@ -81,79 +79,61 @@ void read_plan(const Cursor& in, std::size_t plan, Config& to) {
   for (const Entry& entry : in.node().entries) {
     const Cursor value = in.at(entry);
     const auto policy = find_named(
-        value, {.what = "policy", .written = entry.key, .shown = entry.key}, to.policies);
-    if (policy) read_planned(value, to, to.policies[*policy], plan);
+        value, {.what = "policy", .written = entry.key, .shown = entry.key}, to.limiter.policies);
+    if (policy) read_planned(value, to, to.limiter.policies[*policy], plan);
   }
 }
 
 /// An entry of plan_from while it is read.
-struct SourceDraft {
+struct PlanSourceDraft {
   Config& config;
   std::string header;
   std::optional<std::size_t> identity{};
-  std::string path;
-  std::string shown;
+  std::optional<DataFile> file{};
   identity::FromClaim claim{};
 };
 
-void read_source_header(const Cursor& in, SourceDraft& to) {
-  const auto text = in.text();
-  if (!text) return;
-  if (!http::is_token(*text))
-    return in.error_showing("expected a name of letters, digits and -, such as x-plan");
-  to.header = *text;
-  std::transform(to.header.begin(), to.header.end(), to.header.begin(), http::to_lower);
-  if (to.config.client_address.trusted_proxies.empty()) {
+void read_source_header(const Cursor& in, PlanSourceDraft& to) {
+  auto name = read_field_name(in, "expected a name of letters, digits and -, such as x-plan");
+  if (!name) return;
+  to.header = *std::move(name);
+  if (to.config.proxy.client_address.trusted_proxies.empty()) {
     in.warn(
         "never read: a field names a plan only if it comes from a trusted proxy, and "
         "client_address.trusted_proxies is empty");
   }
 }
 
-void read_source_file(const Cursor& in, SourceDraft& to) {
-  const auto text = in.text();
-  if (!text) return;
-  to.path = resolve_path(in, *text);
-  to.shown = in.shown(to.path);
-}
-
-constexpr Key<SourceDraft> plan_source_keys[] = {
+constexpr Key<PlanSourceDraft> plan_source_keys[] = {
     {.name = "jwt",
-     .read = [](const Cursor& in,
-                SourceDraft& to) { read_claim(in, to.config.token_providers, to.claim); },
-     .list = list_claim},
+     .read =
+         [](const Cursor& in, PlanSourceDraft& to) {
+           read_claim(in, to.config.limiter.token_providers, to.claim);
+         }},
     {.name = "header", .read = read_source_header},
-    {.name = "file", .read = read_source_file},
+    {.name = "file",
+     .read = [](const Cursor& in, PlanSourceDraft& to) { to.file = read_data_file_name(in); }},
     {.name = "key",
      .read =
-         [](const Cursor& in, SourceDraft& to) {
-           to.identity = read_reference(in, "identity", to.config.identities);
+         [](const Cursor& in, PlanSourceDraft& to) {
+           to.identity = read_reference(in, "identity", to.config.limiter.identities);
          }},
 };
 
-void add_file(const Cursor& in, const SourceDraft& draft, Config& to) {
-  const FileStamp stamp = stamp_of(draft.path);
+void add_file(const Cursor& in, const DataFile& file, std::size_t identity, Config& to) {
   PlanFileContent read;
   if (in.environment().reads_data_files)
-    read = read_plan_file(draft.path, draft.shown, plan_line_rules(to, *draft.identity));
-  for (const std::string& problem : read.problems)
-    in.error(problem);
-  for (const std::string& warning : read.warnings)
-    in.warn(warning);
+    read = read_plan_file(file.path, file.shown, plan_line_rules(to, identity));
+  note_content(in, read);
   const Replaceable<limiter::PlanTable> table(std::move(read.table));
-  to.plans.sources.push_back(
-      {limiter::PlanFromFile{.identity = *draft.identity, .shown = draft.shown, .table = table}});
-  to.plan_files.push_back({.table = table,
-                           .identity = *draft.identity,
-                           .path = draft.path,
-                           .shown = draft.shown,
-                           .stamp = stamp});
+  to.limiter.plans.sources.push_back(
+      {limiter::PlanFromFile{.identity = identity, .shown = file.shown, .table = table}});
+  to.plan_files.push_back({file, table, identity});
 }
 
 void read_plan_source(const Cursor& in, Config& to) {
-  SourceDraft draft{.config = to, .header = {}, .path = {}, .shown = {}};
-  read_table(in, plan_source_keys, draft);
-  if (in.node().kind != Node::Kind::map) return;
+  PlanSourceDraft draft{.config = to, .header = {}};
+  if (!read_table(in, plan_source_keys, draft)) return;
   const int sources =
       (in.has("jwt") ? 1 : 0) + (in.has("header") ? 1 : 0) + (in.has("file") ? 1 : 0);
   if (sources != 1) {
@@ -169,11 +149,11 @@ void read_plan_source(const Cursor& in, Config& to) {
     return in.error(
         "the key \"key\" is missing: name the identity that the file's lines begin with");
   if (!draft.header.empty()) {
-    to.plans.sources.push_back({limiter::PlanFromHeader{draft.header}});
+    to.limiter.plans.sources.push_back({limiter::PlanFromHeader{draft.header}});
   } else if (!draft.claim.provider.empty()) {
-    to.plans.sources.push_back({limiter::PlanFromClaim{{draft.claim}}});
-  } else if (draft.identity && !draft.path.empty()) {
-    add_file(in.at_key("file"), draft, to);
+    to.limiter.plans.sources.push_back({limiter::PlanFromClaim{{draft.claim}}});
+  } else if (draft.identity && draft.file) {
+    add_file(in.at_key("file"), *draft.file, *draft.identity, to);
   }
 }
 
@@ -182,37 +162,31 @@ void read_plan_source(const Cursor& in, Config& to) {
 void read_plans(const Cursor& in, Config& to) {
   for_each_named(in, "a map of plans by name", limiter::plan_limit,
                  [&](const std::string& name, const Cursor& entry) {
-                   to.plans.names.push_back(name);
-                   read_plan(entry, to.plans.names.size() - 1, to);
+                   to.limiter.plans.names.push_back(name);
+                   read_plan(entry, to.limiter.plans.names.size() - 1, to);
                  });
-  to.plans.index_names();
+  to.limiter.plans.index_names();
 }
-void list_plans(const std::string& path, KeyPaths& out) {
-  list_named<plan_number_keys>(path + ".*", out);
-}
-
 void read_plan_from(const Cursor& in, Config& to) {
-  if (to.plans.names.empty()) return in.error("no plan is defined; add plans, or remove plan_from");
+  if (to.limiter.plans.names.empty())
+    return in.error("no plan is defined; add plans, or remove plan_from");
   for_each_item(in, "a list of sources, such as [{header: x-plan}]", most_plan_sources,
                 [&](const Cursor& item) { read_plan_source(item, to); });
 }
-void list_plan_from(const std::string& path, KeyPaths& out) {
-  list_items<plan_source_keys>(path, out);
-}
-
 std::optional<std::size_t> read_plan_name(const Cursor& in, const Config& config) {
   const auto written = in.text();
   if (!written) return std::nullopt;
-  const std::vector<std::string_view> names(config.plans.names.begin(), config.plans.names.end());
+  const std::vector<std::string_view> names(config.limiter.plans.names.begin(),
+                                            config.limiter.plans.names.end());
   return find_among(in, {.what = "plan", .written = *written, .shown = in.node().text}, names);
 }
 
 void read_default_plan(const Cursor& in, Config& to) {
-  to.plans.default_plan = read_plan_name(in, to);
+  to.limiter.plans.default_plan = read_plan_name(in, to);
 }
 
 void warn_of_unassigned_plans(const Cursor& root, const Config& config) {
-  const limiter::Plans& plans = config.plans;
+  const limiter::Plans& plans = config.limiter.plans;
   if (plans.names.empty() || !plans.sources.empty()) return;
   for (std::size_t plan = 0; plan < plans.names.size(); ++plan) {
     if (plan == plans.default_plan) continue;

@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "config/attributes.hpp"
 #include "config/denial.hpp"
 #include "config/policy_terms.hpp"
 #include "config/sections.hpp"
@@ -20,7 +19,7 @@ constexpr std::size_t most_policies = 4096;
 constexpr Duration longest_wait = std::chrono::hours(1);
 
 /// A policy while it is read.
-struct Draft {
+struct PolicyDraft {
   Config& config;
   limiter::Policy policy;
   DenialSettings denial{};
@@ -38,13 +37,13 @@ constexpr std::pair<std::string_view, Algorithm> algorithm_choices[] = {
     {"leaky_bucket", Algorithm::leaky_bucket},
     {"concurrency", Algorithm::concurrency}};
 
-void read_algorithm(const Cursor& in, Draft& to) {
+void read_algorithm(const Cursor& in, PolicyDraft& to) {
   read_choice(in, to.definition().algorithm, algorithm_choices);
 }
 
 /// A flag shows or hides the policy; a map adds fields to its denials.
-void read_headers(const Cursor& in, Draft& to) {
-  if (in.node().kind == Node::Kind::map) return read_denial_headers(in, to.denial);
+void read_headers(const Cursor& in, PolicyDraft& to) {
+  if (in.is_map()) return read_denial_headers(in, to.denial);
   if (in.node().kind == Node::Kind::sequence)
     return in.error(
         "expected false, or a map of fields such as {access-control-allow-origin: \"*\"}, found a "
@@ -52,55 +51,55 @@ void read_headers(const Cursor& in, Draft& to) {
   read_flag(in, to.policy.visible);
 }
 
-void read_mode(const Cursor& in, Draft& to) {
+void read_mode(const Cursor& in, PolicyDraft& to) {
   read_choice(in, to.policy.shadow, {{"enforce", false}, {"shadow", true}});
 }
 
-constexpr Key<Draft> policy_keys[] = {
+/// Reads into the definition.
+template <const auto& reader>
+constexpr auto into_definition =
+    [](const Cursor& in, PolicyDraft& to) { reader(in, to.definition()); };
+
+constexpr Key<PolicyDraft> policy_keys[] = {
     {.name = "algorithm", .read = read_algorithm},
-    {.name = "rate", .read = [](const Cursor& in, Draft& to) { read_rate(in, to.definition()); }},
-    {.name = "rates", .read = [](const Cursor& in, Draft& to) { read_rates(in, to.definition()); }},
-    {.name = "burst", .read = [](const Cursor& in, Draft& to) { read_burst(in, to.definition()); }},
+    {.name = "rate", .read = into_definition<read_rate>},
+    {.name = "rates", .read = into_definition<read_rates>},
+    {.name = "burst", .read = into_definition<read_burst>},
     {.name = "anchor",
      .read =
-         [](const Cursor& in, Draft& to) {
+         [](const Cursor& in, PolicyDraft& to) {
            read_choice(in, to.definition().anchor.emplace(Anchor::first_request),
                        {{"first_request", Anchor::first_request}, {"clock", Anchor::clock}});
          }},
     {.name = "count_rejected",
-     .read = [](const Cursor& in, Draft& to) { read_flag(in, to.definition().count_rejected); }},
-    {.name = "limit", .read = [](const Cursor& in, Draft& to) { read_limit(in, to.definition()); }},
-    {.name = "queue", .read = [](const Cursor& in, Draft& to) { read_queue(in, to.definition()); }},
-    {.name = "max_delay",
-     .read = [](const Cursor& in, Draft& to) { read_max_delay(in, to.definition()); }},
+     .read = [](const Cursor& in,
+                PolicyDraft& to) { read_flag(in, to.definition().count_rejected); }},
+    {.name = "limit", .read = into_definition<read_limit>},
+    {.name = "queue", .read = into_definition<read_queue>},
+    {.name = "max_delay", .read = into_definition<read_max_delay>},
     {.name = "max_wait",
      .read =
-         [](const Cursor& in, Draft& to) {
+         [](const Cursor& in, PolicyDraft& to) {
            read_duration(in, to.policy.max_wait, {std::chrono::milliseconds(1), longest_wait});
          }},
     {.name = "attributes",
      .read = [](const Cursor& in,
-                Draft& to) { read_attributes(in, to.config, to.policy.attributes); }},
+                PolicyDraft& to) { read_attributes(in, to.config, to.policy.attributes); }},
     {.name = "cost",
-     .read =
-         [](const Cursor& in, Draft& to) {
-           read_integer_into(in, to.policy.cost, {0, largest_exact});
-         }},
+     .read = read::integer<0, largest_exact, &PolicyDraft::policy, &limiter::Policy::cost>},
     {.name = "mode", .read = read_mode},
     {.name = "on_failure",
-     .read = [](const Cursor& in, Draft& to) { read_on_failure(in, to.policy.on_failure); }},
-    {.name = "status",
-     .read = [](const Cursor& in, Draft& to) { read_denial_status(in, to.denial); }},
-    {.name = "content_type",
-     .read = [](const Cursor& in, Draft& to) { read_denial_content_type(in, to.denial); }},
-    {.name = "body", .read = [](const Cursor& in, Draft& to) { read_denial_body(in, to.denial); }},
+     .read = read::with<read_on_failure, &PolicyDraft::policy, &limiter::Policy::on_failure>},
+    {.name = "status", .read = read::with<read_denial_status, &PolicyDraft::denial>},
+    {.name = "content_type", .read = read::with<read_denial_content_type, &PolicyDraft::denial>},
+    {.name = "body", .read = read::with<read_denial_body, &PolicyDraft::denial>},
     {.name = "headers", .read = read_headers},
     {.name = "charge_preflight",
-     .read = [](const Cursor& in, Draft& to) { read_flag(in, to.policy.charges_preflight); }},
+     .read = read::flag<&PolicyDraft::policy, &limiter::Policy::charges_preflight>},
 };
 
 /// Completes the denials of the policy with the section `denied`.
-void finish_denial(const Cursor& in, Draft& draft) {
+void finish_denial(const Cursor& in, PolicyDraft& draft) {
   check_denial(in, draft.denial);
   draft.policy.denial = compile_denial(draft.denial, draft.config.denied);
   draft.policy.status = draft.denial.status.value_or(draft.config.denied.status.value_or(429));
@@ -133,7 +132,7 @@ bool has_numbers(const Cursor& in, Algorithm algorithm) {
 }
 
 /// For concurrency `queue` counts requests that wait here, and is no part of the numbers.
-void take_queue(const Cursor& in, Draft& draft) {
+void take_queue(const Cursor& in, PolicyDraft& draft) {
   if (draft.definition().algorithm == Algorithm::concurrency) {
     draft.policy.queue = std::exchange(draft.definition().queue, std::nullopt).value_or(0);
     if (in.has("max_wait") && !in.has("queue"))
@@ -147,25 +146,25 @@ void take_queue(const Cursor& in, Draft& draft) {
   }
 }
 
-void check_policy(const Cursor& in, Draft& draft) {
+void check_policy(const Cursor& in, PolicyDraft& draft) {
   if (has_both_rates(in)) return;
   take_queue(in, draft);
   if (!has_numbers(in, draft.definition().algorithm)) return;
   if (in.has("attributes") && draft.definition().algorithm != Algorithm::attributed_window) {
     in.at_key("attributes")
         .error("attributes have no meaning for " +
-               std::string(to_string(draft.definition().algorithm)) +
+               std::string(rules::to_string(draft.definition().algorithm)) +
                ": remove them, or use attributed_window");
   }
   compile_terms(in,
                 {.config = draft.config,
                  .policy = draft.policy,
-                 .hides_numbers = in.written().hides_numbers_of(in.path())},
+                 .hides_numbers = in.shown_here().hides_numbers()},
                 draft.definition(), draft.policy);
 }
 
 /// `!` is the name of the key of overrides, and `*` of an override for all policies.
-void check_name(const Cursor& in, const std::string& name) {
+void check_policy_name(const Cursor& in, const std::string& name) {
   if (name == "!" || name == "*")
     in.error("a policy cannot have the name " + name + ", which overrides use; choose another");
 }
@@ -175,22 +174,17 @@ void check_name(const Cursor& in, const std::string& name) {
 void read_policies(const Cursor& in, Config& to) {
   for_each_named(in, "a map of policies by name", most_policies,
                  [&](const std::string& name, const Cursor& entry) {
-                   Draft draft{.config = to, .policy = {}};
+                   PolicyDraft draft{.config = to, .policy = {}};
                    draft.policy.name = name;
                    draft.policy.on_failure = to.redis.on_failure;
-                   read_table(entry, policy_keys, draft);
-                   if (entry.node().kind == Node::Kind::map) {
+                   if (read_table(entry, policy_keys, draft)) {
                      finish_denial(entry, draft);
                      check_policy(entry, draft);
                    }
-                   check_name(entry, name);
+                   check_policy_name(entry, name);
                    draft.policy.visible = draft.policy.visible && !draft.policy.shadow;
                    draft.policy.name_item = http::name_item(name);
-                   to.policies.push_back(std::move(draft.policy));
+                   to.limiter.policies.push_back(std::move(draft.policy));
                  });
 }
-void list_policies(const std::string& path, KeyPaths& out) {
-  list_named<policy_keys>(path, out);
-}
-
 }  // namespace weir::config

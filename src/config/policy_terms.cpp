@@ -2,11 +2,10 @@
 
 #include <utility>
 
-#include "config/advice.hpp"
-#include "config/loose_values.hpp"
+#include "config/hints.hpp"
 #include "config/values.hpp"
 #include "http/ratelimit_fields.hpp"
-#include "rules/share.hpp"
+#include "limiter/local_shares.hpp"
 
 namespace weir::config {
 
@@ -57,18 +56,13 @@ bool compile_numbers(const Cursor& in, bool hides_numbers, rules::Definition def
   }
 }
 
-/// Computes this instance's share of the policy, for the time while Redis does not decide.
-void divide_numbers(const Cursor& in, const TermsFor& about, limiter::Terms& to) {
-  to.local_numbers = to.numbers;
-  const bool is_divided = about.config.store_type == StoreType::redis &&
-                          about.policy.on_failure == limiter::OnFailure::local;
-  if (!is_divided) return;
-  const auto share = rules::share_of(to.numbers, about.config.redis.replicas);
-  if (share) {
-    to.local_numbers = *share;
-    return;
-  }
-  const bool is_hidden = about.hides_numbers || in.written().has("store.redis.replicas");
+/// Checks that this instance has a share of the policy while Redis does not decide.
+void check_share(const Cursor& in, const TermsFor& about, const limiter::Terms& terms) {
+  const auto share =
+      limiter::local_share(about.policy, terms.numbers, about.config.fixed_replicas());
+  if (share) return;
+  const bool is_hidden =
+      about.hides_numbers || in.shown_root()["store"]["redis"]["replicas"].is_hidden();
   const std::string& message = share.error().message;
   in.at_key("on_failure")
       .error((is_hidden ? without_numbers(message) : message) +
@@ -82,13 +76,7 @@ void read_rate(const Cursor& in, rules::Definition& to) {
   const auto text = in.text();
   if (!text) return;
   const Result<rules::Rate> rate = parse_rate(*text);
-  if (!rate) {
-    const std::string& written = in.node().text;
-    if (names_months(written))
-      return in.error_showing(
-          "months and years are not supported yet; count days, such as 1000/30d");
-    return in.error_showing(rate.error().message, did_you_mean(rate_meant(written)));
-  }
+  if (!rate) return in.error_showing(rate.error().message, rate_hint(in.node().text));
   to.rates.push_back(*rate);
 }
 
@@ -123,7 +111,7 @@ void compile_terms(const Cursor& in, const TermsFor& about, const rules::Definit
                    limiter::Terms& to) {
   if (definition.rates.empty() && !definition.limit) return;
   if (!compile_numbers(in, about.hides_numbers, definition, to.numbers)) return;
-  divide_numbers(in, about, to);
+  check_share(in, about, to);
   to.policy_item = http::policy_item(about.policy.name, to.numbers.capacity, to.numbers.refill);
 }
 

@@ -1,4 +1,8 @@
-// Settings of the whole process: workers, the identity secret, limits for clients, the access log.
+// Settings without named entries: workers, the identity secret, limits for clients, the access log,
+// the spellings of paths, and the response fields about limits.
+#include <array>
+#include <string_view>
+
 #include "config/sections.hpp"
 #include "config/values.hpp"
 
@@ -14,56 +18,33 @@ constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
 constexpr std::int64_t most_workers = 256;
 constexpr std::size_t short_secret = 16;
 
-constexpr Key<proxy::Downstream> downstream_keys[] = {
+constexpr Key<options::Downstream> downstream_keys[] = {
     {.name = "max_connections",
-     .read =
-         [](const Cursor& in, proxy::Downstream& to) {
-           read_integer_into(in, to.max_connections, {0, 10'000'000});
-         }},
+     .read = read::integer<0, 10'000'000, &options::Downstream::max_connections>},
     {.name = "max_handshakes",
-     .read =
-         [](const Cursor& in, proxy::Downstream& to) {
-           read_integer_into(in, to.max_handshakes, {1, 1'000'000});
-         }},
-    {.name = "max_head",
-     .read =
-         [](const Cursor& in, proxy::Downstream& to) {
-           read_size_into(in, to.max_head, {1024, 1024 * 1024});
-         }},
-    {.name = "max_target",
-     .read =
-         [](const Cursor& in, proxy::Downstream& to) {
-           read_size_into(in, to.max_target, {256, 1024 * 1024});
-         }},
+     .read = read::integer<1, 1'000'000, &options::Downstream::max_handshakes>},
+    {.name = "max_head", .read = read::size<1024, 1024 * 1024, &options::Downstream::max_head>},
+    {.name = "max_target", .read = read::size<256, 1024 * 1024, &options::Downstream::max_target>},
     {.name = "max_body",
-     .read =
-         [](const Cursor& in, proxy::Downstream& to) {
-           read_size_into(in, to.max_body, {0, 1024 * 1024 * gibibyte});
-         }},
-    {.name = "max_drain",
-     .read =
-         [](const Cursor& in, proxy::Downstream& to) {
-           read_size_into(in, to.max_drain, {0, gibibyte});
-         }},
+     .read = read::size<0, 1024 * 1024 * gibibyte, &options::Downstream::max_body>},
+    {.name = "max_drain", .read = read::size<0, gibibyte, &options::Downstream::max_drain>},
     {.name = "head_timeout",
-     .read = [](const Cursor& in,
-                proxy::Downstream& to) { read_duration(in, to.head_timeout, timeout_range); }},
+     .read = read::duration<timeout_range, &options::Downstream::head_timeout>},
     {.name = "idle_timeout",
-     .read = [](const Cursor& in,
-                proxy::Downstream& to) { read_duration(in, to.idle_timeout, timeout_range); }},
+     .read = read::duration<timeout_range, &options::Downstream::idle_timeout>},
     {.name = "body_timeout",
-     .read = [](const Cursor& in,
-                proxy::Downstream& to) { read_duration(in, to.body_timeout, timeout_range); }},
+     .read = read::duration<timeout_range, &options::Downstream::body_timeout>},
     {.name = "raw_target_bytes",
      .read =
-         [](const Cursor& in, proxy::Downstream& to) {
+         [](const Cursor& in, options::Downstream& to) {
            read_choice(in, to.raw_target_bytes, {{"refuse", false}, {"pass", true}});
          }},
     {.name = "unusual_field_names",
      .read =
-         [](const Cursor& in, proxy::Downstream& to) {
-           read_choice(in, to.unusual_field_names,
-                       {{"pass", proxy::UnusualNames::pass}, {"drop", proxy::UnusualNames::drop}});
+         [](const Cursor& in, options::Downstream& to) {
+           read_choice(
+               in, to.unusual_field_names,
+               {{"pass", options::UnusualNames::pass}, {"drop", options::UnusualNames::drop}});
          }},
 };
 
@@ -114,18 +95,9 @@ constexpr Key<log::AccessLogOptions> access_log_keys[] = {
 }  // namespace
 
 void read_workers(const Cursor& in, Config& to) {
-  const auto text = in.text();
-  if (!text) return;
-  if (*text == "auto") {
-    to.workers = in.environment().cores;
-    return;
-  }
-  const Result<std::int64_t> count = parse_integer(*text);
-  if (!count || *count < 1 || *count > most_workers) {
-    return in.error_showing("expected auto or a whole number from 1 to " +
-                            std::to_string(most_workers));
-  }
-  to.workers = static_cast<std::size_t>(*count);
+  const auto cores = static_cast<std::int64_t>(in.environment().cores);
+  if (const auto count = read_integer_or_auto(in, {1, most_workers}, cores))
+    to.workers = static_cast<std::size_t>(*count);
 }
 
 void read_identity_secret(const Cursor& in, Config& to) {
@@ -135,25 +107,82 @@ void read_identity_secret(const Cursor& in, Config& to) {
     in.warn("shorter than " + std::to_string(short_secret) +
             " characters; hashes of identities can be guessed");
   }
-  to.identity_key = sip_key_from_secret(secret.reveal());
+  to.limiter.identity_key = sip_key_from_secret(secret.reveal());
 }
 
 void read_downstream(const Cursor& in, Config& to) {
-  read_table(in, downstream_keys, to.downstream);
+  read_table(in, downstream_keys, to.proxy.downstream);
 }
-void list_downstream(const std::string& path, KeyPaths& out) {
-  list_section<downstream_keys>(path, out);
-}
-
 void read_access_log(const Cursor& in, Config& to) {
-  if (in.is_off()) {
+  if (is_off(in)) {
     to.access_log.path = "off";
     return;
   }
   read_table(in, access_log_keys, to.access_log);
 }
-void list_access_log(const std::string& path, KeyPaths& out) {
-  list_section<access_log_keys>(path, out);
+namespace {
+
+using http::LegacyFields;
+using http::ResponseFieldOptions;
+using http::RetryAfterForm;
+
+constexpr Key<ResponseFieldOptions> response_header_keys[] = {
+    {.name = "standard", .read = read::flag<&ResponseFieldOptions::standard>},
+    {.name = "legacy",
+     .read =
+         [](const Cursor& in, ResponseFieldOptions& to) {
+           read_choice(in, to.legacy,
+                       {{"ratelimit", LegacyFields::ratelimit},
+                        {"x_ratelimit", LegacyFields::x_ratelimit},
+                        {"none", LegacyFields::none}});
+         }},
+    {.name = "partition_key", .read = read::flag<&ResponseFieldOptions::partition_key>},
+};
+
+}  // namespace
+
+void read_response_headers(const Cursor& in, Config& to) {
+  read_table(in, response_header_keys, to.proxy.response_fields);
+}
+void read_retry_after(const Cursor& in, Config& to) {
+  read_choice(in, to.proxy.response_fields.retry_after,
+              {{"seconds", RetryAfterForm::seconds}, {"http_date", RetryAfterForm::http_date}});
 }
 
+void read_retry_after_jitter(const Cursor& in, Config& to) {
+  read_duration(in, to.proxy.response_fields.retry_after_jitter,
+                {Duration{0}, std::chrono::hours(1)});
+}
+
+namespace {
+
+using routing::PathVariants;
+
+constexpr std::array<std::string_view, 6> variant_names{"letter_case",      "trailing_slash",
+                                                        "repeated_slashes", "dot_segments",
+                                                        "parameters",       "encoded_delimiters"};
+constexpr std::array<bool PathVariants::*, 6> members{
+    &PathVariants::letter_case,  &PathVariants::trailing_slash, &PathVariants::repeated_slashes,
+    &PathVariants::dot_segments, &PathVariants::parameters,     &PathVariants::encoded_delimiters};
+
+void read_variants(const Cursor& in, PathVariants& to) {
+  for (const auto member : members)
+    to.*member = false;
+  const bool is_none = in.is_empty_list();
+  if (is_none) return;
+  for_each_item(in, "a list of differences, such as [letter_case]", variant_names.size(),
+                [&](const Cursor& item) {
+                  if (const auto index = read_word(item, variant_names)) to.*members[*index] = true;
+                });
+}
+
+constexpr Key<PathVariants> path_keys[] = {
+    {.name = "also_match", .read = read_variants},
+};
+
+}  // namespace
+
+void read_paths(const Cursor& in, Config& to) {
+  read_table(in, path_keys, to.proxy.path_variants);
+}
 }  // namespace weir::config

@@ -5,7 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "config/host.hpp"
+#include "config/endpoint.hpp"
+#include "config/url.hpp"
 #include "config/values.hpp"
 #include "http/characters.hpp"
 #include "http/request_view.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::int64_t largest_database = 999'999;
 /// sockaddr_un has room for 108 bytes, the last of which is 0.
-constexpr std::size_t longest_unix_path = 107;
+constexpr std::size_t longest_redis_socket = 107;
 
 constexpr std::string_view encoding_hint =
     "; in a user or password write @ : / ? # % as %40 %3A %2F %3F %23 %25";
@@ -41,7 +42,7 @@ std::optional<std::string> percent_decoded(std::string_view text) {
 
 using Finding = std::optional<Problem>;
 
-Finding read_user_and_password(std::string_view text, redis::Options& to) {
+Finding read_user_and_password(std::string_view text, options::Redis& to) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos || colon + 1 == text.size()) {
     return Problem{
@@ -56,16 +57,7 @@ Finding read_user_and_password(std::string_view text, redis::Options& to) {
   return std::nullopt;
 }
 
-/// Removes `[USER]:PASSWORD@` from the start of `authority`.
-Finding take_user_and_password(std::string_view& authority, redis::Options& to) {
-  const std::size_t at = authority.rfind('@');
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view text = authority.substr(0, at);
-  authority.remove_prefix(at + 1);
-  return read_user_and_password(text, to);
-}
-
-Finding read_database(std::string_view text, redis::Options& to) {
+Finding read_database(std::string_view text, options::Redis& to) {
   const Result<std::int64_t> number = parse_integer(text);
   if (!number || *number < 0 || *number > largest_database) {
     return Problem{"expected the number of a database, 0 to " + std::to_string(largest_database) +
@@ -75,7 +67,7 @@ Finding read_database(std::string_view text, redis::Options& to) {
   return std::nullopt;
 }
 
-Finding read_server(std::string_view authority, std::string_view path, redis::Options& to) {
+Finding read_redis_server(std::string_view authority, std::string_view path, options::Redis& to) {
   const std::string hint = "expected redis://HOST:PORT/DATABASE, such as redis://127.0.0.1:6379/0" +
                            std::string(encoding_hint);
   if (path.find_first_of("?#") != std::string_view::npos)
@@ -88,14 +80,14 @@ Finding read_server(std::string_view authority, std::string_view path, redis::Op
   return path.empty() || path == "/" ? std::nullopt : read_database(path.substr(1), to);
 }
 
-Finding read_unix_path(std::string_view authority, std::string_view path, redis::Options& to) {
+Finding read_unix_path(std::string_view authority, std::string_view path, options::Redis& to) {
   const std::size_t question = path.find('?');
   auto file = percent_decoded(path.substr(0, question));
   if (!authority.empty() || !file || file->size() < 2)
     return Problem{
         "expected unix:///PATH, with the whole path, such as unix:///run/redis/redis.sock"};
-  if (file->size() > longest_unix_path) {
-    return Problem{"the path of a socket has at most " + std::to_string(longest_unix_path) +
+  if (file->size() > longest_redis_socket) {
+    return Problem{"the path of a socket has at most " + std::to_string(longest_redis_socket) +
                    " bytes"};
   }
   to.unix_path = *std::move(file);
@@ -123,25 +115,22 @@ Finding find_invisible(std::string_view url) {
 
 }  // namespace
 
-Result<redis::Options> parse_redis_url(std::string_view url) {
+Result<options::Redis> parse_redis_url(std::string_view url) {
   if (Finding found = find_invisible(url)) return *found;
-  const std::size_t scheme_end = url.find("://");
-  const std::string_view scheme =
-      scheme_end == std::string_view::npos ? std::string_view{} : url.substr(0, scheme_end);
-  redis::Options store;
-  store.secure = http::iequals(scheme, "rediss");
-  const bool is_unix = http::iequals(scheme, "unix");
-  if (!store.secure && !is_unix && !http::iequals(scheme, "redis")) {
+  const Url parts = split_url(url).value_or(Url{});
+  options::Redis store;
+  store.secure = http::iequals(parts.scheme, "rediss");
+  const bool is_unix = http::iequals(parts.scheme, "unix");
+  if (!store.secure && !is_unix && !http::iequals(parts.scheme, "redis")) {
     return Problem{
         "expected a URL, such as redis://127.0.0.1:6379, rediss://redis.example:6380 or "
         "unix:///run/redis/redis.sock"};
   }
-  const std::string_view rest = url.substr(scheme_end + 3);
-  std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
-  const std::string_view path = rest.substr(authority.size());
-  if (Finding found = take_user_and_password(authority, store)) return *found;
-  const Finding found =
-      is_unix ? read_unix_path(authority, path, store) : read_server(authority, path, store);
+  if (parts.user_info) {
+    if (Finding found = read_user_and_password(*parts.user_info, store)) return *found;
+  }
+  const Finding found = is_unix ? read_unix_path(parts.authority, parts.rest, store)
+                                : read_redis_server(parts.authority, parts.rest, store);
   if (found) return *found;
   return {boost::system::in_place_value, std::move(store)};
 }

@@ -12,6 +12,6 @@ namespace weir::config {
 /// `unix://[[USER]:PASSWORD@]/PATH[?db=DATABASE]`. User, password and path are percent-decoded.
 /// Parts that the URL does not have keep their default. Problems never contain the URL, which may
 /// have a password.
-Result<redis::Options> parse_redis_url(std::string_view url);
+Result<options::Redis> parse_redis_url(std::string_view url);
 
 }  // namespace weir::config

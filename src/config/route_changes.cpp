@@ -1,11 +1,10 @@
-#include "config/route_changes.hpp"
-
 #include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
 
 #include "config/constant_fields.hpp"
+#include "config/sections.hpp"
 #include "http/authority.hpp"
 #include "http/characters.hpp"
 #include "http/request_view.hpp"
@@ -106,8 +105,7 @@ void check_edits(const Cursor& in, const Edits& edits) {
 
 http::FieldEdits read_edits(const Cursor& in, Edits edits) {
   const std::size_t given = in.node().entries.size();
-  read_table(in, edit_keys, edits);
-  if (in.node().kind != Node::Kind::map) return {};
+  if (!read_table(in, edit_keys, edits)) return {};
   if (given == 0) in.error("is empty; write set, add or remove, or remove the key");
   check_edits(in, edits);
   return {edits.set, edits.add, edits.remove};
@@ -115,7 +113,7 @@ http::FieldEdits read_edits(const Cursor& in, Edits edits) {
 
 /// The Host of the requests that are forwarded.
 void check_host(const Cursor& in) {
-  if (!in.has("set") || in.at_key("set").node().kind != Node::Kind::map) return;
+  if (!in.has("set") || !in.at_key("set").is_map()) return;
   for (const Entry& entry : in.at_key("set").node().entries) {
     if (!http::iequals(entry.key, "host")) continue;
     const Cursor host = in.at_key("set").at(entry);
@@ -127,14 +125,14 @@ void check_host(const Cursor& in) {
 
 /// True if the route has a path pattern; reports a key that needs one. A pattern that is not valid
 /// has been reported.
-bool has_pattern(const Cursor& in, const proxy::Route& route, std::string_view fix) {
+bool has_pattern(const Cursor& in, const options::Route& route, std::string_view fix) {
   if (route.match.path) return true;
   in.error("needs a path in match, " + std::string(fix));
   return false;
 }
 
 void take_rewrite(const Cursor& in, const std::string& text, Result<routing::PathRewrite> rewrite,
-                  proxy::Route& to) {
+                  options::Route& to) {
   if (rewrite) {
     to.rewrite = *std::move(rewrite);
   } else if (text == in.node().text) {
@@ -146,30 +144,26 @@ void take_rewrite(const Cursor& in, const std::string& text, Result<routing::Pat
 
 }  // namespace
 
-void read_request_edits(const Cursor& in, proxy::Route& to) {
+void read_request_edits(const Cursor& in, options::Route& to) {
   to.request_edits = read_edits(in, {.refusal_of_set = refusal_of_forwarded_field,
                                      .refusal_of_addition = refusal_of_added_request_field,
                                      .refusal_of_removal = refusal_of_removed_request_field});
-  if (in.node().kind == Node::Kind::map) check_host(in);
+  if (in.is_map()) check_host(in);
 }
 
-void read_response_edits(const Cursor& in, proxy::Route& to) {
+void read_response_edits(const Cursor& in, options::Route& to) {
   to.response_edits = read_edits(in, {.refusal_of_set = refusal_of_response_field,
                                       .refusal_of_addition = refusal_of_response_field,
                                       .refusal_of_removal = refusal_of_removed_response_field});
 }
 
-void list_field_edits(const std::string& path, KeyPaths& out) {
-  list_section<edit_keys>(path, out);
-}
-
-void read_strip_prefix(const Cursor& in, proxy::Route& to) {
+void read_strip_prefix(const Cursor& in, options::Route& to) {
   if (!has_pattern(in, to, "such as match: {path: /api/**}")) return;
   if (const auto text = in.text())
     take_rewrite(in, *text, routing::PathRewrite::strip(*text, *to.match.path), to);
 }
 
-void read_new_path(const Cursor& in, proxy::Route& to) {
+void read_new_path(const Cursor& in, options::Route& to) {
   if (!has_pattern(
           in, to,
           "because beside match it replaces the path for the upstream; conditions of a route "
@@ -179,7 +173,7 @@ void read_new_path(const Cursor& in, proxy::Route& to) {
     take_rewrite(in, *text, routing::PathRewrite::to_template(*text, *to.match.path), to);
 }
 
-void check_changes(const Cursor& in, const proxy::Route& route) {
+void check_changes(const Cursor& in, const options::Route& route) {
   if (in.has("strip_prefix") && in.has("path"))
     in.at_key("strip_prefix").error("strip_prefix and path are both written; keep one");
   if (route.upstream || !(in.has("respond") || in.has("decide"))) return;

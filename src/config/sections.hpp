@@ -1,96 +1,110 @@
-// The sections of the file, each with a reader and a list of its keys. References are looked up in
-// `to`, so upstreams, JWT providers, identities, address lists, policies and plans are read before
-// routes (load.cpp has the order).
+// The sections of the file, the parts that several of them have, and the checks between them.
+// References are looked up in `to`, so upstreams, JWT providers, identities, address lists,
+// policies and plans are read before routes (load.cpp has the order).
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "config/config.hpp"
+#include "config/cursor.hpp"
 #include "config/table.hpp"
+#include "identity/token_provider.hpp"
+#include "limiter/charge.hpp"
+#include "options/proxy.hpp"
+#include "routing/matcher.hpp"
 
 namespace weir::config {
 
+// Sections.
 void read_listen(const Cursor& in, Config& to);
-void list_listen(const std::string& path, KeyPaths& out);
+void read_admin(const Cursor& in, Config& to);
+void read_workers(const Cursor& in, Config& to);
+void read_identity_secret(const Cursor& in, Config& to);
+void read_client_address(const Cursor& in, Config& to);
+void read_downstream(const Cursor& in, Config& to);
+void read_paths(const Cursor& in, Config& to);
+void read_response_headers(const Cursor& in, Config& to);
+void read_retry_after(const Cursor& in, Config& to);
+void read_retry_after_jitter(const Cursor& in, Config& to);
+void read_denied(const Cursor& in, Config& to);
+void read_access_log(const Cursor& in, Config& to);
+void read_store(const Cursor& in, Config& to);
+void read_upstreams(const Cursor& in, Config& to);
+void read_jwt_providers(const Cursor& in, Config& to);
+void read_identities(const Cursor& in, Config& to);
+void read_address_lists(const Cursor& in, Config& to);
+void read_policies(const Cursor& in, Config& to);
+void read_plans(const Cursor& in, Config& to);
+void read_plan_from(const Cursor& in, Config& to);
+void read_default_plan(const Cursor& in, Config& to);
+void read_routes(const Cursor& in, Config& to);
+
+// Parts of routes, policies and plans.
+/// Looks up the address list in `config`.
+void read_match(const Cursor& in, const Config& config, routing::Match& to);
+/// Looks up references in `config`; `route` must have its match.
+void read_limits(const Cursor& in, const Config& config, options::Route& route);
+/// Read maps with the keys set, add and remove.
+void read_request_edits(const Cursor& in, options::Route& to);
+void read_response_edits(const Cursor& in, options::Route& to);
+/// Read the path for the upstream. The match of the route must have been read.
+void read_strip_prefix(const Cursor& in, options::Route& to);
+void read_new_path(const Cursor& in, options::Route& to);
+/// Reports changes that have no effect, because the route forwards nothing or has two for the path.
+/// `in` is the map of the route.
+void check_changes(const Cursor& in, const options::Route& route);
+
+/// {status: [401, 403]} or {status_not: [500-599]}.
+void read_charge(const Cursor& in, std::optional<limiter::Charge>& to);
+/// A number, or {header: NAME, default: N} or {json: POINTER, default: N, at_most: M}.
+void read_reserve(const Cursor& in, std::optional<limiter::Charge>& to);
+/// A list of {header: NAME} and {json: POINTER}.
+void read_cost_from(const Cursor& in, std::optional<limiter::Charge>& to);
+/// `reserved` or `zero`.
+void read_missing(const Cursor& in, std::optional<limiter::Charge>& to);
+
+void read_methods(const Cursor& in, std::vector<std::string>& to);
+/// Reads an address or a prefix.
+std::optional<IpPrefix> read_prefix(const Cursor& in);
+/// Reads the name of an address list.
+void read_address(const Cursor& in, const Config& config, std::optional<AddressList>& to);
+/// Returns the plan of this name, or reports that there is none.
+std::optional<std::size_t> read_plan_name(const Cursor& in, const Config& config);
+/// Reads local, allow or deny; for the store and for a policy.
+void read_on_failure(const Cursor& in, limiter::OnFailure& to);
+/// Each list item is `header:NAME`, `query:NAME`, `identity:NAME`, `claim:PROVIDER:CLAIM`,
+/// `jwt:CLAIM` (of the only provider), `client_address`, `method` or `path`.
+void read_attributes(const Cursor& in, Config& config, std::vector<limiter::Attribute>& to);
+
+// Certificates, keys and tokens.
+/// Read and check the files, and keep their paths.
+void read_listen_tls(const Cursor& in, options::Listen& to);
+void read_client_tls(const Cursor& in, tls::ClientFiles& to);
+/// Reads the map `jwks` of a JWT provider: keys from a file are published to it at once.
+void read_jwks(const Cursor& in, identity::TokenProvider& provider, Config& to);
+/// Reads a map of `provider` and `claim`; the provider then returns the claim of each token.
+void read_claim(const Cursor& in, std::vector<identity::TokenProvider>& providers,
+                identity::FromClaim& to);
+/// Refers to a claim of a provider. Reports a claim that is empty, and more than
+/// identity::claim_limit claims of one provider.
+identity::FromClaim claim_of(const Cursor& in, identity::TokenProvider& provider,
+                             std::size_t provider_index, std::string claim);
+
+// Checks of one section with another, after all of them are read.
 void check_admin_address(const Cursor& root, const Config& config);
 void check_proxy_protocol(const Cursor& root, const Config& config);
 /// Checks that no field is removed before it is read.
 void check_unusual_field_names(const Cursor& root, const Config& config);
 void warn_of_untrusted_fields(const Cursor& root, const Config& config);
-
-/// Reads and checks the files, and keeps their paths.
-void read_listen_tls(const Cursor& in, proxy::Listen& to);
-void list_listen_tls(const std::string& path, KeyPaths& out);
-void read_client_tls(const Cursor& in, tls::ClientFiles& to);
-void list_client_tls(const std::string& path, KeyPaths& out);
-
-void read_admin(const Cursor& in, Config& to);
-void list_admin(const std::string& path, KeyPaths& out);
-
-void read_workers(const Cursor& in, Config& to);
-void read_identity_secret(const Cursor& in, Config& to);
-
-void read_client_address(const Cursor& in, Config& to);
-void list_client_address(const std::string& path, KeyPaths& out);
-
-void read_downstream(const Cursor& in, Config& to);
-void list_downstream(const std::string& path, KeyPaths& out);
-
-void read_paths(const Cursor& in, Config& to);
-void list_paths(const std::string& path, KeyPaths& out);
-
-void read_response_headers(const Cursor& in, Config& to);
-void list_response_headers(const std::string& path, KeyPaths& out);
-void read_retry_after(const Cursor& in, Config& to);
-void read_retry_after_jitter(const Cursor& in, Config& to);
-
-/// Reads the response to a denial of every policy that sets no other.
-void read_denied(const Cursor& in, Config& to);
-void list_denied(const std::string& path, KeyPaths& out);
-
-void read_access_log(const Cursor& in, Config& to);
-void list_access_log(const std::string& path, KeyPaths& out);
-
-/// Reads local, allow or deny; for the store and for a policy.
-void read_on_failure(const Cursor& in, limiter::OnFailure& to);
-void read_store(const Cursor& in, Config& to);
-void list_store(const std::string& path, KeyPaths& out);
+/// Warns of policies, identities, JWT providers, address lists and upstreams that no route uses.
+void warn_of_unused(const Cursor& root, const Config& config);
+void warn_of_unassigned_plans(const Cursor& root, const Config& config);
 /// Warns if hashes of identities leave the process and no secret keys them.
 void warn_of_built_in_secret(const Cursor& root, const Config& config);
 /// Warns if instances that share a Redis decide alone while it is down, and nobody has set how many
 /// they are.
 void warn_of_missing_replicas(const Cursor& root, const Config& config);
-
-void read_upstreams(const Cursor& in, Config& to);
-void list_upstreams(const std::string& path, KeyPaths& out);
-
-void read_jwt_providers(const Cursor& in, Config& to);
-void list_jwt_providers(const std::string& path, KeyPaths& out);
-
-void read_identities(const Cursor& in, Config& to);
-void list_identities(const std::string& path, KeyPaths& out);
-
-/// Reads the map `jwks` of a JWT provider: keys from a file are published to it at once.
-void read_jwks(const Cursor& in, identity::TokenProvider& provider, Config& to);
-void list_jwks(const std::string& path, KeyPaths& out);
-
-void read_address_lists(const Cursor& in, Config& to);
-void list_address_lists(const std::string& path, KeyPaths& out);
-
-void read_policies(const Cursor& in, Config& to);
-void list_policies(const std::string& path, KeyPaths& out);
-
-void read_plans(const Cursor& in, Config& to);
-void list_plans(const std::string& path, KeyPaths& out);
-void read_plan_from(const Cursor& in, Config& to);
-void list_plan_from(const std::string& path, KeyPaths& out);
-void read_default_plan(const Cursor& in, Config& to);
-/// Returns the plan of this name, or reports that there is none.
-std::optional<std::size_t> read_plan_name(const Cursor& in, const Config& config);
-void warn_of_unassigned_plans(const Cursor& root, const Config& config);
-
-void read_routes(const Cursor& in, Config& to);
-void list_routes(const std::string& path, KeyPaths& out);
-
-/// Warns of policies, identities, JWT providers, address lists and upstreams that no route uses.
-void warn_of_unused(const Cursor& root, const Config& config);
 
 }  // namespace weir::config

@@ -1,7 +1,8 @@
 // `store`: where use is counted.
 #include <algorithm>
 
-#include "config/advice.hpp"
+#include "config/endpoint.hpp"
+#include "config/hints.hpp"
 #include "config/redis_url.hpp"
 #include "config/sections.hpp"
 #include "config/values.hpp"
@@ -18,47 +19,59 @@ using std::chrono::minutes;
 constexpr DurationRange redis_timeout_range{milliseconds(1), minutes(1)};
 constexpr std::size_t longest_prefix = 64;
 constexpr std::int64_t most_replicas = 100'000;
+constexpr std::size_t most_servers = 100;
 
 constexpr Key<MemoryStore> memory_keys[] = {
-    {.name = "max_keys",
-     .read =
-         [](const Cursor& in, MemoryStore& to) {
-           read_integer_into(in, to.max_keys, {1, 1'000'000'000});
-         }},
+    {.name = "max_keys", .read = read::integer<1, 1'000'000'000, &MemoryStore::max_keys>},
 };
 
 /// The first of the section's keys: it keeps the values that the others set.
-void read_url(const Cursor& in, RedisStore& to) {
-  const auto text = in.text();
-  if (!text) return;
+void read_store_url(const Cursor& in, RedisStore& to) {
   Secret url;
-  read_secret(in, url);
-  if (url.empty() && !text->empty()) return;  // the file cannot be read, which has been reported
-  Result<redis::Options> store = parse_redis_url(url.reveal());
-  if (!store) return in.error(store.error().message + value_advice(in.node().text));
+  if (!read_secret(in, url)) return;
+  Result<options::Redis> store = parse_redis_url(url.reveal());
+  if (!store) return in.error(store.error().message + variable_hint(in.node().text));
   if (store->secure && !in.environment().redis_tls) {
     return in.error(
         "rediss:// needs a hiredis with TLS (1.0 or later: Debian 13, Ubuntu 24.04, the container "
         "image), which this weir was built without; use redis:// through a tunnel, or another "
         "build");
   }
-  static_cast<redis::Options&>(to) = *std::move(store);
+  to.connection = *std::move(store);
 }
 
-enum class Topology : std::uint8_t { standalone, sentinel, cluster };
-
-void read_topology(const Cursor& in, RedisStore&) {
-  Topology topology = Topology::standalone;
-  read_choice(in, topology,
-              {{"standalone", Topology::standalone},
-               {"sentinel", Topology::sentinel},
-               {"cluster", Topology::cluster}});
-  if (topology != Topology::standalone) in.not_supported("another topology than standalone");
+void read_topology(const Cursor& in, RedisStore& to) {
+  using enum options::RedisTopology;
+  read_choice(in, to.connection.topology,
+              {{"standalone", standalone}, {"sentinel", sentinel}, {"cluster", cluster}});
 }
 
-void read_servers(const Cursor& in, RedisStore&) {
-  if (in.node().kind == Node::Kind::sequence && in.node().items.empty()) return;
-  in.not_supported("a list of sentinels or cluster nodes");
+void read_listed_server(const Cursor& in, std::vector<options::RedisServer>& to) {
+  const auto text = in.text();
+  if (!text) return;
+  const auto parts = split_host_and_port(*text);
+  if (!parts || parts->port.value_or(0) == 0)
+    return in.error_showing("expected HOST:PORT, such as redis-1:6379");
+  options::RedisServer server{.host = std::string(parts->host), .port = *parts->port};
+  if (std::ranges::find(to, server) != to.end()) return in.error_showing("is listed twice");
+  to.push_back(std::move(server));
+}
+
+void read_listed_servers(const Cursor& in, RedisStore& to) {
+  if (in.is_empty_list()) return;
+  for_each_item(in, "a list of servers, HOST:PORT", most_servers,
+                [&](const Cursor& item) { read_listed_server(item, to.connection.servers); });
+}
+
+void read_sentinel_master(const Cursor& in, RedisStore& to) {
+  auto text = read_form(
+      in,
+      [](std::string_view name) {
+        const auto is_plain = [](char c) { return c > ' ' && c <= '~'; };
+        return !name.empty() && std::ranges::all_of(name, is_plain);
+      },
+      "expected the name of a master: printable ASCII without spaces");
+  if (text) to.connection.sentinel_master = *std::move(text);
 }
 
 void read_key_prefix(const Cursor& in, RedisStore& to) {
@@ -71,15 +84,17 @@ void read_key_prefix(const Cursor& in, RedisStore& to) {
     return in.error_showing("expected up to " + std::to_string(longest_prefix) +
                             " printable ASCII characters without spaces, { and }");
   }
-  to.key_prefix = *text;
+  to.connection.key_prefix = *text;
+}
+
+void read_replicas(const Cursor& in, RedisStore& to) {
+  constexpr std::int64_t automatic = 0;
+  const auto replicas = read_integer_or_auto(in, {1, most_replicas}, automatic);
+  if (replicas) to.replicas = *replicas == automatic ? std::nullopt : replicas;
 }
 
 constexpr Key<RedisStore> breaker_keys[] = {
-    {.name = "failures",
-     .read =
-         [](const Cursor& in, RedisStore& to) {
-           read_integer_into(in, to.breaker_failures, {1, 1'000});
-         }},
+    {.name = "failures", .read = read::integer<1, 1'000, &RedisStore::breaker_failures>},
     {.name = "retry_after",
      .read =
          [](const Cursor& in, RedisStore& to) {
@@ -88,43 +103,74 @@ constexpr Key<RedisStore> breaker_keys[] = {
 };
 
 constexpr Key<RedisStore> redis_keys[] = {
-    {.name = "url", .read = read_url},
+    {.name = "url", .read = read_store_url},
     {.name = "topology", .read = read_topology},
-    {.name = "servers", .read = read_servers},
-    {.name = "sentinel_master",
-     .read = [](const Cursor& in, RedisStore&) { in.not_supported("sentinel_master"); }},
+    {.name = "servers", .read = read_listed_servers},
+    {.name = "sentinel_master", .read = read_sentinel_master},
+    {.name = "sentinel_password",
+     .read = read::with<read_secret, &RedisStore::connection, &options::Redis::sentinel_password>},
     {.name = "tls",
-     .read = [](const Cursor& in, RedisStore& to) { read_client_tls(in, to.tls); },
-     .list = list_client_tls},
+     .read = read::with<read_client_tls, &RedisStore::connection, &options::Redis::tls>},
     {.name = "key_prefix", .read = read_key_prefix},
     {.name = "connect_timeout",
-     .read = [](const Cursor& in,
-                RedisStore& to) { read_duration(in, to.connect_timeout, redis_timeout_range); }},
+     .read = read::duration<redis_timeout_range, &RedisStore::connection,
+                            &options::Redis::connect_timeout>},
     {.name = "timeout",
-     .read = [](const Cursor& in,
-                RedisStore& to) { read_duration(in, to.timeout, redis_timeout_range); }},
-    {.name = "breaker",
-     .read = [](const Cursor& in, RedisStore& to) { read_table(in, breaker_keys, to); },
-     .list = list_section<breaker_keys>},
-    {.name = "on_failure",
-     .read = [](const Cursor& in, RedisStore& to) { read_on_failure(in, to.on_failure); }},
-    {.name = "replicas",
      .read =
-         [](const Cursor& in, RedisStore& to) {
-           read_integer_into(in, to.replicas, {1, most_replicas});
-         }},
+         read::duration<redis_timeout_range, &RedisStore::connection, &options::Redis::timeout>},
+    {.name = "breaker",
+     .read = [](const Cursor& in, RedisStore& to) { read_table(in, breaker_keys, to); }},
+    {.name = "on_failure", .read = read::with<read_on_failure, &RedisStore::on_failure>},
+    {.name = "replicas", .read = read_replicas},
 };
 
 /// Plain text although TLS was configured would be worse than no connection.
-void check_tls(const Cursor& in, const RedisStore& redis) {
-  if (!in.has("tls") || !in.has("url") || redis.secure) return;
-  const bool is_known = !redis.host.empty() || !redis.unix_path.empty();
+void check_redis_tls(const Cursor& in, const RedisStore& redis) {
+  if (!in.has("tls") || !in.has("url") || redis.connection.secure) return;
+  const bool is_known = !redis.connection.host.empty() || !redis.connection.unix_path.empty();
   if (is_known) in.at_key("tls").error("tls has no meaning for this url; write rediss://");
 }
 
+void check_sentinel(const Cursor& in, const options::Redis& redis) {
+  if (!in.has("servers") || in.at_key("servers").node().items.empty()) {
+    in.at_key("topology").error("needs the sentinels; write servers: [\"sentinel-1:26379\", ...]");
+  }
+  if (!redis.unix_path.empty())
+    in.at_key("url").error("sentinels have no unix socket; write redis:// or rediss://");
+}
+
+void check_cluster(const Cursor& in, options::Redis& redis) {
+  if (!redis.unix_path.empty()) {
+    in.at_key("url").error(
+        "the nodes of a cluster have no common unix socket; write redis:// or rediss://");
+  } else if (redis.database != 0) {
+    in.at_key("url").error("a cluster has database 0 only; remove the number from the URL");
+  } else if (redis.servers.empty() && !redis.host.empty()) {
+    redis.servers.push_back({.host = redis.host, .port = redis.port});
+  }
+}
+
+/// The keys of a topology agree with each other.
+void check_topology(const Cursor& in, options::Redis& redis) {
+  using enum options::RedisTopology;
+  if (redis.topology == sentinel) return check_sentinel(in, redis);
+  const bool is_unclear = in.has("topology") && redis.topology == standalone &&
+                          in.at_key("topology").node().text != "standalone";
+  if (is_unclear) return;
+  if (redis.topology == cluster) check_cluster(in, redis);
+  if (redis.topology == standalone && !redis.servers.empty())
+    in.at_key("servers").error("has no meaning without topology: sentinel or cluster");
+  const std::pair<std::string_view, bool> given[] = {
+      {"sentinel_master", in.has("sentinel_master")},
+      {"sentinel_password", !redis.sentinel_password.empty()}};
+  for (const auto& [key, is_given] : given)
+    if (is_given) in.at_key(key).error("has no meaning without topology: sentinel");
+}
+
 void read_redis(const Cursor& in, Config& to) {
-  read_table(in, redis_keys, to.redis);
-  if (in.node().kind == Node::Kind::map) check_tls(in, to.redis);
+  if (!read_table(in, redis_keys, to.redis)) return;
+  check_redis_tls(in, to.redis);
+  check_topology(in, to.redis.connection);
 }
 
 constexpr Key<Config> store_keys[] = {
@@ -134,16 +180,19 @@ constexpr Key<Config> store_keys[] = {
            read_choice(in, to.store_type,
                        {{"memory", StoreType::memory}, {"redis", StoreType::redis}});
          }},
-    {.name = "memory",
-     .read = [](const Cursor& in, Config& to) { read_table(in, memory_keys, to.memory); },
-     .list = list_section<memory_keys>},
-    {.name = "redis", .read = read_redis, .list = list_section<redis_keys>},
+    {.name = "memory", .read = read::table<memory_keys, &Config::memory>},
+    {.name = "redis", .read = read_redis},
 };
+
+/// True if the running configuration has another value, so that nothing is known about this one.
+bool is_kept(const Config& config, std::string_view key) {
+  return std::ranges::find(config.restart_needed, key) != config.restart_needed.end();
+}
 
 bool has_url(const Cursor& store) {
   if (!store.has("redis")) return false;
   const Cursor redis = store.at_key("redis");
-  return redis.node().kind != Node::Kind::map || redis.has("url");
+  return !redis.is_map() || redis.has("url");
 }
 
 }  // namespace
@@ -156,39 +205,37 @@ void read_on_failure(const Cursor& in, limiter::OnFailure& to) {
 }
 
 void read_store(const Cursor& in, Config& to) {
-  read_table(in, store_keys, to);
-  if (in.node().kind != Node::Kind::map) return;
+  if (!read_table(in, store_keys, to)) return;
   if (to.store_type == StoreType::redis && !has_url(in)) {
     in.at_key("redis").error(
         "the redis store needs its url; write redis: {url: \"redis://127.0.0.1:6379\"}");
   }
 }
-void list_store(const std::string& path, KeyPaths& out) {
-  list_section<store_keys>(path, out);
-}
-
 void warn_of_missing_replicas(const Cursor& root, const Config& config) {
-  if (config.store_type != StoreType::redis) return;
+  if (config.store_type != StoreType::redis || is_kept(config, "store.type")) return;
   const Cursor redis = root.at_key("store").at_key("redis");
   if (redis.has("replicas")) return;
-  for (const proxy::Route& route : config.routes) {
+  for (const options::Route& route : config.proxy.routes) {
     for (const limiter::Limit& limit : route.limits) {
-      const limiter::Policy& policy = config.policies[limit.policy];
+      const limiter::Policy& policy = config.limiter.policies[limit.policy];
       if (policy.on_failure != limiter::OnFailure::local) continue;
       redis.warn(
           "without replicas each instance admits the whole quota while Redis is down, here of the "
           "policy " +
           in_quotes(policy.name) +
-          "; set replicas to the largest number of instances, also if it is 1");
+          "; set replicas to auto, or to the largest number of instances, also if it is 1");
       return;
     }
   }
 }
 
 void warn_of_built_in_secret(const Cursor& root, const Config& config) {
+  if (is_kept(config, "identity_secret")) return;
   const SipKey built_in = sip_key_from_secret({});
-  if (config.identity_key.k0 != built_in.k0 || config.identity_key.k1 != built_in.k1) return;
-  if (config.response_fields.partition_key) {
+  if (config.limiter.identity_key.k0 != built_in.k0 ||
+      config.limiter.identity_key.k1 != built_in.k1)
+    return;
+  if (config.proxy.response_fields.partition_key) {
     root.at_key("response_headers")
         .at_key("partition_key")
         .warn(

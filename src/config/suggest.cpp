@@ -67,12 +67,23 @@ std::string hint(std::string_view written, std::span<const std::string_view> kno
     return "; did you mean " + in_quotes(near) + "?";
   }
   if (known.empty() || known.size() > longest_listed) return {};
-  std::string out = "; known here: ";
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    if (i != 0) out += ", ";
-    out += known[i];
+  return "; known here: " + list_of(known);
+}
+
+std::string list_of(std::span<const std::string_view> names) {
+  std::string list;
+  for (const std::string_view name : names)
+    list.append(list.empty() ? "" : ", ").append(name);
+  return list;
+}
+
+void replace_quoted(std::string& message, const std::string& old_text, std::string_view new_text) {
+  const std::string replacement = in_quotes(new_text);
+  for (const std::string& quoted : {'"' + old_text + '"', in_quotes(old_text)}) {
+    for (std::size_t at = 0; (at = message.find(quoted, at)) != std::string::npos;
+         at += replacement.size())
+      message.replace(at, quoted.size(), replacement);
   }
-  return out;
 }
 
 std::string in_quotes(std::string_view text) {

@@ -19,6 +19,12 @@ std::string_view closest(std::string_view written, std::span<const std::string_v
 /// list is short, or an empty text.
 std::string hint(std::string_view written, std::span<const std::string_view> known);
 
+/// Returns `burst, rate`.
+std::string list_of(std::span<const std::string_view> names);
+
+/// Replaces each `old_text` in quotes in the message by `new_text` in quotes.
+void replace_quoted(std::string& message, const std::string& old_text, std::string_view new_text);
+
 /// Returns the text in quotes, safe to print on one line of a terminal or log: control characters
 /// become `?`, and text beyond 60 bytes is cut.
 std::string in_quotes(std::string_view text);

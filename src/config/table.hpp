@@ -1,6 +1,4 @@
 // A section of the configuration as a table of keys, each with the function that reads it.
-//
-// The tables also list the keys, so that tests can compare the schema and the reference with them.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +11,13 @@
 
 namespace weir::config {
 
-using KeyPaths = std::vector<std::string>;
-
 template <class Target>
 struct Key {
   std::string_view name;
   void (*read)(const Cursor& in, Target& to);
-  /// Appends the paths of the keys below this one; `path` is its own path.
-  void (*list)(const std::string& path, KeyPaths& out) = nullptr;
   bool required = false;
+  /// Called with the map after the key was read or found absent, before the next key.
+  void (*then)(const Cursor& in, Target& to) = nullptr;
 };
 
 template <class Target, std::size_t N>
@@ -31,60 +27,62 @@ using Table = const Key<Target> (&)[N];
 std::vector<std::string_view> report_unknown_keys(const Cursor& in,
                                                   std::span<const std::string_view> known);
 
-/// Return the fix for a key without a value, and for one that is missing; each begins with "; ".
-std::string advice_on_missing_value(const Cursor& in, const Entry& entry,
-                                    std::span<const std::string_view> known);
-std::string advice_on_missing_key(const Cursor& in, std::string_view key);
+/// Returns the fix for a key that is missing; begins with "; ".
+std::string hint_on_missing_key(const Cursor& in, std::string_view key);
 
+/// Reads a map by its table. Returns false if the value is no map, which it reports.
 template <class Target, std::size_t N>
-void read_table(const Cursor& in, Table<Target, N> table, Target& to) {
+bool read_table(const Cursor& in, Table<Target, N> table, Target& to) {
   std::vector<std::string_view> names;
   for (const Key<Target>& key : table)
     names.push_back(key.name);
-  if (!in.expect_map("a map of keys")) return;
+  if (!in.expect_map("a map of keys", names)) return false;
+  if (in.environment().on_table) in.environment().on_table(in.path(), names);
   const std::vector<std::string_view> misspelt = report_unknown_keys(in, names);
   for (const Key<Target>& key : table) {
-    const Entry* entry = in.node().find(key.name);
-    if (entry == nullptr) {
-      const bool is_missing =
-          key.required && std::find(misspelt.begin(), misspelt.end(), key.name) == misspelt.end();
-      if (is_missing)
-        in.error("the key " + in_quotes(key.name) + " is missing" +
-                 advice_on_missing_key(in, key.name));
-      continue;
+    if (const Entry* const entry = in.node().find(key.name)) {
+      const Cursor value = in.at(*entry);
+      if (entry->value.kind == Node::Kind::null) {
+        value.error(
+            "has no value; write one, indent the lines below that belong to it, or remove the key");
+      } else {
+        key.read(value, to);
+      }
+    } else if (key.required && std::ranges::find(misspelt, key.name) == misspelt.end()) {
+      in.error("the key " + in_quotes(key.name) + " is missing" +
+               hint_on_missing_key(in, key.name));
     }
-    const Cursor value = in.at(*entry);
-    if (entry->value.kind == Node::Kind::null) {
-      value.error("has no value" + advice_on_missing_value(in, *entry, names));
-    } else {
-      key.read(value, to);
-    }
+    if (key.then != nullptr) key.then(in, to);
   }
+  return true;
 }
 
-template <class Target, std::size_t N>
-void list_table(Table<Target, N> table, const std::string& path, KeyPaths& out) {
-  for (const Key<Target>& key : table) {
-    std::string key_path =
-        path.empty() ? std::string(key.name) : path + "." + std::string(key.name);
-    out.push_back(key_path);
-    if (key.list != nullptr) key.list(key_path, out);
-  }
-}
+/// For Key::read: functions that read a value into a member of the target, or into a member of a
+/// member: `read::integer<1, 100, &HealthCheck::rise>`.
+namespace read {
 
-/// For Key::list: the keys of `Keys` directly below the key, below every entry of its list, or
-/// below every name.
-template <const auto& Keys>
-void list_section(const std::string& path, KeyPaths& out) {
-  list_table(Keys, path, out);
-}
-template <const auto& Keys>
-void list_items(const std::string& path, KeyPaths& out) {
-  list_table(Keys, path + "[]", out);
-}
-template <const auto& Keys>
-void list_named(const std::string& path, KeyPaths& out) {
-  list_table(Keys, path + ".*", out);
-}
+/// Calls `reader(in, member)`.
+template <const auto& reader, auto... members>
+constexpr auto with = [](const Cursor& in, auto& to) { reader(in, (to.*....*members)); };
+
+template <auto... members>
+constexpr auto text = [](const Cursor& in, auto& to) { read_text(in, (to.*....*members)); };
+template <auto... members>
+constexpr auto flag = [](const Cursor& in, auto& to) { read_flag(in, (to.*....*members)); };
+template <std::int64_t min, std::int64_t max, auto... members>
+constexpr auto integer = [](const Cursor& in, auto& to) {
+  read_integer_into(in, (to.*....*members), {min, max});
+};
+template <std::int64_t min, std::int64_t max, auto... members>
+constexpr auto size = [](const Cursor& in, auto& to) {
+  read_size_into(in, (to.*....*members), {min, max});
+};
+template <const DurationRange& range, auto... members>
+constexpr auto duration =
+    [](const Cursor& in, auto& to) { read_duration(in, (to.*....*members), range); };
+template <const auto& keys, auto... members>
+constexpr auto table = [](const Cursor& in, auto& to) { read_table(in, keys, (to.*....*members)); };
+
+}  // namespace read
 
 }  // namespace weir::config

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "base/ip_address.hpp"
-#include "config/host.hpp"
+#include "config/endpoint.hpp"
 #include "config/sections.hpp"
 #include "tls/context.hpp"
 #include "tls/material.hpp"
@@ -77,11 +77,10 @@ struct ListenTls {
 
 constexpr Key<tls::CertificateFiles> certificate_keys[] = {
     {.name = "certificate",
-     .read = [](const Cursor& in,
-                tls::CertificateFiles& to) { read_server_certificate(in, to.certificate); },
+     .read = read::with<read_server_certificate, &tls::CertificateFiles::certificate>,
      .required = true},
     {.name = "private_key",
-     .read = [](const Cursor& in, tls::CertificateFiles& to) { read_key(in, to.private_key); },
+     .read = read::with<read_key, &tls::CertificateFiles::private_key>,
      .required = true},
 };
 
@@ -158,11 +157,11 @@ void check_ciphers(const Cursor& in, const tls::Parameters& parameters) {
 
 constexpr Key<ListenTls> listen_tls_keys[] = {
     {.name = "certificate",
-     .read = [](const Cursor& in,
-                ListenTls& to) { read_server_certificate(in, to.first.certificate); },
+     .read = read::with<read_server_certificate, &ListenTls::first,
+                        &tls::CertificateFiles::certificate>,
      .required = true},
     {.name = "private_key",
-     .read = [](const Cursor& in, ListenTls& to) { read_key(in, to.first.private_key); },
+     .read = read::with<read_key, &ListenTls::first, &tls::CertificateFiles::private_key>,
      .required = true},
     {.name = "certificates",
      .read =
@@ -170,22 +169,18 @@ constexpr Key<ListenTls> listen_tls_keys[] = {
            for_each_item(in, "a list of {certificate: FILE, private_key: FILE}", most_certificates,
                          [&](const Cursor& item) {
                            tls::CertificateFiles files;
-                           read_table(item, certificate_keys, files);
-                           if (item.node().kind == Node::Kind::map) check_pair(item, files);
+                           if (read_table(item, certificate_keys, files)) check_pair(item, files);
                            to.more.push_back(std::move(files));
                          });
-         },
-     .list = list_items<certificate_keys>},
+         }},
     {.name = "min_version",
      .read =
          [](const Cursor& in, ListenTls& to) {
            read_choice(in, to.parameters.min_version,
                        {{"1.2", tls::Version::tls12}, {"1.3", tls::Version::tls13}});
          }},
-    {.name = "groups",
-     .read = [](const Cursor& in, ListenTls& to) { read_groups(in, to.parameters); }},
-    {.name = "ciphers",
-     .read = [](const Cursor& in, ListenTls& to) { read_ciphers(in, to.parameters); }},
+    {.name = "groups", .read = read::with<read_groups, &ListenTls::parameters>},
+    {.name = "ciphers", .read = read::with<read_ciphers, &ListenTls::parameters>},
 };
 
 constexpr Key<tls::ClientFiles> client_tls_keys[] = {
@@ -198,9 +193,8 @@ constexpr Key<tls::ClientFiles> client_tls_keys[] = {
            static_cast<void>(read_certificate(in, to.own.certificate));
          }},
     {.name = "private_key",
-     .read = [](const Cursor& in, tls::ClientFiles& to) { read_key(in, to.own.private_key); }},
-    {.name = "server_name",
-     .read = [](const Cursor& in, tls::ClientFiles& to) { read_server_name(in, to.server_name); }},
+     .read = read::with<read_key, &tls::ClientFiles::own, &tls::CertificateFiles::private_key>},
+    {.name = "server_name", .read = read::with<read_server_name, &tls::ClientFiles::server_name>},
     {.name = "verify",
      .read =
          [](const Cursor& in, tls::ClientFiles& to) {
@@ -212,29 +206,19 @@ constexpr Key<tls::ClientFiles> client_tls_keys[] = {
 
 }  // namespace
 
-void read_listen_tls(const Cursor& in, proxy::Listen& to) {
+void read_listen_tls(const Cursor& in, options::Listen& to) {
   ListenTls tls;
-  read_table(in, listen_tls_keys, tls);
-  if (in.node().kind != Node::Kind::map) return;
+  if (!read_table(in, listen_tls_keys, tls)) return;
   check_pair(in, tls.first);
   check_ciphers(in, tls.parameters);
   to.certificates = {tls.first};
   to.certificates.insert(to.certificates.end(), tls.more.begin(), tls.more.end());
   to.tls = std::move(tls.parameters);
 }
-void list_listen_tls(const std::string& path, KeyPaths& out) {
-  list_section<listen_tls_keys>(path, out);
-}
-
 void read_client_tls(const Cursor& in, tls::ClientFiles& to) {
-  read_table(in, client_tls_keys, to);
-  if (in.node().kind != Node::Kind::map) return;
+  if (!read_table(in, client_tls_keys, to)) return;
   if (in.has("certificate") != in.has("private_key"))
     in.error("certificate and private_key belong together; write both or neither");
   check_pair(in, to.own);
 }
-void list_client_tls(const std::string& path, KeyPaths& out) {
-  list_section<client_tls_keys>(path, out);
-}
-
 }  // namespace weir::config

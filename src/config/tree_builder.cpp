@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "config/brace_mask.hpp"
+#include "config/document_text.hpp"
 #include "config/key_path.hpp"
 #include "config/suggest.hpp"
 
@@ -47,10 +47,7 @@ void TreeBuilder::complain(Position position, std::string message) {
       path = key_path(path, open.entry->key);
     }
   }
-  problems_.push_back({.line = position.line,
-                       .column = position.column,
-                       .key_path = std::move(path),
-                       .message = std::move(message)});
+  problems_.push_back(diagnostic_at(position, std::move(message), std::move(path)));
 }
 
 void TreeBuilder::charge(const YAML::Mark& mark, std::size_t values) {

@@ -32,6 +32,10 @@ class TreeBuilder : public YAML::EventHandler {
 
   /// The position of the last scalar so far; the start of the file before the first.
   Position last_scalar() const { return last_scalar_; }
+  /// The position of the innermost collection that has no end yet.
+  std::optional<Position> open_position() const {
+    return stack_.empty() ? std::nullopt : std::optional(stack_.back().node.position);
+  }
   std::optional<Node> take_root() { return std::exchange(root_, std::nullopt); }
 
   void OnDocumentStart(const YAML::Mark&) override {}

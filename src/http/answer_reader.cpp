@@ -58,13 +58,15 @@ AnswerReader::State AnswerReader::read_head() {
 
 AnswerReader::State AnswerReader::begin_body(std::uint8_t version_minor,
                                              std::span<const FieldView> fields) {
-  if (status_ < 200 || status_ > 299) return state_ = State::done;
+  const bool is_success = status_ >= 200 && status_ <= 299;
+  const bool has_no_end = status_ == 101;
+  if (has_no_end || !(is_success || limits_.reads_any_status)) return state_ = State::done;
   const auto framing = response_framing("GET", status_, version_minor, fields);
   if (!framing) return fail(std::string("its framing is invalid: ").append(framing.error().detail));
   if (has_content_coding(fields))
     return fail("its body has a content coding, and the request accepts none");
   framing_ = *framing;
-  fresh_for_ = http::fresh_for(fields);
+  if (is_success) fresh_for_ = http::fresh_for(fields);
   if (framing_.kind == Framing::Kind::length && framing_.length > limits_.body) {
     return fail("its body has " + std::to_string(framing_.length) + " bytes, more than " +
                 std::to_string(limits_.body));

@@ -1,7 +1,8 @@
-// Reads the answer to a GET that Weir itself has sent: bytes in, a status and a body out.
+// Reads the answer to a request that Weir itself has sent: bytes in, a status and a body out.
 //
 // Pure; the caller owns the connection. Interim answers (1xx) are passed over. The body of an
-// answer other than 2xx is not read. Memory is bounded by the two limits. Not thread-safe.
+// answer other than 2xx is read only on request. Memory is bounded by the two limits. Not
+// thread-safe.
 #pragma once
 
 #include <chrono>
@@ -21,8 +22,9 @@ namespace weir::http {
 class AnswerReader {
  public:
   struct Limits {
-    std::size_t head = 64 * 1024;  ///< bytes of each head
-    std::size_t body = 0;          ///< bytes after the transfer coding is removed
+    std::size_t head = 64 * 1024;   ///< bytes of each head
+    std::size_t body = 0;           ///< bytes after the transfer coding is removed
+    bool reads_any_status = false;  ///< the body of any final answer, not only of a 2xx
   };
   enum class State : std::uint8_t {
     head,    ///< reads on

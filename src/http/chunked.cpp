@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "http/append_number.hpp"
+#include "base/appender.hpp"
 #include "http/characters.hpp"
 
 namespace weir::http {

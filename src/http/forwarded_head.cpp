@@ -1,7 +1,6 @@
 #include "http/forwarded_head.hpp"
 
 #include "base/appender.hpp"
-#include "http/append_number.hpp"
 #include "http/forwarding.hpp"
 #include "http/hop_by_hop.hpp"
 #include "http/trailers.hpp"

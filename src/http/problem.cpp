@@ -1,13 +1,13 @@
 #include "http/problem.hpp"
 
-#include "http/json_text.hpp"
+#include "json/write.hpp"
 
 namespace weir::http {
 namespace {
 
 void append_start(Appender& out, std::string_view type, int status) {
   out.add(R"({"type":")").add(type).add(R"(","title":)");
-  append_json_string(out, reason_phrase(status));
+  json::append_string(out, reason_phrase(status));
   out.add(R"(,"status":)").number(status);
 }
 
@@ -18,7 +18,7 @@ void append_violated(Appender& out, std::span<const std::string_view> violated) 
   std::string_view separator = " ";
   for (const std::string_view name : violated) {
     out.add(separator).add(R"(\")");
-    append_json_text(out, name);
+    json::append_escaped(out, name);
     out.add(R"(\")");
     separator = ", ";
   }
@@ -31,7 +31,7 @@ void append_problem(std::string& text, int status, std::string_view detail) {
   Appender out(text);
   append_start(out, "about:blank", status);
   out.add(R"(,"detail":)");
-  append_json_string(out, detail);
+  json::append_string(out, detail);
   out.add('}');
 }
 
@@ -51,7 +51,7 @@ void append_quota_exceeded(std::string& text, int status,
   std::string_view separator;
   for (const std::string_view name : violated) {
     out.add(separator);
-    append_json_string(out, name);
+    json::append_string(out, name);
     separator = ",";
   }
   out.add(']');

@@ -46,7 +46,7 @@ std::string_view next_word(std::string_view& rest) {
 }
 
 /// Decimal, no sign, no leading zero.
-bool is_port(std::string_view text) {
+bool is_canonical_port(std::string_view text) {
   std::uint16_t port = 0;
   if (text.empty() || (text.size() > 1 && text.front() == '0')) return false;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
@@ -77,7 +77,8 @@ ProxyHeader parse_v1(std::string_view data) {
   const auto source = address(next_word(rest), family == "TCP6");
   const auto destination = address(next_word(rest), family == "TCP6");
   const std::string_view source_port = next_word(rest);
-  if (!source || !destination || !is_port(source_port) || !is_port(rest)) return malformed();
+  if (!source || !destination || !is_canonical_port(source_port) || !is_canonical_port(rest))
+    return malformed();
   return complete(end + 2, source);
 }
 

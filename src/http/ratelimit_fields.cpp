@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/appender.hpp"
-#include "http/append_number.hpp"
 
 namespace weir::http {
 namespace {

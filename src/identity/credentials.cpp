@@ -140,4 +140,10 @@ Credentials judge_credentials(std::string_view field_value) {
   return is_word(rest) || is_parameter_list(rest) ? clear : words;
 }
 
+bool is_json_token(std::string_view token) {
+  return token.starts_with('{') && token.ends_with('}') &&
+         token.find_first_of("\t;=\\") == std::string_view::npos &&
+         std::all_of(token.begin(), token.end(), is_ascii) && !has_bearer(token);
+}
+
 }  // namespace weir::identity

@@ -33,4 +33,10 @@ Credentials judge_credentials(std::string_view field_value);
 /// from `abc`, `token="abc"` and `token=abc, nonce=1`.
 std::string_view counted_credentials(std::string_view field_value);
 
+/// True if a token has the form of the JSON serialization of JWS (RFC 7515 section 7.2), and no
+/// service finds another token in it. It is no compact token, and neither are the words of it that
+/// services take: the first begins with a brace, the last ends with one. Texts with escapes, and
+/// those in which services look for a scheme or a parameter, are not accepted.
+bool is_json_token(std::string_view token);
+
 }  // namespace weir::identity

@@ -199,4 +199,11 @@ std::string describe(const Ambiguity& ambiguity);
 /// `claim sub of idp`.
 std::string describe(const Source& source);
 
+/// One entry of `identities`.
+struct Definition {
+  std::string name;
+  Source source;
+  friend bool operator==(const Definition&, const Definition&) = default;
+};
+
 }  // namespace weir::identity

@@ -54,9 +54,11 @@ class Finder {
   }
 
   /// Credentials of another scheme are no token. One word has no scheme: it is taken for a token,
-  /// so that a token that was sent without a scheme is never a new client.
+  /// so that a token that was sent without a scheme is never a new client. JSON is an invalid token
+  /// rather than an ambiguity.
   static Found in_credentials(std::string_view value) {
     const std::string_view token = after_bearer(value);
+    if (is_json_token(token)) return {.text = token};
     const bool is_bearer = token.size() != value.size();
     if (is_bearer || value.find_first_of(" \t") == std::string_view::npos)
       return {.text = token, .credentials = value};

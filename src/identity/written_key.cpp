@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "identity/serialisation.hpp"
+#include "json/read.hpp"
 #include "jwt/decimal.hpp"
-#include "jwt/json.hpp"
 
 namespace weir::identity {
 namespace {
@@ -15,13 +15,13 @@ namespace {
 /// The kinds that a claim written as this text can have.
 std::vector<jwt::Claim> claims_written(std::string_view text) {
   std::vector<jwt::Claim> claims{{.kind = jwt::ClaimKind::text, .text = std::string(text)}};
-  const auto json = jwt::read_json(text, {});
-  if (!json) return claims;
-  if (json->kind == jwt::JsonKind::number)
+  const auto root = json::read(text, {});
+  if (!root) return claims;
+  if (root->kind == json::Kind::number)
     claims.push_back({.kind = jwt::ClaimKind::number,
-                      .text = jwt::canonical_text(jwt::read_decimal(json->text))});
-  if (json->kind == jwt::JsonKind::boolean)
-    claims.push_back({.kind = jwt::ClaimKind::boolean, .text = json->text});
+                      .text = jwt::canonical_text(jwt::read_decimal(root->text))});
+  if (root->kind == json::Kind::boolean)
+    claims.push_back({.kind = jwt::ClaimKind::boolean, .text = root->text});
   return claims;
 }
 

@@ -9,12 +9,12 @@ namespace {
 
 using Check = std::optional<Rejection>;
 
-bool is_text(const Json* value) {
-  return value != nullptr && value->kind == JsonKind::string;
+bool is_text(const json::Value* value) {
+  return value != nullptr && value->kind == json::Kind::string;
 }
 
-Check check_issuer(const Json& payload, const Provider& provider) {
-  const Json* const issuer = payload.find("iss");
+Check check_issuer(const json::Value& payload, const Provider& provider) {
+  const json::Value* const issuer = payload.find("iss");
   const bool is_well_formed = issuer == nullptr || is_text(issuer);
   const bool is_expected =
       !provider.issuer || (is_text(issuer) && issuer->text == *provider.issuer);
@@ -23,18 +23,18 @@ Check check_issuer(const Json& payload, const Provider& provider) {
 }
 
 /// Returns whether `aud` is a text or a list of texts, and one of them is ours.
-Check check_audience(const Json& payload, const Provider& provider) {
-  const Json* const audience = payload.find("aud");
-  const auto is_ours = [&](const Json& value) {
+Check check_audience(const json::Value& payload, const Provider& provider) {
+  const json::Value* const audience = payload.find("aud");
+  const auto is_ours = [&](const json::Value& value) {
     return std::ranges::find(provider.audiences, value.text) != provider.audiences.end();
   };
   bool is_well_formed = audience == nullptr || is_text(audience);
   bool is_found = is_text(audience) && is_ours(*audience);
-  if (audience != nullptr && audience->kind == JsonKind::list) {
+  if (audience != nullptr && audience->kind == json::Kind::list) {
     const auto& list = audience->members;
     is_well_formed =
-        std::ranges::all_of(list, [](const JsonMember& each) { return is_text(&each.value); });
-    is_found = std::ranges::any_of(list, is_ours, &JsonMember::value);
+        std::ranges::all_of(list, [](const json::Member& each) { return is_text(&each.value); });
+    is_found = std::ranges::any_of(list, is_ours, &json::Member::value);
   }
   if (!is_well_formed || (!is_found && !provider.audiences.empty()))
     return Rejection::wrong_audience;
@@ -49,10 +49,10 @@ struct Dates {
 };
 
 /// Returns false if a date is there and is not a NumericDate.
-bool read_date(const Json& payload, const char* name, std::optional<Instant>& date) {
-  const Json* const value = payload.find(name);
+bool read_date(const json::Value& payload, const char* name, std::optional<Instant>& date) {
+  const json::Value* const value = payload.find(name);
   if (value == nullptr) return true;
-  if (value->kind != JsonKind::number) return false;
+  if (value->kind != json::Kind::number) return false;
   date = instant_of(read_decimal(value->text));
   return date.has_value();
 }
@@ -79,8 +79,8 @@ ValidUntil end_of(const Dates& dates, const Provider& provider) {
   return end;
 }
 
-Check check_subject(const Json& payload) {
-  const Json* const subject = payload.find("sub");
+Check check_subject(const json::Value& payload) {
+  const json::Value* const subject = payload.find("sub");
   if (subject == nullptr) return std::nullopt;
   if (!is_text(subject) || subject->text.empty() || subject->text.size() > longest_subject)
     return Rejection::bad_subject;
@@ -89,20 +89,20 @@ Check check_subject(const Json& payload) {
 
 /// Returns the value at a path; nullptr if there is none. The depth of the payload limits the
 /// recursion, and each object is searched at most once.
-const Json* find_value(const Json& object, std::string_view path) {
-  if (const Json* const member = object.find(path)) return member;
+const json::Value* find_value(const json::Value& object, std::string_view path) {
+  if (const json::Value* const member = object.find(path)) return member;
   for (auto dot = path.rfind('.'); dot != std::string_view::npos;
        dot = dot == 0 ? std::string_view::npos : path.rfind('.', dot - 1)) {
-    const Json* const member = object.find(path.substr(0, dot));
+    const json::Value* const member = object.find(path.substr(0, dot));
     if (member == nullptr) continue;
-    if (const Json* const found = find_value(*member, path.substr(dot + 1))) return found;
+    if (const json::Value* const found = find_value(*member, path.substr(dot + 1))) return found;
   }
   return nullptr;
 }
 
 }  // namespace
 
-Result<ValidUntil, Rejection> check_claims(const Json& payload, const Provider& provider,
+Result<ValidUntil, Rejection> check_claims(const json::Value& payload, const Provider& provider,
                                            Instant now) {
   if (const Check rejection = check_issuer(payload, provider)) return *rejection;
   if (const Check rejection = check_audience(payload, provider)) return *rejection;
@@ -115,22 +115,22 @@ Result<ValidUntil, Rejection> check_claims(const Json& payload, const Provider& 
   return end_of(dates, provider);
 }
 
-Claim find_claim(const Json& payload, std::string_view path) {
-  const Json* const value = find_value(payload, path);
+Claim find_claim(const json::Value& payload, std::string_view path) {
+  const json::Value* const value = find_value(payload, path);
   if (value == nullptr) return {};
   switch (value->kind) {
-    case JsonKind::null:
+    case json::Kind::null:
       break;
-    case JsonKind::boolean:
+    case json::Kind::boolean:
       return {.kind = ClaimKind::boolean, .text = value->text};
-    case JsonKind::number:
+    case json::Kind::number:
       return {.kind = ClaimKind::number, .text = canonical_text(read_decimal(value->text))};
-    case JsonKind::string:
+    case json::Kind::string:
       if (value->text.empty()) break;
       return {.kind = ClaimKind::text, .text = value->text};
-    case JsonKind::list:
+    case json::Kind::list:
       return {.kind = ClaimKind::list, .text = {}};
-    case JsonKind::object:
+    case json::Kind::object:
       return {.kind = ClaimKind::object, .text = {}};
   }
   return {};

@@ -11,7 +11,7 @@
 
 #include "base/result.hpp"
 #include "base/time.hpp"
-#include "jwt/json.hpp"
+#include "json/read.hpp"
 #include "jwt/provider.hpp"
 #include "jwt/rejection.hpp"
 
@@ -26,7 +26,7 @@ using ValidUntil = std::optional<Instant>;
 /// in [nbf - leeway, exp + leeway), and `iat` is at most now + leeway. Each of them may be absent
 /// if the provider does not require it, and is never of another type than RFC 7519 defines: a date
 /// is a number (see instant_of()), `sub` is a text of 1 to `longest_subject` bytes.
-Result<ValidUntil, Rejection> check_claims(const Json& payload, const Provider& provider,
+Result<ValidUntil, Rejection> check_claims(const json::Value& payload, const Provider& provider,
                                            Instant now);
 
 enum class ClaimKind : std::uint8_t {
@@ -51,6 +51,6 @@ struct Claim {
 /// object `a`. A name may contain dots itself, such as `https://example.com/plan`: at each level
 /// the longest name that exists is taken first, so a member `a.b` hides the member `b` of `a`. A
 /// list has no members.
-Claim find_claim(const Json& payload, std::string_view path);
+Claim find_claim(const json::Value& payload, std::string_view path);
 
 }  // namespace weir::jwt

@@ -50,13 +50,13 @@ bool fits_type(KeyType type, JwsAlgorithm algorithm) {
 }
 
 /// Returns the text of a member; nullptr if it is absent or not a text.
-const std::string* text_of(const Json& jwk, std::string_view name) {
-  const Json* const member = jwk.find(name);
-  return member != nullptr && member->kind == JsonKind::string ? &member->text : nullptr;
+const std::string* text_of(const json::Value& jwk, std::string_view name) {
+  const json::Value* const member = jwk.find(name);
+  return member != nullptr && member->kind == json::Kind::string ? &member->text : nullptr;
 }
 
 /// Returns the bytes that a member encodes.
-Result<std::string> bytes_of_member(const Json& jwk, std::string_view name) {
+Result<std::string> bytes_of_member(const json::Value& jwk, std::string_view name) {
   const std::string* const text = text_of(jwk, name);
   auto bytes = text == nullptr ? std::nullopt : decode_base64url(*text);
   if (!bytes || bytes->empty())
@@ -76,7 +76,7 @@ std::optional<KeyType> find_curve(std::string_view key_type, std::string_view na
   return std::nullopt;
 }
 
-Result<KeyMaterial> read_rsa(const Json& jwk) {
+Result<KeyMaterial> read_rsa(const json::Value& jwk) {
   const auto modulus = bytes_of_member(jwk, "n");
   if (!modulus) return modulus.error();
   const auto exponent = bytes_of_member(jwk, "e");
@@ -84,7 +84,7 @@ Result<KeyMaterial> read_rsa(const Json& jwk) {
   return make_rsa_key(*modulus, *exponent);
 }
 
-Result<KeyMaterial> read_curve_point(const Json& jwk, KeyType type) {
+Result<KeyMaterial> read_curve_point(const json::Value& jwk, KeyType type) {
   const auto x = bytes_of_member(jwk, "x");
   if (!x) return x.error();
   if (coordinate_size(type) == 0) return make_edwards_key(type, *x);
@@ -93,7 +93,7 @@ Result<KeyMaterial> read_curve_point(const Json& jwk, KeyType type) {
   return make_ec_key(type, *x, *y);
 }
 
-Result<KeyMaterial> read_secret(const Json& jwk, std::size_t& size) {
+Result<KeyMaterial> read_secret(const json::Value& jwk, std::size_t& size) {
   auto bytes = bytes_of_member(jwk, "k");
   if (!bytes) return bytes.error();
   size = bytes->size();
@@ -103,7 +103,7 @@ Result<KeyMaterial> read_secret(const Json& jwk, std::size_t& size) {
 }
 
 /// Reads what the key consists of: `kty`, `crv` and the numbers.
-Result<KeyMaterial> read_material(const Json& jwk, KeyOrigin origin, Key& key) {
+Result<KeyMaterial> read_material(const json::Value& jwk, KeyOrigin origin, Key& key) {
   const std::string* const type = text_of(jwk, "kty");
   if (type == nullptr) return Problem{"it has no \"kty\""};
   if ((*type == "oct") != (origin == KeyOrigin::configured))
@@ -137,28 +137,28 @@ bool Key::fits(JwsAlgorithm wanted) const {
   return !is_symmetric(wanted) || secret_size >= hash_size(wanted);
 }
 
-bool is_for_verifying(const Json& jwk) {
-  const Json* const use = jwk.find("use");
-  if (use != nullptr && (use->kind != JsonKind::string || use->text != "sig")) return false;
-  const Json* const operations = jwk.find("key_ops");
+bool is_for_verifying(const json::Value& jwk) {
+  const json::Value* const use = jwk.find("use");
+  if (use != nullptr && (use->kind != json::Kind::string || use->text != "sig")) return false;
+  const json::Value* const operations = jwk.find("key_ops");
   if (operations == nullptr) return true;
-  return operations->kind == JsonKind::list &&
-         std::ranges::any_of(operations->members, [](const JsonMember& operation) {
-           return operation.value.kind == JsonKind::string && operation.value.text == "verify";
+  return operations->kind == json::Kind::list &&
+         std::ranges::any_of(operations->members, [](const json::Member& operation) {
+           return operation.value.kind == json::Kind::string && operation.value.text == "verify";
          });
 }
 
-bool has_private_members(const Json& jwk) {
+bool has_private_members(const json::Value& jwk) {
   const std::string* const type = text_of(jwk, "kty");
   if (type != nullptr && *type == "oct") return false;
   return std::ranges::any_of(private_members,
                              [&](const char* name) { return jwk.find(name) != nullptr; });
 }
 
-Result<Key> read_key(const Json& jwk, KeyOrigin origin) {
+Result<Key> read_key(const json::Value& jwk, KeyOrigin origin) {
   Key key;
-  if (const Json* const id = jwk.find("kid")) {
-    if (id->kind != JsonKind::string || id->text.empty() || id->text.size() > longest_key_id)
+  if (const json::Value* const id = jwk.find("kid")) {
+    if (id->kind != json::Kind::string || id->text.empty() || id->text.size() > longest_key_id)
       return Problem{"its \"kid\" is not a text of 1 to " + std::to_string(longest_key_id) +
                      " bytes"};
     key.id = id->text;
@@ -166,9 +166,9 @@ Result<Key> read_key(const Json& jwk, KeyOrigin origin) {
   auto material = read_material(jwk, origin, key);
   if (!material) return material.error();
   key.material = std::move(*material);
-  const Json* const name = jwk.find("alg");
+  const json::Value* const name = jwk.find("alg");
   if (name == nullptr) return key;
-  if (name->kind == JsonKind::string) key.algorithm = find_algorithm(name->text);
+  if (name->kind == json::Kind::string) key.algorithm = find_algorithm(name->text);
   if (!key.algorithm) return Problem{"its \"alg\" is not an algorithm for tokens"};
   if (!fits_type(key.type, *key.algorithm))
     return Problem{"its \"alg\" does not fit its type or curve"};

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "jwt/json.hpp"
+#include "json/read.hpp"
 #include "jwt/jws_algorithm.hpp"
 #include "jwt/key_material.hpp"
 
@@ -35,14 +35,14 @@ enum class KeyOrigin : std::uint8_t {
 
 /// Returns whether the key is meant for verifying signatures: `use` is absent or `sig`, `key_ops`
 /// is absent or contains `verify`.
-bool is_for_verifying(const Json& jwk);
+bool is_for_verifying(const json::Value& jwk);
 
 /// Whether the key has members that only the issuer may know. They are never used.
-bool has_private_members(const Json& jwk);
+bool has_private_members(const json::Value& jwk);
 
 /// Reads a key that `is_for_verifying`. The problem says what is wrong and contains nothing of the
 /// key.
-Result<Key> read_key(const Json& jwk, KeyOrigin origin);
+Result<Key> read_key(const json::Value& jwk, KeyOrigin origin);
 
 /// A key for HMAC from the bytes of a secret, for all its algorithms.
 Result<Key> secret_key(std::string_view secret);

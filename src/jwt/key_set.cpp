@@ -10,13 +10,13 @@ namespace weir::jwt {
 namespace {
 
 /// Keys have certificates (`x5c`) and members that are not known, some of them nested.
-constexpr JsonLimits key_set_limits{.depth = 16, .values = 64 * 1024};
+constexpr json::Limits key_set_limits{.depth = 16, .values = 64 * 1024};
 
 /// A key ID comes from the issuer, so it is shown only if it cannot break a log line.
-std::string label_of(std::size_t position, const Json& jwk) {
+std::string label_of(std::size_t position, const json::Value& jwk) {
   std::string label = "key " + std::to_string(position + 1);
-  const Json* const id = jwk.find("kid");
-  const bool is_printable = id != nullptr && id->kind == JsonKind::string && !id->text.empty() &&
+  const json::Value* const id = jwk.find("kid");
+  const bool is_printable = id != nullptr && id->kind == json::Kind::string && !id->text.empty() &&
                             id->text.size() <= longest_key_id &&
                             std::ranges::all_of(id->text, [](char c) {
                               return c >= 0x20 && c <= 0x7e && c != '"' && c != '\\';
@@ -25,11 +25,12 @@ std::string label_of(std::size_t position, const Json& jwk) {
 }
 
 /// How many keys for verifying have each key ID.
-std::map<std::string_view, int> count_ids(const std::vector<JsonMember>& keys) {
+std::map<std::string_view, int> count_ids(const std::vector<json::Member>& keys) {
   std::map<std::string_view, int> counts;
   for (const auto& [_, jwk] : keys) {
-    const Json* const id = jwk.find("kid");
-    if (id != nullptr && id->kind == JsonKind::string && is_for_verifying(jwk)) ++counts[id->text];
+    const json::Value* const id = jwk.find("kid");
+    if (id != nullptr && id->kind == json::Kind::string && is_for_verifying(jwk))
+      ++counts[id->text];
   }
   return counts;
 }
@@ -37,12 +38,12 @@ std::map<std::string_view, int> count_ids(const std::vector<JsonMember>& keys) {
 /// Reads the keys of a set in turn and keeps those that can be used.
 class KeyCollector {
  public:
-  KeyCollector(KeyOrigin origin, const std::vector<JsonMember>& keys)
+  KeyCollector(KeyOrigin origin, const std::vector<json::Member>& keys)
       : origin_(origin), id_counts_(count_ids(keys)) {}
 
-  void add(std::size_t position, const Json& jwk) {
+  void add(std::size_t position, const json::Value& jwk) {
     const std::string label = label_of(position, jwk);
-    if (jwk.kind != JsonKind::object) return report(label, "it is not an object", "is not used");
+    if (jwk.kind != json::Kind::object) return report(label, "it is not an object", "is not used");
     if (!is_for_verifying(jwk))
       return report(label, "its \"use\" or \"key_ops\" is not for verifying", "is not used");
     auto key = read_key(jwk, origin_);
@@ -69,15 +70,15 @@ class KeyCollector {
   std::vector<std::string> problems_;
 };
 
-std::string text_of_error(JsonError error) {
+std::string text_of_error(json::ReadError error) {
   switch (error) {
-    case JsonError::syntax:
+    case json::ReadError::syntax:
       return "it is not JSON";
-    case JsonError::duplicate_member:
+    case json::ReadError::duplicate_member:
       return "a member name appears more than once in an object";
-    case JsonError::too_deep:
+    case json::ReadError::too_deep:
       return "its JSON has too many levels";
-    case JsonError::too_many_values:
+    case json::ReadError::too_many_values:
       return "it has more than " + std::to_string(key_set_limits.values) + " values";
   }
   return "";
@@ -116,10 +117,10 @@ Candidates KeySet::candidates(const std::optional<std::string>& id, JwsAlgorithm
 Result<ReadKeySet> read_key_set(std::string_view text, KeyOrigin origin) {
   if (text.size() > largest_key_set)
     return Problem{"it is larger than " + std::to_string(largest_key_set) + " bytes"};
-  const auto json = read_json(text, key_set_limits);
-  if (!json) return Problem{text_of_error(json.error())};
-  const Json* const list = json->find("keys");
-  if (list == nullptr || list->kind != JsonKind::list)
+  const auto root = json::read(text, key_set_limits);
+  if (!root) return Problem{text_of_error(root.error())};
+  const json::Value* const list = root->find("keys");
+  if (list == nullptr || list->kind != json::Kind::list)
     return Problem{"it is not a JWK set: an object with a list \"keys\""};
   const auto& keys = list->members;
   KeyCollector collector(origin, keys);

@@ -5,13 +5,12 @@
 #include <utility>
 
 #include "jwt/base64url.hpp"
-#include "jwt/type_name.hpp"
 
 namespace weir::jwt {
 namespace {
 
-constexpr JsonLimits header_limits{.depth = 8, .values = 1'024};
-constexpr JsonLimits payload_limits{.depth = 32, .values = 8'192};
+constexpr json::Limits header_limits{.depth = 8, .values = 1'024};
+constexpr json::Limits payload_limits{.depth = 32, .values = 8'192};
 
 using Parts = std::array<std::string_view, 3>;
 
@@ -30,28 +29,28 @@ std::optional<Parts> split(std::string_view token) {
 Rejection rejection_of_unsigned(std::string_view header) {
   const auto text = decode_base64url(header);
   if (!text) return Rejection::not_compact;
-  const auto json = read_json(*text, header_limits);
-  if (!json || json->kind != JsonKind::object) return Rejection::not_compact;
-  const Json* const name = json->find("alg");
-  const bool is_none = name != nullptr && name->kind == JsonKind::string && name->text == "none";
+  const auto root = json::read(*text, header_limits);
+  if (!root || root->kind != json::Kind::object) return Rejection::not_compact;
+  const json::Value* const name = root->find("alg");
+  const bool is_none = name != nullptr && name->kind == json::Kind::string && name->text == "none";
   return is_none ? Rejection::unsigned_token : Rejection::not_compact;
 }
 
 /// `otherwise`: for text that is not an object.
-Result<Json, Rejection> read_object(std::string_view text, const JsonLimits& limits,
-                                    Rejection otherwise) {
-  auto json = read_json(text, limits);
-  if (json) {
-    if (json->kind != JsonKind::object) return otherwise;
-    return std::move(*json);
+Result<json::Value, Rejection> read_object(std::string_view text, const json::Limits& limits,
+                                           Rejection otherwise) {
+  auto root = json::read(text, limits);
+  if (root) {
+    if (root->kind != json::Kind::object) return otherwise;
+    return std::move(*root);
   }
-  switch (json.error()) {
-    case JsonError::duplicate_member:
+  switch (root.error()) {
+    case json::ReadError::duplicate_member:
       return Rejection::duplicate_member;
-    case JsonError::too_deep:
-    case JsonError::too_many_values:
+    case json::ReadError::too_deep:
+    case json::ReadError::too_many_values:
       return Rejection::too_complex;
-    case JsonError::syntax:
+    case json::ReadError::syntax:
       break;
   }
   return otherwise;
@@ -59,40 +58,55 @@ Result<Json, Rejection> read_object(std::string_view text, const JsonLimits& lim
 
 /// RFC 7515 section 4.1.11: a verifier rejects extensions that it does not support, and this one
 /// supports none. RFC 7797: `b64: false` is one, and must not be read as the usual encoding.
-std::optional<Rejection> check_extensions(const Json& header) {
+std::optional<Rejection> check_extensions(const json::Value& header) {
   if (header.find("enc") != nullptr || header.find("zip") != nullptr) return Rejection::encrypted;
   if (header.find("crit") != nullptr) return Rejection::unsupported_extension;
-  const Json* const b64 = header.find("b64");
-  if (b64 != nullptr && (b64->kind != JsonKind::boolean || b64->text != "true"))
+  const json::Value* const b64 = header.find("b64");
+  if (b64 != nullptr && (b64->kind != json::Kind::boolean || b64->text != "true"))
     return Rejection::unsupported_extension;
-  const Json* const content_type = header.find("cty");
+  const json::Value* const content_type = header.find("cty");
   if (content_type == nullptr) return std::nullopt;
-  if (content_type->kind != JsonKind::string) return Rejection::bad_header;
+  if (content_type->kind != json::Kind::string) return Rejection::bad_header;
   if (is_type(content_type->text, "JWT")) return Rejection::encrypted;
   return std::nullopt;
 }
 
-Result<Header, Rejection> read_header(const Json& json) {
+Result<Header, Rejection> read_header(const json::Value& root) {
   Header header;
-  const Json* const name = json.find("alg");
-  const auto algorithm =
-      name != nullptr && name->kind == JsonKind::string ? find_algorithm(name->text) : std::nullopt;
-  if (const auto rejection = check_extensions(json)) return *rejection;
+  const json::Value* const name = root.find("alg");
+  const auto algorithm = name != nullptr && name->kind == json::Kind::string
+                             ? find_algorithm(name->text)
+                             : std::nullopt;
+  if (const auto rejection = check_extensions(root)) return *rejection;
   if (!algorithm) return Rejection::unsupported_algorithm;
   header.algorithm = *algorithm;
-  if (const Json* const id = json.find("kid")) {
-    if (id->kind != JsonKind::string || id->text.empty() || id->text.size() > longest_key_id)
+  if (const json::Value* const id = root.find("kid")) {
+    if (id->kind != json::Kind::string || id->text.empty() || id->text.size() > longest_key_id)
       return Rejection::bad_key_id;
     header.key_id = id->text;
   }
-  if (const Json* const type = json.find("typ")) {
-    if (type->kind != JsonKind::string) return Rejection::bad_header;
+  if (const json::Value* const type = root.find("typ")) {
+    if (type->kind != json::Kind::string) return Rejection::bad_header;
     header.type = type->text;
   }
   return header;
 }
 
 }  // namespace
+
+bool is_type(std::string_view text, std::string_view expected) {
+  constexpr auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  const auto equal = [&](std::string_view a, std::string_view b) {
+    return std::ranges::equal(a, b, {}, lower, lower);
+  };
+  constexpr std::string_view prefix = "application/";
+  const auto subtype = [&](std::string_view type) {
+    return equal(type.substr(0, prefix.size()), prefix) ? type.substr(prefix.size()) : type;
+  };
+  return equal(subtype(text), subtype(expected));
+}
 
 Result<Token, Rejection> parse_token(std::string_view token, std::size_t max_size) {
   if (token.size() > max_size) return Rejection::too_large;
@@ -104,9 +118,9 @@ Result<Token, Rejection> parse_token(std::string_view token, std::size_t max_siz
   auto signature = decode_base64url((*parts)[2]);
   if (!header_text || !payload || !signature) return Rejection::not_base64url;
 
-  const auto json = read_object(*header_text, header_limits, Rejection::bad_header);
-  if (!json) return json.error();
-  auto header = read_header(*json);
+  const auto root = read_object(*header_text, header_limits, Rejection::bad_header);
+  if (!root) return root.error();
+  auto header = read_header(*root);
   if (!header) return header.error();
   return Token{.header = std::move(*header),
                .payload = std::move(*payload),
@@ -114,7 +128,7 @@ Result<Token, Rejection> parse_token(std::string_view token, std::size_t max_siz
                .signed_size = (*parts)[0].size() + 1 + (*parts)[1].size()};
 }
 
-Result<Json, Rejection> read_payload(const Token& token) {
+Result<json::Value, Rejection> read_payload(const Token& token) {
   return read_object(token.payload, payload_limits, Rejection::bad_payload);
 }
 

@@ -11,11 +11,16 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "jwt/json.hpp"
+#include "json/read.hpp"
 #include "jwt/jws_algorithm.hpp"
 #include "jwt/rejection.hpp"
 
 namespace weir::jwt {
+
+/// Compares names of types, as in `typ` and `cty` (RFC 7515 sections 4.1.9 and 4.1.10), without
+/// case and without the prefix `application/` of either: `at+jwt`, `AT+JWT` and
+/// `application/at+jwt` are the same type (RFC 8725 section 3.11).
+bool is_type(std::string_view text, std::string_view expected);
 
 inline constexpr std::size_t longest_key_id = 128;
 
@@ -36,6 +41,6 @@ struct Token {
 Result<Token, Rejection> parse_token(std::string_view token, std::size_t max_size);
 
 /// Reads the claims of a JWT (RFC 7519 section 7.2) from its payload: an object.
-Result<Json, Rejection> read_payload(const Token& token);
+Result<json::Value, Rejection> read_payload(const Token& token);
 
 }  // namespace weir::jwt

@@ -4,7 +4,6 @@
 
 #include "jwt/signature.hpp"
 #include "jwt/token.hpp"
-#include "jwt/type_name.hpp"
 
 namespace weir::jwt {
 namespace {

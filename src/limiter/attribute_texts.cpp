@@ -51,12 +51,12 @@ class AttributeReader::Reading {
   std::optional<identity::TokenFault> token_fault_;
 };
 
-AttributeReader::AttributeReader(const Settings& config) : config_(config) {
+AttributeReader::AttributeReader(const Options& options) : options_(options) {
   // Credentials are secret whether or not an identity reads them.
   secret_headers_ = {"authorization", "proxy-authorization", "cookie"};
-  for (const auto& identity : config.identities)
+  for (const auto& identity : options.identities)
     collect_headers(identity.source, secret_headers_);
-  for (const auto& source : config.plans.sources) {
+  for (const auto& source : options.plans.sources) {
     if (const auto* const claim = std::get_if<PlanFromClaim>(&source.from))
       collect_headers(claim->source, secret_headers_);
   }
@@ -114,7 +114,7 @@ bool AttributeReader::Reading::is_secret(std::string_view header) const {
 
 std::string_view AttributeReader::Reading::hash_of(const Attribute& attribute) {
   const auto resolution =
-      identity::resolve(attribute.source, evidence_, reader_.config_.identity_key, tokens_);
+      identity::resolve(attribute.source, evidence_, reader_.options_.identity_key, tokens_);
   if (resolution.state == identity::Resolution::State::ambiguous && !ambiguity_)
     ambiguity_ = resolution.ambiguity;
   if (resolution.state == identity::Resolution::State::invalid && !token_fault_)

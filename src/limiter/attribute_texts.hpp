@@ -13,7 +13,7 @@
 
 #include "identity/identity.hpp"
 #include "identity/token_readings.hpp"
-#include "limiter/settings.hpp"
+#include "limiter/options.hpp"
 
 namespace weir::limiter {
 
@@ -35,7 +35,7 @@ class AttributeTexts {
 /// Reads attributes from requests. Belongs to one worker.
 class AttributeReader {
  public:
-  explicit AttributeReader(const Settings& config);
+  explicit AttributeReader(const Options& options);
 
   struct Attributes {
     std::span<const std::string_view> texts;          ///< in the policy's order; absent: empty
@@ -51,7 +51,7 @@ class AttributeReader {
  private:
   class Reading;
 
-  const Settings& config_;
+  const Options& options_;
   std::vector<std::string> secret_headers_;  ///< names of fields that an identity reads
 };
 

@@ -20,7 +20,7 @@ namespace weir::limiter {
 struct Condition {
   std::optional<AddressList> address{};   ///< contains the whole address of the client
   std::vector<std::string> methods{};     ///< contain the method; GET includes HEAD; empty: any
-  std::optional<std::size_t> identity{};  ///< index into Settings::identities: it is present
+  std::optional<std::size_t> identity{};  ///< index into Options::identities: it is present
   std::vector<std::size_t> plans{};       ///< contain the request's plan; empty: any or none
   friend bool operator==(const Condition&, const Condition&) = default;
 };

@@ -20,7 +20,7 @@ namespace weir::limiter {
 struct AppliedPolicy {
   const Policy* policy = nullptr;
   const Terms* terms = nullptr;
-  std::size_t identity = 0;        ///< index into Settings::identities
+  std::size_t identity = 0;        ///< index into Options::identities
   const Charge* charge = nullptr;  ///< nullptr: the cost does not depend on the response
 };
 

@@ -20,12 +20,6 @@ const Terms& terms_of(const Policy& policy, const PlannedTerms* planned) {
   return planned == nullptr || planned->unlimited ? policy : planned->terms;
 }
 
-std::uint32_t revision_of(const Policy& policy, const PlannedTerms* planned,
-                          const PolicyRecord& record) {
-  if (planned == nullptr) return record.revision;
-  return record.revision + 1 + static_cast<std::uint32_t>(planned - policy.planned.data());
-}
-
 bool is_same(const Charge* a, const Charge* b) {
   return a == b || (a != nullptr && b != nullptr && *a == *b);
 }
@@ -56,6 +50,13 @@ bool is_claimed(const store::Claim& claim, const AppliedPolicy& applied, std::si
     return true;
   }
   return false;
+}
+
+/// The limit does not apply, and unless its policy is a shadow policy, the request is refused after
+/// the decision about its other limits.
+void note_token(const Policy& policy, const identity::TokenFault& fault, Evaluation& evaluation) {
+  if (policy.shadow || evaluation.token_refusal) return;
+  evaluation.token_refusal = {.fault = fault};
 }
 
 /// `limit` is one of the route's.
@@ -98,17 +99,18 @@ void report(const Limiter::OnMalformedOverride& on_malformed, const Policy& poli
 
 }  // namespace
 
-Limiter::Limiter(const Settings& config, store::Store& store, store::Decider decider,
+Limiter::Limiter(const Options& options, store::Store& store, store::Decider decider,
                  std::vector<PolicyRecord> policies,
                  identity::TokenReadings::Counters token_counters, UnknownPlans* unknown_plans,
                  SlotQueue* queue)
-    : config_(config),
+    : options_(options),
       store_(store),
       decider_(decider),
-      policies_(policies.empty() ? new_records(config.policies.size()) : std::move(policies)),
-      tokens_(config.token_providers, config.identity_key, std::move(token_counters)),
-      identities_(config, tokens_),
-      attributes_(config),
+      policies_(policies.empty() ? new_records(options.policies.size()) : std::move(policies)),
+      local_shares_(options.policies),
+      tokens_(options.token_providers, options.identity_key, std::move(token_counters)),
+      identities_(options, tokens_),
+      attributes_(options),
       unknown_plans_(unknown_plans),
       queue_(queue) {}
 
@@ -160,14 +162,15 @@ bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
   const std::size_t earlier = claims.size();
   const bool is_preflight = http::is_preflight(route.evidence.request);
   for (const Limit& limit : route.limits) {
-    if (is_preflight && !config_.policies[limit.policy].charges_preflight) continue;
+    const Policy& policy = options_.policies[limit.policy];
+    if (is_preflight && !policy.charges_preflight) continue;
     if (limit.when || limit.unless) {
       const Applies applies = meets_conditions(limit, route, evaluation);
       if (applies == Applies::refused) return false;
       if (applies == Applies::no) continue;
     }
     const PlannedTerms* planned = nullptr;
-    if (!config_.policies[limit.policy].planned.empty()) {
+    if (!policy.planned.empty()) {
       const Applies applies = choose_terms(limit, route, evaluation, planned);
       if (applies == Applies::refused) return false;
       if (applies == Applies::no) continue;
@@ -179,11 +182,11 @@ bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
       identity = &identities_.of(index, route.evidence);
     }
     if (identity->state == State::ambiguous) {
-      if (config_.policies[limit.policy].shadow) continue;
+      if (policy.shadow) continue;
       return refuse(evaluation, Outcome::identity_ambiguous, identity->ambiguity);
     }
     if (identity->state == State::invalid) {
-      note_token(limit, identity->token_fault, evaluation);
+      note_token(policy, identity->token_fault, evaluation);
       continue;
     }
     if (identity->state == State::absent) {
@@ -191,7 +194,6 @@ bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
         return refuse(evaluation, Outcome::identity_required);
       continue;
     }
-    const Policy& policy = config_.policies[limit.policy];
     const AppliedPolicy applied{.policy = &policy,
                                 .terms = &terms_of(policy, planned),
                                 .identity = index,
@@ -199,7 +201,7 @@ bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
     const store::Claim claim = claim_of(limit, route, planned, *applied.terms, identity->key);
     if (is_claimed(claim, applied, earlier, evaluation)) continue;
     if (claims.size() == limits_per_route) return refuse(evaluation, Outcome::too_many_limits);
-    if (!add_claim(limit, claim, applied, route, evaluation)) return false;
+    if (!add_claim(claim, applied, route, evaluation)) return false;
   }
   return true;
 }
@@ -214,6 +216,7 @@ Limiter::Applies Limiter::meets_conditions(const Limit& limit, const RouteEviden
     return identities_.of(index, route.evidence);
   };
   const auto plan = [&]() -> const PlanReading& { return plan_of(route, evaluation); };
+  const Policy& policy = options_.policies[limit.policy];
   for (const auto* const condition : {&limit.when, &limit.unless}) {
     if (!*condition) continue;
     const ConditionPart unmet = first_unmet(**condition, route.evidence, resolve, plan);
@@ -223,9 +226,9 @@ Limiter::Applies Limiter::meets_conditions(const Limit& limit, const RouteEviden
       return undecided(limit, plan().ambiguity, evaluation);
     bool holds = unmet == ConditionPart::none;
     if (unmet == ConditionPart::invalid)
-      note_token(limit, resolve(*(*condition)->identity).token_fault, evaluation);
+      note_token(policy, resolve(*(*condition)->identity).token_fault, evaluation);
     if (unmet == ConditionPart::invalid_plan) {
-      note_token(limit, *plan().token_fault, evaluation);
+      note_token(policy, *plan().token_fault, evaluation);
       holds = lists_plan(**condition, plan());
     }
     const bool must_hold = condition == &limit.when;
@@ -237,7 +240,7 @@ Limiter::Applies Limiter::meets_conditions(const Limit& limit, const RouteEviden
 /// The same ambiguity may come from a condition or from the plan.
 Limiter::Applies Limiter::undecided(const Limit& limit, const identity::Ambiguity& ambiguity,
                                     Evaluation& evaluation) const {
-  if (config_.policies[limit.policy].shadow) return Applies::no;
+  if (options_.policies[limit.policy].shadow) return Applies::no;
   refuse(evaluation, Outcome::identity_ambiguous, ambiguity);
   return Applies::refused;
 }
@@ -245,12 +248,12 @@ Limiter::Applies Limiter::undecided(const Limit& limit, const identity::Ambiguit
 /// Reads the plan once for each route.
 const PlanReading& Limiter::plan_of(const RouteEvidence& route, Evaluation& evaluation) {
   if (plan_) return *plan_;
-  plan_ = read_plan(config_.plans, route.evidence, tokens_,
+  plan_ = read_plan(options_.plans, route.evidence, tokens_,
                     [&](std::size_t index) { return identities_.of(index, route.evidence); });
   if (plan_->is_unknown && unknown_plans_ != nullptr)
     unknown_plans_->note(plan_->unknown_name, plan_->source.value_or(0));
   if (const auto plan = plan_->found(); plan && evaluation.plan == nullptr)
-    evaluation.plan = &config_.plans.names[*plan];
+    evaluation.plan = &options_.plans.names[*plan];
   return *plan_;
 }
 
@@ -259,11 +262,12 @@ const PlanReading& Limiter::plan_of(const RouteEvidence& route, Evaluation& eval
 /// afterwards.
 Limiter::Applies Limiter::choose_terms(const Limit& limit, const RouteEvidence& route,
                                        Evaluation& evaluation, const PlannedTerms*& to) {
+  const Policy& policy = options_.policies[limit.policy];
   const PlanReading& reading = plan_of(route, evaluation);
   if (reading.state == PlanReading::State::ambiguous)
     return undecided(limit, reading.ambiguity, evaluation);
-  if (reading.token_fault) note_token(limit, *reading.token_fault, evaluation);
-  if (const auto plan = reading.found()) to = config_.policies[limit.policy].under(*plan);
+  if (reading.token_fault) note_token(policy, *reading.token_fault, evaluation);
+  if (const auto plan = reading.found()) to = policy.under(*plan);
   return Applies::yes;
 }
 
@@ -271,23 +275,25 @@ Limiter::Applies Limiter::choose_terms(const Limit& limit, const RouteEvidence& 
 store::Claim Limiter::claim_of(const Limit& limit, const RouteEvidence& route,
                                const PlannedTerms* planned, const Terms& terms,
                                const Hash128& identity) const {
-  const Policy& policy = config_.policies[limit.policy];
+  const Policy& policy = options_.policies[limit.policy];
   const PolicyRecord& record = policies_[limit.policy];
+  const std::size_t index = policy.index_of(planned);
+  const LocalShare& share = local_shares_.of(limit.policy, index);
   return {.policy = &terms.numbers,
-          .local_policy = &terms.local_numbers,
+          .local_policy = &share.numbers,
           .identity = identity,
           .policy_id = record.id,
-          .policy_revision = revision_of(policy, planned, record),
+          .policy_revision = record.revision + static_cast<std::uint32_t>(index),
           .shadow = policy.shadow,
           .is_exempt = is_exempt(planned),
           .holds = holds_cost(limit, policy),
-          .on_failure = is_exempt(planned) ? OnFailure::allow : policy.on_failure,
+          .on_failure = is_exempt(planned) ? OnFailure::allow : share.on_failure,
           .demand = {.cost = cost_of(limit, route), .overdraft = limit.overdraft},
           .attributes = {}};
 }
 
 /// A shadow policy with an ambiguous attribute, or one from an invalid token, does not apply.
-bool Limiter::add_claim(const Limit& limit, const store::Claim& claim, const AppliedPolicy& applied,
+bool Limiter::add_claim(const store::Claim& claim, const AppliedPolicy& applied,
                         const RouteEvidence& route, Evaluation& evaluation) {
   const Policy& policy = *applied.policy;
   std::span<const std::string_view> texts;
@@ -299,7 +305,7 @@ bool Limiter::add_claim(const Limit& limit, const store::Claim& claim, const App
       return refuse(evaluation, Outcome::identity_ambiguous, *attributes.ambiguity);
     }
     if (attributes.token_fault) {
-      note_token(limit, *attributes.token_fault, evaluation);
+      note_token(policy, *attributes.token_fault, evaluation);
       return true;
     }
     texts = attributes.texts;
@@ -309,14 +315,6 @@ bool Limiter::add_claim(const Limit& limit, const store::Claim& claim, const App
   evaluation.claims.back().attributes = texts;
   evaluation.policies.push_back(applied);
   return true;
-}
-
-/// The limit does not apply, and unless its policy is a shadow policy, the request is refused after
-/// the decision about its other limits.
-void Limiter::note_token(const Limit& limit, const identity::TokenFault& fault,
-                         Evaluation& evaluation) const {
-  if (config_.policies[limit.policy].shadow || evaluation.token_refusal) return;
-  evaluation.token_refusal = {.fault = fault};
 }
 
 bool Limiter::refuse(Evaluation& evaluation, Outcome outcome,
@@ -374,18 +372,18 @@ const Verdict& Limiter::give_up(Evaluation& evaluation, bool has_waited) {
   return evaluation.verdict;
 }
 
-/// Adds the settlements of the claims that hold units. Until the request ends, they release the
-/// holds and charge nothing.
+/// Adds the settlements of claims that hold units. Until the request ends they charge nothing.
 void Limiter::note_holds(Evaluation& evaluation, const store::Result& result) {
   for (std::size_t i = 0; i < evaluation.claims.size(); ++i) {
     if (!store::contains(result.decided, i) || evaluation.decisions[i].held == 0) continue;
     const store::Claim& claim = evaluation.claims[i];
     const Policy& policy = *evaluation.policies[i].policy;
+    const bool alone = store::contains(result.alone, i);
     evaluation.held.settlements.push_back(
-        {.policy = result.decider == Decider::local ? claim.local_policy : claim.policy,
+        {.policy = alone ? claim.local_policy : claim.policy,
          .key = {.identity = claim.identity, .policy_id = claim.policy_id},
          .held = evaluation.decisions[i].held,
-         .decider = result.decider});
+         .alone = alone});
     evaluation.held.limits.push_back({.policy = &policy, .charge = evaluation.policies[i].charge});
     counters_of(policy).held.add(evaluation.decisions[i].held);
   }

@@ -18,9 +18,10 @@
 #include "identity/identity.hpp"
 #include "limiter/attribute_texts.hpp"
 #include "limiter/evaluation.hpp"
-#include "limiter/grant.hpp"
+#include "limiter/held_units.hpp"
+#include "limiter/local_shares.hpp"
+#include "limiter/options.hpp"
 #include "limiter/resolved_identities.hpp"
-#include "limiter/settings.hpp"
 #include "limiter/slot_queue.hpp"
 #include "limiter/unknown_plans.hpp"
 #include "limiter/verdict.hpp"
@@ -61,7 +62,7 @@ class Limiter {
   /// order of the configuration; empty: the limiter makes them, with the index as id.
   /// `unknown_plans` outlives the limiter; nullptr: unknown names are not counted. `queue`
   /// likewise; nullptr: no request waits for a slot.
-  Limiter(const Settings& config, store::Store& store,
+  Limiter(const Options& options, store::Store& store,
           store::Decider decider = store::Decider::memory, std::vector<PolicyRecord> policies = {},
           identity::TokenReadings::Counters token_counters = {},
           UnknownPlans* unknown_plans = nullptr, SlotQueue* queue = nullptr);
@@ -87,7 +88,7 @@ class Limiter {
   const Verdict& give_up(Evaluation& evaluation, bool has_waited);
   /// `policy` is one of the configuration's.
   PolicyCounters& counters_of(const Policy& policy) {
-    return *policies_[static_cast<std::size_t>(&policy - config_.policies.data())].counters;
+    return *policies_[static_cast<std::size_t>(&policy - options_.policies.data())].counters;
   }
   /// nullptr: no request waits.
   SlotQueue* queue() const { return queue_; }
@@ -101,10 +102,11 @@ class Limiter {
     on_malformed_override_ = std::move(on_malformed);
   }
 
-  /// Makes the grant of a request that the store has admitted; it views the units.
-  Grant grant(const HeldUnits& held, const MonotonicClock& clock) const {
-    return Grant(store_, clock, held.settlements);
-  }
+  /// The store that decides, which settles what its claims hold.
+  store::Store& store() const { return store_; }
+
+  /// For the decisions that the store does not make (store::Decider::local).
+  LocalShares& local_shares() { return local_shares_; }
 
   /// The tokens of the request that is being evaluated.
   identity::TokenReadings& tokens() { return tokens_; }
@@ -125,10 +127,8 @@ class Limiter {
   Applies meets_conditions(const Limit& limit, const RouteEvidence& route, Evaluation& evaluation);
   store::Claim claim_of(const Limit& limit, const RouteEvidence& route, const PlannedTerms* planned,
                         const Terms& terms, const Hash128& identity) const;
-  bool add_claim(const Limit& limit, const store::Claim& claim, const AppliedPolicy& applied,
+  bool add_claim(const store::Claim& claim, const AppliedPolicy& applied,
                  const RouteEvidence& route, Evaluation& evaluation);
-  void note_token(const Limit& limit, const identity::TokenFault& fault,
-                  Evaluation& evaluation) const;
   bool refuse(Evaluation& evaluation, Outcome outcome,
               const identity::Ambiguity& ambiguity = {}) const;
   bool note_override(const Evaluation& evaluation, std::size_t index);
@@ -136,10 +136,11 @@ class Limiter {
   void fail(Evaluation& evaluation, const store::Result& result);
   void count_outcomes(const Verdict& verdict);
 
-  const Settings& config_;
+  const Options& options_;
   store::Store& store_;
   store::Decider decider_;
   std::vector<PolicyRecord> policies_;
+  LocalShares local_shares_;
   identity::TokenReadings tokens_;
   ResolvedIdentities identities_;    ///< of the request that is being evaluated
   std::optional<PlanReading> plan_;  ///< of the route that is being evaluated; empty: not yet read

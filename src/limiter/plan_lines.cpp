@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/hash_text.hpp"
-
 namespace weir::limiter {
 namespace {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/siphash.hpp"
-#include "identity/definition.hpp"
+#include "identity/identity.hpp"
 #include "limiter/plans.hpp"
 
 namespace weir::limiter {

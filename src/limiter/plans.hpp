@@ -36,7 +36,7 @@ struct PlanFromClaim {
 
 /// The plan that a file lists for an identity of the request.
 struct PlanFromFile {
-  std::size_t identity = 0;  ///< index into Settings::identities
+  std::size_t identity = 0;  ///< index into Options::identities
   std::string shown;         ///< the file's name for people
   Replaceable<PlanTable> table{PlanTable()};
 };

@@ -14,11 +14,26 @@
 #include "identity/identity.hpp"
 #include "limiter/charge.hpp"
 #include "limiter/condition.hpp"
-#include "limiter/denial.hpp"
 #include "rules/policy.hpp"
 #include "store/claim.hpp"
 
 namespace weir::limiter {
+
+/// A body of the response to a denied request.
+struct DenialBody {
+  std::string content_type;
+  std::optional<std::string> text;  ///< nothing: the problem document of the denial
+  friend bool operator==(const DenialBody&, const DenialBody&) = default;
+};
+
+/// The parts of the response to a denied request that the configuration sets.
+struct Denial {
+  /// By preference: the Accept field of the request chooses among several. Empty: the problem
+  /// document.
+  std::vector<DenialBody> bodies{};
+  std::string fields = "Cache-Control: no-store\r\n";  ///< field lines
+  friend bool operator==(const Denial&, const Denial&) = default;
+};
 
 using store::OnFailure;
 
@@ -38,9 +53,8 @@ inline constexpr std::size_t attribute_limit = 8;
 /// The numbers that a request is decided with: those of the policy, or of a plan that replaces
 /// them.
 struct Terms {
-  rules::Policy numbers;        ///< while the configured store decides
-  rules::Policy local_numbers;  ///< this instance's share, while it decides alone
-  std::string policy_item;      ///< ready for RateLimit-Policy
+  rules::Policy numbers;
+  std::string policy_item;  ///< ready for RateLimit-Policy
   friend bool operator==(const Terms&, const Terms&) = default;
 };
 
@@ -75,10 +89,14 @@ struct Policy : Terms {
     const auto found = std::ranges::lower_bound(planned, plan, {}, &PlannedTerms::plan);
     return found == planned.end() || found->plan != plan ? nullptr : &*found;
   }
+  /// The index of these terms: 0 for its own (nullptr), 1 + i for those of planned[i].
+  std::size_t index_of(const PlannedTerms* terms) const {
+    return terms == nullptr ? 0 : 1 + static_cast<std::size_t>(terms - planned.data());
+  }
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 
-/// One limit of a route, with indexes into Settings::policies and Settings::identities.
+/// One limit of a route, with indexes into Options::policies and Options::identities.
 struct Limit {
   std::size_t policy = 0;
   std::size_t identity = 0;

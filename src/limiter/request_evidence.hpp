@@ -15,7 +15,7 @@
 #include "identity/identity.hpp"
 #include "limiter/limiter.hpp"
 #include "routing/find_routes.hpp"
-#include "routing/path_variants.hpp"
+#include "routing/path_readings.hpp"
 #include "routing/route.hpp"
 
 namespace weir::limiter {

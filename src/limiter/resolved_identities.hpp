@@ -7,14 +7,14 @@
 
 #include "identity/identity.hpp"
 #include "identity/token_readings.hpp"
-#include "limiter/settings.hpp"
+#include "limiter/options.hpp"
 
 namespace weir::limiter {
 
 class ResolvedIdentities {
  public:
-  ResolvedIdentities(const Settings& config, identity::TokenReadings& tokens)
-      : config_(config), tokens_(tokens) {}
+  ResolvedIdentities(const Options& options, identity::TokenReadings& tokens)
+      : options_(options), tokens_(tokens) {}
 
   void forget() { known_ = 0; }
 
@@ -22,8 +22,8 @@ class ResolvedIdentities {
     const std::uint64_t bit = std::uint64_t{1} << index;
     if ((known_ & bit) == 0) {
       known_ |= bit;
-      values_[index] = identity::resolve(config_.identities[index].source, evidence,
-                                         config_.identity_key, tokens_);
+      values_[index] = identity::resolve(options_.identities[index].source, evidence,
+                                         options_.identity_key, tokens_);
     }
     return values_[index];
   }
@@ -31,7 +31,7 @@ class ResolvedIdentities {
  private:
   static_assert(identity_limit <= 64, "one bit an identity");
 
-  const Settings& config_;
+  const Options& options_;
   identity::TokenReadings& tokens_;
   std::uint64_t known_ = 0;
   std::array<identity::Resolution, identity_limit> values_;

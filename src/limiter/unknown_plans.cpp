@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/siphash.hpp"
-#include "http/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace weir::limiter {
 namespace {
@@ -49,7 +49,7 @@ void UnknownPlans::keep(std::string_view name, std::size_t source) noexcept {
   to.size = 0;
   to.source = source;
   while (!name.empty()) {
-    const http::Utf8Step step = http::next_utf8(name);
+    const Utf8Step step = next_utf8(name);
     const std::string_view sequence = name.substr(0, step.length);
     const std::string_view shown = step.well_formed && is_shown(sequence) ? sequence : "?";
     if (to.size + shown.size() > to.text.size()) return;

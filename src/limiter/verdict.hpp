@@ -44,7 +44,7 @@ struct LimitVerdict {
   rules::Decision decision{};
   std::int64_t cost = 0;
   Hash128 identity;
-  std::size_t identity_index = 0;  ///< into Settings::identities
+  std::size_t identity_index = 0;  ///< into Options::identities
 };
 
 struct Verdict {
@@ -54,9 +54,9 @@ struct Verdict {
   Duration delay{0};           ///< leaky_bucket: wait this long before forwarding
   /// Denied: the longest of the violated policies; empty: never succeeds.
   std::optional<Duration> retry_after{};
-  /// Forbidden: the first policy whose override denies. Denied: the violated policy with the latest
-  /// retry. Failed: the first that denies then. Else
-  /// the one closest to exhaustion.
+  /// Forbidden: the first policy whose override denies.
+  /// Denied: the violated policy with the latest retry. Failed: the first that denies then.
+  /// Else the one closest to exhaustion.
   const Policy* deciding = nullptr;
   /// Refused: the index of the route that refuses, in the span passed to decide().
   std::optional<std::size_t> route{};
@@ -77,11 +77,6 @@ inline bool violated(const LimitVerdict& limit) {
 /// True for a denial by an override.
 inline bool forbidden(const LimitVerdict& limit) {
   return limit.decision.override_effect == rules::OverrideEffect::denied;
-}
-
-/// True if the numbers in force are those of an override.
-inline bool has_overridden_numbers(const LimitVerdict& limit) {
-  return limit.decision.override_effect == rules::OverrideEffect::numbers;
 }
 
 /// Makes the verdict from the decisions; it has a view of `limits`.

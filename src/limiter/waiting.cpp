@@ -16,7 +16,7 @@ constexpr Duration pause_spread_remote{10'000};
 constexpr Duration poll_memory{100'000};
 
 /// True if a request can wait for this claim.
-bool has_queue(const Evaluation& evaluation, std::size_t claim) {
+bool claim_has_queue(const Evaluation& evaluation, std::size_t claim) {
   return evaluation.policies[claim].policy->queue > 0 && !evaluation.claims[claim].shadow;
 }
 
@@ -36,7 +36,7 @@ std::optional<std::size_t> awaited_claim(const Evaluation& evaluation,
         evaluation.decisions[i].allowed)
       continue;
     if (!waits_for_release(evaluation.decisions[i])) return {};
-    if (!first && has_queue(evaluation, i)) first = i;
+    if (!first && claim_has_queue(evaluation, i)) first = i;
   }
   return first;
 }
@@ -45,7 +45,7 @@ std::optional<std::size_t> awaited_claim(const Evaluation& evaluation,
 
 bool has_queue(const Evaluation& evaluation) {
   for (std::size_t i = 0; i < evaluation.claims.size(); ++i) {
-    if (has_queue(evaluation, i)) return true;
+    if (claim_has_queue(evaluation, i)) return true;
   }
   return false;
 }
@@ -54,7 +54,7 @@ void hold_back_if_others_wait(Evaluation& evaluation, const SlotQueue& queue) {
   if (queue.is_empty()) return;
   for (std::size_t i = 0; i < evaluation.claims.size(); ++i) {
     store::Claim& claim = evaluation.claims[i];
-    if (claim.demand.cost <= 0 || !has_queue(evaluation, i) ||
+    if (claim.demand.cost <= 0 || !claim_has_queue(evaluation, i) ||
         !queue.has_waiting({.identity = claim.identity, .policy_id = claim.policy_id}))
       continue;
     evaluation.held_back = {.claim = i, .cost = claim.demand.cost};
@@ -102,7 +102,7 @@ bool has_room(const Evaluation& evaluation, const store::Result& look) {
   if (look.error != store::Error::none) return true;
   for (std::size_t i = 0; i < evaluation.claims.size(); ++i) {
     const rules::Decision& decision = evaluation.decisions[i];
-    if (!store::contains(look.decided, i) || !has_queue(evaluation, i) || !decision.by_holds)
+    if (!store::contains(look.decided, i) || !claim_has_queue(evaluation, i) || !decision.by_holds)
       continue;
     if (decision.remaining < evaluation.claims[i].demand.cost) return false;
   }

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/appender.hpp"
-#include "http/json_text.hpp"
+#include "json/write.hpp"
 
 namespace weir::log {
 namespace {
@@ -103,7 +103,7 @@ class Line {
   Line& text(std::string_view key, std::string_view value) {
     out_.add(key);
     if (value.empty()) return null();
-    http::append_json_string(out_, value);
+    json::append_string(out_, value);
     return *this;
   }
   /// Appends a value of this program, which needs no escapes.

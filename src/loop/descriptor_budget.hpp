@@ -15,12 +15,17 @@ class DescriptorBudget {
  public:
   /// `most` connections at once; `downstream` counts the client connections.
   DescriptorBudget(std::size_t most, const std::atomic<std::size_t>& downstream)
-      : most_(most), downstream_(downstream) {}
+      : most_(most), most_downstream_(most), downstream_(downstream) {}
   DescriptorBudget(const DescriptorBudget&) = delete;
   DescriptorBudget& operator=(const DescriptorBudget&) = delete;
 
-  void set_most(std::size_t most) { most_.store(most, std::memory_order_relaxed); }
+  /// `downstream`: how many of them may be client connections.
+  void set_most(std::size_t most, std::size_t downstream) {
+    most_.store(most, std::memory_order_relaxed);
+    most_downstream_.store(downstream, std::memory_order_relaxed);
+  }
 
+  std::size_t most_downstream() const { return most_downstream_.load(std::memory_order_relaxed); }
   /// True if no descriptor is left for another connection.
   bool is_spent() const { return used() >= most(); }
   /// True if only the last sixteenth is left, which idle connections must not occupy.
@@ -54,6 +59,7 @@ class DescriptorBudget {
   std::size_t most() const { return most_.load(std::memory_order_relaxed); }
 
   std::atomic<std::size_t> most_;
+  std::atomic<std::size_t> most_downstream_;
   const std::atomic<std::size_t>& downstream_;
   std::atomic<std::size_t> upstream_{0};
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -29,6 +30,17 @@ namespace loop {
 using Executor = asio::io_context::executor_type;
 using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
                                          asio::wait_traits<std::chrono::steady_clock>, Executor>;
+
+/// Lets handlers that outlive their object detect that it is gone.
+class Presence {
+ public:
+  using Watch = std::weak_ptr<const void>;
+  Watch watch() const { return token_; }
+  void end() { token_.reset(); }
+
+ private:
+  std::shared_ptr<const void> token_ = std::make_shared<char>('\0');
+};
 
 /// Completion token: suspends the task until the operation is complete, and stores its error.
 struct Into {

@@ -23,10 +23,26 @@
 
 #include "loop/descriptor.hpp"
 #include "loop/handler_memory.hpp"
-#include "loop/interleaved.hpp"
 #include "loop/io.hpp"
 
 namespace weir::loop {
+
+/// Something that must not wait until all sockets that are ready have been served. A pass of the
+/// poller calls it first, and again after every few dozen operations (Poller::interleave_after). It
+/// leaves the poller when it is destroyed.
+class Interleaved : public boost::intrusive::list_base_hook<
+                        boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+ public:
+  Interleaved() = default;
+  Interleaved(const Interleaved&) = delete;
+  Interleaved& operator=(const Interleaved&) = delete;
+
+  /// May resume tasks, and may destroy this object, but no other one.
+  virtual void serve() noexcept = 0;
+
+ protected:
+  ~Interleaved() = default;
+};
 
 class Poller;
 class PolledSocket;

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 #include "loop/handshakes.hpp"
-#include "loop/socket_probe.hpp"
+#include "loop/socket.hpp"
 
 namespace weir::loop {
 namespace {

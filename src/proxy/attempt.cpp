@@ -7,7 +7,7 @@
 #include "http/trailers.hpp"
 #include "http/upgrade.hpp"
 #include "proxy/body_source.hpp"
-#include "proxy/via_name.hpp"
+#include "proxy/context.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -46,12 +46,12 @@ struct Attempt::Response {
   }
 };
 
-Attempt::Attempt(const ForwardingScope& scope, upstream::PooledServer& server)
-    : scope_(scope),
-      watchdog_(*scope.client.watchdog),
-      responder_(*scope.client.responder),
+Attempt::Attempt(const ForwardPhase& phase, upstream::PooledServer& server)
+    : phase_(phase),
+      watchdog_(*phase.client.watchdog),
+      responder_(*phase.client.responder),
       server_(server),
-      upload_(scope) {}
+      upload_(phase) {}
 
 Attempt::~Attempt() {
   watchdog_.watch(nullptr);
@@ -59,16 +59,16 @@ Attempt::~Attempt() {
 
 loop::Task<Failure> Attempt::run(bool may_reuse) {
   const upstream::UnderWay under_way(server_);
-  scope_.record.server = &server_.settings();
-  scope_.record.server_authority = server_.authority();
-  if (may_reuse) hold(server_.take_idle(scope_.client.number));
+  phase_.record.server = &server_.settings();
+  phase_.record.server_authority = server_.authority();
+  if (may_reuse) hold(server_.take_idle(phase_.client.number));
   if (!connection_) {
     if (const Failure failure = co_await connect(); failure != Failure::none) co_return failure;
   }
   Failure failure = append_request();
   if (failure == Failure::none) {
     error_code ec;
-    connection_->stream.try_write(scope_.context.output, ec);
+    connection_->stream.try_write(phase_.context.output, ec);
     if (connection_->stream.has_unsent()) ec = co_await flush();
     if (ec) co_return why_ended();
     if (!upload_.is_sent()) upload_.start(connection_->stream);
@@ -93,15 +93,15 @@ void Attempt::hold(std::unique_ptr<upstream::Connection> connection) {
 
 void Attempt::give_back() {
   watchdog_.watch(nullptr);
-  server_.give_back(std::move(connection_), scope_.context.wheel.now(), scope_.client.number);
-  scope_.record.has_own_connection |= scope_.upstream().reuse == upstream::Reuse::safe;
+  server_.give_back(std::move(connection_), phase_.context.wheel.now(), phase_.client.number);
+  phase_.record.has_own_connection |= phase_.upstream().reuse == options::Reuse::safe;
 }
 
 FailedTry Attempt::failed(Failure failure) const {
   const Interruptions& interruptions = watchdog_.interruptions();
   return {.failure = failure,
-          .is_idempotent = is_idempotent(scope_.request.view.method),
-          .body_is_kept = scope_.client.body->is_kept(),
+          .is_idempotent = is_idempotent(phase_.request.view.method),
+          .body_is_kept = phase_.client.body->is_kept(),
           .was_answered = was_answered_,
           .answer_has_begun = answer_has_begun_,
           .client_was_awaited = client_was_awaited_,
@@ -111,11 +111,11 @@ FailedTry Attempt::failed(Failure failure) const {
 }
 
 void Attempt::report(const FailedTry& failed) {
-  Context& context = scope_.context;
+  Context& context = phase_.context;
   const std::string server = server_.settings().authority();
   const auto last_error = connection_ ? connection_->stream.last_error() : std::string_view{};
   if (!last_error.empty()) {
-    context.warn("upstream " + scope_.upstream().name + ": TLS to " + server + ": " +
+    context.warn("upstream " + phase_.upstream().name + ": TLS to " + server + ": " +
                  std::string(last_error));
   }
   if (!is_servers_fault(failed)) return;
@@ -127,9 +127,9 @@ void Attempt::report(const FailedTry& failed) {
 
 loop::Task<Failure> Attempt::connect() {
   hold(server_.make());
-  const Duration timeout = scope_.upstream().connect_timeout;
+  const Duration timeout = phase_.upstream().connect_timeout;
   watchdog_.arm(Phase::connect, timeout);
-  error_code ec = co_await server_.resolve(scope_.context.wheel.now(), timeout);
+  error_code ec = co_await server_.resolve(phase_.context.wheel.now(), timeout);
   if (!ec && !watchdog_.timed_out() && !watchdog_.aborted())
     ec = co_await server_.connect(*connection_);
   co_return why_not_connected(watchdog_.interruptions(), ec);
@@ -138,27 +138,27 @@ loop::Task<Failure> Attempt::connect() {
 /// Sends the head and the part of the body that has arrived in one piece. On another try this
 /// includes the part that was read during the earlier ones.
 Failure Attempt::append_request() {
-  std::string& out = scope_.context.output;
+  std::string& out = phase_.context.output;
   out.clear();
-  http::append_request_head(out, scope_.request,
-                            {.guard = scope_.generation.blueprint->field_guard,
+  http::append_request_head(out, phase_.request,
+                            {.guard = phase_.generation.blueprint->field_guard,
                              .via = via_name(),
                              .authority = server_.authority(),
                              .trailer = upload_.announced_trailers(),
-                             .target = scope_.target,
-                             .edits = scope_.request_edits,
-                             .wants_identity_coding = scope_.meter && scope_.meter->reads_body()});
+                             .target = phase_.target,
+                             .edits = phase_.request_edits,
+                             .wants_identity_coding = phase_.meter && phase_.meter->reads_body()});
   upload_.append_arrived(out);
   return upload_.state().failure;
 }
 
 loop::Task<error_code> Attempt::flush() {
-  watchdog_.arm(Phase::body, scope_.body_timeout());
+  watchdog_.arm(Phase::body, phase_.body_timeout());
   return connection_->stream.flush();
 }
 
 loop::Task<Failure> Attempt::read_response() {
-  const Duration timeout = scope_.upstream().response_timeout;
+  const Duration timeout = phase_.upstream().response_timeout;
   if (upload_.state().has_finished) watchdog_.arm(Phase::response, timeout);
   for (;;) {
     std::size_t head_size = 0;
@@ -167,7 +167,7 @@ loop::Task<Failure> Attempt::read_response() {
     Response response;
     failure = take_head(head_size, response);
     if (failure != Failure::none) co_return failure;
-    const http::ResponseHead head = response.head(connection_->fields, scope_.response_edits);
+    const http::ResponseHead head = response.head(connection_->fields, phase_.response_edits);
     if (response.line.status >= 200) co_return co_await relay(response);
     if (response.line.status == switching_protocols) co_return co_await open_tunnel(head);
     if (co_await responder_.interim(head)) co_return Failure::downstream_gone;
@@ -203,7 +203,7 @@ loop::Task<Failure> Attempt::read_head(std::size_t& size) {
 Failure Attempt::take_head(std::size_t size, Response& response) {
   loop::InputBuffer& input = connection_->input;
   auto& fields = connection_->fields;
-  scope_.record.upstream_took = scope_.context.pass_clock.now() - scope_.record.begun_at;
+  phase_.record.upstream_took = phase_.context.pass_clock.now() - phase_.record.begun_at;
   auto line = http::parse_response_head(input.data().substr(0, size), fields);
   if (!line && http::move_space_behind_colons(input.writable(size)))
     line = http::parse_response_head(input.data().substr(0, size), fields);
@@ -212,19 +212,19 @@ Failure Attempt::take_head(std::size_t size, Response& response) {
   input.consume(size);  // the views are valid until the next read
   response.line = *line;
   response.connection = http::connection_options(fields);
-  const auto body = http::response_framing(scope_.request.view.method, line->status,
+  const auto body = http::response_framing(phase_.request.view.method, line->status,
                                            minor_version(*line), fields);
   if (!body || response.connection.too_many) return Failure::upstream_invalid;
   response.body = *body;
   server_.answered();
   const bool is_chunked = body->kind == http::Framing::Kind::chunked;
-  const bool reads_trailers = scope_.meter != nullptr && scope_.meter->reads_fields();
-  response.relays_trailers = is_chunked && http::wants_trailers(scope_.request.view);
+  const bool reads_trailers = phase_.meter != nullptr && phase_.meter->reads_fields();
+  response.relays_trailers = is_chunked && http::wants_trailers(phase_.request.view);
   if (response.relays_trailers || (is_chunked && reads_trailers)) {
     response.trailers.open({.head = fields,
                             .connection = response.connection,
                             .only_announced = false,
-                            .edits = scope_.response_edits});
+                            .edits = phase_.response_edits});
   }
   return Failure::none;
 }
@@ -247,10 +247,10 @@ loop::Task<Failure> Attempt::relay(Response& response) {
   connection_->reusable = response.body.kind != http::Framing::Kind::until_close &&
                           !http::wants_close(minor_version(response.line), response.connection);
   responder_.begin(
-      {.head = response.head(connection_->fields, scope_.response_edits),
-       .limit_fields = scope_.limit_fields,
-       .date = scope_.context.date.at(scope_.record.begun_at + *scope_.record.upstream_took)});
-  if (scope_.meter != nullptr) scope_.meter->begin(connection_->fields);
+      {.head = response.head(connection_->fields, phase_.response_edits),
+       .limit_fields = phase_.limit_fields,
+       .date = phase_.context.date.at(phase_.record.begun_at + *phase_.record.upstream_took)});
+  if (phase_.meter != nullptr) phase_.meter->begin(connection_->fields);
   BodySource source(connection_->stream, connection_->input, response.body);
   source.keep_trailers(response.trailers);
   for (;;) {
@@ -266,7 +266,7 @@ loop::Task<Failure> Attempt::relay(Response& response) {
     if (const Failure failure = upload_.state().failure; failure != Failure::none)
       co_return failure;
     // An upload reads from the client and detects its end by itself.
-    watchdog_.arm(upload_.state().has_finished ? Phase::relay : Phase::body, scope_.body_timeout());
+    watchdog_.arm(upload_.state().has_finished ? Phase::relay : Phase::body, phase_.body_timeout());
     if (co_await source.fill()) co_return why_ended();
   }
 }
@@ -277,32 +277,32 @@ BodyState Attempt::gather(BodySource& source, std::string_view& large, bool rela
   std::string_view piece;
   BodyState state = BodyState::payload;
   while ((state = source.pull(piece)) == BodyState::payload) {
-    if (scope_.meter != nullptr) scope_.meter->feed(piece);
+    if (phase_.meter != nullptr) phase_.meter->feed(piece);
     if (responder_.append(piece)) continue;
     large = piece;
     break;
   }
   if (state != BodyState::ended) return state;
   responder_.end(relays_trailers ? source.trailer_lines() : std::string_view{});
-  if (scope_.meter != nullptr) scope_.meter->end(source.trailer_lines());
+  if (phase_.meter != nullptr) phase_.meter->end(source.trailer_lines());
   return state;
 }
 
 /// After a 101 response bytes pass unchanged. The request is counted now and logged at the end.
 loop::Task<Failure> Attempt::open_tunnel(const http::ResponseHead& head) {
-  const std::string& offer = scope_.request.upgrade;
+  const std::string& offer = phase_.request.upgrade;
   const bool was_offered =
       !offer.empty() && head.connection.upgrade && http::takes_offer(head.fields, offer);
   if (!was_offered || watchdog_.aborted()) co_return Failure::upstream_invalid;
   connection_->reusable = false;
-  scope_.count.count(head.line.status, scope_.context.pass_clock.now());
+  phase_.count.count(head.line.status, phase_.context.pass_clock.now());
   const error_code ec = co_await responder_.switch_protocols(
-      {.head = head, .limit_fields = scope_.limit_fields, .date = {}});
+      {.head = head, .limit_fields = phase_.limit_fields, .date = {}});
   if (ec) co_return Failure::downstream_gone;
   const bool is_whole =
       co_await responder_.tunnel({.stream = connection_->stream,
                                   .input = connection_->input,
-                                  .idle_timeout = scope_.upstream().tunnel_timeout});
+                                  .idle_timeout = phase_.upstream().tunnel_timeout});
   if (!is_whole) connection_->stream.reset();  // the upstream must be able to detect the cut
   co_return Failure::none;
 }

@@ -9,7 +9,7 @@
 
 #include "proxy/body_source.hpp"
 #include "proxy/failure.hpp"
-#include "proxy/forwarding_scope.hpp"
+#include "proxy/forward_phase.hpp"
 #include "proxy/retry_rule.hpp"
 #include "proxy/upload.hpp"
 #include "upstream/pooled_server.hpp"
@@ -18,7 +18,7 @@ namespace weir::proxy {
 
 class Attempt {
  public:
-  Attempt(const ForwardingScope& scope, upstream::PooledServer& server);
+  Attempt(const ForwardPhase& phase, upstream::PooledServer& server);
   ~Attempt();
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
@@ -48,7 +48,7 @@ class Attempt {
   loop::Task<Failure> open_tunnel(const http::ResponseHead& head);
   void give_back();
 
-  const ForwardingScope& scope_;
+  const ForwardPhase& phase_;
   Watchdog& watchdog_;
   Responder& responder_;
   upstream::PooledServer& server_;

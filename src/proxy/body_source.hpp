@@ -13,8 +13,8 @@
 #include "http/trailers.hpp"
 #include "loop/input_buffer.hpp"
 #include "loop/stream.hpp"
-#include "proxy/body_state.hpp"
 #include "proxy/kept_body.hpp"
+#include "proxy/request_body.hpp"
 
 namespace weir::proxy {
 

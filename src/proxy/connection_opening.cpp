@@ -10,7 +10,7 @@
 #include "http/proxy_protocol.hpp"
 #include "identity/client_address.hpp"
 #include "loop/handshakes.hpp"
-#include "loop/socket_probe.hpp"
+#include "loop/socket.hpp"
 #include "tls/client_hello.hpp"
 
 namespace weir::proxy {
@@ -95,7 +95,7 @@ loop::Task<ConnectionOpening::Hello> ConnectionOpening::await_hello(const tls::S
 /// Reads exactly the header from the socket: the bytes after it may be TLS, which OpenSSL reads
 /// itself. Until the header is complete, all bytes that have arrived belong to it.
 loop::Task<bool> ConnectionOpening::read_proxy_header() {
-  if (!identity::is_trusted(connection_.context.generation->config.client_address, peer_)) {
+  if (!identity::is_trusted(connection_.context.generation->options.client_address, peer_)) {
     warn_of_peer(", who is no trusted proxy, where the PROXY protocol is required",
                  "untrusted PROXY");
     co_return false;

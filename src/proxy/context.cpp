@@ -1,13 +1,23 @@
 #include "proxy/context.hpp"
 
-#include <algorithm>
+#include <string>
 
+#include "base/appender.hpp"
+#include "base/random.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "loop/ticks.hpp"
 #include "proxy/http1_connection.hpp"
-#include "proxy/http1_exchange.hpp"
 
 namespace weir::proxy {
+
+std::string_view via_name() {
+  static const std::string name = [] {
+    std::string text = "weir-";
+    append_number<16>(text, static_cast<std::uint32_t>(random_seed()));
+    return text;
+  }();
+  return name;
+}
 
 namespace {
 
@@ -46,12 +56,12 @@ Context::Context(const ContextDependencies& dependencies, std::uint64_t seed)
 
 Context::~Context() = default;
 
-upstream::PoolNeeds Context::upstream_needs() {
+upstream::ServerDependencies Context::server_dependencies() {
   return {.io = io, .descriptors = descriptors, .give_up_idle = [this] { give_up_idle(); }};
 }
 
 void Context::use(std::unique_ptr<Generation> next) {
-  handshakes.set_most(next->config.downstream.max_handshakes);
+  handshakes.set_most(next->options.downstream.max_handshakes);
   for (auto& pool : next->pools)
     pool->begin(next->number);
   if (generation) {
@@ -122,12 +132,7 @@ std::span<char> Context::tunnel_scratch() {
 }
 
 void Context::warn(const std::string& what, std::string_view about) {
-  constexpr std::size_t most_warnings = 8;
-  if (!log || warned_.size() == most_warnings) return;
-  const std::string_view key = about.empty() ? what : about;
-  if (std::find(warned_.begin(), warned_.end(), key) != warned_.end()) return;
-  warned_.emplace_back(key);
-  log(what);
+  if (log && warnings_.may_log(about.empty() ? what : about, clock.now())) log(what);
 }
 
 void Context::warn_of(const std::exception& thrown, std::string_view what) noexcept {
@@ -149,7 +154,6 @@ void Context::tick() {
   flush_logs();
   constexpr std::uint64_t sweep_ticks = loop::ticks_in(std::chrono::seconds(1));
   if (wheel.now() % sweep_ticks != 0) return;
-  warned_.clear();
   holds.sweep();
   for (Http1Connection* connection : connections)
     connection->look_after_client();

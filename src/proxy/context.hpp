@@ -10,10 +10,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/deadline_wheel.hpp"
+#include "base/log_limit.hpp"
 #include "base/random.hpp"
 #include "base/traffic_counters.hpp"
 #include "loop/descriptor_budget.hpp"
@@ -22,12 +24,16 @@
 #include "loop/io.hpp"
 #include "loop/pass_clock.hpp"
 #include "loop/turns.hpp"
+#include "options/proxy.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/hold_keeper.hpp"
 #include "proxy/request_rules.hpp"
-#include "proxy/settings.hpp"
 
 namespace weir::proxy {
+
+/// The name of this process in Via (RFC 9110 section 7.6.3). Unique, so a request that carries it
+/// has passed this process. Thread-safe.
+std::string_view via_name();
 
 class Http1Connection;
 struct Http1Exchange;
@@ -64,7 +70,8 @@ struct Context : ContextDependencies {
 
  private:
   // Declared first: connections give buffers back until the last of them is destroyed.
-  std::vector<std::string> warned_;  ///< since the last sweep
+  LogLimit warnings_{
+      {.interval = std::chrono::seconds(1), .most = 8, .repeated_after = std::chrono::seconds(1)}};
   std::vector<std::unique_ptr<Http1Exchange>> spare_exchanges_;
   std::vector<std::unique_ptr<loop::InputBuffer>> spare_body_buffers_;
   std::vector<std::unique_ptr<char[]>> spare_head_buffers_;
@@ -103,7 +110,7 @@ struct Context : ContextDependencies {
   void warn(const std::string& what, std::string_view about = {});
   /// Logs that an exception ended `what`. Does nothing if there is no memory for the text.
   void warn_of(const std::exception& thrown, std::string_view what) noexcept;
-  upstream::PoolNeeds upstream_needs();
+  upstream::ServerDependencies server_dependencies();
   /// Requests that begin from now on use `next`; those in progress keep the generation they have
   /// pinned. Servers that are not in `next` lose their idle connections and their health checks.
   void use(std::unique_ptr<Generation> next);

@@ -5,19 +5,6 @@
 #include <boost/container/static_vector.hpp>
 
 namespace weir::proxy {
-namespace {
-
-/// The refill for RateLimit-Policy if the numbers are not those of the policy: those of an
-/// override, or of the share of this instance. Otherwise empty. 0 is the refill of a concurrency
-/// policy.
-std::optional<Duration> refill_in_force(const limiter::LimitVerdict& limit,
-                                        limiter::Decider decider) {
-  if (limiter::has_overridden_numbers(limit)) return limit.decision.refill;
-  if (decider == limiter::Decider::local) return limit.terms->local_numbers.refill;
-  return std::nullopt;
-}
-
-}  // namespace
 
 void DecisionRecord::clear() {
   outcome = limiter::Outcome::unlimited;
@@ -70,7 +57,7 @@ void DecisionRecord::take(const limiter::Verdict& verdict,
                        .remaining = decision.remaining,
                        .reset_after = decision.reset_after,
                        .more_after = decision.more_after,
-                       .refill = refill_in_force(limit, verdict.decider),
+                       .refill = decision.refill,
                        .partition = limit.identity});
   }
   http::append_rate_limit_fields(limit_fields, {reports.data(), reports.size()}, fields);

@@ -28,7 +28,7 @@ struct DecisionRecord {
   const limiter::Policy* policy = nullptr;  ///< the policy that decided
   const std::string* plan = nullptr;        ///< in force; nullptr: none
   std::optional<Hash128> identity;          ///< of the limit that decided
-  std::size_t identity_index = 0;           ///< of it, into Settings::identities
+  std::size_t identity_index = 0;           ///< of it, into limiter::Options::identities
   std::int64_t cost = 0;  ///< of it; charged, or while the request is in progress held
   std::optional<std::int64_t> reserved;  ///< units of it that were held; empty: it does not hold
   std::string_view settled_by;           ///< what determined its cost; empty: nothing had to

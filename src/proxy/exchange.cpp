@@ -112,10 +112,10 @@ void Exchange::release() {
 }
 
 loop::Task<> Exchange::serve() {
-  if (const auto refusal = routes_.find(*generation_->blueprint, settings(), request_))
+  if (const auto refusal = routes_.find(*generation_->blueprint, options(), request_))
     co_return co_await refuse(*refusal);
   take_route();
-  if (routes_.needs() != needs_nothing && !co_await prepare()) co_return;
+  if (routes_.needs() != options::needs_nothing && !co_await prepare()) co_return;
   if (!decide()) co_await await_store();
   if (decision_.outcome == limiter::Outcome::denied) {
     if (evaluation_.waits_for) co_await wait_for_slot();
@@ -135,7 +135,7 @@ loop::Task<> Exchange::serve() {
     co_return co_await answer(*own);
 
   if (stated_.was_read()) client_.body->rewind();
-  Forwarding forwarding(forwarding_scope());
+  Forwarding forwarding(forward_phase());
   const Failure failure = co_await forwarding.run();
   if (client_.responder->has_begun()) response_status_ = client_.responder->status();
   if (failure != Failure::none) co_await fail(failure);
@@ -143,25 +143,26 @@ loop::Task<> Exchange::serve() {
 
 /// From now on the request is counted for its route.
 void Exchange::take_route() {
-  const auto index = static_cast<std::size_t>(routes_.route() - settings().routes.data());
+  const auto index = static_cast<std::size_t>(routes_.route() - options().routes.data());
   count_.use(*generation_->counters->routes[index]);
 }
 
 /// Does what a route needs before it decides. False: the request is answered.
 loop::Task<bool> Exchange::prepare() {
   // The report of another proxy is not a request to decide.
-  if ((routes_.needs() & needs_settlements) != 0) {
+  if ((routes_.needs() & options::needs_settlements) != 0) {
     const auto report = read_hold_report(request_.view);
     if (!report)
       co_await refuse(report.error());
-    else if (hold_.settle_other(*report, request_.fields, settings().policies, decision_))
+    else if (hold_.settle_other(*report, request_.fields,
+                                generation_->blueprint->limiter_options->policies, decision_))
       co_await answer({.status = 204});
     else
       co_await refuse(unknown_hold);
     co_return false;
   }
-  if ((routes_.needs() & needs_body) != 0) {
-    const Duration timeout = settings().downstream.body_timeout;
+  if ((routes_.needs() & options::needs_body) != 0) {
+    const Duration timeout = options().downstream.body_timeout;
     const Failure failure = co_await stated_.read(request_, client_, timeout, routes_.gathered());
     if (failure != Failure::none) co_await fail(failure);
     co_return failure == Failure::none;
@@ -196,9 +197,9 @@ void Exchange::conclude(const limiter::Verdict& verdict) {
   }
   if (verdict.outcome == limiter::Outcome::allowed || evaluation_.has_holds)
     hold_.take(*generation_);
-  decision_.take(verdict, settings().response_fields);
+  decision_.take(verdict, options().response_fields);
   if (limiter::is_for_lack_of_identity(verdict.outcome)) {
-    routes_.choose(settings(), *verdict.route);
+    routes_.choose(options(), *verdict.route);
     take_route();
   }
   decided_at_ = context_.pass_clock.read();
@@ -258,12 +259,12 @@ loop::Task<> Exchange::answer_undecided() {
       response_status_ = 401;
       co_return co_await answer(invalid_token_answer(decision_, context_.fields, context_.body));
     case limiter::Outcome::token_unverifiable:
-      co_return co_await answer(unverifiable_token_answer(decision_, settings().response_fields,
+      co_return co_await answer(unverifiable_token_answer(decision_, options().response_fields,
                                                           context_.pass_clock.now(),
                                                           context_.fields, context_.body));
     default:
       co_return co_await answer(undecided_answer(
-          answer_to(Failure::store_failed), decision_, settings().response_fields,
+          answer_to(Failure::store_failed), decision_, options().response_fields,
           context_.pass_clock.now(), context_.random.next(), context_.fields, context_.body));
   }
 }
@@ -271,7 +272,7 @@ loop::Task<> Exchange::answer_undecided() {
 loop::Task<> Exchange::answer_denied() {
   const std::uint64_t random = decision_.retry_after ? context_.random.next() : 0;
   return answer(denial_answer(decision_,
-                              {.options = settings().response_fields,
+                              {.options = options().response_fields,
                                .request_fields = request_.fields,
                                .now = context_.pass_clock.now(),
                                .random = random},
@@ -280,7 +281,7 @@ loop::Task<> Exchange::answer_denied() {
 
 /// Answers an admitted request of a route without an upstream.
 loop::Task<> Exchange::answer_admitted() {
-  const Route& route = *routes_.route();
+  const options::Route& route = *routes_.route();
   std::string_view fields = route.respond.fields;
   if (route.decide) {
     // Another proxy that has left does not get the id of its hold.
@@ -297,9 +298,9 @@ loop::Task<> Exchange::answer_admitted() {
                  .limit_fields = decision_.limit_fields});
 }
 
-ForwardingScope Exchange::forwarding_scope() {
+ForwardPhase Exchange::forward_phase() {
   forwarded_.begun_at = decision_.delay > Duration{0} ? context_.pass_clock.now() : decided_at_;
-  const Route& route = *routes_.route();
+  const options::Route& route = *routes_.route();
   const std::size_t upstream = *route.upstream;
   target_.clear();
   if (!route.rewrite.is_empty())
@@ -353,7 +354,7 @@ void Exchange::settle(Instant now) {
 }
 
 log::AccessRecord Exchange::record(Duration took) const {
-  const Route* const route = routes_.route();
+  const options::Route* const route = routes_.route();
   const bool answers_a_question = route != nullptr && route->decide;
   const auto& request = answers_a_question ? routes_.routed().original.request : request_.view;
   log::AccessRecord record{.time = started_at_,
@@ -393,7 +394,8 @@ log::AccessRecord Exchange::record(Duration took) const {
     record.retry_after = decision_.retry_after;
     record.delay = decision_.delay + decision_.queued;
     record.identity = decision_.identity;
-    record.identity_kind = settings().identities[decision_.identity_index].name;
+    record.identity_kind =
+        generation_->blueprint->limiter_options->identities[decision_.identity_index].name;
   }
   return record;
 }

@@ -1,5 +1,5 @@
-// One request and its response, through the phases of docs/life-of-a-request.md: route, decide,
-// wait for its turn, forward or answer, finish.
+// One request and its response, through the phases of docs/life-of-a-request.md: find routes,
+// decide, wait, forward or answer, finish.
 //
 // An exchange reads from a RequestBody and writes to a Responder; it does not depend on the
 // client's protocol. Its buffers are reused for the next request. Used from its worker's loop only.
@@ -44,7 +44,7 @@ class Exchange {
   /// The request, which the connection fills in before it calls serve() or refuse().
   http::ReceivedRequest& request() { return request_; }
   const Generation& generation() const { return *generation_; }
-  const Settings& settings() const { return generation_->config; }
+  const options::Proxy& options() const { return generation_->options; }
 
   /// All phases of an inspected request, except finish().
   loop::Task<> serve();
@@ -67,7 +67,7 @@ class Exchange {
   loop::Task<> answer_undecided();
   loop::Task<> answer_denied();
   loop::Task<> answer_admitted();
-  ForwardingScope forwarding_scope();
+  ForwardPhase forward_phase();
   loop::Task<> fail(Failure failure);
   void settle(Instant now);
   int status() const;

@@ -1,5 +1,5 @@
-// Everything that can end a request, except a refusal of its head: which side is at fault, and the
-// response.
+// The failures that end a request: which side is at fault, and the response. A head that is well
+// formed and not acceptable is an http::Refusal; a denial is a limiter::Verdict.
 #pragma once
 
 #include <cstdint>

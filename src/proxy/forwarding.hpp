@@ -4,14 +4,14 @@
 #pragma once
 
 #include "proxy/failure.hpp"
-#include "proxy/forwarding_scope.hpp"
+#include "proxy/forward_phase.hpp"
 #include "proxy/retry_rule.hpp"
 
 namespace weir::proxy {
 
 class Forwarding {
  public:
-  explicit Forwarding(const ForwardingScope& scope) : scope_(scope) {}
+  explicit Forwarding(const ForwardPhase& phase) : phase_(phase) {}
 
   /// Failure::none: the response has been relayed, or a tunnel has ended.
   loop::Task<Failure> run();
@@ -19,7 +19,7 @@ class Forwarding {
  private:
   void count(Failure failure);
 
-  ForwardingScope scope_;
+  ForwardPhase phase_;
 };
 
 }  // namespace weir::proxy

@@ -16,62 +16,53 @@
 #include "base/traffic_counters.hpp"
 #include "limiter/limiter.hpp"
 #include "log/access_log.hpp"
+#include "options/proxy.hpp"
 #include "proxy/request_rules.hpp"
-#include "proxy/settings.hpp"
 #include "upstream/pool.hpp"
 
 namespace weir::proxy {
 
 /// The part that depends on the configuration alone. Immutable; thread-safe.
 struct Blueprint : RequestRules {
-  explicit Blueprint(std::shared_ptr<const Settings> its_config)
-      : RequestRules(*its_config), config(std::move(its_config)) {}
+  Blueprint(std::shared_ptr<const options::Proxy> its_options,
+            std::shared_ptr<const limiter::Options> its_limiter_options)
+      : RequestRules(*its_options, *its_limiter_options),
+        options(std::move(its_options)),
+        limiter_options(std::move(its_limiter_options)) {}
   Blueprint(const Blueprint&) = delete;
   Blueprint& operator=(const Blueprint&) = delete;
 
-  std::shared_ptr<const Settings> config;
+  std::shared_ptr<const options::Proxy> options;
+  std::shared_ptr<const limiter::Options> limiter_options;  ///< for the limiters of all workers
 };
 
-struct GenerationParts {
+struct Generation {
   std::shared_ptr<const Blueprint> blueprint;
   std::shared_ptr<const void> store;  ///< kept alive for the limiter; null with the memory store
   std::unique_ptr<limiter::Limiter> limiter;  ///< destroyed before the store
   std::shared_ptr<const NamedCounters> counters;
   std::shared_ptr<log::AccessLog> access_log;  ///< shared by generations with the same options
   std::vector<std::unique_ptr<upstream::Pool>>
-      pools;  ///< one per upstream, in the order of the file
-};
+      pools;               ///< one per upstream, in the order of the file
+  std::uint64_t number{};  ///< unique in the worker
+  const options::Proxy& options = *blueprint->options;
+  std::size_t pins = 0;  ///< the number of Pins
 
-class Generation : public GenerationParts {
- public:
-  /// `number`: unique in the worker.
-  Generation(GenerationParts parts, std::uint64_t its_number)
-      : GenerationParts(std::move(parts)), config(*blueprint->config), number(its_number) {}
-  Generation(const Generation&) = delete;
-  Generation& operator=(const Generation&) = delete;
-
-  bool is_pinned() const { return pins_ != 0; }
-
-  const Settings& config;
-  const std::uint64_t number;
-
- private:
-  friend class Pin;
-  std::size_t pins_ = 0;
+  bool is_pinned() const { return pins != 0; }
 };
 
 /// Keeps a generation alive.
 class Pin {
  public:
   Pin() = default;
-  explicit Pin(Generation& generation) : generation_(&generation) { ++generation.pins_; }
+  explicit Pin(Generation& generation) : generation_(&generation) { ++generation.pins; }
   Pin(Pin&& other) noexcept : generation_(std::exchange(other.generation_, nullptr)) {}
   Pin& operator=(Pin&& other) noexcept {
     std::swap(generation_, other.generation_);
     return *this;
   }
   ~Pin() {
-    if (generation_ != nullptr) --generation_->pins_;
+    if (generation_ != nullptr) --generation_->pins;
   }
 
   Generation& operator*() const { return *generation_; }

@@ -8,21 +8,21 @@
 #include "http/received_request.hpp"
 #include "http/refusal.hpp"
 #include "http/request_target.hpp"
+#include "options/proxy.hpp"
 #include "proxy/request_rules.hpp"
-#include "proxy/settings.hpp"
 
 namespace weir::proxy {
 
 /// Whether raw bytes may pass in a target: downstream.raw_target_bytes.
-http::RawBytes raw_bytes(const Downstream& downstream);
+http::RawBytes raw_bytes(const options::Downstream& downstream);
 
 /// True if downstream.max_body is set and `body_size` exceeds it.
-bool is_too_large(const Downstream& downstream, std::uint64_t body_size);
+bool is_too_large(const options::Downstream& downstream, std::uint64_t body_size);
 
 /// Parses a whole head that request.peer sent. All views point into `head`. Returns the refusal, if
 /// the request is refused. While request.keep_alive is false, the start of the next request is
 /// unknown.
-std::optional<http::Refusal> inspect_head(const RequestRules& rules, const Settings& config,
+std::optional<http::Refusal> inspect_head(const RequestRules& rules, const options::Proxy& options,
                                           std::string_view head, http::ReceivedRequest& request);
 
 }  // namespace weir::proxy

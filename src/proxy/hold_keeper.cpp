@@ -36,7 +36,7 @@ void HoldKeeper::apply_ended() {
   for (const KeptHold& hold : directory_.take_ended(*this)) {
     limiter::Limiter& limiter = *hold.generation->limiter;
     limiter.count_settled(hold.units);
-    limiter.grant(hold.units, clock_).settle(clock_.now());
+    limiter.store().settle(hold.units.settlements, clock_.now());
     if (auto* const queue = limiter.queue()) limiter::report_released(*queue, hold.units);
     kept_.add(-1);
   }

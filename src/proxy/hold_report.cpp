@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/hash_text.hpp"
 #include "http/characters.hpp"
 
 namespace weir::proxy {

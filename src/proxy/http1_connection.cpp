@@ -87,7 +87,7 @@ std::atomic<std::size_t>& Http1Connection::count_of_kind() const {
 
 loop::Task<> Http1Connection::run(ListenerOptions options) {
   if (!options.begin_with_request()) {
-    client_.watchdog.arm(Phase::open, context().generation->config.downstream.head_timeout);
+    client_.watchdog.arm(Phase::open, context().generation->options.downstream.head_timeout);
     if (client_.is_draining()) drain();
     ConnectionOpening opening(client_, peer_);
     const auto outcome = co_await opening.run(options);
@@ -107,7 +107,7 @@ loop::Task<> Http1Connection::run(ListenerOptions options) {
     // An abort may have closed the stream: the part of the next request that has arrived is not
     // served.
     if (!responder().keeps_connection() || !client_.stream.is_open()) break;
-    const Downstream& limits = exchange().settings().downstream;
+    const options::Downstream& limits = exchange().options().downstream;
     if (body().has_rest() && !co_await body().discard(limits.max_drain, limits.body_timeout)) break;
   }
   co_await linger();
@@ -149,7 +149,7 @@ loop::Task<Failure> Http1Connection::read_head() {
   bool has_read_late = false;
   const bool has_served = current_ != nullptr;
   if (has_served) context().give_back(std::move(current_));
-  watchdog.arm(Phase::idle, context().generation->config.downstream.idle_timeout);
+  watchdog.arm(Phase::idle, context().generation->options.downstream.idle_timeout);
   if (client_.is_draining()) drain();
   if (input.empty()) {
     release_input();
@@ -209,7 +209,7 @@ void Http1Connection::release_input() {
 
 /// Sets head_size_ if a whole head has arrived; otherwise makes room for more.
 Failure Http1Connection::look_for_head(std::size_t& scanned) {
-  const auto& limits = context().generation->config.downstream;
+  const auto& limits = context().generation->options.downstream;
   loop::InputBuffer& input = client_.input;
   // RFC 9112 section 2.2: empty lines before a request line are ignored.
   while (scanned == 0 && input.data().starts_with("\r\n")) {
@@ -248,23 +248,22 @@ void Http1Connection::begin_exchange() {
                     .number = number_});
   const Generation& generation = exchange().generation();
   if (trusted_by_ != generation.number) {
-    peer_is_trusted_ = identity::is_trusted(generation.config.client_address, peer_);
+    peer_is_trusted_ = identity::is_trusted(generation.options.client_address, peer_);
     trusted_by_ = generation.number;
   }
   http::ReceivedRequest& request = exchange().request();
   request.peer = request.client = peer_;
   request.peer_is_trusted = peer_is_trusted_;
   body().begin(request);
-  responder().begin_request(request, exchange().settings());
+  responder().begin_request(request, exchange().options());
 }
 
 /// A head that cannot be parsed stays in the input; the connection is closed after the response.
 std::optional<http::Refusal> Http1Connection::inspect_head() {
   http::ReceivedRequest& request = exchange().request();
   request.scheme = client_.stream.is_secure() ? "https" : "http";
-  const auto refusal =
-      proxy::inspect_head(*exchange().generation().blueprint, exchange().settings(),
-                          client_.input.data().substr(0, head_size_), request);
+  const auto refusal = proxy::inspect_head(*exchange().generation().blueprint, exchange().options(),
+                                           client_.input.data().substr(0, head_size_), request);
   if (request.view.method.empty()) return refusal;
   client_.input.consume(head_size_);  // the views are valid until the next read
   body().begin(request);
@@ -290,7 +289,7 @@ void Http1Connection::drain() {
   // No request is in progress here either, but a handshake may be.
   if (watchdog.phase() == Phase::open && !watchdog.timed_out())
     watchdog.arm(Phase::open,
-                 std::min(drain_handshake, context().generation->config.downstream.head_timeout));
+                 std::min(drain_handshake, context().generation->options.downstream.head_timeout));
 }
 
 /// Lets the client read the response before the connection ends. A close with unread bytes resets

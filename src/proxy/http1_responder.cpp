@@ -31,9 +31,10 @@ void append_own_answer(std::string& text, const OwnAnswer& answer, const http::C
 
 }  // namespace
 
-void Http1Responder::begin_request(const http::ReceivedRequest& request, const Settings& settings) {
+void Http1Responder::begin_request(const http::ReceivedRequest& request,
+                                   const options::Proxy& options) {
   request_ = &request;
-  limits_ = &settings.downstream;
+  limits_ = &options.downstream;
   status_ = 0;
   has_begun_ = false;
   bytes_sent_ = 0;

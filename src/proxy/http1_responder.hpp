@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "http/received_request.hpp"
+#include "options/proxy.hpp"
 #include "proxy/client_connection.hpp"
 #include "proxy/http1_request_body.hpp"
 #include "proxy/responder.hpp"
-#include "proxy/settings.hpp"
 
 namespace weir::proxy {
 
@@ -22,7 +22,7 @@ class Http1Responder final : public Responder {
 
   /// Begins the response to this request, whose head may not be inspected yet. Both outlive the
   /// response.
-  void begin_request(const http::ReceivedRequest& request, const Settings& settings);
+  void begin_request(const http::ReceivedRequest& request, const options::Proxy& options);
   /// True if the connection is kept after this response. False until one has been sent.
   bool keeps_connection() const { return has_begun_ && keep_alive_; }
 
@@ -47,7 +47,7 @@ class Http1Responder final : public Responder {
   ClientConnection& connection_;
   Http1RequestBody& body_;
   const http::ReceivedRequest* request_ = nullptr;
-  const Downstream* limits_ = nullptr;
+  const options::Downstream* limits_ = nullptr;
   bool keep_alive_ = false;
   bool is_chunked_ = false;   ///< the body of the response
   bool is_building_ = false;  ///< the scratch buffer holds what send() sends

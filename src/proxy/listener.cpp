@@ -1,5 +1,6 @@
 #include "proxy/listener.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -101,7 +102,9 @@ void Listener::accept_waiting(std::size_t most, error_code& ec) {
 
 bool Listener::has_room() {
   const std::size_t open = context_.open_connections.load(std::memory_order_relaxed);
-  const std::size_t most = context_.generation->config.downstream.max_connections;
+  const std::size_t configured = context_.generation->options.downstream.max_connections;
+  const std::size_t possible = context_.descriptors.most_downstream();
+  const std::size_t most = configured == 0 ? possible : std::min(configured, possible);
   if (open >= most) {
     context_.warn(
         "connections are refused: as many are open as downstream.max_connections allows, " +

@@ -4,10 +4,10 @@
 #include <cstddef>
 
 #include "loop/listening_socket.hpp"
+#include "options/proxy.hpp"
 #include "proxy/client_connection.hpp"
 #include "proxy/connection_opening.hpp"
 #include "proxy/context.hpp"
-#include "proxy/settings.hpp"
 
 namespace weir::proxy {
 

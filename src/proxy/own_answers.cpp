@@ -8,7 +8,7 @@
 #include "http/forwarding.hpp"
 #include "http/problem.hpp"
 #include "jwt/rejection.hpp"
-#include "proxy/via_name.hpp"
+#include "proxy/context.hpp"
 #include "routing/path_rewrite.hpp"
 
 namespace weir::proxy {
@@ -47,7 +47,7 @@ const limiter::DenialBody* choose_body(const limiter::Denial& denial,
 
 }  // namespace
 
-OwnAnswer refusal_answer(const http::Refusal& refusal, const Route* route,
+OwnAnswer refusal_answer(const http::Refusal& refusal, const options::Route* route,
                          const DecisionRecord& decision, std::string& body) {
   body.clear();
   http::append_problem(body, refusal.status, refusal.detail);
@@ -61,7 +61,7 @@ OwnAnswer refusal_answer(const http::Refusal& refusal, const Route* route,
           .limit_fields = decision.limit_fields};
 }
 
-std::optional<OwnAnswer> answer_instead_of_upstream(const Route& route,
+std::optional<OwnAnswer> answer_instead_of_upstream(const options::Route& route,
                                                     const http::ReceivedRequest& request,
                                                     const DecisionRecord& decision,
                                                     std::string& body) {
@@ -121,18 +121,18 @@ OwnAnswer undecided_answer(const http::Refusal& refusal, const DecisionRecord& d
           .limit_fields = decision.limit_fields};
 }
 
-OwnAnswer denial_answer(const DecisionRecord& decision, const DenialInputs& inputs,
+OwnAnswer denial_answer(const DecisionRecord& decision, const AnswerPhase& phase,
                         std::string& fields, std::string& body) {
   const limiter::Policy& policy = *decision.policy;
-  const http::ResponseFieldOptions& options = inputs.options;
+  const http::ResponseFieldOptions& options = phase.options;
   fields.assign(policy.denial.fields);
   std::optional<std::int64_t> retry_after_s;
   if (decision.retry_after) {
     retry_after_s =
-        http::retry_after_seconds(*decision.retry_after, options.retry_after_jitter, inputs.random);
-    http::append_retry_after(fields, *retry_after_s, options.retry_after, inputs.now);
+        http::retry_after_seconds(*decision.retry_after, options.retry_after_jitter, phase.random);
+    http::append_retry_after(fields, *retry_after_s, options.retry_after, phase.now);
   }
-  const limiter::DenialBody* const own = choose_body(policy.denial, inputs.request_fields);
+  const limiter::DenialBody* const own = choose_body(policy.denial, phase.request_fields);
   const bool is_problem = own == nullptr || !own->text;
   body.clear();
   if (is_problem)

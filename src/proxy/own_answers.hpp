@@ -13,20 +13,20 @@
 #include "http/received_request.hpp"
 #include "http/refusal.hpp"
 #include "http/request_view.hpp"
+#include "options/proxy.hpp"
 #include "proxy/decision_record.hpp"
 #include "proxy/responder.hpp"
-#include "proxy/settings.hpp"
 
 namespace weir::proxy {
 
 /// `route`: the route of the request, whose challenge is added to a 401; nullptr: none yet.
-OwnAnswer refusal_answer(const http::Refusal& refusal, const Route* route,
+OwnAnswer refusal_answer(const http::Refusal& refusal, const options::Route* route,
                          const DecisionRecord& decision, std::string& body);
 
 /// The answer to an admitted request that its upstream must not receive: Max-Forwards ends here
 /// (RFC 9110 section 7.6.2), a forwarding loop, or a path that its rewriting would change in
 /// meaning. Empty: forward it. `route`: has an upstream.
-std::optional<OwnAnswer> answer_instead_of_upstream(const Route& route,
+std::optional<OwnAnswer> answer_instead_of_upstream(const options::Route& route,
                                                     const http::ReceivedRequest& request,
                                                     const DecisionRecord& decision,
                                                     std::string& body);
@@ -46,15 +46,15 @@ OwnAnswer undecided_answer(const http::Refusal& refusal, const DecisionRecord& d
                            const http::ResponseFieldOptions& options, Instant now,
                            std::uint64_t random, std::string& fields, std::string& body);
 
-/// The parts of a denial that do not follow from the decision.
-struct DenialInputs {
+/// The part of a denial that does not follow from the decision.
+struct AnswerPhase {
   const http::ResponseFieldOptions& options;
   std::span<const http::FieldView> request_fields;  ///< Accept chooses among several bodies
   Instant now;
   std::uint64_t random = 0;  ///< uniformly distributed, for the jitter of Retry-After
 };
 
-OwnAnswer denial_answer(const DecisionRecord& decision, const DenialInputs& inputs,
+OwnAnswer denial_answer(const DecisionRecord& decision, const AnswerPhase& phase,
                         std::string& fields, std::string& body);
 
 }  // namespace weir::proxy

@@ -11,9 +11,16 @@
 
 #include "http/trailers.hpp"
 #include "loop/io.hpp"
-#include "proxy/body_state.hpp"
 
 namespace weir::proxy {
+
+/// The kind of the next piece of a message body.
+enum class BodyState : std::uint8_t {
+  payload,    ///< payload, valid until more is read
+  exhausted,  ///< nothing: all bytes that have arrived are used up
+  ended,      ///< nothing: the body is complete
+  malformed,  ///< nothing: its coding is broken
+};
 
 class RequestBody {
  public:

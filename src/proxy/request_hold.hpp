@@ -7,16 +7,60 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 
+#include "base/clock.hpp"
 #include "http/request_view.hpp"
 #include "limiter/evaluation.hpp"
-#include "limiter/grant.hpp"
 #include "proxy/context.hpp"
 #include "proxy/decision_record.hpp"
 #include "proxy/hold_report.hpp"
 #include "proxy/usage_meter.hpp"
+#include "store/store.hpp"
 
 namespace weir::proxy {
+
+/// The holds that an admitted request owns in a store and that end with it: settled exactly once,
+/// by settle() when the response has ended, else by the destructor, whatever ends the exchange.
+/// Limits that charge on admission hold nothing: without others the list of settlements is empty.
+/// Move-only.
+class Grant {
+ public:
+  Grant() = default;
+  /// `settlements` and `clock` outlive the grant; `clock` is read by the destructor.
+  Grant(store::Store& store, const MonotonicClock& clock,
+        std::span<const store::Settlement> settlements = {})
+      : store_(&store), clock_(&clock), settlements_(settlements) {}
+  Grant(Grant&& other) noexcept
+      : store_(std::exchange(other.store_, nullptr)),
+        clock_(other.clock_),
+        settlements_(other.settlements_) {}
+  Grant& operator=(Grant&& other) noexcept {
+    if (this == &other) return *this;
+    if (is_open()) settle(clock_->now());
+    store_ = std::exchange(other.store_, nullptr);
+    clock_ = other.clock_;
+    settlements_ = other.settlements_;
+    return *this;
+  }
+  ~Grant() {
+    if (is_open()) settle(clock_->now());
+  }
+
+  bool is_open() const { return store_ != nullptr; }
+  /// The caller ends the holds instead.
+  void release() { store_ = nullptr; }
+  /// Does nothing if it is settled already.
+  void settle(Instant now) noexcept {
+    if (store::Store* const store = std::exchange(store_, nullptr))
+      store->settle(settlements_, now);
+  }
+
+ private:
+  store::Store* store_ = nullptr;  ///< nullptr: nothing to settle
+  const MonotonicClock* clock_ = nullptr;
+  std::span<const store::Settlement> settlements_;
+};
 
 class RequestHold {
  public:
@@ -27,7 +71,7 @@ class RequestHold {
   void clear() { meter_.clear(); }
   /// The store has admitted the request, with or without units to hold.
   void take(const Generation& generation) {
-    grant_ = generation.limiter->grant(evaluation_.held, context_.clock);
+    grant_ = Grant(generation.limiter->store(), context_.clock, evaluation_.held.settlements);
   }
   bool has_grant() const { return grant_.is_open(); }
   /// False if there was no question to a store: the evaluation is that of an earlier request.
@@ -58,8 +102,8 @@ class RequestHold {
 
   Context& context_;
   limiter::Evaluation& evaluation_;
-  limiter::Grant grant_;  ///< views the evaluation
-  UsageMeter meter_;      ///< of the response
+  Grant grant_;       ///< views the evaluation
+  UsageMeter meter_;  ///< of the response
 };
 
 }  // namespace weir::proxy

@@ -6,25 +6,26 @@
 
 namespace weir::proxy {
 
-std::optional<http::Refusal> RequestRoutes::find(const RequestRules& rules, const Settings& config,
+std::optional<http::Refusal> RequestRoutes::find(const RequestRules& rules,
+                                                 const options::Proxy& options,
                                                  const http::ReceivedRequest& request) {
   const routing::PeerRules peer{.is_trusted = request.peer_is_trusted,
-                                .raw = raw_bytes(config.downstream),
-                                .max_target = config.downstream.max_target,
+                                .raw = raw_bytes(options.downstream),
+                                .max_target = options.downstream.max_target,
                                 .client = request.client};
   if (auto refusal = routing::find_routes(rules.route_table, request.view, peer, routed_))
     return refusal;
   if (routed_.candidates.empty()) return answer_to(Failure::no_route);
-  choose(config, 0);
-  needs_ = needs_nothing;
+  choose(options, 0);
+  needs_ = options::needs_nothing;
   for (const routing::Candidate& candidate : routed_.candidates)
-    needs_ |= config.routes[candidate.route].needs;
-  if ((needs_ & needs_settlements) != 0 && !is_hold_report(request.view))
-    needs_ &= static_cast<std::uint8_t>(~needs_settlements);
-  evidence_.gather(routed_, std::span(config.routes),
+    needs_ |= options.routes[candidate.route].needs;
+  if ((needs_ & options::needs_settlements) != 0 && !is_hold_report(request.view))
+    needs_ &= static_cast<std::uint8_t>(~options::needs_settlements);
+  evidence_.gather(routed_, std::span(options.routes),
                    {.address = request.client,
-                    .settings = config.client_address,
-                    .path_variants = config.path_variants,
+                    .settings = options.client_address,
+                    .path_variants = options.path_variants,
                     .peer_is_trusted = request.peer_is_trusted});
   return std::nullopt;
 }

@@ -9,26 +9,26 @@
 #include "http/received_request.hpp"
 #include "http/refusal.hpp"
 #include "limiter/request_evidence.hpp"
+#include "options/proxy.hpp"
 #include "proxy/request_rules.hpp"
-#include "proxy/settings.hpp"
 #include "routing/find_routes.hpp"
 
 namespace weir::proxy {
 
 class RequestRoutes {
  public:
-  /// Returns the refusal, if the request is refused. Views `config` and `request` from then on.
-  std::optional<http::Refusal> find(const RequestRules& rules, const Settings& config,
+  /// Returns the refusal, if the request is refused. Views `options` and `request` from then on.
+  std::optional<http::Refusal> find(const RequestRules& rules, const options::Proxy& options,
                                     const http::ReceivedRequest& request);
 
   /// Assigns the request to this candidate.
-  void choose(const Settings& config, std::size_t candidate) {
-    route_ = &config.routes[routed_.candidates[candidate].route];
+  void choose(const options::Proxy& options, std::size_t candidate) {
+    route_ = &options.routes[routed_.candidates[candidate].route];
   }
   void clear() { route_ = nullptr; }
 
   /// The route that the request belongs to; nullptr: none yet.
-  const Route* route() const { return route_; }
+  const options::Route* route() const { return route_; }
   const routing::RoutedRequest& routed() const { return routed_; }
   /// One entry for each route that the request may belong to; empty if it is not limited.
   std::span<const limiter::RouteEvidence> evidence() const { return evidence_.routes(); }
@@ -38,10 +38,10 @@ class RequestRoutes {
   std::uint8_t needs() const { return needs_; }
 
  private:
-  const Route* route_ = nullptr;
+  const options::Route* route_ = nullptr;
   routing::RoutedRequest routed_;
   limiter::RequestEvidence evidence_;
-  std::uint8_t needs_ = needs_nothing;
+  std::uint8_t needs_ = options::needs_nothing;
 };
 
 }  // namespace weir::proxy

@@ -13,22 +13,22 @@ void add_fields_of(const identity::Source& source, std::vector<std::string>& nam
   });
 }
 
-std::vector<std::string> fields_of_identities(const Settings& config) {
+std::vector<std::string> fields_of_identities(const limiter::Options& limits) {
   std::vector<std::string> names;
-  for (const auto& identity : config.identities)
+  for (const auto& identity : limits.identities)
     add_fields_of(identity.source, names);
   return names;
 }
 
-void add_fields_of_routes(const Settings& config, std::vector<std::string>& names) {
-  for (const auto& route : config.routes) {
+void add_fields_of_routes(const options::Proxy& options, std::vector<std::string>& names) {
+  for (const auto& route : options.routes) {
     for (const auto& [name, value] : route.match.headers)
       names.push_back(name);
   }
 }
 
-void add_fields_of_plans(const Settings& config, std::vector<std::string>& names) {
-  for (const auto& source : config.plans.sources) {
+void add_fields_of_plans(const limiter::Options& limits, std::vector<std::string>& names) {
+  for (const auto& source : limits.plans.sources) {
     if (const auto* const header = std::get_if<limiter::PlanFromHeader>(&source.from))
       names.push_back(header->name);
     if (const auto* const claim = std::get_if<limiter::PlanFromClaim>(&source.from))
@@ -36,10 +36,11 @@ void add_fields_of_plans(const Settings& config, std::vector<std::string>& names
   }
 }
 
-std::vector<std::string> fields_of_decisions(const Settings& config) {
-  std::vector<std::string> names = fields_of_identities(config);
-  add_fields_of_routes(config, names);
-  add_fields_of_plans(config, names);
+std::vector<std::string> fields_of_decisions(const options::Proxy& options,
+                                             const limiter::Options& limits) {
+  std::vector<std::string> names = fields_of_identities(limits);
+  add_fields_of_routes(options, names);
+  add_fields_of_plans(limits, names);
   // Each request is searched for each name, and many routes may use the same one.
   const auto is_before = [](const std::string& a, const std::string& b) {
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
@@ -53,31 +54,31 @@ std::vector<std::string> fields_of_decisions(const Settings& config) {
   return names;
 }
 
-http::FieldGuard field_guard_of(const Settings& config) {
+http::FieldGuard field_guard_of(const options::Proxy& options, const limiter::Options& limits) {
   http::FieldGuardSettings settings{
-      .client_field = config.client_address.header_name,
-      .own = fields_of_identities(config),
-      .removes_untrusted = config.client_address.removes_untrusted_fields,
-      .untrusted = config.client_address.untrusted_fields,
-      .drops_unusual = config.downstream.unusual_field_names == UnusualNames::drop};
-  add_fields_of_routes(config, settings.observed);
-  add_fields_of_plans(config, settings.observed);
+      .client_field = options.client_address.header_name,
+      .own = fields_of_identities(limits),
+      .removes_untrusted = options.client_address.removes_untrusted_fields,
+      .untrusted = options.client_address.untrusted_fields,
+      .drops_unusual = options.downstream.unusual_field_names == options::UnusualNames::drop};
+  add_fields_of_routes(options, settings.observed);
+  add_fields_of_plans(limits, settings.observed);
   // A field that a route sets or removes must not reach the service under another spelling.
-  for (const Route& route : config.routes) {
+  for (const options::Route& route : options.routes) {
     for (const std::string& name : route.request_edits.taken_out()) {
       if (!http::iequals(name, "host")) settings.observed.push_back(name);
     }
   }
-  for (const auto& policy : config.policies) {
+  for (const auto& policy : limits.policies) {
     for (const auto& attribute : policy.attributes)
       add_fields_of(attribute.source, settings.observed);
   }
   return http::FieldGuard(settings);
 }
 
-routing::RouteTable table_of(const Settings& config) {
+routing::RouteTable table_of(const options::Proxy& options) {
   std::vector<routing::RouteTable::Entry> entries;
-  for (const Route& route : config.routes) {
+  for (const options::Route& route : options.routes) {
     entries.push_back(
         {.match = &route.match,
          .tolerated = {.slashes = route.encoded_slashes, .doubled = route.double_encoding},
@@ -85,15 +86,15 @@ routing::RouteTable table_of(const Settings& config) {
          .refuses = !route.upstream && !route.decide && route.respond.status >= 400 &&
                     route.match.path && route.match.path->has_literal()});
   }
-  return {std::move(entries), config.path_variants};
+  return {std::move(entries), options.path_variants};
 }
 
 }  // namespace
 
-RequestRules::RequestRules(const Settings& config)
-    : kept_fields(fields_of_decisions(config)),
-      field_guard(field_guard_of(config)),
-      route_table(table_of(config)) {}
+RequestRules::RequestRules(const options::Proxy& options, const limiter::Options& limits)
+    : kept_fields(fields_of_decisions(options, limits)),
+      field_guard(field_guard_of(options, limits)),
+      route_table(table_of(options)) {}
 
 bool RequestRules::repeats_read_field(std::span<const http::FieldView> fields) const {
   for (const auto& name : kept_fields) {

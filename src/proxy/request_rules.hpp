@@ -1,7 +1,7 @@
 // Requirements of a configuration on every request, prepared once from it.
 //
 // Needs no connection and no loop: the connections of a worker and `weir explain` use the same
-// rules. Immutable, thread-safe. The configuration has to outlive it.
+// rules. Immutable, thread-safe. Both options have to outlive it.
 #pragma once
 
 #include <span>
@@ -10,13 +10,14 @@
 
 #include "http/field_guard.hpp"
 #include "http/request_view.hpp"
-#include "proxy/settings.hpp"
+#include "limiter/options.hpp"
+#include "options/proxy.hpp"
 #include "routing/route_table.hpp"
 
 namespace weir::proxy {
 
 struct RequestRules {
-  explicit RequestRules(const Settings& config);
+  RequestRules(const options::Proxy& options, const limiter::Options& limits);
 
   std::vector<std::string> kept_fields;  ///< fields that identities, routes and plans read: at most
                                          ///< one of each, and Connection cannot remove them

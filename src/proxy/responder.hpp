@@ -15,6 +15,8 @@
 #include "loop/input_buffer.hpp"
 #include "loop/io.hpp"
 #include "loop/stream.hpp"
+#include "proxy/request_body.hpp"
+#include "proxy/watchdog.hpp"
 
 namespace weir::proxy {
 
@@ -81,6 +83,14 @@ class Responder {
   int status_ = 0;
   bool has_begun_ = false;
   std::uint64_t bytes_sent_ = 0;
+};
+
+/// The client of an exchange, whatever its protocol.
+struct ClientSide {
+  Watchdog* watchdog = nullptr;
+  RequestBody* body = nullptr;
+  Responder* responder = nullptr;
+  std::uint64_t number = 0;  ///< of the client connection, unique in the worker
 };
 
 }  // namespace weir::proxy

@@ -30,7 +30,7 @@ bool is_servers_fault(const FailedTry& failed) {
          (failed.failure == Failure::upstream_broken && !failed.was_idle);
 }
 
-std::size_t kept_body_limit(const upstream::Upstream& settings,
+std::size_t kept_body_limit(const options::Upstream& settings,
                             const http::ReceivedRequest& request) {
   if (settings.retries == 0 || !is_idempotent(request.view.method)) return 0;
   const bool is_larger = request.framing.kind == http::Framing::Kind::length &&

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "http/received_request.hpp"
+#include "options/upstream.hpp"
 #include "proxy/failure.hpp"
-#include "upstream/upstream.hpp"
 
 namespace weir::proxy {
 
@@ -44,7 +44,7 @@ bool may_repeat(const FailedTry& failed);
 bool is_servers_fault(const FailedTry& failed);
 
 /// Returns how many bytes of a request body to keep for another try; 0: there will be none.
-std::size_t kept_body_limit(const upstream::Upstream& settings,
+std::size_t kept_body_limit(const options::Upstream& settings,
                             const http::ReceivedRequest& request);
 
 }  // namespace weir::proxy

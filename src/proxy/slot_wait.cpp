@@ -12,12 +12,12 @@ namespace weir::proxy {
 using limiter::SlotQueue;
 using limiter::Verdict;
 
-SlotWait::SlotWait(const SlotWaitScope& scope)
-    : with_(scope),
-      queue_(*scope.limiter.queue()),
-      timer_(scope.context.io.get_executor()),
+SlotWait::SlotWait(const WaitPhase& phase)
+    : with_(phase),
+      queue_(*phase.limiter.queue()),
+      timer_(phase.context.io.get_executor()),
       link_(std::make_shared<Link>(Link{this})),
-      began_at_(scope.context.clock.now()) {}
+      began_at_(phase.context.clock.now()) {}
 
 SlotWait::~SlotWait() {
   leave(SlotQueue::Leaves::denied);

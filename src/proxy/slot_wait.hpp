@@ -11,14 +11,14 @@
 #include "limiter/limiter.hpp"
 #include "loop/cancellable.hpp"
 #include "loop/io.hpp"
-#include "proxy/client_side.hpp"
 #include "proxy/context.hpp"
+#include "proxy/responder.hpp"
 #include "proxy/store_answer.hpp"
 
 namespace weir::proxy {
 
 /// The part of an exchange that the wait uses. Everything outlives the wait.
-struct SlotWaitScope {
+struct WaitPhase {
   Context& context;
   limiter::Limiter& limiter;  ///< with a queue
   const ClientSide& client;
@@ -29,7 +29,7 @@ struct SlotWaitScope {
 
 class SlotWait final : public limiter::QueueTicket, public loop::Cancellable {
  public:
-  explicit SlotWait(const SlotWaitScope& scope);
+  explicit SlotWait(const WaitPhase& phase);
   ~SlotWait() override;
 
   /// Waits until the request is admitted, or denied for good: by another limit, by a full queue, or
@@ -59,7 +59,7 @@ class SlotWait final : public limiter::QueueTicket, public loop::Cancellable {
   const limiter::Verdict* deny_again(const store::Key& waited_for, store::Decider decider);
   void set_gauge(Gauge* gauge);
 
-  const SlotWaitScope with_;
+  const WaitPhase with_;
   limiter::SlotQueue& queue_;
   loop::Timer timer_;
   const std::shared_ptr<Link> link_;

@@ -12,8 +12,8 @@
 
 #include "http/received_request.hpp"
 #include "limiter/request_evidence.hpp"
-#include "proxy/client_side.hpp"
 #include "proxy/failure.hpp"
+#include "proxy/responder.hpp"
 #include "usage/usage_scanner.hpp"
 
 namespace weir::proxy {

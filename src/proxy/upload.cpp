@@ -13,17 +13,17 @@ constexpr std::size_t piece_size = 4 * gather_limit;
 
 }  // namespace
 
-Upload::Upload(const ForwardingScope& scope)
-    : scope_(scope),
-      body_(*scope.client.body),
-      watchdog_(*scope.client.watchdog),
-      is_chunked_(scope.request.framing.kind == http::Framing::Kind::chunked),
+Upload::Upload(const ForwardPhase& phase)
+    : phase_(phase),
+      body_(*phase.client.body),
+      watchdog_(*phase.client.watchdog),
+      is_chunked_(phase.request.framing.kind == http::Framing::Kind::chunked),
       is_sent_(body_.has_ended()) {
   if (!is_chunked_) return;
-  trailers_.open({.head = scope.request.fields,
-                  .connection = scope.request.connection,
-                  .guard = &scope.generation.blueprint->field_guard,
-                  .edits = scope.request_edits});
+  trailers_.open({.head = phase.request.fields,
+                  .connection = phase.request.connection,
+                  .guard = &phase.generation.blueprint->field_guard,
+                  .edits = phase.request_edits});
   body_.keep_trailers(trailers_);
 }
 
@@ -41,7 +41,7 @@ BodyState Upload::append_body(std::string& out, std::size_t most) {
     is_chunked_ ? http::append_chunk(out, piece) : void(out.append(piece));
   if (state == BodyState::ended && is_chunked_) http::append_last_chunk(out, trailers_.lines());
   if (state == BodyState::malformed) state_.failure = Failure::body_malformed;
-  if (is_too_large(scope_.generation.config.downstream, body_.received()))
+  if (is_too_large(phase_.generation.options.downstream, body_.received()))
     state_.failure = Failure::body_too_large;
   return state;
 }
@@ -49,10 +49,10 @@ BodyState Upload::append_body(std::string& out, std::size_t most) {
 void Upload::start(loop::Stream& upstream) {
   state_.has_finished = false;
   upstream_ = &upstream;
-  began_at_ = scope_.context.wheel.now();
-  ended_.emplace(scope_.context.io.get_executor(), loop::Timer::time_point::max());
-  body_.keep(kept_body_limit(scope_.upstream(), scope_.request));
-  loop::spawn(scope_.context.io, run(upstream));
+  began_at_ = phase_.context.wheel.now();
+  ended_.emplace(phase_.context.io.get_executor(), loop::Timer::time_point::max());
+  body_.keep(kept_body_limit(phase_.upstream(), phase_.request));
+  loop::spawn(phase_.context.io, run(upstream));
 }
 
 /// The task that runs concurrently with the response.
@@ -72,11 +72,11 @@ loop::Task<> Upload::run(loop::Stream& upstream) {
 loop::Task<> Upload::send_rest(loop::Stream& upstream) {
   error_code ec;
   while (!is_sent_ && !is_unwanted_ && state_.failure == Failure::none && !ec) {
-    std::string& out = scope_.context.output;
+    std::string& out = phase_.context.output;
     out.clear();
     const BodyState state = append_body(out, piece_size);
     if (state_.failure != Failure::none) break;
-    watchdog_.arm(Phase::body, scope_.body_timeout());
+    watchdog_.arm(Phase::body, phase_.body_timeout());
     // An upstream that accepts no more bytes may have responded already: the response decides.
     state_.waits_for_upstream = true;
     upstream.try_write(out, ec);
@@ -89,10 +89,10 @@ loop::Task<> Upload::send_rest(loop::Stream& upstream) {
       state_.failure = why_body_ended(watchdog_.interruptions());
   }
   if (!is_sent_) co_return;
-  if (scope_.client.responder->has_begun()) {
-    watchdog_.arm(Phase::relay, scope_.body_timeout());
+  if (phase_.client.responder->has_begun()) {
+    watchdog_.arm(Phase::relay, phase_.body_timeout());
   } else {
-    watchdog_.arm(Phase::response, scope_.upstream().response_timeout);
+    watchdog_.arm(Phase::response, phase_.upstream().response_timeout);
   }
 }
 
@@ -101,7 +101,7 @@ loop::Task<> Upload::send_rest(loop::Stream& upstream) {
 bool Upload::is_held_back() const {
   constexpr std::uint64_t patience = loop::ticks_in(std::chrono::seconds(1));
   return !state_.has_finished && !state_.waits_for_upstream &&
-         scope_.context.wheel.now() - began_at_ >= patience;
+         phase_.context.wheel.now() - began_at_ >= patience;
 }
 
 loop::Task<> Upload::end() {

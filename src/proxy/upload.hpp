@@ -13,14 +13,14 @@
 
 #include "http/trailers.hpp"
 #include "loop/stream.hpp"
-#include "proxy/forwarding_scope.hpp"
+#include "proxy/forward_phase.hpp"
 #include "proxy/interruption.hpp"
 
 namespace weir::proxy {
 
 class Upload {
  public:
-  explicit Upload(const ForwardingScope& scope);
+  explicit Upload(const ForwardPhase& phase);
   Upload(const Upload&) = delete;
   Upload& operator=(const Upload&) = delete;
 
@@ -50,7 +50,7 @@ class Upload {
   loop::Task<> run(loop::Stream& upstream);
   loop::Task<> send_rest(loop::Stream& upstream);
 
-  const ForwardingScope& scope_;
+  const ForwardPhase& phase_;
   RequestBody& body_;
   Watchdog& watchdog_;
   const bool is_chunked_;

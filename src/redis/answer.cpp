@@ -12,6 +12,7 @@
 #include "store/claim.hpp"
 
 namespace weir::redis {
+
 namespace {
 
 constexpr std::size_t number_bytes = 8;
@@ -68,8 +69,11 @@ void add_override(rules::Decision& decision, Numbers& numbers) {
   decision.override_effect = static_cast<OverrideEffect>(
       numbers.next_up_to(static_cast<std::int64_t>(OverrideEffect::malformed)));
   const std::int64_t capacity = numbers.next();
-  if (decision.override_effect == OverrideEffect::numbers) decision.limit = capacity;
-  decision.refill = Duration{numbers.next()};
+  const Duration refill{numbers.next()};
+  if (decision.override_effect == OverrideEffect::numbers) {
+    decision.limit = capacity;
+    decision.refill = refill;
+  }
   const std::int64_t ends_after = numbers.next();
   if (ends_after > 0) decision.ends_after = Duration{ends_after};
 }
@@ -165,6 +169,27 @@ bool read_settled(const redisReply& reply, std::span<HoldTable::Reply> settled) 
     one.ended = numbers.next();
   }
   return numbers.good();
+}
+
+store::Result result_of(const redisReply& reply, store::Acquisition* acquisition) {
+  if (acquisition == nullptr)
+    return failed(reply.type == REDIS_REPLY_INTEGER ? store::Error::none : store::Error::other);
+  const std::size_t claims = acquisition->claims.size();
+  store::Result result{.decider = store::Decider::redis};
+  if (!read_answer(reply, acquisition->decisions.first(claims), result.admitted))
+    return failed(store::Error::other);
+  result.decided = store::first_claims(claims);
+  return result;
+}
+
+store::Result held_result_of(const redisReply& reply, const store::Acquisition& acquisition,
+                             std::span<HoldTable::Reply> holds) {
+  const std::size_t claims = acquisition.claims.size();
+  store::Result result{.decider = store::Decider::redis};
+  if (!read_held_answer(reply, acquisition.decisions.first(claims), holds, result.admitted))
+    return failed(store::Error::other);
+  result.decided = store::first_claims(claims);
+  return result;
 }
 
 }  // namespace weir::redis

@@ -7,6 +7,8 @@
 
 #include "redis/hold_table.hpp"
 #include "rules/decision.hpp"
+#include "store/error.hpp"
+#include "store/store.hpp"
 
 struct redisReply;
 
@@ -28,5 +30,19 @@ bool read_holds(const redisReply& reply, std::span<HoldTable::Reply> holds);
 
 /// The reply to settlements: one for each key.
 bool read_settled(const redisReply& reply, std::span<HoldTable::Reply> settled);
+
+/// The result of a question that Redis has not decided.
+inline store::Result failed(store::Error error) {
+  return {.error = error, .decider = store::Decider::redis};
+}
+
+/// The result of a question to Redis. Writes the decisions of a reply that is not an error.
+/// `acquisition`: nullptr for a key to forget. Error::other if no script of ours returns such a
+/// reply.
+store::Result result_of(const redisReply& reply, store::Acquisition* acquisition);
+
+/// As result_of(), of a script that reads holds; writes a reply for each claim.
+store::Result held_result_of(const redisReply& reply, const store::Acquisition& acquisition,
+                             std::span<HoldTable::Reply> holds);
 
 }  // namespace weir::redis

@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 
 #include "redis/error_reply.hpp"
+#include "redis/server_address.hpp"
 #include "redis/tls.hpp"
 
 namespace weir::redis {
@@ -22,6 +23,8 @@ HandshakeReply read_handshake(const redisReply& reply) {
       return {.kind = Kind::string, .text = text_of(reply)};
     case REDIS_REPLY_ERROR:
       return {.kind = Kind::error, .text = text_of(reply)};
+    case REDIS_REPLY_ARRAY:
+      return {.kind = Kind::array, .text = reply.elements == 0 ? "" : text_of(*reply.element[0])};
     default:
       return {.kind = Kind::other, .text = {}};
   }
@@ -29,15 +32,17 @@ HandshakeReply read_handshake(const redisReply& reply) {
 
 }  // namespace
 
-Connection::Connection(asio::io_context& io, const Options& options,
+Connection::Connection(asio::io_context& io, const options::Redis& options,
                        const std::vector<std::string>& scripts, ScriptShas& shas,
-                       std::uint64_t seed, Owner& owner)
+                       std::uint64_t seed, Owner& owner, Locator* locator)
     : io_(io),
       options_(options),
       owner_(owner),
+      locator_(locator),
       machine_(options, scripts, shas, seed),
       silence_(options.connect_timeout),
       resolver_(io.get_executor()),
+      host_(options.host),
       timer_(io.get_executor()) {
   // The machine requests a lookup for a name only.
   error_code is_name;
@@ -88,7 +93,7 @@ void Connection::read_arrived() {
 template <class Event>
 void Connection::handle(Event&& event) noexcept {
   try {
-    perform(event(SteadyClock::now()));
+    perform(event(std::chrono::steady_clock::now()));
   } catch (const std::bad_alloc&) {
     recover("out of memory");
   } catch (const std::exception& thrown) {
@@ -99,7 +104,7 @@ void Connection::handle(Event&& event) noexcept {
 /// Closing undoes what was carried out in part. The wait for the next attempt is added in the next
 /// pass of the loop, because handlers that are cancelled here have left their memory then.
 void Connection::recover(std::string_view why) noexcept {
-  static_cast<void>(machine_.on_exception(why, SteadyClock::now()));
+  static_cast<void>(machine_.on_exception(why, std::chrono::steady_clock::now()));
   if (machine_.state() == ConnectionMachine::State::stopped) return;
   close();
   timer_.cancel();
@@ -120,7 +125,7 @@ void Connection::recover(std::string_view why) noexcept {
 void Connection::perform(const Actions& actions) {
   if (actions.close) close();
   arm(actions.wake_at);
-  if (actions.resolve) resolve();
+  if (actions.resolve) resolve(*actions.wake_at);
   if (actions.connect) open(*actions.connect);
   if (actions.start_tls) start_tls();
   for (const auto& command : actions.send)
@@ -136,6 +141,7 @@ void Connection::perform(const Actions& actions) {
 void Connection::close() {
   ++lookup_;
   is_leaving_ = false;
+  if (locator_ != nullptr) locator_->cancel();
   try {
     resolver_.cancel();
   } catch (const std::bad_alloc&) {
@@ -144,7 +150,7 @@ void Connection::close() {
   if (context_ != nullptr) redisAsyncFree(std::exchange(context_, nullptr));
 }
 
-void Connection::arm(std::optional<SteadyClock::time_point> wake_at) {
+void Connection::arm(std::optional<std::chrono::steady_clock::time_point> wake_at) {
   if (wake_at == wake_at_) return;
   wake_at_.reset();
   if (!wake_at) {
@@ -160,7 +166,18 @@ void Connection::arm(std::optional<SteadyClock::time_point> wake_at) {
   wake_at_ = wake_at;
 }
 
-void Connection::resolve() {
+void Connection::resolve(Time until) {
+  if (locator_ != nullptr) {
+    return locator_->locate(until, [this, watch = presence_.watch()](auto found) {
+      if (watch.expired()) return;
+      handle([&](Time now) {
+        if (!found) return machine_.on_resolve_failed(found.error().message, now);
+        host_ = found->server.host;
+        addresses_ = std::move(found->addresses);
+        return machine_.on_resolved(addresses_.size(), now, server_text(found->server));
+      });
+    });
+  }
   resolver_.async_resolve(
       options_.host, std::to_string(options_.port),
       [this, watch = presence_.watch(), lookup = ++lookup_](error_code ec, const auto& found) {
@@ -182,7 +199,7 @@ void Connection::open(std::size_t address) {
                  : redisAsyncConnectUnix(options_.unix_path.c_str());
   if (context_ == nullptr || context_->err != 0) {
     const std::string why = context_ == nullptr ? "out of memory" : context_->errstr;
-    return perform(machine_.on_open_failed(why, SteadyClock::now()));
+    return perform(machine_.on_open_failed(why, std::chrono::steady_clock::now()));
   }
   context_->data = this;
   adapter_ = std::make_unique<HiredisAdapter>(io_, *context_, options_.secure, *this);
@@ -195,8 +212,8 @@ void Connection::open(std::size_t address) {
 }
 
 void Connection::start_tls() {
-  const auto problem = redis::start_tls(context_->c, options_.tls, options_.host);
-  perform(problem ? machine_.on_open_failed(problem->message, SteadyClock::now())
+  const auto problem = redis::start_tls(context_->c, options_.tls, host_);
+  perform(problem ? machine_.on_open_failed(problem->message, std::chrono::steady_clock::now())
                   : machine_.on_tls_started());
 }
 
@@ -223,7 +240,7 @@ void Connection::on_command_end(redisAsyncContext* context, void* reply, void* r
     const auto error = unusable.empty() ? store::Error::connection_lost : store::Error::other;
     return its_recipient.on_loss(error, unusable);
   }
-  connection.silence_.on_reply(SteadyClock::now());
+  connection.silence_.on_reply(std::chrono::steady_clock::now());
   ++connection.replies_;
   // hiredis frees the context after this callback, without calling another.
   if (has_stray_reply(*context)) redisAsyncFree(context);

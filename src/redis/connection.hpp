@@ -6,6 +6,7 @@
 // has failed, with that as the machine's last_error(): nothing is thrown into hiredis or the loop.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,19 +15,38 @@
 
 #include <boost/asio/ip/tcp.hpp>
 
+#include "base/time.hpp"
 #include "loop/handler_memory.hpp"
+#include "loop/io.hpp"
+#include "options/redis.hpp"
 #include "redis/connection_machine.hpp"
 #include "redis/hiredis_adapter.hpp"
-#include "redis/loop_io.hpp"
-#include "redis/options.hpp"
-#include "redis/script_shas.hpp"
-#include "redis/silence.hpp"
+#include "redis/locator.hpp"
+#include "redis/script_set.hpp"
 #include "store/error.hpp"
 
 struct redisAsyncContext;
 struct redisReply;
 
 namespace weir::redis {
+
+/// How long a server has not replied. Pure; not thread-safe.
+class Silence {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// `limit`: as long as this is no silence.
+  explicit Silence(Duration limit) : limit_(limit) {}
+
+  /// A reply of any kind arrived.
+  void on_reply(Time now) { heard_at_ = now; }
+  /// Whether no reply arrived for the limit, or none at all.
+  bool is_over_limit(Time now) const { return now - heard_at_ >= limit_; }
+
+ private:
+  Duration limit_;
+  Time heard_at_;
+};
 
 /// Receives the outcome of one command, once, from the loop. hiredis calls it, through which no
 /// exception can pass.
@@ -41,6 +61,17 @@ class Recipient {
   ~Recipient() = default;
 };
 
+/// For a command whose reply is of no interest.
+class IgnoredReply final : public Recipient {
+ public:
+  void on_reply(const redisReply& /*reply*/) noexcept override {}
+  void on_loss(store::Error /*why*/, std::string_view /*text*/) noexcept override {}
+};
+
+/// ASKING, in RESP, and the recipient of its reply.
+inline constexpr std::string_view asking_command = "*1\r\n$6\r\nASKING\r\n";
+inline IgnoredReply reply_to_asking;
+
 class Connection final : public HiredisAdapter::Owner {
  public:
   class Owner {
@@ -54,15 +85,16 @@ class Connection final : public HiredisAdapter::Owner {
   };
 
   /// `options`, `scripts` and `shas` must outlive this. `shas` receives the SHAs of the scripts.
-  /// `seed`: of the pauses between attempts.
-  Connection(asio::io_context& io, const Options& options, const std::vector<std::string>& scripts,
-             ScriptShas& shas, std::uint64_t seed, Owner& owner);
+  /// `seed`: of the pauses between attempts. `locator`: nullptr if the server is that of `options`.
+  Connection(asio::io_context& io, const options::Redis& options,
+             const std::vector<std::string>& scripts, ScriptShas& shas, std::uint64_t seed,
+             Owner& owner, Locator* locator = nullptr);
   ~Connection();
 
   void start() noexcept;
   /// Leaves nothing in the loop.
   void stop();
-  /// Ends the connection if it is ready, and makes another after a pause.
+  /// Ends the connection, or the attempt to connect to an address, and makes another after a pause.
   void abandon(std::string_view why) noexcept;
   /// The same in the next pass of the loop, after the replies that have arrived. Without memory for
   /// it nothing is done.
@@ -76,7 +108,7 @@ class Connection final : public HiredisAdapter::Owner {
   /// Commands that were sent and have no reply yet.
   std::size_t unanswered() const { return unanswered_; }
   /// No reply of any kind arrived for connect_timeout.
-  bool is_silent() const { return silence_.is_over_limit(SteadyClock::now()); }
+  bool is_silent() const { return silence_.is_over_limit(std::chrono::steady_clock::now()); }
   /// Has the reason of the last failure.
   const ConnectionMachine& machine() const { return machine_; }
 
@@ -107,26 +139,29 @@ class Connection final : public HiredisAdapter::Owner {
   void recover(std::string_view why) noexcept;
   void perform(const Actions& actions);
   void close();
-  void arm(std::optional<SteadyClock::time_point> wake_at);
-  void resolve();
+  void arm(std::optional<std::chrono::steady_clock::time_point> wake_at);
+  void resolve(Time until);
   void open(std::size_t address);
   void start_tls();
   bool append(std::string_view command, Recipient& recipient);
 
   asio::io_context& io_;
-  const Options& options_;
+  const options::Redis& options_;
   Owner& owner_;
+  Locator* const locator_;
   ConnectionMachine machine_;
   Silence silence_;
   std::uint64_t replies_ = 0;
   std::size_t unanswered_ = 0;
 
-  asio::ip::basic_resolver<asio::ip::tcp, Executor> resolver_;
+  asio::ip::basic_resolver<asio::ip::tcp, loop::Executor> resolver_;
   std::uint64_t lookup_ = 0;  ///< the latest lookup; answers to earlier ones are ignored
+  std::string host_;          ///< of the server, for TLS
   std::vector<asio::ip::tcp::endpoint> addresses_;
-  Timer timer_;
+  loop::Timer timer_;
   loop::HandlerMemory timer_handler_;
-  std::optional<SteadyClock::time_point> wake_at_;  ///< the expiry of timer_, if it is armed
+  /// The expiry of timer_, if it is armed.
+  std::optional<std::chrono::steady_clock::time_point> wake_at_;
   bool recovery_posted_ = false;
   loop::HandlerMemory recovery_handler_;
 
@@ -134,7 +169,7 @@ class Connection final : public HiredisAdapter::Owner {
   redisAsyncContext* context_ = nullptr;
   std::unique_ptr<HiredisAdapter> adapter_;
   HandshakeRecipient handshake_{*this};
-  Presence presence_;
+  loop::Presence presence_;
 };
 
 }  // namespace weir::redis

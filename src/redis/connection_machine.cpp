@@ -1,5 +1,6 @@
 #include "redis/connection_machine.hpp"
 
+#include "options/redis.hpp"
 #include "redis/error_reply.hpp"
 #include "redis/remedy.hpp"
 #include "redis/server_address.hpp"
@@ -7,7 +8,7 @@
 namespace weir::redis {
 namespace {
 
-constexpr std::string_view separator = ": ";
+constexpr std::string_view reason_separator = ": ";
 constexpr std::string_view unsolicited = "unsolicited reply";
 
 /// Bytes of a reason for which there is always room.
@@ -32,7 +33,7 @@ void append_remedy(std::string& why, store::Error error, bool is_secure) {
 
 }  // namespace
 
-ConnectionMachine::ConnectionMachine(const Options& options,
+ConnectionMachine::ConnectionMachine(const options::Redis& options,
                                      const std::vector<std::string>& scripts, ScriptShas& shas,
                                      std::uint64_t seed)
     : options_(options),
@@ -40,7 +41,7 @@ ConnectionMachine::ConnectionMachine(const Options& options,
       needs_lookup_(redis::needs_lookup(options)),
       backoff_(seed),
       handshake_(options, scripts, shas) {
-  last_error_.reserve(server_.size() + separator.size() + reserved_reason);
+  last_error_.reserve(server_.size() + reason_separator.size() + reserved_reason);
 }
 
 ConnectionMachine::Actions ConnectionMachine::start(Time now) {
@@ -60,7 +61,7 @@ ConnectionMachine::Actions ConnectionMachine::stop() {
 }
 
 ConnectionMachine::Actions ConnectionMachine::give_up(std::string_view why, Time now) {
-  return state_ == State::ready ? fail(why, now) : unchanged();
+  return has_socket(state_) ? fail(why, now) : unchanged();
 }
 
 // ---- one attempt ----
@@ -68,16 +69,22 @@ ConnectionMachine::Actions ConnectionMachine::give_up(std::string_view why, Time
 ConnectionMachine::Actions ConnectionMachine::attempt(Time now) {
   attempt_.begin(now, options_.connect_timeout);
   if (!needs_lookup_) return connect_next(now);
+  if (options_.topology != options::RedisTopology::standalone) server_ = server_text(options_);
   state_ = State::resolving;
   wake_at_ = attempt_.deadline();
   return {.wake_at = wake_at_, .resolve = true};
 }
 
-ConnectionMachine::Actions ConnectionMachine::on_resolved(std::size_t addresses, Time now) {
+ConnectionMachine::Actions ConnectionMachine::on_resolved(std::size_t addresses, Time now,
+                                                          std::string server) {
   if (state_ != State::resolving) return unchanged();
   if (addresses == 0) return fail("the name has no address", now);
   if (attempt_.is_over(now)) return fail(late_text(state_, options_.connect_timeout), now);
   attempt_.set_addresses(addresses);
+  if (!server.empty()) {
+    last_error_.reserve(server.size() + reason_separator.size() + reserved_reason);
+    server_ = std::move(server);
+  }
   return connect_next(now);
 }
 
@@ -186,7 +193,7 @@ ConnectionMachine::Actions ConnectionMachine::address_failed(std::string_view wh
 ConnectionMachine::Actions ConnectionMachine::fail(std::string_view why, Time now,
                                                    store::Error error) {
   // In place, so that the reserved memory is kept.
-  last_error_.assign(server_).append(separator).append(why);
+  last_error_.assign(server_).append(reason_separator).append(why);
   if (error == store::Error::refused) last_error_.append("; ").append(refusal_remedy(why));
   return pause(error, now);
 }
@@ -194,7 +201,7 @@ ConnectionMachine::Actions ConnectionMachine::fail(std::string_view why, Time no
 ConnectionMachine::Actions ConnectionMachine::on_exception(std::string_view why,
                                                            Time now) noexcept {
   if (state_ <= State::waiting) return unchanged();
-  last_error_.assign(server_).append(separator).append(why.substr(0, reserved_reason));
+  last_error_.assign(server_).append(reason_separator).append(why.substr(0, reserved_reason));
   return pause(store::Error::not_connected, now);
 }
 

@@ -21,10 +21,10 @@
 #include <vector>
 
 #include "base/connect_attempt.hpp"
+#include "options/redis.hpp"
 #include "redis/backoff.hpp"
 #include "redis/handshake.hpp"
-#include "redis/options.hpp"
-#include "redis/script_shas.hpp"
+#include "redis/script_set.hpp"
 #include "store/error.hpp"
 
 namespace weir::redis {
@@ -39,7 +39,7 @@ class ConnectionMachine {
     resolving,    ///< the name is being looked up
     opening,      ///< a socket is being made
     securing,     ///< TLS is being started
-    introducing,  ///< AUTH, CLIENT SETNAME and SELECT are sent
+    introducing,  ///< AUTH, CLIENT SETNAME, SELECT and ROLE are sent
     loading,      ///< the scripts are sent
     ready,
   };
@@ -77,18 +77,19 @@ class ConnectionMachine {
 
   /// `options`, `scripts` and `shas` must outlive this. `shas` receives the SHAs of the scripts.
   /// `seed`: of the jitter.
-  ConnectionMachine(const Options& options, const std::vector<std::string>& scripts,
+  ConnectionMachine(const options::Redis& options, const std::vector<std::string>& scripts,
                     ScriptShas& shas, std::uint64_t seed);
 
   [[nodiscard]] Actions start(Time now);
   [[nodiscard]] Actions stop();
-  /// Ends a ready connection, whose server does not answer or does not decide; `why` is for
-  /// last_error().
+  /// Ends a connection, or an attempt that has an address: its server does not answer, does not
+  /// decide, or is not to be used. `why` is for last_error().
   [[nodiscard]] Actions give_up(std::string_view why, Time now);
 
   [[nodiscard]] Actions on_deadline(Time now);
-  /// The lookup found this many addresses; they are tried in its order.
-  [[nodiscard]] Actions on_resolved(std::size_t addresses, Time now);
+  /// The lookup found this many addresses; they are tried in its order. `server`: for last_error(),
+  /// if it is another server than that of the options.
+  [[nodiscard]] Actions on_resolved(std::size_t addresses, Time now, std::string server = {});
   [[nodiscard]] Actions on_resolve_failed(std::string_view why, Time now);
   /// The socket exists and takes commands; it may still be connecting.
   [[nodiscard]] Actions on_opened();
@@ -126,8 +127,8 @@ class ConnectionMachine {
   Actions fail(std::string_view why, Time now, store::Error error = store::Error::not_connected);
   Actions pause(store::Error error, Time now);
 
-  const Options& options_;
-  const std::string server_;  ///< for last_error()
+  const options::Redis& options_;
+  std::string server_;  ///< for last_error()
   const bool needs_lookup_;
   Backoff backoff_;
   ConnectAttempt attempt_;

@@ -23,6 +23,9 @@ constexpr std::array meanings{
     Meaning{"MASTERDOWN", store::Error::loading},
     Meaning{"BUSY", store::Error::loading},
     Meaning{"CLUSTERDOWN", store::Error::loading},
+    Meaning{"MOVED", store::Error::redirected},
+    Meaning{"ASK", store::Error::redirected},
+    Meaning{"TRYAGAIN", store::Error::redirected},
     Meaning{"READONLY", store::Error::read_only},
     Meaning{"OOM", store::Error::out_of_memory},
     Meaning{"NOAUTH", store::Error::refused},
@@ -61,6 +64,10 @@ store::Error error_of(std::string_view text) {
       return meaning.error;
   }
   return store::Error::other;
+}
+
+bool is_refusal_of_slot(std::string_view text) {
+  return error_of(text) == store::Error::redirected || text.starts_with("CLUSTERDOWN");
 }
 
 std::string_view unquoted(std::string_view text) {

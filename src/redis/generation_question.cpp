@@ -17,8 +17,11 @@ std::uint64_t generation_in(const redisReply& reply) {
   return error == std::errc{} && end == text.data() + text.size() ? number : 0;
 }
 
-GenerationQuestion::GenerationQuestion(std::string_view key_prefix, const MonotonicClock& clock)
+GenerationQuestion::GenerationQuestion(std::string_view key_prefix, Node& node, NodeLookup& nodes,
+                                       const MonotonicClock& clock)
     : command_(command_of(std::array<std::string_view, 2>{"GET", generation_key(key_prefix)})),
+      node_(node),
+      nodes_(nodes),
       clock_(clock) {}
 
 bool GenerationQuestion::read(Connection& connection, store::GenerationReceiver& receiver) {
@@ -29,7 +32,10 @@ bool GenerationQuestion::read(Connection& connection, store::GenerationReceiver&
 
 void GenerationQuestion::on_reply(const redisReply& reply) noexcept {
   store::GenerationReceiver& receiver = *std::exchange(receiver_, nullptr);
-  if (reply.type == REDIS_REPLY_ERROR) return receiver.on_no_generation();
+  if (reply.type == REDIS_REPLY_ERROR) {
+    if (is_refusal_of_slot(text_of(reply))) nodes_.on_refused(node_, text_of(reply));
+    return receiver.on_no_generation();
+  }
   receiver.on_generation(generation_in(reply), clock_.now());
 }
 

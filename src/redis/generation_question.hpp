@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "redis/connection.hpp"
+#include "redis/node_lookup.hpp"
 #include "store/remote_store.hpp"
 
 namespace weir::redis {
@@ -17,11 +18,12 @@ std::uint64_t generation_in(const redisReply& reply);
 
 class GenerationQuestion final : public Recipient {
  public:
-  GenerationQuestion(std::string_view key_prefix, const MonotonicClock& clock);
+  GenerationQuestion(std::string_view key_prefix, Node& node, NodeLookup& nodes,
+                     const MonotonicClock& clock);
   GenerationQuestion(const GenerationQuestion&) = delete;
   GenerationQuestion& operator=(const GenerationQuestion&) = delete;
 
-  /// Returns false if nothing was sent.
+  /// `connection`: of the node. Returns false if nothing was sent.
   bool read(Connection& connection, store::GenerationReceiver& receiver);
 
   void on_reply(const redisReply& reply) noexcept override;
@@ -31,6 +33,8 @@ class GenerationQuestion final : public Recipient {
 
  private:
   const std::string command_;
+  Node& node_;
+  NodeLookup& nodes_;
   const MonotonicClock& clock_;
   store::GenerationReceiver* receiver_ = nullptr;  ///< nullptr: not asked
 };

@@ -11,6 +11,7 @@ using Kind = HandshakeReply::Kind;
 /// Whether this is what Redis replies when the step succeeds.
 bool is_success(Step step, const HandshakeReply& reply) {
   if (step == Step::load_script) return reply.kind == Kind::string && is_sha(reply.text);
+  if (step == Step::check_role) return reply.kind == Kind::array && reply.text == "master";
   return reply.kind == Kind::status;
 }
 
@@ -50,6 +51,8 @@ Handshake::Outcome Handshake::on_reply(const HandshakeReply& reply) {
   if (reply.kind == Kind::error) {
     if (!is_harmless(step, reply.text)) return failed(reply.text, error_of(reply.text));
     optional_error_ = described(step, reply.text, options_.password);
+  } else if (step == Step::check_role && reply.kind == Kind::array && reply.text == "slave") {
+    return failed("the server is a replica, and is not promoted yet", store::Error::loading);
   } else if (!is_success(step, reply)) {
     return failed("not a reply of Redis", store::Error::other);
   }

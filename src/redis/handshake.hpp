@@ -11,17 +11,17 @@
 #include <string_view>
 #include <vector>
 
+#include "options/redis.hpp"
 #include "redis/handshake_commands.hpp"
-#include "redis/options.hpp"
-#include "redis/script_shas.hpp"
+#include "redis/script_set.hpp"
 #include "store/error.hpp"
 
 namespace weir::redis {
 
 /// One reply to a command of the handshake.
 struct HandshakeReply {
-  enum class Kind : std::uint8_t { status, string, error, other } kind;
-  std::string_view text;  ///< empty for `other`
+  enum class Kind : std::uint8_t { status, string, error, array, other } kind;
+  std::string_view text;  ///< of an array, that of its first element; empty for `other`
 };
 
 class Handshake {
@@ -42,7 +42,8 @@ class Handshake {
   };
 
   /// All of them must outlive this. `shas` receives the SHAs of `scripts`.
-  Handshake(const Options& options, const std::vector<std::string>& scripts, ScriptShas& shas)
+  Handshake(const options::Redis& options, const std::vector<std::string>& scripts,
+            ScriptShas& shas)
       : options_(options), scripts_(scripts), shas_(shas) {}
 
   /// Starts a handshake. Returns the commands to send first: all but the scripts, because Redis
@@ -59,7 +60,7 @@ class Handshake {
  private:
   Commands send_up_to(std::size_t end);
 
-  const Options& options_;
+  const options::Redis& options_;
   const std::vector<std::string>& scripts_;
   ScriptShas& shas_;
   std::vector<HandshakeCommand> commands_;  ///< only during a handshake

@@ -28,13 +28,15 @@ std::string_view to_string(Step step) {
       return "CLIENT SETNAME";
     case Step::select:
       return "SELECT";
+    case Step::check_role:
+      return "ROLE";
     case Step::load_script:
       break;
   }
   return "SCRIPT LOAD";
 }
 
-std::vector<HandshakeCommand> handshake_of(const Options& options,
+std::vector<HandshakeCommand> handshake_of(const options::Redis& options,
                                            std::span<const std::string> scripts) {
   std::vector<HandshakeCommand> commands;
   const auto add = [&commands](Step step, std::initializer_list<std::string_view> words) {
@@ -46,6 +48,7 @@ std::vector<HandshakeCommand> handshake_of(const Options& options,
     add(Step::authenticate, {"AUTH", options.password.reveal()});
   add(Step::set_name, {"CLIENT", "SETNAME", "weir"});
   if (options.database != 0) add(Step::select, {"SELECT", std::to_string(options.database)});
+  if (options.topology == options::RedisTopology::sentinel) add(Step::check_role, {"ROLE"});
   for (const auto& script : scripts)
     commands.push_back({.step = Step::load_script, .text = load_command(script)});
   return commands;

@@ -1,5 +1,5 @@
-// The commands that a new connection sends before it is used: AUTH, CLIENT SETNAME and SELECT in
-// one write, and after their replies the scripts in another. Pure.
+// The commands that a new connection sends before it is used: AUTH, CLIENT SETNAME, SELECT and,
+// with sentinels, ROLE in one write, and after their replies the scripts in another. Pure.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "redis/options.hpp"
+#include "options/redis.hpp"
 
 namespace weir::redis {
 
@@ -15,7 +15,7 @@ namespace weir::redis {
 std::string command_of(std::span<const std::string_view> words);
 
 struct HandshakeCommand {
-  enum class Step : std::uint8_t { authenticate, set_name, select, load_script } step;
+  enum class Step : std::uint8_t { authenticate, set_name, select, check_role, load_script } step;
   std::string text;  ///< in RESP; contains the password if the step is `authenticate`
 };
 
@@ -23,7 +23,7 @@ struct HandshakeCommand {
 std::string_view to_string(HandshakeCommand::Step step);
 
 /// All commands of the handshake. The scripts come last, in their order.
-std::vector<HandshakeCommand> handshake_of(const Options& options,
+std::vector<HandshakeCommand> handshake_of(const options::Redis& options,
                                            std::span<const std::string> scripts);
 
 /// SCRIPT LOAD for one script, outside the handshake.

@@ -12,8 +12,8 @@
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
 #include "loop/handler_memory.hpp"
-#include "loop/interleaved.hpp"
-#include "redis/loop_io.hpp"
+#include "loop/io.hpp"
+#include "loop/poller.hpp"
 #include "redis/reply_bounds.hpp"
 
 struct redisAsyncContext;
@@ -62,7 +62,7 @@ class HiredisAdapter final : private loop::Interleaved {
   Owner& owner_;
   bool encrypted_;
   ReplyBounds bounds_;
-  asio::posix::basic_stream_descriptor<Executor> descriptor_;
+  asio::posix::basic_stream_descriptor<loop::Executor> descriptor_;
   bool waiting_to_read_ = false;
   bool waiting_to_write_ = false;
   bool write_posted_ = false;
@@ -71,7 +71,7 @@ class HiredisAdapter final : private loop::Interleaved {
   loop::HandlerMemory write_handler_;
   loop::HandlerMemory posted_write_;
   bool in_write_ = false;
-  Presence presence_;
+  loop::Presence presence_;
 };
 
 /// Whether more replies arrived than commands were sent, in the callback of the last one. As

@@ -26,7 +26,7 @@
 
 #include "base/random.hpp"
 #include "base/time.hpp"
-#include "redis/store_counters.hpp"
+#include "redis/outcomes.hpp"
 #include "rules/policy.hpp"
 #include "store/store.hpp"
 

@@ -11,7 +11,7 @@
 #include "redis/answer.hpp"
 #include "redis/error_reply.hpp"
 #include "redis/held_question.hpp"
-#include "redis/result.hpp"
+#include "redis/node.hpp"
 
 namespace weir::redis {
 namespace {
@@ -25,30 +25,19 @@ constexpr AlgorithmSet held_set(rules::Algorithm algorithm) {
 
 }  // namespace
 
-Holds::Holds(const Surroundings& with)
+Holds::Holds(const Dependencies& with)
     : with_(with), table_(with.seed, with.counters), timer_(with.io.get_executor()) {}
-
-void Holds::add_policies(const std::vector<bool>& holding) {
-  if (holding_.size() < holding.size()) holding_.resize(holding.size());
-  for (std::size_t i = 0; i < holding.size(); ++i)
-    if (holding[i]) holding_[i] = true;
-}
 
 // ---- questions ----
 
-bool Holds::concerns(std::span<const store::Claim> claims) const {
-  return std::ranges::any_of(claims, [this](const store::Claim& claim) {
-    return claim.holds || (claim.policy_id < holding_.size() && holding_[claim.policy_id]);
-  });
-}
-
 std::optional<std::size_t> Holds::compose(std::string& command, QuestionHolds& holds,
                                           std::span<const store::Claim> claims,
-                                          std::optional<Instant> script_time) {
+                                          std::optional<Instant> script_time,
+                                          ScriptLoader& loader) {
   try {
-    const std::size_t script =
-        with_.scripts.find_or_add(static_cast<AlgorithmSet>(algorithms_of(claims) | with_holds));
-    if (append(command, holds, script, claims, script_time)) return script;
+    const std::size_t script = with_.catalog.scripts().find_or_add(
+        static_cast<AlgorithmSet>(algorithms_of(claims) | with_holds));
+    if (append(command, holds, script, claims, script_time, loader)) return script;
   } catch (const std::bad_alloc&) {
     not_run(holds);
     throw;
@@ -58,7 +47,8 @@ std::optional<std::size_t> Holds::compose(std::string& command, QuestionHolds& h
 }
 
 bool Holds::append(std::string& command, QuestionHolds& holds, std::size_t script,
-                   std::span<const store::Claim> claims, std::optional<Instant> script_time) {
+                   std::span<const store::Claim> claims, std::optional<Instant> script_time,
+                   ScriptLoader& loader) {
   if (script_time) script_time_ = std::max(script_time_, *script_time);
   for (const store::Claim& claim : claims) {
     if (!claim.holds || claim.demand.cost <= 0) {
@@ -70,7 +60,7 @@ bool Holds::append(std::string& command, QuestionHolds& holds, std::size_t scrip
     holds.push_back(table_.begin(*held));
     if (held->policy_arguments.empty()) write_policy_arguments(*held, *claim.policy, arguments_);
   }
-  append_held_question(command, with_.loader.name_of(script), with_.keys, claims, holds,
+  append_held_question(command, loader.name_of(script), with_.catalog.keys(), claims, holds,
                        script_time);
   return true;
 }
@@ -167,7 +157,6 @@ void Holds::post_flush() noexcept {
 }
 
 void Holds::flush() noexcept {
-  if (!with_.connection.is_ready() || with_.connection.is_leaving()) return;
   try {
     for (std::size_t i = 0; i < rules::algorithm_count; ++i) {
       while (send_batch(static_cast<rules::Algorithm>(i))) {
@@ -178,23 +167,35 @@ void Holds::flush() noexcept {
   }
 }
 
-/// Returns false if there was nothing to send, or it could not be sent.
+/// Sends the keys that are first in the queue, or leaves them to the timer if their node is not
+/// connected. Returns false if the queue is empty.
 bool Holds::send_batch(rules::Algorithm algorithm) {
-  table_.take_queued(algorithm, keys_per_command, with_.clock.now(), queued_);
+  table_.take_queued(algorithm, with_.keys_per_call, with_.clock.now(), queued_);
   if (queued_.empty()) return false;
+  Node* const node = with_.nodes.node_at(slot_of(queued_.front()->key.identity));
+  if (node != nullptr && node->is_ready()) send_batch(algorithm, *node, false);
+  return true;
+}
+
+/// Sends the keys in queued_.
+void Holds::send_batch(rules::Algorithm algorithm, Node& node, bool asking) {
   auto batch = batches_.borrow(*this);
+  batch->node = &node;
+  batch->algorithm = algorithm;
   batch->sent.clear();
   for (HeldKey* const held : queued_)
     batch->sent.push_back(table_.begin(*held));
   bool is_sent = false;
   try {
-    batch->script = with_.scripts.find_or_add(held_set(algorithm));
-    const auto script_time =
-        with_.scripts.clock() == Clock::argument ? std::optional(script_time_) : std::nullopt;
+    batch->script = with_.catalog.scripts().find_or_add(held_set(algorithm));
+    const auto script_time = with_.catalog.scripts().clock() == Clock::argument
+                                 ? std::optional(script_time_)
+                                 : std::nullopt;
     command_.clear();
-    append_settlements(command_, with_.loader.name_of(batch->script), with_.keys, batch->sent,
-                       script_time);
-    is_sent = with_.connection.send(command_, *batch);
+    append_settlements(command_, node.loader().name_of(batch->script), with_.catalog.keys(),
+                       batch->sent, script_time);
+    is_sent = (!asking || node.connection().send(asking_command, reply_to_asking)) &&
+              node.connection().send(command_, *batch);
   } catch (const std::bad_alloc&) {
     is_sent = false;
   }
@@ -205,10 +206,9 @@ bool Holds::send_batch(rules::Algorithm algorithm) {
       table_.not_run(one);
     }
   }
-  if (!is_sent) return false;
+  if (!is_sent) return;
   ++batches_in_flight_;
   batch.keep();
-  return true;
 }
 
 void Holds::give_back(Batch& batch) noexcept {
@@ -217,22 +217,37 @@ void Holds::give_back(Batch& batch) noexcept {
 }
 
 void Holds::on_batch(Batch& batch, const redisReply& reply) noexcept {
-  std::array<HoldTable::Reply, keys_per_command> replies{};
+  std::array<HoldTable::Reply, most_keys_per_call> replies{};
   if (read_settled(reply, {replies.data(), batch.sent.size()}))
     return end_batch(batch, replies.data());
-  const bool is_missing =
-      reply.type == REDIS_REPLY_ERROR && error_of(text_of(reply)) == store::Error::script_missing;
-  const bool loads = is_missing && std::exchange(may_load_, false);
+  const std::string_view text = reply.type == REDIS_REPLY_ERROR ? text_of(reply) : "";
+  if (is_refusal_of_slot(text)) return on_refused(batch, text);
+  const bool loads = error_of(text) == store::Error::script_missing && may_repeat();
+  Node& node = *batch.node;
   const std::size_t script = batch.script;
   end_batch(batch, nullptr);
   if (!loads) return;
   try {
-    with_.loader.load(script);
+    node.loader().load(script);
     table_.queue_due(with_.clock.now());
     post_flush();
   } catch (const std::bad_alloc&) {
     // The timer sends them again.
   }
+}
+
+/// The keys are at another node: sends them there at once, else with the next tick.
+void Holds::on_refused(Batch& batch, std::string_view text) noexcept {
+  const NodeLookup::Redirect redirect = with_.nodes.on_refused(*batch.node, text);
+  if (redirect.node != nullptr && redirect.node->is_ready() && may_repeat()) {
+    try {
+      queued_.assign({batch.sent.front().held});
+      send_batch(batch.algorithm, *redirect.node, redirect.asking);
+    } catch (const std::bad_alloc&) {
+      // The timer sends it again.
+    }
+  }
+  end_batch(batch, nullptr);
 }
 
 /// `replies`: nullptr if Redis returned an error.
@@ -255,7 +270,7 @@ void Holds::arm() noexcept {
       if (watch.expired()) return;
       is_armed_ = false;
       if (ec) return;
-      may_load_ = true;
+      repeats_left_ = repeats_per_tick;
       on_ready();
       arm();
     }));

@@ -1,8 +1,9 @@
-// The holds of one worker in Redis: what its questions hold, and the commands that settle and
-// renew.
+// The holds of one worker in Redis, on all of its nodes: what its questions hold, and the commands
+// that settle and renew.
 //
-// Settlements of one pass of the loop go in one command for each algorithm and 64 keys. They wait
-// while there is no connection. Leases are renewed by a timer, which runs while units are held.
+// Settlements of one pass of the loop go in one command for each algorithm and 64 keys, or, in a
+// cluster, in one for each key. They wait while their node has no connection. Leases are renewed by
+// a timer, which runs while units are held.
 // Used on the loop only.
 #pragma once
 
@@ -17,12 +18,12 @@
 
 #include "base/clock.hpp"
 #include "loop/handler_memory.hpp"
+#include "loop/io.hpp"
+#include "redis/catalog.hpp"
 #include "redis/connection.hpp"
 #include "redis/hold_table.hpp"
-#include "redis/loop_io.hpp"
-#include "redis/question_command.hpp"
+#include "redis/node_lookup.hpp"
 #include "redis/script_loader.hpp"
-#include "redis/script_set.hpp"
 #include "store/reused.hpp"
 
 namespace weir::redis {
@@ -34,32 +35,26 @@ using HoldReplies = boost::container::static_vector<HoldTable::Reply, store::cla
 
 class Holds {
  public:
-  struct Surroundings {
+  struct Dependencies {
     asio::io_context& io;
-    Connection& connection;
-    ScriptSet& scripts;
-    ScriptLoader& loader;
-    const KeySpace& keys;
+    NodeLookup& nodes;
+    Catalog& catalog;
     const MonotonicClock& clock;
     StoreCounters& counters;
-    std::uint64_t seed;
+    std::uint64_t seed;  ///< of the fields; random in production
+    std::size_t keys_per_call =
+        64;  ///< at most 64; 1 in a cluster, where keys have different slots
   };
-  /// The constructor uses only `io`, `seed` and `counters`.
-  explicit Holds(const Surroundings& with);
+  /// The constructor uses only `io`, `seed` and `counters`. All of it outlives this.
+  explicit Holds(const Dependencies& with);
   Holds(const Holds&) = delete;
   Holds& operator=(const Holds&) = delete;
-
-  /// The policies of which some claims hold, by Claim::policy_id: all their claims see the holds.
-  /// Those of earlier calls remain, because their units may still be held.
-  void add_policies(const std::vector<bool>& holding);
-  /// Whether these claims are decided beside holds.
-  bool concerns(std::span<const store::Claim> claims) const;
 
   /// Composes a question, and returns the index of its script; nothing if too many keys are held.
   /// If the question is not sent then, not_run() follows.
   std::optional<std::size_t> compose(std::string& command, QuestionHolds& holds,
                                      std::span<const store::Claim> claims,
-                                     std::optional<Instant> script_time);
+                                     std::optional<Instant> script_time, ScriptLoader& loader);
   void on_sent(const QuestionHolds& holds) noexcept;
   /// The outcome of a question.
   store::Result result_of(QuestionHolds& holds, const redisReply& reply,
@@ -71,15 +66,16 @@ class Holds {
   /// `now`: for scripts of Clock::argument.
   void settle(std::span<const store::Settlement> settlements, Instant now) noexcept;
   void forget(const store::Key& key) noexcept;
-  /// The connection is ready: sends what waited for it.
+  /// A node is ready: sends what waited for it.
   void on_ready() noexcept;
-  /// True while settlements wait for the connection or for their reply.
+  /// True while settlements wait to be sent or for their reply.
   bool is_settling() const { return table_.has_queued() || batches_in_flight_ > 0; }
   /// Leaves nothing in the loop.
   void stop() { timer_.cancel(); }
 
  private:
-  static constexpr std::size_t keys_per_command = 64;
+  static constexpr std::size_t most_keys_per_call = 64;
+  static constexpr int repeats_per_tick = 64;
 
   /// A command that settles or renews.
   struct Batch final : Recipient {
@@ -91,25 +87,30 @@ class Holds {
       owner.give_back(*this);
     }
     Holds& owner;
+    Node* node = nullptr;  ///< to which it was sent
+    rules::Algorithm algorithm{};
     std::size_t script = 0;
-    boost::container::static_vector<HoldTable::Sent, keys_per_command> sent;
+    boost::container::static_vector<HoldTable::Sent, most_keys_per_call> sent;
   };
 
   bool append(std::string& command, QuestionHolds& holds, std::size_t script,
-              std::span<const store::Claim> claims, std::optional<Instant> script_time);
+              std::span<const store::Claim> claims, std::optional<Instant> script_time,
+              ScriptLoader& loader);
   template <class End>
   void end(QuestionHolds& holds, End&& end_one) noexcept;
   void give_back(Batch& batch) noexcept;
   void end_batch(Batch& batch, const HoldTable::Reply* replies) noexcept;
   void on_batch(Batch& batch, const redisReply& reply) noexcept;
+  void on_refused(Batch& batch, std::string_view text) noexcept;
+  bool may_repeat() { return repeats_left_-- > 0; }
   bool send_batch(rules::Algorithm algorithm);
+  void send_batch(rules::Algorithm algorithm, Node& node, bool asking);
   void post_flush() noexcept;
   void flush() noexcept;
   void arm() noexcept;
 
-  Surroundings with_;
+  Dependencies with_;
   HoldTable table_;
-  std::vector<bool> holding_;
   Instant script_time_{};  ///< the latest `now`
   store::Reused<Batch> batches_;
   std::size_t batches_in_flight_ = 0;
@@ -118,11 +119,11 @@ class Holds {
   std::string arguments_;  ///< scratch
   bool flush_posted_ = false;
   loop::HandlerMemory flush_handler_;
-  Timer timer_;
+  loop::Timer timer_;
   bool is_armed_ = false;
-  bool may_load_ = true;  ///< a script that the server has lost, until the next tick
+  int repeats_left_ = repeats_per_tick;  ///< of commands that a server has refused
   loop::HandlerMemory timer_handler_;
-  Presence presence_;
+  loop::Presence presence_;
 };
 
 }  // namespace weir::redis

@@ -7,6 +7,7 @@
 
 #include "redis/error_reply.hpp"
 #include "redis/handshake_commands.hpp"
+#include "redis/node.hpp"
 
 namespace weir::redis {
 namespace {
@@ -31,26 +32,16 @@ std::optional<OtherInstance> take_instance(std::string_view& lines) {
   return OtherInstance{std::string(*id), std::string(*digest), instant_from_us(us)};
 }
 
-bool is_list_of_texts(const redisReply& reply) {
-  if (reply.type != REDIS_REPLY_ARRAY || reply.elements == 0) return false;
-  for (std::size_t i = 0; i < reply.elements; ++i) {
-    if (reply.element[i]->type != REDIS_REPLY_STRING) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 std::optional<OtherInstances> others_in(const redisReply& reply) {
-  if (!is_list_of_texts(reply)) return std::nullopt;
+  if (reply.type != REDIS_REPLY_STRING) return std::nullopt;
   OtherInstances others;
-  for (std::string_view lines = text_of(*reply.element[0]); !lines.empty();) {
+  for (std::string_view lines = text_of(reply); !lines.empty();) {
     auto instance = take_instance(lines);
     if (!instance) return std::nullopt;
-    others.instances.push_back(std::move(*instance));
+    others.push_back(std::move(*instance));
   }
-  for (std::size_t i = 1; i < reply.elements; ++i)
-    others.different.emplace_back(text_of(*reply.element[i]));
   return others;
 }
 
@@ -59,32 +50,28 @@ InstanceAnnouncement::InstanceAnnouncement(std::string_view key_prefix, Clock cl
       clock_(clock),
       script_(script_for_instances(clock)) {}
 
-bool InstanceAnnouncement::send(Connection& connection, const Announcement& announcement,
-                                Instant now, AnnouncementDone done) {
-  if (done_) return false;
-  const std::string settings_key = list_key_ + ":" + announcement.digest;
+bool InstanceAnnouncement::send(NodeLookup& nodes, const Announcement& announcement, Instant now,
+                                AnnouncementDone done) {
+  Node* const node = nodes.node_at(slot_of_key(list_key_));
+  if (done_ || node == nullptr) return false;
   const std::string lifetime = std::to_string(to_us(announcement_lifetime) / 1000);
   const std::string most = std::to_string(most_instances);
   const std::string script_time = std::to_string(to_us(now));
-  std::vector<std::string_view> words{"EVAL",
-                                      script_,
-                                      "2",
-                                      list_key_,
-                                      settings_key,
-                                      announcement.id,
-                                      announcement.digest,
-                                      announcement.settings,
-                                      lifetime,
-                                      most};
+  std::vector<std::string_view> words{
+      "EVAL", script_, "1", list_key_, announcement.id, announcement.digest, lifetime, most};
   if (clock_ == Clock::argument) words.push_back(script_time);
   const std::string command = command_of(words);
   done_ = std::move(done);
-  if (connection.send(command, *this)) return true;
+  nodes_ = &nodes;
+  node_ = node;
+  if (node->connection().send(command, *this)) return true;
   done_ = nullptr;
   return false;
 }
 
 void InstanceAnnouncement::on_reply(const redisReply& reply) noexcept {
+  // The next one goes to the node that has the list.
+  if (is_refusal_of_slot(text_of(reply))) nodes_->on_refused(*node_, text_of(reply));
   try {
     const auto others = others_in(reply);
     end(others ? &*others : nullptr);

@@ -1,8 +1,7 @@
 // Announces this instance to the others that use the same Redis and key prefix, and reads what they
 // announced, so that instances that count in different ways find out.
 //
-// PREFIX{!instances} has a line for each instance, and PREFIX{!instances}:DIGEST the settings of
-// those with this digest. Both expire soon after the last instance that announced them has gone.
+// PREFIX{!instances} has a line for each instance. It expires soon after the last of them has gone.
 // Used on the loop only.
 #pragma once
 
@@ -13,6 +12,7 @@
 #include "base/time.hpp"
 #include "redis/connection.hpp"
 #include "redis/instances.hpp"
+#include "redis/node_lookup.hpp"
 #include "redis/script.hpp"
 
 namespace weir::redis {
@@ -26,8 +26,9 @@ class InstanceAnnouncement final : public Recipient {
   InstanceAnnouncement(const InstanceAnnouncement&) = delete;
   InstanceAnnouncement& operator=(const InstanceAnnouncement&) = delete;
 
-  /// One at a time: returns false, and sends nothing, before the reply to the previous one.
-  bool send(Connection& connection, const Announcement& announcement, Instant now,
+  /// One at a time: returns false, and sends nothing, before the reply to the previous one, or if
+  /// the node of the list is not connected.
+  bool send(NodeLookup& nodes, const Announcement& announcement, Instant now,
             AnnouncementDone done);
 
   void on_reply(const redisReply& reply) noexcept override;
@@ -39,6 +40,8 @@ class InstanceAnnouncement final : public Recipient {
   const std::string list_key_;
   const Clock clock_;
   const std::string script_;
+  NodeLookup* nodes_ = nullptr;
+  Node* node_ = nullptr;   ///< that was asked
   AnnouncementDone done_;  ///< empty: not asked
 };
 

@@ -13,9 +13,8 @@ namespace weir::redis {
 
 /// Describes an instance to the others.
 struct Announcement {
-  std::string id;        ///< hexadecimal digits, of the process
-  std::string digest;    ///< hexadecimal digits: instances with the same settings have the same
-  std::string settings;  ///< anything; contains no secret
+  std::string id;      ///< hexadecimal digits, of the process
+  std::string digest;  ///< hexadecimal digits: instances with the same limits have the same
 };
 
 /// Another instance whose announcement has not expired.
@@ -26,11 +25,7 @@ struct OtherInstance {
   friend bool operator==(const OtherInstance&, const OtherInstance&) = default;
 };
 
-struct OtherInstances {
-  std::vector<OtherInstance> instances;
-  std::vector<std::string> different;  ///< settings of up to three other digests
-  friend bool operator==(const OtherInstances&, const OtherInstances&) = default;
-};
+using OtherInstances = std::vector<OtherInstance>;
 
 /// An instance is listed for this time after its last announcement.
 inline constexpr Duration announcement_lifetime = std::chrono::seconds(20);

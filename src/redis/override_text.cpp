@@ -2,7 +2,6 @@
 
 #include <charconv>
 
-#include "base/hash_text.hpp"
 #include "redis/policy_numbers.hpp"
 #include "redis/question_command.hpp"
 #include "tls/digest.hpp"
@@ -16,24 +15,11 @@ using store::Override;
 constexpr std::string_view header = "1\n";
 constexpr std::size_t sum_digits = 8;
 constexpr char unit_separator = 31;
+constexpr std::string_view kinds = "nudp";  ///< by Override::Kind
 
 std::string sum_of(std::string_view name, std::string_view rest) {
   std::string text{name};
   return tls::sha1_hex((text += '\t') += rest).substr(0, sum_digits);
-}
-
-char kind_of(const Override& entry) {
-  switch (entry.kind) {
-    case Override::Kind::numbers:
-      return 'n';
-    case Override::Kind::unlimited:
-      return 'u';
-    case Override::Kind::plan:
-      return 'p';
-    case Override::Kind::denied:
-      break;
-  }
-  return 'd';
 }
 
 void append_number_of(std::string& out, std::int64_t number) {
@@ -96,7 +82,7 @@ std::string_view override_name(std::string_view policy) {
 }
 
 std::string override_line(const Override& entry) {
-  std::string rest{kind_of(entry)};
+  std::string rest{kinds[static_cast<std::size_t>(entry.kind)]};
   append_number_of(rest, entry.until ? to_us(*entry.until) : 0);
   rest += ' ';
   if (entry.kind == Override::Kind::numbers) append_numbers(rest, entry.numbers);
@@ -118,6 +104,12 @@ std::vector<ListedOverride> overrides_in(std::string_view text, const Hash128& i
   }
   if (!text.empty()) all.push_back({.identity = identity, .is_malformed = true});
   return all;
+}
+
+std::string overrides_key(std::string_view prefix, const Hash128& identity) {
+  std::string key;
+  append_overrides_key(key, prefix, identity);
+  return key;
 }
 
 std::optional<Hash128> identity_of_overrides_key(std::string_view key, std::string_view prefix) {

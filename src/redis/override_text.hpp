@@ -36,6 +36,9 @@ std::string override_line(const store::Override& entry);
 std::vector<store::ListedOverride> overrides_in(std::string_view text, const Hash128& identity,
                                                 Instant now);
 
+/// append_overrides_key() as a text.
+std::string overrides_key(std::string_view prefix, const Hash128& identity);
+
 /// The identity that the key of overrides belongs to; empty if it is another key.
 std::optional<Hash128> identity_of_overrides_key(std::string_view key, std::string_view prefix);
 

@@ -5,7 +5,7 @@
 
 #include <boost/asio/post.hpp>
 
-#include "redis/result.hpp"
+#include "redis/answer.hpp"
 
 namespace weir::redis {
 
@@ -54,7 +54,7 @@ void PendingQuestions::complete_failed() noexcept {
 
 // ---- deadlines ----
 
-void PendingQuestions::arm(SteadyClock::time_point deadline) {
+void PendingQuestions::arm(std::chrono::steady_clock::time_point deadline) {
   armed_ = false;  // and stays so if the wait cannot be added
   timer_.expires_at(deadline);
   timer_.async_wait(timer_handler_([this, watch = presence_.watch()](error_code ec) {
@@ -80,7 +80,7 @@ void PendingQuestions::arm_first() noexcept {
 /// again for the earliest that is left.
 void PendingQuestions::on_deadline() noexcept {
   armed_ = true;  // calls meanwhile do not arm it; the end of this function does
-  const auto now = SteadyClock::now();
+  const auto now = std::chrono::steady_clock::now();
   const auto is_due = [now](const Question* one) { return one != nullptr && one->deadline <= now; };
   Question* first = queue_.first();
   // A busy loop may have answers that have arrived and were not read yet.

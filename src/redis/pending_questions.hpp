@@ -16,11 +16,12 @@
 
 #include "base/clock.hpp"
 #include "loop/handler_memory.hpp"
+#include "loop/io.hpp"
 #include "loop/pass_clock.hpp"
+#include "redis/answer.hpp"
 #include "redis/connection.hpp"
 #include "redis/deadline_queue.hpp"
 #include "redis/holds.hpp"
-#include "redis/loop_io.hpp"
 #include "redis/outcomes.hpp"
 #include "store/store.hpp"
 
@@ -38,11 +39,12 @@ struct Question final : DeadlineLink, Recipient {
   store::Completion* completion = nullptr;    ///< nullptr: completed, its reply is late
   store::Acquisition* acquisition = nullptr;  ///< nullptr: a key to forget
   std::size_t script = 0;
-  bool repeated = false;  ///< as EVAL, because the server had lost the script
-  bool is_due = false;    ///< its deadline has passed, and it is about to be completed
-  bool is_lost = false;   ///< while due, its connection has ended: no reply will arrive
+  bool repeated = false;   ///< as EVAL, because the server had lost the script
+  bool is_asking = false;  ///< its command follows ASKING
+  bool is_due = false;     ///< its deadline has passed, and it is about to be completed
+  bool is_lost = false;    ///< while due, its connection has ended: no reply will arrive
   store::Error error = store::Error::none;
-  SteadyClock::time_point deadline;
+  std::chrono::steady_clock::time_point deadline;
   std::string command;
   QuestionHolds holds;  ///< of the keys that it holds units of
 };
@@ -80,6 +82,8 @@ class PendingQuestions {
   /// Completes the question in the next pass of the loop.
   void fail_later(Question& question, store::Error error) noexcept;
   void complete(Question& question, const store::Result& result) noexcept;
+  /// Completes the question with Error::redirected, which is counted as no error.
+  void redirect(Question& question) noexcept;
   /// Disarms the timer. Questions fail when their connection ends, as before.
   void stop() { timer_.cancel(); }
 
@@ -90,7 +94,7 @@ class PendingQuestions {
   void post_pass() noexcept;
   void complete_failed() noexcept;
   void complete_due(DeadlineLink& due) noexcept;
-  void arm(SteadyClock::time_point deadline);
+  void arm(std::chrono::steady_clock::time_point deadline);
   void arm_first() noexcept;
   void on_deadline() noexcept;
 
@@ -103,10 +107,10 @@ class PendingQuestions {
   DeadlineLink failed_;  ///< to be completed in the next pass of the loop
   bool pass_posted_ = false;
   loop::HandlerMemory pass_handler_;
-  Timer timer_;
+  loop::Timer timer_;
   loop::HandlerMemory timer_handler_;
   bool armed_ = false;
-  Presence presence_;
+  loop::Presence presence_;
 };
 
 template <class Ask>
@@ -129,7 +133,7 @@ void PendingQuestions::take(store::Completion& completion, store::Acquisition* a
 // In the header because each request calls them.
 
 inline void PendingQuestions::set_timeout(Question& question, Duration timeout) {
-  question.deadline = SteadyClock::now() + timeout;
+  question.deadline = std::chrono::steady_clock::now() + timeout;
   if (!armed_ || question.deadline < timer_.expiry()) arm(question.deadline);
 }
 
@@ -145,6 +149,12 @@ inline void PendingQuestions::complete(Question& question, const store::Result& 
   queue_.give_back(question);
   outcomes_.on_result(result);
   completion.complete(result, clock_.now());
+}
+
+inline void PendingQuestions::redirect(Question& question) noexcept {
+  store::Completion& completion = *std::exchange(question.completion, nullptr);
+  queue_.give_back(question);
+  completion.complete(failed(store::Error::redirected), clock_.now());
 }
 
 inline void Question::on_reply(const redisReply& reply) noexcept {

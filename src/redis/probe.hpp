@@ -23,7 +23,8 @@ class Probe {
   /// False: no script is loaded, because no route has limits.
   bool can_ask() const { return policy_.has_value(); }
   /// For one call at a time, until its result.
-  store::Acquisition& acquisition(Instant now) {
+  store::Acquisition& acquisition(const Hash128& identity, Instant now) {
+    claim_.identity = identity;
     acquisition_.arrived_at = now;
     return acquisition_;
   }

@@ -24,7 +24,7 @@ std::string_view policy_name(const KeySpace& keys, std::uint32_t policy_id) {
 
 /// Replaces control characters: tabs and line ends separate the parts of a list, and others make it
 /// unreadable.
-char printable(char c) {
+char printable_character(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte < 0x20 || byte == 0x7f ? ' ' : c;
 }
@@ -38,7 +38,7 @@ void append_attributes(std::string& out, std::span<const std::string_view> attri
   for (const std::string_view attribute : attributes) {
     out += divider;
     for (const char c : rules::attribute_text(attribute))
-      out += printable(c);
+      out += printable_character(c);
     divider = "\t";
   }
   out += "\r\n";

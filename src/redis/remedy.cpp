@@ -34,6 +34,8 @@ std::string_view remedy(store::Error error, std::string_view reply) {
       return "raise maxmemory, or set a maxmemory-policy that evicts keys";
     case Error::refused:
       return permissions_remedy;
+    case Error::redirected:
+      return "the server is a node of a Redis Cluster; write topology: cluster in store.redis";
     case Error::script_missing:
     case Error::other:
       break;

@@ -10,12 +10,12 @@ namespace {
 using rules::Algorithm;
 
 /// Whether a part belongs to scripts that read holds.
-enum class Holds : std::uint8_t { either, without, with };
+enum class HoldPart : std::uint8_t { either, without, with };
 
 struct Part {
   std::string_view text;
   AlgorithmSet users;
-  Holds holds = Holds::either;
+  HoldPart holds = HoldPart::either;
 };
 
 constexpr AlgorithmSet all = with_holds - 1;
@@ -39,14 +39,14 @@ constexpr Part parts[] = {
     {lua::gcra, set_of(Algorithm::gcra)},
     {lua::leaky_bucket, set_of(Algorithm::leaky_bucket)},
     {lua::concurrency, set_of(Algorithm::concurrency)},
-    {lua::one_claim, all, Holds::without},
-    {lua::claims, all, Holds::without},
-    {lua::holds, all, Holds::with},
-    {lua::held_claims, all, Holds::with},
+    {lua::one_claim, all, HoldPart::without},
+    {lua::claims, all, HoldPart::without},
+    {lua::holds, all, HoldPart::with},
+    {lua::held_claims, all, HoldPart::with},
 };
 
 bool belongs(const Part& part, AlgorithmSet algorithms) {
-  const Holds excluded = (algorithms & with_holds) != 0 ? Holds::without : Holds::with;
+  const HoldPart excluded = (algorithms & with_holds) != 0 ? HoldPart::without : HoldPart::with;
   return (part.users & algorithms) != 0 && part.holds != excluded;
 }
 

@@ -10,7 +10,6 @@
 #include "redis/connection.hpp"
 #include "redis/question_command.hpp"
 #include "redis/script_set.hpp"
-#include "redis/script_shas.hpp"
 
 namespace weir::redis {
 

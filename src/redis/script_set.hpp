@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "redis/script.hpp"
@@ -42,6 +43,23 @@ class ScriptSet {
   std::vector<AlgorithmSet> sets_;
   std::vector<std::string> texts_;
   std::array<std::uint16_t, algorithm_sets_end> choice_{};  ///< by set of algorithms
+};
+
+/// The SHA-1 that SCRIPT LOAD returned for each script. Pure; not thread-safe.
+class ScriptShas {
+ public:
+  /// By index of the script; empty until the script has been loaded. Valid until the next set().
+  std::string_view sha(std::size_t script) const {
+    return script < shas_.size() ? std::string_view(shas_[script]) : std::string_view{};
+  }
+  /// Redis has loaded the script.
+  void set(std::size_t script, std::string_view sha) {
+    if (script >= shas_.size()) shas_.resize(script + 1);
+    shas_[script] = sha;
+  }
+
+ private:
+  std::vector<std::string> shas_;
 };
 
 }  // namespace weir::redis

@@ -1,16 +1,22 @@
-// The address of the server in the options. Pure; thread-safe.
+// The address of the configured Redis.
 #pragma once
 
 #include <string>
 
-#include "redis/options.hpp"
+#include "options/redis.hpp"
 
 namespace weir::redis {
 
-/// For error texts: `redis.example:6379`, `[::1]:6379` or the path of a unix socket.
-std::string server_text(const Options& options);
+/// `redis.example:6379`, `[::1]:6379`.
+std::string server_text(const options::RedisServer& server);
 
-/// Whether the host has to be looked up. The resolver also reads addresses with a zone.
-bool needs_lookup(const Options& options);
+/// Returns the address of the server for error texts: `redis.example:6379`, `[::1]:6379` or the
+/// path of a unix socket. With sentinels, before they have returned an address: `the master
+/// "NAME"`.
+std::string server_text(const options::Redis& options);
+
+/// Returns whether the address has to be looked up, in DNS or by sentinels. The resolver also reads
+/// addresses with a zone.
+bool needs_lookup(const options::Redis& options);
 
 }  // namespace weir::redis

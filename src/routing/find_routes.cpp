@@ -18,7 +18,7 @@ Result<const Question*, http::Refusal> read_original(const RouteTable& table, co
     if (!table.accepts_method(original.request.method)) return lower_case_method;
     if (original.request.target.size() > peer.max_target) return http::target_too_long;
   }
-  if (const auto refusal = original.paths.read(original.request.path, table.needs()))
+  if (const auto refusal = original.paths.read(original.request.path, table.reading_options()))
     return *refusal;
   out.has_read_original = true;
   return &original;
@@ -31,7 +31,7 @@ std::optional<http::Refusal> find_routes(const RouteTable& table, const http::Re
   out.asked.request = request;
   out.asked.client = peer.client;
   out.has_read_original = false;
-  if (auto refusal = out.asked.paths.read(request.path, table.needs())) return refusal;
+  if (auto refusal = out.asked.paths.read(request.path, table.reading_options())) return refusal;
   return table.find(
       out.asked, [&] { return read_original(table, peer, out); }, out.candidates);
 }

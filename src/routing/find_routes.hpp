@@ -9,7 +9,7 @@
 //   if (routed.candidates.empty()) ...                                                // 404
 //   limiter::RequestEvidence evidence;
 //   evidence.gather(routed, std::span(settings.routes), {...});
-//   limiter.decide(evidence.routes(), now);
+//   limiter.decide(evaluation, evidence.routes(), completion, now);
 //
 // Pure.
 #pragma once

@@ -54,9 +54,9 @@ struct MatchTexts {
 };
 
 /// Describes the mismatch: `host does not match *.example.com`, `path does not match /v1/**`,
-/// `method is not GET or POST`, `header x-beta is missing`, `client address
-/// is not in office`. Contains the texts and names of header
-/// fields, but no value of a field.
+/// `method is not GET or POST`, `header x-beta is missing`, `client address is not in office`.
+///
+/// Contains the texts and the names of header fields, but no value of a field.
 std::string describe(const Mismatch& mismatch, const MatchTexts& texts);
 
 }  // namespace weir::routing

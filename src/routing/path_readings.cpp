@@ -224,11 +224,12 @@ std::string_view PathReadings::text_of(std::string_view path, const Form& form) 
 }
 
 /// Adds the readings of one text; returns false if there are too many.
-bool PathReadings::add_text(std::string_view text, bool has_upper_case, const ReadingNeeds& needs) {
+bool PathReadings::add_text(std::string_view text, bool has_upper_case,
+                            const ReadingOptions& options) {
   const bool folds =
-      needs.variants.letter_case && (has_upper_case || needs.has_upper_case_patterns);
-  const bool strips = needs.variants.trailing_slash && (needs.has_trailing_slash_patterns ||
-                                                        (text.size() > 1 && text.back() == '/'));
+      options.variants.letter_case && (has_upper_case || options.has_upper_case_patterns);
+  const bool strips = options.variants.trailing_slash && (options.has_trailing_slash_patterns ||
+                                                          (text.size() > 1 && text.back() == '/'));
   const std::size_t count = (folds ? 2U : 1U) * (strips ? 2U : 1U);
   if (readings_.size() + count > limit) return false;
   PathReading reading{.text = text};
@@ -246,19 +247,19 @@ bool PathReadings::add_text(std::string_view text, bool has_upper_case, const Re
   return true;
 }
 
-std::optional<Refusal> PathReadings::read(std::string_view path, const ReadingNeeds& needs) {
+std::optional<Refusal> PathReadings::read(std::string_view path, const ReadingOptions& options) {
   readings_.clear();
   encodings_ = {};
   has_encoded_delimiters_ = false;
   const Shape shape = shape_of(path);
   if (shape.is_plain() || !path.starts_with('/')) {
-    add_text(path, (shape.all & upper) != 0, needs);
+    add_text(path, (shape.all & upper) != 0, options);
     return std::nullopt;
   }
   if ((shape.all & percent) != 0) {
-    if (const auto refusal = read_encoded(path, needs.tolerated)) return refusal;
+    if (const auto refusal = read_encoded(path, options.tolerated)) return refusal;
   }
-  const PathVariants& variants = needs.variants;
+  const PathVariants& variants = options.variants;
   const bool splits = encodings_.slashes || (shape.all & backslash) != 0;
   // A segment that has only parameters leaves an empty segment.
   const bool repeats = splits || (shape.after_slash & (slash | semicolon)) != 0;
@@ -271,11 +272,11 @@ std::optional<Refusal> PathReadings::read(std::string_view path, const ReadingNe
                 .keeps_dot_segments = variants.dot_segments && dots,
                 .merges_last = variants.repeated_slashes && repeats && dots};
   text_count_ = 0;
-  if (const auto refusal = add_forms(path, possible, needs)) return refusal;
+  if (const auto refusal = add_forms(path, possible, options)) return refusal;
   if (!possible.strips_parameters) return std::nullopt;
   possible.strips_parameters = false;
   const auto cut = before_semicolon(path);
-  return cut ? add_forms(*cut, possible, needs) : std::nullopt;
+  return cut ? add_forms(*cut, possible, options) : std::nullopt;
 }
 
 bool PathReadings::is_within(const Form& form, const Form& possible) {
@@ -291,7 +292,7 @@ bool PathReadings::is_within(const Form& form, const Form& possible) {
 /// Adds the texts of all combinations of the differences in `possible` that are not known yet, the
 /// normal form first.
 std::optional<Refusal> PathReadings::add_forms(std::string_view path, const Form& possible,
-                                               const ReadingNeeds& needs) {
+                                               const ReadingOptions& options) {
   for (unsigned bits = 0; bits < 128; ++bits) {
     const Form form{.splits_encoded_slashes = (bits & 1U) != 0,
                     .strips_parameters = (bits & 2U) != 0,
@@ -305,7 +306,7 @@ std::optional<Refusal> PathReadings::add_forms(std::string_view path, const Form
     const auto known = std::span(texts_).first(text_count_);
     if (std::find(known.begin(), known.end(), text) != known.end()) continue;
     if (++text_count_ == texts_.size()) return too_many_readings;
-    if (!add_text(text, has_upper_case(text), needs)) return too_many_readings;
+    if (!add_text(text, has_upper_case(text), options)) return too_many_readings;
   }
   return std::nullopt;
 }

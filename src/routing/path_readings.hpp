@@ -20,9 +20,22 @@
 #include <boost/container/static_vector.hpp>
 
 #include "http/refusal.hpp"
-#include "routing/path_variants.hpp"
 
 namespace weir::routing {
+
+/// Differences between two spellings of a path that many services ignore.
+///
+/// A path that has one of them is matched with the difference and without it, and the limits of all
+/// routes found apply.
+struct PathVariants {
+  bool letter_case = true;         ///< /Login and /login
+  bool trailing_slash = true;      ///< /login/ and /login
+  bool repeated_slashes = true;    ///< //login, //host/login and /login
+  bool dot_segments = true;        ///< /a/../login and /login
+  bool parameters = true;          ///< /login;v=1 and /login, and /login;/x
+  bool encoded_delimiters = true;  ///< /login%3Fx, /login%23x, /login%3Bx and /login
+  friend bool operator==(const PathVariants&, const PathVariants&) = default;
+};
 
 /// One way to read a path.
 struct PathReading {
@@ -38,8 +51,8 @@ struct PathEncodings {
   friend bool operator==(const PathEncodings&, const PathEncodings&) = default;
 };
 
-/// The needs of a set of routes, which decide how many readings a path has.
-struct ReadingNeeds {
+/// The options of a set of routes that decide how many readings a path has.
+struct ReadingOptions {
   PathVariants variants{};
   PathEncodings tolerated{};             ///< by at least one route
   bool has_upper_case_patterns = false;  ///< a path in lower case can match other routes
@@ -61,7 +74,7 @@ class PathReadings {
   /// Refuses with 400: an encoded backslash, an encoded control character, an encoded dot segment,
   /// an encoded slash or a double encoding that no route tolerates, and more than `limit` readings.
   /// A "%" without two hexadecimal digits stands for itself.
-  std::optional<http::Refusal> read(std::string_view path, const ReadingNeeds& needs);
+  std::optional<http::Refusal> read(std::string_view path, const ReadingOptions& options);
 
   /// The readings, the normal form first.
   std::span<const PathReading> all() const { return {readings_.data(), readings_.size()}; }
@@ -81,9 +94,9 @@ class PathReadings {
   static void append_decoded(std::string& out, std::string_view path, const Form& form);
   std::optional<http::Refusal> read_encoded(std::string_view path, const PathEncodings& tolerated);
   std::string_view text_of(std::string_view path, const Form& form);
-  bool add_text(std::string_view text, bool has_upper_case, const ReadingNeeds& needs);
+  bool add_text(std::string_view text, bool has_upper_case, const ReadingOptions& options);
   std::optional<http::Refusal> add_forms(std::string_view path, const Form& possible,
-                                         const ReadingNeeds& needs);
+                                         const ReadingOptions& options);
 
   boost::container::static_vector<PathReading, limit> readings_;
   PathEncodings encodings_;

@@ -44,18 +44,18 @@ std::uint32_t first_deciding(const std::vector<RouteTable::Entry>& entries) {
 
 RouteTable::RouteTable(std::vector<Entry> entries, const PathVariants& variants)
     : entries_(std::move(entries)),
-      needs_{.variants = variants},
+      reading_options_{.variants = variants},
       first_deciding_(first_deciding(entries_)),
       index_(indexed(entries_, false)),
       deciding_(indexed(entries_, true)) {
   for (const Entry& entry : entries_) {
-    needs_.tolerated.slashes |= entry.tolerated.slashes;
-    needs_.tolerated.doubled |= entry.tolerated.doubled;
+    reading_options_.tolerated.slashes |= entry.tolerated.slashes;
+    reading_options_.tolerated.doubled |= entry.tolerated.doubled;
     std::copy_if(entry.match->methods.begin(), entry.match->methods.end(),
                  std::back_inserter(lower_case_methods_), http::has_lower_case);
     if (!entry.match->path) continue;
-    needs_.has_upper_case_patterns |= entry.match->path->has_upper_case();
-    needs_.has_trailing_slash_patterns |= entry.match->path->has_trailing_slash();
+    reading_options_.has_upper_case_patterns |= entry.match->path->has_upper_case();
+    reading_options_.has_trailing_slash_patterns |= entry.match->path->has_trailing_slash();
   }
 }
 

@@ -54,7 +54,7 @@ class RouteTable {
   RouteTable(std::vector<Entry> entries, const PathVariants& variants);
 
   /// For PathReadings::read() of a Question about these routes.
-  const ReadingNeeds& needs() const { return needs_; }
+  const ReadingOptions& reading_options() const { return reading_options_; }
 
   /// False for a method with a lower-case letter that no route names exactly: methods are
   /// case-sensitive (RFC 9110 section 9.1), but some services read "post" as POST, which would take
@@ -97,7 +97,7 @@ class RouteTable {
   std::optional<http::Refusal> conclude(const Search& search) const;
 
   std::vector<Entry> entries_;
-  ReadingNeeds needs_;
+  ReadingOptions reading_options_;
   std::vector<std::string> lower_case_methods_;  ///< with a lower-case letter, named by a route
   Route first_deciding_;                         ///< as many as there are routes if none decides
   RouteIndex index_;                             ///< of the routes that do not decide

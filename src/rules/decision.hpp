@@ -54,7 +54,9 @@ struct Decision {
   Duration delay{0};
   std::optional<Duration> retry_after{};
   OverrideEffect override_effect = OverrideEffect::none;
-  Duration refill{0};                    ///< OverrideEffect::numbers: Policy::refill of them
+  /// Policy::refill of the numbers in force: those of an override or of a local share; empty: those
+  /// of the claim's policy.
+  std::optional<Duration> refill{};
   std::optional<Duration> ends_after{};  ///< until the override ends; empty: it does not
   std::int64_t held = 0;  ///< units that the claim holds from now on: to release when it settles
   /// Holds or a debt of the key affect the decision: time alone does not show when that changes.

@@ -16,7 +16,7 @@ Instant latest(const SlidingLogState& state, Instant now) {
 }
 
 /// At most the newest `quota` units count: with count_rejected more may be in the window.
-std::int64_t used_at(const Policy& policy, const SlidingLogState& state, Instant now) {
+std::int64_t use_at(const Policy& policy, const SlidingLogState& state, Instant now) {
   const Instant at = latest(state, now);
   const auto live = std::partition_point(
       state.entries.begin(), state.entries.end(),
@@ -28,7 +28,7 @@ std::int64_t used_at(const Policy& policy, const SlidingLogState& state, Instant
 
 /// The first instant at which at most `units` of the log still count; `units` is below the count
 /// now.
-Instant falls_to(const Policy& policy, const SlidingLogState& state, std::int64_t units) {
+Instant use_falls_to(const Policy& policy, const SlidingLogState& state, std::int64_t units) {
   const std::int64_t gone = total_of(state) - units;
   const auto last = std::partition_point(state.entries.begin(), state.entries.end(),
                                          [&](const LogEntry& entry) { return entry.total < gone; });
@@ -39,8 +39,8 @@ Instant falls_to(const Policy& policy, const SlidingLogState& state, std::int64_
 /// too, and if both do not fit together, it must have left the window.
 Instant passes_at(const Policy& policy, const SlidingLogState& state, Instant now,
                   std::int64_t cost) {
-  if (!policy.count_rejected) return falls_to(policy, state, policy.capacity - cost);
-  if (2 * cost <= policy.capacity) return falls_to(policy, state, policy.capacity - 2 * cost);
+  if (!policy.count_rejected) return use_falls_to(policy, state, policy.capacity - cost);
+  if (2 * cost <= policy.capacity) return use_falls_to(policy, state, policy.capacity - 2 * cost);
   return latest(state, now) + policy.rates[0].per;
 }
 
@@ -63,7 +63,7 @@ void drop_dead(const Policy& policy, SlidingLogState& state, Instant now) {
 
 Admission admit(const Policy& policy, const SlidingLogState& state, Instant now, Demand demand) {
   const std::int64_t cost = std::max<std::int64_t>(demand.cost, 0);
-  const std::int64_t left = policy.capacity - used_at(policy, state, now);
+  const std::int64_t left = policy.capacity - use_at(policy, state, now);
   if (cost <= left) return {.allowed = true, .units = cost};
   if (demand.overdraft) return {.allowed = true, .units = left};
   if (cost > policy.capacity) return {};
@@ -83,11 +83,11 @@ void charge(const Policy& policy, SlidingLogState& state, Instant now, std::int6
 }
 
 Level level(const Policy& policy, const SlidingLogState& state, Instant now) {
-  const std::int64_t used = used_at(policy, state, now);
+  const std::int64_t used = use_at(policy, state, now);
   if (used == 0) return {.remaining = policy.capacity};
   return {.remaining = policy.capacity - used,
-          .reset_after = falls_to(policy, state, 0) - now,
-          .more_after = falls_to(policy, state, used - 1) - now};
+          .reset_after = use_falls_to(policy, state, 0) - now,
+          .more_after = use_falls_to(policy, state, used - 1) - now};
 }
 
 Instant whole_at(const Policy& policy, const SlidingLogState& state) {

@@ -13,7 +13,7 @@ std::int64_t length_of(const Rate& rate) {
 }
 
 /// The units that the oldest sub-window may be forgiven before it has left completely.
-std::int64_t share_of(const Rate& rate) {
+std::int64_t largest_sub_window(const Rate& rate) {
   return ceil_div(rate.count, sub_windows);
 }
 
@@ -70,7 +70,7 @@ std::int64_t forgiven(const Rate& rate, const TierCounters& tier) {
   const std::int64_t passed = to_us(tier.latest) - newest_of(tier) * tier.length_us;
   const Quotient left = divide_product(passed, oldest, 0, tier.length_us / oldest,
                                        tier.length_us % oldest, tier.length_us);
-  return std::min(left.whole, share_of(rate));
+  return std::min(left.whole, largest_sub_window(rate));
 }
 
 std::int64_t used_of(const Rate& rate, const TierCounters& tier) {
@@ -93,7 +93,7 @@ Instant falls_to(const Rate& rate, const TierCounters& tier, std::int64_t units)
       continue;
     }
     const std::int64_t leaving = (newest_of(tier) - age + sub_windows) * tier.length_us;
-    if (excess > share_of(rate)) return instant_from_us(leaving + tier.length_us);
+    if (excess > largest_sub_window(rate)) return instant_from_us(leaving + tier.length_us);
     const std::int64_t length_part = tier.length_us % held;
     return instant_from_us(leaving + excess * (tier.length_us / held) +
                            ceil_div(excess * length_part, held));
@@ -113,7 +113,7 @@ Instant all_fall_to(const Policy& policy, const SlidingWindowState& state, Insta
   return at;
 }
 
-std::int64_t units_left(const Policy& policy, const SlidingWindowState& state, Instant now) {
+std::int64_t left_of_all_tiers(const Policy& policy, const SlidingWindowState& state, Instant now) {
   std::int64_t left = policy.capacity;
   for (std::size_t i = 0; i < policy.rates.size(); ++i) {
     const Rate& rate = policy.rates[i];
@@ -126,7 +126,7 @@ std::int64_t units_left(const Policy& policy, const SlidingWindowState& state, I
 
 Admission admit(const Policy& policy, const SlidingWindowState& state, Instant now, Demand demand) {
   const std::int64_t cost = std::max<std::int64_t>(demand.cost, 0);
-  const std::int64_t left = units_left(policy, state, now);
+  const std::int64_t left = left_of_all_tiers(policy, state, now);
   if (cost <= left) return {.allowed = true, .units = cost};
   if (demand.overdraft) return {.allowed = true, .units = left};
   if (cost > policy.capacity) return {};
@@ -150,7 +150,7 @@ void charge(const Policy& policy, SlidingWindowState& state, Instant now, std::i
 }
 
 Level level(const Policy& policy, const SlidingWindowState& state, Instant now) {
-  const std::int64_t left = units_left(policy, state, now);
+  const std::int64_t left = left_of_all_tiers(policy, state, now);
   const auto none = [](const Rate&) { return std::int64_t{0}; };
   Level result{.remaining = left, .reset_after = all_fall_to(policy, state, now, none) - now};
   if (left < policy.capacity) {

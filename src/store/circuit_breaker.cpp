@@ -94,10 +94,13 @@ void CircuitBreaker::answer(Question& question, const Result& result, Instant no
 void CircuitBreaker::note(const NodeControl::Sent& sent, Error error, Instant now) {
   note_replies(now);
   const bool was_tested = control_.state() == NodeControl::State::half_open;
-  if (error == Error::none) {
+  // A node that refuses a slot decides the others.
+  if (error == Error::none || error == Error::redirected) {
+    counters_.latency.observe(now - sent.at);
     control_.on_decision(sent, now);
     return publish();
   }
+  counters_.errors.add();
   last_error_ = error;
   if (error == Error::timeout) {
     control_.on_timeout(sent, now, remote_.unanswered());
@@ -111,7 +114,7 @@ void CircuitBreaker::note(const NodeControl::Sent& sent, Error error, Instant no
 }
 
 void CircuitBreaker::publish() {
-  counters_.breaker.store(control_.state(), std::memory_order_relaxed);
+  counters_.state.store(control_.state(), std::memory_order_relaxed);
 }
 
 }  // namespace weir::store

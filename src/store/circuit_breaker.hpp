@@ -1,42 +1,53 @@
-// A link of the chain: bounds the questions in flight to the remote store, and sends none while it
-// does not answer (store/node_control.hpp).
+// The last link of the chain: bounds the questions in flight to the remote store, and sends none
+// while it does not answer (store/node_control.hpp).
 //
 // A request that is not sent fails at once: with Error::overloaded if too many questions are in
 // flight, otherwise with the last error. Belongs to one worker.
 #pragma once
 
 #include "store/chain_counters.hpp"
-#include "store/link.hpp"
+#include "store/guarded_store.hpp"
 #include "store/node_control.hpp"
 #include "store/remote_store.hpp"
 #include "store/reused.hpp"
 
 namespace weir::store {
 
-class CircuitBreaker final : public Link {
+class CircuitBreaker final : public GuardedStore {
  public:
-  CircuitBreaker(RemoteStore& next, const NodeControl::Settings& settings, ChainCounters& counters)
-      : Link(next), remote_(next), control_(settings), counters_(counters), probe_(*this) {
+  CircuitBreaker(RemoteStore& next, const NodeControl::Settings& settings,
+                 BreakerCounters& counters)
+      : remote_(next), control_(settings), counters_(counters), probe_(*this) {
     publish();
   }
 
   /// Writes Acquisition::asked_at if it sends the request.
   std::optional<Result> acquire(Acquisition& acquisition, Completion& completion,
                                 Instant now) override;
+  std::optional<Result> peek(Acquisition& acquisition, Completion& completion,
+                             Instant now) override {
+    return remote_.peek(acquisition, completion, now);
+  }
+  std::optional<Result> forget(const Key& key, Completion& completion, Instant now) override {
+    return remote_.forget(key, completion, now);
+  }
+  void settle(std::span<const Settlement> settlements, Instant now) override {
+    remote_.settle(settlements, now);
+  }
 
-  /// To be called with every tick of the worker: counts what is in flight. If the last result of
-  /// Redis was no decision, or the breaker is open, tests without a request whether Redis decides.
-  void probe(Instant now);
-
-  void set(int failures, Duration retry_after) { control_.set(failures, retry_after); }
-
-  /// Connected, and the breaker is closed.
+  bool is_trusted(const Hash128& /*identity*/) const override { return is_trusted(); }
   bool is_trusted() const {
     return remote_.is_ready() && control_.state() == NodeControl::State::closed;
   }
-  NodeControl::State state() const { return control_.state(); }
-  /// The last reason for which the remote store did not decide.
-  Error last_error() const { return last_error_; }
+  bool read_generation(GenerationReceiver& receiver) override {
+    return remote_.read_generation(receiver);
+  }
+  void probe(Instant now) override;
+  void set_breaker(int failures, Duration retry_after) override {
+    control_.set(failures, retry_after);
+  }
+  NodeControl::State state() const override { return control_.state(); }
+  Error last_error() const override { return last_error_; }
 
  private:
   /// A question that has no result yet.
@@ -67,9 +78,9 @@ class CircuitBreaker final : public Link {
   void note(const NodeControl::Sent& sent, Error error, Instant now);
   void publish();
 
-  RemoteStore& remote_;  ///< the next store
+  RemoteStore& remote_;
   NodeControl control_;
-  ChainCounters& counters_;
+  BreakerCounters& counters_;
   std::uint64_t replies_seen_ = 0;
   Error last_error_ = Error::none;
   Reused<Question> asked_;

@@ -13,7 +13,7 @@
 
 #include "base/time.hpp"
 #include "store/denial_memory.hpp"
-#include "store/remote_store.hpp"
+#include "store/guarded_store.hpp"
 
 namespace weir::store {
 
@@ -26,7 +26,7 @@ class DenialConfirmation final : public GenerationReceiver {
   static constexpr Duration settled_after = std::chrono::milliseconds(300);
 
   /// `memory` has the same lease.
-  DenialConfirmation(RemoteStore& remote, DenialMemory& memory)
+  DenialConfirmation(GuardedStore& remote, DenialMemory& memory)
       : remote_(remote), memory_(memory) {}
   DenialConfirmation(const DenialConfirmation&) = delete;
   DenialConfirmation& operator=(const DenialConfirmation&) = delete;
@@ -52,7 +52,7 @@ class DenialConfirmation final : public GenerationReceiver {
   void on_no_generation() noexcept override { is_reading_ = false; }
 
  private:
-  RemoteStore& remote_;
+  GuardedStore& remote_;
   DenialMemory& memory_;
   std::optional<std::uint64_t> generation_;  ///< empty: not read yet
   Instant asked_at_{};

@@ -24,6 +24,8 @@ std::string_view to_string(Error error) {
       return "refused";
     case Error::script_missing:
       return "script_missing";
+    case Error::redirected:
+      return "redirected";
     case Error::other:
       break;
   }

@@ -7,8 +7,8 @@
 
 namespace weir::store {
 
-/// A command is sent again only after script_missing: no other reply proves that the script has not
-/// run.
+/// A command is sent again only after script_missing and redirected: they prove that the script has
+/// not run.
 enum class Error : std::uint8_t {
   none,
   not_connected,    ///< nothing was sent
@@ -20,6 +20,7 @@ enum class Error : std::uint8_t {
   out_of_memory,    ///< OOM
   refused,          ///< NOAUTH, WRONGPASS, NOPERM, also within a script: permissions are missing
   script_missing,   ///< NOSCRIPT
+  redirected,       ///< MOVED, ASK, TRYAGAIN: another node of the cluster has the keys
   other,            ///< any other error, or a reply that no script returns
 };
 inline constexpr std::size_t error_count = static_cast<std::size_t>(Error::other) + 1;

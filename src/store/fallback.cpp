@@ -63,16 +63,18 @@ Result Fallback::decide_locally(Acquisition& acquisition, Instant now) {
   std::array<rules::Decision, claims_per_request> decisions;
   result.admitted = local_.decide({own.data(), own.size()}, now, decisions);
   for (std::size_t i = 0; i < own.size(); ++i) {
+    if (!decisions[i].refill) decisions[i].refill = own[i].policy->refill;
     acquisition.decisions[positions[i]] = decisions[i];
     result.decided = static_cast<ClaimSet>(result.decided | 1U << positions[i]);
   }
+  result.alone = result.decided;
   return result;
 }
 
 void Fallback::settle(std::span<const Settlement> settlements, Instant now) {
   if (settlements.empty()) return next_.settle(settlements, now);
   for (const Settlement& settlement : settlements) {
-    Store& holder = settlement.decider == Decider::local ? static_cast<Store&>(local_) : next_;
+    Store& holder = settlement.alone ? static_cast<Store&>(local_) : next_;
     holder.settle({&settlement, 1}, now);
   }
 }

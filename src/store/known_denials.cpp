@@ -40,7 +40,7 @@ bool is_lasting(const Claim& claim, const rules::Decision& decision) {
   return !decision.by_holds && !(claim.holds && decision.allowed);
 }
 
-bool holds_any(std::span<const Claim> claims) {
+bool any_claim_holds(std::span<const Claim> claims) {
   return std::ranges::any_of(claims, &Claim::holds);
 }
 
@@ -56,7 +56,7 @@ bool may_be_remembered(std::span<const Claim> claims) {
 }
 
 bool may_be_merged(std::span<const Claim> claims) {
-  return counts_rejected(claims) && each_decides_alone(claims) && !holds_any(claims);
+  return counts_rejected(claims) && each_decides_alone(claims) && !any_claim_holds(claims);
 }
 
 std::optional<Result> KnownDenials::recall(Acquisition& acquisition, Instant now) const {

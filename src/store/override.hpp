@@ -1,7 +1,7 @@
 // Overrides of one identity: other numbers for a policy, no limit, or a denial; until an instant or
 // permanently. The store keeps them beside the counts, and the call that decides reads them.
 //
-// Pure values.
+// Values, a pure function that chooses among them, and the interface to change and list them.
 #pragma once
 
 #include <cstddef>

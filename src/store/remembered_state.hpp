@@ -59,7 +59,7 @@ class RememberedState {
   Exchange exchange_;
   std::int64_t limit_ = 0;
   rules::OverrideEffect override_effect_ = rules::OverrideEffect::none;
-  Duration refill_{0};                ///< of an override
+  std::optional<Duration> refill_;    ///< of an override
   Instant ends_at_ = Instant::max();  ///< of an override
   Known known_;
 };

@@ -62,7 +62,8 @@ SingleFlight::Found SingleFlight::look_up(const Acquisition& acquisition, Instan
 /// follows that one, so requests with ever other keys would wait for each other.
 bool SingleFlight::may_wait_for(const Flight& asking, const Acquisition& acquisition) const {
   const Acquisition& earlier = *asking.acquisition;
-  if (!with_.breaker.is_trusted() || earlier.arrived_at > acquisition.arrived_at) return false;
+  if (earlier.arrived_at > acquisition.arrived_at) return false;
+  if (!with_.remote.is_trusted(asking.key.identity)) return false;
   return may_be_remembered(acquisition.claims) ||
          std::ranges::equal(earlier.claims, acquisition.claims, is_same_key);
 }

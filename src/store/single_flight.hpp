@@ -13,24 +13,44 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
-#include "store/circuit_breaker.hpp"
-#include "store/flight.hpp"
+#include "base/ring.hpp"
+#include "store/denial_memory.hpp"
+#include "store/guarded_store.hpp"
 #include "store/known_denials.hpp"
 #include "store/link.hpp"
 #include "store/reused.hpp"
+#include "store/store.hpp"
 
 namespace weir::store {
 
+class SingleFlight;
+
+/// An acquisition in the single flight link: it asks the next store, or waits for another that
+/// does.
+///
+/// Waiting acquisitions form a ring with the one that asks, in order of arrival.
+struct Flight final : Completion, Ring<Flight> {
+  explicit Flight(SingleFlight& its_link) : link(its_link) {}
+  void complete(const Result& result, Instant now) noexcept override;
+
+  SingleFlight& link;
+  Acquisition* acquisition = nullptr;
+  Completion* caller = nullptr;
+  DenialMemory::Key key;   ///< of an acquisition that asks; others wait for its answer
+  bool is_merged = false;  ///< it waits, and is rejected together with the one that asks
+};
+
 class SingleFlight final : public Link {
  public:
-  struct Surroundings {
+  struct Dependencies {
     DenialMemory& memory;  ///< contains the flights that ask
     KnownDenials& known;
-    const CircuitBreaker& breaker;
+    const GuardedStore& remote;
     Duration timeout;  ///< of a decision, from Acquisition::arrived_at
   };
-  SingleFlight(Store& next, const Surroundings& surroundings) : Link(next), with_(surroundings) {}
+  SingleFlight(Store& next, const Dependencies& dependencies) : Link(next), with_(dependencies) {}
 
   std::optional<Result> acquire(Acquisition& acquisition, Completion& completion,
                                 Instant now) override;
@@ -55,7 +75,7 @@ class SingleFlight final : public Link {
   std::optional<Result> recall_or_acquire(Acquisition& acquisition, Completion& completion,
                                           Instant now) noexcept;
 
-  Surroundings with_;
+  Dependencies with_;
   Reused<Flight> flights_;
   Flight* sent_ = nullptr;   ///< the flight whose question was sent last
   Flight* group_ = nullptr;  ///< during a call: those that its question may reject, too

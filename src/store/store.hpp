@@ -3,7 +3,7 @@
 // A store decides all claims of a request together: all are charged or none. It returns its result
 // at once, or passes it to a Completion exactly once, later and never from within the call that
 // asked. Time is an argument. The memory store (store/memory_store.hpp), the Redis store
-// (redis/store.hpp) and every link between the limiter and Redis (store/chain.hpp) implement it.
+// (redis/node.hpp) and every link between the limiter and Redis (store/chain.hpp) implement it.
 #pragma once
 
 #include <cstddef>
@@ -58,6 +58,9 @@ struct Result {
   /// The claims that have a decision. The others did not take part: they do not limit the request,
   /// or a remembered denial of another claim decided it.
   ClaimSet decided = 0;
+  /// Of `decided`, those that this instance decided alone, by on_failure: its own store holds their
+  /// units.
+  ClaimSet alone = 0;
 
   friend bool operator==(const Result&, const Result&) = default;
 };
@@ -98,9 +101,9 @@ struct Key {
 struct Settlement {
   const rules::Policy* policy = nullptr;
   Key key;
-  std::int64_t held = 0;              ///< units to release
-  std::int64_t actual = 0;            ///< units to charge
-  Decider decider = Decider::memory;  ///< of the result that granted it: that store holds the units
+  std::int64_t held = 0;    ///< units to release
+  std::int64_t actual = 0;  ///< units to charge
+  bool alone = false;       ///< this instance's own store holds the units: see Result::alone
 };
 
 class Store {

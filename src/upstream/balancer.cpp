@@ -2,14 +2,15 @@
 
 namespace weir::upstream {
 
-Balancer::Balancer(Balance balance, const std::vector<Server>& servers) : balance_(balance) {
+Balancer::Balancer(options::Balance balance, const std::vector<options::Server>& servers)
+    : balance_(balance) {
   for (const auto& server : servers)
     turns_.push_back({.weight = server.weight});
 }
 
 std::optional<std::size_t> Balancer::choose(const ServerSet& eligible,
                                             std::span<const std::uint32_t> active) {
-  if (balance_ == Balance::round_robin) return next_in_turn(eligible);
+  if (balance_ == options::Balance::round_robin) return next_in_turn(eligible);
   return next_in_turn(least_busy(eligible, active));
 }
 

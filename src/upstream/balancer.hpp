@@ -15,16 +15,16 @@
 #include <span>
 #include <vector>
 
-#include "upstream/upstream.hpp"
+#include "options/upstream.hpp"
 
 namespace weir::upstream {
 
 /// Servers of one upstream, by index.
-using ServerSet = std::bitset<server_limit>;
+using ServerSet = std::bitset<options::server_limit>;
 
 class Balancer {
  public:
-  Balancer(Balance balance, const std::vector<Server>& servers);
+  Balancer(options::Balance balance, const std::vector<options::Server>& servers);
 
   /// Returns one of `eligible`, or nothing if it is empty. `active` holds the number of requests in
   /// progress at each server.
@@ -39,7 +39,7 @@ class Balancer {
   ServerSet least_busy(const ServerSet& eligible, std::span<const std::uint32_t> active) const;
   std::optional<std::size_t> next_in_turn(const ServerSet& eligible);
 
-  Balance balance_;
+  options::Balance balance_;
   std::vector<Turn> turns_;
 };
 

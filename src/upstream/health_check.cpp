@@ -12,7 +12,7 @@ constexpr std::size_t most_head = 64 * 1024;
 }  // namespace
 
 HealthCheck::HealthCheck(asio::io_context& io, std::shared_ptr<PooledServer> server,
-                         HealthCheckOptions settings, std::uint64_t seed)
+                         options::HealthCheck settings, std::uint64_t seed)
     : io_(io),
       server_(std::move(server)),
       settings_(std::move(settings)),

@@ -16,9 +16,9 @@ class HealthCheck : public std::enable_shared_from_this<HealthCheck> {
   /// `seed` selects the time of the first check, within the first second, so that checks of
   /// different workers and servers are spread.
   HealthCheck(asio::io_context& io, std::shared_ptr<PooledServer> server,
-              HealthCheckOptions settings, std::uint64_t seed);
+              options::HealthCheck settings, std::uint64_t seed);
 
-  const HealthCheckOptions& settings() const { return settings_; }
+  const options::HealthCheck& settings() const { return settings_; }
   /// Assigns the check to this generation.
   void begin(std::uint64_t generation) { generation_ = generation; }
   std::uint64_t generation() const { return generation_; }
@@ -37,7 +37,7 @@ class HealthCheck : public std::enable_shared_from_this<HealthCheck> {
 
   asio::io_context& io_;
   std::shared_ptr<PooledServer> server_;
-  const HealthCheckOptions settings_;
+  const options::HealthCheck settings_;
   std::uint64_t generation_ = 0;
   std::string request_;
   std::unique_ptr<Connection> connection_;  ///< while a check runs

@@ -6,29 +6,29 @@
 namespace weir::upstream {
 namespace {
 
-bool is_same(const Server& a, const Server& b) {
+bool is_same(const options::Server& a, const options::Server& b) {
   return a.secure == b.secure && a.host == b.host && a.port == b.port;
 }
 
 }  // namespace
 
-Pool::Pool(PoolNeeds needs, const PoolParts& parts, const Pool* before, std::uint64_t seed)
-    : needs_(std::move(needs)),
-      settings_(parts.settings),
+Pool::Pool(PoolDependencies with, const Pool* before, std::uint64_t seed)
+    : dependencies_(std::move(with.servers)),
+      settings_(with.settings),
       balancer_(settings_.balance, settings_.servers),
       active_(settings_.servers.size()) {
   std::vector<Member> members;
-  if (before != nullptr && parts.has_same_certificates && goes_on_from(*before)) {
+  if (before != nullptr && with.has_same_certificates && goes_on_from(*before)) {
     state_ = before->state_;
     members = before->members_;
   } else {
-    state_ = std::make_shared<PoolState>(PoolState{{needs_}, settings_.reuse});
+    state_ = std::make_shared<PoolState>(PoolState{{dependencies_}, settings_.reuse});
   }
   state_->idle_timeout = settings_.idle_timeout;
   // A request under the previous configuration may still connect to a server with https://.
-  if (parts.tls) state_->tls = parts.tls;
+  if (with.tls) state_->tls = with.tls;
   for (std::size_t i = 0; i < settings_.servers.size(); ++i)
-    add(settings_.servers[i], parts.in_use[i], seed + i, members);
+    add(settings_.servers[i], with.in_use[i], seed + i, members);
 }
 
 /// True if connections of the previous pool may be kept: the settings that decide their use and
@@ -38,7 +38,7 @@ bool Pool::goes_on_from(const Pool& before) const {
 }
 
 /// Carries the server over from the previous pool, if it is there; otherwise creates it.
-void Pool::add(const Server& settings, std::shared_ptr<Gauge> in_use, std::uint64_t seed,
+void Pool::add(const options::Server& settings, std::shared_ptr<Gauge> in_use, std::uint64_t seed,
                std::vector<Member>& before) {
   Member member;
   const auto found = std::find_if(before.begin(), before.end(), [&](const Member& one) {
@@ -54,7 +54,7 @@ void Pool::add(const Server& settings, std::shared_ptr<Gauge> in_use, std::uint6
   if (!wanted) {
     member.check.reset();
   } else if (!member.check || member.check->settings() != *wanted) {
-    member.check = std::make_shared<HealthCheck>(needs_.io, member.server, *wanted, seed);
+    member.check = std::make_shared<HealthCheck>(dependencies_.io, member.server, *wanted, seed);
   }
   members_.push_back(std::move(member));
 }
@@ -107,14 +107,14 @@ void Pool::close_idle() {
 }
 
 void Pool::close_idle_of(std::uint64_t client) {
-  if (state_->reuse != Reuse::safe) return;
+  if (state_->reuse != options::Reuse::safe) return;
   for (Member& member : members_)
     member.server->close_idle_of(client);
 }
 
 /// A worker that lacks a descriptor can close its own idle connections only.
 void Pool::on_tick(std::uint64_t tick) {
-  if (needs_.descriptors.is_short()) close_idle();
+  if (dependencies_.descriptors.is_short()) close_idle();
   for (Member& member : members_) {
     if (member.check) member.check->on_tick(tick);
   }

@@ -20,9 +20,9 @@
 
 namespace weir::upstream {
 
-/// The parts of a pool.
-struct PoolParts {
-  const Upstream& settings;                        ///< outlives the pool
+struct PoolDependencies {
+  ServerDependencies servers;
+  const options::Upstream& settings;               ///< outlives the pool
   std::span<const std::shared_ptr<Gauge>> in_use;  ///< one per server
   std::shared_ptr<const tls::ClientContext> tls;   ///< for servers with https://
   /// True if the files are those of the previous pool, so that connections made with them are kept.
@@ -39,9 +39,9 @@ class Pool {
 
   /// `before`: the pool of that name in the running configuration, or nullptr. `seed` spreads the
   /// first health checks.
-  Pool(PoolNeeds needs, const PoolParts& parts, const Pool* before, std::uint64_t seed);
+  Pool(PoolDependencies with, const Pool* before, std::uint64_t seed);
 
-  const Upstream& settings() const { return settings_; }
+  const options::Upstream& settings() const { return settings_; }
   PoolState& state() { return *state_; }
 
   /// Returns the server for the next try: preferably one that has not been tried and is not
@@ -76,11 +76,11 @@ class Pool {
 
   ServerSet up() const;
   bool goes_on_from(const Pool& before) const;
-  void add(const Server& settings, std::shared_ptr<Gauge> in_use, std::uint64_t seed,
+  void add(const options::Server& settings, std::shared_ptr<Gauge> in_use, std::uint64_t seed,
            std::vector<Member>& before);
 
-  PoolNeeds needs_;
-  const Upstream& settings_;
+  ServerDependencies dependencies_;
+  const options::Upstream& settings_;
   std::shared_ptr<PoolState> state_;
   Balancer balancer_;
   std::vector<Member> members_;

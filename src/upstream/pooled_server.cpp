@@ -20,7 +20,7 @@ bool is_shortage(const error_code& ec) {
 
 }  // namespace
 
-PooledServer::PooledServer(std::shared_ptr<PoolState> state, Server settings,
+PooledServer::PooledServer(std::shared_ptr<PoolState> state, options::Server settings,
                            std::shared_ptr<Gauge> in_use)
     : state_(std::move(state)),
       settings_(std::move(settings)),
@@ -37,7 +37,8 @@ bool PooledServer::has_changed() {
   return true;
 }
 
-void PooledServer::begin(std::uint64_t generation, const std::optional<HealthCheckOptions>& check) {
+void PooledServer::begin(std::uint64_t generation,
+                         const std::optional<options::HealthCheck>& check) {
   generation_ = generation;
   if (check) {
     availability_.set_thresholds(check->rise, check->fall);
@@ -52,7 +53,7 @@ void PooledServer::retire() {
 }
 
 std::unique_ptr<Connection> PooledServer::take_idle(std::uint64_t client) {
-  return state_->reuse == Reuse::safe ? idle_.take_own(client) : idle_.take();
+  return state_->reuse == options::Reuse::safe ? idle_.take_own(client) : idle_.take();
 }
 
 void PooledServer::give_back(std::unique_ptr<Connection> connection, std::uint64_t tick,

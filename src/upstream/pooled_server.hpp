@@ -16,24 +16,24 @@
 
 #include "base/counters.hpp"
 #include "loop/descriptor_budget.hpp"
+#include "options/upstream.hpp"
 #include "upstream/addresses.hpp"
 #include "upstream/availability.hpp"
 #include "upstream/connection.hpp"
 #include "upstream/idle_connections.hpp"
-#include "upstream/upstream.hpp"
 
 namespace weir::upstream {
 
-/// The objects of a worker that its upstreams use.
-struct PoolNeeds {
+/// The objects of a worker that the servers of its upstreams use.
+struct ServerDependencies {
   asio::io_context& io;
   loop::DescriptorBudget& descriptors;
   std::function<void()> give_up_idle;  ///< closes the idle connections of all upstreams
 };
 
 /// State shared by the servers of an upstream, kept across reloads.
-struct PoolState : PoolNeeds {
-  Reuse reuse = Reuse::always;
+struct PoolState : ServerDependencies {
+  options::Reuse reuse = options::Reuse::always;
   Duration idle_timeout{};
   std::shared_ptr<const tls::ClientContext> tls{};  ///< for servers with https://
   std::size_t idle = 0;                             ///< connections of all servers
@@ -42,11 +42,12 @@ struct PoolState : PoolNeeds {
 class PooledServer : public std::enable_shared_from_this<PooledServer> {
  public:
   /// `in_use`: 1 until the server is marked down.
-  PooledServer(std::shared_ptr<PoolState> state, Server settings, std::shared_ptr<Gauge> in_use);
+  PooledServer(std::shared_ptr<PoolState> state, options::Server settings,
+               std::shared_ptr<Gauge> in_use);
   PooledServer(const PooledServer&) = delete;
   PooledServer& operator=(const PooledServer&) = delete;
 
-  const Server& settings() const { return settings_; }
+  const options::Server& settings() const { return settings_; }
   /// settings().authority()
   const std::string& authority() const { return authority_; }
   std::uint32_t active() const { return active_; }  ///< requests in progress
@@ -72,7 +73,7 @@ class PooledServer : public std::enable_shared_from_this<PooledServer> {
   /// True if availability().is_in_use() has changed since the last call; publishes it.
   bool has_changed();
   /// Assigns the server to this generation.
-  void begin(std::uint64_t generation, const std::optional<HealthCheckOptions>& check);
+  void begin(std::uint64_t generation, const std::optional<options::HealthCheck>& check);
   /// The generation to which it belongs.
   std::uint64_t generation() const { return generation_; }
   /// Called when no new generation contains the server: it keeps no connection idle any more.
@@ -101,7 +102,7 @@ class PooledServer : public std::enable_shared_from_this<PooledServer> {
   friend class UnderWay;
 
   std::shared_ptr<PoolState> state_;
-  const Server settings_;
+  const options::Server settings_;
   const std::string authority_;
   std::shared_ptr<Gauge> in_use_;
   std::uint64_t generation_ = 0;

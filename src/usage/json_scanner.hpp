@@ -16,7 +16,7 @@
 // - A count is a whole number from 0, in any notation (number_reader.hpp). Every other value is
 //   missing in its document: null, "5", -1, 0.5, an object.
 // - If the text is truncated or malformed, counts that were complete before the error count. Every
-//   pointer becomes doubtful (findings.hpp), so that the caller can charge at least its estimate.
+//   pointer becomes doubtful (Findings), so that the caller can charge at least its estimate.
 //   A number that the end of the text cuts off is not complete. After an error, the rest up to
 //   end_document() is ignored.
 // - Tolerant where the meaning is clear: values that no pointer selects may be NaN or Infinity, and
@@ -32,13 +32,23 @@
 #include <span>
 #include <string_view>
 
-#include "usage/findings.hpp"
 #include "usage/json_pointer.hpp"
 #include "usage/key_matcher.hpp"
 #include "usage/number_reader.hpp"
 #include "usage/pointer_set.hpp"
 
 namespace weir::usage {
+
+/// The counts that a scanner has found so far, by pointer.
+struct Findings {
+  std::array<std::int64_t, most_pointers> counts{};  ///< valid for `found`
+  PointerSet found = 0;
+  /// Pointers that led to a value that is not a count, in some document.
+  PointerSet not_counts = 0;
+  /// Pointers whose last value may be missing here: a document was truncated or malformed, and no
+  /// complete one after it had a count.
+  PointerSet doubtful = 0;
+};
 
 class JsonScanner {
  public:

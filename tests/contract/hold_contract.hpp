@@ -30,16 +30,6 @@ inline void settle_one(StoreUnderTest& store, const Settlement& settlement, Inst
   store.settle({&settlement, 1}, now);
 }
 
-/// Runs a case with each algorithm, and an identity of its own.
-template <class Case>
-void with_each_policy(std::int64_t count, Case run) {
-  for (const auto algorithm : holding_algorithms) {
-    CAPTURE(to_string(algorithm));
-    const auto limit = policy(algorithm, count, 10s);
-    run(limit, static_cast<std::uint64_t>(algorithm));
-  }
-}
-
 inline std::int64_t left(StoreUnderTest& store, const Claim& claim, Instant now) {
   Claim look = claim;
   look.demand.cost = 0;
@@ -47,7 +37,7 @@ inline std::int64_t left(StoreUnderTest& store, const Claim& claim, Instant now)
 }
 
 inline void held_units_are_not_available(StoreUnderTest& store) {
-  with_each_policy(5, [&](const rules::Policy& limit, std::uint64_t who) {
+  with_each_policy(holding_algorithms, 5, 10s, [&](const rules::Policy& limit, std::uint64_t who) {
     const Claim three = holding(limit, who, 3);
     const Answer first = ask(store, epoch, {three});
     CHECK(first.admitted);
@@ -64,7 +54,7 @@ inline void held_units_are_not_available(StoreUnderTest& store) {
 }
 
 inline void settlements_charge_the_actual_cost(StoreUnderTest& store) {
-  with_each_policy(10, [&](const rules::Policy& limit, std::uint64_t who) {
+  with_each_policy(holding_algorithms, 10, 10s, [&](const rules::Policy& limit, std::uint64_t who) {
     if (limit.algorithm == rules::Algorithm::concurrency) return;
     const Claim four = holding(limit, who, 4);
     const Instant at = epoch + 100s * static_cast<std::int64_t>(who);
@@ -100,19 +90,13 @@ inline void holds_and_charges_are_all_or_none(StoreUnderTest& store) {
 }
 
 inline void holding_claims_on_one_key_see_each_other(StoreUnderTest& store) {
-  with_each_policy(5, [&](const rules::Policy& limit, std::uint64_t who) {
-    CHECK_FALSE(ask(store, epoch, std::vector<Claim>(6, holding(limit, who))).admitted);
-    CHECK(left(store, claim(limit, who), epoch) == 5);
-    const Answer fits = ask(store, epoch, std::vector<Claim>(5, holding(limit, who)));
-    CHECK(fits.admitted);
-    for (const auto& decision : fits.decisions)
-      CHECK(decision.remaining == 0);
-    CHECK_FALSE(ask(store, epoch, {claim(limit, who)}).admitted);
-  });
+  claims_see_each_other(
+      store, holding_algorithms,
+      [](const rules::Policy& limit, std::uint64_t who) { return holding(limit, who); });
 }
 
 inline void overdraft_holds_what_is_left(StoreUnderTest& store) {
-  with_each_policy(5, [&](const rules::Policy& limit, std::uint64_t who) {
+  with_each_policy(holding_algorithms, 5, 10s, [&](const rules::Policy& limit, std::uint64_t who) {
     if (limit.algorithm == rules::Algorithm::leaky_bucket) return;
     Claim forced = holding(limit, who, 7);
     forced.demand.overdraft = true;
@@ -124,7 +108,7 @@ inline void overdraft_holds_what_is_left(StoreUnderTest& store) {
 }
 
 inline void a_peek_shows_holds_as_used(StoreUnderTest& store) {
-  with_each_policy(5, [&](const rules::Policy& limit, std::uint64_t who) {
+  with_each_policy(holding_algorithms, 5, 10s, [&](const rules::Policy& limit, std::uint64_t who) {
     const std::vector claims{holding(limit, who, 3)};
     REQUIRE(ask(store, epoch, claims).admitted);
     std::vector<rules::Decision> decisions(1);
@@ -137,7 +121,7 @@ inline void a_peek_shows_holds_as_used(StoreUnderTest& store) {
 }
 
 inline void settling_an_absent_key_charges_a_fresh_one(StoreUnderTest& store) {
-  with_each_policy(5, [&](const rules::Policy& limit, std::uint64_t who) {
+  with_each_policy(holding_algorithms, 5, 10s, [&](const rules::Policy& limit, std::uint64_t who) {
     const Claim three = holding(limit, who, 3);
     REQUIRE(ask(store, epoch, {three}).admitted);
     store.forget({.identity = three.identity});
@@ -151,23 +135,24 @@ inline void settling_an_absent_key_charges_a_fresh_one(StoreUnderTest& store) {
 /// The times of these debts are beyond what the replies of a script can state.
 inline void a_huge_settlement_is_a_debt(StoreUnderTest& store) {
   for (const std::int64_t actual : {20'000'000'000, 30'000'000'000, rules::exact_limit}) {
-    with_each_policy(5, [&](const rules::Policy& limit, std::uint64_t who) {
-      if (limit.algorithm == rules::Algorithm::concurrency) return;
-      const Claim three = holding(limit, who, 3);
-      REQUIRE(ask(store, epoch, {three}).admitted);
-      settle_one(store, settlement_of(three, 3, actual), epoch);
-      CHECK(left(store, three, epoch) == 0);
-      const Answer denied = ask(store, epoch + 1s, {three});
-      CHECK_FALSE(denied.admitted);
-      CHECK(denied.decisions[0].retry_after);
-      CHECK(denied.decisions[0].reset_after <= rules::longest_repayment + 1h);
-      store.forget({.identity = three.identity});
-    });
+    with_each_policy(holding_algorithms, 5, 10s,
+                     [&](const rules::Policy& limit, std::uint64_t who) {
+                       if (limit.algorithm == rules::Algorithm::concurrency) return;
+                       const Claim three = holding(limit, who, 3);
+                       REQUIRE(ask(store, epoch, {three}).admitted);
+                       settle_one(store, settlement_of(three, 3, actual), epoch);
+                       CHECK(left(store, three, epoch) == 0);
+                       const Answer denied = ask(store, epoch + 1s, {three});
+                       CHECK_FALSE(denied.admitted);
+                       CHECK(denied.decisions[0].retry_after);
+                       CHECK(denied.decisions[0].reset_after <= rules::longest_repayment + 1h);
+                       store.forget({.identity = three.identity});
+                     });
   }
 }
 
 inline void an_override_in_force_decides_holds(StoreUnderTest& store) {
-  with_each_policy(5, [&](const rules::Policy& limit, std::uint64_t who) {
+  with_each_policy(holding_algorithms, 5, 10s, [&](const rules::Policy& limit, std::uint64_t who) {
     const auto wider = policy(limit.algorithm, 20, 10s);
     const Claim many = holding(limit, who, 12);
     store.put(many.identity, {.policy = "p0", .policy_id = 0, .numbers = wider}, epoch);

@@ -1,11 +1,16 @@
 // The cases that every store must pass, as a table: name and what to run against an empty store.
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "catch.hpp"
 #include "contract/store_under_test.hpp"
 
 namespace weir::store::test {
 
+/// A request and its decision.
 struct Step {
   Duration at;
   std::int64_t cost;
@@ -14,103 +19,105 @@ struct Step {
   Duration delay{0};
 };
 
-inline void run_steps(StoreUnderTest& store, const rules::Policy& limit,
-                      std::initializer_list<Step> steps) {
-  for (const Step& step : steps) {
-    const Answer answer = ask(store, epoch + step.at, {claim(limit, 1, step.cost)});
-    CAPTURE(to_string(limit.algorithm), to_us(step.at), step.cost);
-    CHECK(answer.admitted == step.allowed);
-    CHECK(answer.decisions[0].allowed == step.allowed);
-    CHECK(answer.decisions[0].remaining == step.remaining);
-    CHECK(answer.decisions[0].delay == step.delay);
-    CHECK(answer.decisions[0].limit == limit.capacity);
-    CHECK(answer.decisions[0].retry_after.has_value() == !step.allowed);
+/// The requests of one client, limited by one policy.
+struct Sequence {
+  const char* name;
+  rules::Policy policy;
+  std::vector<Step> steps;
+};
+
+inline const std::vector<Step> three_refilled_one_by_one = {{0s, 2, true, 1}, {0s, 2, false, 1},
+                                                            {1s, 2, true, 0}, {1s, 1, false, 0},
+                                                            {4s, 0, true, 3}, {9s, 3, true, 0}};
+
+inline const std::vector<Step> three_in_each_window = {{0s, 2, true, 1},  {0s, 2, false, 1},
+                                                       {1s, 2, false, 1}, {1s, 1, true, 0},
+                                                       {3s, 3, true, 0},  {5s, 1, false, 0}};
+
+inline std::vector<Sequence> sequences() {
+  using rules::Algorithm;
+  const auto three_in_three_seconds = [](Algorithm algorithm) { return policy(algorithm, 3, 3s); };
+  return {
+      {"a token bucket refills", three_in_three_seconds(Algorithm::token_bucket),
+       three_refilled_one_by_one},
+      {"gcra refills", three_in_three_seconds(Algorithm::gcra), three_refilled_one_by_one},
+      {"a leaky bucket queues",
+       three_in_three_seconds(Algorithm::leaky_bucket),
+       {{0s, 1, true, 2},
+        {0s, 1, true, 1, 1s},
+        {0s, 1, true, 0, 2s},
+        {0s, 1, false, 0},
+        {1s, 1, true, 0, 2s},
+        {9s, 1, true, 2}}},
+      {"fixed windows start again", three_in_three_seconds(Algorithm::fixed_window),
+       three_in_each_window},
+      {"an attributed window decides as a fixed one",
+       three_in_three_seconds(Algorithm::attributed_window), three_in_each_window},
+      {"a sliding log forgets after exactly one window",
+       three_in_three_seconds(Algorithm::sliding_log),
+       {{0s, 2, true, 1},
+        {0s, 2, false, 1},
+        {1s, 1, true, 0},
+        {2'999'999us, 1, false, 0},
+        {3s, 3, false, 2},
+        {4s, 3, true, 0}}},
+      {"a sliding window slides",
+       three_in_three_seconds(Algorithm::sliding_window),
+       {{0s, 2, true, 1},
+        {0s, 2, false, 1},
+        {1s, 1, true, 0},
+        {2'999'999us, 1, false, 0},
+        {7s, 3, true, 0}}},
+      {"tiers are decided together",
+       policy({.algorithm = Algorithm::sliding_window,
+               .rates = {{.count = 2, .per = 1s}, {.count = 3, .per = 10s}}}),
+       {{0s, 2, true, 0}, {0s, 1, false, 0}, {3s, 1, true, 0}, {6s, 1, false, 0}}},
+  };
+}
+
+inline void sequences_are_decided(StoreUnderTest& store) {
+  Instant start = epoch;
+  std::uint64_t who = 0;
+  for (const Sequence& sequence : sequences()) {
+    INFO(sequence.name);
+    ++who;
+    for (const Step& step : sequence.steps) {
+      const Answer answer = ask(store, start + step.at, {claim(sequence.policy, who, step.cost)});
+      CAPTURE(to_us(step.at), step.cost);
+      CHECK(answer.admitted == step.allowed);
+      CHECK(answer.decisions[0].allowed == step.allowed);
+      CHECK(answer.decisions[0].remaining == step.remaining);
+      CHECK(answer.decisions[0].delay == step.delay);
+      CHECK(answer.decisions[0].limit == sequence.policy.capacity);
+      CHECK(answer.decisions[0].retry_after.has_value() == !step.allowed);
+    }
+    start += 300s;  // a whole number of the windows: the clock of a store does not step back
   }
 }
 
-inline void buckets_refill(StoreUnderTest& store) {
-  const auto bucket = policy(rules::Algorithm::token_bucket, 3, 3s);
-  run_steps(store, bucket,
-            {{0s, 2, true, 1},
-             {0s, 2, false, 1},
-             {1s, 2, true, 0},
-             {1s, 1, false, 0},
-             {4s, 0, true, 3},
-             {9s, 3, true, 0}});
+/// Runs a case with a policy of each of these algorithms, and an identity of its own.
+template <class Case>
+void with_each_policy(std::span<const rules::Algorithm> of, std::int64_t count, Duration per,
+                      Case run) {
+  for (const auto algorithm : of) {
+    CAPTURE(to_string(algorithm));
+    run(policy(algorithm, count, per), static_cast<std::uint64_t>(algorithm));
+  }
 }
 
-inline void gcra_refills(StoreUnderTest& store) {
-  const auto gcra = policy(rules::Algorithm::gcra, 3, 3s);
-  run_steps(store, gcra,
-            {{0s, 2, true, 1},
-             {0s, 2, false, 1},
-             {1s, 2, true, 0},
-             {1s, 1, false, 0},
-             {4s, 0, true, 3},
-             {9s, 3, true, 0}});
-}
-
-inline void leaky_bucket_queues(StoreUnderTest& store) {
-  const auto queue = policy(rules::Algorithm::leaky_bucket, 3, 3s);
-  run_steps(store, queue,
-            {{0s, 1, true, 2},
-             {0s, 1, true, 1, 1s},
-             {0s, 1, true, 0, 2s},
-             {0s, 1, false, 0},
-             {1s, 1, true, 0, 2s},
-             {9s, 1, true, 2}});
-}
-
-inline void windows_start_anew(StoreUnderTest& store) {
-  const auto fixed = policy(rules::Algorithm::fixed_window, 3, 3s);
-  run_steps(store, fixed,
-            {{0s, 2, true, 1},
-             {0s, 2, false, 1},
-             {1s, 2, false, 1},
-             {1s, 1, true, 0},
-             {3s, 3, true, 0},
-             {5s, 1, false, 0}});
-}
-
-inline void attributed_window_decides_as_fixed_window(StoreUnderTest& store) {
-  const auto attributed = policy(rules::Algorithm::attributed_window, 3, 3s);
-  run_steps(store, attributed,
-            {{0s, 2, true, 1},
-             {0s, 2, false, 1},
-             {1s, 2, false, 1},
-             {1s, 1, true, 0},
-             {3s, 3, true, 0},
-             {5s, 1, false, 0}});
-}
-
-inline void log_forgets_after_exactly_one_window(StoreUnderTest& store) {
-  const auto log = policy(rules::Algorithm::sliding_log, 3, 3s);
-  run_steps(store, log,
-            {{0s, 2, true, 1},
-             {0s, 2, false, 1},
-             {1s, 1, true, 0},
-             {2'999'999us, 1, false, 0},
-             {3s, 3, false, 2},
-             {4s, 3, true, 0}});
-}
-
-inline void sliding_window_slides(StoreUnderTest& store) {
-  const auto sliding = policy(rules::Algorithm::sliding_window, 3, 3s);
-  run_steps(store, sliding,
-            {{0s, 2, true, 1},
-             {0s, 2, false, 1},
-             {1s, 1, true, 0},
-             {2'999'999us, 1, false, 0},
-             {7s, 3, true, 0}});
-}
-
-inline void tiers_are_decided_together(StoreUnderTest& store) {
-  rules::Definition definition;
-  definition.algorithm = rules::Algorithm::sliding_window;
-  definition.rates = {{.count = 2, .per = 1s}, {.count = 3, .per = 10s}};
-  const auto tiers = policy(definition);
-  run_steps(store, tiers,
-            {{0s, 2, true, 0}, {0s, 1, false, 0}, {3s, 1, true, 0}, {6s, 1, false, 0}});
+/// The claims of one request see what the others take, all or none of it. `make(limit, who)`: a
+/// claim of one unit.
+template <class Make>
+void claims_see_each_other(StoreUnderTest& store, std::span<const rules::Algorithm> of, Make make) {
+  with_each_policy(of, 5, 5s, [&](const rules::Policy& limit, std::uint64_t who) {
+    CHECK_FALSE(ask(store, epoch, std::vector<Claim>(6, make(limit, who))).admitted);
+    CHECK(ask(store, epoch, {claim(limit, who, 0)}).decisions[0].remaining == 5);
+    const Answer fits = ask(store, epoch, std::vector<Claim>(5, make(limit, who)));
+    CHECK(fits.admitted);
+    for (const auto& decision : fits.decisions)
+      CHECK(decision.remaining == 0);
+    CHECK_FALSE(ask(store, epoch, {claim(limit, who)}).admitted);
+  });
 }
 
 inline void all_or_nothing(StoreUnderTest& store) {
@@ -130,19 +137,9 @@ inline void all_or_nothing(StoreUnderTest& store) {
 }
 
 inline void claims_on_one_key_see_each_other(StoreUnderTest& store) {
-  for (const auto algorithm : algorithms) {
-    CAPTURE(to_string(algorithm));
-    const auto limit = policy(algorithm, 5, 5s);
-    const auto who = static_cast<std::uint64_t>(algorithm);
-    const std::vector<Claim> too_much(6, claim(limit, who));
-    CHECK_FALSE(ask(store, epoch, too_much).admitted);
-    CHECK(ask(store, epoch, {claim(limit, who, 0)}).decisions[0].remaining == 5);
-    const Answer fits = ask(store, epoch, std::vector<Claim>(5, claim(limit, who)));
-    CHECK(fits.admitted);
-    for (const auto& decision : fits.decisions)
-      CHECK(decision.remaining == 0);
-    CHECK_FALSE(ask(store, epoch, {claim(limit, who)}).admitted);
-  }
+  claims_see_each_other(store, algorithms, [](const rules::Policy& limit, std::uint64_t who) {
+    return claim(limit, who);
+  });
 }
 
 inline void keys_are_apart(StoreUnderTest& store) {
@@ -165,27 +162,16 @@ inline void shadow_denies_nothing(StoreUnderTest& store) {
   CHECK_FALSE(second.decisions[0].allowed);
   CHECK(second.decisions[1].remaining == 1);
   // A denied request charges no shadow policy either.
-  const std::vector denied{claim(wide, 1, 2, 1), [&] {
-                             auto c = shadow;
-                             c.identity.low = 9;
-                             return c;
-                           }()};
-  CHECK_FALSE(ask(store, epoch, denied).admitted);
-  CHECK(ask(store, epoch, {[&] {
-              auto c = denied[1];
-              c.demand.cost = 0;
-              return c;
-            }()})
-            .decisions[0]
-            .remaining == 1);
+  shadow.identity.low = 9;
+  CHECK_FALSE(ask(store, epoch, {claim(wide, 1, 2, 1), shadow}).admitted);
+  shadow.demand.cost = 0;
+  CHECK(ask(store, epoch, {shadow}).decisions[0].remaining == 1);
 }
 
 inline void rejected_requests_count_where_asked(StoreUnderTest& store) {
-  rules::Definition definition;
-  definition.algorithm = rules::Algorithm::sliding_log;
-  definition.rates = {{.count = 2, .per = 10s}};
-  definition.count_rejected = true;
-  const auto strict = policy(definition);
+  const auto strict = policy({.algorithm = rules::Algorithm::sliding_log,
+                              .rates = {{.count = 2, .per = 10s}},
+                              .count_rejected = true});
   CHECK(ask(store, epoch, {claim(strict, 1, 2)}).admitted);
   // Denied requests count: they use the quota, and the wait includes them.
   CHECK_FALSE(ask(store, epoch + 4s, {claim(strict, 1, 2)}).admitted);
@@ -205,11 +191,9 @@ inline void rejected_requests_count_where_asked(StoreUnderTest& store) {
 }
 
 inline void overdraft_drains(StoreUnderTest& store) {
-  for (const auto algorithm : algorithms) {
-    if (algorithm == rules::Algorithm::leaky_bucket) continue;
-    CAPTURE(to_string(algorithm));
-    const auto limit = policy(algorithm, 5, 5s);
-    Claim forced = claim(limit, static_cast<std::uint64_t>(algorithm), 7);
+  with_each_policy(algorithms, 5, 5s, [&](const rules::Policy& limit, std::uint64_t who) {
+    if (limit.algorithm == rules::Algorithm::leaky_bucket) return;
+    Claim forced = claim(limit, who, 7);
     forced.demand.overdraft = true;
     const Answer answer = ask(store, epoch, {forced});
     CHECK(answer.admitted);
@@ -217,41 +201,32 @@ inline void overdraft_drains(StoreUnderTest& store) {
     forced.demand.overdraft = false;
     forced.demand.cost = 1;
     CHECK_FALSE(ask(store, epoch, {forced}).admitted);
-  }
+  });
 }
 
 inline void cost_zero_only_looks(StoreUnderTest& store) {
-  for (const auto algorithm : algorithms) {
-    CAPTURE(to_string(algorithm));
-    const auto limit = policy(algorithm, 2, 2s);
-    const auto who = static_cast<std::uint64_t>(algorithm);
+  with_each_policy(algorithms, 2, 2s, [&](const rules::Policy& limit, std::uint64_t who) {
     for (int i = 0; i < 5; ++i) {
       const Answer look = ask(store, epoch, {claim(limit, who, 0)});
       CHECK(look.admitted);
       CHECK(look.decisions[0].remaining == 2);
       CHECK(look.decisions[0].reset_after == Duration{0});
     }
-  }
+  });
 }
 
 inline void cost_above_capacity_never_passes(StoreUnderTest& store) {
-  for (const auto algorithm : algorithms) {
-    CAPTURE(to_string(algorithm));
-    const auto limit = policy(algorithm, 2, 2s);
-    const Answer answer =
-        ask(store, epoch, {claim(limit, static_cast<std::uint64_t>(algorithm), 3)});
+  with_each_policy(algorithms, 2, 2s, [&](const rules::Policy& limit, std::uint64_t who) {
+    const Answer answer = ask(store, epoch, {claim(limit, who, 3)});
     CHECK_FALSE(answer.admitted);
     CHECK_FALSE(answer.decisions[0].retry_after.has_value());
     CHECK(answer.decisions[0].remaining == 2);
-  }
+  });
 }
 
 inline void clock_stepping_back_changes_nothing(StoreUnderTest& store) {
   Instant at = epoch;
-  for (const auto algorithm : algorithms) {
-    CAPTURE(to_string(algorithm));
-    const auto limit = policy(algorithm, 2, 2s);
-    const auto who = static_cast<std::uint64_t>(algorithm);
+  with_each_policy(algorithms, 2, 2s, [&](const rules::Policy& limit, std::uint64_t who) {
     at += 100s;
     CHECK(ask(store, at, {claim(limit, who)}).admitted);
     const Answer back = ask(store, at - 50s, {claim(limit, who)});
@@ -260,14 +235,12 @@ inline void clock_stepping_back_changes_nothing(StoreUnderTest& store) {
     CHECK_FALSE(ask(store, at - 50s, {claim(limit, who)}).admitted);
     CHECK_FALSE(ask(store, at, {claim(limit, who)}).admitted);
     CHECK(ask(store, at + 5s, {claim(limit, who)}).admitted);
-  }
+  });
 }
 
 inline void forgotten_keys_are_fresh(StoreUnderTest& store) {
-  for (const auto algorithm : algorithms) {
-    CAPTURE(to_string(algorithm));
-    const auto limit = policy(algorithm, 2, 2s);
-    const Claim both = claim(limit, static_cast<std::uint64_t>(algorithm), 2);
+  with_each_policy(algorithms, 2, 2s, [&](const rules::Policy& limit, std::uint64_t who) {
+    const Claim both = claim(limit, who, 2);
     CHECK(ask(store, epoch, {both}).admitted);
     CHECK_FALSE(ask(store, epoch, {both}).admitted);
     store.forget({.identity = both.identity, .policy_id = both.policy_id + 1});
@@ -276,18 +249,16 @@ inline void forgotten_keys_are_fresh(StoreUnderTest& store) {
     CHECK(ask(store, epoch, {both}).admitted);
     // Forgetting an unknown key has no effect.
     store.forget({.identity = {.low = 1, .high = 1}});
-  }
+  });
 }
 
 inline void a_raised_rate_is_soon_whole(StoreUnderTest& store) {
   Instant at = epoch;
-  for (const auto algorithm : algorithms) {
-    CAPTURE(to_string(algorithm));
-    const auto before = policy(algorithm, 100, 24h);
-    const auto raised = policy(algorithm, 1'000, 1s);
-    const auto who = static_cast<std::uint64_t>(algorithm);
+  with_each_policy(algorithms, 100, 24h, [&](const rules::Policy& before, std::uint64_t who) {
+    const auto raised = policy(before.algorithm, 1'000, 1s);
     // The oldest tenth of a sliding window leaves it as a whole.
-    const Duration longest = algorithm == rules::Algorithm::sliding_window ? 1'100ms : 1'000ms;
+    const Duration longest =
+        before.algorithm == rules::Algorithm::sliding_window ? 1'100ms : 1'000ms;
     at += 100s;
     CHECK(ask(store, at, {claim(before, who, 100)}).admitted);
     const Answer denied = ask(store, at, {claim(raised, who, 1'000)});
@@ -302,15 +273,12 @@ inline void a_raised_rate_is_soon_whole(StoreUnderTest& store) {
     CHECK_FALSE(among.admitted);
     CHECK(among.decisions[1].retry_after == Duration{1us});
     CHECK(ask(store, at + wait, {claim(raised, who, 1'000)}).admitted);
-  }
+  });
 }
 
 inline void a_peek_reads_and_charges_nothing(StoreUnderTest& store) {
-  for (const auto algorithm : algorithms) {
-    CAPTURE(to_string(algorithm));
-    const auto who = static_cast<std::uint64_t>(algorithm);
-    auto limit = policy(algorithm, 3, 3s);
-    limit.count_rejected = algorithm == rules::Algorithm::fixed_window;
+  with_each_policy(algorithms, 3, 3s, [&](rules::Policy limit, std::uint64_t who) {
+    limit.count_rejected = limit.algorithm == rules::Algorithm::fixed_window;
     const std::vector claims{claim(limit, who, 2), claim(limit, who + 100, 2, 1)};
     const auto peek = [&] {
       std::vector<rules::Decision> decisions(claims.size());
@@ -328,7 +296,7 @@ inline void a_peek_reads_and_charges_nothing(StoreUnderTest& store) {
       CHECK(peek() == first);
     CHECK(ask(store, epoch + 1s, {claim(limit, who, 1)}).admitted);
     CHECK(peek()[0].remaining == 0);
-  }
+  });
 }
 
 struct ContractCase {
@@ -337,14 +305,7 @@ struct ContractCase {
 };
 
 inline constexpr ContractCase store_contract[] = {
-    {"token buckets refill", buckets_refill},
-    {"gcra refills", gcra_refills},
-    {"a leaky bucket queues", leaky_bucket_queues},
-    {"fixed windows start again", windows_start_anew},
-    {"an attributed window decides as a fixed one", attributed_window_decides_as_fixed_window},
-    {"a sliding log forgets after exactly one window", log_forgets_after_exactly_one_window},
-    {"a sliding window slides", sliding_window_slides},
-    {"tiers are decided together", tiers_are_decided_together},
+    {"each algorithm decides its sequence", sequences_are_decided},
     {"all claims are charged or none", all_or_nothing},
     {"claims on one key see each other", claims_on_one_key_see_each_other},
     {"identities and policies have keys of their own", keys_are_apart},

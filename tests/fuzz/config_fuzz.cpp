@@ -39,16 +39,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const weir::config::Config& config = **loaded;
-  require(!config.routes.empty() && !config.listen.empty() && config.workers > 0);
-  for (const auto& warning : config.warnings)
+  require(!config.proxy.routes.empty() && !config.listen.empty() && config.workers > 0);
+  for (const auto& warning : config.presentation.warnings)
     check_line(warning);
-  for (const auto& route : config.routes) {
+  for (const auto& route : config.proxy.routes) {
     require(!route.name.empty());
     require(!route.upstream || *route.upstream < config.upstreams.size());
     for (const auto& limit : route.limits) {
-      require(limit.policy < config.policies.size() && limit.identity < config.identities.size());
-      require(!limit.otherwise || *limit.otherwise < config.identities.size());
-      require(config.policies[limit.policy].numbers.capacity > 0);
+      require(limit.policy < config.limiter.policies.size() &&
+              limit.identity < config.limiter.identities.size());
+      require(!limit.otherwise || *limit.otherwise < config.limiter.identities.size());
+      require(config.limiter.policies[limit.policy].numbers.capacity > 0);
     }
   }
   return 0;

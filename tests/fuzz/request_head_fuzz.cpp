@@ -41,21 +41,20 @@ std::optional<std::size_t> head_size(std::string_view text, std::size_t step) {
 
 /// Forwards every request, with the defaults of a configuration or with others for the head.
 struct Configuration {
-  explicit Configuration(const proxy::Downstream& downstream)
-      : settings(one_upstream(downstream)) {}
+  explicit Configuration(const options::Downstream& downstream) : options(one_route(downstream)) {}
 
   bool accepts(std::string_view head, http::ReceivedRequest& request) const {
-    return !proxy::inspect_head(rules, settings, head, request);
+    return !proxy::inspect_head(rules, options, head, request);
   }
 
-  proxy::Settings settings;
-  proxy::RequestRules rules{settings};
+  options::Proxy options;
+  limiter::Options limits;
+  proxy::RequestRules rules{options, limits};
 
  private:
-  static proxy::Settings one_upstream(const proxy::Downstream& downstream) {
-    proxy::Settings made;
+  static options::Proxy one_route(const options::Downstream& downstream) {
+    options::Proxy made;
     made.downstream = downstream;
-    made.upstreams.emplace_back().servers = {{.url = {}, .host = "upstream.example"}};
     made.routes.emplace_back().upstream = 0;
     return made;
   }
@@ -138,7 +137,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   static const Configuration usual({});
   static const Configuration other(
-      {.unusual_field_names = proxy::UnusualNames::drop, .raw_target_bytes = true});
+      {.unusual_field_names = options::UnusualNames::drop, .raw_target_bytes = true});
   const Configuration& configuration = size / 2 % 2 == 0 ? usual : other;
   http::ReceivedRequest received;
   received.peer = IpAddress::v4({192, 0, 2, 1});

@@ -80,13 +80,14 @@ class Http11Probe(Case):
                 self.assertTrue(client.is_gone())
             else:
                 self.assertNotIn("2xx+close", accepted)
-                self.assert_nothing_is_left(client)
+                self.assert_nothing_is_left(client, f"/after/{name}")
 
-    def assert_nothing_is_left(self, client):
+    def assert_nothing_is_left(self, client, target):
         """The next request on the connection is answered by its own answer."""
-        after = client.request("POST", "/after", body=AFTER)
+        after = client.request("POST", target, body=AFTER)
         self.assertEqual((after.status, after.body), (200, AFTER))
-        self.assertEqual(self.up.requests[-1].target, "/after")
+        # Not the last one: the rest of an earlier row, whose client has gone, may arrive later.
+        self.assertIn(target, [request.target for request in self.up.requests])
 
     def test_the_table_is_whole(self):
         self.assertEqual(len(self.rows), COUNT)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from harness.case import configuration, limited
 from harness.exposition import labelled
+from harness.preload import fast_clock
 from harness.reload_case import ReloadCase
 from harness.waiting import eventually
 from harness.weir import run
@@ -21,8 +22,8 @@ def respond(name, **match):
 
 
 class ListCase(ReloadCase):
-    def begin(self, config):
-        self.client = self.connect(self.serve({"client_address": PROXIES, **config}))
+    def begin(self, config, **options):
+        self.client = self.connect(self.serve({"client_address": PROXIES, **config}, **options))
 
     def get(self, client, target="/", method="GET", fields=()):
         return self.client.request(method, target, [("X-Forwarded-For", client), *fields])
@@ -139,9 +140,10 @@ class Files(ListCase):
         self.file = self.directory / "office.txt"
 
     def begin(self):
+        """The file is checked every tenth of a second."""
         super().begin(configuration(address_lists={"office": {"file": str(self.file)}},
                                     routes=[respond("office", address="office"),
-                                            respond("rest")]))
+                                            respond("rest")]), environment=fast_clock(10))
 
     def taken(self, client):
         return self.get(client).body.decode()

@@ -5,13 +5,13 @@ from harness.limit_fields import limit_fields
 from harness.waiting import eventually
 
 class BehindHaproxy(asking.HoldTests, asking.AskingProxy):
-    response_rule = ""
+    backend_lines = ""
 
     def command(self, weir, patience, with_costs=False, **environment):
         files = asking.DEPLOY / "haproxy"
         settings = self.root / "haproxy.cfg"
         settings.write_text((files / "haproxy.cfg").read_text(encoding="utf-8").replace(
-            "  server api ", f"{self.response_rule}  server api "), encoding="utf-8")
+            "  server api ", f"{self.backend_lines}  server api "), encoding="utf-8")
         if with_costs:
             script = (files / "weir.lua").read_text(encoding="utf-8")
             changed = self.root / "costs.lua"
@@ -58,9 +58,13 @@ class BehindHaproxy(asking.HoldTests, asking.AskingProxy):
         eventually(lambda: limit_fields(self.get(target="/v1/a")).state, "the answers have limits")
 
     def test_a_response_that_haproxy_replaces_is_reported_with_its_own_status(self):
-        self.response_rule = "  http-response return status 404\n"
+        self.backend_lines = "  http-response return status 404\n"
         self.begin_holding()
         self.assertEqual(self.statuses_of_logins("401 Unauthorized", 4), [404] * 4)
+
+    def test_a_request_without_a_server_is_reported_with_the_status_of_the_proxy(self):
+        self.backend_lines = "  retries 0\n"  # each would take a second
+        super().test_a_request_without_a_server_is_reported_with_the_status_of_the_proxy()
 
     def test_what_the_api_says_of_limits_gives_way(self):
         self.api.behaviour = lambda exchange: exchange.answer(

@@ -30,73 +30,6 @@ class BadRequests(Case):
         self.assertEqual(self.up.requests, [])
         return response
 
-    def test_400_malformed_heads(self):
-        for data in [
-            b"GET\r\n\r\n",
-            b"GET /\r\n\r\n",
-            b"GET / HTTP/1.1 \r\n" + HOST + b"\r\n",
-            b"GET  / HTTP/1.1\r\n" + HOST + b"\r\n",
-            b"G@T / HTTP/1.1\r\n" + HOST + b"\r\n",
-            b"GET /a b HTTP/1.1\r\n" + HOST + b"\r\n",
-            b"GET /#x HTTP/1.1\r\n" + HOST + b"\r\n",
-            b"GET / HTTP/1.1\n" + HOST + b"\r\n",
-            b"GET / HTTP/1.1\r\nHost: a\n\r\n",
-            b"GET / HTTP/1.1\r\n" + HOST + b"Name : value\r\n\r\n",
-            b"GET / HTTP/1.1\r\n" + HOST + b" folded: x\r\n\r\n",
-            b"GET / HTTP/1.1\r\n" + HOST + b"A: b\r\n folded\r\n\r\n",
-            b"GET / HTTP/1.1\r\n" + HOST + b": nameless\r\n\r\n",
-            b"GET / HTTP/1.1\r\n" + HOST + b"No colon\r\n\r\n",
-            b"GET / HTTP/1.1\r\n" + HOST + b"A: \0\r\n\r\n",
-            b"GET / HTTP/1.1\r\n" + HOST + b"A: b\rc\r\n\r\n",
-            b"GET / HTTP/1.1\r\n\r\n",
-            b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
-            b"GET / HTTP/1.1\r\nHost: a b\r\n\r\n",
-            b"GET http://other.test/ HTTP/1.1\r\n" + HOST + b"\r\n",
-            b"GET ftp://weir.test/ HTTP/1.1\r\n" + HOST + b"\r\n",
-            b"GET * HTTP/1.1\r\n" + HOST + b"\r\n",
-            b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
-        ]:
-            with self.subTest(data=data):
-                self.refused(data, 400)
-
-    def test_400_framing_that_could_be_read_in_two_ways(self):
-        for fields in [
-            b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
-            b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
-            b"Content-Length: 5\r\nContent-Length: 5\r\n",
-            b"Content-Length: 5\r\nContent-Length: 6\r\n",
-            b"Content-Length: 5, 5\r\n",
-            b"Content-Length: -1\r\n",
-            b"Content-Length: +5\r\n",
-            b"Content-Length: 5x\r\n",
-            b"Content-Length: 0x5\r\n",
-            b"Content-Length:\r\n",
-            b"Content-Length: 99999999999999999999\r\n",
-            b"Transfer-Encoding: chunked, gzip\r\n",
-            b"Transfer-Encoding: chunked, chunked\r\n",
-            b"Transfer-Encoding: identity\r\n",
-            b"Transfer-Encoding:\r\n",
-            b"Transfer-Encoding : chunked\r\n",
-        ]:
-            with self.subTest(fields=fields):
-                self.refused(b"POST / HTTP/1.1\r\n" + HOST + fields + b"\r\nhello", 400)
-
-    def test_400_transfer_encoding_in_http_1_0(self):
-        self.refused(b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400)
-
-    def test_501_unknown_coding(self):
-        self.refused(b"POST / HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: gzip, chunked\r\n\r\n",
-                     501)
-
-    def test_505_another_version(self):
-        self.refused(b"GET / HTTP/2.0\r\n" + HOST + b"\r\n", 505)
-
-    def test_405_connect_and_trace(self):
-        for method in ["CONNECT", "TRACE"]:
-            response = self.refused(f"{method} weir.test:80 HTTP/1.1\r\n".encode() + HOST + b"\r\n",
-                                    405)
-            self.assertIn("Allow", response.fields)
-
     def test_431_head_too_large(self):
         self.refused(b"GET / HTTP/1.1\r\n" + HOST + b"A: " + b"x" * 9000 + b"\r\n\r\n", 431)
         many = b"".join(b"N%d: x\r\n" % i for i in range(2000))
@@ -141,17 +74,6 @@ class BadBodies(Case):
                     + b"401\r\n%s\r\n0\r\n\r\n" % (b"x" * 0x401))
         self.assert_problem(client.read(), 413)
 
-    def test_400_broken_chunked_coding(self):
-        for body in [b"x\r\n", b"5\r\nhelloX", b"-1\r\n", b"5 5\r\n", b"\r\n",
-                     b"fffffffffffffffff\r\n",
-                     b"5\nhello\r\n0\r\n\r\n", b"5\r\nhello\r\n0\r\nbad trailer\r\n\r\n"]:
-            with self.subTest(body=body):
-                upstream, weir, client = self.proxy()
-                client.send(b"POST / HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n"
-                            + body)
-                self.assert_problem(client.read(), 400)
-                self.assertTrue(client.is_gone())
-
     def test_400_chunked_coding_that_breaks_after_its_head_has_gone(self):
         upstream, weir, client = self.proxy()
         client.send(b"POST / HTTP/1.1\r\n" + HOST
@@ -160,23 +82,6 @@ class BadBodies(Case):
         client.send(b"zz\r\n")
         self.assert_problem(client.read(), 400)
         self.assertTrue(client.is_gone())
-
-    def test_a_body_that_ends_early_is_not_passed_as_whole(self):
-        whole = []
-
-        def behaviour(exchange):
-            exchange.read_body()
-            whole.append(exchange.body)
-
-        for head in (b"Content-Length: 100\r\n\r\nhello",
-                     b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"):
-            upstream, weir, client = self.proxy(behaviour)
-            client.send(b"POST / HTTP/1.1\r\n" + HOST + head)
-            upstream.await_requests(1)
-            client.close()
-            weir.stop()
-        self.assertEqual(whole, [])
-
 
     def test_an_end_within_the_body_is_noticed_at_once(self):
         _, weir, _ = self.proxy(downstream={"body_timeout": "10m"})
@@ -246,16 +151,8 @@ class BadUpstreams(Case):
         for data in [
             b"garbage\r\n\r\n",
             b"\x16\x03\x01\x00\x05hello\r\n\r\n",
-            b"HTTP/1.1\r\n\r\n",
-            b"HTTP/1.1 20 OK\r\n\r\n",
-            b"HTTP/1.1 2000 OK\r\n\r\n",
-            b"HTTP/2.0 200 OK\r\n\r\n",
             b"HTTP/1.1 200 OK\nContent-Length: 0\n\n",
             b"HTTP/1.1 200 OK\r\nBad Name: x\r\nContent-Length: 0\r\n\r\n",
-            b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
-            b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello",
-            b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nhello",
             b"HTTP/1.1 200 OK\r\nA: " + b"x" * 100_000 + b"\r\n\r\n",
             b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
         ]:
@@ -369,14 +266,6 @@ class CutAnswers(Case):
         _, _, client = self.proxy(behaviour)
         with self.assertRaises((Truncated, ConnectionResetError, ValueError)):
             client.request("GET", "/", {"Host": "weir.test"}, version=version)
-
-    def test_a_length_delimited_answer(self):
-        self.assert_cut(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + b"x" * 50_000)
-
-    def test_a_chunked_answer(self):
-        head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-        self.assert_cut(head + b"5\r\nhello\r\n")
-        self.assert_cut(head + b"5\r\nhel")
 
     def test_a_chunked_answer_that_becomes_malformed(self):
         has_begun = threading.Event()

@@ -7,12 +7,14 @@ import unittest
 
 from harness.exposition import labelled, parse
 from harness.group import Group
+from harness.preload import fast_clock
 from harness.waiting import eventually
 
 
 class HealthChecks(Group):
-    CHECK = {"path": "/healthz?deep=1", "interval": "100ms", "timeout": "300ms",
-             "rise": 2, "fall": 2}
+    # Servers are looked at once a second, so time passes five times as fast.
+    CHECK = {"path": "/healthz?deep=1", "interval": "500ms", "timeout": "3s", "rise": 2, "fall": 2}
+    FAST = {"main": {"health_check": CHECK}, "environment": fast_clock(5)}
 
     def setUp(self):
         self.sick = collections.defaultdict(threading.Event)
@@ -33,8 +35,7 @@ class HealthChecks(Group):
         return behaviour
 
     def checked_pair(self, **options):
-        return self.pair(self.checked("one", **options), self.checked("two"),
-                         main={"health_check": self.CHECK})
+        return self.pair(self.checked("one", **options), self.checked("two"), **self.FAST)
 
     def test_what_a_check_sends(self):
         one, two, weir = self.checked_pair()
@@ -98,7 +99,7 @@ class HealthChecks(Group):
     def test_a_single_server_is_checked_too(self):
         self.sick["one"].set()
         one = self.upstream(self.checked("one"))
-        weir = self.group(one, main={"health_check": self.CHECK})
+        weir = self.group(one, **self.FAST)
         client = self.connect(weir)
         eventually(lambda: client.get("/").status == 503, "it is left out")
         self.sick["one"].clear()

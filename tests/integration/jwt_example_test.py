@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness.case import Case
 from harness.compose import ComposeChecks
+from harness.preload import fast_clock
 from harness.waiting import eventually
 from harness.weir import Weir
 
@@ -32,8 +33,9 @@ class Example(Case):
         self.addCleanup(self.stop_issuer)
         self.issuer_url = "http://127.0.0.1:" + re.search(r"port (\d+)",
                                                           self.issuer.stdout.readline())[1]
-        weir = Weir((EXAMPLE / "weir.yaml").read_text(),
-                    environment={"LISTEN": "127.0.0.1:0", "ISSUER_URL": self.issuer_url})
+        # Between fetches of the keys cooldown passes, by default 5 s.
+        weir = Weir((EXAMPLE / "weir.yaml").read_text(), environment={
+            **fast_clock(10), "LISTEN": "127.0.0.1:0", "ISSUER_URL": self.issuer_url})
         self.addCleanup(weir.stop)
         self.url = f"http://127.0.0.1:{weir.port}/v1/orders"
         eventually(lambda: self.status(self.token("warm-up")) == "200", "the keys are fetched")

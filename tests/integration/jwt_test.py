@@ -7,6 +7,7 @@ import time
 
 from harness.case import Case, limited
 from harness.issuers import SECRET, node_jose, pyjwt, signed
+from harness.preload import fast_clock
 from harness.waiting import eventually
 
 ONE = {"p": {"algorithm": "fixed_window", "rate": "1/1h"}}
@@ -24,11 +25,11 @@ def claims(sub="alice", lifetime=3600, **others):
 
 
 class TokenCase(Case):
-    def begin(self, provider=None, limits=None, user=None, policies=None, **sections):
+    def begin(self, provider=None, limits=None, user=None, policies=None, environment=None, **sections):
         limits = limits or [{"policy": "p", "key": "user"}]
         self.weir = self.start(limited(policies or ONE, limits, {"user": user or USER},
                                        jwt_providers={"idp": provider or SECRET_PROVIDER},
-                                       **sections))
+                                       **sections), environment=environment)
         self.client = self.connect(self.weir)
 
     def status(self, token, **options):
@@ -69,6 +70,8 @@ class Secrets(TokenCase):
              "a member name appears more than once in the token"),
             (signed(claims(pad="x" * 1024, **good), typ="at+jwt"), "the token is too large"),
             ("abc", "the token does not consist of header, payload and signature"),
+            ('{"payload": "e30", "protected": "eyJ9", "signature": "c2ln"}',
+             "the token does not consist of header, payload and signature"),
         ]
         for token, why in rows * 2:
             with self.subTest(why):
@@ -230,7 +233,8 @@ class Keys(TokenCase):
         self.addCleanup(issuer.stop)
         first, second = (issuer.make_key(kid, "ES256") for kid in ("first", "second"))
         self.begin({"algorithms": ["ES256"], "jwks": {"file": self.write_keys(first)}},
-                   policies={"p": {"rate": "1000000/1s"}}, admin={"address": "127.0.0.1:0"})
+                   policies={"p": {"rate": "1000000/1s"}}, admin={"address": "127.0.0.1:0"},
+                   environment=fast_clock(10))
         old, new = (issuer.token(kid, "ES256", claims()) for kid in ("first", "second"))
         self.assertEqual([self.status(old), self.status(new)], [200, 401])
         self.write_keys(first, second)

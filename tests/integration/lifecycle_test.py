@@ -353,28 +353,3 @@ class DrainingUnderLoad(Case):
         # before its request has been read.
         seen = {request.target for request in upstream.requests}
         self.assertEqual([lost for lost in load.unanswered if lost[0] in seen], [])
-
-
-class BadConfiguration(Case):
-    def test_every_problem_is_told_at_once_with_its_place(self):
-        text = ("listen: [{address: nonsense}]\n"
-                "upstreams: {a: {servers: [{url: 'ftp://x'}]}}\n"
-                "policies:\n"
-                "  p: {algorithm: gcra, rate: 10/1s, bursst: 20}\n"
-                "routes:\n"
-                "  - {upstream: nowhere, limits: [{policy: q}]}\n")
-        with tempfile.TemporaryDirectory() as directory:
-            file = os.path.join(directory, "bad.yaml")
-            Path(file).write_text(text)
-            for command in (["serve", "--config", file], ["check", file]):
-                result = run(*command)
-                told = result.stdout + result.stderr
-                self.assertEqual(result.returncode, 2, told)
-                for place in (":1:", ":2:", ":4:", ":6:"):
-                    self.assertIn(file + place, told)
-                self.assertIn('did you mean "burst"?', told)
-
-    def test_a_missing_file(self):
-        result = run("serve", "--config", "/no-such-directory/weir.yaml")
-        self.assertEqual(result.returncode, 2)
-        self.assertIn("/no-such-directory/weir.yaml", result.stderr)

@@ -6,7 +6,7 @@ from harness.case import Case, SCALE, configuration
 from harness.client import request_bytes
 from harness.payload import payload
 from harness.upstream import answer
-from harness.waiting import eventually, settled
+from harness.waiting import settled
 
 MIB = 1 << 20
 LARGE = 256 * MIB

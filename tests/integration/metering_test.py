@@ -2,20 +2,17 @@
 
 import gzip
 import json
-import socket
-import time
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from harness.client import chunked, request_bytes
-from harness.redis_case import SECRET
 from harness.waiting import eventually
-from holds_test import HoldCase
+from holds_test import HoldCase, InRedis
 
 UNITS = {"units": {"algorithm": "fixed_window", "rate": "1000/1h"}}
 HUNDRED = {"units": {"algorithm": "fixed_window", "rate": "100/1h"}}
 TOTAL = {"json": "/usage/total_tokens"}
 JSON = ("Content-Type", "application/json")
-EVENTS = ("Content-Type", "text/event-stream")
 LOG = {"access_log": {"path": "access.log"}}
 
 
@@ -286,12 +283,20 @@ class Together(MeteringCase):
     """50 requests at once against 100 units; each costs 60."""
 
     def ask_at_once(self, reserve):
+        may_answer = threading.Event()
+        self.addCleanup(may_answer.set)
+
         def behaviour(exchange):
             exchange.read_body()
-            time.sleep(0.3)
+            may_answer.wait()
             exchange.answer(usage(60), fields=[JSON])
         self.begin(behaviour, [limit(reserve=reserve, cost_from=[TOTAL])], HUNDRED)
-        statuses = self.at_once(50, "/")
+        log = self.weir.directory / "access.log"
+        with ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(self.at_once, 50, "/")
+            eventually(lambda: len(self.service.requests) + log.read_text().count("\n") == 50, "all are decided")
+            may_answer.set()
+            statuses = asked.result()
         eventually(lambda: self.held("units") == 0, "all are settled")
         return statuses.count(200)
 
@@ -307,21 +312,6 @@ class Together(MeteringCase):
             self.assertEqual(client.get("/").status, 429)
 
 
-class InRedis:
-    """The same with one Redis."""
-
-    def store(self):
-        if not hasattr(self, "server"):
-            self.server = self.redis()
-        return {"identity_secret": SECRET,
-                "store": {"type": "redis", "redis": {"url": self.server.url, "timeout": "2s", "replicas": 1}}}
-
-    def start_weir(self, *arguments, **options):
-        weir = super().start_weir(*arguments, **options)
-        self.await_redis(weir)
-        return weir
-
-
 class CostFromInRedis(InRedis, CostFrom):
     pass
 
@@ -332,6 +322,3 @@ class ReserveInRedis(InRedis, Reserve):
 
 class TogetherInRedis(InRedis, Together):
     pass
-
-
-del HoldCase

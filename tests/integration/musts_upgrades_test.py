@@ -6,7 +6,7 @@ Every test sends raw bytes and looks at the bytes on both sides.
 import socket
 
 from harness.payload import payload
-from harness.wire import FINE, WireCase, get, values
+from harness.wire import WireCase, get, values
 from harness.waiting import eventually
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -49,24 +49,6 @@ class Upgrades(WireCase):
         self.assertEqual(values(head, b"Connection"), [b"upgrade"])
         self.assertEqual(values(head, b"Upgrade"), [b"chat"])
         self.assertEqual(rest, tunnelled)
-
-    def test_E2_without_the_option_or_in_http_1_0_it_is_ignored(self):
-        for request in (get(b"Upgrade: chat"),
-                        get(b"Connection: keep-alive", b"Upgrade: chat"),
-                        get(*OFFER, version=b"1.0")):
-            seen = self.through(request, answer=FINE)
-            self.assertEqual(seen.status, 200)
-            self.assertEqual(seen.up_values(b"Upgrade"), [])
-            self.assertNotIn(b"pgrade", b"".join(seen.up_values(b"Connection")))
-
-    def test_E2_a_101_that_names_nothing_offered_is_no_answer(self):
-        for answer in (SWITCH.replace(b"chat", b"other"),
-                       SWITCH.replace(b"Upgrade: chat\r\n", b""),
-                       SWITCH.replace(b"Connection: Upgrade\r\n", b"")):
-            client = self.begun(get(*OFFER), answer + b"hello")
-            response = client.read()
-            self.assert_problem(response, 502)
-            self.assertNotIn(b"hello", client.reader.record)
 
     def test_E3_the_100_comes_before_the_101(self):
         client = self.begun(get(*OFFER, b"Expect: 100-continue"), CONTINUE + SWITCH)

@@ -76,12 +76,6 @@ class CommandLine(OverrideCase):
         self.assertRegex(done.stdout, r"^hash:[0-9a-f]{32}, all policies: deny\n$")
         self.assertEqual(self.get(weir).status, 403)
 
-    def test_the_identity_is_the_only_one_by_default(self):
-        weir = self.alone(identities={"api_key": {"header": "X-Api-Key"}})
-        done = self.limits(weir, "override", "--key", KEY, "--deny")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(self.get(weir).status, 403)
-
     def test_the_commands_of_the_documents(self):
         commands = {file.name: re.findall(r"^weir (limits (?:.*\\\n)*.*)$", file.read_text(), re.MULTILINE)
                     for file in DOCUMENTS.glob("*.md")}
@@ -97,17 +91,3 @@ class CommandLine(OverrideCase):
                     self.assertRegex(done.stdout, rf"(?m)^hash:[0-9a-f]{{32}}, policy {policy}: rate ")
             self.assertEqual(limit_fields(self.get(weir, "gcra", key)).policies[policy], numbers)
             weir.stop()
-
-    def test_wrong_usage(self):
-        self.assertEqual(run("limits").returncode, 2)
-        self.assertEqual(run("limits", "override").returncode, 2)
-        for option in ("--until", "--policy", "--identity"):
-            done = run("limits", "override", "--key", "a", "--unlimited", option, "")
-            self.assertEqual(done.returncode, 2)
-            self.assertIn("the value is empty", done.stderr)
-        done = run("limits", "overrides", "--admin", "localhost")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("--admin", done.stderr)
-        done = run("limits", "overrides", "--admin", "http://127.0.0.1:1")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("refused", done.stderr)

@@ -4,7 +4,6 @@ import json
 
 from harness.limit_fields import limit_fields
 from harness.override_case import ALGORITHMS, KEY, OverrideCase, in_an_hour, other_numbers
-from harness.redis_case import answering
 from harness.waiting import eventually
 from harness.weir import run
 
@@ -33,68 +32,45 @@ class WithPlans(OverrideCase):
                 self.assertIsNone(self.quota(weir, "internal", name))
                 self.put(weir, policy=name, until=in_an_hour(), **other_numbers(name))
                 # Nothing was counted before.
-                response = self.get_as(weir, "internal", name)
-                self.assertEqual(limit_fields(response).policies[name]["q"], 5)
-                self.assertEqual(limit_fields(response).state[name]["r"], 4)
+                fields = limit_fields(self.get_as(weir, "internal", name))
+                self.assertEqual((fields.policies[name]["q"], fields.state[name]["r"]), (5, 4))
                 self.put(weir, policy=name, deny=True, until=in_an_hour())
                 self.assertEqual(self.get_as(weir, "internal", name).status, 403)
                 self.assertEqual(self.delete(weir, policy=name), 204)
-                self.put(weir, deny=True, until=in_an_hour())
-                self.assertEqual(self.get_as(weir, "internal", name).status, 403)
-                self.assertEqual(self.delete(weir), 204)
                 self.assertIsNone(self.quota(weir, "internal", name))
 
-    def test_they_limit_a_client_without_limit_in_the_memory_store(self):
-        self.check_unlimited(self.alone(**self.SECTIONS))
+    def check_plan(self, weir):
+        self.put(weir, plan="gold", until=in_an_hour())
+        for plan in ("", "internal"):
+            self.assertEqual(self.quota(weir, plan, "gcra"), 7)
+            self.assertIsNone(self.quota(weir, plan, "fixed_window"))
+            self.assertEqual(self.quota(weir, plan, "sliding_log"), 2)
+        # An override of the policy counts before one for all policies.
+        self.put(weir, policy="sliding_log", plan="internal", until=in_an_hour())
+        self.assertIsNone(self.quota(weir, "gold", "sliding_log"))
+        listed = self.ask(weir, "GET").json()["overrides"]
+        self.assertEqual({one.get("policy"): one.get("plan") for one in listed},
+                         {None: "gold", "sliding_log": "internal"})
+        self.assertEqual(self.delete(weir), 204)
+        self.assertIsNone(self.quota(weir, "internal", "gcra"))
+        self.put(weir, deny=True, until=in_an_hour())
+        self.assertEqual(self.get_as(weir, "internal").status, 403)
 
-    def test_they_limit_a_client_without_limit_in_redis(self):
-        self.check_unlimited(self.shared(**self.SECTIONS)[0])
+    def check(self, weir):
+        self.check_unlimited(weir)
+        self.check_plan(weir)
+
+    def test_they_count_before_plans_in_the_memory_store(self):
+        self.check(self.alone(**self.SECTIONS))
+
+    def test_they_count_before_plans_in_redis(self):
+        self.check(self.shared(**self.SECTIONS)[0])
 
     def test_without_redis_a_client_without_limit_passes(self):
         weir = self.shared(**self.SECTIONS)[0]
         self.servers[0].stop()
         eventually(lambda: self.get_as(weir, "gold").status == 503, "a failure")
         self.assertEqual([self.get_as(weir, "internal").status for _ in range(3)], [200] * 3)
-
-    def check_plan(self, weir):
-        self.put(weir, plan="gold", until=in_an_hour())
-        for plan in ("", "internal"):
-            with self.subTest(plan=plan):
-                self.assertEqual(self.quota(weir, plan, "gcra"), 7)
-                self.assertIsNone(self.quota(weir, plan, "fixed_window"))
-                self.assertEqual(self.quota(weir, plan, "sliding_log"), 2)
-        # An override of the policy counts before one for all policies.
-        self.put(weir, policy="sliding_log", plan="internal", until=in_an_hour())
-        self.assertIsNone(self.quota(weir, "gold", "sliding_log"))
-        self.put(weir, policy="sliding_log", rate="9/10h", until=in_an_hour())
-        self.assertEqual(self.quota(weir, "gold", "sliding_log"), 9)
-        listed = self.ask(weir, "GET").json()["overrides"]
-        self.assertEqual({one.get("policy"): one.get("plan") for one in listed},
-                         {None: "gold", "sliding_log": None})
-        self.assertEqual(self.delete(weir), 204)
-        self.assertIsNone(self.quota(weir, "internal", "gcra"))
-
-    def test_they_may_name_a_plan_in_the_memory_store(self):
-        self.check_plan(self.alone(**self.SECTIONS))
-
-    def test_they_may_name_a_plan_in_redis(self):
-        self.check_plan(self.shared(**self.SECTIONS)[0])
-
-    def test_a_plan_for_all_policies_is_bounded(self):
-        many = {f"p{i}": {"algorithm": "gcra", "rate": "1/1h"} for i in range(65)}
-        weir = self.alone(policies=many, routes=[answering("/p0", "p0", "api_key")], default_plan="gold",
-                          plans={"gold": {name: "unlimited" for name in many}})
-        body = {"identity": "api_key", "key": KEY, "plan": "gold"}
-        self.assert_problem(self.ask(weir, "PUT", body), 422, "plans change 65 policies, more than 64")
-        self.assertEqual(self.ask(weir, "PUT", {**body, "policy": "p3"}).status, 200)
-
-    def test_the_command_puts_a_plan(self):
-        weir = self.alone(**self.SECTIONS)
-        done = run("limits", "override", "--admin", "http://{}:{}".format(*weir.admin_address), "--identity",
-                   "api_key", "--key", KEY, "--plan", "gold")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"^hash:[0-9a-f]{32}, all policies: plan gold\n$")
-        self.assertEqual(limit_fields(self.get(weir)).policies["gcra"]["q"], 7)
 
 
 class Explain(OverrideCase):

@@ -8,6 +8,7 @@ from harness.case import limited
 from harness.exposition import labelled
 from harness.limit_fields import items
 from harness.plan_case import API_KEY, BY_HEADER, POLICIES, PlanCase
+from harness.preload import fast_clock
 from harness.reload_case import copied
 from harness.waiting import eventually
 from harness.weir import run
@@ -22,7 +23,8 @@ class Files(PlanCase):
         self.file = self.directory / "plans.tsv"
 
     def begin(self, key="api_key", **options):
-        super().begin(plan_from=[{"file": str(self.file), "key": key}], **options)
+        """The file is checked every tenth of a second."""
+        super().begin(plan_from=[{"file": str(self.file), "key": key}], environment=fast_clock(10), **options)
 
     def quota(self, key):
         return self.policy_of(key=key)["p"][0]
@@ -108,6 +110,7 @@ class Files(PlanCase):
                 self.assertEqual(items(response["RateLimit-Policy"])["p"]["q"], 5)
                 other = self.client.request("GET", "/other", [])
                 self.assertEqual(items(other["RateLimit-Policy"])["p"]["q"], 3)
+                self.client.close()
                 self.weir.stop()
 
     def test_an_identity_that_services_may_read_differently_is_400(self):

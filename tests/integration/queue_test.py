@@ -131,35 +131,6 @@ class Queue(HoldCase):
         self.assertEqual(lines["/third"]["decision"], "delayed")
         self.assertGreater(lines["/third"]["delay_us"], 0)
 
-    def test_a_request_that_another_limit_denies_does_not_wait(self):
-        rate = {"rate": {"algorithm": "fixed_window", "rate": "2/1h"}}
-        self.begin_queue(others=rate)
-        self.send("first")
-        self.gates.await_arrivals(["first"])
-        self.queue_up(["second"])
-        self.gates.open["first"].set()
-        self.gates.await_arrivals(["first", "second"])
-        with self.connect(self.weir) as other:
-            response = other.get("/third")
-        self.assertEqual(response.status, 429)
-        self.assertGreater(int(response["Retry-After"]), 3000)
-        # Nothing was charged for the wait, or for the denial.
-        self.gates.open["second"].set()
-        with self.connect(self.weir) as other:
-            eventually(lambda: '"slots";r=1' in str(other.get("/fourth")["RateLimit"]), "the slot is free")
-
-    def test_keys_have_queues_of_their_own(self):
-        self.begin_queue(queue=1, key="key")
-        self.send("a1", "a")
-        self.gates.await_arrivals(["a1"])
-        self.queue_up(["a2"], "a")
-        self.send("b1", "b")
-        self.gates.await_arrivals(["a1", "b1"])
-        self.queue_up(["b2"], "b")
-        self.assertEqual(self.queued(), 2)
-        self.gates.open["b1"].set()
-        self.gates.await_arrivals(["a1", "b1", "b2"])
-
     def test_a_thousand_right_logins_at_once_all_pass(self):
         """Five at a time, because each holds a unit of the limit on wrong ones."""
         self.gates = Gates()

@@ -35,9 +35,9 @@ def failing(url, **redis):
 
 
 class FailureCase(RedisCase):
-    def begin(self, redis, url=None, **options):
+    def begin(self, redis, url=None, environment=None, **options):
         self.server = redis
-        self.weir = self.start(failing(url or redis.url, **options))
+        self.weir = self.start(failing(url or redis.url, **options), environment=environment)
         self.sender = Sender(self, self.weir)
 
     def begin_healthy(self, redis, url=None, **options):

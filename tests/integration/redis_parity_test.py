@@ -23,7 +23,7 @@ from harness.client import request_bytes
 from harness.limit_fields import items
 from harness.redis_case import RedisCase, sharing
 
-REQUESTS = scaled(int(os.environ.get("WEIR_TEST_PARITY", "20000")))
+REQUESTS = scaled(int(os.environ.get("WEIR_TEST_PARITY", "8000")))
 SEED = int(os.environ.get("WEIR_TEST_SEED", "14"))
 TIMES = {"RateLimit-Reset", "Retry-After"}
 ALGORITHMS = ("fixed_window", "attributed_window", "sliding_window", "sliding_log", "token_bucket",

@@ -4,6 +4,7 @@ import re
 import signal
 
 from harness.case import SCALE
+from harness.preload import fast_clock
 from harness.redis_case import RECOVERY_S, Sender
 from harness.waiting import eventually
 from redis_failures_test import FailureCase
@@ -47,7 +48,7 @@ class Stalls(FailureCase):
     def test_each_503_of_short_stalls_is_in_the_log(self):
         """Also if the breaker was closed again before a worker looked at it."""
         redis = self.redis()
-        self.begin(redis, timeout="20ms")
+        self.begin(redis, timeout="100ms", environment=fast_clock(5))  # 20 ms; the line comes after ten seconds
         self.await_decisions()
         first = self.weir.stderr
         denied = 0

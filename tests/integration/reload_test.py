@@ -40,14 +40,14 @@ class Answer(ReloadCase):
     def test_many_changes_are_counted_and_not_all_listed(self):
         def routes(body):
             return [{"name": f"r{i}", "match": {"path": f"/{i}"}, "respond": {"body": body}}
-                    for i in range(10_000)]
+                    for i in range(1_100)]
 
         config = configuration(routes=routes("x"))
         self.serve(config)
         report = self.reload({**config, "routes": routes("y")})
         self.assertEqual(report["changed"], [f"routes.r{i}" for i in range(100)])
-        self.assertEqual(report["changed_omitted"], 9_900)
-        self.assertIn(", routes.r99 and 9,900 more\n", self.weir.stderr)
+        self.assertEqual(report["changed_omitted"], 1_000)
+        self.assertIn(", routes.r99 and 1,000 more\n", self.weir.stderr)
 
     def test_nothing_has_changed(self):
         self.serve(fixed("x"))

@@ -7,7 +7,7 @@ from harness.client import request_bytes
 from harness.exposition import labelled
 from harness.reload_case import ReloadCase, copied
 from harness.services import free_port
-from harness.upstream import Upstream, answer, echo
+from harness.upstream import Upstream, answer
 from harness.waiting import eventually
 
 

@@ -37,18 +37,6 @@ class Upstreams(Case):
         eventually(lambda: upstream.open_connections == 0, "the idle connection is closed")
         self.assertEqual(client.get("/").status, 200)
 
-    def test_retries_0_means_none(self):
-        def behaviour(exchange):
-            exchange.read_body()
-            if exchange.target == "/second":
-                return exchange.close()
-            exchange.answer(b"fine")
-
-        upstream, _, client = self.proxy(behaviour, main={"retries": 0})
-        self.assertEqual(client.get("/first").status, 200)
-        self.assert_problem(client.get("/second"), 502)
-        self.assertEqual(len(upstream.requests), 2)
-
     def test_an_upload_that_the_upstream_does_not_take_ends(self):
         is_over = threading.Event()
         self.addCleanup(is_over.set)

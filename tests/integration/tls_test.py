@@ -13,8 +13,9 @@ from harness.certificates import SecureConnection, openssl
 from harness.client import request_bytes
 from harness.message import Truncated
 from harness.payload import digest, payload
+from harness.preload import fast_clock
 from harness.tls_case import TlsCase
-from harness.upstream import answer, echo, raw
+from harness.upstream import answer, raw
 from harness.waiting import eventually
 
 
@@ -154,13 +155,6 @@ class Handshake(TlsCase):
         self.assertTrue(silent.is_gone())
         self.assertTrue(started.is_gone())
 
-    def test_garbage_is_closed(self):
-        for data in b"\0" * 100, b"\x16\x03\x01\x00\x05hello":
-            client = self.connect(self.weir)
-            client.send(data)
-            self.assertTrue(client.is_gone())
-        self.assertEqual(self.secure().get().status, 200)
-
     def test_too_many_connections_are_closed_without_a_handshake(self):
         weir = self.start(configuration(self.up.url, listen=self.listening(),
                                         downstream={"max_connections": 1}))
@@ -252,7 +246,7 @@ class Ends(TlsCase):
 
 class Draining(TlsCase):
     def test_connections_that_have_not_begun_do_not_hold_up_the_end(self):
-        self.serve(downstream={"head_timeout": "60s"}, shutdown_timeout="10s")
+        self.serve(downstream={"head_timeout": "10m"}, shutdown_timeout="10m", environment=fast_clock(10))
         silent, begun = self.connect(self.weir), self.connect(self.weir)
         begun.send(b"\x16\x03\x01\x02\x00\x01")
         self.weir.signal(signal.SIGTERM)
@@ -301,18 +295,8 @@ class Reload(TlsCase):
         self.assertIn("it has no certificate in PEM form", self.weir.stderr)
         self.assertEqual(self.secure().get().status, 200)
 
-    def test_a_key_that_does_not_belong_is_reported_and_the_old_one_stays(self):
-        shutil.copy(self.ca.own.key, self.files / "key")
-        self.reload()
-        self.assertIn("is not the one of the certificate", self.weir.stderr)
-        self.assertEqual(self.secure().get().status, 200)
-
 
 class Configuration(TlsCase):
-    def test_a_good_pair(self):
-        code, output = self.check(self.main.files)
-        self.assertEqual(code, 0, output)
-
     def test_a_key_of_another_certificate(self):
         code, output = self.check({**self.main.files, "private_key": self.ca.own.key})
         self.assertEqual(code, 2)

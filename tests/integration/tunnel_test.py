@@ -66,23 +66,6 @@ class TunnelCase(Case):
 
 
 class Opening(TunnelCase):
-    def test_both_fields_pass_both_ways(self):
-        self.up, self.weir, client = self.proxy(switching(echo_bytes))
-        response = self.upgrade(client)
-        self.assertEqual(response["Connection"].lower(), "upgrade")
-        self.assertEqual(response["Upgrade"], "websocket")
-        self.assertEqual(response["Sec-WebSocket-Accept"], "x")
-        request = self.up.requests[0]
-        self.assertEqual(request["Connection"].lower(), "upgrade")
-        self.assertEqual(request["Upgrade"], "websocket")
-
-    def test_what_follows_the_request_and_the_answer_at_once_is_part_of_the_tunnel(self):
-        self.up, self.weir, client = self.proxy(switching(echo_bytes, SWITCH + b"welcome\r\n\r\n"))
-        self.upgrade(client, b"GET /not-a-request HTTP/1.1\r\n\r\n")
-        expected = b"welcome\r\n\r\nGET /not-a-request HTTP/1.1\r\n\r\n"
-        self.assertEqual(exactly(client, len(expected)), expected)
-        self.assertEqual(len(self.up.requests), 1)
-
     def test_a_refusal_is_an_ordinary_answer(self):
         self.up, self.weir, client = self.proxy(echo)
         response = client.get("/socket", UPGRADE)
@@ -91,13 +74,6 @@ class Opening(TunnelCase):
         self.assertEqual(client.get().status, 200)
         self.assertNotIn("Upgrade", self.up.requests[1].fields)
         self.assertEqual(self.up.connections, 1)
-
-    def test_an_interim_answer_comes_before_it(self):
-        self.up, self.weir, client = self.proxy(
-            switching(echo_bytes, b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + SWITCH))
-        client.send(request_bytes("GET", "/", UPGRADE))
-        self.assertEqual(client.read_head().status, 103)
-        self.assertEqual(client.read_head().status, 101)
 
     def test_when_no_upgrade_is_passed_on(self):
         self.up, self.weir, client = self.proxy(echo)

@@ -10,7 +10,7 @@ from markdown import difference, rows, spans
 from recipes import CONTRIBUTING, check_number_of_algorithms, check_recipes
 from tree import line_of
 
-LIFE = "docs/life-of-a-request.md"
+EXCHANGE = "docs/reference-exchange.md"
 OPERATIONS = "docs/operations.md"
 DECISIONS = "docs/adr/README.md"
 
@@ -49,15 +49,10 @@ def check_decisions(tree):
 
 # Rooms
 
-def reachable(room, edges):
-    """The room, and all rooms that it uses directly or through others."""
-    return {room}.union(*(reachable(other, edges) for other in edges.get(room, set()) - {room}))
-
-
 def nearest(room, edges):
     """The rooms that a room uses, without those that it also uses through another one."""
     used = edges[room] - {room}
-    return {other for other in used if not any(other in reachable(between, edges) for between in used - {other})}
+    return {other for other in used if not any(other in layers.reachable(between, edges) for between in used - {other})}
 
 
 def check_room_table(tree):
@@ -134,11 +129,11 @@ def check_failures(tree):
         yield (f"{source or 'src'}:1: cannot compare failures: {len(groups)} enumerators of Failure, "
                f"{len(answers)} entries of 'answers' in the .cpp beside it")
         return
-    table = list(rows(tree.text(LIFE), "`Failure`", "fault", "answer"))
+    table = list(rows(tree.text(EXCHANGE), "`Failure`", "fault", "answer"))
     differs = difference([name for _, cells in table for name in spans(cells[0])],
                          [name for name in groups if name != "none"])
     if differs:
-        yield f"{LIFE}:{table[0][0] if table else 1}: table of failures: {differs} (see {file})"
+        yield f"{EXCHANGE}:{table[0][0] if table else 1}: table of failures: {differs} (see {file})"
     status_of = dict(zip(groups, answers))
     for number, cells in table:
         name = spans(cells[0])[0]
@@ -146,19 +141,19 @@ def check_failures(tree):
             continue
         fault = next((party for word, party in FAULTS if word in groups[name]), groups[name])
         if cells[1] != fault:
-            yield f"{LIFE}:{number}: {file} lists {name} as a failure of '{fault}'"
+            yield f"{EXCHANGE}:{number}: {file} lists {name} as a failure of '{fault}'"
         expected = "none" if status_of[name] == "0" else status_of[name]
         if not re.match(rf"{expected}\b", cells[2]):
-            yield f"{LIFE}:{number}: {source} answers {name} with {expected}"
+            yield f"{EXCHANGE}:{number}: {source} answers {name} with {expected}"
 
 
 def check_phases(tree):
     file, body = enumeration(tree, "Phase")
-    table = list(rows(tree.text(LIFE), "phase", "`Phase`"))
+    table = list(rows(tree.text(EXCHANGE), "phase", "`Phase`"))
     listed = {name for _, cells in table for name in spans(cells[1])}
     differs = difference(sorted(listed), sorted(enumerators(body)))
     if differs:
-        yield f"{LIFE}:{table[0][0] if table else 1}: table of timeouts: {differs} (see {file or 'enum class Phase'})"
+        yield f"{EXCHANGE}:{table[0][0] if table else 1}: table of timeouts: {differs} (see {file or 'enum class Phase'})"
 
 
 # What operators read

@@ -38,7 +38,7 @@ The lint reads this.
 1. `no/place.cpp`: not a recipe.
 """
 
-LIFE = """
+EXCHANGE = """
 | phase | `Phase` | limited by |
 |---|---|---|
 | read head | `idle`, then `head` | `head_timeout` |
@@ -70,7 +70,7 @@ OPERATIONS = """
 FILES = {
     "CMakeLists.txt": CMAKE,
     "CONTRIBUTING.md": CONTRIBUTING,
-    "docs/README.md": "[a](algorithms.md) [b](fuzzing.md) [c](glossary.md) [d](life-of-a-request.md) "
+    "docs/README.md": "[a](algorithms.md) [b](fuzzing.md) [c](glossary.md) [d](reference-exchange.md) "
                       "[e](operations.md)",
     "README.md": "Two algorithms.",
     "docs/adr/0001-the-store-owns-the-clock.md": "# 0001: One\n`base` and\n`rules` must not read a clock.",
@@ -80,7 +80,7 @@ FILES = {
     "docs/algorithms.md": "The two algorithms: `gcra`, `leaky_bucket`",
     "docs/fuzzing.md": "| target | input |\n|---|---|\n| `head` | bytes |\n",
     "docs/glossary.md": "| **pure room** | one without I/O: `base`, `rules` | layers.py |\n",
-    "docs/life-of-a-request.md": LIFE,
+    "docs/reference-exchange.md": EXCHANGE,
     "docs/operations.md": OPERATIONS,
     "lua/parts.lua": "gcra LeakyBucketState",
     "src/admin/metrics.cpp": 'outcomes{{\n  {"answered", &C::a},\n  {"broken", &C::b},\n}};\n'
@@ -246,26 +246,26 @@ class Failures(DocumentsCase):
     def test_a_failure_without_a_line_and_a_line_without_a_failure(self):
         row = "| `overloaded` | Weir | 503 |\n"
         self.assert_found(documents.check_failures,
-                          "docs/life-of-a-request.md:8: table of failures: overloaded missing (see "
+                          "docs/reference-exchange.md:8: table of failures: overloaded missing (see "
                           "src/http/failure.hpp)",
-                          docs_life_of_a_request_md=LIFE.replace(row, ""))
+                          docs_reference_exchange_md=EXCHANGE.replace(row, ""))
         self.assert_found(documents.check_failures,
-                          "docs/life-of-a-request.md:8: table of failures: gone not in the tree (see "
-                          "src/http/failure.hpp)", docs_life_of_a_request_md=LIFE + "| `gone` | Weir | 503 |\n")
+                          "docs/reference-exchange.md:8: table of failures: gone not in the tree (see "
+                          "src/http/failure.hpp)", docs_reference_exchange_md=EXCHANGE + "| `gone` | Weir | 503 |\n")
 
     def test_another_status(self):
         for before, after, expected in (("client | 400", "client | 401", "head_malformed with 400"),
                                         ("client | 414", "client | 41", "target_too_long with 414"),
                                         ("client | none; logged as", "client |", "client_gone with none")):
             with self.subTest(expected=expected):
-                found = complaints(documents.check_failures, docs_life_of_a_request_md=LIFE.replace(before, after))
+                found = complaints(documents.check_failures, docs_reference_exchange_md=EXCHANGE.replace(before, after))
                 self.assertEqual(len(found), 1)
                 self.assertIn(f"src/http/failure.cpp answers {expected}", found[0])
 
     def test_another_fault(self):
         self.assert_found(documents.check_failures,
-                          "docs/life-of-a-request.md:11: src/http/failure.hpp lists upstream_broken as a failure of "
-                          "'upstream'", docs_life_of_a_request_md=LIFE.replace("upstream | 502", "Weir | 502"))
+                          "docs/reference-exchange.md:11: src/http/failure.hpp lists upstream_broken as a failure of "
+                          "'upstream'", docs_reference_exchange_md=EXCHANGE.replace("upstream | 502", "Weir | 502"))
 
     def test_what_cannot_be_compared(self):
         text = FILES["src/http/failure.cpp"].replace('    {502, "broken"},\n', "")
@@ -277,7 +277,7 @@ class Failures(DocumentsCase):
     def test_phases(self):
         for phases, expected in (("idle, head, body", "body missing"), ("idle", "head not in the tree")):
             with self.subTest(phases=phases):
-                self.assert_found(documents.check_phases, "docs/life-of-a-request.md:4: table of timeouts: "
+                self.assert_found(documents.check_phases, "docs/reference-exchange.md:4: table of timeouts: "
                                   f"{expected} (see src/loop/watchdog.hpp)",
                                   src_loop_watchdog_hpp=f"enum class Phase : std::uint8_t {{ {phases} }};\n")
 

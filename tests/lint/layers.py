@@ -3,7 +3,7 @@ or names something of a room it does not list is a complaint, and so is a listed
 
 import re
 
-PURE_ROOMS = ("rules", "http", "identity", "routing", "usage", "jwt", "store", "limiter")
+PURE_ROOMS = ("rules", "json", "http", "identity", "routing", "usage", "jwt", "store", "limiter", "options")
 # What the pure rooms must not know, and why a line like it is refused.
 IMPURE = (
     (re.compile(r'#\s*include\s*[<"]boost/asio'), "Asio"),
@@ -12,7 +12,8 @@ IMPURE = (
     (re.compile(r'#\s*include\s*[<"]spdlog/'), "logging"),
     (re.compile(r'#\s*include\s*[<"]yaml-cpp/'), "YAML"),
     (re.compile(r'#\s*include\s*[<"]hiredis/'), "hiredis"),
-    (re.compile(r"\b\w*[Cc]lock\w*::now\s*\(|\b(clock_gettime|gettimeofday)\s*\(|\btime\s*\(\s*(nullptr|NULL|0)\s*\)"),
+    (re.compile(r"\b\w*[Cc]lock\w*(\(\))?(::|\.|->)now\s*\(|\b(clock_gettime|gettimeofday)\s*\("
+                r"|\btime\s*\(\s*(nullptr|NULL|0)\s*\)|\bMonotonicClock\b|#\s*include\s*\"base/clock\.hpp\""),
      "a clock; time is an argument here"),
 )
 ROOM_LINE = re.compile(r"^\s*weir_room\((\w+)\b([^)]*)\)", re.MULTILINE)
@@ -30,6 +31,11 @@ def edges(cmake_lists):
         used = rest.split("LIBRARIES")[0].split()
         allowed[room] = {room, *(name for name in used if name != "USES")}
     return allowed
+
+
+def reachable(room, allowed):
+    """The room, and all rooms that it uses directly or through others."""
+    return {room}.union(*(reachable(other, allowed) for other in allowed.get(room, set()) - {room}))
 
 
 def order_complaints(allowed):

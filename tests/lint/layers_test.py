@@ -46,6 +46,8 @@ class Complaints(unittest.TestCase):
             ("rules", '// unlike "store/claim.hpp", no steady_clock::now() here'),
             ("rules", "#include <boost/beast/http/field.hpp>"),
             ("rules", "const auto w = next_time(0);"),
+            ("rules", "const Clock clock = Clock::argument;"),
+            ("base", "settle(clock_->now());"),
             ("base", "now = std::chrono::steady_clock::now();"),
             ("base", "#include <boost/asio.hpp>"),
             ("rules", "beast::store::Policy policy; log(\"store::\");"),
@@ -66,6 +68,11 @@ class Complaints(unittest.TestCase):
             ("rules", "auto t = std::chrono::steady_clock::now();"),
             ("rules", "auto t = Clock::now();"),
             ("rules", "auto t = std::time(nullptr);"),
+            ("rules", "settle(clock.now());"),
+            ("rules", "settle(clock_->now());"),
+            ("rules", "settle(context.pass_clock().now ());"),
+            ("rules", "const MonotonicClock& clock;"),
+            ("rules", '#include "base/clock.hpp"'),
         ):
             with self.subTest(line=line):
                 self.assertEqual(self.of(room, line), [1])

@@ -3,7 +3,9 @@
 
 layers      a room includes the rooms that its weir_room() line in CMakeLists.txt names and no others;
             the pure rooms include neither I/O nor logging nor a clock
+libraries   a room reaches the libraries that its weir_room() line names and no others, through headers too
 classes     no class has more than 25 member functions, or members that are defined in two .cpp files
+overloads   no function that is local to a .cpp file has the name of another function of its room
 units       every source of a pure room has a test of its own
 lengths     no source file is longer than 450 lines
 paths       no file names a path of one person's machine
@@ -21,6 +23,8 @@ import sys
 import classes
 import documents
 import layers
+import libraries
+import overloads
 import references
 import units
 from tree import Tree
@@ -54,6 +58,10 @@ def check_layers():
     yield from layers.check(ROOT)
 
 
+def check_libraries():
+    yield from libraries.check(ROOT)
+
+
 def check_lengths():
     for path, name in tracked_files():
         if path.suffix in CODE:
@@ -79,6 +87,10 @@ def check_classes():
     yield from classes.check(tree())
 
 
+def check_overloads():
+    yield from overloads.check(tree())
+
+
 def check_units():
     yield from units.check(tree())
 
@@ -91,8 +103,8 @@ def check_references():
     yield from references.check(tree())
 
 
-CHECKS = {"layers": check_layers, "classes": check_classes, "units": check_units, "lengths": check_lengths,
-          "paths": check_paths, "documents": check_documents, "references": check_references}
+CHECKS = {"layers": check_layers, "libraries": check_libraries, "classes": check_classes,
+          "overloads": check_overloads, "units": check_units, "lengths": check_lengths, "paths": check_paths, "documents": check_documents, "references": check_references}
 
 
 def main(names):

@@ -52,7 +52,7 @@ class References(unittest.TestCase):
 class Paths(References):
     def test_that_exist(self):
         self.assert_fine(references.check_paths, "`src/rules/gcra.cpp`", "`src/rules`", "`rules/gcra.hpp`",
-                         "`rules/gcra.*`", "`rules/gcra`", "`script/test --quick`", "`tests/unit/ROOM/NAME_test.cpp`",
+                         "`rules/gcra.*`", "`rules/gcra`", "`script/test --all`", "`tests/unit/ROOM/NAME_test.cpp`",
                          "`tests/unit/ROOM`", "`gcra.hpp`", "`src/`", "`adr/0001-x.md`", "`*_test.cpp`")
 
     def test_that_are_not_of_the_tree(self):
@@ -61,7 +61,7 @@ class Paths(References):
 
     def test_that_do_not_exist(self):
         self.assert_found(references.check_paths, "`src/rules/gone.cpp`", "`rules/gone.hpp`", "`gone/gcra.hpp`",
-                          "`lua/gone.lua`", "`rules/gone.*`", "`script/gone --quick`", "`gone.hpp`", "`tests/it/ROOM`",
+                          "`lua/gone.lua`", "`rules/gone.*`", "`script/gone --all`", "`gone.hpp`", "`tests/it/ROOM`",
                           "`docs/gone.md`", "[text](`src/gone.cpp`) and `src/rules/gcra.cpp`",
                           "`src/main.cpp` `src/gone`")
 

@@ -77,7 +77,7 @@ std::shared_ptr<const config::Config> load(std::size_t configuration) {
 
 std::shared_ptr<const NamedCounters> make_counters(const config::Config& config) {
   auto counters = std::make_shared<NamedCounters>();
-  for (std::size_t i = 0; i <= config.routes.size(); ++i)
+  for (std::size_t i = 0; i <= config.proxy.routes.size(); ++i)
     counters->routes.push_back(std::make_shared<RouteCounters>());
   for (const auto& upstream : config.upstreams) {
     counters->upstreams.push_back(std::make_shared<UpstreamCounters>());
@@ -113,7 +113,9 @@ IpAddress peer_of(const Setup& setup) {
 struct World::Prepared {
   explicit Prepared(std::size_t configuration)
       : config(load(configuration)),
-        blueprint(std::make_shared<proxy::Blueprint>(config)),
+        blueprint(std::make_shared<proxy::Blueprint>(
+            std::shared_ptr<const options::Proxy>(config, &config->proxy),
+            std::shared_ptr<const limiter::Options>(config, &config->limiter))),
         counters(make_counters(*config)),
         log(access_log()) {}
 
@@ -156,20 +158,22 @@ std::unique_ptr<proxy::Generation> World::make_generation() {
   const auto& counters = *prepared_->counters;
   std::vector<std::unique_ptr<upstream::Pool>> pools;
   for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
-    const upstream::PoolParts parts{
-        .settings = config.upstreams[i], .in_use = counters.servers_in_use[i], .tls = nullptr};
+    const upstream::PoolDependencies dependencies{.servers = context_->server_dependencies(),
+                                                  .settings = config.upstreams[i],
+                                                  .in_use = counters.servers_in_use[i],
+                                                  .tls = nullptr};
     const auto* const before =
         context_->generation ? context_->generation->pools[i].get() : nullptr;
-    pools.push_back(std::make_unique<upstream::Pool>(context_->upstream_needs(), parts, before, 1));
+    pools.push_back(std::make_unique<upstream::Pool>(dependencies, before, 1));
   }
-  return std::make_unique<proxy::Generation>(
-      proxy::GenerationParts{.blueprint = prepared_->blueprint,
-                             .store = nullptr,
-                             .limiter = std::make_unique<limiter::Limiter>(config, store_),
-                             .counters = prepared_->counters,
-                             .access_log = prepared_->log,
-                             .pools = std::move(pools)},
-      ++generations_);
+  return std::unique_ptr<proxy::Generation>(
+      new proxy::Generation{.blueprint = prepared_->blueprint,
+                            .store = nullptr,
+                            .limiter = std::make_unique<limiter::Limiter>(config.limiter, store_),
+                            .counters = prepared_->counters,
+                            .access_log = prepared_->log,
+                            .pools = std::move(pools),
+                            .number = ++generations_});
 }
 
 void World::start_connection() {

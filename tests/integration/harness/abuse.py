@@ -73,7 +73,7 @@ class AbuseCase(Case):
     def guarded(self, behaviour=answer_target, upstream_options=None, **sections):
         """Weir with an admin server before an upstream, warmed up: (upstream, weir)."""
         upstream = self.upstream(behaviour, **(upstream_options or {}))
-        options = {key: sections.pop(key) for key in ("descriptors",) if key in sections}
+        options = {key: sections.pop(key) for key in ("descriptors", "environment") if key in sections}
         weir = self.start(configuration(upstream.url, admin={"address": "127.0.0.1:0"},
                                         **sections), **options)
         with weir.connect() as client:

@@ -81,10 +81,10 @@ class Case(unittest.TestCase):
         self.addCleanup(connection.close)
         return connection
 
-    def proxy(self, behaviour=echo, **sections):
+    def proxy(self, behaviour=echo, environment=None, **sections):
         """An upstream, Weir before it, and a connection to Weir."""
         upstream = self.upstream(behaviour)
-        weir = self.start(configuration(upstream.url, **sections))
+        weir = self.start(configuration(upstream.url, **sections), environment=environment)
         return upstream, weir, self.connect(weir)
 
     def assert_problem(self, response, status, detail=None):

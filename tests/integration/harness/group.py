@@ -17,7 +17,7 @@ def named(name):
 
 
 class Group(Case):
-    def group(self, *upstreams, weights=(), **sections):
+    def group(self, *upstreams, weights=(), environment=None, **sections):
         """Weir before these servers."""
         servers = [{"url": upstream if isinstance(upstream, str) else upstream.url}
                    for upstream in upstreams]
@@ -25,7 +25,8 @@ class Group(Case):
             server["weight"] = weight
         main = {"servers": servers, **sections.pop("main", {})}
         return self.start(configuration(upstreams={"main": main}, routes=[{"upstream": "main"}],
-                                        admin={"address": "127.0.0.1:0"}, **sections))
+                                        admin={"address": "127.0.0.1:0"}, **sections),
+                          environment=environment)
 
     def pair(self, one=named("one"), two=named("two"), **sections):
         one, two = self.upstream(one), self.upstream(two)

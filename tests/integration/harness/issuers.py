@@ -10,20 +10,23 @@ import os
 import subprocess
 
 PYTHON = r"""
-import json, sys
+import functools, json, sys
 import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, ed448, rsa
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 curves = {"ES256": ec.SECP256R1, "ES384": ec.SECP384R1, "ES512": ec.SECP521R1}
 keys = {}
+@functools.cache
+def rsa_key():  # one for all, because making one takes long
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 def make(kid, algorithm):
     if algorithm in curves:
         key, kind = ec.generate_private_key(curves[algorithm]()), ECAlgorithm
     elif algorithm == "EdDSA":
         key, kind = ed25519.Ed25519PrivateKey.generate(), OKPAlgorithm
     else:
-        key, kind = rsa.generate_private_key(public_exponent=65537, key_size=2048), RSAAlgorithm
+        key, kind = rsa_key(), RSAAlgorithm
     keys[kid] = key
     members = json.loads(kind.to_jwk(key.public_key()))
     members.pop("key_ops", None)
@@ -44,9 +47,11 @@ for line in sys.stdin:
 
 NODE = r"""
 const jose = require("jose"), readline = require("readline"), keys = {};
+const rsaPair = jose.generateKeyPair("RS256");
 async function answer(asked) {
   if (asked.do === "make") {
-    const pair = await jose.generateKeyPair(asked.algorithm, asked.curve ? {crv: asked.curve} : {});
+    const pair = await (/^[RP]S/.test(asked.algorithm) ? rsaPair :
+                        jose.generateKeyPair(asked.algorithm, asked.curve ? {crv: asked.curve} : {}));
     keys[asked.kid] = pair.privateKey;
     return {...await jose.exportJWK(pair.publicKey), kid: asked.kid, use: "sig"};
   }

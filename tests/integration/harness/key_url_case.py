@@ -7,6 +7,7 @@ from harness.certificates import Authority
 from harness.exposition import labelled
 from harness.issuers import pyjwt
 from harness.key_server import KeyServer
+from harness.preload import fast_clock
 from harness.reload_case import ReloadCase
 from harness.waiting import eventually
 
@@ -39,9 +40,13 @@ class UrlCase(ReloadCase):
         limits = [{"policy": "p", "key": identity} for identity in identities]
         return limited(MANY, limits, identities, jwt_providers=providers, workers=2)
 
+    def serve(self, config, environment=None):
+        """Between fetches at least a second passes, here a quarter of one."""
+        return super().serve(config, environment=environment or fast_clock(4))
+
     def begin(self, server, **jwks):
         """One provider, idp."""
-        jwks = {"url": server.url, "refresh": "1d", "cooldown": "1s", **jwks}
+        jwks = {"url": server.url, "refresh": "1d", "cooldown": "1s", "timeout": "20s", **jwks}
         self.jwks = jwks
         self.serve(self.configuration(idp=jwks))
 

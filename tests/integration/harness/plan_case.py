@@ -17,12 +17,13 @@ BY_HEADER = {"client_address": PROXIES, "plans": PLANS, "plan_from": [{"header":
 
 
 class PlanCase(ReloadCase):
-    def begin(self, limits=({"policy": "p", "key": "api_key"},), policies=None, **sections):
+    def begin(self, limits=({"policy": "p", "key": "api_key"},), policies=None, environment=None,
+              **sections):
         sections.setdefault("access_log", {"path": "access.log"})
         sections = {**BY_HEADER, **sections}
         config = limited(policies or POLICIES, list(limits),
                          {**API_KEY, **sections.pop("identities", {})}, **sections)
-        self.client = self.connect(self.serve(config))
+        self.client = self.connect(self.serve(config, environment=environment))
         self.sent = 0
 
     def get(self, plan=None, key="a", fields=()):

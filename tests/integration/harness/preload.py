@@ -1,4 +1,4 @@
-"""Libraries that give a process a clock, a resolver, an allocator or inotify of its own."""
+"""Libraries that give a process clocks, a resolver, an allocator or inotify of its own."""
 
 import os
 import unittest
@@ -16,3 +16,8 @@ def preloaded(library, **settings):
     if not path:
         raise AssertionError(f"{library} is not set: run the tests through ctest")
     return {"LD_PRELOAD": path, **{name: str(value) for name, value in settings.items()}}
+
+
+def fast_clock(times):
+    """The environment of a process for which time passes as many times as fast. In a sanitizer's build it does not."""
+    return preloaded("WEIR_FAST_CLOCK", FAST_CLOCK_TIMES=times) if SCALE == 1 else {}

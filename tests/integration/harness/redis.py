@@ -1,5 +1,6 @@
 """A real redis-server of the test's own, and a relay that misbehaves between it and Weir."""
 
+import os
 import re
 import select
 import signal
@@ -70,12 +71,13 @@ class RedisClient:
 class Redis:
     """redis-server on a free port and on a unix socket, without persistence unless asked for."""
 
-    def __init__(self, *options):
+    def __init__(self, *options, environment=None):
         self._directory = tempfile.TemporaryDirectory(prefix="weir-redis-")
         self.directory = Path(self._directory.name)
         self.unix_path = str(self.directory / "redis.sock")
         self.port = free_port()
         self.options = list(options)
+        self.environment = environment or {}
         self._command = [program("redis-server"), "--port", str(self.port), "--bind", "127.0.0.1",
                          "--unixsocket", self.unix_path, "--dir", str(self.directory),
                          "--save", "", "--appendonly", "no", "--daemonize", "no"]
@@ -94,6 +96,7 @@ class Redis:
         """Once more after stop(), at the same addresses."""
         with open(self.directory / "log", "ab") as log:
             self.process = subprocess.Popen([*self._command, *self.options, *options],
+                                            env={**os.environ, **self.environment},
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         eventually(self._is_up, "redis-server is listening")
         return self

@@ -21,9 +21,10 @@ class TlsCase(Case):
     def listening(self, tls=None, **options):
         return [{"address": "127.0.0.1:0", "tls": tls or self.main.files, **options}]
 
-    def serve(self, behaviour=echo, tls=None, **sections):
+    def serve(self, behaviour=echo, tls=None, environment=None, **sections):
         self.up = self.upstream(behaviour)
-        self.weir = self.start(configuration(self.up.url, listen=self.listening(tls), **sections))
+        self.weir = self.start(configuration(self.up.url, listen=self.listening(tls), **sections),
+                               environment=environment)
         return self.weir
 
     def secure(self, context=None, **options):

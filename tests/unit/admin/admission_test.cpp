@@ -9,7 +9,7 @@ using admin::why_foreign;
 
 namespace {
 
-admin::Options admin_at(std::string host) {
+options::Admin admin_at(std::string host) {
   return {.address = {.host = std::move(host), .port = 9090, .unix_path = {}},
           .token = {},
           .hosts = {"weir", "metrics.internal"}};
@@ -18,7 +18,7 @@ admin::Options admin_at(std::string host) {
 }  // namespace
 
 TEST_CASE("a Host is an address, localhost or a name of the configuration") {
-  const admin::Options admin = admin_at("admin.example");
+  const options::Admin admin = admin_at("admin.example");
   for (const char* host :
        {"127.0.0.1", "127.0.0.1:9090", "10.1.2.3:1", "[::1]:9090", "[2001:db8::1]", "localhost",
         "LocalHost:80", "localhost.", "weir", "WEIR:9090", "metrics.internal",
@@ -41,14 +41,14 @@ TEST_CASE("HTTP/1.0 may come without a Host, and over a unix socket any comes") 
   CHECK(why_foreign({}, admin_at("127.0.0.1")).empty());
   CHECK_FALSE(
       why_foreign({.host = {}, .origin = "http://127.0.0.1"}, admin_at("127.0.0.1")).empty());
-  admin::Options socket;
+  options::Admin socket;
   socket.address = {.host = {}, .port = 0, .unix_path = "/run/weir.sock"};
   CHECK(why_foreign({.host = "anything"}, socket).empty());
   CHECK_FALSE(why_foreign({.host = "anything", .origin = "http://evil.test"}, socket).empty());
 }
 
 TEST_CASE("an Origin is the one of the Host, with its port") {
-  const admin::Options admin = admin_at("127.0.0.1");
+  const options::Admin admin = admin_at("127.0.0.1");
   struct Row {
     const char* host;
     const char* origin;

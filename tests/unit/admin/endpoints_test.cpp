@@ -150,11 +150,11 @@ TEST_CASE("/readyz reports why it is degraded, and is unready only if no policy 
     CAPTURE(row.policies.size(), row.connected);
     TestProcess process({named_route("all")});
     process.share_store();
-    process.config.policies.resize(row.policies.size());
+    process.config.limiter.policies.resize(row.policies.size());
     for (std::size_t i = 0; i < row.policies.size(); ++i) {
-      process.config.policies[i].on_failure = row.policies[i];
-      process.config.policies[i].shadow = row.shadow[i];
-      process.config.routes[0].limits.emplace_back().policy = i;
+      process.config.limiter.policies[i].on_failure = row.policies[i];
+      process.config.limiter.policies[i].shadow = row.shadow[i];
+      process.config.proxy.routes[0].limits.emplace_back().policy = i;
     }
     process.health.report(0, {.connected = true, .deciding = true}, Instant{});
     process.health.report(1, row.connected ? silent : lost, Instant{});
@@ -185,19 +185,31 @@ TEST_CASE("/readyz lists the providers without current keys, and stays ready") {
   process.share_store();
   process.health.report(0, {.last_error = "redis is not reachable"}, Instant{});
   CHECK(readyz() ==
-        "{\"state\":\"ready\",\"degraded\":[\"redis is not reachable\"," + reason + "]}\n");
+        "{\"state\":\"ready\",\"replicas\":1,\"degraded\":[\"redis is not reachable\"," + reason +
+            "]}\n");
   process.health.report(0, {.connected = true, .deciding = true}, Instant{});
   keys->set(std::chrono::seconds(1), "");
-  CHECK(readyz() == "{\"state\":\"ready\"}\n");
+  CHECK(readyz() == "{\"state\":\"ready\",\"replicas\":1}\n");
 }
 
-TEST_CASE("/readyz with a working store has no reason") {
+TEST_CASE("/readyz with a working store has no reason, and the number of instances") {
   TestProcess process;
   process.share_store();
   for (std::size_t worker : {0, 1})
     process.health.report(worker, {.connected = true, .deciding = true}, Instant{});
   CHECK(answer({.method = "GET", .path = "/readyz", .authorization = {}}, process.instruments())
-            .body == "{\"state\":\"ready\"}\n");
+            .body == "{\"state\":\"ready\",\"replicas\":1}\n");
+  process.health.report_instances({.running = 2, .replicas = 3});
+  const auto replicas = [&] {
+    return nlohmann::json::parse(
+        answer({.method = "GET", .path = "/readyz", .authorization = {}}, process.instruments())
+            .body)["replicas"];
+  };
+  CHECK(replicas() == 1);
+  process.config.redis.replicas = 5;
+  CHECK(replicas() == 5);
+  process.config.redis.replicas.reset();
+  CHECK(replicas() == 3);
 }
 
 TEST_CASE("without a token all but the probes need a Host of this server") {

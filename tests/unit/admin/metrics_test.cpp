@@ -181,13 +181,18 @@ TEST_CASE("metrics of the store that instances share") {
   process.shared[0].store.late_answers.add(5);
   process.shared[1].store.errors[static_cast<int>(store::Error::timeout)].add(6);
   process.shared[1].store.errors[static_cast<int>(store::Error::not_connected)].add(7);
-  process.shared[0].chain.not_connected.add(1);
+  process.shared[0].node().breaker.not_connected.add(1);
   process.shared[1].chain.remembered.add(9);
   process.shared[1].chain.alone.add(10);
   process.shared[0].store.settlements_lost.add(11);
   process.shared[1].store.settlements_lost.add(12);
   process.store.settle(std::vector<store::Settlement>(13), {});
+  process.health.report_instances({.running = 4, .replicas = 6, .differing = 2});
+  process.config.redis.replicas.reset();
   const Series expected{
+      {"weir_store_instances", "4"},
+      {"weir_store_instances_differing", "2"},
+      {"weir_store_replicas", "6"},
       {R"(weir_decision_duration_seconds_count{store="redis"})", "1"},
       {R"(weir_decision_duration_seconds_count{store="local"})", "1"},
       {R"(weir_decision_duration_seconds_sum{store="local"})", "0.000005"},
@@ -205,6 +210,8 @@ TEST_CASE("metrics of the store that instances share") {
   check_series(series, expected);
   CHECK(series.count(R"(weir_decision_duration_seconds_count{store="memory"})") == 0);
   CHECK(series.count(R"(weir_store_errors_total{kind="none"})") == 0);
+  process.config.redis.replicas = 7;
+  CHECK(series_of(rendered(process)).at("weir_store_replicas") == "7");
 }
 
 TEST_CASE("the store is up if it is for every worker, the breaker as the worst of them") {
@@ -220,13 +227,39 @@ TEST_CASE("the store is up if it is for every worker, the breaker as the worst o
   CHECK(state() == "00");
   process.health.report(1, {.connected = true, .deciding = true}, Instant{});
   CHECK(state() == "10");
-  process.shared[0].chain.breaker = NodeControl::State::half_open;
+  process.shared[0].node().breaker.state = NodeControl::State::half_open;
   CHECK(state() == "11");
-  process.shared[1].chain.breaker = NodeControl::State::open;
+  process.shared[1].node("other:6379").breaker.state = NodeControl::State::open;
   CHECK(state() == "12");
   process.health.report(1, {.connected = false, .deciding = false, .last_error = "gone"},
                         Instant{});
   CHECK(state() == "02");
+}
+
+TEST_CASE("each node that is in use has its metrics, added up over the workers") {
+  using store::NodeControl;
+  TestProcess process;
+  process.share_store();
+  for (auto& worker : process.shared) {
+    redis::NodeCounters& node = worker.node("10.0.0.1:6379");
+    node.is_ready = true;
+    node.breaker.errors.add(2);
+    node.breaker.in_flight = 3;
+    node.breaker.latency.observe(Duration{300});
+  }
+  process.shared[1].node("10.0.0.2:6379").breaker.state = NodeControl::State::open;
+  process.shared[1].nodes.of("10.0.0.3:6379").is_used = false;
+  const auto series = series_of(rendered(process));
+  CHECK(series.at(R"(weir_store_node_up{node="10.0.0.1:6379"})") == "1");
+  CHECK(series.at(R"(weir_store_node_up{node="10.0.0.2:6379"})") == "0");
+  CHECK(series.at(R"(weir_store_node_errors_total{node="10.0.0.1:6379"})") == "4");
+  CHECK(series.at(R"(weir_store_node_in_flight{node="10.0.0.1:6379"})") == "6");
+  CHECK(series.at(R"(weir_store_node_breaker_state{node="10.0.0.2:6379"})") == "2");
+  CHECK(series.at(R"(weir_store_node_duration_seconds_count{node="10.0.0.1:6379"})") == "2");
+  CHECK_FALSE(series.contains(R"(weir_store_node_up{node="10.0.0.3:6379"})"));
+  // One worker that has lost the node is enough.
+  process.shared[0].node("10.0.0.1:6379").is_ready = false;
+  CHECK(series_of(rendered(process)).at(R"(weir_store_node_up{node="10.0.0.1:6379"})") == "0");
 }
 
 TEST_CASE("metrics have only status codes that were answered") {

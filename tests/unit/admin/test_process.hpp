@@ -16,15 +16,15 @@
 namespace weir::admin {
 
 struct TestProcess {
-  explicit TestProcess(std::vector<proxy::Route> routes = {}) {
+  explicit TestProcess(std::vector<options::Route> routes = {}) {
     config.admin.emplace();
-    config.routes = std::move(routes);
+    config.proxy.routes = std::move(routes);
     config.upstreams.emplace_back().name = "api";
-    config.policies.emplace_back().name = "per_client";
+    config.limiter.policies.emplace_back().name = "per_client";
     for (int worker = 0; worker < 2; ++worker) {
       traffic.push_back(std::make_unique<TrafficCounters>());
       auto& its_names = *named.emplace_back(std::make_shared<NamedCounters>());
-      for (std::size_t i = 0; i <= config.routes.size(); ++i)
+      for (std::size_t i = 0; i <= config.proxy.routes.size(); ++i)
         its_names.routes.push_back(counters_of_route(worker, i));
       its_names.upstreams.push_back(std::make_shared<UpstreamCounters>());
       its_names.servers_in_use.emplace_back();
@@ -33,8 +33,11 @@ struct TestProcess {
   }
 
   Instruments instruments() const {
-    Instruments all{.config = {std::shared_ptr<void>(), &config},
+    Instruments all{.config = nullptr,
                     .options = config.admin ? &*config.admin : nullptr,
+                    .limiter = config.limiter,
+                    .proxy = config.proxy,
+                    .upstreams = config.upstreams,
                     .store = store,
                     .readiness = readiness,
                     .policies = policies,
@@ -47,8 +50,10 @@ struct TestProcess {
     all.named.assign(named.begin(), named.end());
     if (config.store_type == config::StoreType::memory) return all;
     for (const auto& worker : shared)
-      all.shared_store.push_back({.store = &worker.store, .chain = &worker.chain});
+      all.shared_store.push_back(
+          {.store = &worker.store, .nodes = &worker.nodes, .chain = &worker.chain});
     all.store_health = &health;
+    all.replicas = config.redis.replicas;
     return all;
   }
   std::shared_ptr<const Instruments> shown() const {
@@ -58,7 +63,15 @@ struct TestProcess {
   void share_store() { config.store_type = config::StoreType::redis; }
 
   struct Sharing {
+    /// Of a node that is in use.
+    redis::NodeCounters& node(std::string_view server = "redis:6379") {
+      redis::NodeCounters& counters = nodes.of(server);
+      counters.is_used = true;
+      return counters;
+    }
+
     redis::StoreCounters store;
+    redis::NodeCountersList nodes;
     store::ChainCounters chain;
   };
 
@@ -76,7 +89,7 @@ struct TestProcess {
  private:
   /// Routes of one name have the same counters.
   std::shared_ptr<RouteCounters> counters_of_route(int worker, std::size_t i) {
-    const std::string name = i < config.routes.size() ? config.routes[i].name : "none";
+    const std::string name = i < config.proxy.routes.size() ? config.proxy.routes[i].name : "none";
     auto& counters = by_name_[{worker, name}];
     if (!counters) counters = std::make_shared<RouteCounters>();
     return counters;
@@ -84,8 +97,8 @@ struct TestProcess {
   std::map<std::pair<int, std::string>, std::shared_ptr<RouteCounters>> by_name_;
 };
 
-inline proxy::Route named_route(std::string name) {
-  proxy::Route route;
+inline options::Route named_route(std::string name) {
+  options::Route route;
   route.name = std::move(name);
   return route;
 }

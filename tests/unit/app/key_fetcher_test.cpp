@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "catch.hpp"
 #include "unit/proxy/test_server.hpp"
 
 namespace weir::app {
@@ -71,9 +72,10 @@ class World {
   MonotonicClock clock;
   Random random{1};
   std::string lines;
-  KeyFetching with{.io = io, .clock = clock, .random = random, .log = [this](const LogLine& line) {
-                     lines += line.text + "\n";
-                   }};
+  KeyFetcherDependencies dependencies{
+      .io = io, .clock = clock, .random = random, .log = [this](const LogLine& line) {
+        lines += line.text + "\n";
+      }};
 };
 
 /// A fetcher that has the keys of one provider; its log is empty.
@@ -92,7 +94,7 @@ struct Fetched : World {
   std::uint64_t editions() const { return one.settings.keys->number(); }
 
   KeyTarget one;
-  KeyFetcher fetcher{with, one};
+  KeyFetcher fetcher{dependencies, one};
 };
 
 std::size_t size_of(const KeyTarget& target) {
@@ -103,7 +105,7 @@ TEST_CASE("the first fetch is at once, and every provider with the URL gets its 
   World world;
   const KeyTarget one = world.target("one", patient);
   const KeyTarget two = world.target("two", patient);
-  KeyFetcher fetcher(world.with, one);
+  KeyFetcher fetcher(world.dependencies, one);
   fetcher.use({one, two});
   CHECK(one.settings.keys->number() == 0);
   CHECK_FALSE(fetcher.health()->age().has_value());
@@ -125,7 +127,7 @@ TEST_CASE("an unknown key of any provider causes one fetch") {
   World world;
   const KeyTarget one = world.target("one");
   const KeyTarget two = world.target("two");
-  KeyFetcher fetcher(world.with, one);
+  KeyFetcher fetcher(world.dependencies, one);
   fetcher.use({one, two});
   world.serve(answer(key_set({"a"}), "Cache-Control: max-age=3600\r\n"));
   fetcher.check();
@@ -176,28 +178,25 @@ TEST_CASE("while fetching fails the keys stay, and each reason is logged once") 
   CHECK(fail("HTTP/1.1 200 OK\r\nContent-Length: 10485760\r\n\r\n") ==
         "its body has 10485760 bytes, more than 4194304");
   CHECK(world.fetcher.health()->failed.value() == 8);
-  // They are not old yet.
-  CHECK(world.fetcher.health()->degraded().empty());
   world.fetch_again(answer(key_set({"a"})));
   CHECK(world.take_log() == "jwt provider one: the keys can be fetched again\n");
 }
 
-TEST_CASE("keys are reported as old after twice refresh without a success") {
-  Fetched world({.refresh = Duration{0}, .cooldown = Duration{0}});
+TEST_CASE("a refresh that fails is reported at once, with the age of the keys in use") {
+  Fetched world({.refresh = hours(2), .cooldown = Duration{0}});
   const auto health = world.fetcher.health();
   CHECK(health->degraded().empty());
-  world.fetcher.check();
-  world.serve("HTTP/1.1 503 No\r\n\r\n");
-  CHECK(health->degraded() == "the keys are old: it answered 503");
-  world.fetcher.check();
-  world.serve(answer(key_set({"a"})));
+  world.fetch_again("HTTP/1.1 503 No\r\n\r\n");
+  CHECK(health->degraded().starts_with("the keys fetched "));
+  CHECK(health->degraded().ends_with(" s ago stay in use: it answered 503"));
+  world.fetch_again(answer(key_set({"a"})));
   CHECK(health->degraded().empty());
 }
 
 TEST_CASE("without keys the failure is reported, and a reload tries again") {
   World world;
   const KeyTarget one = world.target("one", patient);
-  KeyFetcher fetcher(world.with, one);
+  KeyFetcher fetcher(world.dependencies, one);
   fetcher.use({one});
   world.serve("HTTP/1.1 404 Not Found\r\n\r\n");
   CHECK(one.settings.keys->number() == 0);
@@ -238,7 +237,7 @@ TEST_CASE("the settings of providers with the same URL are combined") {
   World world;
   const KeyTarget slow = world.target("slow", {.refresh = hours(2), .cooldown = hours(1)});
   const KeyTarget fast = world.target("fast", {.refresh = hours(1), .cooldown = Duration{0}});
-  KeyFetcher fetcher(world.with, slow);
+  KeyFetcher fetcher(world.dependencies, slow);
   fetcher.use({slow, fast});
   world.serve(answer(key_set({"a"})));
   slow.settings.keys->note_unknown_key();
@@ -250,7 +249,7 @@ TEST_CASE("the settings of providers with the same URL are combined") {
 TEST_CASE("an earlier configuration gets the keys while it exists") {
   World world;
   KeyTarget first = world.target("one");
-  KeyFetcher fetcher(world.with, first);
+  KeyFetcher fetcher(world.dependencies, first);
   fetcher.use({first});
   world.serve(answer(key_set({"a"})));
   const KeyTarget second = world.target("one");
@@ -266,7 +265,7 @@ TEST_CASE("an earlier configuration gets the keys while it exists") {
   // Also with other TLS settings.
   KeyTarget third = world.target("one");
   third.settings.tls.server_name = "issuer.example";
-  KeyFetcher other(world.with, third);
+  KeyFetcher other(world.dependencies, third);
   other.inherit(fetcher, "one");
   other.use({third});
   world.serve(answer(key_set({"c"})));

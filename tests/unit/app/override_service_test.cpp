@@ -68,7 +68,7 @@ struct ServiceFixture {
              .memory = memory,
              .with_shared = [this, is_shared](auto task) { task(is_shared ? &scripted : nullptr); },
              .longest_wait = longest_wait}) {
-    const auto loaded = text_source("test", service_yaml).load(1s);
+    const auto loaded = text_source("test", service_yaml).load(1s, nullptr);
     REQUIRE(loaded.has_value());
     auto prepared = running.prepare(*loaded);
     REQUIRE(prepared.has_value());

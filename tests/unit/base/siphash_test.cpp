@@ -62,6 +62,18 @@ TEST_CASE("a hash is shown by all of its digits, the higher half first") {
   CHECK(out == "of 00000000000000fe0123456789abcdef");
 }
 
+TEST_CASE("A hash is 32 hexadecimal digits") {
+  CHECK(hash_from_hex("1234567890abcdef0000000000000abc") ==
+        Hash128{.low = 0xabc, .high = 0x1234567890abcdef});
+  for (const std::string& other :
+       {std::string(31, '0'), std::string(33, '0'), std::string(32, 'g'),
+        "-" + std::string(31, '0'), std::string(16, '0') + "-" + std::string(15, '0'),
+        std::string()}) {
+    CAPTURE(other);
+    CHECK_FALSE(hash_from_hex(other).has_value());
+  }
+}
+
 TEST_CASE("a key is made of any secret") {
   const auto hash_with = [](std::string_view secret) {
     return siphash128(sip_key_from_secret(secret), "x");

@@ -180,7 +180,8 @@ TEST_CASE("an unknown argument is named, even if another one is missing") {
   CHECK(run_weir({"serve", "-tsecret"}).err ==
         "weir: unexpected argument \"-t\"\nTry `weir serve --help`.\n");
   const auto health = run_weir({"health", "--admin", "http://user:secret@127.0.0.1:1"}).err;
-  CHECK(contains(health, "\"http://***@127.0.0.1:1\" is not the URL of an admin server"));
+  CHECK(contains(health, "a user or password in the URL is not used; remove it\n"));
+  CHECK_FALSE(contains(health, "secret"));
   CHECK(run_weir({"check", "--quiet"}).err ==
         "weir: unexpected argument \"--quiet\"\nTry `weir check --help`.\n");
   CHECK(run_weir({"check", "one", "two"}).err ==
@@ -266,6 +267,13 @@ TEST_CASE("weir check --verbose prints where use is shared, and never a password
             "while redis is down: allow\n"
             "  limit shut: gcra 1/1s, 1 at once; key client (client_address); cost 1; "
             "while redis is down: deny\n");
+  const ConfigurationFile automatic(
+      "store: {type: redis, redis: {url: \"redis://r\", replicas: auto}}\n"
+      "policies: {shared: {rate: 100/1m}}\n"
+      "routes: [{respond: {}, limits: [{policy: shared}]}]\n");
+  const std::string text = run_weir({"check", "--verbose", automatic.path()}).out;
+  CHECK(contains(text, ", replicas auto\n"));
+  CHECK(contains(text, "while redis is down: local, the quota divided by the instances\n"));
 }
 
 TEST_CASE("weir check prints a line for each problem") {

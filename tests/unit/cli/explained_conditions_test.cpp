@@ -1,5 +1,6 @@
 #include "cli/explained_conditions.hpp"
 
+#include "catch.hpp"
 #include "unit/cli/explained.hpp"
 #include "unit/http/request_of.hpp"
 
@@ -37,19 +38,19 @@ struct ConditionsFixture {
             .path = "/",
             .client = client,
             .path_parameters = {},
-            .client_settings = config->client_address,
+            .client_settings = config->proxy.client_address,
             .peer_is_trusted = true};
   }
   /// Those of the only limit of a route.
   ExplainedConditions of(std::size_t route) {
-    return explain_conditions(*config, config->routes[route].limits[0], evidence(), tokens);
+    return explain_conditions(*config, config->proxy.routes[route].limits[0], evidence(), tokens);
   }
   ExplainedPlan plan() { return explain_plan(*config, read_plan(*config, evidence(), tokens)); }
 
   std::shared_ptr<const config::Config> config = loaded_config(conditional_yaml);
   IpAddress client;
   http::RequestOf request;
-  identity::TokenReadings tokens{config->token_providers, config->identity_key};
+  identity::TokenReadings tokens{config->limiter.token_providers, config->limiter.identity_key};
 };
 
 TEST_CASE("a limit without conditions applies for no reason") {

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "catch.hpp"
 #include "unit/cli/explained.hpp"
 
 namespace weir::cli {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "catch.hpp"
 #include "unit/cli/explained.hpp"
 
 namespace weir::cli {

@@ -8,7 +8,6 @@
 #include <boost/asio/write.hpp>
 
 #include "catch.hpp"
-#include "cli/admin_url.hpp"
 #include "cli/cli.hpp"
 
 namespace {
@@ -77,18 +76,4 @@ TEST_CASE("weir health without a server is 1") {
 
 TEST_CASE("weir health with an invalid URL is 2") {
   CHECK(health("9090") == 2);
-}
-
-TEST_CASE("admin URLs") {
-  using weir::cli::parse_admin_url;
-  CHECK(parse_admin_url("http://127.0.0.1:9090")->to_string() == "127.0.0.1:9090");
-  CHECK(parse_admin_url("http://[::1]:9090/")->to_string() == "[::1]:9090");
-  CHECK(parse_admin_url("http://localhost:9090")->to_string() == "localhost:9090");
-  CHECK(parse_admin_url("unix:/run/weir.sock")->to_string() == "unix:/run/weir.sock");
-  for (const char* const url :
-       {"", "127.0.0.1:9090", "https://127.0.0.1:9090", "http://", "http://127.0.0.1",
-        "http://127.0.0.1:0", "http://127.0.0.1:9090/readyz", "http://unix:/run/weir.sock"}) {
-    CAPTURE(url);
-    CHECK(parse_admin_url(url).has_error());
-  }
 }

@@ -17,7 +17,7 @@ std::shared_ptr<const config::Config> loaded(const ProxyFlags& flags) {
   INFO(*yaml);
   const auto result = config::load_text(*yaml, config::process_environment("."));
   if (!result) FAIL(result.error().front().to_string());
-  if (flags.redis.empty()) CHECK((*result)->warnings.empty());
+  if (flags.redis.empty()) CHECK((*result)->presentation.warnings.empty());
   return *result;
 }
 
@@ -37,14 +37,15 @@ TEST_CASE("the required flags make one upstream, one policy, one route") {
   CHECK_FALSE(made->admin);
   REQUIRE(made->upstreams.size() == 1);
   CHECK(made->upstreams[0].servers[0].port == 3000);
-  REQUIRE(made->policies.size() == 1);
-  CHECK(made->policies[0].numbers.algorithm == weir::rules::Algorithm::gcra);
-  CHECK(made->policies[0].numbers.capacity == 10);
-  REQUIRE(made->routes.size() == 1);
-  REQUIRE(made->routes[0].limits.size() == 1);
-  const auto& limit = made->routes[0].limits[0];
-  CHECK(weir::identity::describe(made->identities[limit.identity].source) == "client_address");
-  CHECK(made->identities[limit.identity].name == "client");
+  REQUIRE(made->limiter.policies.size() == 1);
+  CHECK(made->limiter.policies[0].numbers.algorithm == weir::rules::Algorithm::gcra);
+  CHECK(made->limiter.policies[0].numbers.capacity == 10);
+  REQUIRE(made->proxy.routes.size() == 1);
+  REQUIRE(made->proxy.routes[0].limits.size() == 1);
+  const auto& limit = made->proxy.routes[0].limits[0];
+  CHECK(weir::identity::describe(made->limiter.identities[limit.identity].source) ==
+        "client_address");
+  CHECK(made->limiter.identities[limit.identity].name == "client");
   CHECK_FALSE(limit.otherwise);
 }
 
@@ -58,13 +59,15 @@ TEST_CASE("all flags are carried over") {
   CHECK(made->listen[0].address.to_string() == "[::1]:0");
   REQUIRE(made->admin);
   CHECK(made->admin->address.to_string() == "127.0.0.1:9091");
-  CHECK(made->policies[0].numbers.capacity == 25);
-  const auto& limit = made->routes[0].limits[0];
-  CHECK(weir::identity::describe(made->identities[limit.identity].source) == "header x-api-key");
-  CHECK(made->identities[limit.identity].name == "key");
+  CHECK(made->limiter.policies[0].numbers.capacity == 25);
+  const auto& limit = made->proxy.routes[0].limits[0];
+  CHECK(weir::identity::describe(made->limiter.identities[limit.identity].source) ==
+        "header x-api-key");
+  CHECK(made->limiter.identities[limit.identity].name == "key");
   REQUIRE(limit.otherwise);
-  CHECK(made->identities[*limit.otherwise].name == "client");
-  CHECK(weir::identity::describe(made->identities[*limit.otherwise].source) == "client_address");
+  CHECK(made->limiter.identities[*limit.otherwise].name == "client");
+  CHECK(weir::identity::describe(made->limiter.identities[*limit.otherwise].source) ==
+        "client_address");
 }
 
 TEST_CASE("with --redis the limit is shared") {
@@ -72,9 +75,9 @@ TEST_CASE("with --redis the limit is shared") {
   given.redis = "redis://:p%22ss@127.0.0.1:6380/1";
   const auto made = loaded(given);
   CHECK(made->store_type == config::StoreType::redis);
-  CHECK(made->redis.port == 6380);
-  CHECK(made->redis.database == 1);
-  CHECK(made->redis.password.reveal() == "p\"ss");
+  CHECK(made->redis.connection.port == 6380);
+  CHECK(made->redis.connection.database == 1);
+  CHECK(made->redis.connection.password.reveal() == "p\"ss");
   CHECK(loaded(flags())->store_type == config::StoreType::memory);
 }
 

@@ -29,20 +29,20 @@ routes:
   limits:
   - {policy: p, when: {identity: user, methods: [GET, PUT]}, unless: {address: nobody}}
 )");
-  REQUIRE(config->address_lists.size() == 2);
-  const AddressList& office = config->routes[0].match.address.value();
+  REQUIRE(config->limiter.address_lists.size() == 2);
+  const AddressList& office = config->proxy.routes[0].match.address.value();
   CHECK(office.name() == "office");
   CHECK(office.size() == 3);
   CHECK(contains(office, "192.0.2.7"));
   CHECK(contains(office, "2001:db8::7"));
   CHECK_FALSE(contains(office, "198.51.100.8"));
-  const limiter::Limit& limit = config->routes[1].limits[0];
-  CHECK(config->identities[limit.when->identity.value()].name == "user");
+  const limiter::Limit& limit = config->proxy.routes[1].limits[0];
+  CHECK(config->limiter.identities[limit.when->identity.value()].name == "user");
   CHECK(limit.when->methods == std::vector<std::string>{"GET", "PUT"});
   CHECK_FALSE(limit.when->address);
   CHECK(limit.unless->address->name() == "nobody");
   CHECK(limit.unless->address->size() == 0);
-  CHECK(config->warnings.empty());
+  CHECK(config->presentation.warnings.empty());
 }
 
 TEST_CASE("a list is read from a file beside the configuration") {
@@ -52,11 +52,11 @@ TEST_CASE("a list is read from a file beside the configuration") {
       "address_lists: {crawlers: {file: \"${NAME}\"}}\n"
       "routes: [{match: {address: crawlers}, respond: {}}]\n",
       files.environment({{"NAME", "crawlers.txt"}}));
-  CHECK(config->address_lists[0].size() == 2);
+  CHECK(config->limiter.address_lists[0].size() == 2);
   REQUIRE(config->list_files.size() == 1);
   CHECK(config->list_files[0].path == files.path("crawlers.txt"));
   CHECK(config->list_files[0].shown == "${NAME}");
-  CHECK(config->list_files[0].list == config->address_lists[0]);
+  CHECK(config->list_files[0].list == config->limiter.address_lists[0]);
   CHECK(config->list_files[0].stamp == stamp_of(files.path("crawlers.txt")));
 }
 
@@ -79,62 +79,6 @@ TEST_CASE("a list file that cannot be read or parsed is reported with its lines"
   CHECK(test::problems_of("address_lists: {l: {file: \"${F}\"}}" + tail,
                           files.environment({{"F", "n0ne"}}))
             .find("n0ne") == std::string::npos);
-}
-
-TEST_CASE("wrong address lists and conditions are reported") {
-  struct Row {
-    std::string yaml;
-    std::string problem;
-  };
-  const std::string lists = "address_lists: {office: [192.0.2.0/24]}\n";
-  const auto row = GENERATE_COPY(values<Row>({
-      // Lists.
-      {"address_lists: {a: [192.0.2.1/24]}\n" + test::route_tail,
-       "1:21: address_lists.a[0]: expected an address or a prefix whose host bits are zero, such "
-       "as 10.0.0.0/8 or 2001:db8::/32 (here \"192.0.2.1/24\"); did you mean \"192.0.2.0/24\"?\n"},
-      {"address_lists: {a: 192.0.2.0/24}\n" + test::route_tail,
-       "1:20: address_lists.a: expected a list of prefixes, such as [10.0.0.0/8], or {file: "
-       "NAME}\n"},
-      {"address_lists: {a: {}}\n" + test::route_tail,
-       "1:20: address_lists.a: the key \"file\" is missing; write file: office.txt\n"},
-      {"address_lists: {a: {path: x}}\n" + test::route_tail,
-       "1:20: address_lists.a: the key \"file\" is missing; write file: office.txt\n"
-       "1:21: address_lists.a.path: unknown key \"path\"; known here: file\n"},
-      // Names.
-      {lists + "routes: [{match: {address: offic}, respond: {}}]\n",
-       "2:28: routes[0].match.address: no address list is called \"offic\"; did you mean "
-       "\"office\"?\n"},
-      {"routes: [{match: {address: office}, respond: {}}]\n",
-       "1:28: routes[0].match.address: no address list is called \"office\"; none is defined; "
-       "write address_lists: {NAME: [192.0.2.0/24]}, and its NAME here\n"},
-      {lists + with_limit + ", unless: {address: other}}]}\n",
-       "4:56: routes[0].limits[0].unless.address: no address list is called \"other\"; known "
-       "here: office\n"},
-      {lists + with_limit + ", when: {identity: other}}]}\n",
-       "4:55: routes[0].limits[0].when.identity: no identity is called \"other\"; known here: "
-       "client\n"},
-      // Conditions.
-      {with_limit + ", when: {}}]}\n",
-       "3:44: routes[0].limits[0].when: names no condition; add address, identity, "
-       "methods or plan\n"},
-      {with_limit + ", when: office}]}\n",
-       "3:44: routes[0].limits[0].when: expected a map of keys, such as {address: LIST} or {plan: "
-       "[NAME]}, found a single value\n"},
-      {with_limit + ", when: {methods: [post]}}]}\n",
-       "3:55: routes[0].limits[0].when.methods[0]: methods are case-sensitive; did you mean "
-       "\"POST\"?\n"},
-      {with_limit + ", when: {plan: [gold]}}]}\n",
-       "3:52: routes[0].limits[0].when.plan[0]: no plan is called \"gold\"; none is defined; write "
-       "plans: {NAME: {}}, and its NAME here\n"},
-      {with_limit + ", when: {user: [gold]}}]}\n",
-       "3:45: routes[0].limits[0].when.user: unknown key \"user\"; known here: address, identity, "
-       "methods, plan\n"},
-      {"identities: {id: {path: id}}\n" + with_limit + ", unless: {identity: id}}]}\n",
-       "4:57: routes[0].limits[0].unless.identity: needs the path segment {id}, which the route's "
-       "path does not capture; write {id} there, as in path: /users/{id}\n"},
-  }));
-  CAPTURE(row.yaml);
-  CHECK(test::problems_of(row.yaml) == row.problem);
 }
 
 TEST_CASE("address lists that no route uses are warned of") {

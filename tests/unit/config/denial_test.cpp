@@ -13,7 +13,7 @@ using test::problems_of;
 limiter::Policy policy_of(const std::string& policy, const std::string& sections = {}) {
   return must_load(sections + "policies: {p: " + policy +
                    "}\nroutes: [{respond: {}, limits: [{policy: p}]}]\n")
-      ->policies[0];
+      ->limiter.policies[0];
 }
 
 using Bodies = std::vector<limiter::DenialBody>;
@@ -111,66 +111,6 @@ TEST_CASE("the section denied has the defaults of all policies") {
         Bodies{{.content_type = "application/problem+json", .text = std::nullopt}});
   CHECK(replaces.denial.fields == "Cache-Control: no-store\r\nX-A: 1\r\nx-b: 3\r\n");
   CHECK(policy_of("{rate: 1/s, headers: false}", defaults).denial.fields == inherits.denial.fields);
-}
-
-TEST_CASE("mistakes in the response to a denial are reported with their place and their fix") {
-  const auto [policy, message] = GENERATE(table<std::string, std::string>({
-      {"content_type: text/html",
-       "1:41: policies.p.content_type: content_type has no meaning without a body; write body "
-       "beside it\n"},
-      {"content_type: text/html, body: {text/html: a}",
-       "1:41: policies.p.content_type: each body has its media type as its key; remove "
-       "content_type\n"},
-      {"content_type: html, body: a",
-       "1:41: policies.p.content_type: expected a media type, such as text/html or "
-       "application/json (here \"html\")\n"},
-      {"body: {html: a}",
-       "1:40: policies.p.body.html: expected a media type as the key, such as text/html or "
-       "application/json; put quotes around a JSON text\n"},
-      {"body: {\"text/*\": a}",
-       "1:44: policies.p.body.text/*: expected a media type as the key, such as text/html or "
-       "application/json; put quotes around a JSON text\n"},
-      {"body: {text/html: a, TEXT/HTML: b}",
-       "1:59: policies.p.body.TEXT/HTML: the media type is written twice; keep one\n"},
-      {"headers: {\"x y\": a}",
-       "1:44: policies.p.headers.\"x y\": expected the name of a header field, such as "
-       "cache-control\n"},
-      {"headers: {x: \"a\\r\\nset-cookie: b\"}",
-       "1:40: policies.p.headers.x: a header value has no line break and no control character; "
-       "remove them\n"},
-      {"headers: {x: \"\"}",
-       "1:40: policies.p.headers.x: the value is empty; write one, or remove the field\n"},
-      {"headers: {x: a, X: b}",
-       "1:46: policies.p.headers.X: the field is written twice, in different letter case; keep "
-       "one\n"},
-      {"headers: {content-length: 3}",
-       "1:53: policies.p.headers.content-length: Weir writes this field itself, because it belongs "
-       "to one connection or frames the body; remove it\n"},
-      {"headers: {Transfer-Encoding: chunked}",
-       "1:56: policies.p.headers.Transfer-Encoding: Weir writes this field itself, because it "
-       "belongs to one connection or frames the body; remove it\n"},
-      {"headers: {Connection: close}",
-       "1:49: policies.p.headers.Connection: Weir writes this field itself, because it belongs to "
-       "one connection or frames the body; remove it\n"},
-      {"headers: {Content-Type: a/b}",
-       "1:51: policies.p.headers.Content-Type: write content_type beside headers instead\n"},
-      {"headers: {date: now}",
-       "1:43: policies.p.headers.date: Weir writes this field itself; remove it\n"},
-      {"headers: {retry-after: 5}",
-       "1:50: policies.p.headers.retry-after: Weir computes this field; remove it, or choose its "
-       "format with retry_after\n"},
-      {"headers: {X-RateLimit-Limit: 5}",
-       "1:56: policies.p.headers.X-RateLimit-Limit: Weir computes this field; remove it, or choose "
-       "which ones clients receive with the section response_headers\n"},
-      {"headers: [a]",
-       "1:36: policies.p.headers: expected false, or a map of fields "
-       "such as {access-control-allow-origin: \"*\"}, found a list\n"},
-      {"charge_preflight: yes",
-       "1:45: policies.p.charge_preflight: expected true or false (here \"yes\"); did you mean "
-       "\"true\"?\n"},
-  }));
-  CAPTURE(policy);
-  CHECK(problems_of("policies: {p: {rate: 1/s, " + policy + "}}\n" + test::route_tail) == message);
 }
 
 TEST_CASE("the content of a variable is in no message about a denial") {

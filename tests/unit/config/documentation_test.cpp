@@ -101,6 +101,7 @@ TEST_CASE("every example of the documents loads, and whole files do without a wa
   files.write("weir_admin_token", "an-admin-token-of-32-characters..");
   files.write("weir_identity_secret", "a secret of more than 32 characters");
   files.write("weir_redis_url", "redis://weir:PASSWORD@redis:6379/0");
+  files.write("weir_sentinel_password", "another secret");
   files.write("crawlers.txt", "192.0.2.0/24\n");
   files.write("plans.tsv", "acme\tgold\n");
   files.write("jwks.json", R"({"keys": [{"kty": "EC", "crv": "P-256", "kid": "1",
@@ -127,7 +128,7 @@ TEST_CASE("every example of the documents loads, and whole files do without a wa
       if (!is_whole(example.text)) continue;
       ++whole;
       if (const Loaded loaded = load_text(example.text, in)) {
-        for (const Diagnostic& warning : (*loaded)->warnings)
+        for (const Diagnostic& warning : (*loaded)->presentation.warnings)
           FAIL_CHECK(warning.to_string());
       }
     }

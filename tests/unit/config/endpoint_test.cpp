@@ -1,7 +1,6 @@
 #include "config/endpoint.hpp"
 
 #include "catch.hpp"
-#include "config/server_url.hpp"
 
 namespace weir::config {
 namespace {
@@ -79,50 +78,6 @@ TEST_CASE("addresses that cannot both be listened on") {
     CAPTURE(one, other);
     CHECK(overlap(*parse_endpoint(one), *parse_endpoint(other)) == expected);
     CHECK(overlap(*parse_endpoint(other), *parse_endpoint(one)) == expected);
-  }
-}
-
-TEST_CASE("servers are plain HTTP origins") {
-  struct Case {
-    std::string_view url, host;
-    std::uint16_t port;
-  };
-  const Case cases[] = {{"http://127.0.0.1:3000", "127.0.0.1", 3000},
-                        {"http://api.internal", "api.internal", 80},
-                        {"HTTP://api:8080/", "api", 8080},
-                        {"http://[::1]:3000", "::1", 3000},
-                        {"https://api", "api", 443},
-                        {"HTTPS://api:8443", "api", 8443}};
-  for (const auto& [url, host, port] : cases) {
-    CAPTURE(url);
-    const auto server = parse_server_url(url);
-    REQUIRE(server.has_value());
-    CHECK(server->url == url);
-    CHECK(server->host == host);
-    CHECK(server->port == port);
-    CHECK(server->secure == (url.starts_with("https") || url.starts_with("HTTPS")));
-  }
-}
-
-TEST_CASE("a server URL with more in it is refused, and never repeated") {
-  const std::pair<std::string_view, std::string_view> cases[] = {
-      {"127.0.0.1:3000", "expected a URL"},
-      {"ftp://marker", "unknown scheme"},
-      {"http://user:marker@api", "user or password"},
-      {"http://api/marker", "ends after HOST:PORT"},
-      {"http://api?marker", "ends after HOST:PORT"},
-      {"http://", "expected http://HOST:PORT"},
-      {"http://:80", "expected http://HOST:PORT"},
-      {"http://marker:0", "port 0"},
-      {"http://marker:99999", "expected http://HOST:PORT"},
-      {"http://mar ker", "expected http://HOST:PORT"},
-  };
-  for (const auto& [url, says] : cases) {
-    CAPTURE(url);
-    const auto server = parse_server_url(url);
-    REQUIRE_FALSE(server.has_value());
-    CHECK(server.error().message.find(says) != std::string::npos);
-    CHECK(server.error().message.find("marker") == std::string::npos);
   }
 }
 

@@ -18,7 +18,7 @@ const std::string with_file =
 TEST_CASE("a provider has defaults") {
   const auto config = test::must_load("jwt_providers: {idp: {algorithms: [HS256], " + secret +
                                       "}}\n" + test::route_tail);
-  const identity::TokenProvider& provider = config->token_providers.at(0);
+  const identity::TokenProvider& provider = config->limiter.token_providers.at(0);
   CHECK(provider.name == "idp");
   CHECK(std::get<identity::FromHeader>(provider.place).name == "authorization");
   CHECK(provider.rules.algorithms == jwt::AlgorithmSet{jwt::JwsAlgorithm::hs256});
@@ -41,7 +41,7 @@ TEST_CASE("every key of a provider is read") {
       "require_exp: false, max_age: 1h, max_size: 1KiB, "
       "on_invalid: absent}}\n" +
       test::route_tail);
-  const identity::TokenProvider& provider = config->token_providers.at(0);
+  const identity::TokenProvider& provider = config->limiter.token_providers.at(0);
   CHECK(std::get<identity::FromCookie>(provider.place).name == "sid");
   CHECK(provider.rules.algorithms ==
         jwt::AlgorithmSet{jwt::JwsAlgorithm::hs256, jwt::JwsAlgorithm::hs384});
@@ -65,69 +65,19 @@ identities:
 policies: {p: {algorithm: attributed_window, rate: 1/1s, attributes: ["claim:idp:sub", "claim:idp:https://a.b/c"]}}
 routes: [{respond: {}}]
 )");
-  CHECK(config->token_providers[1].rules.claims ==
+  CHECK(config->limiter.token_providers[1].rules.claims ==
         std::vector<std::string>{"sub", "realm.tenant", "https://a.b/c"});
-  CHECK(config->token_providers[0].rules.claims == std::vector<std::string>{"sub"});
+  CHECK(config->limiter.token_providers[0].rules.claims == std::vector<std::string>{"sub"});
   const auto claim = [](const identity::Source& source) {
     return std::get<identity::FromClaim>(source.from);
   };
-  CHECK(claim(config->identities[1].source).provider_index == 1);
-  CHECK(claim(config->identities[1].source).claim_index == 0);
-  CHECK(
-      claim(std::get<identity::AnyOf>(config->identities[2].source.from).sources[1]).claim_index ==
-      1);
-  CHECK(claim(config->identities[3].source).provider_index == 0);
-  CHECK(claim(config->policies[0].attributes[0].source).claim_index == 0);
-  CHECK(claim(config->policies[0].attributes[1].source).claim == "https://a.b/c");
-}
-
-TEST_CASE("each wrong provider is reported with its place and what to do") {
-  const auto [provider, problem] = GENERATE(table<std::string, std::string>({
-      {"{" + secret + "}", "1:22: jwt_providers.idp: the key \"algorithms\" is missing"},
-      {"{algorithms: [], " + secret + "}", ".algorithms: expected a list of algorithms"},
-      {"{algorithms: [none], " + secret + "}",
-       ".algorithms[0]: tokens without a signature are never accepted"},
-      {"{algorithms: [rs256], " + secret + "}", ".algorithms[0]: expected HS256, HS384"},
-      {"{algorithms: [HS256]}",
-       ": has no keys: add jwks: {url: URL} or {file: NAME}, or secret: for HS256"},
-      {"{algorithms: [RS256], " + secret + "}", ".algorithms: RS256 needs public keys (`jwks:`)"},
-      {"{algorithms: [HS256, EdDSA], " + secret + "}", ".algorithms: EdDSA needs public keys"},
-      {"{algorithms: [HS512], " + secret + "}",
-       ".secret: too short for HS512: at least 64 bytes are needed (RFC 7518 section 3.2)"},
-      {"{algorithms: [HS256], secret: \"\"}", ".secret: it is empty"},
-      {"{algorithms: [HS256], " + secret + ", query: a, cookie: b}",
-       ": expected one of header, query and cookie"},
-      {"{algorithms: [HS256], " + secret + ", header: \"a b\"}", ".header: expected a name"},
-      {"{algorithms: [HS256], " + secret + ", query: \"\"}", ".query: expected the name"},
-      {"{algorithms: [HS256], " + secret + ", issuer: \"\"}", ".issuer: is empty"},
-      {"{algorithms: [HS256], " + secret + ", audience: []}", ".audience: expected an audience"},
-      {"{algorithms: [HS256], " + secret + ", leeway: 6m}", ".leeway: expected"},
-      {"{algorithms: [HS256], " + secret + ", max_size: 1GiB}", ".max_size: expected"},
-      {"{algorithms: [HS256], " + secret + ", on_invalid: allow}",
-       ".on_invalid: expected reject or absent"},
-      {"{algorithms: [RS256], jwks: {}}", ".jwks: expected {file: NAME} or {url: URL}"},
-      {"{algorithms: [RS256], jwks: {file: gone}}", ".jwks.file: cannot read file \"gone\""},
-  }));
-  const std::string found =
-      test::problems_of("jwt_providers: {idp: " + provider + "}\n" + test::route_tail);
-  CAPTURE(provider, found);
-  CHECK(found.find(problem) != std::string::npos);
-  CHECK(std::count(found.begin(), found.end(), '\n') == 1);
-  CHECK(found.find("0123456789abcdef") == std::string::npos);
-}
-
-TEST_CASE("an identity names a provider and a claim") {
-  const auto [source, problem] = GENERATE(table<std::string, std::string>({
-      {"{provider: ipd, claim: sub}", "no JWT provider is called \"ipd\"; did you mean \"idp\"?"},
-      {"{provider: idp, claim: \"\"}", "expected the name of a claim, such as sub"},
-      {"{provider: idp}", "the key \"claim\" is missing"},
-      {"sub", "expected a map of keys"},
-  }));
-  const std::string found =
-      test::problems_of("jwt_providers: {idp: {algorithms: [HS256], " + secret +
-                        "}}\nidentities: {u: {jwt: " + source + "}}\n" + test::route_tail);
-  CAPTURE(source, found);
-  CHECK(found.find(problem) != std::string::npos);
+  CHECK(claim(config->limiter.identities[1].source).provider_index == 1);
+  CHECK(claim(config->limiter.identities[1].source).claim_index == 0);
+  CHECK(claim(std::get<identity::AnyOf>(config->limiter.identities[2].source.from).sources[1])
+            .claim_index == 1);
+  CHECK(claim(config->limiter.identities[3].source).provider_index == 0);
+  CHECK(claim(config->limiter.policies[0].attributes[0].source).claim_index == 0);
+  CHECK(claim(config->limiter.policies[0].attributes[1].source).claim == "https://a.b/c");
 }
 
 TEST_CASE("keys come from a file; those that cannot be used are warnings") {
@@ -136,14 +86,15 @@ TEST_CASE("keys come from a file; those that cannot be used are warnings") {
   directory.write("keys", R"({"keys":[)" + issuer.jwk(R"("kid":"a",)") +
                               R"(,{"kty":"EC","crv":"P-256","kid":"b"}]})");
   const auto config = test::must_load(with_file, directory.environment());
-  CHECK(config->token_providers[0].state->keys.edition().keys->size() == 1);
+  CHECK(config->limiter.token_providers[0].state->keys.edition().keys->size() == 1);
   REQUIRE(config->key_files.size() == 1);
   CHECK(config->key_files[0].provider == "idp");
-  CHECK(config->key_files[0].state == config->token_providers[0].state);
-  REQUIRE(!config->warnings.empty());
-  const bool is_reported = std::ranges::any_of(config->warnings, [](const Diagnostic& warning) {
-    return warning.to_string().find("(kid \"b\") is not used") != std::string::npos;
-  });
+  CHECK(config->key_files[0].state == config->limiter.token_providers[0].state);
+  REQUIRE(!config->presentation.warnings.empty());
+  const bool is_reported =
+      std::ranges::any_of(config->presentation.warnings, [](const Diagnostic& warning) {
+        return warning.to_string().find("(kid \"b\") is not used") != std::string::npos;
+      });
   CHECK(is_reported);
 }
 
@@ -167,11 +118,11 @@ TEST_CASE("a provider that no route uses is a warning") {
       "jwt_providers: {idp: {algorithms: [HS256], " + secret +
       "}}\nidentities: {u: {jwt: {provider: idp, claim: sub}}}\npolicies: {p: {rate: 1/1s}}\n"
       "routes: [{respond: {}, limits: [{policy: p, key: u}]}]");
-  CHECK(config->warnings.empty());
+  CHECK(config->presentation.warnings.empty());
   const auto unused = test::must_load("jwt_providers: {idp: {algorithms: [HS256], " + secret +
                                       "}}\n" + test::route_tail);
-  REQUIRE(unused->warnings.size() == 1);
-  CHECK(unused->warnings[0].to_string().find("jwt_providers.idp: no route uses it") !=
+  REQUIRE(unused->presentation.warnings.size() == 1);
+  CHECK(unused->presentation.warnings[0].to_string().find("jwt_providers.idp: no route uses it") !=
         std::string::npos);
 }
 

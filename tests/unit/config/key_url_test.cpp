@@ -37,7 +37,8 @@ std::string lines_of(const std::vector<Diagnostic>& all) {
 /// Reads `yaml` as the value of `jwks`.
 Reading read(std::string_view yaml, const test::Variables& variables = {}) {
   const Environment environment = test::environment(variables);
-  Loading loading{.environment = environment, .written = {}, .problems = {}, .warnings = {}};
+  Loading loading{
+      .environment = environment, .written = {}, .files = {}, .problems = {}, .warnings = {}};
   const auto root = parse_document(yaml, loading.problems);
   REQUIRE(root.has_value());
   Config config;
@@ -75,7 +76,7 @@ TEST_CASE("a URL of keys with the defaults, and with every key") {
 TEST_CASE("the parts of a URL of keys") {
   struct Row {
     std::string_view text;
-    fetch::Url url;
+    http::Url url;
     std::string_view shown;
   };
   const Row rows[] = {

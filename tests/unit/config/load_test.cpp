@@ -19,20 +19,21 @@ TEST_CASE("the smallest file has every default") {
   CHECK(config->admin->token.empty());
   CHECK(config->workers == 3);
   CHECK(config->shutdown_timeout == 30s);
-  CHECK(config->client_address.trusted_proxies.empty());
-  CHECK(config->response_fields.standard);
-  CHECK(config->response_fields.legacy == http::LegacyFields::ratelimit);
-  CHECK(config->response_fields.retry_after == http::RetryAfterForm::seconds);
-  CHECK_FALSE(config->response_fields.partition_key);
+  CHECK(config->proxy.client_address.trusted_proxies.empty());
+  CHECK(config->proxy.response_fields.standard);
+  CHECK(config->proxy.response_fields.legacy == http::LegacyFields::ratelimit);
+  CHECK(config->proxy.response_fields.retry_after == http::RetryAfterForm::seconds);
+  CHECK_FALSE(config->proxy.response_fields.partition_key);
   CHECK(config->access_log.path == "-");
   CHECK(config->access_log.format == log::AccessLogOptions::Format::json);
   CHECK(config->memory.max_keys == 1'000'000);
-  REQUIRE(config->identities.size() == 1);
-  CHECK(config->identities[0].name == "client");
-  CHECK(std::holds_alternative<identity::FromClientAddress>(config->identities[0].source.from));
-  CHECK(config->warnings.empty());
+  REQUIRE(config->limiter.identities.size() == 1);
+  CHECK(config->limiter.identities[0].name == "client");
+  CHECK(std::holds_alternative<identity::FromClientAddress>(
+      config->limiter.identities[0].source.from));
+  CHECK(config->presentation.warnings.empty());
   const SipKey built_in = sip_key_from_secret({});
-  CHECK(config->identity_key.k0 == built_in.k0);
+  CHECK(config->limiter.identity_key.k0 == built_in.k0);
 }
 
 TEST_CASE("every process-wide key reaches its place") {
@@ -61,25 +62,25 @@ routes: [{respond: {}}]
   CHECK(config->admin->hosts == std::vector<std::string>{"weir", "metrics.internal"});
   CHECK(config->workers == 5);
   CHECK(config->shutdown_timeout == 0s);
-  CHECK(config->client_address.trusted_proxies.size() == 2);
-  CHECK(config->client_address.header == identity::ClientAddressSettings::Header::single);
-  CHECK(config->client_address.header_name == "cf-connecting-ip");
-  CHECK(config->client_address.ipv4_prefix == 24);
-  CHECK(config->client_address.ipv6_prefix == 56);
-  CHECK(config->downstream.max_connections == 7);
-  CHECK(config->downstream.max_handshakes == 9);
-  CHECK(config->downstream.max_head == 16'384);
-  CHECK(config->downstream.max_target == 4096);
-  CHECK(config->downstream.max_body == 1'048'576);
-  CHECK(config->downstream.max_drain == 0);
-  CHECK(config->downstream.head_timeout == 1s);
-  CHECK(config->downstream.idle_timeout == 2s);
-  CHECK(config->downstream.body_timeout == 3s);
-  CHECK(config->downstream.raw_target_bytes);
-  CHECK_FALSE(config->response_fields.standard);
-  CHECK(config->response_fields.legacy == http::LegacyFields::x_ratelimit);
-  CHECK(config->response_fields.retry_after == http::RetryAfterForm::http_date);
-  CHECK(config->response_fields.retry_after_jitter == 5s);
+  CHECK(config->proxy.client_address.trusted_proxies.size() == 2);
+  CHECK(config->proxy.client_address.header == identity::ClientAddressSettings::Header::single);
+  CHECK(config->proxy.client_address.header_name == "cf-connecting-ip");
+  CHECK(config->proxy.client_address.ipv4_prefix == 24);
+  CHECK(config->proxy.client_address.ipv6_prefix == 56);
+  CHECK(config->proxy.downstream.max_connections == 7);
+  CHECK(config->proxy.downstream.max_handshakes == 9);
+  CHECK(config->proxy.downstream.max_head == 16'384);
+  CHECK(config->proxy.downstream.max_target == 4096);
+  CHECK(config->proxy.downstream.max_body == 1'048'576);
+  CHECK(config->proxy.downstream.max_drain == 0);
+  CHECK(config->proxy.downstream.head_timeout == 1s);
+  CHECK(config->proxy.downstream.idle_timeout == 2s);
+  CHECK(config->proxy.downstream.body_timeout == 3s);
+  CHECK(config->proxy.downstream.raw_target_bytes);
+  CHECK_FALSE(config->proxy.response_fields.standard);
+  CHECK(config->proxy.response_fields.legacy == http::LegacyFields::x_ratelimit);
+  CHECK(config->proxy.response_fields.retry_after == http::RetryAfterForm::http_date);
+  CHECK(config->proxy.response_fields.retry_after_jitter == 5s);
   CHECK(config->access_log.path == "/etc/weir/logs/access.log");
   CHECK(config->access_log.sample == 0.25);
   CHECK(config->access_log.only == log::AccessLogOptions::Only::denied);
@@ -107,24 +108,25 @@ TEST_CASE("the header fields with the client's address") {
   for (const auto& [name, header] : cases) {
     CAPTURE(name);
     CHECK(must_load("client_address: {header: " + name + "}\n" + test::route_tail)
-              ->client_address.header == header);
+              ->proxy.client_address.header == header);
   }
 }
 
 TEST_CASE("fields of untrusted peers") {
   const auto least = must_load(test::route_tail);
-  CHECK(least->client_address.removes_untrusted_fields);
-  CHECK(least->client_address.untrusted_fields.empty());
-  CHECK(least->downstream.unusual_field_names == proxy::UnusualNames::pass);
+  CHECK(least->proxy.client_address.removes_untrusted_fields);
+  CHECK(least->proxy.client_address.untrusted_fields.empty());
+  CHECK(least->proxy.downstream.unusual_field_names == options::UnusualNames::pass);
   const auto config = must_load(
       "client_address: {remove_untrusted_fields: false, untrusted_fields: [X-Geo, \"x-in-*\"]}\n"
       "downstream: {unusual_field_names: drop}\n" +
       test::route_tail);
-  CHECK_FALSE(config->client_address.removes_untrusted_fields);
-  CHECK(config->client_address.untrusted_fields == std::vector<std::string>{"x-geo", "x-in-*"});
-  CHECK(config->downstream.unusual_field_names == proxy::UnusualNames::drop);
+  CHECK_FALSE(config->proxy.client_address.removes_untrusted_fields);
+  CHECK(config->proxy.client_address.untrusted_fields ==
+        std::vector<std::string>{"x-geo", "x-in-*"});
+  CHECK(config->proxy.downstream.unusual_field_names == options::UnusualNames::drop);
   CHECK(must_load("client_address: {untrusted_fields: []}\n" + test::route_tail)
-            ->client_address.untrusted_fields.empty());
+            ->proxy.client_address.untrusted_fields.empty());
 }
 
 TEST_CASE(
@@ -137,8 +139,8 @@ routes:
   - {respond: {}, limits: [{policy: p, key: key}]}
 policies: {p: {algorithm: gcra, rate: 1/1s}}
 )");
-  REQUIRE(config->warnings.size() == 1);
-  CHECK(config->warnings[0].to_string() ==
+  REQUIRE(config->presentation.warnings.size() == 1);
+  CHECK(config->presentation.warnings[0].to_string() ==
         "2:42: client_address.untrusted_fields[1]: never removed: an identity reads this field");
 }
 
@@ -159,7 +161,7 @@ upstreams:
 routes: [{upstream: least}, {match: {path: /x}, upstream: full}]
 )");
   REQUIRE(config->upstreams.size() == 2);
-  const upstream::Upstream& full = config->upstreams[0];
+  const options::Upstream& full = config->upstreams[0];
   CHECK(full.name == "full");
   CHECK(full.servers[0].host == "::1");
   CHECK(full.servers[0].port == 3000);
@@ -167,7 +169,7 @@ routes: [{upstream: least}, {match: {path: /x}, upstream: full}]
   REQUIRE(full.servers.size() == 2);
   CHECK(full.servers[1].port == 3001);
   CHECK(full.servers[1].weight == 1);
-  CHECK(full.balance == upstream::Balance::least_connections);
+  CHECK(full.balance == options::Balance::least_connections);
   REQUIRE(full.health_check.has_value());
   CHECK(full.health_check->path == "/healthz?a=b");
   CHECK(full.health_check->interval == 1s);
@@ -179,15 +181,15 @@ routes: [{upstream: least}, {match: {path: /x}, upstream: full}]
   CHECK(full.idle_timeout == 30ms);
   CHECK(full.retries == 0);
   CHECK(full.retry_body == 4096);
-  CHECK(full.reuse == upstream::Reuse::safe);
+  CHECK(full.reuse == options::Reuse::safe);
   CHECK(config->upstreams[1].servers[0].port == 80);
   CHECK(config->upstreams[1].retries == 1);
-  CHECK(config->upstreams[1].reuse == upstream::Reuse::always);
+  CHECK(config->upstreams[1].reuse == options::Reuse::always);
   CHECK(config->upstreams[1].retry_body == 16'384);
-  CHECK(config->upstreams[1].balance == upstream::Balance::round_robin);
+  CHECK(config->upstreams[1].balance == options::Balance::round_robin);
   CHECK_FALSE(config->upstreams[1].health_check.has_value());
-  CHECK(config->routes[0].upstream == 1U);
-  CHECK(config->routes[1].upstream == 0U);
+  CHECK(config->proxy.routes[0].upstream == 1U);
+  CHECK(config->proxy.routes[1].upstream == 0U);
 }
 
 TEST_CASE("variables are read after YAML and cannot add structure") {
@@ -206,11 +208,13 @@ TEST_CASE("the identity secret changes the key, and a short one is warned of") {
   const auto with = [](const std::string& secret) {
     return must_load("identity_secret: " + secret + "\n" + test::route_tail);
   };
-  CHECK(with("0123456789abcdef")->identity_key.k0 != with("fedcba9876543210")->identity_key.k0);
-  CHECK(with("0123456789abcdef")->warnings.empty());
-  REQUIRE(with("short")->warnings.size() == 1);
-  CHECK(with("short")->warnings[0].to_string().find("shorter than 16") != std::string::npos);
-  CHECK(with("\"\"")->identity_key.k0 == sip_key_from_secret({}).k0);
+  CHECK(with("0123456789abcdef")->limiter.identity_key.k0 !=
+        with("fedcba9876543210")->limiter.identity_key.k0);
+  CHECK(with("0123456789abcdef")->presentation.warnings.empty());
+  REQUIRE(with("short")->presentation.warnings.size() == 1);
+  CHECK(with("short")->presentation.warnings[0].to_string().find("shorter than 16") !=
+        std::string::npos);
+  CHECK(with("\"\"")->limiter.identity_key.k0 == sip_key_from_secret({}).k0);
 }
 
 TEST_CASE("settings that are probably mistakes load with a warning") {
@@ -227,7 +231,7 @@ routes:
   - {match: {path: /never}, respond: {}}
 )");
   std::string all;
-  for (const Diagnostic& warning : config->warnings)
+  for (const Diagnostic& warning : config->presentation.warnings)
     all += warning.to_string() + "\n";
   CHECK(all ==
         "2:18: admin.address: reachable from other machines without a token; set admin.token\n"
@@ -244,7 +248,7 @@ TEST_CASE("a trusted prefix that means all addresses of a family is worth a warn
   const auto warnings = [](const std::string& prefix) {
     return must_load("client_address: {trusted_proxies: [10.0.0.0/8, \"" + prefix + "\"]}\n" +
                      test::route_tail)
-        ->warnings;
+        ->presentation.warnings;
   };
   for (const char* prefix : {"0.0.0.0/0", "64:ff9b::/96", "::ffff:0:0/96", "64:ff9b::0.0.0.0/96"}) {
     INFO(prefix);
@@ -265,7 +269,7 @@ TEST_CASE("a trusted prefix that means all addresses of a family is worth a warn
 
 TEST_CASE("admin.hosts has no effect with a token") {
   const auto warnings = [](const std::string& admin) {
-    return must_load("admin: {" + admin + "}\n" + test::route_tail)->warnings;
+    return must_load("admin: {" + admin + "}\n" + test::route_tail)->presentation.warnings;
   };
   CHECK(warnings("hosts: [a]").empty());
   CHECK(warnings("hosts: [], token: t").empty());
@@ -276,7 +280,8 @@ TEST_CASE("admin.hosts has no effect with a token") {
 
 TEST_CASE("a pattern with bytes that targets may not have is warned of") {
   const auto warnings = [](const std::string& path, const std::string& more = {}) {
-    return must_load(more + "routes: [{match: {path: \"" + path + "\"}, respond: {}}]\n")->warnings;
+    return must_load(more + "routes: [{match: {path: \"" + path + "\"}, respond: {}}]\n")
+        ->presentation.warnings;
   };
   for (const std::string path : {"/caf\xc3\xa9", "/a\\\\b"}) {
     REQUIRE(warnings(path).size() == 1);
@@ -289,9 +294,9 @@ TEST_CASE("a pattern with bytes that targets may not have is warned of") {
 }
 
 TEST_CASE("raw bytes in targets are refused by default") {
-  CHECK_FALSE(must_load(test::route_tail)->downstream.raw_target_bytes);
+  CHECK_FALSE(must_load(test::route_tail)->proxy.downstream.raw_target_bytes);
   CHECK_FALSE(must_load("downstream: {raw_target_bytes: refuse}\n" + test::route_tail)
-                  ->downstream.raw_target_bytes);
+                  ->proxy.downstream.raw_target_bytes);
 }
 
 TEST_CASE("a forgotten check of a load is loud") {
@@ -324,8 +329,40 @@ routes: [{upstream: api}, {upstream: web}]
   for (const Row& row : rows) {
     CAPTURE(row.path);
     const Diagnostic expected{row.line, row.column, row.path, "wrong"};
-    CHECK(config->positions.problem(row.path, "wrong").to_string() == expected.to_string());
+    CHECK(config->presentation.positions.problem(row.path, "wrong").to_string() ==
+          expected.to_string());
   }
+}
+
+TEST_CASE("what cannot change keeps its running value and is named") {
+  const std::string rest =
+      "policies: {p: {rate: 10/1m}}\nroutes: [{respond: {}, limits: [{policy: p}]}]\n";
+  const std::string secret = "identity_secret: 0123456789abcdef0123456789abcdef\n";
+  const std::string store =
+      "store: {type: redis, redis: {url: \"redis://r\", replicas: 4, on_failure: deny}}\n";
+  const auto running = must_load("workers: 2\n" + secret + store + rest);
+  Environment in = environment();
+  in.running = running.get();
+  CHECK(must_load("workers: 2\n" + secret + store + rest, in)->restart_needed.empty());
+
+  const auto next = must_load("downstream: {max_head: 1024}\n" + rest, in);
+  CHECK(next->restart_needed ==
+        std::vector<std::string>{"workers", "identity_secret", "store.type"});
+  CHECK(next->workers == 2);
+  CHECK(next->limiter.identity_key == running->limiter.identity_key);
+  CHECK(next->store_type == StoreType::redis);
+  CHECK(next->redis == running->redis);
+  CHECK(next->limiter.policies[0].on_failure == limiter::OnFailure::deny);
+  CHECK(next->proxy.downstream.max_head == 1024);
+  CHECK(next->presentation.warnings.empty());
+
+  const auto other =
+      must_load("workers: 2\n" + secret +
+                    "store: {type: redis, redis: {url: \"redis://other\", replicas: 5}}\n" + rest,
+                in);
+  CHECK(other->restart_needed.empty());
+  CHECK(other->redis.connection.host == "other");
+  CHECK(other->redis.replicas == 5);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ inline std::shared_ptr<const Config> must_load(std::string_view yaml,
 inline std::vector<std::string> warnings_of(std::string_view yaml) {
   std::vector<std::string> all;
   const auto config = must_load(yaml);
-  for (const Diagnostic& warning : config->warnings)
+  for (const Diagnostic& warning : config->presentation.warnings)
     all.push_back(warning.to_string());
   return all;
 }

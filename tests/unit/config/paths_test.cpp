@@ -10,7 +10,7 @@ using test::problems_of;
 constexpr const char* one_route = "routes: [{respond: {}}]\n";
 
 routing::PathVariants variants_of(const std::string& paths) {
-  return must_load(paths + one_route)->path_variants;
+  return must_load(paths + one_route)->proxy.path_variants;
 }
 
 TEST_CASE("every difference between spellings of a path is matched by default") {
@@ -42,9 +42,9 @@ routes:
   - {match: {path: /b/**}, respond: {}, double_encoding: pass}
   - {match: {path: /c/**}, respond: {}, encoded_slashes: refuse, double_encoding: refuse}
 )");
-  CHECK((config->routes[0].encoded_slashes && !config->routes[0].double_encoding));
-  CHECK((!config->routes[1].encoded_slashes && config->routes[1].double_encoding));
-  CHECK_FALSE((config->routes[2].encoded_slashes || config->routes[2].double_encoding));
+  CHECK((config->proxy.routes[0].encoded_slashes && !config->proxy.routes[0].double_encoding));
+  CHECK((!config->proxy.routes[1].encoded_slashes && config->proxy.routes[1].double_encoding));
+  CHECK_FALSE((config->proxy.routes[2].encoded_slashes || config->proxy.routes[2].double_encoding));
   CHECK(problems_of("routes: [{respond: {}, encoded_slashes: true}]\n")
             .find("routes[0].encoded_slashes: expected refuse or match_both") != std::string::npos);
 }
@@ -55,7 +55,7 @@ routes:
   - {encoded_slashes: match_both, respond: {}, match: {path: /a%2Fb}}
   - {match: {path: "/%2561"}, respond: {}, double_encoding: pass}
 )");
-  CHECK(config->routes[0].match.path->text() == "/a%2Fb");
+  CHECK(config->proxy.routes[0].match.path->text() == "/a%2Fb");
   CHECK(problems_of("routes: [{match: {path: /a%2Fb}, respond: {}}]\n") ==
         "1:25: routes[0].match.path: never matches, because requests with %2F are "
         "refused; set encoded_slashes: match_both on the route\n");

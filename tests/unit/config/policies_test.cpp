@@ -28,7 +28,7 @@ policies:
   in_flight: {algorithm: concurrency, limit: 20}
 routes: [{respond: {}}]
 )");
-  const auto& policies = config->policies;
+  const auto& policies = config->limiter.policies;
   REQUIRE(policies.size() == 10);
   CHECK(policies[0].numbers.algorithm == Algorithm::gcra);
   CHECK(policies[0].numbers.capacity == 20);
@@ -50,7 +50,7 @@ routes: [{respond: {}}]
 }
 
 TEST_CASE("the settings of a policy other than its quota") {
-  const auto plain = with_policy("{rate: 1/s}")->policies[0];
+  const auto plain = with_policy("{rate: 1/s}")->limiter.policies[0];
   CHECK(plain.cost == 1);
   CHECK(plain.status == 429);
   CHECK(plain.visible);
@@ -59,7 +59,7 @@ TEST_CASE("the settings of a policy other than its quota") {
   const auto full =
       with_policy(
           "{rate: 10/s, cost: 3, status: 503, body: \"later\\n\", headers: false, mode: enforce}")
-          ->policies[0];
+          ->limiter.policies[0];
   CHECK(full.cost == 3);
   CHECK(full.status == 503);
   CHECK(full.denial.bodies ==
@@ -67,8 +67,8 @@ TEST_CASE("the settings of a policy other than its quota") {
   CHECK_FALSE(full.visible);
   CHECK_FALSE(full.shadow);
   // A limit that is not enforced is not shown to clients.
-  CHECK_FALSE(with_policy("{rate: 1/s, mode: shadow}")->policies[0].visible);
-  CHECK_FALSE(with_policy("{rate: 1/s, headers: true, mode: shadow}")->policies[0].visible);
+  CHECK_FALSE(with_policy("{rate: 1/s, mode: shadow}")->limiter.policies[0].visible);
+  CHECK_FALSE(with_policy("{rate: 1/s, headers: true, mode: shadow}")->limiter.policies[0].visible);
 }
 
 TEST_CASE("attributes have a kind, and a source if they are an identity") {
@@ -82,7 +82,7 @@ policies:
 routes: [{respond: {}, limits: [{policy: watched}]}]
 )");
   using Kind = limiter::Attribute::Kind;
-  const auto& attributes = config->policies[0].attributes;
+  const auto& attributes = config->limiter.policies[0].attributes;
   REQUIRE(attributes.size() == 6);
   const Kind kinds[] = {Kind::header, Kind::query, Kind::client_address,
                         Kind::method, Kind::path,  Kind::identity};
@@ -96,7 +96,7 @@ routes: [{respond: {}, limits: [{policy: watched}]}]
   CHECK(attributes[5].name == "api_key");
   CHECK(std::get<identity::FromHeader>(attributes[5].source.from).name == "x-api-key");
   // Named only as an attribute, and so not unused.
-  CHECK(config->warnings.empty());
+  CHECK(config->presentation.warnings.empty());
 }
 
 TEST_CASE("identities nest, and client can be redefined") {
@@ -112,16 +112,16 @@ routes:
     respond: {}
     limits: []
 )");
-  REQUIRE(config->identities.size() == 4);
-  CHECK(std::get<identity::FromClaim>(config->identities[2].source.from).claim == "sub");
-  CHECK(config->identities[0].name == "client");
-  CHECK(std::get<identity::FromPath>(config->identities[0].source.from).parameter.empty());
-  const auto& any = std::get<identity::AnyOf>(config->identities[1].source.from).sources;
+  REQUIRE(config->limiter.identities.size() == 4);
+  CHECK(std::get<identity::FromClaim>(config->limiter.identities[2].source.from).claim == "sub");
+  CHECK(config->limiter.identities[0].name == "client");
+  CHECK(std::get<identity::FromPath>(config->limiter.identities[0].source.from).parameter.empty());
+  const auto& any = std::get<identity::AnyOf>(config->limiter.identities[1].source.from).sources;
   REQUIRE(any.size() == 2);
   const auto& all = std::get<identity::AllOf>(any[1].from).sources;
   CHECK(std::get<identity::FromQuery>(all[0].from).name == "k");
   CHECK(std::get<identity::FromCookie>(all[1].from).name == "c");
-  CHECK(std::get<identity::FromPath>(config->identities[3].source.from).parameter == "id");
+  CHECK(std::get<identity::FromPath>(config->limiter.identities[3].source.from).parameter == "id");
 }
 
 TEST_CASE("a repeated query parameter or cookie is refused unless another choice is written") {
@@ -132,7 +132,7 @@ identities:
   c: {any_of: [{cookie: c, repeated: first}, {cookie: d, repeated: refuse}]}
 routes: [{respond: {}}]
 )");
-  const auto& sources = config->identities;
+  const auto& sources = config->limiter.identities;
   CHECK(std::get<identity::FromQuery>(sources[1].source.from).repeated ==
         identity::Repeated::refuse);
   CHECK(std::get<identity::FromQuery>(sources[2].source.from).repeated == identity::Repeated::last);
@@ -150,7 +150,7 @@ identities:
 routes: [{respond: {}}]
 )");
   const auto of = [&](std::size_t i) {
-    return std::get<identity::FromCookie>(config->identities[i].source.from);
+    return std::get<identity::FromCookie>(config->limiter.identities[i].source.from);
   };
   CHECK(of(1).malformed == identity::Malformed::refuse);
   CHECK(of(2).malformed == identity::Malformed::accept);

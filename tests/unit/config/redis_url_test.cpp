@@ -8,7 +8,7 @@
 namespace weir::config {
 namespace {
 
-redis::Options read_url(const std::string& url) {
+options::Redis read_url(const std::string& url) {
   const auto options = parse_redis_url(url);
   INFO(url);
   REQUIRE(options.has_value());
@@ -41,7 +41,7 @@ TEST_CASE("a URL with a host") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.url);
-    const redis::Options options = read_url(row.url);
+    const options::Redis options = read_url(row.url);
     CHECK(options.host == row.host);
     CHECK(options.port == row.port);
     CHECK(options.user == row.user);
@@ -59,7 +59,7 @@ TEST_CASE("a URL with TLS") {
 
 TEST_CASE("a URL of a unix socket") {
   CHECK(read_url("unix:///run/redis/redis.sock").unix_path == "/run/redis/redis.sock");
-  const redis::Options options = read_url("unix://weir:p%40ss@/run/a%20b.sock?db=2");
+  const options::Redis options = read_url("unix://weir:p%40ss@/run/a%20b.sock?db=2");
   CHECK(options.unix_path == "/run/a b.sock");
   CHECK(options.host.empty());
   CHECK(options.user == "weir");

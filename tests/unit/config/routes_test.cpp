@@ -17,9 +17,9 @@ routes:
   - respond: {}
 )");
   const char* const names[] = {"/b", "/a", "route-3", "route-4", "route-5"};
-  REQUIRE(config->routes.size() == 5);
+  REQUIRE(config->proxy.routes.size() == 5);
   for (std::size_t i = 0; i < 5; ++i)
-    CHECK(config->routes[i].name == names[i]);
+    CHECK(config->proxy.routes[i].name == names[i]);
   CHECK(problems_of("routes: [{name: route-2, respond: {}}, {respond: {}}]\n")
             .find("\"route-2\" is taken") != std::string::npos);
 }
@@ -30,16 +30,16 @@ routes:
   - match: {host: "*.example.com", path: "/u/{id}/**", methods: [GET, PURGE], headers: {X-Beta: 1, accept: "*/*"}}
     respond: {status: 204, content_type: text/html}
 )");
-  const routing::Match& match = config->routes[0].match;
+  const routing::Match& match = config->proxy.routes[0].match;
   CHECK(match.host == "*.example.com");
   CHECK(match.path->parameters() == std::vector<std::string>{"id"});
   CHECK(match.methods == std::vector<std::string>{"GET", "PURGE"});
   REQUIRE(match.headers.size() == 2);
   CHECK(match.headers[0].first == "X-Beta");
   CHECK(match.headers[0].second == "1");
-  CHECK(config->routes[0].respond.status == 204);
-  CHECK(config->routes[0].respond.content_type == "text/html");
-  CHECK_FALSE(config->routes[0].upstream);
+  CHECK(config->proxy.routes[0].respond.status == 204);
+  CHECK(config->proxy.routes[0].respond.content_type == "text/html");
+  CHECK_FALSE(config->proxy.routes[0].upstream);
 }
 
 TEST_CASE("the body of a fixed answer that names a file loads with a warning") {
@@ -47,7 +47,7 @@ TEST_CASE("the body of a fixed answer that names a file loads with a warning") {
       {{"file:robots.txt", true}, {"see file:x", false}, {"text", false}}));
   CAPTURE(body);
   const std::string text = "routes: [{respond: {body: \"" + body + "\"}}]\n";
-  CHECK(must_load(text)->routes[0].respond.body == body);
+  CHECK(must_load(text)->proxy.routes[0].respond.body == body);
   const auto warnings = test::warnings_of(text);
   REQUIRE(warnings.size() == (is_warned ? 1U : 0U));
   if (is_warned)
@@ -68,19 +68,19 @@ routes:
 policies: {first: {rate: 10/s}, second: {rate: 10/s, cost: 4}}
 identities: {user: {header: x-user}}
 )");
-  const auto& limits = config->routes[0].limits;
+  const auto& limits = config->proxy.routes[0].limits;
   REQUIRE(limits.size() == 4);
   CHECK(limits[0].policy == 1);
-  CHECK(config->identities[limits[0].identity].name == "user");
+  CHECK(config->limiter.identities[limits[0].identity].name == "user");
   REQUIRE(limits[0].otherwise);
-  CHECK(config->identities[*limits[0].otherwise].name == "client");
+  CHECK(config->limiter.identities[*limits[0].otherwise].name == "client");
   CHECK(limits[0].cost == 4);
   CHECK(limits[1].cost == 0);
   CHECK(limits[2].policy == 0);
   CHECK(limits[2].required);
   CHECK(limits[2].overdraft);
   CHECK(limits[2].cost == 7);
-  CHECK(config->identities[limits[3].identity].name == "client");
+  CHECK(config->limiter.identities[limits[3].identity].name == "client");
   CHECK(limits[3].cost == 1);
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("a route that requires an identity has a challenge for the ways it may
                "policies: {p: {rate: 1/s}, q: {rate: 2/s}}\n"
                "routes: [{respond: {}, limits: [" +
                limits + "]}]\n")
-        ->routes[0]
+        ->proxy.routes[0]
         .challenge;
   };
   CHECK(challenge("{policy: p, key: user}").empty());

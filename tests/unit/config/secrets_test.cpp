@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "catch.hpp"
-#include "config/secret_file.hpp"
+#include "config/files.hpp"
 #include "unit/config/files.hpp"
 
 namespace weir::config {

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "catch.hpp"
 
@@ -82,6 +83,24 @@ TEST_CASE("the body of an answer other than 2xx is not read") {
   check("HTTP/1.1 500 Oops\r\nTransfer-Encoding: gzip\r\n\r\n", 500, "", "");
   check("HTTP/1.1 304 Not Modified\r\n\r\n", 304, "", "");
   check("HTTP/1.1 101 Switching Protocols\r\n\r\n", 101, "", "");
+}
+
+TEST_CASE(
+    "the body of any final answer is read on request, and its lifetime is that of a 2xx only") {
+  const auto read = [](std::string_view text) {
+    AnswerReader reader({.head = 200, .body = 10, .reads_any_status = true});
+    reader.read(text);
+    CHECK_FALSE(reader.fresh_for().has_value());
+    return std::pair(reader.state(), reader.take_body());
+  };
+  using Outcome = std::pair<ReaderState, std::string>;
+  const std::string fresh = "Cache-Control: max-age=60\r\n";
+  CHECK(read("HTTP/1.1 401 Unauthorized\r\n" + fresh + "Content-Length: 2\r\n\r\nno") ==
+        Outcome(ReaderState::done, "no"));
+  CHECK(read("HTTP/1.1 304 Not Modified\r\n\r\n") == Outcome(ReaderState::done, ""));
+  CHECK(read("HTTP/1.1 101 Switching Protocols\r\n\r\n") == Outcome(ReaderState::done, ""));
+  CHECK(read("HTTP/1.1 500 Oops\r\nContent-Length: 11\r\n\r\n") ==
+        Outcome(ReaderState::failed, ""));
 }
 
 TEST_CASE("an answer that is incomplete, too large or invalid has a problem") {

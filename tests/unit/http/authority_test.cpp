@@ -70,6 +70,10 @@ TEST_CASE("an authority is a host and perhaps a port") {
                            ".example.com",
                            "..x",
                            "a..b",
+                           "a..b:80",
+                           "x..",
+                           "x,a",
+                           "a;",
                            "example.com..",
                            ".:80",
                            "[0000:0000:0000:0000:0000:0000:0000:0000:0000:0000]"}) {

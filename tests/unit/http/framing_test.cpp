@@ -144,6 +144,12 @@ TEST_CASE("P2 and P3: an ambiguous response is refused with 502") {
       {"GET", 200, 0, {chunked}, {}},
       {"GET", 200, 1, {{"Transfer-Encoding", "gzip"}}, {}},
       {"GET", 200, 1, {{"Transfer-Encoding", "gzip, chunked"}}, {}},
+      {"GET", 200, 1, {{"Transfer-Encoding", "chunked, chunked"}}, {}},
+      {"GET", 200, 1, {{"Transfer-Encoding", "chunked, identity"}}, {}},
+      {"GET", 200, 1, {{"Content-Length", ""}}, {}},
+      {"GET", 200, 1, {{"Content-Length", "+5"}}, {}},
+      {"GET", 200, 1, {{"Content-Length", "5, 5"}}, {}},
+      {"GET", 200, 1, {{"Content-Length", "9223372036854775808"}}, {}},
       {"HEAD", 200, 1, {{"Content-Length", "-5"}}, {}},
       {"GET", 304, 1, {{"Content-Length", "5"}, {"Content-Length", "6"}}, {}},
   };

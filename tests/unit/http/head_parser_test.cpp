@@ -75,11 +75,34 @@ TEST_CASE("heads that two parsers could read in two ways are refused") {
       "GET / HTTP/1.1\r\nHost: a\r\nX[: a\r\n\r\n",  // not a token
       "GET / HTTP/1.1\r\nHost: a\r\nNo colon\r\n\r\n",
       "GET / HTTP/1.1\r\n Host: a\r\n\r\n",  // white space before the first field
+      "GET / HTTP/1.1\r\n\tHost: a\r\n\r\n",
+      "GET / HTTP/1.1\r\n \r\nHost: a\r\n\r\n",
+      "GET / HTTP/1.1\r\n\v\r\nHost: a\r\n\r\n",
+      "GET\t/ HTTP/1.1\r\nHost: a\r\n\r\n",
+      "GET /\tHTTP/1.1\r\nHost: a\r\n\r\n",
+      "GET / HTTP/1.1\t\r\nHost: a\r\n\r\n",
+      "GET / HTTP/1.1 x\r\nHost: a\r\n\r\n",
+      " GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+      "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n",
+      "GET HTTP/1.1\r\nHost: a\r\n\r\n",
+      "GET\r\nHost: a\r\n\r\n",
+      "/ HTTP/1.1\r\nHost: a\r\n\r\n",
+      "G(T / HTTP/1.1\r\nHost: a\r\n\r\n",
+      "G\x80T / HTTP/1.1\r\nHost: a\r\n\r\n",
       "GET  / HTTP/1.1\r\nHost: a\r\n\r\n",  // two spaces
       "GET / HTTP/1.1 \r\nHost: a\r\n\r\n",
       "GET /\r\nHost: a\r\n\r\n",  // HTTP/0.9
       "GET / http/1.1\r\nHost: a\r\n\r\n",
       "GET / HTTP/1.11\r\nHost: a\r\n\r\n",
+      "GET / HTTP/01.1\r\nHost: a\r\n\r\n",
+      "GET / HTTP/1\r\nHost: a\r\n\r\n",
+      "GET / HTTP/1,1\r\nHost: a\r\n\r\n",
+      "GET / HTTP/1. 1\r\nHost: a\r\n\r\n",
+      "GET / HTTP /1.1\r\nHost: a\r\n\r\n",
+      "GET / HTTP/1.1.\r\nHost: a\r\n\r\n",
+      "GET / HTTP/-1.1\r\nHost: a\r\n\r\n",
+      "GET / HTTP/10.1\r\nHost: a\r\n\r\n",
+      "GET / HTTPS/1.1\r\nHost: a\r\n\r\n",
       "GET / HTTP/2.0\r\nHost: a\r\n\r\n",
       "G@T / HTTP/1.1\r\nHost: a\r\n\r\n",
       "GET / HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n",  // bare CR
@@ -184,6 +207,18 @@ TEST_CASE("every control character ends a value wherever it stands, HTAB and obs
   }
 }
 
+TEST_CASE("F4: every byte that no token has ends a name wherever it stands") {
+  for (std::size_t before = 0; before < 20; ++before) {
+    for (int byte = 0; byte < 256; ++byte) {
+      if (byte == ':') continue;
+      CAPTURE(before, byte);
+      const std::string name(1, static_cast<char>(byte));
+      CHECK(request_is_valid("GET / HTTP/1.1\r\n" + std::string(before, 'n') + name +
+                             "n: v\r\n\r\n") == weir::http::is_token(name));
+    }
+  }
+}
+
 TEST_CASE("an incomplete head is not parsed") {
   std::vector<FieldView> fields;
   for (const char* text : {"", "\r\n", "\r\n\r\n", "GET / HTTP/1.1", "GET / HTTP/1.1\r\n",
@@ -193,8 +228,10 @@ TEST_CASE("an incomplete head is not parsed") {
     CHECK_FALSE(parse_response_head(text, fields).has_value());
   }
   for (const char* text :
-       {"HTTP/1.1 200x\r\n\r\n", "HTTP/1.1  200 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n",
-        "HTTP/2.0 200 OK\r\n\r\n", "HTTP/1.1 200 O\x01K\r\n\r\n", "HTTP/1.1\r\n\r\n"}) {
+       {"HTTP/1.1 200x\r\n\r\n", "http/1.1 200 OK\r\n\r\n", "HTTP/2 200 OK\r\n\r\n",
+        "200 OK\r\n\r\n", "HTTP/1.1 200 O\rK\r\n\r\n", "HTTP/1.1  200 OK\r\n\r\n",
+        "HTTP/1.1 2000 OK\r\n\r\n", "HTTP/2.0 200 OK\r\n\r\n", "HTTP/1.1 200 O\x01K\r\n\r\n",
+        "HTTP/1.1\r\n\r\n"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_response_head(text, fields).has_value());
   }

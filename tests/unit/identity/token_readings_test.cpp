@@ -84,6 +84,37 @@ TEST_CASE("a token follows the scheme Bearer, and other schemes carry none") {
   CHECK(fixture.state(credentials) == state);
 }
 
+TEST_CASE(
+    "a token in the JSON serialization is an invalid token, and other texts like it are not") {
+  // RFC 7515 section 7.2: general, flattened. Only the compact serialization is accepted.
+  const auto [token, state] = GENERATE(table<std::string, State>({
+      {R"({"payload":"e30","signatures":[{"protected":"eyJ9","signature":"c2ln"}]})",
+       State::invalid},
+      {R"({"payload": "e30", "protected": "eyJ9", "signature": "c2ln"})", State::invalid},
+      {R"({"payload":"a.b.c"})", State::invalid},
+      {"{}", State::invalid},
+      // Some services find another token in these: after a second scheme, behind a semicolon, in a
+      // parameter, at the start, at the end.
+      {R"({"payload":"Bearer e30"})", State::ambiguous},
+      {R"({"payload":";e30"})", State::ambiguous},
+      {R"({"payload","token=e30"})", State::ambiguous},
+      {R"({"payload":"\u0065"})", State::ambiguous},
+      {"{\"payload\":\"\xc2\xa0\"}", State::ambiguous},
+      {R"(e30 {"payload":""})", State::ambiguous},
+      {R"({"payload":""} e30)", State::ambiguous},
+      {R"({"payload":""},e30)", State::ambiguous},
+  }));
+  CAPTURE(token);
+  Fixture strict;
+  CHECK(strict.state("Bearer " + token) == state);
+  CHECK(strict.state("Bearer " + token) == state);  // remembered
+  TokenProvider ignoring = provider();
+  ignoring.rejects_invalid = false;
+  Fixture lenient{ignoring};
+  const State ignored = state == State::invalid ? State::absent : state;
+  CHECK(lenient.state("Bearer " + token) == ignored);
+}
+
 TEST_CASE("a token in another header, a parameter or a cookie") {
   const std::string good = token("alice");
   Fixture header{provider(FromHeader{"x-token"})};

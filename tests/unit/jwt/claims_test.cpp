@@ -11,9 +11,9 @@ namespace {
 
 using std::chrono::seconds;
 
-Json payload_of(const std::string& text) {
+json::Value payload_of(const std::string& text) {
   INFO(text);
-  const auto json = read_json(text, {});
+  const auto json = json::read(text, {});
   REQUIRE(json.has_value());
   return *json;
 }
@@ -181,7 +181,7 @@ TEST_CASE("a date that is not a NumericDate is rejected, whatever its meaning") 
       CHECK(rejection_of_claims("{\"" + name + "\":" + value + '}', lenient) ==
             Rejection::bad_date);
     }
-    CHECK(read_json("{\"" + name + "\":1e999}", {}).has_error());
+    CHECK(json::read("{\"" + name + "\":1e999}", {}).has_error());
   }
   CHECK_FALSE(rejection_of_claims(R"({"exp":253402300799})", lenient));
   CHECK_FALSE(rejection_of_claims(R"({"nbf":0,"iat":0.0})", lenient));
@@ -258,7 +258,7 @@ TEST_CASE("a claim of each kind becomes an identity or none") {
 }
 
 TEST_CASE("a claim is found by a dotted path, the longest name first") {
-  const Json payload = payload_of(R"({
+  const json::Value payload = payload_of(R"({
     "a": {"b": {"c": "a/b/c"}, "b.d": "a/b.d", "": "empty"},
     "a.e": "a.e", "a.f": {"g": "a.f/g"},
     "h": {"i": "hidden"}, "h.i": "shown",

@@ -10,9 +10,9 @@ namespace {
 
 using enum JwsAlgorithm;
 
-Json jwk_of(const std::string& text) {
+json::Value jwk_of(const std::string& text) {
   INFO(text);
-  auto json = read_json(text, {});
+  auto json = json::read(text, {});
   REQUIRE(json.has_value());
   return std::move(*json);
 }

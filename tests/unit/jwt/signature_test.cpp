@@ -13,7 +13,7 @@ namespace weir::jwt {
 namespace {
 
 Key key_of(const std::string& jwk) {
-  const auto json = read_json(jwk, {});
+  const auto json = json::read(jwk, {});
   REQUIRE(json.has_value());
   const auto key =
       read_key(*json, jwk.find("\"oct\"") == std::string::npos ? KeyOrigin::published

@@ -13,12 +13,13 @@ Attribute attribute(Kind kind, const char* name, identity::Source source) {
 }
 
 std::vector<std::string> texts(Fixture& fixture, std::vector<Attribute> attributes) {
-  fixture.config.policies.resize(1);
-  fixture.config.policies[0].attributes = std::move(attributes);
-  const AttributeReader reader(fixture.config);
+  fixture.config.limiter.policies.resize(1);
+  fixture.config.limiter.policies[0].attributes = std::move(attributes);
+  const AttributeReader reader(fixture.config.limiter);
   AttributeTexts made;
   identity::TokenReadings tokens{{}, {}};
-  const auto read = reader.read(fixture.config.policies[0], fixture.evidence(), tokens, made);
+  const auto read =
+      reader.read(fixture.config.limiter.policies[0], fixture.evidence(), tokens, made);
   return {read.texts.begin(), read.texts.end()};
 }
 
@@ -40,7 +41,7 @@ TEST_CASE("A value that may be secret is kept as its keyed hash") {
   fixture.header("Authorization", "secret");
   fixture.request.query = "user=secret";
   const auto made = texts(
-      fixture, {attribute(Kind::identity, "key", fixture.config.identities[1].source),
+      fixture, {attribute(Kind::identity, "key", fixture.config.limiter.identities[1].source),
                 attribute(Kind::header, "x-api-key", {identity::FromHeader{"x-api-key"}}),
                 attribute(Kind::header, "authorization", {identity::FromHeader{"authorization"}}),
                 attribute(Kind::query, "user", {identity::FromQuery{"user"}}),
@@ -57,10 +58,10 @@ TEST_CASE("A value that may be secret is kept as its keyed hash") {
 TEST_CASE("The texts of all limits of a request hold together") {
   Fixture fixture;
   fixture.client = IpAddress::parse("2001:db8:1111:2222:3333:4444:5555:6666").value();
-  fixture.config.policies.resize(1);
-  fixture.config.policies[0].attributes.assign(
+  fixture.config.limiter.policies.resize(1);
+  fixture.config.limiter.policies[0].attributes.assign(
       attribute_limit, attribute(Kind::client_address, "", {identity::FromClientAddress{}}));
-  const AttributeReader reader(fixture.config);
+  const AttributeReader reader(fixture.config.limiter);
   AttributeTexts made;
   identity::TokenReadings tokens{{}, {}};
   for (int request = 0; request < 3; ++request) {
@@ -68,7 +69,7 @@ TEST_CASE("The texts of all limits of a request hold together") {
     std::vector<std::span<const std::string_view>> all;
     for (std::size_t i = 0; i < limits_per_route; ++i) {
       all.push_back(
-          reader.read(fixture.config.policies[0], fixture.evidence(), tokens, made).texts);
+          reader.read(fixture.config.limiter.policies[0], fixture.evidence(), tokens, made).texts);
     }
     for (const auto& texts_of_limit : all) {
       for (const auto text : texts_of_limit) {

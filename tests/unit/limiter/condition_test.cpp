@@ -60,8 +60,8 @@ TEST_CASE("the first part of a condition that does not hold is found") {
   identity::TokenReadings tokens{{}, {}};
   const auto resolve = [&](std::size_t index) {
     const auto& config = fixture.config;
-    return identity::resolve(config.identities[index].source, evidence, config.identity_key,
-                             tokens);
+    return identity::resolve(config.limiter.identities[index].source, evidence,
+                             config.limiter.identity_key, tokens);
   };
   const auto plan = [&] { return PlanReading{.state = PlanReading::State::found, .plan = 1}; };
   CHECK(first_unmet(row.condition, evidence, resolve, plan) == row.unmet);
@@ -111,7 +111,7 @@ TEST_CASE("a limit that does not apply requires no identity, and the others of i
 
 TEST_CASE("the whole address counts, whatever the prefixes that cut identities") {
   Fixture fixture;
-  fixture.config.client_address.ipv4_prefix = 8;
+  fixture.config.proxy.client_address.ipv4_prefix = 8;
   fixture.limit(policy("p", gcra(1, 1h)), 0).unless = Condition{.address = office()};
   CHECK(fixture.decide().outcome == Outcome::unlimited);
   fixture.client = IpAddress::v4({192, 0, 3, 1});
@@ -132,7 +132,7 @@ TEST_CASE("a condition on an ambiguous identity refuses the request, except in s
   CHECK(verdict.outcome == Outcome::identity_ambiguous);
   CHECK(describe(verdict.ambiguity).starts_with("the query parameter \"user\""));
   CHECK(fixture.store.keys() == 0);
-  fixture.config.policies[0].shadow = true;
+  fixture.config.limiter.policies[0].shadow = true;
   CHECK(fixture.decide().outcome == Outcome::unlimited);
 }
 

@@ -63,7 +63,7 @@ TEST_CASE("looking for a plan allocates nothing") {
   Policy planned = policy("p", gcra(1'000, 1h));
   planned.planned = {{.plan = 1, .unlimited = false, .terms = policy("p", gcra(2'000, 1h))}};
   fixture.limit(std::move(planned), 0).when = Condition{.plans = {0, 1}};
-  Plans& plans = fixture.config.plans;
+  Plans& plans = fixture.config.limiter.plans;
   plans.names = {"free", "gold"};
   plans.index_names();
   plans.default_plan = 1;
@@ -74,8 +74,8 @@ TEST_CASE("looking for a plan allocates nothing") {
   fixture.request.query = "user=somebody";
   fixture.header("x-plan", "platinum");
   UnknownPlans unknown;
-  fixture.limiter = std::make_unique<Limiter>(fixture.config, fixture.store, store::Decider::memory,
-                                              std::vector<PolicyRecord>{},
+  fixture.limiter = std::make_unique<Limiter>(fixture.config.limiter, fixture.store,
+                                              store::Decider::memory, std::vector<PolicyRecord>{},
                                               identity::TokenReadings::Counters{}, &unknown);
   const auto decide = [&] {
     auto routes = fixture.routes();

@@ -3,6 +3,7 @@
 
 #include "catch.hpp"
 #include "store/chain.hpp"
+#include "store/circuit_breaker.hpp"
 #include "unit/limiter/request_fixture.hpp"
 #include "unit/store/fake_store.hpp"
 
@@ -12,18 +13,16 @@ namespace {
 limiter::Policy shared_policy(const char* name, std::int64_t count,
                               OnFailure on_failure = OnFailure::local) {
   limiter::Policy result = policy(name, gcra(count, 3'600s));
-  result.local_numbers = rules::compile(gcra(1, 3'600s)).value();
   result.on_failure = on_failure;
   return result;
 }
 
 struct SharedFixture : Fixture {
+  /// This instance is one of ten.
   void connect() {
-    chain.emplace(remote, store,
-                  store::ChainOptions{
-                      .timeout = 5s, .breaker_failures = 100, .breaker_retry_after = 1s, .seed = 1},
-                  chain_counters);
-    limiter = std::make_unique<Limiter>(config, chain->front(), store::Decider::redis);
+    chain.emplace(breaker, store, store::ChainOptions{.timeout = 5s, .seed = 1}, chain_counters);
+    limiter = std::make_unique<Limiter>(config.limiter, chain->front(), store::Decider::redis);
+    limiter->local_shares().divide(10);
   }
   /// Runs until the verdict, which is valid until the next call.
   Verdict serve(store::Error error = store::Error::none) {
@@ -37,6 +36,9 @@ struct SharedFixture : Fixture {
   Verdict fail() { return serve(store::Error::timeout); }
 
   store::test::FakeStore remote;
+  store::BreakerCounters breaker_counters;
+  store::CircuitBreaker breaker{
+      remote, {.timeout = 5s, .failures = 100, .retry_after = 1s}, breaker_counters};
   store::ChainCounters chain_counters;
   std::optional<store::Chain> chain;
 };
@@ -54,11 +56,11 @@ TEST_CASE("The verdict of a store that instances share is explained as any other
   REQUIRE(first.limits.size() == 2);
   CHECK(first.limits[0].decision.remaining == 9);
   CHECK(first.limits[1].decision.remaining == 1);
-  CHECK(first.deciding == &fixture.config.policies[1]);
+  CHECK(first.deciding == &fixture.config.limiter.policies[1]);
   CHECK(fixture.serve().outcome == Outcome::allowed);
   const Verdict third = fixture.serve();
   CHECK(third.outcome == Outcome::denied);
-  CHECK(third.deciding == &fixture.config.policies[1]);
+  CHECK(third.deciding == &fixture.config.limiter.policies[1]);
   REQUIRE(third.retry_after.has_value());
   CHECK(third.limits[0].decision.remaining == 8);
   CHECK(fixture.counters(1).denied.value() == 1);
@@ -79,8 +81,8 @@ TEST_CASE("A remembered denial is counted, and names all limits of the request")
     CHECK(verdict.outcome == Outcome::denied);
     CHECK(verdict.decider == Decider::redis);
     REQUIRE(verdict.limits.size() == 2);
-    CHECK(verdict.limits[0].policy == &fixture.config.policies[0]);
-    CHECK(verdict.limits[1].policy == &fixture.config.policies[1]);
+    CHECK(verdict.limits[0].policy == &fixture.config.limiter.policies[0]);
+    CHECK(verdict.limits[1].policy == &fixture.config.limiter.policies[1]);
     CHECK(verdict.limits[1].decision.remaining == 10);
     CHECK(fixture.remote.questions == 2);  // once, for the limit that was not seen before
     CHECK(fixture.counters(0).denied.value() == static_cast<std::uint64_t>(1 + i));
@@ -119,7 +121,7 @@ TEST_CASE("Without the shared store each policy follows its on_failure") {
     const Verdict second = fixture.fail();
     CHECK(second.outcome == Outcome::denied);
     REQUIRE(second.limits.size() == 1);
-    CHECK(second.deciding == &fixture.config.policies[1]);
+    CHECK(second.deciding == &fixture.config.limiter.policies[1]);
     CHECK(fixture.counters(1).denied.value() == 1);
     CHECK(fixture.counters(0).denied.value() == 0);
   }
@@ -132,7 +134,7 @@ TEST_CASE("Without the shared store each policy follows its on_failure") {
     CHECK(verdict.outcome == Outcome::failed);
     CHECK(verdict.decider == Decider::local);
     CHECK(verdict.limits.empty());
-    CHECK(verdict.deciding == &fixture.config.policies[1]);
+    CHECK(verdict.deciding == &fixture.config.limiter.policies[1]);
     CHECK(fixture.counters(2).error.value() == 1);
     CHECK(fixture.counters(1).error.value() == 1);
     CHECK(fixture.counters(0).error.value() == 0);
@@ -140,12 +142,53 @@ TEST_CASE("Without the shared store each policy follows its on_failure") {
   }
   SECTION("a shadow policy denies no request") {
     fixture.limit(shared_policy("strict", 10, OnFailure::deny), 0);
-    fixture.config.policies[0].shadow = true;
+    fixture.config.limiter.policies[0].shadow = true;
     fixture.connect();
     CHECK(fixture.fail().outcome == Outcome::allowed);
     CHECK(fixture.counters(0).error.value() == 0);
   }
   CHECK(fixture.chain->counters().alone.value() > 0);
+}
+
+TEST_CASE("A change of the number of instances keeps the use counted so far") {
+  rules::Definition window = gcra(10, 3'600s);
+  window.algorithm = rules::Algorithm::fixed_window;
+  SharedFixture fixture;
+  fixture.limit(policy("shared", window), 0);
+  fixture.connect();
+  fixture.limiter->local_shares().divide(2);
+  for (int i = 1; i <= 3; ++i) {
+    const Verdict verdict = fixture.fail();
+    CHECK(verdict.outcome == Outcome::allowed);
+    CHECK(verdict.limits[0].decision.limit == 5);
+    CHECK(verdict.limits[0].decision.remaining == 5 - i);
+    CHECK(verdict.limits[0].decision.refill == 3'600s);
+  }
+  fixture.limiter->local_shares().divide(3);
+  const Verdict denied = fixture.fail();
+  CHECK(denied.outcome == Outcome::denied);
+  CHECK(denied.limits[0].decision.limit == 3);
+  fixture.limiter->local_shares().divide(1);
+  CHECK(fixture.fail().limits[0].decision.remaining == 6);
+  fixture.limiter->local_shares().divide(11);
+  const Verdict failed = fixture.fail();
+  CHECK(failed.outcome == Outcome::failed);
+  CHECK(failed.deciding == &fixture.config.limiter.policies[0]);
+}
+
+TEST_CASE("A hold of a share settles after the share is gone") {
+  SharedFixture fixture;
+  fixture.limit(policy("slots", {.algorithm = rules::Algorithm::concurrency, .limit = 10}), 0);
+  fixture.connect();
+  CHECK(fixture.fail().outcome == Outcome::allowed);
+  const HeldUnits held = fixture.evaluation.held;
+  REQUIRE(held.settlements.size() == 1);
+  fixture.limiter->local_shares().divide(11);
+  CHECK(fixture.fail().outcome == Outcome::failed);
+  fixture.limiter->store().settle(held.settlements, epoch);
+  fixture.limiter->local_shares().divide(10);
+  CHECK(fixture.fail().outcome == Outcome::allowed);
+  CHECK(fixture.fail().outcome == Outcome::denied);
 }
 
 TEST_CASE("A request without a claim is not decided by the store, but counted under it") {

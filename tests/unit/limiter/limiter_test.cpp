@@ -18,7 +18,7 @@ TEST_CASE("Limiters of several configurations share what belongs to a policy, by
   Fixture before;
   before.limit(policy("p", gcra(3, 1h)), 0);
   before.limiter =
-      std::make_unique<Limiter>(before.config, before.store, Decider::memory,
+      std::make_unique<Limiter>(before.config.limiter, before.store, Decider::memory,
                                 std::vector<PolicyRecord>{{.id = 7, .counters = counters}});
   CHECK(before.decide().limits[0].decision.remaining == 2);
 
@@ -26,7 +26,7 @@ TEST_CASE("Limiters of several configurations share what belongs to a policy, by
   after.limit(policy("first", gcra(9, 1h)), 0);
   after.limit(policy("p", gcra(3, 1h)), 0);
   after.limiter = std::make_unique<Limiter>(
-      after.config, before.store, Decider::memory,
+      after.config.limiter, before.store, Decider::memory,
       std::vector<PolicyRecord>{{.id = 8, .counters = std::make_shared<PolicyCounters>()},
                                 {.id = 7, .counters = counters}});
   const Verdict verdict = after.decide();
@@ -94,10 +94,10 @@ TEST_CASE("An ambiguous identity is refused, and nothing is charged") {
   }
   SECTION("as an attribute") {
     limit.identity = 0;
-    fixture.config.policies[0].attributes = {{.kind = Attribute::Kind::query,
-                                              .text = "query:user",
-                                              .name = "user",
-                                              .source = {identity::FromQuery{"user"}}}};
+    fixture.config.limiter.policies[0].attributes = {{.kind = Attribute::Kind::query,
+                                                      .text = "query:user",
+                                                      .name = "user",
+                                                      .source = {identity::FromQuery{"user"}}}};
     check_refused();
   }
 }
@@ -128,7 +128,7 @@ TEST_CASE("A CORS preflight request is limited only by policies that charge it")
     fixture.request.fields = fixture.fields;
     for (int i = 0; i < 3; ++i)
       CHECK(fixture.decide().outcome == Outcome::unlimited);
-    fixture.config.policies[0].charges_preflight = true;
+    fixture.config.limiter.policies[0].charges_preflight = true;
     CHECK(fixture.decide().outcome == Outcome::allowed);
     const Verdict denied = fixture.decide();
     CHECK(denied.outcome == Outcome::denied);
@@ -161,15 +161,15 @@ TEST_CASE("Several limits decide together, and the closest to exhaustion is repo
   const Verdict first = fixture.decide();
   CHECK(first.outcome == Outcome::allowed);
   REQUIRE(first.limits.size() == 2);
-  CHECK(first.limits[0].policy == &fixture.config.policies[0]);
+  CHECK(first.limits[0].policy == &fixture.config.limiter.policies[0]);
   CHECK(first.limits[0].decision.remaining == 9);
-  CHECK(first.deciding == &fixture.config.policies[1]);
+  CHECK(first.deciding == &fixture.config.limiter.policies[1]);
   CHECK_FALSE(first.retry_after);
 
   fixture.decide();
   const Verdict denied = fixture.decide();
   CHECK(denied.outcome == Outcome::denied);
-  CHECK(denied.deciding == &fixture.config.policies[1]);
+  CHECK(denied.deciding == &fixture.config.limiter.policies[1]);
   CHECK(denied.retry_after == Duration{30s});
   CHECK(denied.limits[0].decision.allowed);
   CHECK(denied.limits[0].decision.remaining == 8);
@@ -180,18 +180,18 @@ TEST_CASE("Retry-After is the latest of the violated policies, or never") {
   fixture.limit(policy("short", gcra(1, 1s)), 0);
   fixture.limit(policy("long", gcra(1, 60s)), 0);
   fixture.limit(policy("watched", gcra(1, 3'600s)), 0);
-  fixture.config.policies[2].shadow = true;
+  fixture.config.limiter.policies[2].shadow = true;
   fixture.decide();
   const Verdict denied = fixture.decide();
   CHECK(denied.retry_after == Duration{60s});
-  CHECK(denied.deciding == &fixture.config.policies[1]);
+  CHECK(denied.deciding == &fixture.config.limiter.policies[1]);
   CHECK(denied.shadow_denied);
 
   fixture.route.limits[0].cost = 2;
   const Verdict never = fixture.decide();
   CHECK(never.outcome == Outcome::denied);
   CHECK_FALSE(never.retry_after);
-  CHECK(never.deciding == &fixture.config.policies[0]);
+  CHECK(never.deciding == &fixture.config.limiter.policies[0]);
 }
 
 TEST_CASE("An allowed claim that counted the rejected request is waited for, too") {
@@ -206,7 +206,7 @@ TEST_CASE("An allowed claim that counted the rejected request is waited for, too
   fixture.fields[0].value = "second";
   const Verdict denied = fixture.decide();
   CHECK(denied.outcome == Outcome::denied);
-  CHECK(denied.deciding == &fixture.config.policies[0]);
+  CHECK(denied.deciding == &fixture.config.limiter.policies[0]);
   CHECK(denied.retry_after == Duration{60s});
 }
 
@@ -220,12 +220,12 @@ TEST_CASE("A shadow policy does not count a request whose identity is ambiguous"
   SECTION("as the key") {}
   SECTION("as an attribute, of many routes that the request may be for") {
     fixture.route.limits[0].identity = 0;
-    fixture.config.policies[0].attributes.assign(attribute_limit,
-                                                 {.kind = Attribute::Kind::query,
-                                                  .text = "query:user",
-                                                  .name = "user",
-                                                  .source = {identity::FromQuery{"user"}}});
-    proxy::Route other;
+    fixture.config.limiter.policies[0].attributes.assign(attribute_limit,
+                                                         {.kind = Attribute::Kind::query,
+                                                          .text = "query:user",
+                                                          .name = "user",
+                                                          .source = {identity::FromQuery{"user"}}});
+    options::Route other;
     other.limits.assign(limits_per_route, fixture.route.limits[0]);
     fixture.other_routes = {other, other, other};
   }
@@ -243,7 +243,7 @@ TEST_CASE("A shadow policy neither denies nor delays nor decides") {
   smooth.queue = 1;
   smooth.max_delay = 10s;
   fixture.limit(policy("watched", smooth), 0);
-  fixture.config.policies[0].shadow = true;
+  fixture.config.limiter.policies[0].shadow = true;
   CHECK(fixture.decide().deciding == nullptr);
   const Verdict delayed = fixture.decide();
   CHECK(delayed.outcome == Outcome::allowed);
@@ -293,10 +293,10 @@ TEST_CASE("All routes that a request may be for are charged, what they share onc
   Fixture fixture;
   fixture.limit(policy("wide", gcra(10, 10s)), 0);
   fixture.limit(policy("narrow", gcra(2, 10s)), 0).cost = 1;
-  proxy::Route other;
+  options::Route other;
   other.limits = {fixture.route.limits[1]};
   other.limits[0].cost = 2;
-  fixture.config.policies.push_back(policy("third", gcra(1, 10s)));
+  fixture.config.limiter.policies.push_back(policy("third", gcra(1, 10s)));
   Limit third;
   third.policy = 2;
   other.limits.push_back(third);
@@ -317,10 +317,10 @@ TEST_CASE(
     "A limit of another route may require an identity, and more limits than fit are refused") {
   Fixture fixture;
   fixture.limit(policy("p", gcra(10, 10s)), 0);
-  proxy::Route other;
+  options::Route other;
   other.limits.resize(limits_per_route);
   for (std::size_t i = 0; i < other.limits.size(); ++i) {
-    fixture.config.policies.push_back(policy("q", gcra(10, 10s)));
+    fixture.config.limiter.policies.push_back(policy("q", gcra(10, 10s)));
     other.limits[i].policy = i + 1;
   }
   fixture.other_routes = {other};

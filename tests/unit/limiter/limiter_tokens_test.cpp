@@ -15,11 +15,12 @@ struct TokenFixture : Fixture {
     provider.rules.algorithms = {jwt::JwsAlgorithm::hs256};
     provider.rules.claims = {"sub"};
     provider.state->keys.publish(std::make_shared<const jwt::KeySet>());
-    config.token_providers.push_back(std::move(provider));
-    config.identities.push_back(
+    config.limiter.token_providers.push_back(std::move(provider));
+    config.limiter.identities.push_back(
         {.name = "subject",
-         .source = {identity::FromClaim{
-             .provider = "idp", .claim = "sub", .token = config.token_providers[0].place}}});
+         .source = {identity::FromClaim{.provider = "idp",
+                                        .claim = "sub",
+                                        .token = config.limiter.token_providers[0].place}}});
   }
   static constexpr std::size_t subject = 3;
 };
@@ -64,11 +65,11 @@ TEST_CASE("An invalid token refuses a request that no other limit applies to") {
   }
   SECTION("as an attribute") {
     limit.identity = 0;
-    fixture.config.policies[0].attributes = {
+    fixture.config.limiter.policies[0].attributes = {
         {.kind = Attribute::Kind::identity,
          .text = "identity:subject",
          .name = "subject",
-         .source = fixture.config.identities[TokenFixture::subject].source}};
+         .source = fixture.config.limiter.identities[TokenFixture::subject].source}};
   }
   fixture.header("x-token", "x");
   CHECK(fixture.decide().outcome == Outcome::token_invalid);
@@ -82,11 +83,11 @@ TEST_CASE("An invalid token does not avoid a limit that exempts users or plans")
     limit.unless = Condition{.identity = TokenFixture::subject};
   }
   SECTION("by plan") {
-    fixture.config.plans.names = {"free", "internal"};
-    fixture.config.plans.index_names();
-    fixture.config.plans.default_plan = 0;
-    fixture.config.plans.sources = {
-        {PlanFromClaim{fixture.config.identities[TokenFixture::subject].source}}};
+    fixture.config.limiter.plans.names = {"free", "internal"};
+    fixture.config.limiter.plans.index_names();
+    fixture.config.limiter.plans.default_plan = 0;
+    fixture.config.limiter.plans.sources = {
+        {PlanFromClaim{fixture.config.limiter.identities[TokenFixture::subject].source}}};
     SECTION("that it would have to name") {
       limit.unless = Condition{.plans = {1}};
     }
@@ -117,7 +118,7 @@ TEST_CASE("A token with an unknown key is invalid, and without keys it is unveri
   CHECK(unknown.outcome == Outcome::token_invalid);
   CHECK(unknown.token_fault.rejection == jwt::Rejection::unknown_key);
   fixture.limiter.reset();
-  fixture.config.token_providers[0].state = std::make_shared<identity::ProviderState>();
+  fixture.config.limiter.token_providers[0].state = std::make_shared<identity::ProviderState>();
   const Verdict early = fixture.decide();
   CHECK(early.outcome == Outcome::token_unverifiable);
   CHECK_FALSE(early.token_fault.rejection);

@@ -20,9 +20,9 @@ Policy planned_policy(const char* name, std::int64_t count) {
 
 struct PlanFixture : Fixture {
   PlanFixture() {
-    config.plans.names = {"free", "gold", "internal"};
-    config.plans.index_names();
-    config.plans.sources = {{PlanFromHeader{"x-plan"}}};
+    config.limiter.plans.names = {"free", "gold", "internal"};
+    config.limiter.plans.index_names();
+    config.limiter.plans.sources = {{PlanFromHeader{"x-plan"}}};
   }
   Verdict decide_as(const char* plan) {
     fields.clear();
@@ -31,7 +31,7 @@ struct PlanFixture : Fixture {
   }
   Verdict decide_trusted(bool is_trusted = true) {
     if (!limiter)
-      limiter = std::make_unique<Limiter>(config, store, store::Decider::memory,
+      limiter = std::make_unique<Limiter>(config.limiter, store, store::Decider::memory,
                                           std::vector<PolicyRecord>{},
                                           identity::TokenReadings::Counters{}, &unknown);
     auto all = routes();
@@ -44,8 +44,8 @@ struct PlanFixture : Fixture {
     PlanTable table(lines.size());
     for (const auto& [value, plan] : lines) {
       for (const Hash128& key :
-           identity::keys_of(config.identities[identity].source, value,
-                             {.client = config.client_address}, config.identity_key))
+           identity::keys_of(config.limiter.identities[identity].source, value,
+                             {.client = config.proxy.client_address}, config.limiter.identity_key))
         table.add(key, static_cast<std::uint16_t>(plan));
     }
     return {.identity = identity, .shown = "plans.tsv", .table = Replaceable(std::move(table))};
@@ -67,10 +67,10 @@ TEST_CASE("a plan replaces the numbers of a policy and keeps its use") {
   CHECK(fixture.decide_as("gold").limits[0].decision.limit == 6);
   const Verdict free = fixture.decide_as("free");
   CHECK(*free.plan == "free");
-  CHECK(free.limits[0].terms == &fixture.config.policies[0]);
+  CHECK(free.limits[0].terms == &fixture.config.limiter.policies[0]);
   const Verdict changed = fixture.decide_as("gold");
   CHECK(*changed.plan == "gold");
-  CHECK(changed.limits[0].terms == &fixture.config.policies[0].planned[0].terms);
+  CHECK(changed.limits[0].terms == &fixture.config.limiter.policies[0].planned[0].terms);
   CHECK(fixture.evaluation.claims[0].policy_revision == 1);
   const Verdict unlimited = fixture.decide_as("internal");
   CHECK(unlimited.outcome == Outcome::unlimited);
@@ -102,7 +102,7 @@ TEST_CASE("an override limits a client whose plan is unlimited") {
   CHECK(limited.outcome == Outcome::allowed);
   REQUIRE(limited.limits.size() == 1);
   CHECK(limited.limits[0].decision.limit == 5);
-  CHECK(limited.limits[0].terms == &fixture.config.policies[0]);
+  CHECK(limited.limits[0].terms == &fixture.config.limiter.policies[0]);
   put(Override::Kind::denied);
   CHECK(fixture.decide_as("internal").outcome == Outcome::forbidden);
   put(Override::Kind::unlimited);
@@ -141,9 +141,9 @@ TEST_CASE("a field names a plan only if the peer is trusted") {
 TEST_CASE("the first source that names a plan counts, and an unknown name is the default") {
   PlanFixture fixture;
   fixture.limit(planned_policy("p", 3), 0);
-  fixture.config.plans.default_plan = internal;
-  fixture.config.plans.sources = {{fixture.file(2, {{"ann", gold}, {"bob", PlanTable::unknown}})},
-                                  {PlanFromHeader{"x-plan"}}};
+  fixture.config.limiter.plans.default_plan = internal;
+  fixture.config.limiter.plans.sources = {
+      {fixture.file(2, {{"ann", gold}, {"bob", PlanTable::unknown}})}, {PlanFromHeader{"x-plan"}}};
   struct Row {
     const char* query;
     const char* field;
@@ -169,30 +169,30 @@ TEST_CASE("the first source that names a plan counts, and an unknown name is the
 TEST_CASE("a plan that services may read differently refuses the request") {
   PlanFixture fixture;
   Limit& limit = fixture.limit(planned_policy("p", 3), 0);
-  fixture.config.plans.sources = {{fixture.file(2, {{"ann", gold}})}};
+  fixture.config.limiter.plans.sources = {{fixture.file(2, {{"ann", gold}})}};
   fixture.request.query = "user=ann&user=bob";
   CHECK(fixture.decide().outcome == Outcome::identity_ambiguous);
-  fixture.config.policies[0].planned.clear();
+  fixture.config.limiter.policies[0].planned.clear();
   CHECK(fixture.decide().outcome == Outcome::allowed);
   limit.unless = Condition{.plans = {gold}};
   CHECK(fixture.decide().outcome == Outcome::identity_ambiguous);
-  fixture.config.policies[0].shadow = true;
+  fixture.config.limiter.policies[0].shadow = true;
   CHECK(fixture.decide().outcome == Outcome::unlimited);
 }
 
 TEST_CASE("readings of a path with different plans are both charged") {
   PlanFixture fixture;
-  fixture.config.identities.push_back({.name = "path", .source = {identity::FromPath{}}});
+  fixture.config.limiter.identities.push_back({.name = "path", .source = {identity::FromPath{}}});
   fixture.limit(planned_policy("p", 3), 0);
-  fixture.config.plans.sources = {{fixture.file(3, {{"/search", gold}})}};
+  fixture.config.limiter.plans.sources = {{fixture.file(3, {{"/search", gold}})}};
   auto routes = fixture.routes();
   routes.push_back(routes[0]);
   const identity::Evidence other{.request = fixture.request,
                                  .path = "/other",
                                  .client = fixture.client,
                                  .path_parameters = {},
-                                 .client_settings = fixture.config.client_address};
-  fixture.limiter = std::make_unique<Limiter>(fixture.config, fixture.store);
+                                 .client_settings = fixture.config.proxy.client_address};
+  fixture.limiter = std::make_unique<Limiter>(fixture.config.limiter, fixture.store);
   boost::container::static_vector<RouteEvidence, 2> both;
   both.push_back(routes[0]);
   both.push_back({routes[0].limits, other});
@@ -211,23 +211,23 @@ TEST_CASE("of an unlimited reading and a limited one, the limited one counts") {
   for (const auto& [first, second] : {std::pair{"/search", "/other"}, {"/other", "/search"}}) {
     CAPTURE(first, is_held);
     PlanFixture fixture;
-    fixture.config.identities.push_back({.name = "path", .source = {identity::FromPath{}}});
+    fixture.config.limiter.identities.push_back({.name = "path", .source = {identity::FromPath{}}});
     Limit& limit = fixture.limit(planned_policy("p", 3), 0);
     if (is_held) limit.charge = Charge{.by_status = ChargeByStatus{.statuses = {{401, 401}}}};
-    fixture.config.plans.sources = {{fixture.file(3, {{"/search", internal}})}};
+    fixture.config.limiter.plans.sources = {{fixture.file(3, {{"/search", internal}})}};
     const auto reading = [&](const char* path) {
       return identity::Evidence{.request = fixture.request,
                                 .path = path,
                                 .client = fixture.client,
                                 .path_parameters = {},
-                                .client_settings = fixture.config.client_address};
+                                .client_settings = fixture.config.proxy.client_address};
     };
     const identity::Evidence one = reading(first);
     const identity::Evidence other = reading(second);
     boost::container::static_vector<RouteEvidence, 2> both;
     both.push_back({fixture.route.limits, one});
     both.push_back({fixture.route.limits, other});
-    fixture.limiter = std::make_unique<Limiter>(fixture.config, fixture.store);
+    fixture.limiter = std::make_unique<Limiter>(fixture.config.limiter, fixture.store);
     const Verdict& verdict =
         *fixture.limiter->decide(fixture.evaluation, both, fixture.nobody, epoch);
     REQUIRE(verdict.limits.size() == 1);

@@ -38,19 +38,19 @@ inline Policy policy(const char* name, const rules::Definition& definition) {
 /// Identities 0 `client`, 1 `key` (header x-api-key), 2 `user` (query user).
 struct Fixture {
   Fixture() {
-    config.identities = {{.name = "client", .source = {identity::FromClientAddress{}}},
-                         {.name = "key", .source = {identity::FromHeader{"x-api-key"}}},
-                         {.name = "user", .source = {identity::FromQuery{"user"}}}};
-    config.identity_key = {.k0 = 1, .k1 = 2};
+    config.limiter.identities = {{.name = "client", .source = {identity::FromClientAddress{}}},
+                                 {.name = "key", .source = {identity::FromHeader{"x-api-key"}}},
+                                 {.name = "user", .source = {identity::FromQuery{"user"}}}};
+    config.limiter.identity_key = {.k0 = 1, .k1 = 2};
     request.method = "GET";
     request.path = "/search";
   }
 
   /// Adds a limit by `identity` under that policy to the route.
   Limit& limit(Policy policy, std::size_t identity) {
-    config.policies.push_back(std::move(policy));
+    config.limiter.policies.push_back(std::move(policy));
     Limit result;
-    result.policy = config.policies.size() - 1;
+    result.policy = config.limiter.policies.size() - 1;
     result.identity = identity;
     return route.limits.emplace_back(result);
   }
@@ -62,7 +62,7 @@ struct Fixture {
 
   /// The verdict is valid until the next call.
   Verdict decide(Duration after = 0s) {
-    if (!limiter) limiter = std::make_unique<Limiter>(config, store);
+    if (!limiter) limiter = std::make_unique<Limiter>(config.limiter, store);
     const Verdict* const verdict = limiter->decide(evaluation, routes(), nobody, epoch + after);
     if (verdict == nullptr) throw std::runtime_error("the memory store did not decide at once");
     return *verdict;
@@ -71,7 +71,7 @@ struct Fixture {
   boost::container::static_vector<RouteEvidence, 4> routes() const {
     boost::container::static_vector<RouteEvidence, 4> all;
     all.push_back({route.limits, evidence()});
-    for (const proxy::Route& other : other_routes)
+    for (const options::Route& other : other_routes)
       all.push_back({other.limits, evidence()});
     return all;
   }
@@ -80,15 +80,15 @@ struct Fixture {
             .path = request.path,
             .client = client,
             .path_parameters = {},
-            .client_settings = config.client_address};
+            .client_settings = config.proxy.client_address};
   }
   const PolicyCounters& counters(std::size_t policy) const {
     return *limiter->policies()[policy].counters;
   }
 
   config::Config config;
-  proxy::Route route;
-  std::vector<proxy::Route> other_routes;
+  options::Route route;
+  std::vector<options::Route> other_routes;
   std::vector<http::FieldView> fields;
   http::RequestView request;
   IpAddress client = IpAddress::v4({192, 0, 2, 1});

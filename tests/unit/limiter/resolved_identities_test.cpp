@@ -14,14 +14,14 @@ struct Fixture {
   Fixture() {
     for (std::size_t i = 0; i < identity_limit; ++i)
       settings.identities.push_back(
-          {.source = {identity::FromHeader{"h" + std::to_string(i % 2)}}});
+          {.name = {}, .source = {identity::FromHeader{"h" + std::to_string(i % 2)}}});
   }
   const Resolution& of(std::size_t index, std::initializer_list<http::NameValue> fields) {
     const http::RequestOf request{fields};
     return identities.of(index, {request.view, "/", client, {}, client_settings});
   }
 
-  Settings settings;
+  Options settings;
   IpAddress client = IpAddress::v4({192, 0, 2, 1});
   identity::ClientAddressSettings client_settings;
   identity::TokenReadings tokens{{}, {}};

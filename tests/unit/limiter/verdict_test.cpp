@@ -10,7 +10,7 @@ namespace {
 using namespace std::literals;
 
 LimitVerdict limit(const Policy& policy, const rules::Decision& decision) {
-  return {.policy = &policy, .terms = &policy, .decision = decision, .cost = 1};
+  return {.policy = &policy, .terms = &policy, .decision = decision, .cost = 1, .identity = {}};
 }
 
 rules::Decision allowed(std::int64_t remaining, Duration delay = 0s) {

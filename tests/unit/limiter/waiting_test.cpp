@@ -25,7 +25,7 @@ struct QueueFixture : Fixture {
 
   const Verdict& decide_in(Evaluation& of, Duration after = 0s) {
     if (!limiter)
-      limiter = std::make_unique<Limiter>(config, store, store::Decider::memory,
+      limiter = std::make_unique<Limiter>(config.limiter, store, store::Decider::memory,
                                           std::vector<PolicyRecord>{},
                                           identity::TokenReadings::Counters{}, nullptr, &queue);
     return *limiter->decide(of, routes(), nobody, epoch + after);

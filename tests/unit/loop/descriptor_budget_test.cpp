@@ -30,6 +30,10 @@ TEST_CASE("connections of clients and to upstreams share the descriptors") {
   CHECK(budget.is_spent());
   moved = DescriptorBudget::Share();
   CHECK_FALSE(budget.is_spent());
+  CHECK(budget.most_downstream() == 32);
+  budget.set_most(31, 24);
+  CHECK(budget.is_spent());
+  CHECK(budget.most_downstream() == 24);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "loop/socket.hpp"
 
 #include <arpa/inet.h>
+#include <array>
 #include <netinet/in.h>
 #include <optional>
+#include <string_view>
 #include <sys/socket.h>
 
 #include <boost/asio/ip/tcp.hpp>
@@ -119,6 +121,50 @@ TEST_CASE("send() sends what fits") {
   pair.far.close();
   CHECK(pair.stream.socket().send(text, ec) == 0);
   CHECK(ec == asio::error::broken_pipe);
+}
+
+using test::StreamPair;
+
+struct Peeked {
+  std::size_t size = 0;
+  error_code ec;
+};
+
+Peeked peek_at(StreamPair& pair, std::array<char, 4>& to) {
+  Peeked peeked;
+  peeked.size = peek(pair.stream.socket(), asio::buffer(to), peeked.ec);
+  return peeked;
+}
+
+TEST_CASE("peek() copies what has arrived and leaves it") {
+  asio::io_context io;
+  StreamPair pair(io);
+  std::array<char, 4> bytes{};
+  CHECK(peek_at(pair, bytes).ec == asio::error::would_block);
+  pair.far.send("abcdef");
+  for (int i = 0; i < 2; ++i) {
+    const Peeked peeked = peek_at(pair, bytes);
+    CHECK_FALSE(peeked.ec);
+    CHECK(std::string_view(bytes.data(), peeked.size) == "abcd");
+  }
+}
+
+TEST_CASE("peek() at the end is eof") {
+  asio::io_context io;
+  StreamPair pair(io);
+  pair.far.close();
+  std::array<char, 4> bytes{};
+  CHECK(peek_at(pair, bytes).ec == asio::error::eof);
+}
+
+TEST_CASE("has_left() is true as soon as the other side has ended, even with bytes unread") {
+  asio::io_context io;
+  StreamPair pair(io);
+  CHECK_FALSE(has_left(pair.stream.socket()));
+  pair.far.send("a");
+  CHECK_FALSE(has_left(pair.stream.socket()));
+  pair.far.close();
+  CHECK(has_left(pair.stream.socket()));
 }
 
 }  // namespace

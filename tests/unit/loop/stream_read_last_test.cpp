@@ -2,6 +2,7 @@
 #include <array>
 #include <string>
 
+#include "catch.hpp"
 #include "unit/loop/secure_pair.hpp"
 #include "unit/loop/stream_pair.hpp"
 

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <netinet/in.h>
 
+#include "catch.hpp"
 #include "unit/loop/secure_pair.hpp"
 #include "unit/loop/stream_pair.hpp"
 

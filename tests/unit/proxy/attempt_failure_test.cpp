@@ -8,10 +8,10 @@ namespace weir::proxy::test {
 using namespace std::chrono_literals;
 
 TEST_CASE("The time for each phase of an attempt is limited") {
-  const auto change = [](Settings& settings) {
+  const auto change = [](Configuration& settings) {
     settings.upstreams[0].connect_timeout = 500ms;
     settings.upstreams[0].response_timeout = 2s;
-    settings.downstream.body_timeout = 3s;
+    settings.proxy.downstream.body_timeout = 3s;
   };
   SECTION("connect") {
     Tried tried(get, change);
@@ -137,7 +137,7 @@ TEST_CASE("A server that refuses connections is reported until it is marked down
 
 TEST_CASE("An attempt without a descriptor is no fault of the server") {
   Tried tried(get);
-  tried.world.descriptors.set_most(0);
+  tried.world.descriptors.set_most(0, 0);
   tried.start();
   CHECK(tried.finish() == Failure::overloaded);
   CHECK_FALSE(is_servers_fault(tried.attempt->failed(*tried.result)));

@@ -77,7 +77,8 @@ TEST_CASE("An upstream connection is given back if it stands at the end of a res
 }
 
 TEST_CASE("A connection that only this client may use again is recorded") {
-  Tried tried(get, [](Settings& settings) { settings.upstreams[0].reuse = upstream::Reuse::safe; });
+  Tried tried(get,
+              [](Configuration& settings) { settings.upstreams[0].reuse = options::Reuse::safe; });
   tried.leave_idle_connection();
   tried.start_and_receive();  // begin_request() has cleared the record; new client number
   tried.upstream->send(ok);
@@ -151,7 +152,7 @@ TEST_CASE("A large piece is sent from its place, and a slow client holds the ups
 }
 
 TEST_CASE("Interim responses are passed on, and do not restart the time for the response") {
-  Tried tried(get, [](Settings& settings) { settings.upstreams[0].response_timeout = 2s; });
+  Tried tried(get, [](Configuration& settings) { settings.upstreams[0].response_timeout = 2s; });
   tried.start_and_receive();
   tried.upstream->send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n");
   tried.world.run_until([&] { return tried.client.responder.interims == std::vector{103}; });
@@ -175,7 +176,7 @@ TEST_CASE("Interim responses are passed on, and do not restart the time for the 
 
 TEST_CASE("A 101 opens a tunnel if the client has offered the protocol") {
   Tried tried("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
-              [](Settings& settings) { settings.upstreams[0].tunnel_timeout = 90s; });
+              [](Configuration& settings) { settings.upstreams[0].tunnel_timeout = 90s; });
   tried.start_and_receive();
   CHECK(tried.received.find("Upgrade: websocket\r\n") != std::string::npos);
   tried.upstream->send(

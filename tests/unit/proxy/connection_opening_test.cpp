@@ -13,7 +13,7 @@ namespace weir::proxy::test {
 namespace {
 
 using namespace std::chrono_literals;
-using Outcome = ConnectionOpening::Outcome;
+using OpeningOutcome = ConnectionOpening::Outcome;
 
 /// A connection from a trusted proxy.
 class Opened {
@@ -31,7 +31,7 @@ class Opened {
     loop::spawn(world.io, note_result(opening.run(options), outcome));
     world.poll();
   }
-  Outcome finish() {
+  OpeningOutcome finish() {
     world.run_until([&] { return outcome.has_value(); });
     return *outcome;
   }
@@ -53,7 +53,7 @@ class Opened {
   ListenerOptions options;
   std::vector<std::string> warnings;
   bool is_running = false;
-  std::optional<Outcome> outcome;
+  std::optional<OpeningOutcome> outcome;
 
  private:
   explicit Opened(std::array<int, 2> ends)
@@ -63,9 +63,9 @@ class Opened {
     std::signal(SIGPIPE, SIG_IGN);  // as in the server: OpenSSL writes without MSG_NOSIGNAL
     world.context.log = [this](const std::string& text) { warnings.push_back(text); };
   }
-  static Settings settings() {
-    Settings settings;
-    settings.client_address.trusted_proxies = {IpPrefix::parse("192.0.2.0/24").value()};
+  static Configuration settings() {
+    Configuration settings;
+    settings.proxy.client_address.trusted_proxies = {IpPrefix::parse("192.0.2.0/24").value()};
     return settings;
   }
 };
@@ -102,7 +102,7 @@ TEST_CASE("A PROXY header is read to its last byte and no further, and its sourc
   SECTION("in one piece, with what follows") {
     opened.far.send(std::string(header) + "GET / ");
     opened.start(with_header);
-    CHECK(opened.finish() == Outcome::ready);
+    CHECK(opened.finish() == OpeningOutcome::ready);
     CHECK(opened.unread() == "GET / ");
   }
   SECTION("byte by byte") {
@@ -112,7 +112,7 @@ TEST_CASE("A PROXY header is read to its last byte and no further, and its sourc
       opened.far.send({&byte, 1});
       opened.world.poll();
     }
-    CHECK(opened.finish() == Outcome::ready);
+    CHECK(opened.finish() == OpeningOutcome::ready);
     CHECK(opened.unread().empty());
   }
   CHECK(opened.peer == IpAddress::v4({198, 51, 100, 7}));
@@ -123,7 +123,7 @@ TEST_CASE("A header without a source leaves the peer as it is") {
   Opened opened;
   opened.far.send("PROXY UNKNOWN\r\n");
   opened.start(with_header);
-  CHECK(opened.finish() == Outcome::ready);
+  CHECK(opened.finish() == OpeningOutcome::ready);
   CHECK(opened.peer == IpAddress::v4({192, 0, 2, 1}));
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("A connection without a valid PROXY header of a trusted proxy is close
     opened.start(with_header);
     opened.connection.watchdog.abort();
   }
-  CHECK(opened.finish() == Outcome::closed);
+  CHECK(opened.finish() == OpeningOutcome::closed);
   if (warning.empty()) {
     CHECK(opened.warnings.empty());
   } else {
@@ -171,7 +171,7 @@ TEST_CASE("A TLS handshake makes the stream secure") {
   Secured secured;
   CHECK_FALSE(secured.outcome);
   CHECK_FALSE(secured.connect());
-  CHECK(secured.finish() == Outcome::ready);
+  CHECK(secured.finish() == OpeningOutcome::ready);
   CHECK(secured.connection.stream.is_secure());
   CHECK(secured.world.traffic.handshakes.completed.value() == 1);
   CHECK(secured.world.traffic.handshakes.in_progress.value() == 0);
@@ -180,7 +180,7 @@ TEST_CASE("A TLS handshake makes the stream secure") {
 TEST_CASE("A letter where TLS is expected begins a plain request, which stays unread") {
   Secured secured;
   secured.far.send("GET");
-  CHECK(secured.finish() == Outcome::plain);
+  CHECK(secured.finish() == OpeningOutcome::plain);
   CHECK(secured.unread() == "GET");
   CHECK_FALSE(secured.connection.stream.is_secure());
   CHECK(secured.world.traffic.handshakes.failed.value() == 0);
@@ -191,17 +191,17 @@ TEST_CASE("A connection that does not complete a handshake is closed") {
   auto& handshakes = secured.world.traffic.handshakes;
   SECTION("it ends before a byte: no handshake") {
     secured.far.close();
-    CHECK(secured.finish() == Outcome::closed);
+    CHECK(secured.finish() == OpeningOutcome::closed);
     CHECK(handshakes.failed.value() == 0);
   }
   SECTION("neither a letter nor TLS") {
     secured.far.send(std::string(64, '\x7f'));
-    CHECK(secured.finish() == Outcome::closed);
+    CHECK(secured.finish() == OpeningOutcome::closed);
     CHECK(handshakes.failed.value() == 1);
   }
   SECTION("nothing arrives in time: no handshake") {
     secured.world.tick(5'300ms);
-    CHECK(secured.finish() == Outcome::closed);
+    CHECK(secured.finish() == OpeningOutcome::closed);
     CHECK(handshakes.timed_out.value() == 0);
   }
   CHECK(handshakes.completed.value() == 0);

@@ -61,12 +61,12 @@ TEST_CASE("a record keeps what the answer and the log need of the verdict") {
 }
 
 TEST_CASE("while this instance decides alone, all fields describe its share") {
-  limiter::Policy shared = policy("shared");
-  shared.local_numbers.refill = 30s;
+  const limiter::Policy shared = policy("shared");
   LimitVerdict limit = verdict(shared, true, 3);
   limit.decision.limit = 4;
   DecisionRecord record;
-  const auto fields_of = [&](limiter::Decider decider) {
+  const auto fields_of = [&](limiter::Decider decider, std::optional<Duration> refill) {
+    limit.decision.refill = refill;
     record.clear();
     record.take({.outcome = Outcome::allowed,
                  .decider = decider,
@@ -75,20 +75,21 @@ TEST_CASE("while this instance decides alone, all fields describe its share") {
                 {});
     return record.limit_fields;
   };
-  CHECK(holds(fields_of(limiter::Decider::local), "RateLimit-Policy: \"shared\";q=4;w=30\r\n"));
-  CHECK(holds(fields_of(limiter::Decider::redis), "RateLimit-Policy: \"shared\";q=9;w=60\r\n"));
+  CHECK(
+      holds(fields_of(limiter::Decider::local, 30s), "RateLimit-Policy: \"shared\";q=4;w=30\r\n"));
+  CHECK(holds(fields_of(limiter::Decider::redis, {}), "RateLimit-Policy: \"shared\";q=9;w=60\r\n"));
   limit.decision.override_effect = rules::OverrideEffect::numbers;
-  limit.decision.refill = 5s;
-  CHECK(holds(fields_of(limiter::Decider::local), "RateLimit-Policy: \"shared\";q=4;w=5\r\n"));
+  CHECK(holds(fields_of(limiter::Decider::local, 5s), "RateLimit-Policy: \"shared\";q=4;w=5\r\n"));
 }
 
 TEST_CASE("the quota of a concurrency policy is that of its share or override") {
   limiter::Policy slots = policy("slots");
   slots.policy_item = "\"slots\";q=9;qu=\"concurrent-requests\"";
-  slots.numbers.refill = slots.local_numbers.refill = Duration{0};
+  slots.numbers.refill = Duration{0};
   LimitVerdict limit = verdict(slots, true, 3);
   limit.decision.limit = 4;
-  const auto fields_of = [&](limiter::Decider decider) {
+  const auto fields_of = [&](limiter::Decider decider, std::optional<Duration> refill) {
+    limit.decision.refill = refill;
     DecisionRecord record;
     record.take({.outcome = Outcome::allowed,
                  .decider = decider,
@@ -98,10 +99,10 @@ TEST_CASE("the quota of a concurrency policy is that of its share or override") 
     return record.limit_fields;
   };
   const std::string unit = ";qu=\"concurrent-requests\"\r\n";
-  CHECK(holds(fields_of(limiter::Decider::redis), "\"slots\";q=9" + unit));
-  CHECK(holds(fields_of(limiter::Decider::local), "\"slots\";q=4" + unit));
+  CHECK(holds(fields_of(limiter::Decider::redis, {}), "\"slots\";q=9" + unit));
+  CHECK(holds(fields_of(limiter::Decider::local, 0s), "\"slots\";q=4" + unit));
   limit.decision.override_effect = rules::OverrideEffect::numbers;
-  CHECK(holds(fields_of(limiter::Decider::redis), "\"slots\";q=4" + unit));
+  CHECK(holds(fields_of(limiter::Decider::redis, 0s), "\"slots\";q=4" + unit));
 }
 
 TEST_CASE("only visible, enforced policies are named as violated") {

@@ -43,23 +43,24 @@ class CountingStore final : public store::Store {
 };
 
 /// Weir answers GET itself and forwards all other methods; two requests are admitted.
-Settings grant_settings(std::uint16_t upstream_port) {
-  Settings settings;
-  settings.identities.push_back({.name = "client", .source = {identity::FromClientAddress{}}});
-  auto& policy = settings.policies.emplace_back();
+Configuration grant_settings(std::uint16_t upstream_port) {
+  Configuration settings;
+  settings.limiter.identities.push_back(
+      {.name = "client", .source = {identity::FromClientAddress{}}});
+  auto& policy = settings.limiter.policies.emplace_back();
   policy.name = "two";
   policy.numbers = store::test::gcra(2);
   settings.upstreams = {upstream_at({upstream_port})};
   settings.upstreams[0].retries = 0;
-  Route fixed;
+  options::Route fixed;
   fixed.name = "fixed";
   fixed.match.methods = {"GET"};
   fixed.limits.resize(1);
-  Route forwarded;
+  options::Route forwarded;
   forwarded.name = "forwarded";
   forwarded.upstream = 0;
   forwarded.limits.resize(1);
-  settings.routes = {fixed, forwarded};
+  settings.proxy.routes = {fixed, forwarded};
   return settings;
 }
 

@@ -14,17 +14,18 @@ usage::UsagePlan plan_of(const char* field) {
 /// /limited decides for another proxy and charges failures; /query charges the field X-Cost.
 struct Deciding : Exchanged {
   Deciding()
-      : Exchanged([](Settings& settings) {
+      : Exchanged([](Configuration& settings) {
           for (const RouteIndex index : {limited, query, fixed}) {
-            settings.routes[index].decide = true;
-            settings.routes[index].needs = needs_settlements;
+            settings.proxy.routes[index].decide = true;
+            settings.proxy.routes[index].needs = options::needs_settlements;
           }
-          settings.routes[limited].limits[0].charge = failures;
-          settings.routes[query].limits[0].charge = limiter::Charge{.cost_from = plan_of("x-cost")};
-          settings.policies[settings.routes[query].limits[0].policy].numbers =
+          settings.proxy.routes[limited].limits[0].charge = failures;
+          settings.proxy.routes[query].limits[0].charge =
+              limiter::Charge{.cost_from = plan_of("x-cost")};
+          settings.limiter.policies[settings.proxy.routes[query].limits[0].policy].numbers =
               store::test::gcra(100);
-          settings.routes[query].limits[0].cost = 10;
-          settings.routes[query].limits[0].identity = by_address;
+          settings.proxy.routes[query].limits[0].cost = 10;
+          settings.proxy.routes[query].limits[0].identity = by_address;
         }) {}
 
   /// The fields of a report about the hold that the last answer has.
@@ -119,8 +120,8 @@ TEST_CASE("A hold that is not settled ends by its lease") {
 }
 
 TEST_CASE("A request without limits does not read the response for the limits of another") {
-  Exchanged proxy([](Settings& settings) {
-    settings.routes[limited].limits[0].charge =
+  Exchanged proxy([](Configuration& settings) {
+    settings.proxy.routes[limited].limits[0].charge =
         limiter::Charge{.cost_from = *usage::UsagePlan::compile(std::vector<usage::UsageSource>{
                             {.pointers = {*usage::JsonPointer::parse("/usage")}}})};
   });

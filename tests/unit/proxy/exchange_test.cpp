@@ -1,8 +1,9 @@
-// The phases of a request, with a client without sockets: route, decide, wait for its turn, answer,
+// The phases of a request, with a client without sockets: find routes, decide, wait, answer,
 // forward, finish.
 #include "proxy/exchange.hpp"
 
-#include "proxy/via_name.hpp"
+#include "catch.hpp"
+#include "proxy/context.hpp"
 #include "unit/proxy/exchanged.hpp"
 
 namespace weir::proxy::test {

@@ -21,38 +21,38 @@ inline constexpr std::size_t by_address = 0, by_key = 1, by_query = 2;
 enum RouteIndex : std::size_t { fixed, limited, shadowed, strict, query, leaky, up, unrouted };
 inline constexpr Duration long_delay = 1h;
 
-inline Route route_to(std::string_view path) {
-  Route route;
+inline options::Route route_to(std::string_view path) {
+  options::Route route;
   route.name = std::string(path.substr(1));
   route.match.path = routing::PathPattern::parse(path).value();
   return route;
 }
 
 /// Applies a new policy, keyed by `identity`, to a route.
-inline limiter::Policy& limit(Settings& settings, Route& route, std::string name,
+inline limiter::Policy& limit(Configuration& settings, options::Route& route, std::string name,
                               std::size_t identity) {
   auto& limit = route.limits.emplace_back();
-  limit.policy = settings.policies.size();
+  limit.policy = settings.limiter.policies.size();
   limit.identity = identity;
-  auto& policy = settings.policies.emplace_back();
+  auto& policy = settings.limiter.policies.emplace_back();
   policy.name = std::move(name);
-  policy.numbers = policy.local_numbers = store::test::gcra(1);
+  policy.numbers = store::test::gcra(1);
   policy.policy_item = http::policy_item(policy.name, 1, 3'600s);
   policy.name_item = http::name_item(policy.name);
   return policy;
 }
 
-inline Settings settings_for(std::uint16_t upstream_port) {
-  Settings settings;
-  settings.identities = {{.name = "address", .source = {identity::FromClientAddress{}}},
-                         {.name = "key", .source = {identity::FromHeader{"x-key"}}},
-                         {.name = "query", .source = {identity::FromQuery{"key"}}}};
+inline Configuration settings_for(std::uint16_t upstream_port) {
+  Configuration settings;
+  settings.limiter.identities = {{.name = "address", .source = {identity::FromClientAddress{}}},
+                                 {.name = "key", .source = {identity::FromHeader{"x-key"}}},
+                                 {.name = "query", .source = {identity::FromQuery{"key"}}}};
   settings.upstreams = {upstream_at({upstream_port})};
   settings.upstreams[0].retries = 0;
-  settings.routes = {route_to("/fixed"),  route_to("/limited"), route_to("/shadowed"),
-                     route_to("/strict"), route_to("/query"),   route_to("/leaky"),
-                     route_to("/up")};
-  auto& routes = settings.routes;
+  settings.proxy.routes = {route_to("/fixed"),  route_to("/limited"), route_to("/shadowed"),
+                           route_to("/strict"), route_to("/query"),   route_to("/leaky"),
+                           route_to("/up")};
+  auto& routes = settings.proxy.routes;
   routes[fixed].respond = {.status = 203, .body = "hello", .content_type = "text/html"};
   limit(settings, routes[limited], "one", by_address).on_failure = store::OnFailure::deny;
   auto& shadow = limit(settings, routes[shadowed], "shadow", by_address);
@@ -70,13 +70,13 @@ inline Settings settings_for(std::uint16_t upstream_port) {
 
 class Exchanged {
  public:
-  Exchanged() : Exchanged([](Settings&) {}) {}
+  Exchanged() : Exchanged([](Configuration&) {}) {}
   /// `change`: of the settings.
   template <class Change>
   explicit Exchanged(Change&& change)
       : world(
             [&] {
-              Settings settings = settings_for(upstream.port());
+              Configuration settings = settings_for(upstream.port());
               change(settings);
               return settings;
             }(),
@@ -98,7 +98,7 @@ class Exchanged {
     auto& request = exchange.request();
     request.peer = request.client = IpAddress::v4({192, 0, 2, 1});
     const auto refusal =
-        inspect_head(*exchange.generation().blueprint, exchange.settings(), head, request);
+        inspect_head(*exchange.generation().blueprint, exchange.options(), head, request);
     client.body.begin(request.is_framed && request.has_body());
     loop::spawn(world.io,
                 note_end(refusal ? exchange.refuse(*refusal) : exchange.serve(), has_ended));

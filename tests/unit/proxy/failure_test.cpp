@@ -1,4 +1,4 @@
-// Each failure has the answer that docs/life-of-a-request.md lists.
+// Each failure has the answer that docs/reference-exchange.md lists.
 #include "proxy/failure.hpp"
 
 #include <cctype>
@@ -15,7 +15,7 @@ namespace {
 /// Failure -> the first word of its answer in the table: a status, or "none;".
 std::map<std::string, std::string> documented() {
   std::map<std::string, std::string> answers;
-  std::ifstream document(WEIR_SOURCE_DIR "/docs/life-of-a-request.md");
+  std::ifstream document(WEIR_SOURCE_DIR "/docs/reference-exchange.md");
   bool is_in_table = false;
   for (std::string line; std::getline(document, line);) {
     if (line.starts_with("| `Failure` |")) is_in_table = true;

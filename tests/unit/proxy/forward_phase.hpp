@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/forwarding_scope.hpp"
+#include "proxy/forward_phase.hpp"
 #include "proxy/head_inspection.hpp"
 #include "unit/proxy/scripted_client.hpp"
 #include "unit/proxy/test_server.hpp"
@@ -16,13 +16,13 @@
 
 namespace weir::proxy::test {
 
-class ForwardPhase {
+class ForwardTest {
  public:
-  using Change = void (*)(Settings&);
+  using Change = void (*)(Configuration&);
 
   /// `change` is applied to settings with one upstream and a route to it.
-  explicit ForwardPhase(
-      std::string its_head, std::size_t server_count = 1, Change change = [](Settings&) {})
+  explicit ForwardTest(
+      std::string its_head, std::size_t server_count = 1, Change change = [](Configuration&) {})
       : servers(server_count), world(settings_for(change), store), head(std::move(its_head)) {
     look_up();
     begin_request();
@@ -31,7 +31,7 @@ class ForwardPhase {
   void begin_request() {
     request.clear();
     request.peer = request.client = IpAddress::v4({192, 0, 2, 1});
-    REQUIRE_FALSE(inspect_head(*scope.generation.blueprint, *world.settings, head, request));
+    REQUIRE_FALSE(inspect_head(*phase.generation.blueprint, world.settings->proxy, head, request));
     client.body.begin(request.has_body());
     client.responder.begin_request();
     record = {};
@@ -39,7 +39,7 @@ class ForwardPhase {
     count.begin(*world.counters->routes[0], record.begun_at);
   }
 
-  upstream::Pool& pool() { return scope.pool; }
+  upstream::Pool& pool() { return phase.pool; }
   upstream::PooledServer& server(std::size_t index = 0) {
     upstream::ServerSet others;
     others.set();
@@ -76,15 +76,15 @@ class ForwardPhase {
   http::ReceivedRequest request;
   ForwardingRecord record;
   RequestCount count;
-  const ForwardingScope scope{.context = world.context,
-                              .generation = *world.context.generation,
-                              .client = client.side,
-                              .request = request,
-                              .limit_fields = "RateLimit: \"p\";r=1\r\n",
-                              .pool = *world.context.generation->pools[0],
-                              .counters = *world.counters->upstreams[0],
-                              .record = record,
-                              .count = count};
+  const ForwardPhase phase{.context = world.context,
+                           .generation = *world.context.generation,
+                           .client = client.side,
+                           .request = request,
+                           .limit_fields = "RateLimit: \"p\";r=1\r\n",
+                           .pool = *world.context.generation->pools[0],
+                           .counters = *world.counters->upstreams[0],
+                           .record = record,
+                           .count = count};
   std::unique_ptr<FarEnd> upstream;  ///< the connection accepted last
   std::string received;              ///< on it
 
@@ -99,16 +99,16 @@ class ForwardPhase {
       REQUIRE_FALSE(*found);
     }
   }
-  Settings settings_for(Change change) const {
-    Settings settings;
+  Configuration settings_for(Change change) const {
+    Configuration settings;
     std::vector<std::uint16_t> ports;
     for (const TestServer& server : servers)
       ports.push_back(server.port());
     settings.upstreams.push_back(upstream_at(ports));
-    Route route;
+    options::Route route;
     route.name = "forwarded";
     route.upstream = 0;
-    settings.routes = {route};
+    settings.proxy.routes = {route};
     change(settings);
     return settings;
   }

@@ -18,11 +18,11 @@ const std::string post_head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r
 const std::string put = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 8\r\n\r\n";
 const std::string ok_response = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-class Forwarded : public ForwardPhase {
+class Forwarded : public ForwardTest {
  public:
   explicit Forwarded(
-      std::string its_head, std::size_t server_count = 2, Change change = [](Settings&) {})
-      : ForwardPhase(std::move(its_head), server_count, change) {}
+      std::string its_head, std::size_t server_count = 2, Change change = [](Configuration&) {})
+      : ForwardTest(std::move(its_head), server_count, change) {}
   ~Forwarded() {
     client.watchdog.abort();
     world.run_until([&] { return !forwarding || result; });
@@ -30,7 +30,7 @@ class Forwarded : public ForwardPhase {
 
   void start() {
     result.reset();
-    forwarding.emplace(scope);
+    forwarding.emplace(phase);
     loop::spawn(world.io, note_result(forwarding->run(), result));
   }
   void start_and_receive() {
@@ -73,7 +73,8 @@ TEST_CASE("Requests are forwarded to the servers in turn") {
 }
 
 TEST_CASE("A request that no server accepts is tried with each once, as far as retries go") {
-  Forwarded forwarded(post_head, 3, [](Settings& settings) { settings.upstreams[0].retries = 2; });
+  Forwarded forwarded(post_head, 3,
+                      [](Configuration& settings) { settings.upstreams[0].retries = 2; });
   forwarded.servers[0].close();
   forwarded.servers[1].close();
   SECTION("the third accepts it") {
@@ -85,20 +86,21 @@ TEST_CASE("A request that no server accepts is tried with each once, as far as r
     forwarded.upstream->send(ok_response);
     CHECK(forwarded.finish() == Failure::none);
     CHECK(forwarded.record.server->port == forwarded.servers[2].port());
-    CHECK(counts_of(forwarded.scope.counters) == Counts{1, 0, 0, 0, 0});
+    CHECK(counts_of(forwarded.phase.counters) == Counts{1, 0, 0, 0, 0});
   }
   SECTION("none accepts it") {
     forwarded.servers[2].close();
     forwarded.start();
     CHECK(forwarded.finish() == Failure::upstream_unreachable);
     CHECK(forwarded.client.body.rewinds == 2);
-    CHECK(counts_of(forwarded.scope.counters) == Counts{0, 1, 0, 0, 0});
+    CHECK(counts_of(forwarded.phase.counters) == Counts{0, 1, 0, 0, 0});
   }
-  CHECK(forwarded.record.upstream == &forwarded.scope.upstream());
+  CHECK(forwarded.record.upstream == &forwarded.phase.upstream());
 }
 
 TEST_CASE("A request without retries is tried once") {
-  Forwarded forwarded(get_head, 2, [](Settings& settings) { settings.upstreams[0].retries = 0; });
+  Forwarded forwarded(get_head, 2,
+                      [](Configuration& settings) { settings.upstreams[0].retries = 0; });
   forwarded.servers[0].close();
   forwarded.start();
   CHECK(forwarded.finish() == Failure::upstream_unreachable);
@@ -118,16 +120,17 @@ TEST_CASE("A request whose connection has ended is repeated on another server if
     CHECK(forwarded.received == first);
     forwarded.upstream->send(ok_response);
     CHECK(forwarded.finish() == Failure::none);
-    CHECK(counts_of(forwarded.scope.counters) == Counts{1, 0, 0, 0, 0});
+    CHECK(counts_of(forwarded.phase.counters) == Counts{1, 0, 0, 0, 0});
   } else {
     CHECK(forwarded.finish() == Failure::upstream_broken);
     CHECK(forwarded.servers[1].accept() == nullptr);
-    CHECK(counts_of(forwarded.scope.counters) == Counts{0, 0, 0, 1, 0});
+    CHECK(counts_of(forwarded.phase.counters) == Counts{0, 0, 0, 1, 0});
   }
 }
 
 TEST_CASE("A request is repeated on the same server if its idle connection had ended") {
-  Forwarded forwarded(get_head, 1, [](Settings& settings) { settings.upstreams[0].retries = 2; });
+  Forwarded forwarded(get_head, 1,
+                      [](Configuration& settings) { settings.upstreams[0].retries = 2; });
   forwarded.start_and_receive();
   forwarded.upstream->send(ok_response);
   REQUIRE(forwarded.finish() == Failure::none);
@@ -152,7 +155,7 @@ TEST_CASE("After an idle connection that had ended no other idle one is trusted"
   Forwarded forwarded(get_head, 1);
   std::vector<std::unique_ptr<FarEnd>> idle;
   for (int i = 0; i < 2; ++i) {
-    Attempt attempt(forwarded.scope, forwarded.server());
+    Attempt attempt(forwarded.phase, forwarded.server());
     std::optional<Failure> failure;
     loop::spawn(forwarded.world.io, note_result(attempt.run(false), failure));
     forwarded.receive_head();
@@ -189,7 +192,8 @@ TEST_CASE("The body is sent again from its first byte, and the rest as it arrive
 }
 
 TEST_CASE("A request whose body was not kept is not repeated") {
-  Forwarded forwarded(put, 2, [](Settings& settings) { settings.upstreams[0].retry_body = 0; });
+  Forwarded forwarded(put, 2,
+                      [](Configuration& settings) { settings.upstreams[0].retry_body = 0; });
   forwarded.start();
   forwarded.accept();
   forwarded.client.body.arrive("one ");
@@ -226,7 +230,7 @@ TEST_CASE("A request is not repeated when its response has begun, or its client 
 }
 
 TEST_CASE("A server that does not accept connections in time is tried once") {
-  Forwarded forwarded(get_head, 2, [](Settings& settings) {
+  Forwarded forwarded(get_head, 2, [](Configuration& settings) {
     settings.upstreams[0].retries = 3;
     settings.upstreams[0].connect_timeout = 300ms;
   });
@@ -245,7 +249,7 @@ TEST_CASE("A server that does not accept connections in time is tried once") {
     forwarded.servers[1].fill_queue();
     forwarded.start();
     CHECK(forwarded.finish_in_time() == Failure::upstream_connect_timeout);
-    CHECK(counts_of(forwarded.scope.counters) == Counts{0, 1, 0, 0, 0});
+    CHECK(counts_of(forwarded.phase.counters) == Counts{0, 1, 0, 0, 0});
   }
 }
 
@@ -255,7 +259,7 @@ TEST_CASE("Without a healthy server nothing is tried") {
   forwarded.start();
   CHECK(forwarded.finish() == Failure::upstream_unhealthy);
   CHECK(forwarded.record.server == nullptr);
-  CHECK(counts_of(forwarded.scope.counters) == Counts{0, 0, 0, 0, 1});
+  CHECK(counts_of(forwarded.phase.counters) == Counts{0, 0, 0, 0, 1});
 }
 
 TEST_CASE("The outcome of a request is counted for its upstream") {
@@ -290,7 +294,7 @@ TEST_CASE("The outcome of a request is counted for its upstream") {
     expected = {1, 0, 0, 0, 0};
   }
   const Failure failure = forwarded.finish();
-  CHECK(counts_of(forwarded.scope.counters) == expected);
+  CHECK(counts_of(forwarded.phase.counters) == expected);
   REQUIRE(warnings.size() == (failure == Failure::upstream_invalid ? 1 : 0));
   if (!warnings.empty()) {
     CHECK(warnings[0] == "upstream up: " + forwarded.record.server->authority() +

@@ -3,26 +3,28 @@
 #include "proxy/head_inspection.hpp"
 
 #include "catch.hpp"
+#include "unit/proxy/world.hpp"
 
 namespace weir::proxy {
 namespace {
 
-/// Configuration with an identity in X-Key and one trusted proxy, 192.0.2.9.
-Settings inspection_settings() {
-  Settings inspection_settings;
-  inspection_settings.identities.push_back(
+/// A configuration with an identity in X-Key and one trusted proxy, 192.0.2.9.
+test::Configuration inspection_settings() {
+  test::Configuration inspection_settings;
+  inspection_settings.limiter.identities.push_back(
       {.name = "key", .source = {identity::FromHeader{"x-key"}}});
-  inspection_settings.client_address.trusted_proxies = {IpPrefix::parse("192.0.2.9").value()};
-  inspection_settings.downstream.max_body = 100;
-  inspection_settings.downstream.max_target = 20;
+  inspection_settings.proxy.client_address.trusted_proxies = {IpPrefix::parse("192.0.2.9").value()};
+  inspection_settings.proxy.downstream.max_body = 100;
+  inspection_settings.proxy.downstream.max_target = 20;
   return inspection_settings;
 }
 
 struct Inspected {
-  explicit Inspected(std::string its_head, const Settings& config = inspection_settings())
+  explicit Inspected(std::string its_head,
+                     const test::Configuration& config = inspection_settings())
       : head(std::move(its_head)) {
     request.peer = request.client = IpAddress::v4({192, 0, 2, 9});
-    refusal = inspect_head(RequestRules(config), config, head, request);
+    refusal = inspect_head(RequestRules(config.proxy, config.limiter), config.proxy, head, request);
   }
   int status() const { return refusal ? refusal->status : 0; }
 
@@ -109,15 +111,15 @@ TEST_CASE("an upgrade is offered by a request of HTTP/1.1 without a body") {
 }
 
 TEST_CASE("fields with unusual names are dropped if the configuration wants it") {
-  Settings config = inspection_settings();
+  test::Configuration config = inspection_settings();
   const std::string head = "GET / HTTP/1.1\r\n" + host + "X.Odd: 1\r\n\r\n";
   CHECK(Inspected(head, config).request.view.fields.size() == 2);
-  config.downstream.unusual_field_names = UnusualNames::drop;
+  config.proxy.downstream.unusual_field_names = options::UnusualNames::drop;
   CHECK(Inspected(head, config).request.view.fields.size() == 1);
 }
 
 TEST_CASE("a body is too large beyond max_body, if there is one") {
-  Downstream downstream;
+  options::Downstream downstream;
   CHECK_FALSE(is_too_large(downstream, 1'000'000'000'000));
   downstream.max_body = 100;
   CHECK_FALSE(is_too_large(downstream, 100));
@@ -125,7 +127,7 @@ TEST_CASE("a body is too large beyond max_body, if there is one") {
 }
 
 TEST_CASE("raw bytes pass in a target if the configuration accepts them") {
-  Downstream downstream;
+  options::Downstream downstream;
   CHECK(raw_bytes(downstream) == http::RawBytes::refuse);
   downstream.raw_target_bytes = true;
   CHECK(raw_bytes(downstream) == http::RawBytes::pass);

@@ -32,12 +32,12 @@ class Owner final : public HoldOwner {
 
 /// The settings of a limit that charges 401, and units that it holds.
 struct Held {
-  Held() { settings.policies.emplace_back().name = "logins"; }
+  Held() { settings.limiter.policies.emplace_back().name = "logins"; }
   limiter::HeldUnits units(std::int64_t held) const {
     return {.settlements = {{.key = {}, .held = held}},
-            .limits = {{.policy = &settings.policies[0], .charge = &charge}}};
+            .limits = {{.policy = &settings.limiter.policies[0], .charge = &charge}}};
   }
-  Settings settings;
+  Configuration settings;
   const limiter::Charge charge{.by_status = limiter::ChargeByStatus{.statuses = {{401, 401}}}};
 };
 
@@ -59,7 +59,7 @@ struct Fixture {
 
   Held held_;
   store::test::FakeStore store;
-  World world{Settings{}, store};
+  World world{Configuration{}, store};
   HoldDirectory directory{{.k0 = 3, .k1 = 4}, 3};
   Owner owner{directory};
   Owner reader{directory};  ///< the worker that gets the reports

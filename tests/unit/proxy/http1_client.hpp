@@ -16,15 +16,15 @@ namespace weir::proxy::test {
 
 class Http1Client {
  public:
-  explicit Http1Client(Downstream limits = {}) : Http1Client(limits, socket_pair()) {}
+  explicit Http1Client(options::Downstream limits = {}) : Http1Client(limits, socket_pair()) {}
 
   /// Receives a head, with a part of its body or none, and inspects it.
   void receive(const std::string& head, std::string_view rest = {}) {
     connection.input.append(head + std::string(rest));
     request.clear();
     body.begin(request);
-    responder.begin_request(request, *world.settings);
-    REQUIRE_FALSE(inspect_head(*world.context.generation->blueprint, *world.settings,
+    responder.begin_request(request, world.settings->proxy);
+    REQUIRE_FALSE(inspect_head(*world.context.generation->blueprint, world.settings->proxy,
                                connection.input.data().substr(0, head.size()), request));
     connection.input.consume(head.size());
     body.begin(request);
@@ -53,13 +53,13 @@ class Http1Client {
   Http1Responder responder{connection, body};
 
  private:
-  Http1Client(const Downstream& limits, std::array<int, 2> ends)
+  Http1Client(const options::Downstream& limits, std::array<int, 2> ends)
       : world(settings_for(limits), store),
         far(ends[1]),
         connection(world.context, listener, loop::Descriptor(ends[0])) {}
-  static Settings settings_for(const Downstream& limits) {
-    Settings settings;
-    settings.downstream = limits;
+  static Configuration settings_for(const options::Downstream& limits) {
+    Configuration settings;
+    settings.proxy.downstream = limits;
     return settings;
   }
 };

@@ -116,7 +116,7 @@ TEST_CASE("A response of Weir's own has no body where HTTP allows none") {
   }
   SECTION("to a HEAD that is not a valid request") {
     client.connection.input.append("HEAD  /\r\n\r\n");
-    client.responder.begin_request(client.request, *client.world.settings);
+    client.responder.begin_request(client.request, client.world.settings->proxy);
     CHECK(client.answer().ends_with("Content-Length: 2\r\nConnection: close\r\n\r\n"));
   }
   SECTION("204") {

@@ -50,7 +50,7 @@ TEST_CASE("a refusal is a problem of its status, with the fields that the status
       {401, "WWW-Authenticate: Bearer\r\n"},
   }));
   CAPTURE(status);
-  Route route;
+  options::Route route;
   route.challenge = "WWW-Authenticate: Bearer\r\n";
   DecisionRecord decision;
   decision.limit_fields = "RateLimit: l\r\n";
@@ -117,13 +117,13 @@ TEST_CASE("a policy sets the status, the body and the fields of its denials") {
   DecisionRecord decision;
   decision.policy = &policy;
   const http::ResponseFieldOptions options;
-  const DenialInputs inputs{.options = options, .request_fields = {}, .now = now};
+  const AnswerPhase phase{.options = options, .request_fields = {}, .now = now};
   std::string fields, body;
-  CHECK(denial_answer(decision, inputs, fields, body).content_type == "application/problem+json");
+  CHECK(denial_answer(decision, phase, fields, body).content_type == "application/problem+json");
   policy.denial = {.bodies = {{.content_type = "text/html", .text = "slow down"}},
                    .fields = "Link: <https://a.example>; rel=help\r\n"};
   decision.retry_after = 1s;
-  const OwnAnswer answer = denial_answer(decision, inputs, fields, body);
+  const OwnAnswer answer = denial_answer(decision, phase, fields, body);
   CHECK(answer.status == 503);
   CHECK(answer.content_type == "text/html");
   CHECK(answer.body == "slow down");

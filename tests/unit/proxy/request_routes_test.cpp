@@ -2,27 +2,28 @@
 
 #include "catch.hpp"
 #include "proxy/head_inspection.hpp"
+#include "unit/proxy/world.hpp"
 
 namespace weir::proxy {
 namespace {
 
-Route route_to(const std::string& path, std::size_t limits = 0) {
-  Route route;
+options::Route route_to(const std::string& path, std::size_t limits = 0) {
+  options::Route route;
   route.name = path;
   route.match.path = routing::PathPattern::parse(path).value();
   route.limits.resize(limits);
   return route;
 }
 
-Settings route_settings() {
-  Settings route_settings;
-  route_settings.identities.push_back(
+test::Configuration route_settings() {
+  test::Configuration route_settings;
+  route_settings.limiter.identities.push_back(
       {.name = "client", .source = {identity::FromClientAddress{}}});
-  route_settings.policies.emplace_back();
-  route_settings.routes = {route_to("/limited", 1), route_to("/free"), route_to("/Limited", 1),
-                           route_to("/decide"), route_to("/host")};
-  route_settings.routes[3].decide = true;
-  route_settings.routes[4].match.host = "a.example";
+  route_settings.limiter.policies.emplace_back();
+  route_settings.proxy.routes = {route_to("/limited", 1), route_to("/free"),
+                                 route_to("/Limited", 1), route_to("/decide"), route_to("/host")};
+  route_settings.proxy.routes[3].decide = true;
+  route_settings.proxy.routes[4].match.host = "a.example";
   return route_settings;
 }
 
@@ -33,12 +34,12 @@ struct Found {
     head = request_line + "\r\n" + fields + "\r\n";
     request.clear();
     routes.clear();
-    REQUIRE_FALSE(inspect_head(rules, config, head, request));
-    return routes.find(rules, config, request);
+    REQUIRE_FALSE(inspect_head(rules, config.proxy, head, request));
+    return routes.find(rules, config.proxy, request);
   }
 
-  const Settings config = route_settings();
-  const RequestRules rules{config};
+  const test::Configuration config = route_settings();
+  const RequestRules rules{config.proxy, config.limiter};
   std::string head;
   http::ReceivedRequest request;
   RequestRoutes routes;
@@ -48,12 +49,12 @@ TEST_CASE("a request has the route that matches it, and evidence if it is limite
   Found found;
   CHECK(found.routes.route() == nullptr);
   CHECK_FALSE(found.find("GET /limited HTTP/1.1"));
-  REQUIRE(found.routes.route() == &found.config.routes[0]);
+  REQUIRE(found.routes.route() == &found.config.proxy.routes[0]);
   REQUIRE(found.routes.evidence().size() >= 1);
-  CHECK(found.routes.evidence()[0].limits.data() == found.config.routes[0].limits.data());
+  CHECK(found.routes.evidence()[0].limits.data() == found.config.proxy.routes[0].limits.data());
   // The next request starts without any of its data.
   CHECK_FALSE(found.find("GET /free HTTP/1.1"));
-  CHECK(found.routes.route() == &found.config.routes[1]);
+  CHECK(found.routes.route() == &found.config.proxy.routes[1]);
   CHECK(found.routes.evidence().empty());
 }
 
@@ -82,10 +83,10 @@ TEST_CASE("a path that has no single structure is 400, and so is a missing host"
 TEST_CASE("the routes of other readings are candidates, of which a refusal may choose one") {
   Found found;
   CHECK_FALSE(found.find("GET /Limited HTTP/1.1"));
-  REQUIRE(found.routes.route() == &found.config.routes[2]);
+  REQUIRE(found.routes.route() == &found.config.proxy.routes[2]);
   REQUIRE(found.routes.evidence().size() == 2);
-  found.routes.choose(found.config, 1);
-  CHECK(found.routes.route() == &found.config.routes[0]);
+  found.routes.choose(found.config.proxy, 1);
+  CHECK(found.routes.route() == &found.config.proxy.routes[0]);
 }
 
 TEST_CASE("a route that decides is matched with the request that a trusted peer describes") {
@@ -93,7 +94,7 @@ TEST_CASE("a route that decides is matched with the request that a trusted peer 
   const std::string original = "Host: a\r\nX-Forwarded-Method: PUT\r\nX-Forwarded-Uri: /decide\r\n";
   found.request.peer_is_trusted = true;
   CHECK_FALSE(found.find("GET /decide HTTP/1.1", original));
-  CHECK(found.routes.route() == &found.config.routes[3]);
+  CHECK(found.routes.route() == &found.config.proxy.routes[3]);
   CHECK(found.routes.routed().original.request.method == "PUT");
 }
 

@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "http/characters.hpp"
 #include "unit/http/request_of.hpp"
+#include "unit/proxy/world.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -13,25 +14,25 @@ identity::Definition read_from(const std::string& field) {
   return {.name = field, .source = {identity::FromHeader{field}}};
 }
 
-Route forwarding_route() {
-  Route route;
+options::Route forwarding_route() {
+  options::Route route;
   route.match.path = routing::PathPattern::parse("/a/**").value();
   route.upstream = 0;
   return route;
 }
 
 TEST_CASE("fields that decide about a request are kept, each once") {
-  Settings config;
-  config.identities = {read_from("x-key"),
-                       {.name = "any",
-                        .source = {identity::AnyOf{
-                            {{identity::FromHeader{"x-user"}}, {identity::FromQuery{"key"}}}}}},
-                       {.name = "client", .source = {identity::FromClientAddress{}}}};
-  Route route = forwarding_route();
+  test::Configuration config;
+  config.limiter.identities = {read_from("x-key"),
+                               {.name = "any",
+                                .source = {identity::AnyOf{{{identity::FromHeader{"x-user"}},
+                                                            {identity::FromQuery{"key"}}}}}},
+                               {.name = "client", .source = {identity::FromClientAddress{}}}};
+  options::Route route = forwarding_route();
   route.match.headers = {{"X-Region", "eu"}, {"X-KEY", "1"}};
-  config.routes = {route, route};
-  config.plans.sources = {{limiter::PlanFromHeader{"X-Plan"}}};
-  const RequestRules rules(config);
+  config.proxy.routes = {route, route};
+  config.limiter.plans.sources = {{limiter::PlanFromHeader{"X-Plan"}}};
+  const RequestRules rules(config.proxy, config.limiter);
   Names lower;
   for (std::string name : rules.kept_fields) {
     for (char& c : name)
@@ -42,9 +43,9 @@ TEST_CASE("fields that decide about a request are kept, each once") {
 }
 
 TEST_CASE("a field that decides is not repeated") {
-  Settings config;
-  config.identities = {read_from("x-key")};
-  const RequestRules rules(config);
+  test::Configuration config;
+  config.limiter.identities = {read_from("x-key")};
+  const RequestRules rules(config.proxy, config.limiter);
   CHECK_FALSE(rules.repeats_read_field({}));
   CHECK_FALSE(rules.repeats_read_field(http::fields_of({{"X-Key", "a"}, {"X-Other", "b"}})));
   CHECK_FALSE(rules.repeats_read_field(http::fields_of({{"X-Other", "a"}, {"X-Other", "b"}})));
@@ -52,13 +53,13 @@ TEST_CASE("a field that decides is not repeated") {
 }
 
 TEST_CASE("a field that looks like one that decides is refused") {
-  Settings config;
-  config.identities = {read_from("x-key")};
-  Route route = forwarding_route();
+  test::Configuration config;
+  config.limiter.identities = {read_from("x-key")};
+  options::Route route = forwarding_route();
   route.match.headers = {{"x-region", "eu"}};
-  config.routes = {route};
-  config.plans.sources = {{limiter::PlanFromHeader{"x-plan"}}};
-  const RequestRules rules(config);
+  config.proxy.routes = {route};
+  config.limiter.plans.sources = {{limiter::PlanFromHeader{"x-plan"}}};
+  const RequestRules rules(config.proxy, config.limiter);
   for (const char* const name : {"X_Key", "X.Key", "X_Region", "X_Plan"}) {
     CAPTURE(name);
     CHECK(rules.field_guard.refusal_of(http::fields_of({{name, "a"}})).has_value());
@@ -70,13 +71,13 @@ TEST_CASE("a field that looks like one that decides is refused") {
 }
 
 TEST_CASE("untrusted fields are those of the configuration") {
-  Settings config;
-  config.client_address.untrusted_fields = {"x-internal-*"};
+  test::Configuration config;
+  config.proxy.client_address.untrusted_fields = {"x-internal-*"};
   const http::FieldView field = http::fields_of({{"X-Internal-User", "a"}})[0];
-  CHECK(RequestRules(config).field_guard.is_removed(field, false));
-  CHECK_FALSE(RequestRules(config).field_guard.is_removed(field, true));
-  config.client_address.removes_untrusted_fields = false;
-  CHECK_FALSE(RequestRules(config).field_guard.is_removed(field, false));
+  CHECK(RequestRules(config.proxy, config.limiter).field_guard.is_removed(field, false));
+  CHECK_FALSE(RequestRules(config.proxy, config.limiter).field_guard.is_removed(field, true));
+  config.proxy.client_address.removes_untrusted_fields = false;
+  CHECK_FALSE(RequestRules(config.proxy, config.limiter).field_guard.is_removed(field, false));
 }
 
 }  // namespace

@@ -168,7 +168,7 @@ TEST_CASE("a body is kept as far as retry_body goes, if the request may be repea
   };
   for (std::size_t i = 0; i < std::size(rows); ++i) {
     CAPTURE(i);
-    upstream::Upstream upstream;
+    options::Upstream upstream;
     upstream.retries = rows[i].retries;
     upstream.retry_body = rows[i].retry_body;
     http::ReceivedRequest request;

@@ -10,7 +10,7 @@
 
 #include "catch.hpp"
 #include "loop/io.hpp"
-#include "proxy/client_side.hpp"
+#include "proxy/responder.hpp"
 
 namespace weir::proxy::test {
 

@@ -17,7 +17,6 @@ namespace weir::proxy::test {
 namespace {
 
 using namespace std::chrono_literals;
-using limiter::Outcome;
 
 /// The memory store, which may fail when it is asked again.
 class MayFail final : public store::Link {
@@ -44,17 +43,17 @@ struct Site : limiter::test::Fixture {
   limiter::Limiter& limits() {
     if (!made)
       made = std::make_unique<limiter::Limiter>(
-          config, may_fail, store::Decider::memory, std::vector<limiter::PolicyRecord>{},
+          config.limiter, may_fail, store::Decider::memory, std::vector<limiter::PolicyRecord>{},
           identity::TokenReadings::Counters{}, nullptr, &queue);
     return *made;
   }
-  std::int64_t queued() { return limits().counters_of(config.policies[0]).queued.value(); }
+  std::int64_t queued() { return limits().counters_of(config.limiter.policies[0]).queued.value(); }
 
   MayFail may_fail{store};
   limiter::SlotQueue queue;
   std::unique_ptr<limiter::Limiter> made;
   store::test::FakeStore unused;
-  World world{Settings{}, unused};
+  World world{Configuration{}, unused};
 };
 
 /// A request that is decided, and waits if it is denied for lack of a slot.
@@ -81,7 +80,7 @@ class Waiting {
   ScriptedClient client;
 
   bool is_waiting() const { return verdict_ == nullptr; }
-  Outcome outcome() {
+  limiter::Outcome outcome() {
     site_.world.run_until([&] { return !is_waiting(); });
     return verdict_->outcome;
   }
@@ -119,16 +118,16 @@ TEST_CASE("Requests that wait for a slot get it in the order of their arrival") 
   Waiting first(site);
   Waiting second(site);
   Waiting third(site);
-  CHECK(first.outcome() == Outcome::allowed);
+  CHECK(first.outcome() == limiter::Outcome::allowed);
   CHECK(second.is_waiting());
   CHECK(third.is_waiting());
   CHECK(site.queued() == 2);
   first.end();
-  CHECK(second.outcome() == Outcome::allowed);
+  CHECK(second.outcome() == limiter::Outcome::allowed);
   CHECK(third.is_waiting());
   CHECK(site.queued() == 1);
   second.end();
-  CHECK(third.outcome() == Outcome::allowed);
+  CHECK(third.outcome() == limiter::Outcome::allowed);
   CHECK(site.queued() == 0);
   CHECK(site.queue.lines() == 0);
 }
@@ -139,7 +138,7 @@ TEST_CASE("A request that finds the queue full is denied at once") {
   Waiting second(site);
   Waiting third(site);
   CHECK(second.is_waiting());
-  CHECK(third.outcome() == Outcome::denied);
+  CHECK(third.outcome() == limiter::Outcome::denied);
   CHECK(third.verdict().retry_after == rules::hold_retry_after);
 }
 
@@ -147,7 +146,7 @@ TEST_CASE("A request is denied after max_wait, and leaves its place") {
   Site site(1, 1ms);
   Waiting first(site);
   Waiting second(site);
-  CHECK(second.outcome() == Outcome::denied);
+  CHECK(second.outcome() == limiter::Outcome::denied);
   CHECK(site.queued() == 0);
   CHECK(site.queue.lines() == 0);
 }
@@ -163,10 +162,10 @@ TEST_CASE("A client that leaves, or a worker that ends, gives up the place") {
   SECTION("the connection is aborted") {
     second.client.watchdog.abort();
   }
-  CHECK(second.outcome() == Outcome::denied);
+  CHECK(second.outcome() == limiter::Outcome::denied);
   CHECK(site.queued() == 1);
   first.end();
-  CHECK(third.outcome() == Outcome::allowed);
+  CHECK(third.outcome() == limiter::Outcome::allowed);
 }
 
 TEST_CASE("A rate that is used up while a request waits denies it") {
@@ -177,9 +176,9 @@ TEST_CASE("A rate that is used up while a request waits denies it") {
   Waiting third(site);
   CHECK(third.is_waiting());
   first.end();
-  CHECK(second.outcome() == Outcome::allowed);
+  CHECK(second.outcome() == limiter::Outcome::allowed);
   second.end();
-  CHECK(third.outcome() == Outcome::denied);
+  CHECK(third.outcome() == limiter::Outcome::denied);
   REQUIRE(third.verdict().deciding != nullptr);
   CHECK(third.verdict().deciding->name == "rate");
 }
@@ -190,7 +189,7 @@ TEST_CASE("A store that fails ends the wait") {
   Waiting second(site);
   site.may_fail.fails = true;
   first.end();
-  CHECK(second.outcome() == Outcome::failed);
+  CHECK(second.outcome() == limiter::Outcome::failed);
   CHECK(site.queue.lines() == 0);
 }
 

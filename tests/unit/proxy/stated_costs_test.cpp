@@ -11,23 +11,23 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A limit without a reserve, and one whose units are in the body.
-void reserve_from_body(Settings& settings) {
+void reserve_from_body(Configuration& settings) {
   const usage::UsageSource source{.pointers = {*usage::JsonPointer::parse("/max_tokens")}};
   limiter::Limit limit;
   limit.charge = limiter::Charge{
       .reserve = limiter::Reserve{.in_body = *usage::UsagePlan::compile({&source, 1})}};
-  settings.routes[0].limits = {limiter::Limit{}, limit};
-  settings.routes[0].needs = needs_body;
+  settings.proxy.routes[0].limits = {limiter::Limit{}, limit};
+  settings.proxy.routes[0].needs = options::needs_body;
 }
 
-class Stating : public ForwardPhase {
+class Stating : public ForwardTest {
  public:
   explicit Stating(const std::string& fields)
-      : ForwardPhase(
+      : ForwardTest(
             "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n" + fields + "\r\n", 1,
             reserve_from_body) {
-    REQUIRE_FALSE(routes.find(*scope.generation.blueprint, *world.settings, request));
-    REQUIRE(routes.needs() == needs_body);
+    REQUIRE_FALSE(routes.find(*phase.generation.blueprint, world.settings->proxy, request));
+    REQUIRE(routes.needs() == options::needs_body);
   }
   /// Reads what has arrived.
   std::optional<Failure> read() {

@@ -18,11 +18,11 @@ inline const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 inline const std::string begun = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbegun";
 
 /// Consecutive attempts of one client.
-class Tried : public ForwardPhase {
+class Tried : public ForwardTest {
  public:
   explicit Tried(
-      std::string its_head, Change change = [](Settings&) {})
-      : ForwardPhase(std::move(its_head), 1, change) {}
+      std::string its_head, Change change = [](Configuration&) {})
+      : ForwardTest(std::move(its_head), 1, change) {}
   ~Tried() {
     client.watchdog.abort();
     world.run_until([&] { return has_ended(); });
@@ -30,7 +30,7 @@ class Tried : public ForwardPhase {
 
   void start(bool may_reuse = true) {
     result.reset();
-    attempt.emplace(scope, server());
+    attempt.emplace(phase, server());
     loop::spawn(world.io, note_result(attempt->run(may_reuse), result));
   }
   /// Starts with a body that has arrived whole and of which the server receives nothing.

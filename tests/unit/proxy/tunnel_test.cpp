@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "catch.hpp"
 #include "unit/loop/stream_pair.hpp"
 
 namespace weir::proxy {

@@ -13,12 +13,12 @@ const std::string counted_put = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\
 const std::string chunked_put =
     "PUT / HTTP/1.1\r\nHost: a\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-class Uploading : public ForwardPhase {
+class Uploading : public ForwardTest {
  public:
   explicit Uploading(
-      std::string its_head, Change change = [](Settings&) {})
-      : ForwardPhase(std::move(its_head), 1, change) {
-    upload.emplace(scope);
+      std::string its_head, Change change = [](Configuration&) {})
+      : ForwardTest(std::move(its_head), 1, change) {
+    upload.emplace(phase);
   }
   ~Uploading() { end(); }
 
@@ -85,10 +85,10 @@ TEST_CASE("The part of a body that has arrived is appended to the head") {
 
 TEST_CASE("The rest of a body is sent piece by piece as it arrives") {
   Uploading uploading(counted_put,
-                      [](Settings& settings) { settings.upstreams[0].response_timeout = 5s; });
+                      [](Configuration& settings) { settings.upstreams[0].response_timeout = 5s; });
   uploading.start();
   CHECK(uploading.client.body.is_waited_for());
-  CHECK(uploading.client.body.keeps == uploading.scope.upstream().retry_body);
+  CHECK(uploading.client.body.keeps == uploading.phase.upstream().retry_body);
   CHECK(uploading.client.watchdog.phase() == Phase::body);
   for (const char* const piece : {"one ", "two ", "3"}) {
     uploading.client.body.arrive(piece);
@@ -163,7 +163,8 @@ TEST_CASE("An upstream that takes no more holds the client back") {
 }
 
 TEST_CASE("A body larger than downstream.max_body fails when the byte too many arrives") {
-  Uploading uploading(chunked_put, [](Settings& settings) { settings.downstream.max_body = 6; });
+  Uploading uploading(chunked_put,
+                      [](Configuration& settings) { settings.proxy.downstream.max_body = 6; });
   uploading.start();
   uploading.client.body.arrive("123456");
   CHECK(uploading.sent() == "6\r\n123456\r\n");
@@ -176,7 +177,7 @@ TEST_CASE("A body larger than downstream.max_body fails when the byte too many a
 
 TEST_CASE("A failure of the client ends the upload, and what is waited for on the upstream") {
   Uploading uploading(chunked_put,
-                      [](Settings& settings) { settings.downstream.body_timeout = 2s; });
+                      [](Configuration& settings) { settings.proxy.downstream.body_timeout = 2s; });
   error_code read_error;
   std::array<char, 16> room{};
   const auto read = [](loop::Stream& from, asio::mutable_buffer to,

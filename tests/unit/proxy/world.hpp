@@ -26,8 +26,8 @@ using loop::test::socket_pair;
 using loop::test::StreamPair;
 
 /// An upstream with one server for each of `ports`.
-inline upstream::Upstream upstream_at(const std::vector<std::uint16_t>& ports) {
-  upstream::Upstream upstream;
+inline options::Upstream upstream_at(const std::vector<std::uint16_t>& ports) {
+  options::Upstream upstream;
   upstream.name = "up";
   for (const std::uint16_t port : ports) {
     auto& server = upstream.servers.emplace_back();
@@ -62,10 +62,18 @@ class LogPipe {
   std::array<int, 2> ends_{};
 };
 
+/// A configuration without a file.
+struct Configuration {
+  limiter::Options limiter;
+  options::Proxy proxy;
+  std::vector<options::Upstream> upstreams;
+};
+
 class World {
  public:
-  World(Settings its_settings, store::Store& store, store::Decider decider = store::Decider::memory)
-      : settings(std::make_shared<const Settings>(std::move(its_settings))) {
+  World(Configuration its_settings, store::Store& store,
+        store::Decider decider = store::Decider::memory)
+      : settings(std::make_shared<const Configuration>(std::move(its_settings))) {
     context.use(generation(store, decider));
   }
   ~World() {
@@ -111,7 +119,7 @@ class World {
   }
 
   asio::io_context io{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
-  const std::shared_ptr<const Settings> settings;
+  const std::shared_ptr<const Configuration> settings;
   const MonotonicClock clock;
   std::atomic<std::size_t> open_connections{0};
   std::atomic<std::size_t> open_refusals{0};
@@ -133,7 +141,7 @@ class World {
 
  private:
   std::unique_ptr<Generation> generation(store::Store& store, store::Decider decider) {
-    for (std::size_t i = 0; i <= settings->routes.size(); ++i)
+    for (std::size_t i = 0; i <= settings->proxy.routes.size(); ++i)
       counters->routes.push_back(std::make_shared<RouteCounters>());
     std::vector<std::unique_ptr<upstream::Pool>> pools;
     for (const auto& upstream : settings->upstreams) {
@@ -144,21 +152,22 @@ class World {
     }
     for (std::size_t i = 0; i < settings->upstreams.size(); ++i) {
       pools.push_back(std::make_unique<upstream::Pool>(
-          context.upstream_needs(),
-          upstream::PoolParts{.settings = settings->upstreams[i],
-                              .in_use = counters->servers_in_use[i],
-                              .tls = nullptr},
+          upstream::PoolDependencies{.servers = context.server_dependencies(),
+                                     .settings = settings->upstreams[i],
+                                     .in_use = counters->servers_in_use[i],
+                                     .tls = nullptr},
           nullptr, 1));
     }
-    return std::make_unique<Generation>(
-        GenerationParts{
-            .blueprint = std::make_shared<Blueprint>(settings),
-            .store = nullptr,
-            .limiter = std::make_unique<limiter::Limiter>(*settings, store, decider),
-            .counters = counters,
-            .access_log = std::make_shared<log::AccessLog>(log::AccessLogOptions{}, *writer),
-            .pools = std::move(pools)},
-        1);
+    return std::unique_ptr<Generation>(new Generation{
+        .blueprint = std::make_shared<Blueprint>(
+            std::shared_ptr<const options::Proxy>(settings, &settings->proxy),
+            std::shared_ptr<const limiter::Options>(settings, &settings->limiter)),
+        .store = nullptr,
+        .limiter = std::make_unique<limiter::Limiter>(settings->limiter, store, decider),
+        .counters = counters,
+        .access_log = std::make_shared<log::AccessLog>(log::AccessLogOptions{}, *writer),
+        .pools = std::move(pools),
+        .number = 1});
   }
 };
 

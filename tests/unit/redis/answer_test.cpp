@@ -1,5 +1,6 @@
 #include "redis/answer.hpp"
 
+#include <array>
 #include <bit>
 #include <hiredis/hiredis.h>
 #include <limits>
@@ -41,22 +42,23 @@ std::vector<rules::Decision> limits_of(const std::vector<std::int64_t>& limits) 
   return decisions;
 }
 
-struct Answer {
+struct ReadAnswer {
   bool is_read = false;
   bool admitted = false;
   std::vector<rules::Decision> decisions;
 };
 
-Answer answer_of(const std::vector<double>& numbers, const std::vector<std::int64_t>& limits = {10},
-                 int type = REDIS_REPLY_STRING) {
+ReadAnswer answer_of(const std::vector<double>& numbers,
+                     const std::vector<std::int64_t>& limits = {10},
+                     int type = REDIS_REPLY_STRING) {
   std::string text = packed(numbers);
-  Answer answer{.decisions = limits_of(limits)};
+  ReadAnswer answer{.decisions = limits_of(limits)};
   answer.is_read = read_answer(reply_of(text, type), answer.decisions, answer.admitted);
   return answer;
 }
 
 TEST_CASE("an answer has a decision for each claim, in order") {
-  const Answer answer =
+  const ReadAnswer answer =
       answer_of({0, /**/ 1, 7, 3e6, 1e6, 500, -1, /**/ 0, 0, 2e6, 4e6, 0, 5e6}, {10, 3});
   REQUIRE(answer.is_read);
   CHECK_FALSE(answer.admitted);
@@ -83,14 +85,14 @@ TEST_CASE("the overrides follow the decisions") {
     numbers.insert(numbers.end(), override_numbers.begin(), override_numbers.end());
     return answer_of(numbers, {20});
   };
-  const Answer numbers = with({1, 50, 2e6, 9e6});
+  const ReadAnswer numbers = with({1, 50, 2e6, 9e6});
   REQUIRE(numbers.is_read);
   CHECK(numbers.decisions[0].override_effect == OverrideEffect::numbers);
   CHECK(numbers.decisions[0].limit == 50);
   CHECK(numbers.decisions[0].refill == 2s);
   CHECK(numbers.decisions[0].ends_after == Duration{9s});
   // The capacity counts only if the numbers of the override are in force; 0: it does not end.
-  const Answer unlimited = with({2, 50, 0, 0});
+  const ReadAnswer unlimited = with({2, 50, 0, 0});
   REQUIRE(unlimited.is_read);
   CHECK(unlimited.decisions[0].override_effect == OverrideEffect::unlimited);
   CHECK(unlimited.decisions[0].limit == 20);
@@ -120,7 +122,7 @@ TEST_CASE("a reply that no script returns changes nothing") {
   rows.push_back({1, 1, 7, -1, 1, 1, -1});  // only retry_after may be -1
   for (const auto& row : rows) {
     CAPTURE(row);
-    const Answer answer = answer_of(row);
+    const ReadAnswer answer = answer_of(row);
     CHECK_FALSE(answer.is_read);
     CHECK_FALSE(answer.admitted);
     CHECK(answer.decisions == limits_of({10}));
@@ -164,6 +166,60 @@ TEST_CASE("the reply to settlements has two numbers for each key") {
   CHECK_FALSE(read_settled(reply_of(text, REDIS_REPLY_ERROR), settled));
   std::string negative = packed({1, -2, 0, 3});
   CHECK_FALSE(read_settled(reply_of(negative), settled));
+}
+
+struct TwoClaims {
+  TwoClaims() {
+    for (auto& decision : decisions)
+      decision.limit = 10;
+    acquisition = {.claims = claims, .decisions = decisions};
+  }
+  TwoClaims(const TwoClaims&) = delete;
+  TwoClaims& operator=(const TwoClaims&) = delete;
+
+  std::array<store::Claim, 2> claims;
+  std::array<rules::Decision, 3> decisions;  ///< one more than claims
+  store::Acquisition acquisition;
+};
+
+TEST_CASE("the reply of a script decides all claims") {
+  const bool admitted = GENERATE(false, true);
+  TwoClaims two;
+  const rules::Decision untouched = two.decisions[2];
+  std::string text = packed({admitted ? 1.0 : 0.0, 1, 9, 1000, 100, 0, -1,  //
+                             admitted ? 1.0 : 0.0, 5, 2000, 200, 0, 300});
+  const store::Result result = result_of(reply_of(text), &two.acquisition);
+  CHECK(result.error == store::Error::none);
+  CHECK(result.decider == store::Decider::redis);
+  CHECK(result.admitted == admitted);
+  CHECK(result.decided == store::first_claims(2));
+  CHECK(two.decisions[0].remaining == 9);
+  CHECK(two.decisions[1].allowed == admitted);
+  CHECK(two.decisions[1].remaining == 5);
+  CHECK(two.decisions[2] == untouched);
+}
+
+TEST_CASE("another reply to a script is an error and decides nothing") {
+  struct Row {
+    int type;
+    std::vector<double> numbers;
+  };
+  const auto row = GENERATE(values<Row>({{REDIS_REPLY_STRING, {}},
+                                         {REDIS_REPLY_STRING, {1, 1, 9, 1000, 100, 0, -1}},
+                                         {REDIS_REPLY_STATUS, {1}},
+                                         {REDIS_REPLY_INTEGER, {}},
+                                         {REDIS_REPLY_NIL, {}}}));
+  CAPTURE(row.type);
+  TwoClaims two;
+  std::string text = packed(row.numbers);
+  CHECK(result_of(reply_of(text, row.type), &two.acquisition) == failed(store::Error::other));
+}
+
+TEST_CASE("DEL replies with an integer") {
+  std::string text;
+  CHECK(result_of(reply_of(text, REDIS_REPLY_INTEGER), nullptr) == failed(store::Error::none));
+  text = "OK";
+  CHECK(result_of(reply_of(text, REDIS_REPLY_STATUS), nullptr) == failed(store::Error::other));
 }
 
 }  // namespace

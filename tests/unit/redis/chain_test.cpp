@@ -26,16 +26,13 @@ struct ChainFixture {
     options.timeout = timeout;
     options.connect_timeout = connect_timeout;
     redis.emplace(options);
-    chain.emplace(*redis->store, local,
-                  store::ChainOptions{.timeout = timeout,
-                                      .breaker_failures = 2,
-                                      .breaker_retry_after = breaker_retry_after,
-                                      .seed = 1},
-                  counters);
+    redis->topology->store().set_breaker(2, breaker_retry_after);
+    chain.emplace(redis->topology->store(), local,
+                  store::ChainOptions{.timeout = timeout, .seed = 1}, counters);
   }
   ~ChainFixture() {
     process.resume();
-    redis->store->stop();
+    redis->topology->stop();
   }
 
   /// Sends a request for `who` to the chain.
@@ -73,13 +70,13 @@ struct ChainFixture {
     return redis->run_until([&] { return !redis->store->is_ready(); });
   }
   std::uint64_t questions() const { return redis->counters.questions.value(); }
-  NodeControl::State breaker() const { return chain->counters().breaker.load(); }
+  NodeControl::State breaker() { return redis->topology->store().state(); }
 
   static constexpr Duration breaker_retry_after = 1s;
   static constexpr Duration later = 1h;  ///< the breaker lets one question through
   const Instant epoch = MonotonicClock().now();
   RedisProcess process;
-  Options options = StoreFixture::options_for(process);
+  options::Redis options = StoreFixture::options_for(process);
   rules::Policy ten = policy_of({.rates = {{.count = 10, .per = 3600s}}});
   rules::Policy one = policy_of({.rates = {{.count = 1, .per = 3600s}}});
   store::MemoryStore local{{.max_keys = 1'000, .seed = 3}};
@@ -233,8 +230,7 @@ TEST_CASE("a probe tests whether Redis decides, and charges no client") {
 
 TEST_CASE("a settlement of Redis is sent, and kept while there is no connection") {
   ChainFixture fixture;
-  const store::Settlement settlement{
-      .policy = &fixture.ten, .key = {}, .held = 1, .actual = 4, .decider = Decider::redis};
+  const store::Settlement settlement{.policy = &fixture.ten, .key = {}, .held = 1, .actual = 4};
   fixture.chain->front().settle({&settlement, 1}, fixture.epoch);
   REQUIRE(fixture.redis->start());
   RedisCli cli(fixture.process);

@@ -96,7 +96,7 @@ struct MachineWorld {
 
 class History {
  public:
-  History(const redis::Options& options, std::size_t scripts, std::uint64_t seed)
+  History(const options::Redis& options, std::size_t scripts, std::uint64_t seed)
       : random_(seed),
         fixture_(options, std::vector<std::string>(scripts, "return 1"), seed),
         world_(fixture_) {}
@@ -237,7 +237,7 @@ class History {
   int times_failed_ = 0;
 };
 
-redis::Options options_of(const std::string& way) {
+options::Redis options_of(const std::string& way) {
   auto options = MachineFixture::full_options();
   if (way == "address") options.host = "127.0.0.1";
   if (way == "unix") options.unix_path = "/run/redis.sock";

@@ -9,6 +9,25 @@ using namespace weir::redis;
 using namespace weir::redis::test;
 using Catch::Matchers::EndsWith;
 
+TEST_CASE("with sentinels each attempt finds the server again, and errors name it") {
+  options::Redis options;
+  options.topology = options::RedisTopology::sentinel;
+  options.host = "127.0.0.1";  // not used
+  MachineFixture fixture(options);
+  fixture.start();
+  CHECK(fixture.deadline().resolve);
+  fixture.resolve_fails("no sentinel is reachable (a:1: refused)");
+  CHECK(fixture.machine.last_error() ==
+        "the master \"mymaster\": no sentinel is reachable (a:1: refused)");
+  CHECK(fixture.deadline().resolve);
+  CHECK(fixture.resolve(1, "10.0.0.2:6379").connect == 0U);
+  fixture.open_fails("Connection refused");
+  CHECK(fixture.machine.last_error() == "10.0.0.2:6379: Connection refused");
+  CHECK(fixture.deadline().resolve);
+  fixture.resolve_fails("no sentinel is reachable ()");
+  CHECK(fixture.machine.last_error().starts_with("the master"));
+}
+
 TEST_CASE("a handshake that fails although the server accepts connections has a remedy") {
   struct Row {
     std::string what;

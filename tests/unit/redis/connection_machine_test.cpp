@@ -98,6 +98,7 @@ const std::vector<Row> rows{
     {State::opening, "closed without a reason", State::opening, next_address, ""},
     {State::opening, "deadline", State::opening, next_address, ""},
     {State::opening, "unsolicited", State::waiting, closed_and_failed, "unsolicited reply"},
+    {State::opening, "give up", State::waiting, closed_and_failed, "no answer"},
     {State::opening, "stop", State::stopped, "close", "stopped"},
 
     {State::securing, "TLS started", State::introducing,
@@ -107,6 +108,7 @@ const std::vector<Row> rows{
     {State::securing, "closed without a reason", State::opening, next_address, ""},
     {State::securing, "deadline", State::opening, next_address, ""},
     {State::securing, "unsolicited", State::waiting, closed_and_failed, "unsolicited reply"},
+    {State::securing, "give up", State::waiting, closed_and_failed, "no answer"},
     {State::securing, "stop", State::stopped, "close", "stopped"},
 
     // a wrong reply ends the attempt: the server is the same at every address
@@ -120,6 +122,7 @@ const std::vector<Row> rows{
     {State::introducing, "closed without a reason", State::opening, next_address, ""},
     {State::introducing, "deadline", State::opening, next_address, ""},
     {State::introducing, "unsolicited", State::waiting, closed_and_failed, "unsolicited reply"},
+    {State::introducing, "give up", State::waiting, closed_and_failed, "no answer"},
     {State::introducing, "stop", State::stopped, "close", "stopped"},
 
     {State::loading, "string", State::loading, "wake 300", ""},
@@ -134,6 +137,7 @@ const std::vector<Row> rows{
     {State::loading, "closed without a reason", State::opening, next_address, ""},
     {State::loading, "deadline", State::opening, next_address, ""},
     {State::loading, "unsolicited", State::waiting, closed_and_failed, "unsolicited reply"},
+    {State::loading, "give up", State::waiting, closed_and_failed, "no answer"},
     {State::loading, "stop", State::stopped, "close", "stopped"},
 
     // no deadline while ready
@@ -183,7 +187,7 @@ TEST_CASE("each event in each state") {
 }
 
 TEST_CASE("a name is looked up for each attempt; an address and a unix socket are not") {
-  redis::Options options;
+  options::Redis options;
   struct Row {
     std::string host;
     std::string unix_path;
@@ -283,7 +287,7 @@ TEST_CASE("the handshake: TLS, then AUTH, CLIENT SETNAME and SELECT, then the sc
        {"start TLS", "send AUTH, send CLIENT SETNAME, send SELECT",
         "send SCRIPT LOAD, send SCRIPT LOAD, send SCRIPT LOAD"}},
   }));
-  redis::Options options;
+  options::Redis options;
   options.host = "127.0.0.1";
   options.secure = row.secure;
   options.user = row.user;
@@ -362,7 +366,7 @@ TEST_CASE("the server may refuse CLIENT SETNAME, and no other step") {
 }
 
 TEST_CASE("an error reply before the connection ends explains more than the end") {
-  redis::Options options;
+  options::Redis options;
   options.host = "redis.example";
   MachineFixture fixture(options);
   fixture.succeed(State::introducing);

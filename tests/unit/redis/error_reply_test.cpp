@@ -62,7 +62,9 @@ TEST_CASE("an error reply is classified by its code") {
       // anything else
       {"ERR unknown command 'EVALSHA'", Error::other},
       {"WRONGTYPE Operation against a key holding the wrong kind of value", Error::other},
-      {"MOVED 3999 127.0.0.1:6381", Error::other},
+      {"MOVED 3999 127.0.0.1:6381", Error::redirected},
+      {"ASK 3999 127.0.0.1:6381", Error::redirected},
+      {"TRYAGAIN Multiple keys request during rehashing of slot", Error::redirected},
       {"MISCONF Redis is configured to save RDB snapshots", Error::other},
       {"", Error::other},
   }));

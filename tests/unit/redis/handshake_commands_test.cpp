@@ -7,7 +7,7 @@ using namespace weir::redis;
 
 namespace {
 
-std::string said(const redis::Options& options, const std::vector<std::string>& scripts = {}) {
+std::string said(const options::Redis& options, const std::vector<std::string>& scripts = {}) {
   std::string out;
   for (const auto& command : handshake_of(options, scripts))
     out += command.text;
@@ -19,7 +19,7 @@ const std::string set_name = "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$4\r\nweir\
 }  // namespace
 
 TEST_CASE("a handshake sends the user, the database and the scripts") {
-  redis::Options options;
+  options::Redis options;
   CHECK(said(options) == set_name);
 
   options.password = Secret("pa ss\r\n");

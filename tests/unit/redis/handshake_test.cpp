@@ -37,7 +37,7 @@ struct HandshakeFixture {
     return out;
   }
 
-  redis::Options options;
+  options::Redis options;
   std::vector<std::string> scripts;
   ScriptShas shas;
   Handshake handshake;
@@ -117,4 +117,27 @@ TEST_CASE("a handshake continues without CLIENT SETNAME, and keeps the error unt
   CHECK(fixture.handshake.on_reply(ok_reply).kind == Progress::send_scripts);
   fixture.handshake.begin();
   CHECK(fixture.handshake.optional_error().empty());
+}
+
+TEST_CASE("a server that sentinels return must be a master") {
+  HandshakeFixture fixture;
+  fixture.options.topology = options::RedisTopology::sentinel;
+  fixture.options.database = 0;
+  const auto on_role = [&fixture](const HandshakeReply& reply) {
+    CHECK(fixture.steps(fixture.handshake.begin()) == "AUTH, CLIENT SETNAME, ROLE");
+    static_cast<void>(fixture.handshake.on_reply(ok_reply));
+    static_cast<void>(fixture.handshake.on_reply(ok_reply));
+    return fixture.handshake.on_reply(reply);
+  };
+  CHECK(on_role({.kind = Kind::array, .text = "master"}).kind == Progress::send_scripts);
+  const auto replica = on_role({.kind = Kind::array, .text = "slave"});
+  CHECK(replica.kind == Progress::failed);
+  CHECK(replica.failure == "ROLE: the server is a replica, and is not promoted yet");
+  CHECK(replica.error == store::Error::loading);
+  const auto refused = on_role(error_reply("NOPERM no permission to run 'role'"));
+  CHECK(refused.error == store::Error::refused);
+  for (const auto& reply : {HandshakeReply{.kind = Kind::string, .text = "master"},
+                            HandshakeReply{.kind = Kind::array, .text = "sentinel"}, ok_reply}) {
+    CHECK(on_role(reply).failure == "ROLE: not a reply of Redis");
+  }
 }

@@ -16,63 +16,49 @@ const Instant begin = instant_from_us(1'700'000'000'000'000);
 
 struct Instances : StoreFixture {
   explicit Instances(const RedisProcess& redis) : StoreFixture(redis) {
-    store->stop();
-    use(options_for(redis),
-        {.policy_names = {"p"}, .algorithm_sets = {}, .script_clock = Clock::argument});
+    topology->stop();
+    use(options_for(redis), {.entries = {.policy_names = {"p"}}, .script_clock = Clock::argument});
     REQUIRE(StoreFixture::start());
   }
 
-  std::optional<OtherInstances> announce(const std::string& id, const std::string& settings,
+  std::optional<OtherInstances> announce(const std::string& id, const std::string& digest,
                                          Duration at = {}) {
     bool is_over = false;
     std::optional<OtherInstances> received;
-    const Announcement announcement{id, "d" + settings, "settings " + settings};
+    const Announcement announcement{id, digest};
     const auto done = [&](const OtherInstances* others) {
       is_over = true;
       if (others != nullptr) received = *others;
     };
-    REQUIRE(store->announce(announcement, begin + at, done));
-    CHECK_FALSE(store->announce(announcement, begin + at, done));  // one at a time
+    REQUIRE(topology->announce(announcement, begin + at, done));
+    CHECK_FALSE(topology->announce(announcement, begin + at, done));  // one at a time
     REQUIRE(run_until([&] { return is_over; }));
     return received;
   }
 };
 
-OtherInstance listed(const std::string& id, const std::string& settings, Duration at = {}) {
-  return {id, "d" + settings, begin + at + announcement_lifetime};
+OtherInstance listed(const std::string& id, const std::string& digest, Duration at = {}) {
+  return {id, digest, begin + at + announcement_lifetime};
 }
 
 }  // namespace
 
-TEST_CASE("an instance sees the others, and the settings that differ from its own") {
+TEST_CASE("an instance sees the others with their digests") {
   const RedisProcess redis;
   Instances instances(redis);
   CHECK(instances.announce("a", "1") == OtherInstances{});
-  CHECK(instances.announce("b", "1") == OtherInstances{{listed("a", "1")}, {}});
-  CHECK(instances.announce("c", "2") ==
-        OtherInstances{{listed("a", "1"), listed("b", "1")}, {"settings 1"}});
-  CHECK(instances.announce("a", "1", 1s) ==
-        OtherInstances{{listed("b", "1"), listed("c", "2")}, {"settings 2"}});
-  CHECK(instances.announce("b", "2", 2s) ==
-        OtherInstances{{listed("c", "2"), listed("a", "1", 1s)}, {"settings 1"}});
+  CHECK(instances.announce("b", "1") == OtherInstances{listed("a", "1")});
+  CHECK(instances.announce("c", "2") == OtherInstances{listed("a", "1"), listed("b", "1")});
+  CHECK(instances.announce("a", "1", 1s) == OtherInstances{listed("b", "1"), listed("c", "2")});
+  CHECK(instances.announce("b", "2", 2s) == OtherInstances{listed("c", "2"), listed("a", "1", 1s)});
 }
 
 TEST_CASE("an instance that does not announce itself again is gone after its lifetime") {
   const RedisProcess redis;
   Instances instances(redis);
   instances.announce("a", "1");
-  CHECK(instances.announce("b", "1", announcement_lifetime - 1us)->instances.size() == 1);
-  CHECK(instances.announce("b", "1", announcement_lifetime)->instances.empty());
-}
-
-TEST_CASE("at most three other settings are returned, and all instances listed") {
-  const RedisProcess redis;
-  Instances instances(redis);
-  for (const char* id : {"a", "b", "c", "d", "e"})
-    instances.announce(id, id);
-  const auto others = instances.announce("f", "f");
-  CHECK(others->instances.size() == 5);
-  CHECK(others->different.size() == 3);
+  CHECK(instances.announce("b", "1", announcement_lifetime - 1us)->size() == 1);
+  CHECK(instances.announce("b", "1", announcement_lifetime)->empty());
 }
 
 TEST_CASE("announcements of other prefixes are not seen, and expire") {
@@ -83,11 +69,10 @@ TEST_CASE("announcements of other prefixes are not seen, and expire") {
   auto options = StoreFixture::options_for(redis);
   options.key_prefix = "other:";
   instances.store->stop();
-  instances.use(options,
-                {.policy_names = {"p"}, .algorithm_sets = {}, .script_clock = Clock::argument});
+  instances.use(options, {.entries = {.policy_names = {"p"}}, .script_clock = Clock::argument});
   REQUIRE(instances.start());
   CHECK(instances.announce("b", "2") == OtherInstances{});
-  for (const char* key : {"weir:{!instances}", "weir:{!instances}:d1", "other:{!instances}"})
+  for (const char* key : {"weir:{!instances}", "other:{!instances}"})
     CHECK(std::stol(cli({"PTTL", key})) > 0);
 }
 
@@ -99,45 +84,34 @@ TEST_CASE("what somebody else wrote under the key of the list is replaced") {
   CHECK(instances.announce("a", "1") == OtherInstances{});
   cli({"SET", "weir:{!instances}", "b c\nd\n e f 1\n"});
   CHECK(instances.announce("a", "1") == OtherInstances{});
-  CHECK(instances.announce("b", "1") == OtherInstances{{listed("a", "1")}, {}});
+  CHECK(instances.announce("b", "1") == OtherInstances{listed("a", "1")});
 }
 
 TEST_CASE("without a connection nothing is announced, and one that ends is reported") {
   RedisProcess redis;
   Instances instances(redis);
   bool is_over = false;
-  REQUIRE(instances.store->announce({"a", "1", "s"}, begin, [&](const OtherInstances* others) {
+  REQUIRE(instances.topology->announce({"a", "1"}, begin, [&](const OtherInstances* others) {
     CHECK(others == nullptr);
     is_over = true;
   }));
   instances.store->stop();
   CHECK(instances.run_until([&] { return is_over; }));
-  CHECK_FALSE(instances.store->announce({"a", "1", "s"}, begin, [](const OtherInstances*) {}));
+  CHECK_FALSE(instances.topology->announce({"a", "1"}, begin, [](const OtherInstances*) {}));
 }
 
 TEST_CASE("a reply that the script does not return lists nothing") {
-  const auto read = [](std::vector<std::string> texts, int type = REDIS_REPLY_STRING) {
-    std::vector<redisReply> replies(texts.size());
-    std::vector<redisReply*> elements;
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      replies[i].type = type;
-      replies[i].str = texts[i].data();
-      replies[i].len = static_cast<decltype(replies[i].len)>(texts[i].size());
-      elements.push_back(&replies[i]);
-    }
+  const auto read = [](std::string text, int type = REDIS_REPLY_STRING) {
     redisReply reply{};
-    reply.type = REDIS_REPLY_ARRAY;
-    reply.elements = elements.size();
-    reply.element = elements.data();
+    reply.type = type;
+    reply.str = text.data();
+    reply.len = static_cast<decltype(reply.len)>(text.size());
     return others_in(reply);
   };
-  CHECK(read({""}) == OtherInstances{});
-  CHECK(read({"a b 5\n", "s"}) == OtherInstances{{{"a", "b", instant_from_us(5)}}, {"s"}});
-  CHECK_FALSE(read({}).has_value());
-  CHECK_FALSE(read({""}, REDIS_REPLY_INTEGER).has_value());
+  CHECK(read("") == OtherInstances{});
+  CHECK(read("a b 5\n") == OtherInstances{{"a", "b", instant_from_us(5)}});
+  CHECK_FALSE(read("", REDIS_REPLY_STATUS).has_value());
+  CHECK_FALSE(read("", REDIS_REPLY_ERROR).has_value());
   for (const char* lines : {"a", "a b", "a b\n", "a b 5", "a b x\n", "a b 5x\n", "a b 5\nc\n"})
-    CHECK_FALSE(read({lines}).has_value());
-  redisReply error{};
-  error.type = REDIS_REPLY_ERROR;
-  CHECK_FALSE(others_in(error).has_value());
+    CHECK_FALSE(read(lines).has_value());
 }

@@ -48,8 +48,8 @@ inline constexpr const char* refused = "close, pause 1000, report failed";
 
 struct MachineFixture {
   /// A host name, and every step of the handshake but a user.
-  static redis::Options full_options() {
-    redis::Options options;
+  static options::Redis full_options() {
+    options::Redis options;
     options.host = "redis.example";
     options.secure = true;
     options.password = Secret("s3cret");
@@ -58,7 +58,7 @@ struct MachineFixture {
     return options;
   }
 
-  explicit MachineFixture(redis::Options its_options = full_options(),
+  explicit MachineFixture(options::Redis its_options = full_options(),
                           std::vector<std::string> its_scripts = {"return 1", "return 2"},
                           std::uint64_t seed = 1)
       : options(std::move(its_options)),
@@ -72,7 +72,9 @@ struct MachineFixture {
   Actions start() { return done(machine.start(now)); }
   Actions stop() { return done(machine.stop()); }
   Actions give_up(std::string_view why) { return done(machine.give_up(why, now)); }
-  Actions resolve(std::size_t count) { return done(machine.on_resolved(count, now)); }
+  Actions resolve(std::size_t count, std::string server = {}) {
+    return done(machine.on_resolved(count, now, std::move(server)));
+  }
   Actions resolve_fails(std::string_view why) { return done(machine.on_resolve_failed(why, now)); }
   Actions open() { return done(machine.on_opened()); }
   Actions open_fails(std::string_view why) { return done(machine.on_open_failed(why, now)); }
@@ -145,7 +147,7 @@ struct MachineFixture {
     return out;
   }
 
-  redis::Options options;
+  options::Redis options;
   std::vector<std::string> scripts;
   ScriptShas shas;
   ConnectionMachine machine;

@@ -1,7 +1,7 @@
 #include "redis/outcomes.hpp"
 
 #include "catch.hpp"
-#include "redis/result.hpp"
+#include "redis/answer.hpp"
 
 using namespace weir;
 using namespace weir::redis;

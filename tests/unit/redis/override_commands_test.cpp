@@ -55,19 +55,20 @@ TEST_CASE("A list of all overrides that is stopped reads no further page") {
 
 TEST_CASE("Without a connection every call is reported as not connected") {
   boost::asio::io_context io;
-  const redis::Options options;
+  const options::Redis options;
   const MonotonicClock clock;
   redis::StoreCounters counters;
-  redis::Store store(
+  redis::NodeCountersList node_counters;
+  redis::Topology redis(
       io, options,
-      redis::StoreSetup{.policy_names = {"p"}, .algorithm_sets = all_algorithm_sets(), .seed = 1},
-      clock, counters);  // not started
+      {.entries = {.policy_names = {"p"}, .algorithm_sets = all_algorithm_sets()}, .seed = 1},
+      clock, counters, node_counters);  // not started
   std::vector<store::OverrideReport> reports;
   const auto keep = [&](store::OverrideReport report) { reports.push_back(std::move(report)); };
-  store.overrides().put({.low = 1}, denial, epoch, keep);
-  store.overrides().remove({.low = 1}, "p", epoch, keep);
-  store.overrides().list(Hash128{.low = 1}, epoch, {}, keep);
-  store.overrides().list({}, epoch, {}, keep);
+  redis.overrides().put({.low = 1}, denial, epoch, keep);
+  redis.overrides().remove({.low = 1}, "p", epoch, keep);
+  redis.overrides().list(Hash128{.low = 1}, epoch, {}, keep);
+  redis.overrides().list({}, epoch, {}, keep);
   REQUIRE(reports.size() == 4);
   for (const auto& report : reports) {
     CHECK(report.outcome == Outcome::failed);

@@ -9,7 +9,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "catch.hpp"
-#include "redis/result.hpp"
+#include "redis/answer.hpp"
 
 using namespace weir;
 using namespace weir::redis;

@@ -17,9 +17,10 @@
 
 #include "contract/store_under_test.hpp"
 #include "redis/answer.hpp"
+#include "redis/node.hpp"
 #include "redis/question_command.hpp"
 #include "redis/script.hpp"
-#include "redis/store.hpp"
+#include "redis/topology.hpp"
 #include "unit/redis/redis_process.hpp"
 
 namespace weir::redis::test {
@@ -98,23 +99,25 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
     for (int i = 0; i < 40; ++i)
       names_.push_back("p" + std::to_string(i));
     redis("FLUSHALL");
-    redis::Options options;
+    options::Redis options;
     options.unix_path = shared_server().unix_path();
     options.user = user;
     options.password = Secret(password);
     options.connect_timeout = options.timeout = patience;
-    store_.emplace(io_, options,
-                   StoreSetup{.policy_names = names_,
-                              .algorithm_sets = all_algorithm_sets(),
-                              .seed = 1,
-                              .script_clock = Clock::argument,
-                              .holding_policies = std::vector<bool>(names_.size(), holds)},
-                   clock_, counters_);
+    topology_.emplace(
+        io_, options,
+        Topology::Setup{.entries = {.policy_names = names_,
+                                    .algorithm_sets = all_algorithm_sets(),
+                                    .holding_policies = std::vector<bool>(names_.size(), holds)},
+                        .seed = 1,
+                        .script_clock = Clock::argument},
+        clock_, counters_, node_counters_);
+    store_ = topology_->nodes().node_at(0);
     store_->start();
     run_until([this] { return store_->is_ready(); });
   }
   ~RedisUnderTest() override {
-    store_->stop();
+    topology_->stop();
     io_.restart();
     io_.run();
   }
@@ -131,7 +134,7 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
       run_until([this] { return store_->unanswered() == 0; });
     }
   }
-  store::Overrides& overrides() override { return store_->overrides(); }
+  store::Overrides& overrides() override { return topology_->overrides(); }
 
   bool acquire(std::span<const store::Claim> claims, Instant now,
                std::span<rules::Decision> decisions) override {
@@ -240,8 +243,10 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
   std::map<std::string, Instant> whole_at_;
   MonotonicClock clock_;
   StoreCounters counters_;
+  NodeCountersList node_counters_;
   boost::asio::io_context io_;
-  std::optional<Store> store_;
+  std::optional<Topology> topology_;
+  Node* store_ = nullptr;
   Instant latest_{};
   Instant renewed_at_{};
   std::chrono::steady_clock::time_point begun_at_ = std::chrono::steady_clock::now();

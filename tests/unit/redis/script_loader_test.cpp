@@ -21,7 +21,7 @@ TEST_CASE("a command names its script by SHA if Redis has it, otherwise by its t
   const std::uint8_t one = set_of(rules::Algorithm::gcra);
   const std::uint8_t other = set_of(rules::Algorithm::fixed_window);
   boost::asio::io_context io;
-  redis::Options options;
+  options::Redis options;
   options.host = "127.0.0.1";
   ScriptSet scripts({one, other}, Clock::server);
   ScriptShas shas;

@@ -43,3 +43,17 @@ TEST_CASE("a script keeps its index when others are added") {
   CHECK(scripts.find(gcra) == 2);
   CHECK(scripts.texts()[2] == script_for(gcra, Clock::argument));
 }
+
+TEST_CASE("a script has no SHA until it is loaded, then the last one") {
+  ScriptShas shas;
+  CHECK(shas.sha(0).empty());
+  shas.set(2, "c");
+  CHECK(shas.sha(0).empty());
+  CHECK(shas.sha(1).empty());
+  CHECK(shas.sha(2) == "c");
+  CHECK(shas.sha(3).empty());
+  shas.set(0, "a");
+  shas.set(2, "other");
+  CHECK(shas.sha(0) == "a");
+  CHECK(shas.sha(2) == "other");
+}

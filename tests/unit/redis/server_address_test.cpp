@@ -21,7 +21,7 @@ TEST_CASE("the address of a server for error texts, and whether its host is look
                             {"1.2.3", "", "1.2.3:6380", true},
                             {"", "/run/redis.sock", "/run/redis.sock", false}}));
   CAPTURE(row.host, row.unix_path);
-  redis::Options options;
+  options::Redis options;
   options.host = row.host;
   options.unix_path = row.unix_path;
   options.port = 6380;

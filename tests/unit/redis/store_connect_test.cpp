@@ -25,7 +25,8 @@ TEST_CASE(
     cli({"FLUSHALL"});
     cli({"CONFIG", "RESETSTAT"});
     fixture.store->stop();
-    fixture.use(options, {.policy_names = {"first"}, .algorithm_sets = {set_of(algorithm)}});
+    fixture.use(options,
+                {.entries = {.policy_names = {"first"}, .algorithm_sets = {set_of(algorithm)}}});
     REQUIRE(fixture.start());
     CHECK_FALSE(fixture.store->has_decided());
     Received received;
@@ -52,7 +53,7 @@ TEST_CASE(
   }
   // A store without scripts has nothing to decide.
   fixture.store->stop();
-  fixture.use(options, {.policy_names = {}, .algorithm_sets = {}});
+  fixture.use(options, {});
   CHECK(fixture.store->has_decided());
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 /// A store that reaches its server through a relay.
 struct Relayed {
-  explicit Relayed(redis::Options options) : fixture(options), relay(fixture.io, options.port) {
+  explicit Relayed(options::Redis options) : fixture(options), relay(fixture.io, options.port) {
     options.port = relay.port();
     fixture.use(options);
   }

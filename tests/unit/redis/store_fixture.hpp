@@ -1,4 +1,4 @@
-// A Store on a loop of the test's own, and ways to ask it and to wait for it.
+// A node on a loop of the test's own, and ways to ask it and to wait for it.
 #pragma once
 
 #include <array>
@@ -14,8 +14,9 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "redis/node.hpp"
 #include "redis/script.hpp"
-#include "redis/store.hpp"
+#include "redis/topology.hpp"
 #include "redis_process.hpp"
 
 namespace weir::redis::test {
@@ -61,8 +62,8 @@ struct Asked final : store::Completion {
 class StoreFixture {
  public:
   /// Generous times, for a busy machine; a test that measures sets its own.
-  static redis::Options options_for(const RedisProcess& redis) {
-    redis::Options options;
+  static options::Redis options_for(const RedisProcess& redis) {
+    options::Redis options;
     options.host = "127.0.0.1";
     options.port = redis.port();
     options.connect_timeout = 5s;
@@ -70,26 +71,29 @@ class StoreFixture {
     return options;
   }
 
-  explicit StoreFixture(const redis::Options& options) {
+  explicit StoreFixture(const options::Redis& options) {
     // As the server does: hiredis writes without MSG_NOSIGNAL.
     std::signal(SIGPIPE, SIG_IGN);
     use(options);
   }
   explicit StoreFixture(const RedisProcess& redis) : StoreFixture(options_for(redis)) {}
   ~StoreFixture() {
-    store->stop();
+    topology->stop();
     io.restart();
     io.run();
   }
 
   /// Another store on the same loop, for a server that is reached through a relay on it.
-  void use(const redis::Options& options) {
+  void use(const options::Redis& options) {
     const AlgorithmSet one = set_of(rules::Algorithm::gcra);
     const AlgorithmSet other = set_of(rules::Algorithm::fixed_window);
-    use(options, {.policy_names = {"first", "second"}, .algorithm_sets = {one, other}, .seed = 1});
+    use(options, {.entries = {.policy_names = {"first", "second"}, .algorithm_sets = {one, other}},
+                  .breaker = {.timeout = options.timeout},
+                  .seed = 1});
   }
-  void use(const redis::Options& options, StoreSetup setup) {
-    store.emplace(io, options, std::move(setup), clock, counters);
+  void use(const options::Redis& options, Topology::Setup setup) {
+    topology.emplace(io, options, std::move(setup), clock, counters, node_counters);
+    store = topology->nodes().node_at(0);
   }
 
   /// Runs the handlers that are ready, and waits for none: questions are written, as far as the
@@ -155,11 +159,13 @@ class StoreFixture {
       {.algorithm = rules::Algorithm::fixed_window, .rates = {{.count = 3, .per = 3600s}}});
   MonotonicClock clock;
   StoreCounters counters;
+  NodeCountersList node_counters;
   std::size_t asks = 0;
   std::size_t answers = 0;
   std::list<Asked> requests;
   boost::asio::io_context io{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
-  std::optional<Store> store;
+  std::optional<Topology> topology;
+  Node* store = nullptr;  ///< the node of the topology
 };
 
 /// The reply to a command as redis-cli prints it, lines of arrays joined.

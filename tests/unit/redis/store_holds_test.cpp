@@ -75,7 +75,7 @@ namespace {
 
 struct HoldFixture {
   explicit HoldFixture(Duration timeout = 5s) {
-    Options options = StoreFixture::options_for(process);
+    options::Redis options = StoreFixture::options_for(process);
     options.timeout = timeout;
     store.emplace(options);
   }

@@ -231,7 +231,7 @@ TEST_CASE("a call about overrides for which an allocation fails throws, or is re
       };
       const bool has_failed = is_failed_allocation(number, [&] {
         try {
-          call(fixture.store->overrides(), receive);
+          call(fixture.topology->overrides(), receive);
         } catch (const std::bad_alloc&) {
           is_thrown = true;
         }
@@ -254,7 +254,7 @@ TEST_CASE("a report for which the receiver finds no memory is made once more, as
   for (const int failures : {0, 1, 2}) {
     CAPTURE(failures);
     std::vector<store::Error> errors;
-    fixture.store->overrides().list({}, Instant{}, {}, [&](const store::OverrideReport& report) {
+    fixture.topology->overrides().list({}, Instant{}, {}, [&](const store::OverrideReport& report) {
       errors.push_back(report.error);
       if (static_cast<int>(errors.size()) <= failures) throw std::bad_alloc();
     });

@@ -40,7 +40,8 @@ TEST_CASE("finding the routes of a request allocates nothing once there is room"
   std::vector<Candidate> candidates;
   const auto find = [&](std::string_view path) {
     const auto none = [&]() -> Result<const Question*, http::Refusal> { return &question; };
-    return !question.paths.read(path, table.needs()) && !table.find(question, none, candidates);
+    return !question.paths.read(path, table.reading_options()) &&
+           !table.find(question, none, candidates);
   };
   for (const char* path : {"/a-long-name/of-a-plain/path-in-lower-case", "/LOGIN/",
                            "//a/../login;a-long-parameter=1", "/a%20long%20name/with%20escapes"}) {

@@ -16,20 +16,20 @@ constexpr PathVariants no_variants{.letter_case = false,
                                    .dot_segments = false,
                                    .parameters = false,
                                    .encoded_delimiters = false};
-constexpr ReadingNeeds all_tolerated{.variants = {},
-                                     .tolerated = {.slashes = true, .doubled = true}};
+constexpr ReadingOptions all_tolerated{.variants = {},
+                                       .tolerated = {.slashes = true, .doubled = true}};
 
-std::string detail(std::string_view path, const ReadingNeeds& needs = {}) {
+std::string detail(std::string_view path, const ReadingOptions& options = {}) {
   PathReadings readings;
-  const auto refusal = readings.read(path, needs);
+  const auto refusal = readings.read(path, options);
   if (refusal) CHECK(refusal->status == 400);
   return refusal ? std::string(refusal->detail) : "";
 }
 
 /// The texts, the normal form first; those that ignore case or a trailing slash are marked.
-std::vector<std::string> readings_of(std::string_view path, const ReadingNeeds& needs = {}) {
+std::vector<std::string> readings_of(std::string_view path, const ReadingOptions& options = {}) {
   PathReadings readings;
-  REQUIRE_FALSE(readings.read(path, needs));
+  REQUIRE_FALSE(readings.read(path, options));
   std::vector<std::string> texts;
   for (const PathReading& reading : readings.all()) {
     texts.push_back(std::string(reading.text) + (reading.ignores_case ? " case" : "") +

@@ -25,12 +25,12 @@ struct TableRoutes {
     const http::RequestOf request{{}};
     Question question{.request = request.view, .paths = {}};
     Question original{.request = request.view, .paths = {}};
-    refusal = question.paths.read(path, table.needs());
+    refusal = question.paths.read(path, table.reading_options());
     if (refusal) return std::nullopt;
     asked = 0;
     const auto describe = [&]() -> Result<const Question*, http::Refusal> {
       ++asked;
-      if (const auto bad = original.paths.read(original_path, table.needs())) return *bad;
+      if (const auto bad = original.paths.read(original_path, table.reading_options())) return *bad;
       return &original;
     };
     std::vector<Candidate> candidates;
@@ -158,7 +158,7 @@ TEST_CASE("candidates agree with a model that tries one reading after the other"
 
     PathReadings readings;
     const RouteTable table(routes.entries, {});
-    REQUIRE_FALSE(readings.read(path, table.needs()));
+    REQUIRE_FALSE(readings.read(path, table.reading_options()));
     std::vector<std::size_t> expected;
     for (const PathReading& reading : readings.all()) {
       std::array<std::string_view, path_parameter_limit> captures;

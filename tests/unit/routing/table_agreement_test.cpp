@@ -143,7 +143,7 @@ struct Case {
 
 /// One request, as it is asked and as it is described.
 struct Request {
-  Request(Case& from, const ReadingNeeds& needs)
+  Request(Case& from, const ReadingOptions& options)
       : asked_path(from.path()),
         described_path(from.path()),
         asked_host(from.one_of(asked_hosts)),
@@ -156,17 +156,17 @@ struct Request {
     const bool has_header = from.chance(2);
     asked.client = described.client = from.client();
     is_readable =
-        fill(asked, asked_path, asked_host, asked_method, has_header, needs) &&
-        fill(described, described_path, described_host, described_method, from.chance(2), needs);
+        fill(asked, asked_path, asked_host, asked_method, has_header, options) &&
+        fill(described, described_path, described_host, described_method, from.chance(2), options);
   }
 
   bool fill(Question& question, const std::string& path, const std::string& host,
-            const std::string& method, bool has_header, const ReadingNeeds& needs) {
+            const std::string& method, bool has_header, const ReadingOptions& options) {
     question.request.path = path;
     question.request.host = host;
     question.request.method = method;
     if (has_header) question.request.fields = fields;
-    return !question.paths.read(path, needs);
+    return !question.paths.read(path, options);
   }
 
   Result<const Question*, http::Refusal> original() {
@@ -196,7 +196,7 @@ void check_same(const Candidate& found, const Candidate& expected, const Match& 
 /// Returns the number of candidates; 0 if the request is refused or has no route.
 std::size_t check_agreement(Case& one, const RouteTable& table, const LinearTable& model,
                             std::vector<Candidate>& candidates) {
-  Request request(one, table.needs());
+  Request request(one, table.reading_options());
   if (!request.is_readable) return 0;
   CAPTURE(request.asked_path, request.asked_host, request.asked_method, request.described_path,
           request.described_host, request.described_method);

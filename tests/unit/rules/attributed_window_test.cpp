@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "catch.hpp"
 #include "sequence.hpp"
 
 namespace weir::rules::test {

@@ -1,4 +1,5 @@
 // A clock that steps back at random: never admits more than up to the latest instant reached.
+#include "catch.hpp"
 #include "model.hpp"
 #include "random_policy.hpp"
 #include "rules/holds.hpp"

@@ -1,4 +1,5 @@
 // No drift: after ten million takings of whatever is there, the count is exact to the unit.
+#include "catch.hpp"
 #include "sequence.hpp"
 
 namespace weir::rules::test {

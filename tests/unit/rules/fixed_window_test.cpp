@@ -1,5 +1,6 @@
 #include "rules/fixed_window.hpp"
 
+#include "catch.hpp"
 #include "rules/span.hpp"
 #include "sequence.hpp"
 

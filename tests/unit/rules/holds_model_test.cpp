@@ -1,5 +1,6 @@
 // Random histories of holds and settlements, checked against a list of all of them. Nothing here
 // uses the functions that it checks, except to print and to advance.
+#include "catch.hpp"
 #include "model.hpp"
 #include "random_policy.hpp"
 #include "rules/holds.hpp"

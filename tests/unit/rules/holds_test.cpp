@@ -2,6 +2,7 @@
 // holds_model_test.cpp.
 #include "rules/holds.hpp"
 
+#include "catch.hpp"
 #include "sequence.hpp"
 
 namespace weir::rules::test {

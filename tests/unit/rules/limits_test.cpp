@@ -1,5 +1,6 @@
 // Every rate from one a month to a million a second, with every algorithm: the quota passes, one
 // more does not, and the hints are true to the microsecond.
+#include "catch.hpp"
 #include "rules/holds.hpp"
 #include "sequence.hpp"
 

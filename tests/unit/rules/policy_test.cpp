@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "catch.hpp"
 #include "sequence.hpp"
 
 namespace weir::rules::test {

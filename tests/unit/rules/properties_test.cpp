@@ -1,5 +1,6 @@
 // Properties of every algorithm, every policy and every sequence of demands, checked against the
 // models. Those of concurrency, which only holds, are in holds_model_test.cpp.
+#include "catch.hpp"
 #include "model.hpp"
 #include "random_policy.hpp"
 

@@ -1,5 +1,6 @@
 // A state that was written under another rate: its use is kept, its bounds hold, its hints are
 // true.
+#include "catch.hpp"
 #include "random_policy.hpp"
 #include "rules/holds.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "catch.hpp"
 #include "sequence.hpp"
 
 namespace weir::rules::test {

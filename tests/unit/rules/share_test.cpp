@@ -1,6 +1,7 @@
 // Instances decide with their shares while the shared store is unreachable.
 #include "rules/share.hpp"
 
+#include "catch.hpp"
 #include "model.hpp"
 #include "random_policy.hpp"
 

@@ -1,5 +1,6 @@
 #include "rules/sliding_log.hpp"
 
+#include "catch.hpp"
 #include "sequence.hpp"
 
 namespace weir::rules::test {

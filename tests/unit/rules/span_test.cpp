@@ -1,6 +1,7 @@
 // The exact arithmetic at the edges of what compile() lets through.
 #include "rules/span.hpp"
 
+#include "catch.hpp"
 #include "model.hpp"
 #include "random_policy.hpp"
 

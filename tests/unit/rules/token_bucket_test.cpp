@@ -1,5 +1,6 @@
 #include "rules/token_bucket.hpp"
 
+#include "catch.hpp"
 #include "sequence.hpp"
 
 namespace weir::rules::test {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 
+#include "catch.hpp"
 #include "contract/store_under_test.hpp"
 
 namespace weir::store::test {

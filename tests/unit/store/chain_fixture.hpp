@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "store/chain.hpp"
+#include "store/circuit_breaker.hpp"
 #include "unit/store/fake_store.hpp"
 
 namespace weir::store::test {
@@ -12,7 +13,9 @@ namespace weir::store::test {
 struct ChainFixture {
   Chain& chain() {
     if (!chain_) {
-      chain_.emplace(remote, local, options, counters);
+      breaker_settings.timeout = options.timeout;
+      breaker_.emplace(remote, breaker_settings, breaker_counters);
+      chain_.emplace(*breaker_, local, options, counters);
       chain_->probe(epoch - 1s);  // as a worker before the first request
       confirm(epoch - 1s);
     }
@@ -35,16 +38,19 @@ struct ChainFixture {
     if (request.waits()) remote.answer_all(epoch + after, error);
     REQUIRE(request.times == 1);
   }
-  NodeControl::State breaker() { return chain().counters().breaker.load(); }
+  NodeControl::State breaker() { return breaker_counters.state.load(); }
 
   ChainCounters counters;
   FakeStore remote;
   MemoryStore local{{.max_keys = 1'000, .seed = 3}};
-  ChainOptions options{.timeout = 5s, .breaker_failures = 2, .breaker_retry_after = 1s, .seed = 1};
+  ChainOptions options{.timeout = 5s, .seed = 1};
+  NodeControl::Settings breaker_settings{.failures = 2, .retry_after = 1s};
+  BreakerCounters breaker_counters;
   rules::Policy one = gcra(1);
   std::uint64_t generation = 7;
 
  private:
+  std::optional<CircuitBreaker> breaker_;
   std::optional<Chain> chain_;
 };
 

@@ -2,6 +2,7 @@
 #include <memory>
 #include <vector>
 
+#include "catch.hpp"
 #include "unit/store/chain_fixture.hpp"
 
 namespace weir::store::test {
@@ -274,9 +275,9 @@ TEST_CASE("Holds of Redis and local ones are settled where they were granted, al
   Claim slot = claim(slots, 1);
   slot.holds = true;
   slot.local_policy = &share;
-  const auto settlement = [&](const rules::Policy& decided_by, Decider decider) {
+  const auto settlement = [&](const rules::Policy& decided_by, bool alone) {
     return Settlement{
-        .policy = &decided_by, .key = {.identity = slot.identity}, .held = 1, .decider = decider};
+        .policy = &decided_by, .key = {.identity = slot.identity}, .held = 1, .alone = alone};
   };
   Request granted({slot});
   fixture.serve(granted);
@@ -293,11 +294,11 @@ TEST_CASE("Holds of Redis and local ones are settled where they were granted, al
   Request denied({slot});
   fixture.serve(denied, 1s);
   CHECK(denied.denied());
-  const Settlement ended[] = {settlement(slots, Decider::redis), settlement(share, Decider::local)};
+  const Settlement ended[] = {settlement(slots, false), settlement(share, true)};
   fixture.front().settle(ended, epoch + 2s);
   CHECK(fixture.local.holds() == 0);
   REQUIRE(fixture.remote.settled.size() == 1);
-  CHECK(fixture.remote.settled[0].decider == Decider::redis);
+  CHECK_FALSE(fixture.remote.settled[0].alone);
 
   // Back again: nothing of the outage is counted there.
   fixture.remote.ready = true;

@@ -3,6 +3,7 @@
 #include <list>
 #include <new>
 
+#include "catch.hpp"
 #include "unit/store/chain_fixture.hpp"
 
 namespace weir::store::test {
@@ -13,7 +14,7 @@ constexpr NodeControl::Settings settings{.timeout = 20ms, .failures = 2, .retry_
 
 struct BreakerFixture {
   FakeStore remote;
-  ChainCounters counters;
+  BreakerCounters counters;
   CircuitBreaker link{remote, settings, counters};
   rules::Policy limit = gcra(1'000);
   Request request{{claim(limit, 1)}};
@@ -23,7 +24,7 @@ struct BreakerFixture {
     if (request.waits()) remote.answer_all(epoch + after, error);
     return request.result->error;
   }
-  State state() const { return counters.breaker.load(); }
+  State state() const { return counters.state.load(); }
 };
 
 /// Has no memory for a question.
@@ -48,7 +49,7 @@ struct Scarce final : RemoteStore {
 
 TEST_CASE("A question for which there is no memory is an error, and the breaker does not wait") {
   Scarce remote;
-  ChainCounters counters;
+  BreakerCounters counters;
   CircuitBreaker link{remote, settings, counters};
   const auto limit = gcra(1'000);
   for (const Duration after : {0s, 0s, 1s}) {
@@ -57,9 +58,9 @@ TEST_CASE("A question for which there is no memory is an error, and the breaker 
     CHECK(request.result->error == Error::out_of_memory);
   }
   // The third one was let through by the open breaker, which is open again and not half-open.
-  CHECK(counters.breaker.load() == State::open);
+  CHECK(counters.state.load() == State::open);
   link.probe(epoch + 2s);
-  CHECK(counters.breaker.load() == State::open);
+  CHECK(counters.state.load() == State::open);
   CHECK(link.last_error() == Error::out_of_memory);
 }
 

@@ -1,6 +1,7 @@
 #include "store/denial_confirmation.hpp"
 
 #include "catch.hpp"
+#include "store/circuit_breaker.hpp"
 #include "unit/store/fake_store.hpp"
 
 namespace weir::store::test {
@@ -31,7 +32,9 @@ struct ConfirmationFixture {
   Claim key = claim(limit, 1);
   FakeStore remote;
   DenialMemory memory{16, 1, lease};
-  DenialConfirmation confirmation{remote, memory};
+  BreakerCounters counters;
+  CircuitBreaker breaker{remote, {.timeout = 5s, .failures = 1, .retry_after = 1s}, counters};
+  DenialConfirmation confirmation{breaker, memory};
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "store/denial_memory.hpp"
 
 #include "catch.hpp"
+#include "store/circuit_breaker.hpp"
 #include "unit/store/chain_fixture.hpp"
 
 namespace weir::store::test {
@@ -192,8 +193,10 @@ TEST_CASE("The flight that asks has a place with a denial that expired lately, a
   ChainCounters counters;
   Memory memory;
   KnownDenials known(memory, counters);
-  const CircuitBreaker breaker(remote, {.timeout = 5s, .failures = 1, .retry_after = 1s}, counters);
-  SingleFlight link(remote, {.memory = memory, .known = known, .breaker = breaker, .timeout = 1s});
+  BreakerCounters breaker_counters;
+  const CircuitBreaker breaker(remote, {.timeout = 5s, .failures = 1, .retry_after = 1s},
+                               breaker_counters);
+  SingleFlight link(remote, {.memory = memory, .known = known, .remote = breaker, .timeout = 1s});
   Flight first(link);
   Flight second(link);
   const auto place = [&](const Claim& one, Duration at) { return memory.asking(one, epoch + at); };

@@ -1,6 +1,7 @@
 // The first link of the chain, before a store that counts what reaches it.
 #include "store/denials.hpp"
 
+#include "catch.hpp"
 #include "unit/store/chain_fixture.hpp"
 
 namespace weir::store::test {

@@ -12,7 +12,7 @@ TEST_CASE("Every error has a name of its own") {
     names.insert(to_string(static_cast<Error>(i)));
   CHECK(names == std::set<std::string_view>{"none", "not_connected", "timeout", "connection_lost",
                                             "overloaded", "loading", "read_only", "out_of_memory",
-                                            "refused", "script_missing", "other"});
+                                            "refused", "script_missing", "redirected", "other"});
   CHECK(to_string(Error::timeout) == "timeout");
   CHECK(to_string(Error::other) == "other");
 }

@@ -1,6 +1,7 @@
 // Deciding without the store that instances share.
 #include "store/fallback.hpp"
 
+#include "catch.hpp"
 #include "unit/store/chain_fixture.hpp"
 
 namespace weir::store::test {
@@ -50,8 +51,10 @@ TEST_CASE("local: this instance's share, by the memory store") {
   FallbackFixture fixture;
   Request request({fixture.with(OnFailure::local)});
   fixture.fail(request);
-  CHECK(request.result == Result{.admitted = true, .decider = Decider::local, .decided = 1});
+  CHECK(request.result ==
+        Result{.admitted = true, .decider = Decider::local, .decided = 1, .alone = 1});
   CHECK(request.decisions[0].limit == 1);
+  CHECK(request.decisions[0].refill == fixture.one.refill);
   fixture.fail(request);
   CHECK(request.denied());
   CHECK(request.decider() == Decider::local);
@@ -63,7 +66,8 @@ TEST_CASE("local: every claim has the decision of its own place") {
   Request request({fixture.with(OnFailure::allow), fixture.with(OnFailure::local, 1),
                    fixture.with(OnFailure::allow, 2), fixture.with(OnFailure::local, 3)});
   fixture.fail(request);
-  CHECK(request.result == Result{.admitted = true, .decider = Decider::local, .decided = 0b1010});
+  CHECK(request.result ==
+        Result{.admitted = true, .decider = Decider::local, .decided = 0b1010, .alone = 0b1010});
   CHECK(request.decisions[1].limit == 1);
   CHECK(request.decisions[3].limit == 1);
   CHECK(request.decisions[0].limit == 0);
@@ -161,8 +165,8 @@ TEST_CASE("A question for which there is no memory reaches the caller, and nothi
 
 TEST_CASE("A settlement goes to the store that granted it, and forgetting to both") {
   FallbackFixture fixture;
-  const std::vector<Settlement> settlements{{.key = {}, .held = 1, .decider = Decider::redis},
-                                            {.key = {}, .held = 2, .decider = Decider::local}};
+  const std::vector<Settlement> settlements{{.key = {}, .held = 1},
+                                            {.key = {}, .held = 2, .alone = true}};
   fixture.link.settle(settlements, epoch + 1s);
   REQUIRE(fixture.remote.settled.size() == 1);
   CHECK(fixture.remote.settled[0].held == 1);

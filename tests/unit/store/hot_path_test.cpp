@@ -1,4 +1,5 @@
 // Deciding allocates nothing in the steady state.
+#include "catch.hpp"
 #include "contract/hold_contract.hpp"
 #include "unit/http/allocations.hpp"
 #include "unit/store/chain_fixture.hpp"

@@ -1,6 +1,7 @@
 // The remembered denials of whole requests, with decisions written by the test.
 #include "store/known_denials.hpp"
 
+#include "catch.hpp"
 #include "unit/store/chain_fixture.hpp"
 
 namespace weir::store::test {

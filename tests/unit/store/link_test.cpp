@@ -1,5 +1,6 @@
 #include "store/link.hpp"
 
+#include "catch.hpp"
 #include "unit/store/fake_store.hpp"
 
 namespace weir::store::test {

@@ -6,7 +6,9 @@
 
 #include <array>
 
+#include "catch.hpp"
 #include "contract/store_model.hpp"
+#include "store/circuit_breaker.hpp"
 #include "unit/store/chain_fixture.hpp"
 
 namespace weir::store::test {
@@ -16,7 +18,7 @@ namespace {
 struct Expired : ChainFixture {
   Expired() {
     options.timeout = 20s;
-    options.breaker_failures = 3;
+    breaker_settings.failures = 3;
   }
   void exhaust() {
     Request request({shared(narrow)});
@@ -232,7 +234,7 @@ namespace {
 /// Requests whose denials are charged; the key has no units left.
 struct Counted : ChainFixture {
   Counted() {
-    options.breaker_failures = 9;
+    breaker_settings.failures = 9;
     for (int i = 0; i < 3; ++i)
       serve(first);
     REQUIRE(first.admitted());
@@ -367,8 +369,10 @@ struct ScarceFlight {
   ChainCounters counters;
   DenialMemory memory{16, 1};
   KnownDenials known{memory, counters};
-  CircuitBreaker breaker{remote, {.timeout = 5s, .failures = 1, .retry_after = 1s}, counters};
-  SingleFlight link{next, {.memory = memory, .known = known, .breaker = breaker, .timeout = 5s}};
+  BreakerCounters breaker_counters;
+  CircuitBreaker breaker{
+      remote, {.timeout = 5s, .failures = 1, .retry_after = 1s}, breaker_counters};
+  SingleFlight link{next, {.memory = memory, .known = known, .remote = breaker, .timeout = 5s}};
   rules::Policy limit = gcra(3);
   Request request{{claim(limit, 1)}};
   Request second{{claim(limit, 1)}};

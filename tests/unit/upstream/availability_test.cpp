@@ -1,5 +1,7 @@
 #include "upstream/availability.hpp"
 
+#include <string>
+
 #include "catch.hpp"
 
 namespace weir::upstream {
@@ -78,6 +80,112 @@ TEST_CASE("a change that is undone before it is reported is none") {
   REQUIRE(server.checked(false));
   REQUIRE_FALSE(server.checked(true));
   CHECK_FALSE(server.has_changed());
+}
+
+TEST_CASE("the health of a server follows from its checks") {
+  const struct {
+    int rise, fall;
+    std::string checks;  ///< + good, - failed
+    std::string states;  ///< after each: U up, D down
+  } cases[] = {
+      // The first check decides alone.
+      {2, 3, "+", "U"},
+      {2, 3, "-", "D"},
+      {2, 3, "-+", "DD"},
+      {2, 3, "-++", "DDU"},
+      // Three failures in a row mark it down; a success in between resets the count.
+      {2, 3, "+--", "UUU"},
+      {2, 3, "+---", "UUUD"},
+      {2, 3, "+--+--+---", "UUUUUUUUUD"},
+      // Two successes in a row mark it up again.
+      {2, 3, "-+-+-++", "DDDDDDU"},
+      {1, 1, "+-+-", "UDUD"},
+      {1, 2, "-+--+", "DUUDU"},
+  };
+  for (const auto& one : cases) {
+    CAPTURE(one.rise, one.fall, one.checks);
+    Health health(one.rise, one.fall);
+    CHECK(health.is_up());
+    std::string states;
+    for (const char check : one.checks) {
+      const bool before = health.is_up();
+      const bool changed = health.observe(check == '+');
+      CHECK(changed == (before != health.is_up()));
+      states += health.is_up() ? 'U' : 'D';
+    }
+    CHECK(states == one.states);
+  }
+}
+
+TEST_CASE("failures in a row eject, others do not") {
+  Ejection server;
+  CHECK_FALSE(server.failed(100));
+  CHECK_FALSE(server.failed(100));
+  server.succeeded();
+  CHECK_FALSE(server.failed(100));
+  CHECK_FALSE(server.failed(100));
+  CHECK_FALSE(server.is_out(100));
+  CHECK(server.failed(100));
+  CHECK(server.is_out(100));
+  CHECK(server.is_ejected());
+}
+
+TEST_CASE("an ejection lasts a second, then twice as long after each failed trial, at most 30 s") {
+  Ejection server;
+  std::uint64_t tick = 100;
+  server.failed(tick);
+  server.failed(tick);
+  server.failed(tick);
+  for (const std::uint64_t seconds : {1, 2, 4, 8, 16, 30, 30}) {
+    CAPTURE(seconds);
+    const std::uint64_t back_at = tick + seconds * 10;
+    CHECK(server.is_out(back_at - 1));
+    CHECK_FALSE(server.is_out(back_at));
+    CHECK(server.is_ejected());
+    tick = back_at;
+    server.chosen(tick);
+    CHECK(server.failed(tick));
+  }
+}
+
+TEST_CASE("a trial is one request a second until it is decided") {
+  Ejection server;
+  for (int i = 0; i < 3; ++i)
+    server.failed(100);
+  server.chosen(110);
+  CHECK(server.is_out(110));
+  CHECK(server.is_out(119));
+  // The trial is undecided: another one is allowed.
+  CHECK_FALSE(server.is_out(120));
+  server.chosen(120);
+  CHECK(server.is_out(121));
+  server.succeeded();
+  CHECK_FALSE(server.is_out(121));
+  CHECK_FALSE(server.is_ejected());
+  // Everything is reset: three failures are needed again, and the time starts at a second again.
+  server.failed(121);
+  server.failed(121);
+  CHECK_FALSE(server.is_out(121));
+  server.failed(121);
+  CHECK(server.is_out(130));
+  CHECK_FALSE(server.is_out(131));
+}
+
+TEST_CASE("requests that were chosen before the ejection do not prolong it") {
+  Ejection server;
+  for (int i = 0; i < 3; ++i)
+    server.failed(100);
+  for (int i = 0; i < 50; ++i)
+    CHECK_FALSE(server.failed(105));
+  CHECK_FALSE(server.is_out(110));
+}
+
+TEST_CASE("being used although it is out, as when all are, starts no trial") {
+  Ejection server;
+  for (int i = 0; i < 3; ++i)
+    server.failed(100);
+  server.chosen(105);
+  CHECK_FALSE(server.is_out(110));
 }
 
 }  // namespace

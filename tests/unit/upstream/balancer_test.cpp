@@ -10,8 +10,8 @@
 namespace weir::upstream {
 namespace {
 
-Balancer with_weights(Balance balance, const std::vector<int>& weights) {
-  std::vector<Server> servers;
+Balancer with_weights(options::Balance balance, const std::vector<int>& weights) {
+  std::vector<options::Server> servers;
   for (const int weight : weights)
     servers.push_back({.url = {}, .host = {}, .weight = weight});
   return {balance, servers};
@@ -51,19 +51,19 @@ TEST_CASE("round robin, weighted: the turns of a heavy server are spread") {
   };
   for (const auto& [weights, turns] : cases) {
     CAPTURE(weights);
-    auto balancer = with_weights(Balance::round_robin, weights);
+    auto balancer = with_weights(options::Balance::round_robin, weights);
     const std::vector<std::uint32_t> active(weights.size(), 0);
     CHECK(choices(balancer, first(weights.size()), turns.size(), active) == turns);
   }
 }
 
 TEST_CASE("round robin does not mind what is under way") {
-  auto balancer = with_weights(Balance::round_robin, {1, 1});
+  auto balancer = with_weights(options::Balance::round_robin, {1, 1});
   CHECK(choices(balancer, first(2), 4, {100, 0}) == "abab");
 }
 
 TEST_CASE("only eligible servers are chosen, and the others' shares go by weight") {
-  auto balancer = with_weights(Balance::round_robin, {1, 2, 1});
+  auto balancer = with_weights(options::Balance::round_robin, {1, 2, 1});
   const std::vector<std::uint32_t> none(3, 0);
   CHECK(choices(balancer, ServerSet{0b110}, 6, none) == "bcbbcb");
   CHECK(choices(balancer, ServerSet{0b100}, 3, none) == "ccc");
@@ -80,7 +80,7 @@ TEST_CASE("any weights: after a round everyone had its weight in turns") {
     std::vector<int> weights(1 + random() % 8);
     for (int& weight : weights)
       weight = static_cast<int>(1 + random() % 20);
-    auto balancer = with_weights(Balance::round_robin, weights);
+    auto balancer = with_weights(options::Balance::round_robin, weights);
     std::vector<int> turns(weights.size());
     const int sum = std::accumulate(weights.begin(), weights.end(), 0);
     const std::vector<std::uint32_t> none(weights.size(), 0);
@@ -108,10 +108,10 @@ TEST_CASE("least connections: the fewest under way for the weight, and level one
   };
   for (const auto& [weights, active, turns] : cases) {
     CAPTURE(weights, active);
-    auto balancer = with_weights(Balance::least_connections, weights);
+    auto balancer = with_weights(options::Balance::least_connections, weights);
     CHECK(choices(balancer, first(weights.size()), turns.size(), active) == turns);
   }
-  auto balancer = with_weights(Balance::least_connections, {1, 1});
+  auto balancer = with_weights(options::Balance::least_connections, {1, 1});
   CHECK(choices(balancer, ServerSet{0b10}, 2, {0, 9}) == "bb");
   CHECK(choices(balancer, ServerSet{}, 1, {0, 9}) == "-");
 }

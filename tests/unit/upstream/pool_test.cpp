@@ -22,7 +22,7 @@ struct World {
   explicit World(std::vector<std::string> hosts, bool checked = false) {
     for (auto& host : hosts)
       settings.servers.push_back({.url = {}, .host = std::move(host)});
-    if (checked) settings.health_check = HealthCheckOptions{.path = "/"};
+    if (checked) settings.health_check = options::HealthCheck{.path = "/"};
     reload();
   }
   /// Replaces the current pool by one with these settings.
@@ -33,11 +33,12 @@ struct World {
       gauge = gauge ? gauge : std::make_shared<Gauge>();
     const auto give_up_idle = [this] { pool->close_idle(); };
     auto next = std::make_unique<Pool>(
-        PoolNeeds{.io = io, .descriptors = descriptors, .give_up_idle = give_up_idle},
-        PoolParts{.settings = generations.emplace_back(settings),
-                  .in_use = gauges,
-                  .tls = std::move(tls),
-                  .has_same_certificates = has_same_certificates},
+        PoolDependencies{
+            .servers = {.io = io, .descriptors = descriptors, .give_up_idle = give_up_idle},
+            .settings = generations.emplace_back(settings),
+            .in_use = gauges,
+            .tls = std::move(tls),
+            .has_same_certificates = has_same_certificates},
         pool.get(), 0);
     next->begin(generations.size());
     if (pool) {
@@ -77,8 +78,8 @@ struct World {
   asio::io_context io;
   std::atomic<std::size_t> downstream{0};
   loop::DescriptorBudget descriptors{32, downstream};
-  Upstream settings;
-  std::list<Upstream> generations;
+  options::Upstream settings;
+  std::list<options::Upstream> generations;
   std::vector<std::shared_ptr<Gauge>> gauges;
   std::unique_ptr<Pool> pool;
   std::unique_ptr<Pool> before;
@@ -233,7 +234,7 @@ TEST_CASE("an idle connection on which something happens is closed within a seco
 
 TEST_CASE("with reuse: safe only the same client connection gets a connection again") {
   World pool({"192.0.2.1", "192.0.2.2"});
-  pool.pool->state().reuse = Reuse::safe;
+  pool.pool->state().reuse = options::Reuse::safe;
   auto& server = pool.server(0);
   auto& other = pool.server(1);
   std::vector<std::unique_ptr<Pair>> pairs;
@@ -272,7 +273,7 @@ TEST_CASE("with reuse: safe only the same client connection gets a connection ag
     CHECK(take(other, 3) == -1);
   }
   SECTION("where they are shared the end of a client connection closes nothing") {
-    pool.pool->state().reuse = Reuse::always;
+    pool.pool->state().reuse = options::Reuse::always;
     pool.pool->close_idle_of(3);
     CHECK(take(server, 4) == of_three);
   }
@@ -407,7 +408,7 @@ TEST_CASE(
     CHECK(kept.take_idle(1) == nullptr);
   }
   SECTION("with another reuse nothing goes on: a connection may have carried others' requests") {
-    pool.settings.reuse = Reuse::safe;
+    pool.settings.reuse = options::Reuse::safe;
     pool.reload();
     CHECK(pool.pool->state().idle == 0);
     CHECK(kept.take_idle(1) == nullptr);

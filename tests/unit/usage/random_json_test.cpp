@@ -119,10 +119,17 @@ std::string framed(const std::vector<std::string>& documents, std::string_view t
   return body;
 }
 
+// One thread is all that this test has, so ThreadSanitizer gets a short run.
+#if defined(__SANITIZE_THREAD__)
+constexpr unsigned documents_read = 4'000;
+#else
+constexpr unsigned documents_read = 40'000;
+#endif
+
 TEST_CASE("random documents have the counts that a real parser finds, however they are divided") {
   constexpr unsigned seed = 20261123;
   int found_counts = 0;
-  for (unsigned round = 0; round < 40000; ++round) {
+  for (unsigned round = 0; round < documents_read; ++round) {
     INFO("seed " << seed + round);
     RandomText random(seed + round);
     const std::string_view type =
@@ -153,7 +160,7 @@ TEST_CASE("random documents have the counts that a real parser finds, however th
     REQUIRE(scan(scanner, type, {text.substr(0, cut), text.substr(cut)}) == whole);
     REQUIRE(scan_bytes(scanner, type, text, 1 + random.below(9)) == whole);
   }
-  CHECK(found_counts > 5000);
+  CHECK(found_counts > static_cast<int>(documents_read / 8));
 }
 
 TEST_CASE("damaged documents give the same answer however they are divided") {

@@ -1,5 +1,8 @@
 #include "usage/usage_scanner.hpp"
 
+#include <algorithm>
+#include <string>
+
 #include "catch.hpp"
 #include "unit/usage/scan.hpp"
 
@@ -146,6 +149,37 @@ TEST_CASE("the limit of a request is read from its body in the same way") {
       R"({"model":"gpt-4o","messages":[{"role":"user","content":"\"max_tokens\": 9"}],)"
       R"("stream":true,"max_tokens":256})";
   CHECK(scan({"/max_completion_tokens", "/max_tokens"}, "application/json", body) == of(256));
+}
+
+/// Returns the rest of a body that arrives in pieces of `size` bytes.
+std::string without_mark(std::string_view body, std::size_t size) {
+  ByteOrderMark mark;
+  std::string left;
+  while (!body.empty()) {
+    std::string_view piece = body.substr(0, size);
+    body.remove_prefix(std::min(size, body.size()));
+    left += mark.remove_from(piece);
+    left += piece;
+  }
+  return left;
+}
+
+TEST_CASE("a mark at the start is removed, and nothing else, in whatever pieces it arrives") {
+  const auto [body, left] = GENERATE(table<std::string, std::string>({
+      {"", ""},
+      {"{}", "{}"},
+      {"\xef\xbb\xbf", ""},
+      {"\xef\xbb\xbf{}", "{}"},
+      {"\xef\xbb\xbf\xef\xbb\xbf{}", "\xef\xbb\xbf{}"},  // the second is content
+      {"\xef\xbb{}", "\xef\xbb{}"},
+      {"\xef{}", "\xef{}"},
+      {"\xef\xbb\xbe", "\xef\xbb\xbe"},
+      {"{\xef\xbb\xbf}", "{\xef\xbb\xbf}"},
+  }));
+  for (const std::size_t size : {1, 2, 3, 4, 100}) {
+    CAPTURE(body, size);
+    CHECK(without_mark(body, size) == left);
+  }
 }
 
 }  // namespace

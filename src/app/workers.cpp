@@ -1,0 +1,77 @@
+#include "app/workers.hpp"
+
+#include <utility>
+
+#include "base/random.hpp"
+#include "loop/calls.hpp"
+
+namespace weir::app {
+
+void Workers::open(std::vector<GenerationPlan> plans) {
+  for (GenerationPlan& plan : plans) {
+    const std::size_t index = workers_.size();
+    workers_.push_back(std::make_unique<Worker>(shared_, index, std::move(plan), random_seed()));
+  }
+}
+
+void Workers::start(std::function<void()> listening) {
+  for (auto& worker : workers_) {
+    worker->start([this, listening] {
+      if (++listening_ == workers_.size()) listening();
+    });
+  }
+}
+
+void Workers::apply(std::vector<GenerationPlan> plans,
+                    std::function<void(std::vector<std::string>)> applied) {
+  struct Progress {
+    std::size_t pending;
+    std::vector<std::string> problems;
+  };
+  const auto progress = std::make_shared<Progress>(Progress{workers_.size(), {}});
+  const auto note = [progress, applied = std::move(applied)](const std::string& problem) {
+    if (!problem.empty()) progress->problems.push_back(problem);
+    if (--progress->pending == 0) applied(std::move(progress->problems));
+  };
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    workers_[i]->apply(std::move(plans[i]), [this, note](const std::string& problem) {
+      loop::post(io_, [note, problem] { note(problem); });
+    });
+  }
+}
+
+void Workers::drop_unread(std::shared_ptr<const void> content) {
+  for (auto& worker : workers_)
+    worker->post(
+        [this, kept = content]() mutable { loop::post(io_, [kept = std::move(kept)] {}); });
+}
+
+/// Begins `step` on each worker, and calls `then` on the server's loop when it is done on all.
+void Workers::on_all(void (Worker::*step)(std::function<void()>), std::function<void()> then) {
+  const auto pending = std::make_shared<std::size_t>(workers_.size());
+  const auto note = [pending, then = std::move(then)] {
+    if (--*pending == 0) then();
+  };
+  for (auto& worker : workers_)
+    (worker.get()->*step)([this, note] { loop::post(io_, note); });
+}
+
+void Workers::drain(std::function<void()> ended) {
+  on_all(&Worker::drain, [this, ended = std::move(ended)] { on_all(&Worker::end, ended); });
+}
+
+void Workers::abort() {
+  for (auto& worker : workers_)
+    worker->abort();
+}
+
+void Workers::join() {
+  for (auto& worker : workers_)
+    worker->join();
+}
+
+WithOverrides Workers::overrides() const {
+  return [this](auto task) { workers_.front()->with_overrides(std::move(task)); };
+}
+
+}  // namespace weir::app

@@ -1,0 +1,51 @@
+// The workers of the process and the state that they share. Used on the server's thread.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/worker.hpp"
+
+namespace weir::app {
+
+class Workers {
+ public:
+  /// `io`: the server's loop, on which the functions below are called back.
+  Workers(boost::asio::io_context& io, SharedState& shared) : io_(io), shared_(shared) {}
+
+  /// Opens a worker for each plan.
+  void open(std::vector<GenerationPlan> plans);
+  /// Starts all. `listening` is called when every worker accepts connections, by the thread of the
+  /// last one.
+  void start(std::function<void()> listening);
+  /// Replaces the generation of each worker. `applied` is called when all have done it or failed,
+  /// with what is wrong.
+  void apply(std::vector<GenerationPlan> plans,
+             std::function<void(std::vector<std::string> problems)> applied);
+  /// Drops `content` after every worker has ended its present task.
+  void drop_unread(std::shared_ptr<const void> content);
+  /// Drains all workers, then ends all, then calls `ended`: a report about a hold may arrive at any
+  /// worker, so none ends its holds while another still has a connection.
+  void drain(std::function<void()> ended);
+  /// Ends all client connections at once.
+  void abort();
+  void join();
+  /// With the connection of the first worker. The workers outlive the result.
+  WithOverrides overrides() const;
+
+  const std::vector<std::unique_ptr<Worker>>& all() const { return workers_; }
+
+ private:
+  void on_all(void (Worker::*step)(std::function<void()>), std::function<void()> then);
+
+  boost::asio::io_context& io_;
+  SharedState& shared_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::atomic<std::size_t> listening_ = 0;
+};
+
+}  // namespace weir::app

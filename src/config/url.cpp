@@ -1,0 +1,68 @@
+#include "config/url.hpp"
+
+#include <optional>
+#include <string>
+
+#include "config/endpoint.hpp"
+#include "http/request_view.hpp"
+
+namespace weir::config {
+namespace {
+
+constexpr UrlForms server_url_forms{
+    .example = "http://127.0.0.1:3000",
+    .schemes = "http://HOST:PORT or https://HOST:PORT",
+    .expected = "http://HOST:PORT, such as http://127.0.0.1:3000 or http://[::1]:3000"};
+
+}  // namespace
+
+std::optional<Url> split_url(std::string_view text) {
+  constexpr std::string_view separator = "://";
+  const std::size_t scheme_end = text.find(separator);
+  if (scheme_end == std::string_view::npos) return std::nullopt;
+  Url url{.scheme = text.substr(0, scheme_end)};
+  const std::string_view after = text.substr(scheme_end + separator.size());
+  url.authority = after.substr(0, after.find_first_of("/?#"));
+  url.rest = after.substr(url.authority.size());
+  const std::size_t at = url.authority.rfind('@');
+  if (at != std::string_view::npos) {
+    url.user_info = url.authority.substr(0, at);
+    url.authority.remove_prefix(at + 1);
+  }
+  return url;
+}
+
+Result<HttpUrl> split_http_url(std::string_view text, const UrlForms& forms) {
+  const std::optional<Url> url = split_url(text);
+  if (!url) return Problem{"expected a URL, such as " + std::string(forms.example)};
+  const bool is_secure = http::iequals(url->scheme, "https");
+  if (!is_secure && !http::iequals(url->scheme, "http"))
+    return Problem{"unknown scheme; expected " + std::string(forms.schemes)};
+  if (url->user_info) return Problem{"a user or password in the URL is not used; remove it"};
+  const std::optional<HostAndPort> parts = split_host_and_port(url->authority);
+  if (!parts) return Problem{"expected " + std::string(forms.expected)};
+  const std::uint16_t port = parts->port.value_or(is_secure ? 443 : 80);
+  if (port == 0) return Problem{"port 0 cannot be connected to"};
+  return HttpUrl{.is_secure = is_secure, .host = parts->host, .port = port, .rest = url->rest};
+}
+
+Result<options::Server> parse_server_url(std::string_view text) {
+  for (const std::string_view scheme : {"grpc://", "grpcs://", "h2c://", "h2://"}) {
+    if (text.starts_with(scheme))
+      return Problem{
+          "Weir speaks HTTP/1.1 to servers, and no HTTP/2 and gRPC; write http:// or "
+          "https:// if the server speaks it too"};
+  }
+  const Result<HttpUrl> url = split_http_url(text, server_url_forms);
+  if (!url) return url.error();
+  if (!url->rest.empty() && url->rest != "/")
+    return Problem{
+        "the URL ends after HOST:PORT; the path and query are those of the request: "
+        "remove what follows"};
+  return options::Server{.url = std::string(text),
+                         .host = std::string(url->host),
+                         .port = url->port,
+                         .secure = url->is_secure};
+}
+
+}  // namespace weir::config

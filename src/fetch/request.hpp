@@ -1,0 +1,45 @@
+// A request of Weir itself, its answer, and a function that waits for it. Needs no loop, so
+// commands use it; `Call` is the same on a loop.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.hpp"
+#include "base/secret.hpp"
+#include "base/time.hpp"
+#include "http/url.hpp"
+
+namespace weir::tls {
+class ClientContext;
+}
+
+namespace weir::fetch {
+
+struct Request {
+  std::string method = "GET";
+  http::Url url{};
+  std::string unix_path{};     ///< connects to this socket; `url` is then for Host and target only
+  std::string accept = "*/*";  ///< the field's value
+  Secret token{};              ///< sent as `Authorization: Bearer`, unless it is empty
+  std::string json{};          ///< the body; empty: none
+  std::shared_ptr<const tls::ClientContext> tls{};  ///< for https://
+  Duration timeout = std::chrono::seconds(5);
+  std::size_t most_body = 0;      ///< bytes of the answer; a larger body is an error
+  bool reads_any_status = false;  ///< reads the body of any answer, not only of a 2xx
+};
+
+struct Answer {
+  int status = 0;                                   ///< 200 to 599, or 101
+  std::string body{};                               ///< of a 2xx, unless reads_any_status
+  std::optional<std::chrono::seconds> fresh_for{};  ///< of a 2xx; see http/freshness.hpp
+};
+
+/// Sends the request and waits for its answer. A problem is text without the URL and the token:
+/// "cannot connect: Connection refused".
+Result<Answer> answer_to(Request request);
+
+}  // namespace weir::fetch

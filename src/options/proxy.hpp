@@ -1,0 +1,98 @@
+// What the proxy does with connections and requests. Immutable once loaded; shared by all workers.
+// Durations are microseconds, sizes bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/endpoint.hpp"
+#include "base/time.hpp"
+#include "http/field_edits.hpp"
+#include "http/ratelimit_fields.hpp"
+#include "identity/client_address.hpp"
+#include "limiter/policy.hpp"
+#include "routing/path_readings.hpp"
+#include "routing/path_rewrite.hpp"
+#include "routing/route.hpp"
+#include "tls/material.hpp"
+#include "tls/parameters.hpp"
+
+namespace weir::options {
+
+struct Listen {
+  Endpoint address;
+  std::vector<tls::CertificateFiles> certificates{};  ///< none: no TLS; the first is the default
+  tls::Parameters tls{};                              ///< ignored without certificates
+  bool proxy_protocol = false;  ///< each connection begins with a PROXY header from a trusted peer
+  friend bool operator==(const Listen&, const Listen&) = default;
+};
+
+/// The treatment of fields whose names contain characters other than letters, digits and "-".
+enum class UnusualNames : std::uint8_t {
+  pass,  ///< forwarded, but 400 if a service may take one for a field used in a decision
+  drop,  ///< removed, as in nginx
+};
+
+/// Limits and timeouts for clients.
+struct Downstream {
+  std::size_t max_connections =
+      0;  ///< 0: as the file descriptor limit allows; more are answered 503
+  std::size_t max_head = 32 * 1024;   ///< request line and fields; 431 beyond it
+  std::size_t max_target = 8 * 1024;  ///< 414 beyond it
+  std::uint64_t max_body = 0;         ///< 0: no bound; 413 beyond it
+  std::size_t max_drain =
+      64 * 1024;  ///< unread request body that is read and dropped to keep a connection
+  Duration head_timeout =
+      std::chrono::seconds(10);  ///< from the first byte to the end of the head: 408
+  Duration idle_timeout = std::chrono::seconds(75);  ///< between requests
+  Duration body_timeout = std::chrono::seconds(60);  ///< between two reads or writes of a body
+  UnusualNames unusual_field_names = UnusualNames::pass;
+  bool raw_target_bytes = false;  ///< lets bytes from 0x80 and "\\" pass in a target; else 400
+  std::size_t max_handshakes =
+      1024;  ///< TLS handshakes in progress per worker; beyond it the oldest is closed
+  friend bool operator==(const Downstream&, const Downstream&) = default;
+};
+
+/// `respond` of a route.
+struct FixedAnswer {
+  int status = 200;
+  std::string body;
+  std::string content_type = "text/plain";
+  std::string fields{};  ///< field lines
+  friend bool operator==(const FixedAnswer&, const FixedAnswer&) = default;
+};
+
+/// Data that a route needs before its limits decide, apart from the head of the request.
+enum RouteNeeds : std::uint8_t {
+  needs_nothing = 0,
+  needs_body = 1,         ///< a limit reserves what the body of the request states
+  needs_settlements = 2,  ///< with `decide`: the request may settle a hold
+};
+
+/// A route, and the answer or the upstream for its requests. With `decide`, `respond` means that
+/// the request may pass; nothing is forwarded.
+struct Route : routing::Route {
+  std::optional<std::size_t> upstream{};  ///< index into the upstreams; else respond
+  FixedAnswer respond{};
+  std::vector<limiter::Limit> limits{};
+  std::uint8_t needs = needs_nothing;             ///< RouteNeeds
+  Duration hold_lease = std::chrono::minutes(1);  ///< with `decide`: of holds that are not settled
+  std::string challenge{};  ///< a WWW-Authenticate line for the required identity
+  http::FieldEdits request_edits{};
+  http::FieldEdits response_edits{};
+  routing::PathRewrite rewrite{};
+  friend bool operator==(const Route&, const Route&) = default;
+};
+
+struct Proxy {
+  identity::ClientAddressSettings client_address;
+  Downstream downstream;
+  routing::PathVariants path_variants;
+  http::ResponseFieldOptions response_fields;
+  std::vector<Route> routes;
+};
+
+}  // namespace weir::options

@@ -1,0 +1,49 @@
+// The part of an exchange that the classes of its forward phase use.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/time.hpp"
+#include "base/traffic_counters.hpp"
+#include "http/received_request.hpp"
+#include "proxy/context.hpp"
+#include "proxy/generation.hpp"
+#include "proxy/request_count.hpp"
+#include "proxy/responder.hpp"
+#include "proxy/usage_meter.hpp"
+#include "upstream/pool.hpp"
+
+namespace weir::proxy {
+
+/// The results of the forward phase that the access log and the connection use.
+struct ForwardingRecord {
+  const options::Upstream* upstream = nullptr;  ///< none: the request was not forwarded
+  const options::Server* server = nullptr;      ///< the one tried last
+  std::string_view server_authority{};          ///< its authority()
+  Instant begun_at;
+  std::optional<Duration> upstream_took;  ///< until the head of its response arrived
+  bool has_own_connection = false;  ///< a connection was given back that only this client may reuse
+};
+
+/// The part of an exchange that its forward phase uses, and that outlives the phase.
+struct ForwardPhase {
+  Context& context;
+  const Generation& generation;
+  const ClientSide& client;
+  const http::ReceivedRequest& request;
+  std::string_view limit_fields;  ///< field lines for the response
+  upstream::Pool& pool;
+  UpstreamCounters& counters;
+  ForwardingRecord& record;
+  RequestCount& count;
+  std::string_view target{};                         ///< for the upstream; empty: as received
+  const http::FieldEdits* request_edits = nullptr;   ///< nullptr: none
+  const http::FieldEdits* response_edits = nullptr;  ///< nullptr: none
+  UsageMeter* meter = nullptr;                       ///< nullptr: the cost is not in the response
+
+  const options::Upstream& upstream() const { return pool.settings(); }
+  Duration body_timeout() const { return generation.options.downstream.body_timeout; }
+};
+
+}  // namespace weir::proxy

@@ -1,0 +1,207 @@
+#include "redis/cluster.hpp"
+
+#include <new>
+#include <utility>
+
+#include "redis/override_text.hpp"
+
+namespace weir::redis {
+namespace {
+
+constexpr auto pause_without_memory = std::chrono::milliseconds(100);
+}  // namespace
+
+Cluster::Cluster(const Dependencies& with)
+    : with_(with),
+      map_(with.options.servers, with.options.connect_timeout),
+      holds_({.io = with.io,
+              .nodes = *this,
+              .catalog = with.catalog,
+              .clock = with.clock,
+              .counters = with.counters,
+              .seed = with.seed,
+              .keys_per_call = 1}),
+      store_({.io = with.io,
+              .masters = *this,
+              .holds = holds_,
+              .counters = with.counters,
+              .clock = with.clock,
+              .generation_slot = slot_of_key(generation_key(with.options.key_prefix)),
+              .timeout = with.options.timeout,
+              .breaker = with.breaker}),
+      members_({.owner = *this,
+                .nodes = with_,
+                .lookup = *this,
+                .holds = holds_,
+                .breaker = store_.breaker_settings()}),
+      timer_(with.io.get_executor()) {}
+
+Cluster::~Cluster() {
+  stop();
+}
+
+void Cluster::start() {
+  is_stopped_ = false;
+  handle([this](Time now) { return map_.start(now); });
+}
+
+void Cluster::stop() {
+  is_stopped_ = true;
+  timer_.cancel();
+  store_.stop();
+  members_.stop();
+  holds_.stop();
+}
+
+void Cluster::on_catalog() {
+  members_.each([](ClusterMember& member) { member.node.on_catalog(); });
+}
+
+// ---- actions of the map ----
+
+template <class Event>
+void Cluster::handle(Event&& event) noexcept {
+  if (is_stopped_) return;
+  const Time now = std::chrono::steady_clock::now();
+  try {
+    perform(event(now));
+  } catch (const std::bad_alloc&) {
+    arm(now + pause_without_memory);
+  }
+}
+
+void Cluster::perform(const ClusterMap::Actions& actions) {
+  for (const std::size_t server : actions.close)
+    members_.close(server);
+  for (const std::size_t server : actions.open)
+    members_.open(server, map_.address(server));
+  ClusterMember* const asked = members_.at(actions.ask);
+  if (actions.ask && (asked == nullptr || !asked->ask_for_slots()))
+    return perform(map_.on_no_slots(std::chrono::steady_clock::now()));
+  arm(actions.wake_at);
+}
+
+/// Those that could not be opened for lack of memory.
+void Cluster::open_missing() {
+  for (std::size_t server = 0; server < map_.size(); ++server)
+    if (map_.is_open(server) && members_.at(server) == nullptr)
+      members_.open(server, map_.address(server));
+}
+
+void Cluster::arm(std::optional<Time> wake_at) {
+  if (!wake_at) {
+    timer_.cancel();
+    return;
+  }
+  timer_.expires_at(*wake_at);
+  timer_.async_wait(timer_handler_([this, watch = presence_.watch()](error_code ec) {
+    if (watch.expired() || ec) return;
+    handle([this](Time now) {
+      open_missing();
+      return map_.on_deadline(now);
+    });
+  }));
+}
+
+// ---- events ----
+
+void Cluster::on_change(ClusterMember& member) {
+  const bool is_ready = member.node.is_ready();
+  handle([&](Time now) {
+    return is_ready ? map_.on_ready(member.index, now) : map_.on_failure(member.index, now);
+  });
+  report();
+}
+
+/// Nothing is reported before the slots are known: a server of the configuration may be down.
+void Cluster::report() {
+  was_whole_ = was_whole_ || map_.is_whole();
+  if (was_whole_ && changed_) changed_();
+}
+
+void Cluster::on_slots(ClusterMember& member, const redisReply& reply) noexcept {
+  handle([&](Time now) {
+    const auto ranges = slot_ranges_in(reply, member.address);
+    return ranges ? map_.on_slots(*ranges, now) : map_.on_no_slots(now);
+  });
+  report();
+}
+
+void Cluster::on_no_slots() noexcept {
+  handle([this](Time now) { return map_.on_no_slots(now); });
+}
+
+NodeLookup::Redirect Cluster::on_refused(Node& from, std::string_view text) noexcept {
+  refusal_.reset();
+  const ClusterMember* const member = members_.of(from);
+  const Redirect later{.is_expected = true};
+  if (member == nullptr) return later;  // it was closed
+  try {
+    const auto refusal = slot_refusal_in(text, member->address);
+    if (!refusal) return {};
+    handle([&](Time now) { return map_.on_refusal(*refusal, now); });
+    refusal_ = ClusterStore::Refusal{.kind = refusal->kind};
+    ClusterMember* const to = members_.at(map_.find(refusal->server));
+    if (to == nullptr) return later;
+    refusal_->to = &to->master;
+    return {
+        .is_expected = true, .node = &to->node, .asking = refusal->kind == SlotRefusal::Kind::ask};
+  } catch (const std::bad_alloc&) {
+    return later;
+  }
+}
+
+// ---- state ----
+
+Node* Cluster::node_at(HashSlot slot) {
+  ClusterStore::Master* const master = master_at(slot);
+  return master == nullptr ? nullptr : &master->node;
+}
+
+ClusterStore::Master* Cluster::master_at(HashSlot slot) {
+  ClusterMember* const member = members_.at(map_.owner(slot));
+  return member == nullptr ? nullptr : &member->master;
+}
+
+Hash128 Cluster::an_identity_of(const Node& node) const {
+  const ClusterMember* const member = members_.of(node);
+  // About hash_slots / slots of the node are tried.
+  for (std::uint64_t number = 0; member != nullptr && number < 64 * hash_slots; ++number) {
+    const Hash128 identity{number, number};
+    if (map_.owner(slot_of(identity)) == member->index) return identity;
+  }
+  return {};
+}
+
+NodesStatus Cluster::status() const {
+  NodesStatus status{.is_ready = map_.is_whole(),
+                     .has_decided = true,
+                     .is_breaker_closed = store_.state() == store::NodeControl::State::closed,
+                     .last_breaker_error = store_.last_error()};
+  std::size_t slots = map_.missing_slots();
+  std::string servers;
+  members_.each([&](const ClusterMember& member) {
+    const Node& node = member.node;
+    status.has_decided = status.has_decided && node.has_decided();
+    if (member.is_deciding()) return;
+    if (node.is_ready()) slots += map_.slots(member.index);
+    servers.append(servers.empty() ? "" : ", ").append(member.name);
+    if (!status.last_error.empty()) return;
+    status.last_error = node.last_error();
+    if (!node.is_ready()) status.connection_failure = node.connection_failure();
+  });
+  if (slots == 0) return status;
+  status.part = "for " + std::to_string(slots) + " of " + std::to_string(hash_slots) + " slots";
+  if (!servers.empty()) status.part += " (" + servers + ")";
+  return status;
+}
+
+std::string_view Cluster::last_reply(store::Error error) const {
+  std::string_view text;
+  members_.each([&](const ClusterMember& member) {
+    if (text.empty()) text = member.node.last_reply(error);
+  });
+  return text;
+}
+
+}  // namespace weir::redis

@@ -1,0 +1,329 @@
+#include "redis/node.hpp"
+
+#include <hiredis/hiredis.h>
+#include <new>
+#include <utility>
+
+#include "redis/answer.hpp"
+#include "redis/connection.hpp"
+#include "redis/error_reply.hpp"
+#include "redis/generation_question.hpp"
+#include "redis/handshake_commands.hpp"
+#include "redis/holds.hpp"
+#include "redis/outcomes.hpp"
+#include "redis/pending_questions.hpp"
+#include "redis/probe.hpp"
+#include "redis/question_command.hpp"
+#include "redis/script_loader.hpp"
+#include "redis/script_set.hpp"
+#include "store/looks.hpp"
+
+namespace weir::redis {
+namespace {
+
+std::string timeout_text(Duration timeout) {
+  const std::int64_t us = to_us(timeout);
+  const bool is_in_ms = us % 1000 == 0;
+  return "no answer within " + std::to_string(is_in_ms ? us / 1000 : us) +
+         (is_in_ms ? " ms" : " us");
+}
+
+constexpr std::string_view unexpected_reply = "the reply is not one of the script";
+
+/// For scripts that take the time as an argument.
+std::optional<Instant> script_time(const ScriptSet& scripts, Instant now) {
+  if (scripts.clock() == Clock::argument) return now;
+  return std::nullopt;
+}
+
+}  // namespace
+
+/// Sends the questions, and completes them with what the replies mean.
+class Node::Implementation final : public Connection::Owner, public PendingQuestions::Owner {
+ public:
+  Implementation(const Dependencies& with, Node& node)
+      : node_(node),
+        options_(with.options),
+        timeout_text_(timeout_text(options_.timeout)),
+        catalog_(with.catalog),
+        nodes_(with.nodes),
+        holds_(with.holds),
+        counters_(with.counters),
+        node_counters_(with.node_counters),
+        outcomes_(counters_),
+        questions_(with.io, with.clock, outcomes_, *this),
+        probe_(catalog_.scripts().sets(), no_policy),
+        generation_(options_.key_prefix, node, nodes_, with.clock),
+        connection_(with.io, options_, catalog_.scripts().texts(), shas_, with.seed, *this,
+                    with.locator) {
+    questions_.set_holds(holds_);
+  }
+
+  void on_catalog() {
+    if (!probe_.can_ask()) probe_.use(catalog_.scripts().sets());
+  }
+  Connection& connection() { return connection_; }
+  void stop() {
+    connection_.stop();
+    questions_.stop();
+    node_counters_.is_ready.store(false, std::memory_order_relaxed);
+  }
+  bool is_ready() const { return connection_.is_ready() && !connection_.is_leaving(); }
+  void acquire(store::Acquisition& acquisition, store::Completion& completion, Instant now) {
+    ask(acquisition, acquisition.claims, completion, now);
+  }
+  void peek(store::Acquisition& acquisition, store::Completion& completion, Instant now) {
+    const store::Looks looks = store::looks_of(acquisition.claims);
+    ask(acquisition, {looks.data(), looks.size()}, completion, now);
+  }
+  void probe(store::Completion& completion, Instant now) {
+    acquire(probe_.acquisition(nodes_.an_identity_of(node_), now), completion, now);
+  }
+  bool read_generation(store::GenerationReceiver& receiver) {
+    return is_ready() && generation_.read(connection_, receiver);
+  }
+  bool has_decided() const { return outcomes_.has_decided() || !probe_.can_ask(); }
+  void forget(const store::Key& key, store::Completion& completion);
+  void set_asking(bool asking) { is_asking_ = asking; }
+  ScriptLoader& loader() { return loader_; }
+  void reconnect() {
+    if (connection_.is_ready()) connection_.abandon(timeout_text_);
+  }
+  std::string_view last_error() const {
+    return connection_.is_ready() ? outcomes_.last_error() : connection_.machine().last_error();
+  }
+  std::string_view last_reply(store::Error error) const { return outcomes_.last_reply(error); }
+  void watch(std::function<void()> changed) { changed_ = std::move(changed); }
+
+ private:
+  void on_ready() override;
+  void on_failure() override;
+  void on_reply(Question& question, const redisReply& reply) noexcept override;
+  void read_arrived() noexcept override { connection_.read_arrived(); }
+
+  void ask(store::Acquisition& acquisition, std::span<const store::Claim> claims,
+           store::Completion& completion, Instant now);
+  void send(Question& question, Duration waited /* of the timeout */);
+  bool transmit(Question& question);
+  void on_error(Question& question, const redisReply& reply) noexcept;
+  bool repeat(Question& question) noexcept;
+
+  Node& node_;
+  const options::Redis& options_;
+  const std::string timeout_text_;  ///< composed in advance: reconnect() is called without memory
+  Catalog& catalog_;
+  NodeLookup& nodes_;
+  Holds& holds_;
+  ScriptShas shas_;
+  StoreCounters& counters_;
+  NodeCounters& node_counters_;
+  bool is_asking_ = false;  ///< see Node::set_asking()
+  std::function<void()> changed_;
+
+  Outcomes outcomes_;
+  PendingQuestions questions_;
+  ScriptLoader loader_{connection_, catalog_.scripts(), shas_};
+  Probe probe_;
+  GenerationQuestion generation_;
+  Connection connection_;  ///< last: its destructor calls recipients
+};
+
+// ---- asking ----
+
+/// `claims`: those of the acquisition, or looks at them. Valid during the call only.
+void Node::Implementation::ask(store::Acquisition& acquisition,
+                               std::span<const store::Claim> claims, store::Completion& completion,
+                               Instant now) {
+  questions_.take(completion, &acquisition, [&](Question& question) {
+    if (!is_ready()) return questions_.fail_later(question, store::Error::not_connected);
+    for (std::size_t i = 0; i < claims.size(); ++i)
+      acquisition.decisions[i].limit = claims[i].policy->capacity;
+    if (catalog_.holds(claims)) {
+      const auto composed = holds_.compose(question.command, question.holds, claims,
+                                           script_time(catalog_.scripts(), now), loader_);
+      if (!composed) return questions_.fail_later(question, store::Error::overloaded);
+      question.script = *composed;
+      return send(question, now - acquisition.arrived_at);
+    }
+    const auto script = catalog_.scripts().find(algorithms_of(claims));
+    if (!script) return questions_.fail_later(question, store::Error::other);
+    question.script = *script;
+    append_question(question.command, loader_.name_of(*script), catalog_.keys(), claims,
+                    script_time(catalog_.scripts(), now), acquisition.repeats);
+    send(question, now - acquisition.arrived_at);
+  });
+}
+
+void Node::Implementation::forget(const store::Key& key, store::Completion& completion) {
+  questions_.take(completion, nullptr, [&](Question& question) {
+    if (!is_ready()) return questions_.fail_later(question, store::Error::not_connected);
+    holds_.forget(key);
+    append_forget(question.command, catalog_.keys(), key.identity, key.policy_id);
+    send(question, Duration{0});
+  });
+}
+
+/// Returns false if the command was not sent.
+bool Node::Implementation::transmit(Question& question) {
+  if (question.is_asking && !connection_.send(asking_command, reply_to_asking)) return false;
+  return connection_.send(question.command, question);
+}
+
+/// Nothing throws once the command has been sent.
+void Node::Implementation::send(Question& question, Duration waited) {
+  try {
+    questions_.set_timeout(question, options_.timeout - waited);
+  } catch (...) {
+    holds_.not_run(question.holds);
+    throw;
+  }
+  question.is_asking = std::exchange(is_asking_, false);
+  if (!transmit(question)) {
+    holds_.not_run(question.holds);
+    return questions_.fail_later(question, store::Error::not_connected);
+  }
+  counters_.questions.add();
+  if (!question.holds.empty()) holds_.on_sent(question.holds);
+  questions_.await_reply(question);
+}
+
+// ---- answers ----
+
+void Node::Implementation::on_reply(Question& question, const redisReply& reply) noexcept {
+  if (reply.type == REDIS_REPLY_ERROR) return on_error(question, reply);
+  const store::Result result = question.holds.empty()
+                                   ? result_of(reply, question.acquisition)
+                                   : holds_.result_of(question.holds, reply, *question.acquisition);
+  if (result.error == store::Error::none) {
+    outcomes_.on_reply();
+  } else {
+    outcomes_.on_error_reply(result.error, unexpected_reply);
+  }
+  questions_.complete(question, result);
+}
+
+void Node::Implementation::on_error(Question& question, const redisReply& reply) noexcept {
+  const auto text = text_of(reply);
+  const auto error = error_of(text);
+  if (error == store::Error::script_missing && repeat(question)) return;
+  holds_.not_run(question.holds);
+  const bool is_redirected = is_refusal_of_slot(text) &&
+                             nodes_.on_refused(node_, text).is_expected &&
+                             error == store::Error::redirected;
+  if (is_redirected) return questions_.redirect(question);
+  outcomes_.on_error_reply(error, text.empty() ? unexpected_reply : text);
+  // After a failover the name resolves to the new primary.
+  if (error == store::Error::read_only) connection_.abandon_later(outcomes_.last_error());
+  questions_.complete(question, failed(error));
+}
+
+/// Sends a question again after NOSCRIPT, the only error that proves that nothing ran. It keeps its
+/// place and its deadline. Returns false if it cannot be sent, also for lack of memory.
+bool Node::Implementation::repeat(Question& question) noexcept {
+  if (question.repeated || question.acquisition == nullptr) return false;
+  question.repeated = true;
+  try {
+    loader_.load(question.script);
+    question.command = as_eval(question.command, catalog_.scripts().texts()[question.script]);
+    return transmit(question);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+// ---- the connection ----
+
+void Node::Implementation::on_ready() {
+  node_counters_.is_ready.store(true, std::memory_order_relaxed);
+  outcomes_.on_ready();
+  holds_.on_ready();
+  if (changed_) changed_();
+}
+
+void Node::Implementation::on_failure() {
+  node_counters_.is_ready.store(false, std::memory_order_relaxed);
+  if (changed_) changed_();
+}
+
+Node::Node(const Dependencies& with)
+    : holds_(with.holds), implementation_(std::make_unique<Implementation>(with, *this)) {}
+Node::~Node() = default;
+
+void Node::on_catalog() {
+  implementation_->on_catalog();
+}
+void Node::start() {
+  implementation_->connection().start();
+}
+void Node::stop() {
+  implementation_->stop();
+}
+std::optional<store::Result> Node::acquire(store::Acquisition& acquisition,
+                                           store::Completion& completion, Instant now) {
+  implementation_->acquire(acquisition, completion, now);
+  return std::nullopt;
+}
+std::optional<store::Result> Node::peek(store::Acquisition& acquisition,
+                                        store::Completion& completion, Instant now) {
+  implementation_->peek(acquisition, completion, now);
+  return std::nullopt;
+}
+std::optional<store::Result> Node::forget(const store::Key& key, store::Completion& completion,
+                                          Instant) {
+  implementation_->forget(key, completion);
+  return std::nullopt;
+}
+void Node::settle(std::span<const store::Settlement> settlements, Instant now) {
+  holds_.settle(settlements, now);
+}
+void Node::set_asking(bool asking) {
+  implementation_->set_asking(asking);
+}
+bool Node::is_ready() const {
+  return implementation_->is_ready();
+}
+bool Node::has_decided() const {
+  return implementation_->has_decided();
+}
+std::uint64_t Node::replies() const {
+  return implementation_->connection().replies();
+}
+std::size_t Node::unanswered() const {
+  return implementation_->connection().unanswered();
+}
+bool Node::is_silent() const {
+  return implementation_->connection().is_silent();
+}
+void Node::leave(std::string_view why) {
+  implementation_->connection().abandon(why);
+}
+void Node::reconnect() {
+  implementation_->reconnect();
+}
+std::optional<store::Result> Node::probe(store::Completion& completion, Instant now) {
+  implementation_->probe(completion, now);
+  return std::nullopt;
+}
+bool Node::read_generation(store::GenerationReceiver& receiver) {
+  return implementation_->read_generation(receiver);
+}
+Connection& Node::connection() {
+  return implementation_->connection();
+}
+ScriptLoader& Node::loader() {
+  return implementation_->loader();
+}
+std::string_view Node::last_error() const {
+  return implementation_->last_error();
+}
+store::Error Node::connection_failure() const {
+  return implementation_->connection().machine().last_failure();
+}
+std::string_view Node::last_reply(store::Error error) const {
+  return implementation_->last_reply(error);
+}
+void Node::watch(std::function<void()> changed) {
+  implementation_->watch(std::move(changed));
+}
+
+}  // namespace weir::redis

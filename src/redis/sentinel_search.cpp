@@ -1,0 +1,120 @@
+#include "redis/sentinel_search.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <hiredis/hiredis.h>
+#include <numeric>
+#include <utility>
+
+#include "redis/error_reply.hpp"
+#include "redis/server_address.hpp"
+
+namespace weir::redis {
+namespace {
+
+constexpr auto replaced_master_is_skipped_for = std::chrono::seconds(30);
+
+std::optional<options::RedisServer> server_of(std::string_view host, std::string_view port) {
+  options::RedisServer server{.host = std::string(host)};
+  const char* const end = port.data() + port.size();
+  const auto [stopped, error] = std::from_chars(port.data(), end, server.port);
+  if (host.empty() || error != std::errc{} || stopped != end || server.port == 0) return {};
+  return server;
+}
+
+}  // namespace
+
+MasterReply master_in(const redisReply& reply) {
+  using Kind = MasterReply::Kind;
+  if (reply.type == REDIS_REPLY_NIL) return {.kind = Kind::unknown};
+  if (reply.type == REDIS_REPLY_ERROR) return {.kind = Kind::error, .error = text_of(reply)};
+  if (reply.type != REDIS_REPLY_ARRAY) return {};
+  if (reply.elements == 0) return {.kind = Kind::unknown};  // a null array of hiredis 0.14
+  if (reply.elements != 2) return {};
+  auto master = server_of(text_of(*reply.element[0]), text_of(*reply.element[1]));
+  if (!master) return {};
+  return {.kind = Kind::address, .master = *std::move(master)};
+}
+
+std::optional<options::RedisServer> switched_master(std::string_view message,
+                                                    std::string_view name) {
+  std::vector<std::string_view> words;
+  while (!message.empty()) {
+    const auto size = std::min(message.find(' '), message.size());
+    words.push_back(message.substr(0, size));
+    message.remove_prefix(std::min(size + 1, message.size()));
+  }
+  if (words.size() != 5 || words[0] != name) return {};
+  return server_of(words[3], words[4]);
+}
+
+SentinelSearch::SentinelSearch(const options::Redis& options)
+    : options_(options), order_(options.servers.size()) {
+  std::iota(order_.begin(), order_.end(), 0);
+}
+
+void SentinelSearch::begin(Time deadline) {
+  next_ = 0;
+  deadline_ = deadline;
+  is_unknown_ = false;
+  error_.clear();
+  unreachable_.clear();
+}
+
+std::optional<SentinelSearch::Turn> SentinelSearch::next(Time now) {
+  if (next_ == order_.size() || now >= deadline_) return {};
+  const auto shares = static_cast<std::int64_t>(order_.size() - next_ + 1);
+  return Turn{.index = order_[next_++], .until = now + (deadline_ - now) / shares};
+}
+
+void SentinelSearch::on_unreachable(std::string_view why) {
+  if (!unreachable_.empty()) unreachable_ += ", ";
+  unreachable_.append(server_text(last())).append(": ").append(printable(why));
+}
+
+void SentinelSearch::on_replaced(options::RedisServer master, Time now) {
+  replaced_ = std::move(master);
+  replaced_until_ = now + replaced_master_is_skipped_for;
+}
+
+bool SentinelSearch::is_replaced(const options::RedisServer& server, Time now) const {
+  return replaced_ == server && now < replaced_until_;
+}
+
+bool SentinelSearch::on_reply(const MasterReply& reply, Time now) {
+  using Kind = MasterReply::Kind;
+  switch (reply.kind) {
+    case Kind::address: {
+      if (is_replaced(reply.master, now)) {
+        on_unreachable("still returns the former master");
+        break;
+      }
+      const auto found = order_.begin() + static_cast<std::ptrdiff_t>(next_ - 1);
+      std::rotate(order_.begin(), found, found + 1);
+      return true;
+    }
+    case Kind::unknown:
+      is_unknown_ = true;
+      break;
+    case Kind::error:
+      error_ = "the sentinel " + server_text(last()) + " returned an error: " +
+               printable(unquoted(reply.error), options_.sentinel_password.reveal());
+      if (error_of(reply.error) == store::Error::refused)
+        error_ += "; check store.redis.sentinel_password";
+      break;
+    case Kind::other:
+      error_ =
+          "the server " + server_text(last()) + " is not a sentinel; check store.redis.servers";
+      break;
+  }
+  return false;
+}
+
+std::string SentinelSearch::failure() const {
+  if (is_unknown_)
+    return "no sentinel has a master of this name; check store.redis.sentinel_master";
+  if (!error_.empty()) return error_;
+  return "no sentinel is reachable (" + unreachable_ + ")";
+}
+
+}  // namespace weir::redis

@@ -1,0 +1,259 @@
+"""A Redis Cluster: keys in their slots, redirections, resharding, masters that are lost, and exact counts in all of it."""
+
+import json
+import threading
+
+from harness.clusters import Cluster, slot_of
+from harness.override_case import in_an_hour
+from harness.redis_case import RedisCase, answering, sharing
+from harness.waiting import eventually
+
+TIMEOUT_MS = 200
+POLICIES = {"each": {"algorithm": "gcra", "rate": "50/26d"},
+            "all": {"algorithm": "fixed_window", "rate": "300/26d"},
+            "many": {"algorithm": "gcra", "rate": "300/26d"}}
+ROUTES = [answering("/each", "each", "user"), answering("/all", "all", "group"), answering("/many", "many", "user"),
+          {"name": "both", "match": {"path": "/both"}, "respond": {"status": 200, "body": "fine"},
+           "limits": [{"policy": "each", "key": "user"}, {"policy": "all", "key": "group"}]}]
+IDENTITIES = {"user": {"header": "x-user"}, "group": {"header": "x-group"}}
+PASSWORD = "p4ss-of-the-cluster"
+
+
+class ClusterCase(RedisCase):
+    def setUp(self):
+        super().setUp()
+        self.sent = 0
+
+    def begin(self, cluster, url="redis://unused", routes=ROUTES, **redis):
+        self.weir = self.start(sharing(url, POLICIES, identities=IDENTITIES, routes=routes,
+                                       admin={"address": "127.0.0.1:0"},
+                                       redis={"timeout": f"{TIMEOUT_MS}ms", "connect_timeout": "2s", "replicas": 1,
+                                              **cluster.store, **redis}))
+        self.await_redis(self.weir)
+        return self.weir
+
+    def statuses(self, path, count, **headers):
+        fields = [(f"x-{name}", value) for name, value in headers.items()]
+        with self.connect(self.weir) as client:
+            self.sent += count
+            return [client.get(path, fields).status for _ in range(count)]
+
+    def readiness(self):
+        with self.connect_admin(self.weir) as client:
+            return client.get("/readyz").body.decode().strip()
+
+    def is_whole(self):
+        body = self.readiness()
+        return '"state":"ready"' in body and "degraded" not in body
+
+    def stores(self, after=0):
+        """The store of each request so far, except for the first ones."""
+        return [line["store"] for line in self.log_lines(self.weir, self.sent)[after:]]
+
+
+class Keys(ClusterCase):
+    def test_each_key_is_counted_by_the_master_of_its_slot(self):
+        cluster = Cluster(self, password=PASSWORD)
+        self.begin(cluster, f"redis://:{PASSWORD}@unused")
+        for user in range(30):
+            self.assertEqual(self.statuses("/each", 2, user=f"u{user}"), [200, 200])
+        self.assertTrue(all(node.calls("evalsha") > 2 for node in cluster.nodes))
+        for node in cluster.nodes:
+            self.assertGreater(node("DBSIZE"), 2)
+            for key in node("KEYS", "weir:*}:each:*"):
+                self.assertIs(cluster.master_of(slot_of(key)), node)
+        self.assertEqual(set(self.stores()), {"redis"})
+        for node in cluster.nodes:
+            self.assertEqual(self.gauge(self.weir, "weir_store_node_up", node=f"127.0.0.1:{node.port}"), 1)
+
+    def test_claims_in_several_slots_are_all_or_nothing(self):
+        cluster = Cluster(self)
+        self.begin(cluster)
+        sent = []
+        for user in range(10):
+            sent += self.statuses("/both", 40, user=f"u{user}", group="g")
+        self.assertEqual(sent.count(200), 300)
+        # Denied requests were charged to no user: each has its 50 minus what was admitted.
+        eventually(lambda: self.gauge(self.weir, "weir_store_in_flight") == 0, "everything is settled")
+        left = [self.statuses("/each", 60, user=f"u{user}").count(200) for user in range(10)]
+        self.assertEqual(sum(left), 10 * 50 - 300)
+        self.assertEqual(set(self.stores()), {"redis"})
+
+    def test_one_seed_is_enough_and_may_be_the_url(self):
+        cluster = Cluster(self)
+        self.begin(cluster, cluster.nodes[1].url, servers=[])
+        self.assertEqual(set(self.statuses("/each", 5, user="a")), {200})
+        self.assertEqual(set(self.stores()), {"redis"})
+
+    def test_overrides_reach_the_node_of_their_identity(self):
+        cluster = Cluster(self)
+        self.begin(cluster)
+        with self.connect_admin(self.weir) as admin:
+            for user in range(6):
+                body = json.dumps({"identity": "user", "key": f"u{user}", "deny": True, "until": in_an_hour()}).encode()
+                put = admin.request("PUT", "/v1/overrides", [("content-type", "application/json")], body)
+                self.assertEqual(put.status, 200)
+            listed = admin.get("/v1/overrides").json()
+        self.assertEqual(len(listed["overrides"]), 6)
+        for user in range(6):
+            self.assertEqual(self.statuses("/each", 1, user=f"u{user}"), [403])
+
+
+class Moves(ClusterCase):
+    def test_resharding_under_load_loses_and_repeats_no_count(self):
+        """All slots of one master move to a new one while requests come."""
+        cluster = Cluster(self)
+        self.begin(cluster)
+        self.statuses("/each", 1, user="u0")
+        new = cluster.add()
+        results = {}
+        over = threading.Event()
+        self.addCleanup(over.set)
+
+        def send(user):
+            """Half of the quota at most before the moves are over, and then more than the rest."""
+            results[user] = []
+            with self.weir.connect() as client:
+                while len(results[user]) < 350:
+                    if len(results[user]) == 150:
+                        over.wait()
+                    results[user].append(client.get("/many", [("x-user", user)]).status)
+        users = [f"w{i}" for i in range(4)]
+        threads = [threading.Thread(target=send, args=(user,)) for user in users]
+        for thread in threads:
+            thread.start()
+        eventually(lambda: all(len(results.get(user, ())) > 10 for user in users), "requests are sent")
+        for slot in sorted({slot_of(key) for key in cluster.keys()}):
+            cluster.move(slot, new)
+        over.set()
+        for thread in threads:
+            thread.join()
+        for user in users:
+            self.assertEqual(results[user].count(200), 300, user)
+            self.assertLessEqual(set(results[user]), {200, 429})
+        self.sent += sum(len(statuses) for statuses in results.values())
+        self.assertEqual(set(self.stores()), {"redis"})
+        self.assertGreater(new.calls("evalsha"), 0)
+
+    def test_a_key_that_has_moved_before_its_slot_is_found_by_asking(self):
+        cluster = Cluster(self, masters=2)
+        self.begin(cluster, routes=ROUTES[:1])
+        # With an override both keys of the request exist, so they can be asked for while the slot moves.
+        with self.connect_admin(self.weir) as admin:
+            body = json.dumps({"identity": "user", "key": "m", "policy": "each", "rate": "40/26d",
+                               "until": in_an_hour()}).encode()
+            self.assertEqual(admin.request("PUT", "/v1/overrides", [("content-type", "application/json")], body).status,
+                             200)
+        self.assertEqual(self.statuses("/each", 20, user="m"), [200] * 20)
+        slot = slot_of(next(key for key in cluster.keys() if b":each:" in key))
+        target = next(node for node in cluster.nodes if node is not cluster.master_of(slot))
+        source = cluster.begin_move(slot, target)
+        self.assertEqual(self.statuses("/each", 5, user="m"), [200] * 5)  # the keys are still at the source
+        cluster.move_keys(slot, source, target)
+        self.assertEqual(self.statuses("/each", 35, user="m").count(200), 15)
+        self.assertGreater(target.calls("asking"), 0)
+        cluster.end_move(slot, source, target)
+        self.assertEqual(self.statuses("/each", 5, user="m").count(200), 0)
+        self.assertEqual(set(self.stores()), {"redis"})
+
+    def test_a_request_whose_keys_are_at_two_nodes_waits_for_the_move(self):
+        cluster = Cluster(self, masters=2)
+        self.begin(cluster, timeout="30s")
+        self.assertEqual(self.statuses("/each", 20, user="m"), [200] * 20)
+        slot = slot_of(next(key for key in cluster.keys() if b":each:" in key))
+        target = next(node for node in cluster.nodes if node is not cluster.master_of(slot))
+        source = cluster.begin_move(slot, target)
+        results = []
+        request = threading.Thread(target=lambda: results.extend(self.statuses("/each", 1, user="m")))
+        request.start()
+        eventually(lambda: b"errorstat_TRYAGAIN" in source("INFO", "errorstats"), "the source refuses the request")
+        cluster.move_keys(slot, source, target)
+        eventually(lambda: b"errorstat_TRYAGAIN" in target("INFO", "errorstats"), "the target refuses the request")
+        self.assertEqual(results, [])
+        cluster.end_move(slot, source, target)
+        request.join()
+        self.assertEqual(results, [200])
+        self.assertEqual(self.statuses("/each", 35, user="m").count(200), 29)
+        self.assertEqual(set(self.stores()), {"redis"})
+
+    def test_holds_are_settled_at_the_node_that_has_the_key_now(self):
+        cluster = Cluster(self, masters=2)
+        self.begin(cluster)
+        self.assertEqual(self.statuses("/both", 10, user="h", group="h"), [200] * 10)
+        source, target = cluster.nodes
+        for slot in sorted({slot_of(key) for key in source("KEYS", "*")}):
+            cluster.move(slot, target)
+        self.assertEqual(self.statuses("/both", 45, user="h", group="h").count(200), 40)
+        self.assertEqual(set(self.stores()), {"redis"})
+        eventually(lambda: not any(b":h" == key[-2:] for key in cluster.keys()), "all holds have ended")
+
+    def test_a_node_that_has_lost_its_slots_is_left(self):
+        cluster = Cluster(self, masters=2)
+        self.begin(cluster)
+        self.statuses("/each", 1, user="r")
+        slots = sorted({slot_of(key) for key in cluster.keys()})
+        sources = {slot: cluster.master_of(slot) for slot in slots}
+        new = cluster.add()
+        for slot in slots:
+            cluster.move(slot, new)
+        self.assertEqual(self.statuses("/each", 3, user="r"), [200] * 3)
+        eventually(lambda: b"name=weir" in new("CLIENT", "LIST"), "the new node is connected")
+        for slot in slots:
+            cluster.move(slot, sources[slot])
+        self.assertEqual(self.statuses("/each", 3, user="r"), [200] * 3)
+        eventually(lambda: b"name=weir" not in new("CLIENT", "LIST"), "the node without slots is left")
+        self.assertEqual(self.statuses("/each", 60, user="r").count(200), 43)
+        self.assertEqual(set(self.stores()), {"redis"})
+
+
+class Losses(ClusterCase):
+    def test_a_lost_master_costs_its_own_slots_only(self):
+        cluster = Cluster(self, options=["--cluster-require-full-coverage", "no"])
+        self.begin(cluster)
+        self.statuses("/each", 1, user="l")
+        lost = cluster.nodes[2]
+        lost.stop()
+        eventually(lambda: "of 16384 slots" in self.readiness(), "the part that is lost is reported")
+        self.assertIn(f"127.0.0.1:{lost.port}", self.readiness())
+        before = self.sent
+        for user in range(60):
+            self.assertEqual(self.statuses("/each", 1, user=f"l{user}"), [200])
+        stores = self.stores(before)
+        self.assertGreater(stores.count("redis"), 20)
+        self.assertGreater(stores.count("local"), 5)
+        self.assertEqual(len(stores), 60)
+        lost.start()
+        eventually(self.is_whole, "all slots are served again")
+
+    def test_a_replica_takes_over(self):
+        cluster = Cluster(self, replicas=1)
+        self.begin(cluster)
+        self.statuses("/each", 1, user="f")
+        lost = cluster.nodes[0]
+        lost.stop()
+        eventually(lambda: all(cluster.state(node) for node in cluster.running()), "the replica is elected", 60)
+        eventually(self.is_whole, "Weir uses the new master", 30)
+        before = self.sent
+        for user in range(30):
+            self.assertEqual(self.statuses("/each", 1, user=f"g{user}"), [200])
+        self.assertEqual(set(self.stores(before)), {"redis"})
+        self.assertIn("redis is back", self.weir.stderr)
+
+
+class Start(ClusterCase):
+    def test_a_standalone_server_of_a_cluster_says_what_to_write(self):
+        cluster = Cluster(self)
+        self.weir = self.start(sharing(cluster.nodes[0].url, POLICIES, identities=IDENTITIES, routes=ROUTES,
+                                       redis={"replicas": 1}))
+        for user in range(20):
+            self.statuses("/each", 1, user=f"s{user}")
+        eventually(lambda: "topology: cluster" in self.weir.stderr, "the remedy is logged")
+
+    def test_a_server_without_a_cluster_is_not_used(self):
+        server = self.redis()
+        self.weir = self.start(sharing(server.url, POLICIES, identities=IDENTITIES, routes=ROUTES,
+                                       admin={"address": "127.0.0.1:0"},
+                                       redis={"topology": "cluster", "replicas": 1}))
+        self.assertEqual(self.statuses("/each", 1, user="s"), [200])
+        eventually(lambda: "16384 of 16384 slots" in self.readiness(), "no slots are known")
+        self.assertEqual(self.stores(), ["local"])

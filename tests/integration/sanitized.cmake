@@ -1,0 +1,33 @@
+# The integration tests that also run with the sanitizers, because these can report something that the release build
+# cannot. The others test what is decided and printed: a rule that is wrong is wrong in every build.
+
+# AddressSanitizer and UndefinedBehaviorSanitizer: memory that outlives a wait or changes its owner.
+set(address_modules
+    # Buffers and views of a connection across reads, pipelines, uploads beside the answer, and aborts.
+    abuse_floods abuse_pipelines abuse_slow bodies connections errors messages musts_upgrades retries reuse robustness
+    timeouts tunnel
+    # Bodies scanned as they pass, and grants that outlive their exchange.
+    concurrency decide_holds holds metering queue
+    # Generations, lists, keys and listeners that are replaced while they are in use.
+    address_lists jwks_url plan_files reload reload_limits reload_listeners reload_load reload_redis reload_tls
+    reload_upstreams
+    # Commands in flight when their connection, their request or the process ends.
+    lifecycle overrides redis_failures redis_health redis_sharing redis_stalls sentinel cluster
+    # Objects of OpenSSL, and of pools of upstream connections.
+    abuse_handshakes health_checks tls tls_upstream upstreams
+    # Text built from fields of a request, and parsers of what peers send first.
+    access_log admin proxy_protocol)
+
+# ThreadSanitizer: what two threads read and write.
+set(thread_modules
+    # Counters, which the admin server reads, and the limits on connections, which all workers share.
+    admin connections
+    # The memory store, its slots and its holds.
+    concurrency decide_holds queue
+    # Configurations, lists, keys and certificates that the main thread publishes to the workers.
+    address_lists jwks_url lifecycle plan_files reload reload_limits reload_listeners reload_load reload_redis
+    reload_tls reload_upstreams
+    # What workers report of Redis, and calls that the admin server passes to a worker.
+    overrides redis_failures redis_health redis_sharing
+    # Handshakes, whose costly steps have a thread of their own.
+    tls)

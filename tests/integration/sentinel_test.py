@@ -1,0 +1,182 @@
+"""Redis behind sentinels: Weir finds the master, follows a failover, and never uses a replica."""
+
+import threading
+import time
+
+from harness.redis_case import RECOVERY_S, SLACK_US, RedisCase, answering, sharing, waited_us
+from harness.sentinels import MASTER, Sentinel, Watched
+from harness.services import free_port
+from harness.waiting import eventually
+
+TIMEOUT_MS = 50
+POLICIES = {"all": {"algorithm": "fixed_window", "rate": "200/26d"},
+            "each": {"algorithm": "gcra", "rate": "1000000/26d"}}
+ROUTES = [answering("/all", "all", "group"), answering("/each", "each")]
+IDENTITIES = {"group": {"header": "x-group"}}
+PASSWORD = "p4ss-of-redis"
+SENTINEL_PASSWORD = "p4ss-of-the-sentinels"
+
+
+class SentinelCase(RedisCase):
+    def begin(self, url="redis://unused", **redis):
+        self.weir = self.start(sharing(url, POLICIES, identities=IDENTITIES, routes=ROUTES,
+                                       admin={"address": "127.0.0.1:0"},
+                                       redis={"timeout": f"{TIMEOUT_MS}ms", "replicas": 1, **redis}))
+        return self.weir
+
+    def await_reason(self, text):
+        def reason():
+            with self.connect_admin(self.weir) as client:
+                return text in client.get("/readyz").body.decode()
+        eventually(reason, f"/readyz has {text!r}")
+
+    def decider(self):
+        """The store that decides the next request."""
+        log = self.weir.directory / "access.log"
+        count = log.read_text().count("\n") if log.exists() else 0
+        with self.connect(self.weir) as client:
+            self.assertEqual(client.get("/each").status, 200)
+        return self.log_lines(self.weir, count + 1)[-1]["store"]
+
+    def await_decided_by_redis(self):
+        eventually(lambda: self.decider() == "redis", "redis decides")
+
+
+def is_replica(server):
+    try:
+        return b"role:slave" in server("INFO", "replication")
+    except ConnectionError:
+        return False  # sentinels end the connections of a server that they make a replica
+
+
+class Load:
+    """Clients that send one request after the other until stop()."""
+
+    def __init__(self, case, weir, clients):
+        self.statuses = set()
+        self.allowance_us = 0
+        self.failures = []
+        self._over = threading.Event()
+        self._case, self._weir = case, weir
+        self._threads = [threading.Thread(target=self._send, args=(i,)) for i in range(clients)]
+        for thread in self._threads:
+            thread.start()
+
+    def _send(self, group):
+        try:
+            self._send_all(group)
+        except Exception as failure:
+            self.failures.append(failure)
+
+    def _send_all(self, group):
+        with self._weir.connect() as client:
+            while not self._over.is_set():
+                before = waited_us(self._weir.pid)
+                self.statuses.add(client.get("/all", {"X-Group": str(group)}).status)
+                self.allowance_us = max(self.allowance_us, waited_us(self._weir.pid) - before)
+
+    def stop(self):
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+        self._case.assertEqual(self.failures, [])
+
+
+class Failover(SentinelCase):
+    def test_a_failover_under_load_fails_no_request(self):
+        watched = Watched(self)
+        self.begin(**watched.options)
+        self.await_redis(self.weir)
+        old = watched.servers[0]
+        load = Load(self, self.weir, 4)
+        self.addCleanup(load.stop)
+        eventually(lambda: old.counters("all"), "the master counts")
+        old.stop()
+        new = watched.await_master()
+        elected_at = time.monotonic()
+        eventually(lambda: new.calls("evalsha") > 0, "the new master decides", 30)
+        recovery_s = time.monotonic() - elected_at
+        load.stop()
+        self.assertLess(recovery_s, RECOVERY_S)
+        self.assertLessEqual(load.statuses, {200, 429})
+        latest_us = max(line["decision_us"] for line in self.log_lines(self.weir))
+        self.assertLess(latest_us, TIMEOUT_MS * 1000 + SLACK_US + load.allowance_us)
+        self.assertIn(f"127.0.0.1:{old.port}", self.weir.stderr)
+
+        # Each master admits at most the quota, and so does Weir alone in between (docs/redis.md).
+        admitted = sum(line["status"] == 200 for line in self.log_lines(self.weir))
+        self.assertLessEqual(admitted, 4 * 3 * 200)
+
+        old.start()
+        eventually(lambda: is_replica(old), "the old master is a replica")
+        new = watched.await_master()
+        old("CONFIG", "RESETSTAT")
+        decided = new.calls("evalsha")
+        self.await_decided_by_redis()
+        self.assertGreater(new.calls("evalsha"), decided)
+        self.assertEqual(old.calls("evalsha") + old.calls("eval"), 0)
+
+    def test_a_switch_of_a_healthy_master_is_followed(self):
+        """The old master lives on, so only the sentinels report the change."""
+        watched = Watched(self, replicas=1)
+        self.begin(**watched.options)
+        self.await_redis(self.weir)
+        self.await_decided_by_redis()
+        watched.sentinels[0]("SENTINEL", "FAILOVER", MASTER)
+        eventually(lambda: watched.await_master() is watched.servers[1], "the other server is the master")
+        eventually(lambda: self.decider() == "redis" and watched.servers[1].calls("evalsha") > 0,
+                   "the new master decides")
+
+
+class Discovery(SentinelCase):
+    def test_passwords_of_both(self):
+        watched = Watched(self, replicas=1, password=PASSWORD, sentinel_password=SENTINEL_PASSWORD)
+        self.begin(f"redis://:{PASSWORD}@unused", **watched.options, sentinel_password=SENTINEL_PASSWORD)
+        self.await_redis(self.weir)
+        self.await_decided_by_redis()
+        self.assertTrue(watched.servers[0].counters("each"))
+
+        self.weir.stop()
+        self.begin(f"redis://:{PASSWORD}@unused", **watched.options, sentinel_password="wrong")
+        self.await_reason("check store.redis.sentinel_password")
+        with self.connect_admin(self.weir) as client:
+            said = client.get("/readyz").body.decode() + client.get("/metrics").body.decode()
+        for secret in (PASSWORD, SENTINEL_PASSWORD):
+            self.assertNotIn(secret, said + self.weir.stderr)
+
+    def test_a_sentinel_that_is_away_or_hangs_is_passed_over(self):
+        watched = Watched(self, replicas=0, sentinels=2)
+        hanging = watched.sentinels[1]
+        options = {**watched.options, "servers": [f"127.0.0.1:{free_port()}", f"127.0.0.1:{hanging.port}",
+                                                  f"127.0.0.1:{watched.sentinels[0].port}"]}
+        hanging.pause()
+        self.begin(**options, connect_timeout="2s")
+        self.await_redis(self.weir)
+        self.await_decided_by_redis()
+
+    def test_each_reason_is_told_apart(self):
+        server = self.redis()
+        self.begin(topology="sentinel", sentinel_master=MASTER, servers=[f"127.0.0.1:{free_port()}"])
+        self.await_reason("no sentinel is reachable")
+        self.weir.stop()
+
+        self.begin(topology="sentinel", sentinel_master=MASTER, servers=[f"127.0.0.1:{server.port}"])
+        self.await_reason("returned an error")
+        self.weir.stop()
+
+        sentinel = Sentinel(server.port, 1)
+        self.addCleanup(sentinel.close)
+        sentinel.start()
+        self.begin(topology="sentinel", sentinel_master="another",
+                   servers=[f"127.0.0.1:{sentinel.port}"])
+        self.await_reason("no sentinel has a master of this name")
+        self.weir.stop()
+
+        # The sentinel's master is a replica: it has not been promoted, or was demoted.
+        primary = self.redis()
+        server("REPLICAOF", "127.0.0.1", primary.port)
+        sentinel("SENTINEL", "SET", MASTER, "down-after-milliseconds", 60_000)
+        self.begin(topology="sentinel", sentinel_master=MASTER,
+                   servers=[f"127.0.0.1:{sentinel.port}"])
+        self.await_reason("the server is a replica, and is not promoted yet")
+        self.assertEqual(self.decider(), "local")
