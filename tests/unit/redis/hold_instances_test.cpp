@@ -39,6 +39,7 @@ struct Worker {
   struct Late {
     HoldTable::Sent sent;
     HoldTable::Reply reply;
+    Instant sent_at{};
   };
   std::deque<Late> late;
   bool is_cut_off = false;
@@ -86,6 +87,16 @@ class InstancesWorld {
     }
   }
 
+  /// A connection whose replies do not arrive is closed long before a lease ends.
+  void end_silence(Worker& worker) {
+    if (worker.late.empty() || now - worker.late.front().sent_at < hold_lease / 4) return;
+    if (below(2) == 0) {
+      lose_late(worker);
+    } else {
+      read_late(worker);
+    }
+  }
+
   void request(Worker& worker, std::uint64_t who, Fate fate) {
     const Claim claim = claim_of(who, static_cast<std::int64_t>(below(4)) + 1);
     HeldKey* const held = worker.table.take({claim.identity, claim.policy_id}, limit.algorithm);
@@ -107,7 +118,7 @@ class InstancesWorld {
     CHECK(about.taken == (admitted ? claim.demand.cost : 0));
     expired += about.ended;
     if (fate == Fate::late) {
-      worker.late.push_back({sent, about});
+      worker.late.push_back({sent, about, now});
       return;
     }
     worker.table.answered(sent, about);
@@ -244,6 +255,8 @@ class InstancesWorld {
 
 void step(InstancesWorld& world, bool with_failures) {
   world.now += Duration{static_cast<std::int64_t>(world.below(300'000))};
+  for (const auto& one : world.workers)
+    world.end_silence(*one);
   Worker& worker = *world.workers[world.below(world.workers.size())];
   if (!worker.is_cut_off) {
     if (world.below(3) == 0) InstancesWorld::read_late(worker);
