@@ -12,8 +12,10 @@ struct Meaning {
   store::Error error;
 };
 
-// Redis 7.0 src/script.c, if the user may run the script but not a command in it.
+// If the user may run the script but not a command in it: Redis 7.0 src/script.c, and Redis 7.2 and
+// Valkey.
 constexpr std::string_view acl_within_script = "ERR The user executing the script can't";
+constexpr std::string_view acl_failure_in_script = "ERR ACL failure in script:";
 
 // Codes of Redis 7.0 src/server.c createSharedObjects() and acl.c. "ERR AUTH" (since 6.0) and "ERR
 // Client sent AUTH," (before) are returned by a server that has no password.
@@ -32,6 +34,7 @@ constexpr std::array meanings{
     Meaning{"WRONGPASS", store::Error::refused},
     Meaning{"NOPERM", store::Error::refused},
     Meaning{acl_within_script, store::Error::refused},
+    Meaning{acl_failure_in_script, store::Error::refused},
     Meaning{"ERR AUTH", store::Error::refused},
     Meaning{"ERR Client sent AUTH,", store::Error::refused},
     Meaning{"ERR invalid password", store::Error::refused},

@@ -29,6 +29,9 @@ TEST_CASE("an error reply is classified by its code") {
       {"ERR Client sent AUTH, but no password is set", Error::refused},
       {"ERR invalid password", Error::refused},
       // the user may run the script but not its commands: Redis 7, later, and 6
+      {"ERR ACL failure in script: User weir has no permissions to run the 'rpush' command script: "
+       "1f8f4cfb, on @user_script:1.",
+       Error::refused},
       {"ERR The user executing the script can't run this command or subcommand script: 1f8f4cfb, "
        "on @user_script:1.",
        Error::refused},
