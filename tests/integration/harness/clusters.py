@@ -120,9 +120,9 @@ class Cluster:
 
     def move(self, slot, target):
         """As redis-cli --cluster reshard does it."""
-        source = self.begin_move(slot, target)
-        if source is target:
+        if self.master_of(slot) is target:
             return
+        source = self.begin_move(slot, target)
         self.move_keys(slot, source, target)
         self.end_move(slot, source, target)
 

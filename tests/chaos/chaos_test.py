@@ -1,0 +1,131 @@
+"""Faults of Redis, of the network and of Weir under load, on real processes: every history is checked against the model
+of history.py. WEIR_CHAOS_MINUTES makes the run longer, and WEIR_CHAOS_REPORT names the file for its table (script/chaos).
+"""
+
+import json
+import os
+import random
+import time
+import unittest
+from pathlib import Path
+
+from harness.case import SCALE
+from harness.redis_case import RedisCase
+from harness.waiting import eventually
+from history import ADMITTED, DENIED, UNDECIDED, Allowance, judge
+from load import Load
+from report import table
+from worlds import INSTANCES, POLICIES, QUOTA, WORLDS
+
+MINUTES = float(os.environ.get("WEIR_CHAOS_MINUTES", "0"))
+SEED = os.environ.get("WEIR_CHAOS_SEED", "1")
+REPORT = os.environ.get("WEIR_CHAOS_REPORT", "")
+TOPOLOGIES = os.environ.get("WEIR_CHAOS_TOPOLOGIES", " ".join(WORLDS)).split()
+# Without minutes: a fault of every kind that no other test has.
+SHORT = {"standalone": ["network: throttled", "network: bytes corrupted", "Redis: kill -9, nothing lost",
+                        "a script that does not end", "Redis: clock stepped"],
+         "sentinel": ["failover: master killed", "Weir: kill -9"],
+         "cluster": ["slots moved", "failover: master killed", "Weir: stopped and continued"]}
+BACK_S = 60.0 * SCALE
+
+
+class Chaos(RedisCase):
+    rounds = []
+
+    @classmethod
+    def tearDownClass(cls):
+        if REPORT and cls.rounds:
+            Path(REPORT).write_text(table(cls.rounds, QUOTA))
+
+    def run_world(self, topology):
+        if topology not in TOPOLOGIES:
+            self.skipTest("not in WEIR_CHAOS_TOPOLOGIES")
+        chosen = random.Random(f"{SEED} {topology}")
+        world = WORLDS[topology](self, chosen)
+        world.start_instances()
+        faults = world.faults()
+        violations = []
+        for number, fault in enumerate(self.schedule(topology, faults, chosen)):
+            found = self.round(world, fault, f"{topology}-{number}", chosen)
+            found.update(topology=topology, fault=fault.name)
+            self.rounds.append(found)
+            if MINUTES:
+                print(json.dumps(found), flush=True)
+            violations += [f"{fault.name}, round {number} of seed {SEED}: {text}" for text in found["violations"]]
+        self.assertEqual(violations, [])
+
+    @staticmethod
+    def schedule(topology, faults, chosen):
+        if not MINUTES:
+            yield from (next(fault for fault in faults if fault.name == name) for name in SHORT[topology])
+            return
+        till = time.monotonic() + 60 * MINUTES / len(TOPOLOGIES)
+        while True:
+            for fault in chosen.sample(faults, len(faults)):
+                if time.monotonic() > till:
+                    return
+                yield fault
+
+    def round(self, world, fault, name, chosen):
+        """Load, the fault in its middle, and a look at every client's quota when all is well again."""
+        lasts_s = chosen.uniform(0.2, 2.5)
+        before = world.ports()
+        with Load(world, name, f"{SEED} {name}") as load:
+            time.sleep(chosen.uniform(0.2, 0.6))
+            end = fault.begin()
+            try:
+                time.sleep(lasts_s)
+            finally:
+                end()
+            back_s = self.await_decisions(world, name)
+        world.await_whole()
+        self.await_decisions(world, name + "-whole")
+        for policy in POLICIES:
+            load.use_up(policy)
+        is_lossy = world.ports() != before and not fault.is_handover
+        return self.judged(load, fault, max(fault.quotas, int(is_lossy)), back_s)
+
+    def await_decisions(self, world, name):
+        """The time until Redis decides the requests of every instance again, whatever their keys."""
+        began_at = time.monotonic()
+        count = [0]
+
+        def all_decided():
+            count[0] += 1
+            for weir in world.weirs:
+                with weir.connect() as client:
+                    for user in range(12):
+                        if client.get("/strict", [("x-user", f"{name}-{count[0]}-{user}")]).status == UNDECIDED:
+                            return False
+            return True
+
+        eventually(all_decided, "Redis decides again", BACK_S)
+        return time.monotonic() - began_at
+
+    def judged(self, load, fault, quotas, back_s):
+        killed = 1 / INSTANCES if fault.name == "Weir: kill -9" else 0
+        strict = Allowance(quotas, fault.is_damaged)
+        # An outage adds the shares of the instances; one that is killed forgets what it has admitted alone.
+        shared = Allowance(quotas + 1 + killed, fault.is_damaged)
+        judgements = {"strict": judge(load.events["strict"], QUOTA, strict, {ADMITTED, DENIED, UNDECIDED}, True),
+                      "shared": judge(load.events["shared"], QUOTA, shared, {ADMITTED, DENIED}, False)}
+        return {"requests": sum(one.requests for one in judgements.values()),
+                "strict_requests": judgements["strict"].requests,
+                "undecided": judgements["strict"].undecided + judgements["strict"].lost,
+                "excess": {policy: one.excess for policy, one in judgements.items()},
+                "allowed": {"strict": strict.quotas, "shared": shared.quotas},
+                "back_s": back_s,
+                "violations": [text for one in judgements.values() for text in one.violations]}
+
+    def test_standalone(self):
+        self.run_world("standalone")
+
+    def test_sentinel(self):
+        self.run_world("sentinel")
+
+    def test_cluster(self):
+        self.run_world("cluster")
+
+
+if __name__ == "__main__":
+    unittest.main()

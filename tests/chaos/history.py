@@ -1,0 +1,98 @@
+"""What clients saw, and the rules that every history must obey. Pure.
+
+A round has clients of its own, whose quotas recover by next to nothing while it lasts. So the model is small: of each
+client at most `quota` requests are admitted, plus what the faults of the round may cost; and a request is denied only
+if the quota may have been used by then.
+"""
+
+import collections
+from dataclasses import dataclass, field
+
+ADMITTED, DENIED, UNDECIDED = 200, 429, 503
+# The connection ended without an answer.
+LOST = 0
+
+
+@dataclass(frozen=True)
+class Event:
+    """A request: its client, when it was sent and answered, and its status."""
+    client: str
+    began_at: float
+    ended_at: float
+    status: int
+    # Whether the instance that had the request was killed before it answered.
+    is_killed: bool = False
+
+
+@dataclass
+class Allowance:
+    """What the faults of a round may cost: quotas that are lost, and denials from damaged numbers."""
+    quotas: float = 0
+    is_damaged: bool = False
+
+
+@dataclass
+class Summary:
+    requests: int = 0
+    undecided: int = 0
+    lost: int = 0
+    # The most requests of one client that were admitted beyond its quota.
+    excess: int = 0
+    violations: list = field(default_factory=list)
+
+
+def by_client(events):
+    found = collections.defaultdict(list)
+    for event in events:
+        found[event.client].append(event)
+    return found
+
+
+def unanswered(events):
+    """Only an instance that is killed leaves a request without an answer."""
+    return [f"{event.client}: no answer to the request of {event.began_at:.3f}"
+            for event in events if event.status == LOST and not event.is_killed]
+
+
+def foreign(events, statuses):
+    return [f"{event.client}: status {event.status}" for event in events if event.status not in statuses]
+
+
+def early_denials(events, quota):
+    """Denials that come before the quota can have been used: something was charged twice."""
+    found = []
+    charges = sorted(event.began_at for event in events if event.status != DENIED)
+    for event in events:
+        if event.status != DENIED:
+            continue
+        used = sum(began_at < event.ended_at for began_at in charges)
+        if used < quota:
+            found.append(f"{event.client}: denied after {used} of {quota}")
+            break
+    return found
+
+
+def unused(events, quota):
+    """Quota that is gone although no request can have used it. For a client that was asked until it was denied."""
+    used = sum(event.status != DENIED for event in events)
+    return [] if used >= quota else [f"{events[0].client}: {used} of {quota} can have been used, and it is denied"]
+
+
+def excess(events, quota):
+    return max(0, sum(event.status == ADMITTED for event in events) - quota)
+
+
+def judge(events, quota, allowance, statuses, is_exact):
+    """`is_exact`: denials come from the shared counts only, and every client was asked until it was denied."""
+    summary = Summary(requests=len(events), undecided=sum(event.status == UNDECIDED for event in events),
+                      lost=sum(event.status == LOST for event in events))
+    summary.violations = unanswered(events) + foreign(events, {*statuses, LOST})
+    for client, own in by_client(events).items():
+        beyond = excess(own, quota)
+        summary.excess = max(summary.excess, beyond)
+        if beyond > allowance.quotas * quota:
+            summary.violations.append(f"{client}: {beyond} more than the quota of {quota}, "
+                                      f"allowed are {allowance.quotas * quota:g}")
+        if is_exact and not allowance.is_damaged:
+            summary.violations += early_denials(own, quota) + unused(own, quota)
+    return summary

@@ -1,0 +1,103 @@
+"""Clients that send requests to all instances at a moderate rate, and record each."""
+
+import random
+import threading
+import time
+
+from harness.message import Truncated
+from history import DENIED, LOST, Event
+from worlds import POLICIES, QUOTA
+
+CLIENTS, USERS = 9, 24
+PAUSE_S = 0.01
+
+
+class Load:
+    """One round: its users ask under every policy."""
+
+    def __init__(self, world, name, seed):
+        self.world, self.seed = world, seed
+        self.users = [f"{name}-{i}" for i in range(USERS)]
+        self.events = {policy: [] for policy in POLICIES}
+        self._is_over = threading.Event()
+        self._threads = [threading.Thread(target=self._send, args=(i,)) for i in range(CLIENTS)]
+        self._failures = []
+
+    def __enter__(self):
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._is_over.set()
+        for thread in self._threads:
+            thread.join()
+        if self._failures:
+            raise self._failures[0]
+
+    def _send(self, index):
+        chosen = random.Random(f"{self.seed} {index}")
+        client = Client(self.world)
+        try:
+            while not self._is_over.is_set():
+                policy, user = chosen.choice(list(POLICIES)), chosen.choice(self.users)
+                event = client.ask(chosen.randrange(len(self.world.weirs)), policy, user)
+                if event:
+                    self.events[policy].append(event)
+                self._is_over.wait(chosen.uniform(0, 2 * PAUSE_S))
+        except Exception as error:  # a thread has nobody to report to
+            self._failures.append(error)
+        finally:
+            client.close()
+
+    def use_up(self, policy):
+        """Asks for every user until it is denied."""
+        client = Client(self.world)
+        try:
+            for user in self.users:
+                for attempt in range(20 * QUOTA):
+                    event = client.ask(attempt % len(self.world.weirs), policy, user)
+                    if event:
+                        self.events[policy].append(event)
+                        if event.status == DENIED:
+                            break
+                else:
+                    raise AssertionError(f"{user} is never denied under {policy}")
+        finally:
+            client.close()
+
+
+class Client:
+    """A connection to each instance, opened when it is needed."""
+
+    def __init__(self, world):
+        self.world = world
+        self.connections = {}
+
+    def close(self):
+        for _, connection in self.connections.values():
+            connection.close()
+
+    def ask(self, index, policy, user):
+        """The event; None if the instance does not accept connections because it is being started."""
+        weir, connection = self.connections.get(index, (None, None))
+        if weir is not self.world.weirs[index]:
+            if connection:
+                connection.close()
+            weir = self.world.weirs[index]
+            try:
+                connection = weir.connect()
+            except OSError:
+                self.connections.pop(index, None)
+                if not weir.is_stopped:
+                    raise
+                return None
+            self.connections[index] = weir, connection
+        began_at = time.monotonic()
+        try:
+            status = connection.get(f"/{policy}", [("x-user", user)]).status
+        except (OSError, Truncated):
+            connection.close()
+            self.connections.pop(index)
+            status = LOST
+        return Event(user, began_at, time.monotonic(), status, is_killed=status == LOST and weir.is_stopped)
