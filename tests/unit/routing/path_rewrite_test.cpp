@@ -199,10 +199,10 @@ TEST_CASE("no captured text adds a segment, a dot segment or a query") {
   int matched = 0;
   for (int i = 0; i < 20'000; ++i) {
     std::string path = "/in/";
-    for (unsigned n = random() % 6; n != 0; --n)
+    for (auto n = random() % 6; n != 0; --n)
       path += pieces[random() % std::size(pieces)];
     path += '/';
-    for (unsigned n = 1 + random() % 5; n != 0; --n)
+    for (auto n = 1 + random() % 5; n != 0; --n)
       path += pieces[random() % std::size(pieces)];
     PathReadings readings;
     if (readings.read(path, {.tolerated = {.slashes = true, .doubled = true}})) continue;
