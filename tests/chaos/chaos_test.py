@@ -1,5 +1,5 @@
-"""Faults of Redis, of the network and of Weir under load, on real processes: every history is checked against the model
-of history.py. WEIR_CHAOS_MINUTES makes the run longer, and WEIR_CHAOS_REPORT names the file for its table (script/chaos).
+"""Faults of Redis, of the network and of Weir under load, on real processes. Every history is checked against the model
+of history.py. WEIR_CHAOS_MINUTES makes the run longer; WEIR_CHAOS_REPORT is the file for its table (script/chaos).
 """
 
 import json
@@ -38,6 +38,7 @@ class Chaos(RedisCase):
             Path(REPORT).write_text(table(cls.rounds, QUOTA))
 
     def run_world(self, topology):
+        self.assertLessEqual(set(TOPOLOGIES), set(WORLDS), "WEIR_CHAOS_TOPOLOGIES")
         if topology not in TOPOLOGIES:
             self.skipTest("not in WEIR_CHAOS_TOPOLOGIES")
         chosen = random.Random(f"{SEED} {topology}")
@@ -67,9 +68,10 @@ class Chaos(RedisCase):
                 yield fault
 
     def round(self, world, fault, name, chosen):
-        """Load, the fault in its middle, and a look at every client's quota when all is well again."""
+        """Load with the fault in its middle; then the quota of every client is used up."""
         lasts_s = chosen.uniform(0.2, 2.5)
         before = world.ports()
+        local = self.decided_locally(world)
         with Load(world, name, f"{SEED} {name}") as load:
             time.sleep(chosen.uniform(0.2, 0.6))
             end = fault.begin()
@@ -77,13 +79,19 @@ class Chaos(RedisCase):
                 time.sleep(lasts_s)
             finally:
                 end()
+            ended_at = time.monotonic()
             back_s = self.await_decisions(world, name)
         world.await_whole()
         self.await_decisions(world, name + "-whole")
         for policy in POLICIES:
             load.use_up(policy)
-        is_lossy = world.ports() != before and not fault.is_handover
-        return self.judged(load, fault, max(fault.quotas, int(is_lossy)), back_s)
+        more = max(0, len(before - world.ports()) - fault.replaced)
+        # An instance that was killed has lost its number.
+        is_local = fault.name == "Weir: kill -9" or self.decided_locally(world) != local
+        return self.judged(load, fault, more, is_local, ended_at, back_s)
+
+    def decided_locally(self, world):
+        return sum(self.gauge(weir, "weir_decision_duration_seconds_count", store="local") for weir in world.weirs)
 
     def await_decisions(self, world, name):
         """The time until Redis decides the requests of every instance again, whatever their keys."""
@@ -93,20 +101,23 @@ class Chaos(RedisCase):
         def all_decided():
             count[0] += 1
             for weir in world.weirs:
-                with weir.connect() as client:
-                    for user in range(12):
-                        if client.get("/strict", [("x-user", f"{name}-{count[0]}-{user}")]).status == UNDECIDED:
+                for user in range(24):
+                    # Connections of their own, so that all workers are asked.
+                    with weir.connect() as client:
+                        if client.get("/strict", [("x-user", f"{name}-{count[0]}-{user}")]).status != ADMITTED:
                             return False
             return True
 
         eventually(all_decided, "Redis decides again", BACK_S)
         return time.monotonic() - began_at
 
-    def judged(self, load, fault, quotas, back_s):
+    def judged(self, load, fault, failovers, is_local, ended_at, back_s):
+        """`failovers`: those that the fault did not cause."""
         killed = 1 / INSTANCES if fault.name == "Weir: kill -9" else 0
-        strict = Allowance(quotas, fault.is_damaged)
-        # An outage adds the shares of the instances; one that is killed forgets what it has admitted alone.
-        shared = Allowance(quotas + 1 + killed, fault.is_damaged)
+        quotas = fault.quotas + failovers
+        strict = Allowance(quotas, None if failovers else ended_at, fault.slack, fault.is_damaged)
+        # Local decisions add the shares of the instances; one that is killed forgets what it has admitted alone.
+        shared = Allowance(quotas + is_local + killed, None, fault.slack, fault.is_damaged)
         judgements = {"strict": judge(load.events["strict"], QUOTA, strict, {ADMITTED, DENIED, UNDECIDED}, True),
                       "shared": judge(load.events["shared"], QUOTA, shared, {ADMITTED, DENIED}, False)}
         return {"requests": sum(one.requests for one in judgements.values()),

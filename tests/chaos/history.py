@@ -1,4 +1,4 @@
-"""What clients saw, and the rules that every history must obey. Pure.
+"""The requests of clients with their answers, and the rules that every history must obey. Pure.
 
 A round has clients of its own, whose quotas recover by next to nothing while it lasts. So the model is small: of each
 client at most `quota` requests are admitted, plus what the faults of the round may cost; and a request is denied only
@@ -26,9 +26,22 @@ class Event:
 
 @dataclass
 class Allowance:
-    """What the faults of a round may cost: quotas that are lost, and denials from damaged numbers."""
+    """What the faults of a round may cost."""
+    # Quotas that are lost or added.
     quotas: float = 0
+    # Only counts from before this instant can be lost; None: others too.
+    until: float = None
+    # Units by which a step of the clock moves a quota.
+    slack: int = 0
+    # Numbers may be wrong, so denials may be.
     is_damaged: bool = False
+
+    def units(self, events, quota):
+        """The most that may be admitted beyond the quota, to the client of these events."""
+        lost = self.quotas * quota
+        if self.until is not None:
+            lost = min(lost, sum(event.status != DENIED and event.began_at < self.until for event in events))
+        return lost + self.slack
 
 
 @dataclass
@@ -90,9 +103,10 @@ def judge(events, quota, allowance, statuses, is_exact):
     for client, own in by_client(events).items():
         beyond = excess(own, quota)
         summary.excess = max(summary.excess, beyond)
-        if beyond > allowance.quotas * quota:
+        if beyond > allowance.units(own, quota):
             summary.violations.append(f"{client}: {beyond} more than the quota of {quota}, "
-                                      f"allowed are {allowance.quotas * quota:g}")
+                                      f"allowed are {allowance.units(own, quota):g}")
         if is_exact and not allowance.is_damaged:
-            summary.violations += early_denials(own, quota) + unused(own, quota)
+            least = quota - allowance.slack
+            summary.violations += early_denials(own, least) + unused(own, least)
     return summary

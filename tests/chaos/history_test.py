@@ -31,6 +31,17 @@ class Judge(unittest.TestCase):
         self.assertEqual(self.violations(twice, Allowance(quotas=1)), [])
         self.assertEqual(len(self.violations(twice, Allowance(quotas=0.9))), 1)
 
+    def test_only_counts_from_before_the_loss_are_lost(self):
+        events = history(*[200] * 5, 429)
+        self.assertEqual(self.violations(events, Allowance(quotas=1, until=2)), [])
+        self.assertEqual(self.violations(events, Allowance(quotas=1, until=1)),
+                         ["a: 2 more than the quota of 3, allowed are 1"])
+
+    def test_a_step_of_the_clock_moves_a_unit(self):
+        for events in history(200, 200, 429), history(200, 200, 200, 200, 429):
+            self.assertEqual(self.violations(events, Allowance(slack=1)), [])
+        self.assertEqual(len(self.violations(history(200, 429), Allowance(slack=1))), 2)
+
     def test_a_request_that_was_charged_twice(self):
         found = self.violations(history(200, 200, 429))
         self.assertEqual([text.split(": ")[1] for text in found],
@@ -58,7 +69,8 @@ class Judge(unittest.TestCase):
         self.assertEqual(self.violations(history(200, 429), Allowance(quotas=1, is_damaged=True)), [])
 
     def test_counts(self):
-        summary = judge(history(200, 503, LOST, 200, 200, 200, 429, is_killed=True), QUOTA, Allowance(1), STATUSES, True)
+        events = history(200, 503, LOST, 200, 200, 200, 429, is_killed=True)
+        summary = judge(events, QUOTA, Allowance(1), STATUSES, is_exact=True)
         self.assertEqual((summary.requests, summary.undecided, summary.lost, summary.excess, summary.violations),
                          (7, 1, 1, 1, []))
 

@@ -75,17 +75,21 @@ class Relay:
         far.close()
 
     def _pump(self, source, target):
+        has_dropped = False
         try:
-            while data := source.recv(65536):
+            while data := source.recv(1024):
                 if self.is_black_hole:
+                    has_dropped = True
                     continue
-                if self.delay_s:
-                    time.sleep(self.delay_s)
-                if self.bytes_per_s:
-                    time.sleep(len(data) / self.bytes_per_s)
+                if has_dropped:
+                    break  # nothing may follow a gap
+                if delay_s := self.delay_s:
+                    time.sleep(delay_s)
+                if bytes_per_s := self.bytes_per_s:
+                    time.sleep(len(data) / bytes_per_s)
                 target.sendall(self._damaged(data))
         except OSError:
-            pass  # one of the two ended; the other one learns of it below
+            pass  # one of the two ended; the other one is closed below
         self._reset((source, target))
 
     def _damaged(self, data):

@@ -3,8 +3,8 @@
 import collections
 import statistics
 
-HEADS = ["topology", "fault", "rounds", "requests", "without Redis", "beyond the quota", "allowed", "back after (median, most)",
-         "violations"]
+HEADS = ["topology", "fault", "rounds", "requests", "without Redis", "beyond the quota", "allowed",
+         "back after (median, most)", "violations"]
 
 
 def quotas(units, quota):
@@ -21,8 +21,8 @@ def table(rounds, quota):
         requests = sum(one["requests"] for one in group)
         undecided = sum(one["undecided"] for one in group) / sum(one["strict_requests"] for one in group)
         back = [one["back_s"] for one in group]
-        beyond = [f"{policy} {quotas(max(one['excess'][policy] for one in group), quota)}" for policy in group[0]["excess"]]
-        allowed = [f"{policy} {allowed:.2g}" for policy, allowed in group[0]["allowed"].items()]
+        beyond, allowed = ([f"{policy} {quotas(max(one[what][policy] for one in group), unit)}"
+                            for policy in group[0][what]] for what, unit in (("excess", quota), ("allowed", 1)))
         rows.append([topology, fault, str(len(group)), str(requests),
                      f"{100 * undecided:.1f} %", ", ".join(beyond),
                      ", ".join(allowed), f"{statistics.median(back):.1f} s, {max(back):.1f} s",

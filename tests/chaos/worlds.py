@@ -1,7 +1,6 @@
 """The topologies under test: their servers, three instances of Weir, and the faults that each topology has.
 
-A fault is begun, and what it returns ends it. `quotas` is what it may cost of a client's quota, as docs/redis.md states
-it; `is_damaged` that it may damage numbers.
+A fault is begun, and the function that it returns ends it. The other fields are its cost: see history.Allowance.
 """
 
 import os
@@ -18,9 +17,10 @@ from relay import Relay
 
 INSTANCES = 3
 QUOTA = 90
-# Quotas that recover by one unit in seven hours.
-POLICIES = {"strict": {"algorithm": "gcra", "rate": f"{QUOTA}/26d", "on_failure": "deny"},
-            "shared": {"algorithm": "sliding_log", "rate": f"{QUOTA}/26d", "on_failure": "local"}}
+# Quotas that recover by one unit in seven hours, or not at all while a round lasts.
+RATE = f"{QUOTA}/26d"
+POLICIES = {"strict": {"rate": RATE, "on_failure": "deny"},
+            "shared": {"algorithm": "sliding_log", "rate": RATE, "on_failure": "local"}}
 # The clocks of the instances are an hour apart, and the clock of Redis is stepped, where this library is built.
 HAS_SKEW = bool(os.environ.get("WEIR_SKEWED_CLOCK"))
 
@@ -30,9 +30,10 @@ class Fault:
     name: str
     begin: Callable
     quotas: float = 0
+    slack: int = 0
     is_damaged: bool = False
-    # Another master takes over, and nothing is lost.
-    is_handover: bool = False
+    # The masters that are replaced by it.
+    replaced: int = 0
 
 
 def nothing():
@@ -41,6 +42,7 @@ def nothing():
 
 class World:
     """Servers, and the settings of store.redis that lead to them."""
+    algorithm = None  # of the policy `strict`
 
     def __init__(self, case, random):
         self.case, self.random = case, random
@@ -50,7 +52,8 @@ class World:
         self.weirs = [self.start_instance(i) for i in range(INSTANCES)]
 
     def start_instance(self, index):
-        config = sharing("redis://unused", POLICIES, identities={"user": {"header": "x-user"}},
+        policies = {**POLICIES, "strict": {"algorithm": self.algorithm, **POLICIES["strict"]}}
+        config = sharing("redis://unused", policies, identities={"user": {"header": "x-user"}},
                          routes=[answering(f"/{policy}", policy, "user") for policy in POLICIES],
                          admin={"address": "127.0.0.1:0"}, access_log="off", workers=1 + index % 2,
                          redis={"timeout": "100ms", "replicas": INSTANCES, **self.store})
@@ -63,7 +66,7 @@ class World:
         raise NotImplementedError
 
     def ports(self):
-        """Of the masters: they change by a failover, also by one that the load of the machine has caused."""
+        """The masters' ports: they change by a failover, also by one that the load of the machine has caused."""
         return {master.port for master in self.masters()}
 
     def faults(self):
@@ -153,10 +156,12 @@ class World:
 
 class Standalone(World):
     """A server that loses nothing when it is killed, behind a relay."""
+    algorithm = "gcra"
 
     def __init__(self, case, random):
         super().__init__(case, random)
         self.server = case.redis("--appendonly", "yes", "--appendfsync", "always")
+        self.skew_s = 0
         self.relay = Relay(self.server.port)
         case.addCleanup(self.relay.close)
         self.store = {"url": f"redis://127.0.0.1:{self.relay.port}"}
@@ -166,7 +171,7 @@ class Standalone(World):
 
     def faults(self):
         # In an hour a client regains a seventh of a unit.
-        steps = [Fault("Redis: clock stepped", self.step_clock, quotas=1 / QUOTA, is_damaged=True)] if HAS_SKEW else []
+        steps = [Fault("Redis: clock stepped", self.step_clock, slack=1)] if HAS_SKEW else []
         return [*super().faults(), *steps,
                 Fault("Redis: kill -9, nothing lost", self.kill_server),
                 Fault("Redis: kill -9, all lost", self.empty_server, quotas=1),
@@ -184,7 +189,8 @@ class Standalone(World):
 
     def step_clock(self):
         self.server.stop()
-        self.server.environment = skewed(self.random.choice([-3600, -1, 1, 3600]))
+        self.skew_s = self.random.choice([skew for skew in (-3600, -1, 0, 1, 3600) if skew != self.skew_s])
+        self.server.environment = skewed(self.skew_s)
         return self.server.start
 
     def empty_server(self):
@@ -229,6 +235,7 @@ class Standalone(World):
 
 class Sentinel(World):
     """Three servers and three sentinels."""
+    algorithm = "token_bucket"
 
     def __init__(self, case, random):
         super().__init__(case, random)
@@ -240,9 +247,9 @@ class Sentinel(World):
 
     def faults(self):
         return [*super().faults(),
-                Fault("failover: master killed", self.kill_master, quotas=1),
-                Fault("failover: master stopped", self.stop_master, quotas=1),
-                Fault("failover: commanded", self.fail_over, quotas=1),
+                Fault("failover: master killed", self.kill_master, quotas=1, replaced=1),
+                Fault("failover: master stopped", self.stop_master, quotas=1, replaced=1),
+                Fault("failover: commanded", self.fail_over, quotas=1, replaced=1),
                 Fault("a sentinel killed", self.kill_sentinel)]
 
     def kill_master(self):
@@ -290,6 +297,7 @@ class Sentinel(World):
 
 class InCluster(World):
     """Three masters with a replica each."""
+    algorithm = "sliding_log"
 
     def __init__(self, case, random):
         super().__init__(case, random)
@@ -302,9 +310,9 @@ class InCluster(World):
     def faults(self):
         return [*super().faults(),
                 Fault("slots moved", self.move_slots),
-                Fault("failover: master killed", self.kill_master, quotas=1),
-                Fault("failover: master stopped", self.stop_master, quotas=1),
-                Fault("failover: commanded", self.fail_over, is_handover=True),
+                Fault("failover: master killed", self.kill_master, quotas=1, replaced=1),
+                Fault("failover: master stopped", self.stop_master, quotas=1, replaced=1),
+                Fault("failover: commanded", self.fail_over, replaced=1),
                 Fault("a replica killed", self.kill_replica)]
 
     def move_slots(self):
@@ -338,8 +346,15 @@ class InCluster(World):
         return any(range_[2][1] == master.port for range_ in node("CLUSTER", "SLOTS"))
 
     def fail_over(self):
-        self.random.choice(self.replicas())("CLUSTER", "FAILOVER")
-        return nothing
+        before = self.ports()
+        eventually(self.is_commanded, "the failover begins")
+        return lambda: eventually(lambda: self.ports() != before, "the replica is the master")
+
+    def is_commanded(self):
+        try:
+            return self.random.choice(self.replicas())("CLUSTER", "FAILOVER") == b"OK"
+        except RedisError:
+            return False  # its link to the master is down, for a moment after an earlier failover
 
     def kill_replica(self):
         replica = self.random.choice(self.replicas())
