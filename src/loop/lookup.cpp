@@ -5,6 +5,7 @@
 #include <mutex>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -47,15 +48,15 @@ Result<Addresses> look_up(const std::string& host, std::uint16_t port) {
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_ADDRCONFIG;
-  addrinfo* all = nullptr;
-  if (const int error = ::getaddrinfo(host.c_str(), nullptr, &hints, &all); error != 0)
+  addrinfo* found_all = nullptr;
+  if (const int error = ::getaddrinfo(host.c_str(), nullptr, &hints, &found_all); error != 0)
     return Problem{::gai_strerror(error)};
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found_all, ::freeaddrinfo);
   Addresses addresses;
-  for (const addrinfo* found = all; found != nullptr; found = found->ai_next) {
+  for (const addrinfo* found = all.get(); found != nullptr; found = found->ai_next) {
     if (found->ai_family == AF_INET || found->ai_family == AF_INET6)
       addresses.push_back(endpoint_of(*found, port));
   }
-  ::freeaddrinfo(all);
   if (addresses.empty()) return Problem{"the name has no address"};
   return addresses;
 }
@@ -88,7 +89,11 @@ Lookup::Lookup(asio::io_context& io, std::string host, std::uint16_t port, Done 
   }
   try {
     std::thread([shared = shared_, host = std::move(host), port, turn = std::move(turn)] {
-      Shared::report(shared, look_up(host, port));
+      try {
+        Shared::report(shared, look_up(host, port));
+      } catch (const std::bad_alloc&) {
+        // The caller's deadline ends the wait.
+      }
     }).detach();
   } catch (const std::system_error& error) {
     Shared::report(shared_, Problem{error.what()});

@@ -27,7 +27,8 @@ inline constexpr std::size_t most_lookups = 128;
 class Lookup {
  public:
   using Done = std::function<void(Result<Addresses>)>;
-  /// Starts. `done` is called once by the loop, unless this object ends before.
+  /// Starts. `done` is called once by the loop, unless this object ends before. If the thread has
+  /// no memory, it is not called: the caller needs a deadline.
   Lookup(asio::io_context& io, std::string host, std::uint16_t port, Done done);
   ~Lookup();
   Lookup(const Lookup&) = delete;

@@ -1,4 +1,5 @@
-// What all nodes of a store use: the names of the policies, the scripts, and how keys are named.
+// The data that all nodes of a store use: the names of the policies, the scripts, and how keys are
+// named.
 //
 // Grows when the configuration changes; an index keeps its meaning. Pure; belongs to one worker.
 #pragma once

@@ -3,12 +3,15 @@
 #include <new>
 #include <utility>
 
+#include <boost/asio/post.hpp>
+
 #include "redis/override_text.hpp"
 
 namespace weir::redis {
 namespace {
 
 constexpr auto pause_without_memory = std::chrono::milliseconds(100);
+
 }  // namespace
 
 Cluster::Cluster(const Dependencies& with)
@@ -66,8 +69,25 @@ void Cluster::handle(Event&& event) noexcept {
   try {
     perform(event(now));
   } catch (const std::bad_alloc&) {
-    arm(now + pause_without_memory);
+    recover();
   }
+}
+
+/// The timer is armed in the next pass of the loop: a handler that is cancelled here has left its
+/// memory then. catch_up() does what was left undone.
+void Cluster::recover() noexcept {
+  timer_.cancel();
+  if (std::exchange(recovery_posted_, true)) return;
+  asio::post(with_.io, recovery_handler_([this, watch = presence_.watch()] {
+               if (watch.expired()) return;
+               recovery_posted_ = false;
+               if (is_stopped_) return;
+               try {
+                 arm(std::chrono::steady_clock::now() + pause_without_memory);
+               } catch (const std::bad_alloc&) {
+                 recover();
+               }
+             }));
 }
 
 void Cluster::perform(const ClusterMap::Actions& actions) {
@@ -81,11 +101,15 @@ void Cluster::perform(const ClusterMap::Actions& actions) {
   arm(actions.wake_at);
 }
 
-/// Those that could not be opened for lack of memory.
-void Cluster::open_missing() {
-  for (std::size_t server = 0; server < map_.size(); ++server)
-    if (map_.is_open(server) && members_.at(server) == nullptr)
-      members_.open(server, map_.address(server));
+/// Closes and opens those that were not for lack of memory.
+void Cluster::catch_up() {
+  for (std::size_t server = 0; server < map_.size(); ++server) {
+    const bool is_open = map_.is_open(server);
+    const ClusterMember* const member = members_.at(server);
+    if (is_open && member != nullptr && member->address == map_.address(server)) continue;
+    members_.close(server);
+    if (is_open) members_.open(server, map_.address(server));
+  }
 }
 
 void Cluster::arm(std::optional<Time> wake_at) {
@@ -97,7 +121,7 @@ void Cluster::arm(std::optional<Time> wake_at) {
   timer_.async_wait(timer_handler_([this, watch = presence_.watch()](error_code ec) {
     if (watch.expired() || ec) return;
     handle([this](Time now) {
-      open_missing();
+      catch_up();
       return map_.on_deadline(now);
     });
   }));
@@ -114,9 +138,13 @@ void Cluster::on_change(ClusterMember& member) {
 }
 
 /// Nothing is reported before the slots are known: a server of the configuration may be down.
-void Cluster::report() {
+void Cluster::report() noexcept {
   was_whole_ = was_whole_ || map_.is_whole();
-  if (was_whole_ && changed_) changed_();
+  try {
+    if (was_whole_ && changed_) changed_();
+  } catch (const std::bad_alloc&) {
+    // status() has the same later.
+  }
 }
 
 void Cluster::on_slots(ClusterMember& member, const redisReply& reply) noexcept {
@@ -132,7 +160,7 @@ void Cluster::on_no_slots() noexcept {
 }
 
 NodeLookup::Redirect Cluster::on_refused(Node& from, std::string_view text) noexcept {
-  refusal_.reset();
+  refusal_ = {};
   const ClusterMember* const member = members_.of(from);
   const Redirect later{.is_expected = true};
   if (member == nullptr) return later;  // it was closed
@@ -140,12 +168,10 @@ NodeLookup::Redirect Cluster::on_refused(Node& from, std::string_view text) noex
     const auto refusal = slot_refusal_in(text, member->address);
     if (!refusal) return {};
     handle([&](Time now) { return map_.on_refusal(*refusal, now); });
-    refusal_ = ClusterStore::Refusal{.kind = refusal->kind};
     ClusterMember* const to = members_.at(map_.find(refusal->server));
     if (to == nullptr) return later;
-    refusal_->to = &to->master;
-    return {
-        .is_expected = true, .node = &to->node, .asking = refusal->kind == SlotRefusal::Kind::ask};
+    refusal_ = {.to = &to->master, .asking = refusal->kind == SlotRefusal::Kind::ask};
+    return {.is_expected = true, .node = &to->node, .asking = refusal_.asking};
   } catch (const std::bad_alloc&) {
     return later;
   }
@@ -165,8 +191,9 @@ ClusterStore::Master* Cluster::master_at(HashSlot slot) {
 
 Hash128 Cluster::an_identity_of(const Node& node) const {
   const ClusterMember* const member = members_.of(node);
+  if (member == nullptr || map_.slots(member->index) == 0) return {};
   // About hash_slots / slots of the node are tried.
-  for (std::uint64_t number = 0; member != nullptr && number < 64 * hash_slots; ++number) {
+  for (std::uint64_t number = 0; number < 64 * hash_slots; ++number) {
     const Hash128 identity{number, number};
     if (map_.owner(slot_of(identity)) == member->index) return identity;
   }
@@ -183,7 +210,7 @@ NodesStatus Cluster::status() const {
   members_.each([&](const ClusterMember& member) {
     const Node& node = member.node;
     status.has_decided = status.has_decided && node.has_decided();
-    if (member.is_deciding()) return;
+    if (member.breaker.is_trusted()) return;
     if (node.is_ready()) slots += map_.slots(member.index);
     servers.append(servers.empty() ? "" : ", ").append(member.name);
     if (!status.last_error.empty()) return;

@@ -17,8 +17,15 @@
 #include "redis/cluster_store.hpp"
 #include "redis/holds.hpp"
 #include "redis/nodes.hpp"
+#include "store/split_requests.hpp"
 
 namespace weir::redis {
+
+/// The slots as the divisions of a store.
+class HashSlots final : public store::Divisions {
+ public:
+  std::uint32_t division_of(const Hash128& identity) const override { return slot_of(identity); }
+};
 
 class Cluster final : public Nodes, private ClusterStore::Masters, private ClusterMember::Owner {
  public:
@@ -43,7 +50,7 @@ class Cluster final : public Nodes, private ClusterStore::Masters, private Clust
 
  private:
   ClusterStore::Master* master_at(HashSlot slot) override;
-  const std::optional<ClusterStore::Refusal>& last_refusal() const override { return refusal_; }
+  ClusterStore::Refusal last_refusal() const override { return refusal_; }
   std::vector<ClusterStore::Master*> masters() override { return members_.masters(); }
   using Time = ClusterMap::Time;
 
@@ -54,20 +61,23 @@ class Cluster final : public Nodes, private ClusterStore::Masters, private Clust
   template <class Event>
   void handle(Event&& event) noexcept;
   void perform(const ClusterMap::Actions& actions);
-  void open_missing();
+  void recover() noexcept;
+  void catch_up();
   void arm(std::optional<Time> wake_at);
-  void report();
+  void report() noexcept;
 
   const Dependencies with_;
   const HashSlots slots_;
   ClusterMap map_;
   Holds holds_;
   std::function<void()> changed_;
-  std::optional<ClusterStore::Refusal> refusal_;
+  ClusterStore::Refusal refusal_;
   ClusterStore store_;
   ClusterMembers members_;
   loop::Timer timer_;
   loop::HandlerMemory timer_handler_;
+  loop::HandlerMemory recovery_handler_;
+  bool recovery_posted_ = false;
   bool is_stopped_ = true;
   bool was_whole_ = false;
   loop::Presence presence_;

@@ -65,6 +65,7 @@ ClusterMap::Actions ClusterMap::on_refusal(const SlotRefusal& refusal, Time now)
     case SlotRefusal::Kind::ask:
       servers_[open(refusal.server, actions)].keep_until = now + kept_for;
       break;
+    case SlotRefusal::Kind::elsewhere:
     case SlotRefusal::Kind::down:
       want(now);
       break;

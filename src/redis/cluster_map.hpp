@@ -6,9 +6,8 @@
 // to the masters that have slots. The slots are read
 // - first of all, from the first server that is connected;
 // - after MOVED, CLUSTERDOWN or the loss of a master, and then again, with growing pauses, until
-// each
-//   slot has a master that is connected. One server is asked at a time, another one each time: what
-//   one of them reports may be out of date.
+//   each slot has a master that is connected. One server is asked at a time, another one each time,
+//   because the slots that a server reports may be out of date.
 // MOVED changes the slot at once. A server that is only importing slots, to which ASK refers, is
 // kept for a while. If no server is connected, those of the configuration are tried again, too. Not
 // thread-safe.
@@ -72,7 +71,7 @@ class ClusterMap {
   }
   /// The open server with this address.
   std::optional<std::size_t> find(const options::RedisServer& address) const;
-  /// Of an open server.
+  /// The address of an open server.
   const options::RedisServer& address(std::size_t server) const { return servers_[server].address; }
   /// Indices are below it.
   std::size_t size() const { return servers_.size(); }

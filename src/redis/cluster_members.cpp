@@ -1,7 +1,7 @@
 #include "redis/cluster_members.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <new>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -59,6 +59,7 @@ void ClusterMember::on_loss(store::Error /*why*/, std::string_view /*text*/) noe
 }
 
 void ClusterMembers::open(std::size_t server, const options::RedisServer& address) {
+  close(server);
   if (members_.size() <= server) members_.resize(server + 1);
   members_[server] = std::make_unique<ClusterMember>(with_, server, address);
   members_[server]->counters.is_used.store(true, std::memory_order_relaxed);
@@ -69,18 +70,27 @@ void ClusterMembers::open(std::size_t server, const options::RedisServer& addres
 /// destroyed in the one after that, when nothing of it is pending.
 void ClusterMembers::close(std::size_t server) {
   if (at(server) == nullptr) return;
-  leaving_.push_back(std::move(members_[server]));
-  ClusterMember& member = *leaving_.back();
-  member.node.watch(nullptr);
-  member.counters.is_used.store(false, std::memory_order_relaxed);
+  const auto last = leaving_.insert(leaving_.end(), nullptr);
   auto& io = with_.nodes.io;
-  asio::post(io, [this, &io, last = std::prev(leaving_.end()), watch = presence_.watch()] {
-    if (watch.expired()) return;
-    (*last)->node.stop();
-    asio::post(io, [this, last, watch] {
-      if (!watch.expired()) leaving_.erase(last);
+  try {
+    asio::post(io, [this, &io, last, watch = presence_.watch()] {
+      if (watch.expired()) return;
+      (*last)->node.stop();
+      try {
+        asio::post(io, [this, last, watch] {
+          if (!watch.expired()) leaving_.erase(last);
+        });
+      } catch (const std::bad_alloc&) {
+        // It is stopped, and stays until the end of this object.
+      }
     });
-  });
+  } catch (const std::bad_alloc&) {
+    leaving_.erase(last);
+    throw;
+  }
+  *last = std::move(members_[server]);
+  (*last)->node.watch(nullptr);
+  (*last)->counters.is_used.store(false, std::memory_order_relaxed);
 }
 
 void ClusterMembers::stop() {

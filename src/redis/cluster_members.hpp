@@ -47,8 +47,6 @@ class ClusterMember final : public Recipient {
 
   /// Returns false if nothing was sent.
   bool ask_for_slots();
-  /// It has a connection that is trusted.
-  bool is_deciding() const { return node.is_ready() && breaker.is_trusted(); }
 
   void on_reply(const redisReply& reply) noexcept override;
   void on_loss(store::Error why, std::string_view text) noexcept override;
@@ -74,7 +72,7 @@ class ClusterMembers {
   ClusterMembers(const ClusterMembers&) = delete;
   ClusterMembers& operator=(const ClusterMembers&) = delete;
 
-  /// Begins to connect.
+  /// Begins to connect, after a server that was open at this place is closed.
   void open(std::size_t server, const options::RedisServer& address);
   /// Ends the connection, in the next pass of the loop.
   void close(std::size_t server);

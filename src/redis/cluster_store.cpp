@@ -94,12 +94,12 @@ void ClusterStore::answer(Call& call, const store::Result& result, Instant now) 
 }
 
 std::optional<store::Result> ClusterStore::follow(Call& call, Instant now) noexcept {
-  const std::optional<Refusal>& refusal = with_.masters.last_refusal();
-  if (!refusal || refusal->to == nullptr || !refusal->to->node.is_ready()) return wait(call);
+  const Refusal refusal = with_.masters.last_refusal();
+  if (refusal.to == nullptr || !refusal.to->node.is_ready()) return wait(call);
   try {
-    return send(call, refusal->to, refusal->kind == SlotRefusal::Kind::ask, now);
+    return send(call, refusal.to, refusal.asking, now);
   } catch (const std::bad_alloc&) {
-    refusal->to->node.set_asking(false);
+    refusal.to->node.set_asking(false);
     return failed(store::Error::out_of_memory);
   }
 }

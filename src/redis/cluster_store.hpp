@@ -19,7 +19,6 @@
 #include "redis/hash_slot.hpp"
 #include "redis/holds.hpp"
 #include "redis/node.hpp"
-#include "redis/slot_ranges.hpp"
 #include "store/circuit_breaker.hpp"
 #include "store/reused.hpp"
 
@@ -32,17 +31,18 @@ class ClusterStore final : public store::GuardedStore {
     store::CircuitBreaker& breaker;
   };
   struct Refusal {
-    SlotRefusal::Kind kind{};
-    Master* to = nullptr;  ///< the node that the refusal names
+    Master* to = nullptr;  ///< the node that the refusal names; nullptr: none is known
+    bool asking = false;   ///< the call follows ASKING there
   };
-  /// The masters that have slots now.
+  /// The servers that have a connection.
   class Masters {
    public:
     /// nullptr: none is known. Valid until the loop runs again.
     virtual Master* master_at(HashSlot slot) = 0;
+    /// Also servers without slots: those of the configuration, and those that import slots.
     virtual std::vector<Master*> masters() = 0;
     /// The last refusal; a result of Error::redirected follows it at once.
-    virtual const std::optional<Refusal>& last_refusal() const = 0;
+    virtual Refusal last_refusal() const = 0;
 
    protected:
     ~Masters() = default;

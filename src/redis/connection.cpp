@@ -14,6 +14,16 @@
 namespace weir::redis {
 namespace {
 
+constexpr std::string_view asking_command = "*1\r\n$6\r\nASKING\r\n";
+
+/// For a command whose reply is of no interest.
+class IgnoredReply final : public Recipient {
+ public:
+  void on_reply(const redisReply& /*reply*/) noexcept override {}
+  void on_loss(store::Error /*why*/, std::string_view /*text*/) noexcept override {}
+};
+IgnoredReply reply_to_asking;
+
 HandshakeReply read_handshake(const redisReply& reply) {
   using Kind = HandshakeReply::Kind;
   switch (reply.type) {
@@ -78,8 +88,9 @@ void Connection::abandon_later(std::string_view why) noexcept {
   }
 }
 
-bool Connection::send(std::string_view command, Recipient& recipient) {
+bool Connection::send(std::string_view command, Recipient& recipient, bool asking) {
   if (!is_ready()) return false;
+  if (asking && !append(asking_command, reply_to_asking)) return false;
   return append(command, recipient);
 }
 

@@ -61,17 +61,6 @@ class Recipient {
   ~Recipient() = default;
 };
 
-/// For a command whose reply is of no interest.
-class IgnoredReply final : public Recipient {
- public:
-  void on_reply(const redisReply& /*reply*/) noexcept override {}
-  void on_loss(store::Error /*why*/, std::string_view /*text*/) noexcept override {}
-};
-
-/// ASKING, in RESP, and the recipient of its reply.
-inline constexpr std::string_view asking_command = "*1\r\n$6\r\nASKING\r\n";
-inline IgnoredReply reply_to_asking;
-
 class Connection final : public HiredisAdapter::Owner {
  public:
   class Owner {
@@ -112,8 +101,9 @@ class Connection final : public HiredisAdapter::Owner {
   /// Has the reason of the last failure.
   const ConnectionMachine& machine() const { return machine_; }
 
-  /// Queues a command, which leaves in this pass of the loop; false: not ready, nothing was done.
-  bool send(std::string_view command, Recipient& recipient);
+  /// Queues a command, which leaves in this pass of the loop; false: not ready, and the command was
+  /// not sent. `asking`: after ASKING.
+  bool send(std::string_view command, Recipient& recipient, bool asking = false);
   /// Reads replies that have arrived, without waiting for the loop to report them.
   void read_arrived();
 

@@ -19,13 +19,7 @@ inline constexpr std::size_t hash_slots = 16'384;
 std::uint16_t crc16(std::string_view bytes);
 
 HashSlot slot_of_key(std::string_view key);
-/// Of all keys of an identity: their hash tag is the identity in hexadecimal digits.
+/// The slot of all keys of an identity: their hash tag is the identity in hexadecimal digits.
 HashSlot slot_of(const Hash128& identity);
-
-/// The slots as the divisions of a store.
-class HashSlots final : public store::Divisions {
- public:
-  std::uint32_t division_of(const Hash128& identity) const override { return slot_of(identity); }
-};
 
 }  // namespace weir::redis

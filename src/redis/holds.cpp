@@ -194,8 +194,7 @@ void Holds::send_batch(rules::Algorithm algorithm, Node& node, bool asking) {
     command_.clear();
     append_settlements(command_, node.loader().name_of(batch->script), with_.catalog.keys(),
                        batch->sent, script_time);
-    is_sent = (!asking || node.connection().send(asking_command, reply_to_asking)) &&
-              node.connection().send(command_, *batch);
+    is_sent = node.connection().send(command_, *batch, asking);
   } catch (const std::bad_alloc&) {
     is_sent = false;
   }

@@ -104,7 +104,6 @@ class Node::Implementation final : public Connection::Owner, public PendingQuest
   void ask(store::Acquisition& acquisition, std::span<const store::Claim> claims,
            store::Completion& completion, Instant now);
   void send(Question& question, Duration waited /* of the timeout */);
-  bool transmit(Question& question);
   void on_error(Question& question, const redisReply& reply) noexcept;
   bool repeat(Question& question) noexcept;
 
@@ -135,6 +134,7 @@ void Node::Implementation::ask(store::Acquisition& acquisition,
                                std::span<const store::Claim> claims, store::Completion& completion,
                                Instant now) {
   questions_.take(completion, &acquisition, [&](Question& question) {
+    question.is_asking = std::exchange(is_asking_, false);
     if (!is_ready()) return questions_.fail_later(question, store::Error::not_connected);
     for (std::size_t i = 0; i < claims.size(); ++i)
       acquisition.decisions[i].limit = claims[i].policy->capacity;
@@ -156,17 +156,12 @@ void Node::Implementation::ask(store::Acquisition& acquisition,
 
 void Node::Implementation::forget(const store::Key& key, store::Completion& completion) {
   questions_.take(completion, nullptr, [&](Question& question) {
+    question.is_asking = std::exchange(is_asking_, false);
     if (!is_ready()) return questions_.fail_later(question, store::Error::not_connected);
     holds_.forget(key);
     append_forget(question.command, catalog_.keys(), key.identity, key.policy_id);
     send(question, Duration{0});
   });
-}
-
-/// Returns false if the command was not sent.
-bool Node::Implementation::transmit(Question& question) {
-  if (question.is_asking && !connection_.send(asking_command, reply_to_asking)) return false;
-  return connection_.send(question.command, question);
 }
 
 /// Nothing throws once the command has been sent.
@@ -177,8 +172,7 @@ void Node::Implementation::send(Question& question, Duration waited) {
     holds_.not_run(question.holds);
     throw;
   }
-  question.is_asking = std::exchange(is_asking_, false);
-  if (!transmit(question)) {
+  if (!connection_.send(question.command, question, question.is_asking)) {
     holds_.not_run(question.holds);
     return questions_.fail_later(question, store::Error::not_connected);
   }
@@ -225,7 +219,7 @@ bool Node::Implementation::repeat(Question& question) noexcept {
   try {
     loader_.load(question.script);
     question.command = as_eval(question.command, catalog_.scripts().texts()[question.script]);
-    return transmit(question);
+    return connection_.send(question.command, question, question.is_asking);
   } catch (const std::bad_alloc&) {
     return false;
   }

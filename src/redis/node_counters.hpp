@@ -1,4 +1,4 @@
-// What a worker counts about each node, for a metrics scrape.
+// The counters of a worker for each node, for a metrics scrape.
 #pragma once
 
 #include <atomic>

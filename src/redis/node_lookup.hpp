@@ -1,4 +1,4 @@
-// Which node has a key. One for each worker; used on the loop only.
+// Finds the node that has a key. One for each worker; used on the loop only.
 #pragma once
 
 #include <string_view>
@@ -20,7 +20,7 @@ class NodeLookup {
   /// An identity whose keys the node has, if it has any.
   virtual Hash128 an_identity_of(const Node& node) const = 0;
 
-  /// What to do with a command that a node has refused because of its slot.
+  /// The next step with a command that a node has refused because of its slot.
   struct Redirect {
     bool is_expected = false;  ///< a refusal is no error: the caller sends the command again
     Node* node = nullptr;      ///< to this node; nullptr: to the same one, a little later

@@ -37,7 +37,7 @@ struct NodesStatus {
 
 class Nodes : public NodeLookup {
  public:
-  /// What the nodes of every topology are given. All of it outlives them.
+  /// The dependencies of the nodes of every topology. All of it outlives them.
   struct Dependencies {
     boost::asio::io_context& io;
     const options::Redis& options;

@@ -104,9 +104,7 @@ void OverrideCommands::send(const std::shared_ptr<Task>& task, HashSlot slot,
 
 void OverrideCommands::transmit(Call& call, Node* node, bool asking) {
   call.node = node;
-  const bool is_sent = node != nullptr &&
-                       (!asking || node->connection().send(asking_command, reply_to_asking)) &&
-                       node->connection().send(call.command, call);
+  const bool is_sent = node != nullptr && node->connection().send(call.command, call, asking);
   if (!is_sent) call.end(store::Error::not_connected, nullptr);
 }
 

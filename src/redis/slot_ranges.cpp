@@ -63,7 +63,8 @@ std::string_view take_word(std::string_view& rest) {
   return word;
 }
 
-/// HOST:PORT; an IPv6 address has no brackets here, so the last colon divides.
+/// HOST:PORT; an IPv6 address has no brackets here, so the last colon divides. The host is empty if
+/// it is unknown.
 std::optional<options::RedisServer> server_in(std::string_view text,
                                               const options::RedisServer& from) {
   const std::size_t colon = text.rfind(':');
@@ -72,8 +73,11 @@ std::optional<options::RedisServer> server_in(std::string_view text,
   if (!port || *port == 0) return std::nullopt;
   std::string_view host = text.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host.empty()) host = from.host;
-  if (host == "?") return std::nullopt;
+  if (host.empty()) {
+    host = from.host;
+  } else if (host == "?") {
+    host = {};
+  }
   return options::RedisServer{std::string(host), *port};
 }
 
@@ -105,6 +109,8 @@ std::optional<SlotRefusal> slot_refusal_in(std::string_view text,
   const auto slot = unsigned_in<HashSlot>(take_word(text));
   auto server = server_in(take_word(text), from);
   if (!slot || *slot >= hash_slots || !server) return std::nullopt;
+  if (server->host.empty())
+    return SlotRefusal{.kind = Kind::elsewhere, .slot = *slot, .server = {}};
   return SlotRefusal{.kind = code == "MOVED" ? Kind::moved : Kind::ask,
                      .slot = *slot,
                      .server = *std::move(server)};

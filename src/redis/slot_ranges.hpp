@@ -1,6 +1,6 @@
-// Which server has which hash slots, as CLUSTER SLOTS reports it, and what a node's refusal of a
-// command says (Redis Cluster specification, "MOVED Redirection", "ASK redirection" and "Multi-key
-// operations during resharding").
+// Reads the servers of the hash slots in a reply to CLUSTER SLOTS, and the reason why a node
+// refused a command because of its slot (Redis Cluster specification, "MOVED Redirection", "ASK
+// redirection" and "Multi-key operations during resharding").
 //
 // Pure; thread-safe.
 #pragma once
@@ -37,6 +37,7 @@ struct SlotRefusal {
     moved,      ///< `server` has the slot from now on
     ask,        ///< `server` is importing the slot and has this key: ask there once, after ASKING
     try_again,  ///< the keys are at two nodes while the slot moves
+    elsewhere,  ///< a node has the slot or is importing it, and its address is unknown
     down,       ///< the cluster does not serve the slot
   } kind = Kind::down;
   HashSlot slot = 0;

@@ -152,6 +152,17 @@ TEST_CASE("ASK changes no slot; its server is kept for a while") {
   CHECK_FALSE(fixture.open_hosts().contains("10.0.0.5"));
 }
 
+TEST_CASE("A refusal without the address of another server has the slots read again") {
+  using Kind = SlotRefusal::Kind;
+  for (const auto kind : {Kind::elsewhere, Kind::down}) {
+    MapFixture fixture = whole_map();
+    fixture.now += 10s;
+    fixture.note(fixture.map.on_refusal({.kind = kind, .slot = 7, .server = {}}, fixture.now));
+    CHECK(fixture.map.owner(7) == fixture.index(server(1)));
+    CHECK(fixture.last.ask.has_value());
+  }
+}
+
 TEST_CASE("A lost master costs its own slots; they are read with growing pauses until it is back") {
   MapFixture fixture = whole_map();
   fixture.now += 10s;

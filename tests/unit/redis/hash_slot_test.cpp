@@ -1,6 +1,7 @@
 #include "redis/hash_slot.hpp"
 
 #include "catch.hpp"
+#include "redis/cluster.hpp"
 
 using namespace weir;
 using namespace weir::redis;
