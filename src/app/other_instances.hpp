@@ -1,5 +1,5 @@
-// What a worker does because other instances use the same Redis: it announces this one, and divides
-// the quotas for the time while Redis does not decide.
+// The work of a worker because other instances use the same Redis: it announces this one, and
+// divides the quotas for the time while Redis does not decide.
 #pragma once
 
 #include <cstdint>

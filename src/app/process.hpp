@@ -26,7 +26,7 @@ Result<void> check_descriptors(const config::Config& config, std::size_t limit);
 /// How `limit` open files, at least fewest_descriptors(), are shared out.
 ///
 /// A client that is idle needs one, one whose request is under way two. So clients get more than
-/// half; the rest is what requests can count on, and what clients do not use is theirs as well.
+/// half. Requests can count on the rest, and may also use the part that clients leave free.
 DescriptorPlan plan_descriptors(const config::Config& config, std::size_t limit);
 
 /// Raises the limit of open files as far as the system permits, and returns it.

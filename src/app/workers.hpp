@@ -14,7 +14,7 @@ namespace weir::app {
 
 class Workers {
  public:
-  /// `io`: the server's loop, on which the functions below are called back.
+  /// `io`: the server's loop, on which `applied` and `ended` are called.
   Workers(boost::asio::io_context& io, SharedState& shared) : io_(io), shared_(shared) {}
 
   /// Opens a worker for each plan.

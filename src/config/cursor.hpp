@@ -18,7 +18,6 @@
 
 #include "base/secret.hpp"
 #include "base/time.hpp"
-#include "config/cursor.hpp"
 #include "config/document.hpp"
 #include "config/key_digests.hpp"
 #include "config/key_path.hpp"
@@ -163,9 +162,10 @@ void for_each_item(const Cursor& in, std::string_view what, std::size_t max, Vis
     visit(in.at(i));
 }
 
-/// Calls `visit(name, entry)` for each named entry of a map; names are printable ASCII.
+/// Reports a name that is not printable ASCII.
 void check_name(const Cursor& in, std::string_view name);
 
+/// Calls `visit(name, entry)` for each entry of a map, and checks its name.
 template <class Visit>
 void for_each_named(const Cursor& in, std::string_view what, std::size_t max, Visit&& visit) {
   if (!in.expect_map(what)) return;

@@ -15,11 +15,6 @@ bool is_exempt(const PlannedTerms* planned) {
   return planned != nullptr && planned->unlimited;
 }
 
-/// Without a limit, an override of the identity may still have one: on the policy's own terms.
-const Terms& terms_of(const Policy& policy, const PlannedTerms* planned) {
-  return planned == nullptr || planned->unlimited ? policy : planned->terms;
-}
-
 bool is_same(const Charge* a, const Charge* b) {
   return a == b || (a != nullptr && b != nullptr && *a == *b);
 }
@@ -195,7 +190,7 @@ bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
       continue;
     }
     const AppliedPolicy applied{.policy = &policy,
-                                .terms = &terms_of(policy, planned),
+                                .terms = &policy.terms_of(planned),
                                 .identity = index,
                                 .charge = limit.charge ? &*limit.charge : nullptr};
     const store::Claim claim = claim_of(limit, route, planned, *applied.terms, identity->key);

@@ -7,10 +7,9 @@
 namespace weir::limiter {
 namespace {
 
-/// A plan without a limit leaves those of the policy to an override.
+/// `index`: see Policy::index_of().
 const Terms& terms_at(const Policy& policy, std::size_t index) {
-  if (index == 0 || policy.planned[index - 1].unlimited) return policy;
-  return policy.planned[index - 1].terms;
+  return policy.terms_of(index == 0 ? nullptr : &policy.planned[index - 1]);
 }
 
 }  // namespace

@@ -89,6 +89,10 @@ struct Policy : Terms {
     const auto found = std::ranges::lower_bound(planned, plan, {}, &PlannedTerms::plan);
     return found == planned.end() || found->plan != plan ? nullptr : &*found;
   }
+  /// The terms in force. A plan without a limit leaves those of the policy to an override.
+  const Terms& terms_of(const PlannedTerms* terms) const {
+    return terms == nullptr || terms->unlimited ? *this : terms->terms;
+  }
   /// The index of these terms: 0 for its own (nullptr), 1 + i for those of planned[i].
   std::size_t index_of(const PlannedTerms* terms) const {
     return terms == nullptr ? 0 : 1 + static_cast<std::size_t>(terms - planned.data());

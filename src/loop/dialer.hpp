@@ -39,7 +39,7 @@ class Dialer {
 
   /// From now on everything ends at `deadline`, as by give_up().
   void set_deadline(Time deadline);
-  /// What is done until then may take as long as it likes.
+  /// Removes the deadline, until the next set_deadline().
   void clear_deadline() { deadline_.cancel(); }
   /// Returns the problem, or nothing: the stream is connected. After set_deadline().
   Task<std::string> connect(Server server);

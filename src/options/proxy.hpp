@@ -1,5 +1,5 @@
-// What the proxy does with connections and requests. Immutable once loaded; shared by all workers.
-// Durations are microseconds, sizes bytes.
+// The options of the proxy for connections and requests. Immutable once loaded; shared by all
+// workers. Durations are microseconds, sizes bytes.
 #pragma once
 
 #include <cstddef>

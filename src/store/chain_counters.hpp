@@ -12,7 +12,7 @@
 
 namespace weir::store {
 
-/// Of the circuit breaker of one node.
+/// The counters of the circuit breaker of one node.
 struct BreakerCounters {
   Counter not_connected;      ///< requests without a decision because there was no connection
   Counter limited;            ///< the same because too many questions were in flight

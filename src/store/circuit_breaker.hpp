@@ -1,5 +1,5 @@
-// The last link of the chain: bounds the questions in flight to the remote store, and sends none
-// while it does not answer (store/node_control.hpp).
+// The circuit breaker of one node: bounds the questions in flight to it, and sends none while it
+// does not answer (store/node_control.hpp).
 //
 // A request that is not sent fails at once: with Error::overloaded if too many questions are in
 // flight, otherwise with the last error. Belongs to one worker.

@@ -143,7 +143,7 @@ void SplitRequests::settle(Split& split, const Result& result, Instant now) {
     if (!contains(result.decided, position)) continue;
     const Claim& claim = request.claims[position];
     rules::Decision& decision = split.decisions[i];
-    // What it shows is about to change: it is not worth remembering.
+    // The settlement is about to change its numbers: they are not worth remembering.
     if (decision.allowed) decision.by_holds = true;
     if (result.admitted && claim.holds) continue;
     const bool is_charged =
