@@ -87,7 +87,7 @@ class Chaos(RedisCase):
             load.use_up(policy)
         more = max(0, len(before - world.ports()) - fault.replaced)
         # An instance that was killed has lost its number.
-        is_local = fault.name == "Weir: kill -9" or self.decided_locally(world) != local
+        is_local = fault.kills_instance or self.decided_locally(world) != local
         return self.judged(load, fault, more, is_local, ended_at, back_s)
 
     def decided_locally(self, world):
@@ -113,7 +113,7 @@ class Chaos(RedisCase):
 
     def judged(self, load, fault, failovers, is_local, ended_at, back_s):
         """`failovers`: those that the fault did not cause."""
-        killed = 1 / INSTANCES if fault.name == "Weir: kill -9" else 0
+        killed = 1 / INSTANCES if fault.kills_instance else 0
         quotas = fault.quotas + failovers
         strict = Allowance(quotas, None if failovers else ended_at, fault.slack, fault.is_damaged)
         # Local decisions add the shares of the instances; one that is killed forgets what it has admitted alone.

@@ -11,9 +11,9 @@ from typing import Callable
 from harness.clusters import Cluster, slot_of
 from harness.redis import RedisError, skewed
 from harness.redis_case import answering, sharing
+from harness.relay import Relay
 from harness.sentinels import MASTER, Watched
 from harness.waiting import eventually
-from relay import Relay
 
 INSTANCES = 3
 QUOTA = 90
@@ -34,6 +34,8 @@ class Fault:
     is_damaged: bool = False
     # The masters that are replaced by it.
     replaced: int = 0
+    # An instance, which forgets what it has admitted alone.
+    kills_instance: bool = False
 
 
 def nothing():
@@ -70,7 +72,7 @@ class World:
         return {master.port for master in self.masters()}
 
     def faults(self):
-        return [Fault("Weir: kill -9", self.kill_instance, quotas=0),
+        return [Fault("Weir: kill -9", self.kill_instance, kills_instance=True),
                 Fault("Weir: stopped and continued", self.stop_instance),
                 Fault("SCRIPT FLUSH", self.flush_scripts),
                 Fault("FLUSHALL", self.flush_all, quotas=1),
@@ -134,21 +136,21 @@ class World:
         except RedisError as error:
             return "NOTBUSY" in str(error) and master("PING") == b"PONG"
 
-    def set_and_restore(self, setting, value, restored):
-        masters = self.masters()
-        for master in masters:
+    def set_and_restore(self, setting, value):
+        masters = [(master, master("CONFIG", "GET", setting)[1]) for master in self.masters()]
+        for master, _ in masters:
             master("CONFIG", "SET", setting, value)
 
         def restore():
-            for master in masters:
+            for master, restored in masters:
                 master("CONFIG", "SET", setting, restored)
         return restore
 
     def out_of_memory(self):
-        return self.set_and_restore("maxmemory", 1, 0)
+        return self.set_and_restore("maxmemory", 1)
 
     def read_only(self):
-        return self.set_and_restore("min-replicas-to-write", 9, 0)
+        return self.set_and_restore("min-replicas-to-write", 9)
 
     def await_whole(self):
         """The servers are as they were; Weir may still be on its way."""
@@ -164,7 +166,7 @@ class Standalone(World):
         self.skew_s = 0
         self.relay = Relay(self.server.port)
         case.addCleanup(self.relay.close)
-        self.store = {"url": f"redis://127.0.0.1:{self.relay.port}"}
+        self.store = {"url": self.relay.url}
 
     def masters(self):
         return [self.server]
@@ -177,9 +179,9 @@ class Standalone(World):
                 Fault("Redis: kill -9, all lost", self.empty_server, quotas=1),
                 Fault("Redis: stopped and continued", self.stop_server),
                 Fault("Redis: a replica for a while", self.demote),
-                Fault("network: delay", lambda: self.impair("delay_s", self.random.uniform(0.01, 0.3), 0.0)),
-                Fault("network: throttled", lambda: self.impair("bytes_per_s", 4_000, None)),
-                Fault("network: drops all packets", lambda: self.impair("is_black_hole", True, False)),
+                Fault("network: delay", lambda: self.impair("delay_s", self.random.uniform(0.01, 0.3))),
+                Fault("network: throttled", lambda: self.impair("bytes_per_s", 4_000)),
+                Fault("network: drops all packets", lambda: self.impair("is_black_hole", True)),
                 Fault("network: connections reset", self.reset),
                 Fault("network: bytes corrupted", self.corrupt, quotas=1, is_damaged=True)]
 
@@ -207,7 +209,8 @@ class Standalone(World):
         self.server("REPLICAOF", "127.0.0.1", 1)
         return lambda: self.server("REPLICAOF", "NO", "ONE")
 
-    def impair(self, setting, value, restored):
+    def impair(self, setting, value):
+        restored = getattr(self.relay, setting)
         setattr(self.relay, setting, value)
 
         def repair():

@@ -8,7 +8,7 @@ compared with the line of the access log.
 import threading
 import time
 
-from harness.redis import Relay
+from harness.relay import Relay
 from harness.redis_case import RECOVERY_S, SECRET, RedisCase, Sender, answering, sharing
 from harness.waiting import eventually
 

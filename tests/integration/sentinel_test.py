@@ -1,8 +1,8 @@
 """Redis behind sentinels: Weir finds the master, follows a failover, and never uses a replica."""
 
-import threading
 import time
 
+from harness.load import Load
 from harness.redis_case import RECOVERY_S, SLACK_US, RedisCase, answering, sharing, waited_us
 from harness.sentinels import MASTER, Sentinel, Watched
 from harness.services import free_port
@@ -49,37 +49,20 @@ def is_replica(server):
         return False  # sentinels end the connections of a server that they make a replica
 
 
-class Load:
-    """Clients that send one request after the other until stop()."""
+class GroupLoad(Load):
+    """Each client sends the requests of a group, one after the other."""
 
-    def __init__(self, case, weir, clients):
+    def __init__(self, weir, clients):
         self.statuses = set()
         self.allowance_us = 0
-        self.failures = []
-        self._over = threading.Event()
-        self._case, self._weir = case, weir
-        self._threads = [threading.Thread(target=self._send, args=(i,)) for i in range(clients)]
-        for thread in self._threads:
-            thread.start()
+        super().__init__(weir, clients)
 
-    def _send(self, group):
-        try:
-            self._send_all(group)
-        except Exception as failure:
-            self.failures.append(failure)
-
-    def _send_all(self, group):
-        with self._weir.connect() as client:
-            while not self._over.is_set():
-                before = waited_us(self._weir.pid)
+    def ask(self, group):
+        with self.weir.connect() as client:
+            while not self.is_over:
+                before = waited_us(self.weir.pid)
                 self.statuses.add(client.get("/all", {"X-Group": str(group)}).status)
-                self.allowance_us = max(self.allowance_us, waited_us(self._weir.pid) - before)
-
-    def stop(self):
-        self._over.set()
-        for thread in self._threads:
-            thread.join()
-        self._case.assertEqual(self.failures, [])
+                self.allowance_us = max(self.allowance_us, waited_us(self.weir.pid) - before)
 
 
 class Failover(SentinelCase):
@@ -88,15 +71,16 @@ class Failover(SentinelCase):
         self.begin(**watched.options)
         self.await_redis(self.weir)
         old = watched.servers[0]
-        load = Load(self, self.weir, 4)
-        self.addCleanup(load.stop)
+        load = GroupLoad(self.weir, 4)
+        self.addCleanup(load.end)
         eventually(lambda: old.counters("all"), "the master counts")
         old.stop()
         new = watched.await_master()
         elected_at = time.monotonic()
         eventually(lambda: new.calls("evalsha") > 0, "the new master decides", 30)
         recovery_s = time.monotonic() - elected_at
-        load.stop()
+        load.end()
+        self.assertEqual(load.failures, [])
         self.assertLess(recovery_s, RECOVERY_S)
         self.assertLessEqual(load.statuses, {200, 429})
         latest_us = max(line["decision_us"] for line in self.log_lines(self.weir))

@@ -91,7 +91,8 @@ def complaints(files, cmake_lists):
                     through = " -> ".join([header, *path])
                     yield f"src/{name}:{number}: reaches {other} through {through}, and {room} does not list it"
             if IMPLEMENTATION.match(header):
-                yield f"src/{name}:{number}: includes the implementation of Asio"
+                yield (f"src/{name}:{number}: includes {header}, which no file of src may: cmake/asio.cpp compiles"
+                       " Asio, and TLS is used through the room tls")
     slow = Reach(files, SLOW)
     for name in sorted(set(files) - apart(cmake_lists)):
         for library, path in sorted(slow.of(name).items() if name.endswith(".cpp") else ()):

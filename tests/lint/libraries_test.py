@@ -43,6 +43,13 @@ class Complaints(unittest.TestCase):
                          [f"CMakeLists.txt:1: config must not link asio, which it does through {room}"
                           for room in ("fetch", "loop")])
 
+    def test_the_implementation_of_asio_is_in_no_room(self):
+        for header in ("boost/asio/impl/src.hpp", "boost/asio/ssl.hpp", "boost/asio/ssl/context.hpp"):
+            self.assertEqual(self.of(loop__io=f"#include <{header}>"),
+                             [f"src/loop/io.hpp:1: includes {header}, which no file of src may: cmake/asio.cpp compiles"
+                              " Asio, and TLS is used through the room tls"])
+        self.assertEqual(self.of(loop__io="#include <boost/asio/ip/tcp.hpp>"), [])
+
     def test_headers_that_include_each_other_are_read_once(self):
         self.assertEqual(self.of(loop__a='#include "loop/b.hpp"', loop__b='#include "loop/a.hpp"'), [])
 

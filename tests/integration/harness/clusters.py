@@ -100,16 +100,10 @@ class Cluster:
         source("CLUSTER", "SETSLOT", slot, "MIGRATING", self.id_of(target))
         return source
 
-    def move_keys(self, slot, source, target, most=10 ** 6):
-        moved = 0
-        while moved < most:
-            keys = source("CLUSTER", "GETKEYSINSLOT", slot, min(100, most - moved))
-            if not keys:
-                break
-            auth = ["AUTH", self.password] if self.password else []
+    def move_keys(self, slot, source, target):
+        auth = ["AUTH", self.password] if self.password else []
+        while keys := source("CLUSTER", "GETKEYSINSLOT", slot, 100):
             source("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, *auth, "KEYS", *keys)
-            moved += len(keys)
-        return moved
 
     def end_move(self, slot, source, target):
         for node in (target, source, *self.running()):
@@ -133,9 +127,6 @@ class Cluster:
             if b"role:master" in node("INFO", "replication"):
                 found += node("KEYS", "*")
         return found
-
-    def calls(self, command):
-        return sum(node.calls(command) for node in self.running())
 
     @property
     def store(self):

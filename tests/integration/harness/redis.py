@@ -1,14 +1,11 @@
-"""A real redis-server of the test's own, and a relay that misbehaves between it and Weir."""
+"""A real redis-server of the test's own."""
 
 import os
 import re
-import select
 import signal
 import socket
-import struct
 import subprocess
 import tempfile
-import threading
 from pathlib import Path
 
 from .preload import preloaded
@@ -177,65 +174,6 @@ class Redis:
                     value = b"\n".join(client("HGETALL", key))
                 found += [key, value]
         return b"\n".join(found)
-
-
-class Relay:
-    """Relays bytes between Weir and Redis in both directions; a test can make it truncate a reply."""
-
-    def __init__(self, port):
-        self.target = port
-        self.cut_after = None  # bytes of the next reply, then a reset
-        self.cuts = 0
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    @property
-    def url(self):
-        return f"redis://127.0.0.1:{self.port}"
-
-    def close(self):
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def cut_next_reply(self, after):
-        self.cut_after = after
-
-    def _accept(self):
-        while True:
-            try:
-                near, _ = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._relay, args=(near,), daemon=True).start()
-
-    def _relay(self, near):
-        try:
-            with near, socket.create_connection(("127.0.0.1", self.target), 60) as far:
-                for sock in (near, far):
-                    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                while self._carry(near, far):
-                    pass
-        except OSError:
-            pass  # one of the two ended; closing the other one informs its peer
-
-    def _carry(self, near, far):
-        """Whatever is there, one way or the other; False once the connection is at its end."""
-        for sock in select.select([near, far], [], [])[0]:
-            data = sock.recv(65536)
-            if not data:
-                return False
-            if sock is near:
-                far.sendall(data)
-            elif self.cut_after is None:
-                near.sendall(data)
-            else:
-                near.sendall(data[:self.cut_after])
-                self.cut_after = None
-                self.cuts += 1
-                near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                return False
-        return True
 
 
 def skewed(seconds):

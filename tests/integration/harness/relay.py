@@ -13,12 +13,18 @@ class Relay:
         self.bytes_per_s = None
         # Bytes are taken and go nowhere, as behind a firewall that drops packets.
         self.is_black_hole = False
+        self.cuts = 0
+        self.cut_after = None
         self._corruptions = 0
         self._lock = threading.Lock()
         self._pairs = set()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"redis://127.0.0.1:{self.port}"
 
     def close(self):
         self._listener.shutdown(socket.SHUT_RDWR)
@@ -30,20 +36,15 @@ class Relay:
         with self._lock:
             self._corruptions = count
 
+    def cut_next_reply(self, after):
+        """Relays so many bytes of it, and resets the connection."""
+        self.cut_after = after
+
     def reset_all(self):
         with self._lock:
             pairs, self._pairs = self._pairs, set()
         for pair in pairs:
             self._reset(pair)
-
-    @staticmethod
-    def _reset(pair):
-        for sock in pair:
-            try:
-                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                sock.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass  # it has ended already
 
     def _accept(self):
         while True:
@@ -64,7 +65,8 @@ class Relay:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with self._lock:
             self._pairs.add(pair)
-        pumps = [threading.Thread(target=self._pump, args=way, daemon=True) for way in ((near, far), (far, near))]
+        pumps = [threading.Thread(target=self._pump, args=(pair, *way), daemon=True)
+                 for way in ((near, far), (far, near))]
         for pump in pumps:
             pump.start()
         for pump in pumps:
@@ -74,7 +76,7 @@ class Relay:
         near.close()
         far.close()
 
-    def _pump(self, source, target):
+    def _pump(self, pair, source, target):
         has_dropped = False
         try:
             while data := source.recv(1024):
@@ -87,10 +89,16 @@ class Relay:
                     time.sleep(delay_s)
                 if bytes_per_s := self.bytes_per_s:
                     time.sleep(len(data) / bytes_per_s)
+                if source is pair[1] and self.cut_after is not None:
+                    target.sendall(data[:self.cut_after])
+                    self.cut_after = None
+                    self.cuts += 1
+                    self._reset(pair)
+                    break
                 target.sendall(self._damaged(data))
         except OSError:
-            pass  # one of the two ended; the other one is closed below
-        self._reset((source, target))
+            pass  # one of the two ended
+        self._end(pair)
 
     def _damaged(self, data):
         with self._lock:
@@ -99,3 +107,20 @@ class Relay:
             self._corruptions -= 1
         at = len(data) // 2
         return data[:at] + bytes([data[at] ^ 0x01]) + data[at + 1:]
+
+    @staticmethod
+    def _end(pair):
+        """Makes both pumps end; the sockets are closed after them."""
+        for sock in pair:
+            try:
+                sock.shutdown(socket.SHUT_RD)
+            except OSError:
+                pass  # it has ended already
+
+    def _reset(self, pair):
+        for sock in pair:
+            try:
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            except OSError:
+                pass  # it is closed already
+        self._end(pair)

@@ -21,17 +21,24 @@ options::Redis options_with(std::vector<options::RedisServer> sentinels) {
   return options;
 }
 
-MasterReply parsed(const std::string& text) {
+struct Parsed {
+  Kind kind;
+  options::RedisServer master;
+  std::string error;
+};
+
+Parsed parsed(const std::string& text) {
   const std::unique_ptr<redisReader, decltype(&redisReaderFree)> reader(redisReaderCreate(),
                                                                         redisReaderFree);
   redisReaderFeed(reader.get(), text.data(), text.size());
   void* reply = nullptr;
   REQUIRE(redisReaderGetReply(reader.get(), &reply) == REDIS_OK);
   REQUIRE(reply != nullptr);
-  MasterReply master = master_in(*static_cast<redisReply*>(reply));
-  master.error = master.error.empty() ? "" : "kept";
+  const MasterReply found = master_in(*static_cast<redisReply*>(reply));
+  // The text is the reply's.
+  Parsed copy{found.kind, found.master, std::string(found.error)};
   freeReplyObject(reply);
-  return master;
+  return copy;
 }
 
 const options::Redis three = options_with({{"a", 1}, {"b", 2}, {"::1", 3}});
@@ -43,21 +50,26 @@ TEST_CASE("The reply of a sentinel is an address, or says why there is none") {
     std::string text;
     Kind kind;
     options::RedisServer master{};
+    std::string error{};
   };
   const auto row = GENERATE(
       Row{"*2\r\n$9\r\n127.0.0.1\r\n$4\r\n6379\r\n", Kind::address, {"127.0.0.1", 6379}},
       Row{"*2\r\n$5\r\nredis\r\n$5\r\n65535\r\n", Kind::address, {"redis", 65535}},
       Row{"*-1\r\n", Kind::unknown}, Row{"$-1\r\n", Kind::unknown}, Row{"*0\r\n", Kind::unknown},
-      Row{"-NOAUTH Authentication required.\r\n", Kind::error}, Row{"+OK\r\n", Kind::other},
-      Row{"*2\r\n$0\r\n\r\n$4\r\n6379\r\n", Kind::other},
+      Row{"-NOAUTH Authentication required.\r\n",
+          Kind::error,
+          {},
+          "NOAUTH Authentication required."},
+      Row{"+OK\r\n", Kind::other}, Row{"*2\r\n$0\r\n\r\n$4\r\n6379\r\n", Kind::other},
       Row{"*2\r\n$1\r\na\r\n$5\r\n65536\r\n", Kind::other},
       Row{"*2\r\n$1\r\na\r\n$1\r\n0\r\n", Kind::other},
       Row{"*2\r\n$1\r\na\r\n$2\r\n1x\r\n", Kind::other}, Row{"*2\r\n:1\r\n:2\r\n", Kind::other},
       Row{"*3\r\n$1\r\na\r\n$1\r\n1\r\n$1\r\n2\r\n", Kind::other});
   CAPTURE(row.text);
-  const MasterReply reply = parsed(row.text);
+  const Parsed reply = parsed(row.text);
   CHECK(reply.kind == row.kind);
   CHECK(reply.master == row.master);
+  CHECK(reply.error == row.error);
 }
 
 TEST_CASE("A message of +switch-master has the new address of one master") {

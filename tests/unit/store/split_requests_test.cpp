@@ -178,10 +178,17 @@ TEST_CASE("Rejected requests that are merged are all charged where rejections co
   CHECK(fixture.left(counting, 1, 0) == 6);
 }
 
-TEST_CASE("The contract of holds is kept by claims of one division") {
+TEST_CASE("Claims of one division keep the contracts of stores and of holds") {
   for (const auto& one : store_contract) {
     DYNAMIC_SECTION(one.name) {
       SplitUnderTest store(1);
+      one.run(store);
+    }
+  }
+  for (const auto& one : hold_contract) {
+    DYNAMIC_SECTION("holds: " << one.name) {
+      SplitUnderTest store(1);
+      REQUIRE(store.supports_holds());
       one.run(store);
     }
   }
