@@ -47,6 +47,18 @@ void write_gauge(Exposition& out, const Instruments& in, const std::vector<std::
   }
 }
 
+void write_leases(Exposition& out, const Instruments& in) {
+  bool is_first = true;
+  for (std::size_t i = 0; i < in.limiter.policies.size(); ++i) {
+    if (!in.limiter.policies[i].lease) continue;
+    if (std::exchange(is_first, false))
+      out.family("weir_leases", "gauge", "Units held in leases, by policy.");
+    out.sample(
+        {{"policy", in.limiter.policies[i].name}},
+        total(in.policies, [i](const auto& policies) { return policies[i]->leased->value(); }));
+  }
+}
+
 void write_holds(Exposition& out, const Instruments& in) {
   using limiter::PolicyCounters;
   std::vector<std::size_t> holding, queueing;
@@ -82,6 +94,7 @@ void write_holds(Exposition& out, const Instruments& in) {
 void write_policies(Exposition& out, const Instruments& in) {
   write_decisions(out, in);
   write_holds(out, in);
+  write_leases(out, in);
 }
 
 }  // namespace weir::admin

@@ -160,6 +160,8 @@ void write_shared_store(Exposition& out, const Instruments& in) {
           [](const auto& worker) { return worker.store->late_answers.value(); });
   counter("weir_denial_memory_hits_total", "Requests denied without asking Redis again.",
           [](const auto& worker) { return worker.chain->remembered.value(); });
+  counter("weir_leased_decisions_total", "Requests decided from leases, without asking Redis.",
+          [](const auto& worker) { return worker.chain->leased.value(); });
   counter("weir_store_fallbacks_total", "Requests decided by on_failure.",
           [](const auto& worker) { return worker.chain->alone.value(); });
 }

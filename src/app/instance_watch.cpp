@@ -12,10 +12,11 @@ namespace {
 
 constexpr std::string_view different_limits =
     "instances that share this Redis have different limits: use the same identity_secret, prefixes "
-    "of client_address, store.redis.replicas and policies on all of them";
+    "of client_address, store.redis.replicas, store.redis.leases and policies on all of them";
 
 std::string policy_text(const limiter::Policy& policy) {
   std::string text = policy.name + ' ' + std::to_string(redis::policy_form(policy.numbers));
+  if (policy.lease) text += " leased";  // all instances must count it beside holds
   redis::each_number(policy.numbers, [&text](std::int64_t number) {
     text.append(" ").append(std::to_string(number));
   });

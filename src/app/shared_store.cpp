@@ -61,14 +61,14 @@ bool may_be_split(const config::Config& config) {
   return identities.size() > 1;
 }
 
-/// By id, which policies hold units for some limit.
+/// By id, which policies hold units for some limit, or in leases.
 std::vector<bool> holding_policies(const config::Config& config,
                                    const std::vector<std::string>& policy_names) {
   std::vector<bool> holding(policy_names.size(), may_be_split(config));
   for (const auto& route : config.proxy.routes) {
     for (const limiter::Limit& limit : route.limits) {
       const limiter::Policy& policy = config.limiter.policies[limit.policy];
-      if (!limiter::holds_cost(limit, policy)) continue;
+      if (!limiter::holds_cost(limit, policy) && !limiter::is_leasable(limit, policy)) continue;
       const auto name = std::ranges::find(policy_names, policy.name);
       if (name != policy_names.end())
         holding[static_cast<std::size_t>(name - policy_names.begin())] = true;
@@ -124,8 +124,11 @@ void SharedStore::extend(const config::Config& config,
   redis.extend(entries_of(config, policy_names));
 }
 
-void SharedStore::apply(const config::RedisStore& settings) {
+void SharedStore::apply(const config::RedisStore& settings, std::size_t workers, Instant now) {
   redis.store().set_breaker(settings.breaker_failures, settings.breaker_retry_after);
+  chain.leases().use(
+      {.share = settings.lease_share, .duration = settings.lease_duration, .workers = workers},
+      now);
 }
 
 StoreReading SharedStore::read() const {

@@ -45,10 +45,14 @@ struct SharedStore {
   void extend(const config::Config& config, const std::vector<std::string>& policy_names);
 
   /// Applies the settings that need no other connection.
-  void apply(const config::RedisStore& settings);
+  /// `workers`: of this instance, which divide its share in leases.
+  void apply(const config::RedisStore& settings, std::size_t workers, Instant now);
+  /// Gives all leases back, and takes no more.
+  void end_leases(Instant now) { chain.leases().use({}, now); }
 
-  /// True while Redis can be reached and has not replied to all settlements of ended requests.
-  bool is_settling() const { return redis.nodes().is_settling(); }
+  /// True while Redis can be reached and has not replied to all settlements of ended requests and
+  /// leases.
+  bool is_settling() const { return redis.nodes().is_settling() || chain.leases().is_asking(); }
 
   /// The state for StoreMonitor. Its texts are valid until the loop runs again.
   StoreReading read() const;

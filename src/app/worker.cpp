@@ -214,12 +214,13 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
   if (store_ && is_other_store) {
     if (!store) log_last(monitor_, *store_, context_.clock.now());
     store_->redis.nodes().watch(nullptr);
+    store_->end_leases(context_.clock.now());
     leaving_.push_back(std::move(store_));
     monitor_.begin();
   }
   store_ = std::move(store);
   if (store_) {
-    store_->apply(plan.config->redis);
+    store_->apply(plan.config->redis, shared_.workers, context_.clock.now());
     instances_.use(std::move(instance_terms), is_other_store);
   }
   look_after_tokens(*context_.generation, context_.clock);
@@ -410,7 +411,10 @@ void Worker::end(std::function<void()> ended) {
   boost::asio::post(io_, [this, ended = std::move(ended)]() mutable {
     context_.holds.end_all();
     Stores stores = leaving_;
-    if (store_) stores.push_back(store_);
+    if (store_) {
+      store_->end_leases(context_.clock.now());
+      stores.push_back(store_);
+    }
     loop::spawn(io_, end_settled(std::move(stores), opening_timer_, context_.clock,
                                  [this, ended = std::move(ended)] {
                                    ended_ = true;

@@ -37,9 +37,12 @@ namespace weir::app {
 
 /// State that all workers share, and which outlives them. Thread-safe.
 struct SharedState {
-  SharedState(std::size_t workers, std::size_t max_keys)
-      : store({.max_keys = max_keys, .seed = random_seed()}), store_health(workers) {}
+  SharedState(std::size_t its_workers, std::size_t max_keys)
+      : workers(its_workers),
+        store({.max_keys = max_keys, .seed = random_seed()}),
+        store_health(its_workers) {}
 
+  const std::size_t workers;
   const MonotonicClock clock{};
   store::MemoryStore store;
   admin::StoreHealth store_health;

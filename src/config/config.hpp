@@ -41,6 +41,9 @@ struct RedisStore {
   limiter::OnFailure on_failure = limiter::OnFailure::local;  ///< of policies that set none
   /// Instances that share the quota while each decides locally; empty: as many as use this Redis.
   std::optional<std::int64_t> replicas = 1;
+  /// Percent of a quota that an instance may hold in advance; 0: none. See store/leases.hpp.
+  int lease_share = 0;
+  Duration lease_duration = std::chrono::milliseconds(200);
   friend bool operator==(const RedisStore&, const RedisStore&) = default;
 };
 

@@ -23,6 +23,7 @@ struct PolicyDraft {
   Config& config;
   limiter::Policy policy;
   DenialSettings denial{};
+  std::optional<bool> lease{};
 
   rules::Definition& definition() { return policy.definition; }
 };
@@ -90,6 +91,8 @@ constexpr Key<PolicyDraft> policy_keys[] = {
     {.name = "mode", .read = read_mode},
     {.name = "on_failure",
      .read = read::with<read_on_failure, &PolicyDraft::policy, &limiter::Policy::on_failure>},
+    {.name = "lease",
+     .read = [](const Cursor& in, PolicyDraft& to) { read_flag(in, to.lease.emplace(false)); }},
     {.name = "status", .read = read::with<read_denial_status, &PolicyDraft::denial>},
     {.name = "content_type", .read = read::with<read_denial_content_type, &PolicyDraft::denial>},
     {.name = "body", .read = read::with<read_denial_body, &PolicyDraft::denial>},
@@ -129,6 +132,40 @@ bool has_numbers(const Cursor& in, Algorithm algorithm) {
   if (!has_rate && !in.has("limit") && !is_nested)
     in.error("the rate is missing; write one as rate: 100/1m");
   return has_rate && !in.has("limit");
+}
+
+/// Why no units of such a policy can be held in advance; empty: they can.
+std::string_view lease_fault(const rules::Definition& definition) {
+  switch (definition.algorithm) {
+    case Algorithm::concurrency:
+      return "a slot is held for one request";
+    case Algorithm::leaky_bucket:
+      return "each request has its own turn";
+    case Algorithm::attributed_window:
+      return "each entry has the attributes of one request";
+    default:
+      return definition.count_rejected ? "with count_rejected each denial is counted" : "";
+  }
+}
+
+/// A policy has leases unless it says otherwise, if `store.redis.leases` has a share.
+void finish_lease(const Cursor& in, PolicyDraft& draft) {
+  const config::RedisStore& redis = draft.config.redis;
+  const std::string fault(lease_fault(draft.definition()));
+  const bool is_shared = draft.config.store_type == StoreType::redis && redis.lease_share > 0;
+  draft.policy.lease = draft.lease.value_or(true) && is_shared && fault.empty();
+  if (!draft.lease.value_or(false)) return;
+  const Cursor key = in.at_key("lease");
+  if (!fault.empty()) {
+    key.error("a lease is not possible: " + fault + "; remove it");
+  } else if (redis.lease_share == 0) {
+    key.error("has no effect without a share; write store: {redis: {leases: {share: 10}}}");
+  } else if (draft.policy.numbers.capacity * redis.lease_share / 100 <
+             limiter::least_leased_units) {
+    key.warn("has no effect: the share of an instance, " + std::to_string(redis.lease_share) +
+             " % of the quota, is less than " + std::to_string(limiter::least_leased_units) +
+             " units; raise store.redis.leases.share, or remove it");
+  }
 }
 
 /// For concurrency `queue` counts requests that wait here, and is no part of the numbers.
@@ -180,6 +217,7 @@ void read_policies(const Cursor& in, Config& to) {
                    if (read_table(entry, policy_keys, draft)) {
                      finish_denial(entry, draft);
                      check_policy(entry, draft);
+                     finish_lease(entry, draft);
                    }
                    check_policy_name(entry, name);
                    draft.policy.visible = draft.policy.visible && !draft.policy.shadow;

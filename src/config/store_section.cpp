@@ -102,6 +102,15 @@ constexpr Key<RedisStore> breaker_keys[] = {
          }},
 };
 
+/// An override applies on an instance with leases within a lease, so within
+/// DenialConfirmation::settled_after.
+constexpr DurationRange lease_range{milliseconds(10), milliseconds(250)};
+
+constexpr Key<RedisStore> lease_keys[] = {
+    {.name = "share", .read = read::integer<0, 100, &RedisStore::lease_share>},
+    {.name = "duration", .read = read::duration<lease_range, &RedisStore::lease_duration>},
+};
+
 constexpr Key<RedisStore> redis_keys[] = {
     {.name = "url", .read = read_store_url},
     {.name = "topology", .read = read_topology},
@@ -122,6 +131,8 @@ constexpr Key<RedisStore> redis_keys[] = {
      .read = [](const Cursor& in, RedisStore& to) { read_table(in, breaker_keys, to); }},
     {.name = "on_failure", .read = read::with<read_on_failure, &RedisStore::on_failure>},
     {.name = "replicas", .read = read_replicas},
+    {.name = "leases",
+     .read = [](const Cursor& in, RedisStore& to) { read_table(in, lease_keys, to); }},
 };
 
 /// Plain text although TLS was configured would be worse than no connection.

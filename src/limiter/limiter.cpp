@@ -274,6 +274,7 @@ store::Claim Limiter::claim_of(const Limit& limit, const RouteEvidence& route,
   const PolicyRecord& record = policies_[limit.policy];
   const std::size_t index = policy.index_of(planned);
   const LocalShare& share = local_shares_.of(limit.policy, index);
+  const bool may_lease = is_leasable(limit, policy) && !is_exempt(planned);
   return {.policy = &terms.numbers,
           .local_policy = &share.numbers,
           .identity = identity,
@@ -284,7 +285,8 @@ store::Claim Limiter::claim_of(const Limit& limit, const RouteEvidence& route,
           .holds = holds_cost(limit, policy),
           .on_failure = is_exempt(planned) ? OnFailure::allow : share.on_failure,
           .demand = {.cost = cost_of(limit, route), .overdraft = limit.overdraft},
-          .attributes = {}};
+          .attributes = {},
+          .lease = may_lease ? &record.counters->leased : nullptr};
 }
 
 /// A shadow policy with an ambiguous attribute, or one from an invalid token, does not apply.

@@ -33,9 +33,11 @@ namespace weir::limiter {
 struct PolicyCounters {
   Counter allowed, denied, shadow_denied, delayed;
   std::array<Counter, settled_by_names.size()>
-      settled;    ///< settlements by what determined the cost
-  Gauge held;     ///< units held for requests in progress
-  Gauge queued;   ///< requests that wait for a slot
+      settled;   ///< settlements by what determined the cost
+  Gauge held;    ///< units held for requests in progress
+  Gauge queued;  ///< requests that wait for a slot
+  /// Units in leases; shared with the leases, which may outlive the policy.
+  std::shared_ptr<Gauge> leased = std::make_shared<Gauge>();
   Counter error;  ///< answered 503 because the store did not decide and this policy denies then
 };
 

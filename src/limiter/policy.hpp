@@ -35,6 +35,7 @@ struct Denial {
   friend bool operator==(const Denial&, const Denial&) = default;
 };
 
+using store::least_leased_units;
 using store::OnFailure;
 
 /// An attribute of the entries of an attributed window.
@@ -77,6 +78,8 @@ struct Policy : Terms {
   bool charges_preflight = false;     ///< applies to CORS preflight requests, too
   std::vector<Attribute> attributes;  ///< attributed_window
   OnFailure on_failure = OnFailure::local;
+  /// An instance may hold units of hot keys in advance (store/leases.hpp).
+  bool lease = false;
   /// concurrency: requests of a key that may wait for a slot, on this instance.
   std::int64_t queue = 0;
   Duration max_wait{1'000'000};         ///< the longest wait for a slot
@@ -121,6 +124,11 @@ inline bool is_concurrency(const Policy& policy) {
 /// True if the cost is held until the request has ended.
 inline bool holds_cost(const Limit& limit, const Policy& policy) {
   return limit.charge || is_concurrency(policy);
+}
+
+/// True if requests under this limit may be decided from a lease.
+inline bool is_leasable(const Limit& limit, const Policy& policy) {
+  return policy.lease && !holds_cost(limit, policy) && !limit.overdraft;
 }
 
 /// The largest number of limits of a route; the loader refuses more.

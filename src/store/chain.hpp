@@ -1,6 +1,6 @@
 // The stores between the limiter and a remote store, in their order:
 //
-//   denials -> single flight -> [split requests] -> fallback(remote store, local shares)
+//   leases -> denials -> single flight -> [split requests] -> fallback(remote store, local shares)
 //
 // The remote store has a circuit breaker for each of its nodes. Requests are split if its keys are
 // divided.
@@ -15,6 +15,7 @@
 #include "store/denials.hpp"
 #include "store/fallback.hpp"
 #include "store/guarded_store.hpp"
+#include "store/leases.hpp"
 #include "store/single_flight.hpp"
 #include "store/split_requests.hpp"
 
@@ -41,14 +42,19 @@ class Chain {
         single_flight_(
             split_ ? static_cast<Store&>(*split_) : fallback_,
             {.memory = memory_, .known = known_, .remote = remote, .timeout = options.timeout}),
-        denials_(single_flight_, known_) {}
+        denials_(single_flight_, known_),
+        leases_(denials_, remote, options.timeout, options.seed, counters_) {}
 
   /// The first link, for the limiter.
-  Store& front() { return denials_; }
-  /// To be called with every tick of the worker: see GuardedStore and DenialConfirmation.
+  Store& front() { return leases_; }
+  /// There are none at first.
+  Leases& leases() { return leases_; }
+  const Leases& leases() const { return leases_; }
+  /// To be called with every tick of the worker: see GuardedStore, DenialConfirmation and Leases.
   void probe(Instant now) {
     remote_.probe(now);
     confirmation_.begin(now);
+    leases_.tick(now);
   }
   const ChainCounters& counters() const { return counters_; }
 
@@ -64,6 +70,7 @@ class Chain {
   std::unique_ptr<SplitRequests> split_;
   SingleFlight single_flight_;
   Denials denials_;
+  Leases leases_;
 };
 
 }  // namespace weir::store

@@ -25,6 +25,7 @@ struct BreakerCounters {
 
 struct ChainCounters {
   Counter remembered;  ///< requests denied by a remembered denial
+  Counter leased;      ///< requests decided by leases
   Counter alone;       ///< requests decided by on_failure
   /// Requests of `alone` that on_failure: deny answers 503, by the Error of the remote store.
   std::array<Counter, error_count> undecided;

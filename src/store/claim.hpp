@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string_view>
 
+#include "base/counters.hpp"
 #include "base/siphash.hpp"
 #include "rules/decision.hpp"
 #include "rules/policy.hpp"
@@ -15,6 +17,9 @@ namespace weir::store {
 
 /// The most claims that a request can have.
 inline constexpr std::size_t claims_per_request = 16;
+
+/// A lease (store/lease.hpp) that cannot have so many units saves nothing.
+inline constexpr std::int64_t least_leased_units = 4;
 
 /// The decision about a claim while the shared store does not decide.
 enum class OnFailure : std::uint8_t {
@@ -40,6 +45,8 @@ struct Claim {
   OnFailure on_failure = OnFailure::local;
   rules::Demand demand;
   std::span<const std::string_view> attributes;  ///< attributed_window: the fields of the entry
+  /// Not nullptr: a lease may decide it (store/leases.hpp), which counts its units here.
+  const std::shared_ptr<Gauge>* lease = nullptr;
 };
 
 /// Whether a claim is exempt or holds. Reads both flags at once, so that a claim with neither costs

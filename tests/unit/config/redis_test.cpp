@@ -35,7 +35,8 @@ TEST_CASE("a redis store, every key of it") {
   const auto config = must_load(with_store(
       "{url: \"redis://weir:secret@redis.example:6380/3\", topology: standalone, servers: [],"
       " key_prefix: \"limits:\", connect_timeout: 1s, timeout: 5ms,"
-      " breaker: {failures: 2, retry_after: 250ms}, on_failure: deny, replicas: 4}"));
+      " breaker: {failures: 2, retry_after: 250ms}, on_failure: deny, replicas: 4,"
+      " leases: {share: 15, duration: 100ms}}"));
   CHECK(config->store_type == StoreType::redis);
   const RedisStore& redis = config->redis;
   CHECK(redis.connection.host == "redis.example");
@@ -52,6 +53,8 @@ TEST_CASE("a redis store, every key of it") {
   CHECK(redis.breaker_retry_after == 250ms);
   CHECK(redis.on_failure == limiter::OnFailure::deny);
   CHECK(redis.replicas == 4);
+  CHECK(redis.lease_share == 15);
+  CHECK(redis.lease_duration == 100ms);
   CHECK(config->presentation.warnings.empty());
 }
 
@@ -88,6 +91,30 @@ TEST_CASE("keys of the redis store are kept whatever their order") {
   CHECK(config->redis.connection.timeout == 7ms);
   CHECK(config->redis.replicas == 2);
   CHECK(config->redis.connection.host == "127.0.0.1");
+}
+
+TEST_CASE(
+    "policies have leases if there is a share, their algorithm allows it and they do not refuse") {
+  const std::string policies =
+      "{plain: {rate: 100/1s}, refused: {rate: 100/1s, lease: false}, wanted: {rate: 100/1s, "
+      "lease: true}, slots: {algorithm: concurrency, limit: 100}, turns: {algorithm: leaky_bucket, "
+      "rate: 100/1s}, entries: {algorithm: attributed_window, rate: 100/1s}, counted: {algorithm: "
+      "fixed_window, rate: 100/1s, count_rejected: true}}";
+  const auto leased = [&](const std::string& store) {
+    std::vector<std::string> names;
+    for (const limiter::Policy& policy : must_load(with_store(store, policies))->limiter.policies) {
+      if (policy.lease) names.push_back(policy.name);
+    }
+    return names;
+  };
+  CHECK(leased("{url: \"redis://r\", leases: {share: 10}}") ==
+        std::vector<std::string>{"plain", "wanted"});
+  const auto config = must_load(with_store("{url: \"redis://r\", replicas: 1, leases: {share: 3}}",
+                                           "{few: {rate: 100/1s, lease: true}}"));
+  CHECK(std::ranges::any_of(config->presentation.warnings, [](const Diagnostic& warning) {
+    return warning.key_path == "policies.few.lease" &&
+           warning.message.starts_with("has no effect: the share of an instance, 3 % of the quota");
+  }));
 }
 
 TEST_CASE("a redis over TLS") {

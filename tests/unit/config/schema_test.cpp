@@ -97,6 +97,8 @@ TEST_CASE("the reference's values are the defaults") {
   CHECK(written.redis.breaker_retry_after == redis.breaker_retry_after);
   CHECK(written.redis.on_failure == redis.on_failure);
   CHECK(written.redis.replicas == redis.replicas);
+  CHECK(written.redis.lease_share == redis.lease_share);
+  CHECK(written.redis.lease_duration == redis.lease_duration);
   CHECK(written.limiter.policies[0].on_failure == redis.on_failure);
   const options::Upstream upstream;
   CHECK(written.upstreams[0].connect_timeout == upstream.connect_timeout);

@@ -1,0 +1,132 @@
+#include "store/lease.hpp"
+
+#include <algorithm>
+
+#include "rules/span.hpp"
+#include "store/claim.hpp"
+
+namespace weir::store {
+namespace {
+
+/// An exhausted key is asked about so often in each `duration`, or when one lease has been
+/// refilled.
+constexpr int questions_when_exhausted = 8;
+
+/// What refills meanwhile fits into one lease, so an exhausted quota is never idle. Without holds
+/// nothing becomes available before `more_after`.
+Duration pause_of(const rules::Policy& policy, const Lease::Terms& terms,
+                  const rules::Decision& level) {
+  const std::int64_t leases = policy.capacity / std::max<std::int64_t>(terms.most, 1);
+  const Duration refilled = policy.refill / std::max<std::int64_t>(leases, 1);
+  const Duration pause = std::min(terms.duration / questions_when_exhausted, refilled);
+  return level.by_holds ? pause : std::clamp(level.more_after, pause, terms.duration);
+}
+
+/// A time after which a demand of `cost` passes if nothing else comes. Never too short.
+Duration retry_after(const rules::Policy& policy, const rules::Decision& level,
+                     std::int64_t missing) {
+  using enum rules::Algorithm;
+  if (missing <= 1) return level.more_after;
+  if (policy.algorithm != gcra && policy.algorithm != token_bucket) return level.reset_after;
+  const Duration interval{policy.interval_us + (policy.interval_remainder > 0 ? 1 : 0)};
+  const std::int64_t more = missing - 1;
+  const bool is_long = interval > Duration{0} && more > level.reset_after / interval;
+  return is_long ? level.reset_after
+                 : std::min(level.reset_after, level.more_after + more * interval);
+}
+
+}  // namespace
+
+void Lease::note_demand(std::int64_t cost, Instant now, Duration duration) {
+  if (now >= period_began_ + duration) {
+    const bool is_next = now < period_began_ + 2 * duration;
+    former_requests_ = is_next ? requests_ : 0;
+    former_demanded_ = is_next ? demanded_ : 0;
+    requests_ = 0;
+    demanded_ = 0;
+    period_began_ = now;
+  }
+  ++requests_;
+  demanded_ = std::min(demanded_ + cost, rules::exact_limit);
+  last_demand_ = now;
+}
+
+std::int64_t Lease::wanted(const Terms& terms) const {
+  return std::min(std::max(demanded_, former_demanded_), terms.most);
+}
+
+std::int64_t Lease::units_to_ask(const Terms& terms, Instant now) const {
+  if (terms.most < least_leased_units || is_asking() || now < not_before_ || !is_hot()) return 0;
+  const std::int64_t wanted_units = wanted(terms);
+  const std::int64_t left = units_ - spent_;
+  const bool is_low = left <= wanted_units / 2 || now + terms.duration / 2 >= valid_until_;
+  // What has been spent is settled first, so the lease has `left` units then. A valid lease of
+  // enough units is renewed with one unit at least: a command about the key extends it.
+  if (!is_low) return 0;
+  return std::max<std::int64_t>(wanted_units - left, left < terms.most ? 1 : 0);
+}
+
+void Lease::on_asked(std::int64_t units, Instant now) {
+  asked_ = units;
+  asked_at_ = now;
+}
+
+void Lease::on_granted(const rules::Policy& policy, const Terms& terms,
+                       const rules::Decision& decision, Instant now) {
+  units_ += decision.held;
+  valid_until_ = asked_at_ + std::min(terms.duration, decision.ends_after.value_or(terms.duration));
+  is_exhausted_ = decision.held < asked_;
+  not_before_ = is_exhausted_ ? now + pause_of(policy, terms, decision) : Instant{};
+  asked_ = 0;
+  level_ = decision;
+  answered_at_ = now;
+}
+
+void Lease::on_refused(Duration duration, Instant now) {
+  asked_ = 0;
+  is_exhausted_ = false;
+  not_before_ = now + duration;
+}
+
+rules::Decision Lease::admission(Instant now) const {
+  rules::Decision decision = level_;
+  const Duration passed = now - answered_at_;
+  decision.allowed = true;
+  decision.held = 0;
+  decision.by_holds = true;
+  decision.remaining = std::min(level_.remaining + units_ - spent_, level_.limit);
+  decision.more_after = std::max(level_.more_after - passed, Duration{1});
+  decision.reset_after = std::max(level_.reset_after - passed, decision.more_after);
+  if (level_.ends_after) decision.ends_after = std::max(*level_.ends_after - passed, Duration{1});
+  return decision;
+}
+
+std::optional<rules::Decision> Lease::denial(const rules::Policy& policy, std::int64_t cost,
+                                             Instant now) const {
+  const std::int64_t left = is_valid(now) ? units_ - spent_ : 0;
+  const bool is_known = is_exhausted_ && now < not_before_ && cost > left && cost <= level_.limit;
+  if (!is_known) return std::nullopt;
+  rules::Decision decision = admission(now);
+  decision.allowed = false;
+  decision.remaining = left;
+  const Duration wait = retry_after(policy, level_, cost - left) - (now - answered_at_);
+  decision.retry_after = std::max(wait, decision.more_after);
+  return decision;
+}
+
+Lease::Spent Lease::settle_spent(const Terms& terms) {
+  const std::int64_t surplus = std::max<std::int64_t>(units_ - spent_ - 2 * wanted(terms), 0);
+  const Spent settled{.held = spent_ + surplus, .actual = spent_};
+  units_ -= settled.held;
+  spent_ = 0;
+  return settled;
+}
+
+Lease::Spent Lease::end() {
+  const Spent settled{.held = units_, .actual = spent_};
+  units_ = spent_ = 0;
+  valid_until_ = {};
+  return settled;
+}
+
+}  // namespace weir::store

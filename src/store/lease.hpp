@@ -1,0 +1,104 @@
+// The lease of one key: units that a worker holds in advance in the remote store, and from which it
+// decides without asking.
+//
+// Exact. A unit is spent only while it is held in the remote store, and it is charged there when it
+// has been spent, or when the worker's field of holds ends (docs/algorithms.md has the proof). The
+// worker spends until `duration` after it sent the latest command about the key, much less than
+// the time for which the store keeps its holds, so a worker that was paused spends nothing that has
+// been charged already.
+//
+// The size follows the demand: what was asked for in the present period of `duration`, or in the
+// former one. It is asked for again when half of it is spent. If the store grants less than was
+// asked for, the key is exhausted: until the next question, which comes after a short pause, a
+// demand that exceeds the lease is denied. Pure; not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/time.hpp"
+#include "rules/decision.hpp"
+#include "rules/policy.hpp"
+
+namespace weir::store {
+
+class Lease {
+ public:
+  /// A key with fewer requests in a period is not leased: it would cost as many calls.
+  static constexpr std::uint32_t hot_requests = 8;
+
+  struct Terms {
+    std::int64_t most = 0;  ///< units
+    Duration duration{0};
+  };
+  /// What is to be settled: `held` units are released, and `actual` charged.
+  struct Spent {
+    std::int64_t held = 0;
+    std::int64_t actual = 0;
+  };
+
+  void note_demand(std::int64_t cost, Instant now, Duration duration);
+  bool is_hot() const { return requests_ >= hot_requests || former_requests_ >= hot_requests; }
+
+  bool is_valid(Instant now) const { return now < valid_until_; }
+  bool covers(std::int64_t cost, Instant now) const {
+    return is_valid(now) && cost <= units_ - spent_;
+  }
+  /// The lease covers it.
+  void spend(std::int64_t cost) { spent_ += cost; }
+  /// Undoes spend(), in the same call.
+  void unspend(std::int64_t cost) { spent_ -= cost; }
+  /// The decision about a request whose cost has been spent.
+  rules::Decision admission(Instant now) const;
+  /// The decision about a demand that the lease does not cover, if the key is exhausted.
+  std::optional<rules::Decision> denial(const rules::Policy& policy, std::int64_t cost,
+                                        Instant now) const;
+
+  /// The units to ask for now; 0: none.
+  std::int64_t units_to_ask(const Terms& terms, Instant now) const;
+  /// They were asked for. granted() or refused() follows.
+  void on_asked(std::int64_t units, Instant now);
+  bool is_asking() const { return asked_ > 0; }
+  /// `decision`: the store's, with the units that are held from now on.
+  void on_granted(const rules::Policy& policy, const Terms& terms, const rules::Decision& decision,
+                  Instant now);
+  /// The store did not decide, or an override or a debt of the key forbids a lease: it is not asked
+  /// for another `duration`.
+  void on_refused(Duration duration, Instant now);
+
+  /// What has been spent, and the units that the present demand does not need.
+  Spent settle_spent(const Terms& terms);
+  /// All of it: the lease ends.
+  Spent end();
+  /// The units that the remote store holds for this lease.
+  std::int64_t units() const { return units_; }
+  /// The limit in force by the latest reply; 0: there was none.
+  std::int64_t limit() const { return level_.limit; }
+  /// Whether it has neither units nor a question in flight.
+  bool is_idle() const { return units_ == 0 && asked_ == 0; }
+  Instant last_demand() const { return last_demand_; }
+
+ private:
+  std::int64_t wanted(const Terms& terms) const;
+
+  // The demand, in the present period and the former one.
+  Instant period_began_{};
+  Instant last_demand_{};
+  std::uint32_t requests_ = 0;
+  std::uint32_t former_requests_ = 0;
+  std::int64_t demanded_ = 0;
+  std::int64_t former_demanded_ = 0;
+
+  std::int64_t units_ = 0;  ///< held in the store, the spent ones too
+  std::int64_t spent_ = 0;  ///< of them
+  Instant valid_until_{};
+
+  std::int64_t asked_ = 0;  ///< in flight
+  Instant asked_at_{};
+  Instant not_before_{};       ///< of the next question
+  bool is_exhausted_ = false;  ///< the latest reply granted less than was asked for
+  rules::Decision level_;      ///< of the latest reply
+  Instant answered_at_{};
+};
+
+}  // namespace weir::store

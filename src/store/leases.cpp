@@ -1,0 +1,246 @@
+#include "store/leases.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace weir::store {
+
+void LeaseQuestion::complete(const Result& result, Instant now) noexcept {
+  link.answer(*this, result, now);
+}
+
+void Leases::use(const LeaseSettings& settings, Instant now) {
+  settings_ = settings;
+  if (settings.share > 0) return;
+  for (LeasedKey* const key : table_.active())
+    give_back(*key, now);
+}
+
+void Leases::tick(Instant now) {
+  table_.sweep([&](LeasedKey& key) {
+    const bool is_wanted = now < key.lease.last_demand() + settings_.duration;
+    if (!is_wanted || !key.lease.is_valid(now)) give_back(key, now);
+    return is_wanted || !key.lease.is_idle();
+  });
+}
+
+std::optional<Result> Leases::acquire(Acquisition& acquisition, Completion& completion,
+                                      Instant now) {
+  Keys keys;
+  if (settings_.share == 0 || !observe(acquisition.claims, keys, now))
+    return next_.acquire(acquisition, completion, now);
+  const auto decided = decide(acquisition, keys, now);
+  renew(acquisition, keys, now);
+  if (decided) return decided;
+  if (wait(keys, acquisition, completion, now)) return std::nullopt;
+  return next_.acquire(acquisition, completion, now);
+}
+
+/// Notes the demand of a request whose claims may all be leased; false for any other.
+bool Leases::observe(std::span<const Claim> claims, Keys& keys, Instant now) {
+  for (const Claim& claim : claims) {
+    if (claim.lease == nullptr) return false;
+  }
+  for (const Claim& claim : claims) {
+    LeasedKey* const key = table_.take(claim);
+    if (key == nullptr) return false;
+    key->lease.note_demand(claim.demand.cost, now, settings_.duration);
+    keys.push_back(key);
+  }
+  // A later key may have taken the place of an earlier one.
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    if (keys[i]->key.identity != claims[i].identity ||
+        keys[i]->key.policy_id != claims[i].policy_id)
+      return false;
+  }
+  return true;
+}
+
+bool Leases::find_keys(std::span<const Claim> claims, Keys& keys) {
+  for (const Claim& claim : claims) {
+    LeasedKey* const key = table_.find(claim);
+    if (key == nullptr) return false;
+    keys.push_back(key);
+  }
+  return true;
+}
+
+/// Nothing if the next link decides.
+std::optional<Result> Leases::decide(Acquisition& acquisition, const Keys& keys, Instant now) {
+  const auto claims = acquisition.claims;
+  ClaimSet spent = 0;
+  ClaimSet known = 0;
+  bool is_denied = false;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    Lease& lease = keys[i]->lease;
+    const std::int64_t cost = claims[i].demand.cost;
+    const auto bit = static_cast<ClaimSet>(1U << i);
+    if (lease.covers(cost, now)) {
+      lease.spend(cost);
+      spent |= bit;
+    } else if (const auto denial = lease.denial(*claims[i].policy, cost, now)) {
+      acquisition.decisions[i] = *denial;
+      known |= bit;
+      is_denied = is_denied || !claims[i].shadow;
+    }
+  }
+  const auto decided = static_cast<ClaimSet>(spent | known);
+  const bool is_admitted = !is_denied && decided == first_claims(claims.size());
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    if (!contains(spent, i)) continue;
+    if (!is_admitted) keys[i]->lease.unspend(claims[i].demand.cost);
+    if (is_admitted || is_denied) acquisition.decisions[i] = keys[i]->lease.admission(now);
+  }
+  if (!is_admitted && !is_denied) return std::nullopt;
+  counters_.leased.add();
+  return Result{.admitted = is_admitted, .decider = Decider::redis, .decided = decided};
+}
+
+// ---- questions ----
+
+Lease::Terms Leases::terms_of(const LeasedKey& key) const {
+  const std::int64_t held =
+      key.limit / 100 * settings_.share + key.limit % 100 * settings_.share / 100;
+  return {.most = held / static_cast<std::int64_t>(settings_.workers),
+          .duration = settings_.duration};
+}
+
+/// Asks for the units that the keys need, if all of them are hot: else the request is one for the
+/// remote store anyway.
+void Leases::renew(const Acquisition& acquisition, const Keys& keys, Instant now) noexcept {
+  const auto is_hot = [](const LeasedKey* key) { return key->lease.is_hot(); };
+  if (!std::ranges::all_of(keys, is_hot)) return;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    try {
+      ask(*keys[i], acquisition.claims[i], acquisition.arrived_at, now);
+    } catch (const std::bad_alloc&) {
+      keys[i]->lease.on_refused(settings_.duration, now);
+    }
+  }
+}
+
+void Leases::ask(LeasedKey& key, const Claim& claim, Instant arrived_at, Instant now) {
+  if (key.question != nullptr) return;
+  if (!key.lease.is_valid(now)) give_back(key, now);
+  const Lease::Terms terms = terms_of(key);
+  const std::int64_t units = key.lease.units_to_ask(terms, now);
+  if (units == 0) return;
+  table_.activate(key, claim);
+  auto question = questions_.borrow(*this);
+  question->key = &key;
+  question->policy = key.policy;
+  question->claim = {.policy = key.policy.get(),
+                     .identity = key.key.identity,
+                     .policy_id = key.key.policy_id,
+                     .policy_revision = key.revision,
+                     .holds = true,
+                     .on_failure = OnFailure::deny,
+                     .demand = {.cost = units, .overdraft = true},
+                     .attributes = {}};
+  question->acquisition = {.claims = {&question->claim, 1},
+                           .decisions = {&question->decision, 1},
+                           .arrived_at = arrived_at};
+  // The command has the settlement of what was spent, too.
+  settle(key, key.lease.settle_spent(terms), now);
+  key.lease.on_asked(units, now);
+  if (remote_.acquire(question->acquisition, *question, now))
+    return key.lease.on_refused(settings_.duration, now);
+  key.question = &*question;
+  ++asking_;
+  question.keep();
+}
+
+/// Waits for the reply about a key that does not cover the request, unless that may come too late.
+bool Leases::wait(const Keys& keys, Acquisition& acquisition, Completion& completion, Instant now) {
+  if (now - acquisition.arrived_at >= timeout_) return false;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    LeaseQuestion* const question = keys[i]->question;
+    if (question == nullptr || question->acquisition.arrived_at > acquisition.arrived_at) continue;
+    if (keys[i]->lease.covers(acquisition.claims[i].demand.cost, now)) continue;
+    LeaseWaiter& waiter = waiters_.take();
+    waiter.acquisition = &acquisition;
+    waiter.caller = &completion;
+    waiter.link_before(question->waiting);
+    return true;
+  }
+  return false;
+}
+
+// ---- replies ----
+
+void Leases::answer(LeaseQuestion& question, const Result& result, Instant now) {
+  --asking_;
+  if (LeasedKey* const key = std::exchange(question.key, nullptr)) {
+    key->question = nullptr;
+    apply(*key, question.decision, result, now);
+  }
+  // Those that wait leave the ring: the question may be used again from now on.
+  LeaseWaiter waiting;
+  if (question.waiting.is_linked()) {
+    waiting.link_before(question.waiting);
+    question.waiting.unlink();
+  }
+  question.policy.reset();
+  questions_.give_back(question);
+  while (waiting.is_linked()) {
+    LeaseWaiter& first = *waiting.next();
+    first.unlink();
+    Acquisition& acquisition = *first.acquisition;
+    Completion& caller = *first.caller;
+    waiters_.give_back(first);
+    if (const auto decided = decide_again(acquisition, caller, now)) caller.complete(*decided, now);
+  }
+}
+
+void Leases::apply(LeasedKey& key, const rules::Decision& decision, const Result& result,
+                   Instant now) {
+  using enum rules::OverrideEffect;
+  if (result.error != Error::none || result.decided == 0)
+    return key.lease.on_refused(settings_.duration, now);
+  const std::int64_t before = key.lease.units();
+  key.lease.on_granted(*key.policy, terms_of(key), decision, now);
+  key.units->add(key.lease.units() - before);
+  const bool is_fixed = decision.override_effect == unlimited || decision.override_effect == denied;
+  if (is_fixed) key.lease.on_refused(settings_.duration, now);
+  // Another limit is in force: no unit of the former one is used any more.
+  const bool has_changed = std::exchange(key.limit, decision.limit) != decision.limit;
+  if (is_fixed || has_changed || settings_.share == 0) give_back(key, now);
+}
+
+/// A request waits once only. The call that asked has returned, so a lack of memory is a result.
+std::optional<Result> Leases::decide_again(Acquisition& acquisition, Completion& caller,
+                                           Instant now) noexcept {
+  try {
+    Keys keys;
+    if (find_keys(acquisition.claims, keys)) {
+      if (const auto decided = decide(acquisition, keys, now)) return decided;
+    }
+    return next_.acquire(acquisition, caller, now);
+  } catch (const std::bad_alloc&) {
+    return Result{.error = Error::out_of_memory, .decider = Decider::local};
+  }
+}
+
+// ---- units ----
+
+void Leases::settle(LeasedKey& key, const Lease::Spent& spent, Instant now) {
+  if (spent.held == 0) return;
+  key.units->add(-spent.held);
+  const Settlement settlement{
+      .policy = key.policy.get(), .key = key.key, .held = spent.held, .actual = spent.actual};
+  remote_.settle({&settlement, 1}, now);
+}
+
+std::optional<Result> Leases::forget(const Key& key, Completion& completion, Instant now) {
+  if (LeasedKey* const leased = table_.find(key)) {
+    // The remote store removes the units together with the key.
+    if (leased->units != nullptr) leased->units->add(-leased->lease.units());
+    if (leased->question != nullptr) leased->question->key = nullptr;
+    leased->question = nullptr;
+    leased->lease = {};
+  }
+  return next_.forget(key, completion, now);
+}
+
+}  // namespace weir::store

@@ -1,0 +1,321 @@
+#include "store/leases.hpp"
+
+#include "catch.hpp"
+#include "unit/store/chain_fixture.hpp"
+
+namespace weir::store {
+namespace {
+
+using namespace test;
+
+struct LeasesFixture : ChainFixture {
+  explicit LeasesFixture(int share = 50, std::size_t workers = 1) {
+    chain().leases().use({.share = share, .workers = workers}, epoch);
+  }
+  Claim leased(std::uint64_t who = 1, std::int64_t cost = 1, std::uint32_t policy_id = 0) {
+    Claim result = shared(limit, who, policy_id);
+    result.demand.cost = cost;
+    result.lease = &units;
+    return result;
+  }
+  /// A request that the remote store answers at once.
+  void admit(std::vector<Claim> claims, Duration after) {
+    Request request(std::move(claims));
+    serve(request, after);
+    REQUIRE(request.admitted());
+  }
+  /// Requests until the key is hot; the last one has caused a question for units.
+  void heat(std::uint64_t who = 1, Duration after = 0s) {
+    for (std::uint32_t i = 0; i < Lease::hot_requests; ++i)
+      admit({leased(who)}, after);
+  }
+  std::int64_t left(std::uint64_t who = 1) {
+    Claim look = leased(who, 0);
+    rules::Decision decision;
+    remote.server.decide({&look, 1}, remote.server_now, {&decision, 1});
+    return decision.remaining;
+  }
+  /// As Redis would.
+  void settle_all() {
+    remote.server.settle(remote.settled, remote.server_now);
+    remote.settled.clear();
+  }
+
+  rules::Policy limit = gcra(100);
+  std::shared_ptr<Gauge> units = std::make_shared<Gauge>();
+};
+
+TEST_CASE("requests of a hot key are decided from a lease") {
+  LeasesFixture fixture;
+  fixture.heat();
+  // Seven requests, and one that waited for the units.
+  CHECK(fixture.remote.questions == 8);
+  CHECK(fixture.units->value() == 8);
+  CHECK(fixture.left() == 100 - 7 - 8);
+  Request next({fixture.leased()});
+  next.come(fixture.front(), 1ms);
+  REQUIRE(next.result);
+  CHECK(next.admitted());
+  CHECK(next.decider() == Decider::redis);
+  CHECK(next.result->decided == 1);
+  CHECK(next.decisions[0].limit == 100);
+  CHECK(next.decisions[0].remaining == 100 - 7 - 2);
+  CHECK(fixture.remote.questions == 8);
+  CHECK(fixture.counters.leased.value() == 2);
+}
+
+TEST_CASE("half of a lease is spent: the settlement goes with the next question") {
+  LeasesFixture fixture;
+  fixture.heat();
+  for (int i = 0; i < 3; ++i) {
+    Request next({fixture.leased()});
+    next.come(fixture.front(), 1ms);
+    REQUIRE(next.admitted());
+  }
+  REQUIRE(fixture.remote.settled.size() == 1);
+  CHECK(fixture.remote.settled[0].held == 3);
+  CHECK(fixture.remote.settled[0].actual == 3);
+  fixture.settle_all();
+  fixture.remote.answer_all(epoch + 1ms);
+  // 7 and 3 are charged; as many units are held as the period had asked for.
+  CHECK(fixture.units->value() == 10);
+  CHECK(fixture.left() == 100 - 7 - 3 - 10);
+}
+
+TEST_CASE("a lease is never larger than the share of a worker") {
+  LeasesFixture fixture(50, 5);
+  for (int i = 0; i < 40; ++i)
+    fixture.admit({fixture.leased()}, 0s);
+  CHECK(fixture.units->value() <= 10);
+}
+
+TEST_CASE("requests that arrive while a question is in flight wait for its reply") {
+  LeasesFixture fixture;
+  for (std::uint32_t i = 1; i < Lease::hot_requests; ++i)
+    fixture.admit({fixture.leased()}, 0s);
+  Request first({fixture.leased()});
+  Request second({fixture.leased()});
+  Request earlier({fixture.leased()});
+  first.come(fixture.front(), 2ms);
+  second.come(fixture.front(), 3ms);
+  REQUIRE(fixture.remote.pending.size() == 1);
+  CHECK(first.waits());
+  CHECK(second.waits());
+  // One that has less time left asks itself.
+  earlier.ask(fixture.front(), 1ms, 3ms);
+  CHECK(fixture.remote.pending.size() == 2);
+  fixture.remote.answer(epoch + 4ms);
+  CHECK(first.admitted());
+  CHECK(second.admitted());
+  CHECK(earlier.waits());
+  fixture.remote.answer_all(epoch + 4ms);
+  CHECK(earlier.admitted());
+}
+
+TEST_CASE("without a decision about the lease, waiting requests are decided one by one") {
+  LeasesFixture fixture;
+  for (std::uint32_t i = 1; i < Lease::hot_requests; ++i)
+    fixture.admit({fixture.leased()}, 0s);
+  Request first({fixture.leased()});
+  Request second({fixture.leased()});
+  first.come(fixture.front(), 0s);
+  second.come(fixture.front(), 0s);
+  fixture.remote.answer(epoch, Error::other);
+  CHECK(fixture.remote.pending.size() == 2);
+  fixture.remote.answer_all(epoch);
+  CHECK(first.admitted());
+  CHECK(second.admitted());
+  CHECK(fixture.units->value() == 0);
+  // No other question about it for a while.
+  Request third({fixture.leased()});
+  third.come(fixture.front(), 1ms);
+  CHECK(fixture.remote.pending.size() == 1);
+  fixture.remote.answer_all(epoch + 1ms);
+  CHECK(third.times == 1);
+}
+
+TEST_CASE("an exhausted lease denies without a question") {
+  LeasesFixture fixture(100);
+  fixture.limit = gcra(10);
+  fixture.heat();
+  Request denied({fixture.leased(1, 5)});
+  fixture.serve(denied, 1ms);
+  CHECK(denied.denied());
+  const int questions = fixture.remote.questions;
+  for (int i = 0; i < 20; ++i) {
+    Request next({fixture.leased(1, 5)});
+    next.come(fixture.front(), 2ms);
+    REQUIRE(next.result);
+    CHECK(next.denied());
+    CHECK(next.decisions[0].retry_after.value() > Duration{0});
+  }
+  CHECK(fixture.remote.questions <= questions + 1);
+}
+
+TEST_CASE("a request is decided here if the leases of all its keys cover it") {
+  LeasesFixture fixture;
+  for (std::uint32_t i = 0; i < Lease::hot_requests + 2; ++i)
+    fixture.admit({fixture.leased(1), fixture.leased(2)}, 0s);
+  Request both({fixture.leased(1), fixture.leased(2)});
+  both.come(fixture.front(), 1ms);
+  CHECK(both.admitted());
+  CHECK(both.result->decided == 3);
+  fixture.settle_all();
+  fixture.remote.answer_all(epoch + 1ms);
+  // A key that is not hot is for the remote store, and takes no unit of the other.
+  const std::int64_t before = fixture.left(1);
+  Request mixed({fixture.leased(1), fixture.leased(3)});
+  fixture.serve(mixed, 1ms);
+  CHECK(mixed.admitted());
+  CHECK(fixture.left(1) == before - 1);
+}
+
+TEST_CASE("a claim without a lease is never decided from one") {
+  LeasesFixture fixture;
+  fixture.heat();
+  Claim plain = fixture.leased();
+  plain.lease = nullptr;
+  Request request({plain});
+  request.come(fixture.front(), 1ms);
+  CHECK(request.waits());
+  fixture.remote.answer_all(epoch + 1ms);
+}
+
+TEST_CASE("units go back when the key is idle, and when leases end") {
+  LeasesFixture fixture;
+  fixture.heat();
+  SECTION("idle") {
+    fixture.chain().leases().tick(epoch + 100ms);
+    CHECK(fixture.remote.settled.empty());
+    fixture.chain().leases().tick(epoch + 200ms);
+  }
+  SECTION("ended") {
+    fixture.chain().leases().use({}, epoch + 1ms);
+  }
+  REQUIRE(fixture.remote.settled.size() == 1);
+  CHECK(fixture.remote.settled[0].held == 8);
+  CHECK(fixture.remote.settled[0].actual == 1);
+  CHECK(fixture.units->value() == 0);
+  fixture.settle_all();
+  CHECK(fixture.left() == 100 - 8);
+}
+
+TEST_CASE("units of a question that is answered after the end go back at once") {
+  LeasesFixture fixture;
+  for (std::uint32_t i = 1; i < Lease::hot_requests; ++i)
+    fixture.admit({fixture.leased()}, 0s);
+  Request last({fixture.leased()});
+  last.come(fixture.front(), 0s);
+  CHECK(fixture.chain().leases().is_asking());
+  fixture.chain().leases().use({}, epoch);
+  fixture.remote.answer(epoch);
+  CHECK_FALSE(fixture.chain().leases().is_asking());
+  CHECK(fixture.units->value() == 0);
+  REQUIRE(fixture.remote.settled.size() == 1);
+  CHECK(fixture.remote.settled[0].held == 8);
+  fixture.settle_all();
+  fixture.remote.answer_all(epoch);
+  CHECK(last.admitted());
+  CHECK(fixture.left() == 100 - 8);
+}
+
+TEST_CASE("a key that is reset has no lease") {
+  LeasesFixture fixture;
+  fixture.heat();
+  Received received;
+  fixture.front().forget({.identity = fixture.leased().identity}, received, epoch);
+  fixture.remote.answer_all(epoch);
+  CHECK(fixture.units->value() == 0);
+  CHECK(fixture.remote.settled.empty());
+  CHECK(fixture.left() == 100);
+  Request next({fixture.leased()});
+  next.come(fixture.front(), 1ms);
+  CHECK(next.waits());
+  fixture.remote.answer_all(epoch + 1ms);
+  CHECK(next.admitted());
+}
+
+TEST_CASE("the reply to a question before a reset is not used") {
+  LeasesFixture fixture;
+  for (std::uint32_t i = 1; i < Lease::hot_requests; ++i)
+    fixture.admit({fixture.leased()}, 0s);
+  Request last({fixture.leased()});
+  last.come(fixture.front(), 0s);
+  Received received;
+  fixture.front().forget({.identity = fixture.leased().identity}, received, epoch);
+  fixture.remote.answer(epoch);
+  CHECK(fixture.units->value() == 0);
+  fixture.remote.answer_all(epoch);
+  CHECK(last.admitted());
+}
+
+TEST_CASE("an override of the key ends the lease with the next question") {
+  LeasesFixture fixture;
+  fixture.heat();
+  const Hash128 identity = fixture.leased().identity;
+  OverrideTable& overrides = fixture.remote.server.overrides();
+  const auto ask_again = [&] {
+    for (int i = 0; i < 3; ++i) {
+      Request next({fixture.leased()});
+      next.come(fixture.front(), 1ms);
+      CHECK(next.admitted());
+    }
+    fixture.settle_all();
+    REQUIRE(fixture.remote.pending.size() == 1);
+    fixture.remote.answer(epoch + 1ms);
+    fixture.settle_all();
+  };
+  SECTION("with another limit") {
+    overrides.put(identity, {.numbers = gcra(50)}, epoch, [](const auto&) {});
+    ask_again();
+    CHECK(fixture.units->value() == 0);
+    // The next lease is of the limit in force.
+    for (int i = 0; i < 40; ++i) {
+      Request next({fixture.leased()});
+      fixture.serve(next, 2ms);
+      fixture.settle_all();
+      CHECK(fixture.units->value() <= 25);
+    }
+    CHECK(fixture.units->value() > 0);
+  }
+  SECTION("that denies") {
+    overrides.put(identity, {.kind = Override::Kind::denied}, epoch, [](const auto&) {});
+    ask_again();
+    CHECK(fixture.units->value() == 0);
+    Request next({fixture.leased()});
+    fixture.serve(next, 2ms);
+    CHECK(next.denied());
+    CHECK(next.decisions[0].override_effect == rules::OverrideEffect::denied);
+  }
+}
+
+TEST_CASE("a policy of another revision has another lease") {
+  LeasesFixture fixture;
+  fixture.heat();
+  Claim changed = fixture.leased();
+  changed.policy_revision = 1;
+  Request request({changed});
+  request.come(fixture.front(), 1ms);
+  CHECK(request.waits());
+  fixture.remote.answer_all(epoch + 1ms);
+  CHECK(fixture.units->value() == 8);
+  fixture.chain().leases().tick(epoch + 300ms);
+  CHECK(fixture.units->value() == 0);
+}
+
+TEST_CASE("while the remote store does not answer, a lease decides until its end") {
+  LeasesFixture fixture;
+  fixture.heat();
+  fixture.remote.ready = false;
+  Request covered({fixture.leased()});
+  covered.come(fixture.front(), 199ms);
+  CHECK(covered.admitted());
+  CHECK(covered.decider() == Decider::redis);
+  Request later({fixture.leased()});
+  later.come(fixture.front(), 200ms);
+  REQUIRE(later.result);
+  CHECK(later.decider() == Decider::local);
+}
+
+}  // namespace
+}  // namespace weir::store
