@@ -10,9 +10,6 @@
 namespace weir::app {
 namespace {
 
-/// A file that turned into a pipe must not stop the server's thread for long.
-constexpr config::Patience patience = std::chrono::seconds(1);
-
 std::string counted(std::size_t count, const char* one, const char* many) {
   return std::to_string(count) + ' ' + (count == 1 ? one : many);
 }
@@ -125,7 +122,8 @@ void ListFiles::check(Watched& watched) {
 
 ListFiles::Reading ListFiles::read_list(const config::ListFile& file) {
   AddressList list = file.list;
-  config::AddressFile found = config::read_address_file(file.path, file.shown, patience);
+  config::AddressFile found =
+      config::read_address_file(file.path, file.shown, config::reload_patience);
   if (found.is_empty && list.size() > 0)
     found.problems = {"the file is empty; write a comment into the file of an empty list"};
   Reading reading{.problems = std::move(found.problems), .is_unreadable = found.is_unreadable};
@@ -136,8 +134,9 @@ ListFiles::Reading ListFiles::read_list(const config::ListFile& file) {
 ListFiles::Reading ListFiles::read_plans(const config::Config& config,
                                          const config::PlanFile& file) {
   auto table = file.table;
-  config::PlanFileContent found = config::read_plan_file(
-      file.path, file.shown, config::plan_line_rules(config, file.identity), patience);
+  config::PlanFileContent found =
+      config::read_plan_file(file.path, file.shown, config::plan_line_rules(config, file.identity),
+                             config::reload_patience);
   if (found.is_empty && table.current().size() > 0)
     found.problems = {"the file is empty; write a comment into a file without identities"};
   Reading reading{.problems = std::move(found.problems),
@@ -149,7 +148,8 @@ ListFiles::Reading ListFiles::read_plans(const config::Config& config,
 
 /// Workers share the keys that they verify with, so the previous ones need not be kept here.
 ListFiles::Reading ListFiles::read_keys(const config::KeyFile& file) const {
-  config::KeyFileContent found = config::read_key_file(file.path, file.shown, patience);
+  config::KeyFileContent found =
+      config::read_key_file(file.path, file.shown, config::reload_patience);
   Reading reading{.problems = std::move(found.problems),
                   .warnings = std::move(found.warnings),
                   .is_unreadable = found.is_unreadable};

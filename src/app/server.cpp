@@ -31,9 +31,6 @@
 namespace weir::app {
 namespace {
 
-/// A file that turned into a pipe must not stop the server's thread for long.
-constexpr config::Patience reload_patience = std::chrono::seconds(1);
-
 /// The admin server's address after a reload.
 struct NextAdmin {
   bool has_changed = false;
@@ -203,7 +200,7 @@ Result<void> Server::watch_source() {
 /// A watched file may have changed after it was read for the first time.
 void Server::check_source() {
   if (!watch_) return;
-  const auto now = source_.load(reload_patience, &config());
+  const auto now = source_.load(config::reload_patience, &config());
   if (!now || now->hash != running_.hash()) request_reload({"--watch", [](const auto&) {}});
 }
 
@@ -258,7 +255,7 @@ void Server::reload() {
 /// Nothing has changed if it returns problems or throws.
 Result<std::vector<GenerationPlan>, Problems> Server::replace_configuration() {
   const std::string& origin = reload_->request.origin;
-  const auto loaded = source_.load(reload_patience, &config());
+  const auto loaded = source_.load(config::reload_patience, &config());
   if (!loaded) return loaded.error();
   auto prepared = running_.prepare(*loaded);
   if (!prepared) return prepared.error();

@@ -39,9 +39,9 @@ struct PlanFileContent : FileContent {
 
 /// `shown` stands for the path in messages.
 AddressFile read_address_file(const std::string& path, const std::string& shown,
-                              Patience patience = std::chrono::seconds(5));
+                              Patience patience = load_patience);
 KeyFileContent read_key_file(const std::string& path, const std::string& shown,
-                             Patience patience = std::chrono::seconds(5));
+                             Patience patience = load_patience);
 PlanFileContent read_plan_file(const std::string& path, const std::string& shown,
                                const limiter::PlanLineRules& rules, Patience patience = for_ever);
 

@@ -13,11 +13,16 @@ namespace weir::config {
 /// The time that a read from a pipe may wait for data.
 using Patience = std::chrono::milliseconds;
 inline constexpr Patience for_ever{-1};
+/// For the files of a configuration that is loaded, by the process or by a command.
+inline constexpr Patience load_patience = std::chrono::seconds(5);
+/// For files that the server reads again: one that turned into a pipe must not stop its thread for
+/// long.
+inline constexpr Patience reload_patience = std::chrono::seconds(1);
 
 /// Returns the content without one trailing newline. Problems contain the path and never the
 /// content.
 Result<Secret> read_secret_file(const std::filesystem::path& path,
-                                Patience patience = std::chrono::seconds(5));
+                                Patience patience = load_patience);
 
 /// Returns the whole content of a file of at most `max_bytes`.
 Result<std::string> read_bounded_file(const std::filesystem::path& path, std::size_t max_bytes,
