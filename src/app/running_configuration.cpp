@@ -1,5 +1,6 @@
 #include "app/running_configuration.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -29,47 +30,52 @@ void drop_unused_of(std::vector<std::shared_ptr<T>>& all) {
 }  // namespace
 
 Result<RunningConfiguration::Prepared, Problems> RunningConfiguration::prepare(
-    const LoadedConfig& loaded) {
-  const auto& config = loaded.config;
-  Prepared next{.loaded = loaded};
+    LoadedConfig loaded) {
+  const config::Config& next = *loaded.config;
   Problems problems;
-  if (const auto enough = check_descriptors(*config, descriptors_); !enough)
+  if (const auto enough = check_descriptors(next, descriptors_); !enough)
     problems.push_back({.key_path = {}, .message = enough.error().message});
-  if (auto log = open_log(*config)) {
-    next.log_writer = *std::move(log);
-  } else {
+  auto log_writer = open_log(next);
+  if (!log_writer) {
     problems.push_back(
-        config->presentation.positions.problem("access_log.path", log.error().message));
+        next.presentation.positions.problem("access_log.path", log_writer.error().message));
   }
   std::optional<LoadedCertificates> running;
-  if (is_running()) running.emplace(LoadedCertificates{*loaded_.config, certificates_});
-  next.certificates = load_certificates(*config, running ? &*running : nullptr, problems);
-  next.listeners = listeners_.prepare(*config, problems);
+  if (is_running()) running.emplace(LoadedCertificates{*config(), running_.certificates});
+  auto certificates = load_certificates(next, running ? &*running : nullptr, problems);
+  auto listeners = listeners_.prepare(next, problems);
   if (!problems.empty()) return problems;
-  if (is_running()) list_changes(next);
-  warn_of_few_descriptors(*config, descriptors_);
-  next.blueprint = std::make_shared<proxy::Blueprint>(
-      std::shared_ptr<const options::Proxy>(config, &config->proxy),
-      std::shared_ptr<const limiter::Options>(config, &config->limiter));
-  Listeners::start(next.listeners, *config, problems);
+  auto changed = changes({next, certificates});
+  const std::size_t listed = std::min(changed.size(), listed_changes);
+  const std::size_t omitted = changed.size() - listed;
+  changed.resize(listed);
+  warn_of_few_descriptors(next, descriptors_);
+  auto request_rules =
+      std::make_shared<proxy::RequestRules>(next.proxy, next.limiter, loaded.config);
+  Listeners::start(listeners, next, problems);
   if (!problems.empty()) return problems;
-  return {boost::system::in_place_value, std::move(next)};
+  return Prepared{.loaded = std::move(loaded),
+                  .request_rules = std::move(request_rules),
+                  .certificates = std::move(certificates),
+                  .log_writer = *std::move(log_writer),
+                  .listeners = std::move(listeners),
+                  .changed = std::move(changed),
+                  .changed_omitted = omitted};
 }
 
-void RunningConfiguration::list_changes(Prepared& next) const {
-  const config::Config& config = *next.loaded.config;
-  next.changed = config::changed_keys(loaded_.config->key_digests, config.key_digests);
-  const auto renewed = renewed_files({*loaded_.config, certificates_}, {config, next.certificates});
-  next.changed.insert(next.changed.end(), renewed.begin(), renewed.end());
-  if (next.changed.size() <= listed_changes) return;
-  next.changed_omitted = next.changed.size() - listed_changes;
-  next.changed.resize(listed_changes);
+/// The keys whose value or files are not those of the running configuration.
+std::vector<std::string> RunningConfiguration::changes(const LoadedCertificates& next) const {
+  if (!is_running()) return {};
+  auto changed = config::changed_keys(config()->key_digests, next.config.key_digests);
+  const auto renewed = renewed_files({*config(), running_.certificates}, next);
+  changed.insert(changed.end(), renewed.begin(), renewed.end());
+  return changed;
 }
 
 Result<std::shared_ptr<log::LineWriter>> RunningConfiguration::open_log(
     const config::Config& next) {
   const std::string& path = next.access_log.path;
-  if (is_running() && config()->access_log.path == path) return log_writer_;
+  if (is_running() && config()->access_log.path == path) return log_writer();
   auto opened = log::LineWriter::open(
       path == "off" ? "/dev/null" : path,
       {.report = [](const std::string& sentence) { log_warning({sentence}); }});
@@ -78,19 +84,19 @@ Result<std::shared_ptr<log::LineWriter>> RunningConfiguration::open_log(
 }
 
 void RunningConfiguration::reopen_log() const {
-  const auto reopened = log_writer_->reopen();
+  const auto reopened = log_writer()->reopen();
   if (!reopened) log_error({"SIGUSR1: ", reopened.error().message});
 }
 
 std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
   drop_unused();
-  old_blueprints_.reserve(old_blueprints_.size() + 1);
+  old_request_rules_.reserve(old_request_rules_.size() + 1);
   old_log_writers_.reserve(old_log_writers_.size() + 1);
   const std::shared_ptr<const config::Config>& config = next.loaded.config;
   const std::size_t workers = config->workers;
   std::vector<WorkerCounters> counters;
   for (std::size_t i = 0; i < workers; ++i) {
-    counters.push_back(is_running() ? carried_over(*loaded_.config, counters_[i], *config)
+    counters.push_back(is_running() ? carried_over(*this->config(), counters_[i], *config)
                                     : new_counters(*config));
   }
   const auto policies = policies_.use(config->limiter.policies);
@@ -98,7 +104,7 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
   for (std::size_t i = 0; i < workers; ++i) {
     GenerationPlan& plan = plans[i];
     plan.config = config;
-    plan.blueprint = next.blueprint;
+    plan.request_rules = next.request_rules;
     for (std::size_t p = 0; p < policies.size(); ++p) {
       plan.policies.push_back({.id = policies[p].id,
                                .revision = policies[p].revision,
@@ -117,14 +123,11 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
       if (one.is_new()) listener.socket.emplace(std::move(one.bound.sockets[i]));
     }
   }
-  if (blueprint_) old_blueprints_.push_back(std::move(blueprint_));
-  if (log_writer_ && log_writer_ != next.log_writer)
-    old_log_writers_.push_back(std::move(log_writer_));
+  if (running_.request_rules) old_request_rules_.push_back(std::move(running_.request_rules));
+  if (log_writer() && log_writer() != next.log_writer)
+    old_log_writers_.push_back(std::move(running_.log_writer));
   listeners_.commit(std::move(next.listeners));
-  loaded_ = std::move(next.loaded);
-  blueprint_ = std::move(next.blueprint);
-  certificates_ = std::move(next.certificates);
-  log_writer_ = std::move(next.log_writer);
+  running_ = std::move(next);
   counters_ = std::move(counters);
   loaded_at_s_ = std::chrono::duration_cast<std::chrono::seconds>(
                      std::chrono::system_clock::now().time_since_epoch())
@@ -135,14 +138,14 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
 std::vector<KeyTarget> RunningConfiguration::key_targets() const {
   std::vector<KeyTarget> targets;
   for (std::size_t i = 0; i < config()->key_urls.size(); ++i)
-    targets.push_back({.settings = config()->key_urls[i], .tls = certificates_.keys[i]});
+    targets.push_back({.settings = config()->key_urls[i], .tls = running_.certificates.keys[i]});
   return targets;
 }
 
 bool RunningConfiguration::drop_unused() {
-  drop_unused_of(old_blueprints_);
+  drop_unused_of(old_request_rules_);
   drop_unused_of(old_log_writers_);
-  return !old_blueprints_.empty() || !old_log_writers_.empty();
+  return !old_request_rules_.empty() || !old_log_writers_.empty();
 }
 
 }  // namespace weir::app

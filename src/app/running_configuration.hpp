@@ -31,11 +31,11 @@ class RunningConfiguration {
  public:
   /// A configuration that can be run.
   struct Prepared {
-    LoadedConfig loaded;
-    std::shared_ptr<const proxy::Blueprint> blueprint{};
+    LoadedConfig loaded{};
+    std::shared_ptr<const proxy::RequestRules> request_rules{};
     Certificates certificates{};
-    Listeners::Prepared listeners{};
     std::shared_ptr<log::LineWriter> log_writer{};
+    Listeners::Prepared listeners{};     ///< until commit()
     std::vector<std::string> changed{};  ///< keys, the first ones if they are many
     std::size_t changed_omitted = 0;     ///< how many more there are
   };
@@ -45,17 +45,17 @@ class RunningConfiguration {
 
   /// Opens what is new, or returns every problem and leaves nothing behind.
   /// `loaded`: with the running configuration as its Environment::running.
-  Result<Prepared, Problems> prepare(const LoadedConfig& loaded);
+  Result<Prepared, Problems> prepare(LoadedConfig loaded);
   /// Returns a plan for each worker.
   std::vector<GenerationPlan> commit(Prepared prepared);
   /// Drops what only earlier configurations used; true if exchanges still use some of it.
   bool drop_unused();
 
   /// nullptr before the first commit().
-  const std::shared_ptr<const config::Config>& config() const { return loaded_.config; }
-  const std::string& hash() const { return loaded_.hash; }
+  const std::shared_ptr<const config::Config>& config() const { return running_.loaded.config; }
+  const std::string& hash() const { return running_.loaded.hash; }
   std::int64_t loaded_at_s() const { return loaded_at_s_; }  ///< Unix time
-  const std::shared_ptr<log::LineWriter>& log_writer() const { return log_writer_; }
+  const std::shared_ptr<log::LineWriter>& log_writer() const { return running_.log_writer; }
   /// Opens the file of the access log again. If that fails, logs the reason and keeps the old file.
   void reopen_log() const;
   /// The JWT providers whose keys are fetched.
@@ -65,21 +65,18 @@ class RunningConfiguration {
   const std::vector<WorkerCounters>& counters() const { return counters_; }  ///< one a worker
 
  private:
-  bool is_running() const { return loaded_.config != nullptr; }
-  void list_changes(Prepared& next) const;
+  bool is_running() const { return config() != nullptr; }
+  std::vector<std::string> changes(const LoadedCertificates& next) const;
   Result<std::shared_ptr<log::LineWriter>> open_log(const config::Config& next);
 
   std::size_t descriptors_;
-  LoadedConfig loaded_;
-  std::shared_ptr<const proxy::Blueprint> blueprint_;
-  Certificates certificates_;
+  Prepared running_;
   Listeners listeners_;
   PolicyRegistry policies_;
-  std::shared_ptr<log::LineWriter> log_writer_;
   std::vector<WorkerCounters> counters_;
   std::int64_t loaded_at_s_ = 0;
   // Workers may still use these; they are freed by this thread and not by theirs.
-  std::vector<std::shared_ptr<const proxy::Blueprint>> old_blueprints_;
+  std::vector<std::shared_ptr<const proxy::RequestRules>> old_request_rules_;
   std::vector<std::shared_ptr<log::LineWriter>> old_log_writers_;
 };
 

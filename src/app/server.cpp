@@ -255,16 +255,17 @@ void Server::reload() {
 /// Nothing has changed if it returns problems or throws.
 Result<std::vector<GenerationPlan>, Problems> Server::replace_configuration() {
   const std::string& origin = reload_->request.origin;
-  const auto loaded = source_.load(config::reload_patience, &config());
+  auto loaded = source_.load(config::reload_patience, &config());
   if (!loaded) return loaded.error();
-  auto prepared = running_.prepare(*loaded);
+  auto prepared = running_.prepare(*std::move(loaded));
   if (!prepared) return prepared.error();
+  const config::Config& next = *prepared->loaded.config;
   reload_->report = {.hash = prepared->loaded.hash,
-                     .changed = prepared->changed,
+                     .changed = std::move(prepared->changed),
                      .changed_omitted = prepared->changed_omitted,
-                     .restart_needed = loaded->config->restart_needed,
+                     .restart_needed = next.restart_needed,
                      .file = source_.name};
-  for (const auto& warning : loaded->config->presentation.warnings)
+  for (const auto& warning : next.presentation.warnings)
     log_warning({origin, ": ", source_.name, ":", warning.to_string()});
   for (const auto& warning : prepared->certificates.warnings())
     log_warning({origin, ": ", warning});

@@ -67,7 +67,7 @@ void look_after(store::OverrideTable& overrides, const MonotonicClock& clock) {
 
 /// Tokens are valid by the wall clock. A claim that cannot identify a client is logged once.
 void look_after_tokens(proxy::Generation& generation, const MonotonicClock& clock) {
-  const auto& providers = generation.blueprint->limiter_options->token_providers;
+  const auto& providers = generation.request_rules->limits.token_providers;
   if (providers.empty()) return;
   generation.limiter->tokens().set_wall_clock_offset(wall_clock_offset(clock));
   for (const identity::TokenProvider& provider : providers)
@@ -201,7 +201,7 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
   auto instance_terms = instances_.terms_of(*plan.config);
   if (store) divide_quotas(*limiter, instances_.replicas(instance_terms), index_ == 0);
   context_.use(std::unique_ptr<proxy::Generation>(
-      new proxy::Generation{.blueprint = std::move(plan.blueprint),
+      new proxy::Generation{.request_rules = std::move(plan.request_rules),
                             .store = store,
                             .limiter = std::move(limiter),
                             .counters = std::move(plan.counters),

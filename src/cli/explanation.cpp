@@ -60,11 +60,11 @@ class Explainer {
     const std::size_t most = config_.proxy.downstream.max_head;
     if (head.size() > most)
       return proxy::answer_to(proxy::failure_of(http::fault_of_large_head(head.substr(0, most))));
-    return proxy::inspect_head(rules_, config_.proxy, head, request_);
+    return proxy::inspect_head(rules_, head, request_);
   }
 
   MaybeRefusal find_route() {
-    const MaybeRefusal refusal = routes_.find(rules_, config_.proxy, request_);
+    const MaybeRefusal refusal = routes_.find(rules_, request_);
     const auto& candidates = routes_.routed().candidates;
     const bool none_is_found =
         refusal && refusal->status == proxy::answer_to(proxy::Failure::no_route).status;

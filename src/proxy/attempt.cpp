@@ -141,7 +141,7 @@ Failure Attempt::append_request() {
   std::string& out = phase_.context.output;
   out.clear();
   http::append_request_head(out, phase_.request,
-                            {.guard = phase_.generation.blueprint->field_guard,
+                            {.guard = phase_.generation.request_rules->field_guard,
                              .via = via_name(),
                              .authority = server_.authority(),
                              .trailer = upload_.announced_trailers(),

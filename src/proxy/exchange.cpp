@@ -112,7 +112,7 @@ void Exchange::release() {
 }
 
 loop::Task<> Exchange::serve() {
-  if (const auto refusal = routes_.find(*generation_->blueprint, options(), request_))
+  if (const auto refusal = routes_.find(*generation_->request_rules, request_))
     co_return co_await refuse(*refusal);
   take_route();
   if (routes_.needs() != options::needs_nothing && !co_await prepare()) co_return;
@@ -155,7 +155,7 @@ loop::Task<bool> Exchange::prepare() {
     if (!report)
       co_await refuse(report.error());
     else if (hold_.settle_other(*report, request_.fields,
-                                generation_->blueprint->limiter_options->policies, decision_))
+                                generation_->request_rules->limits.policies, decision_))
       co_await answer({.status = 204});
     else
       co_await refuse(unknown_hold);
@@ -395,7 +395,7 @@ log::AccessRecord Exchange::record(Duration took) const {
     record.delay = decision_.delay + decision_.queued;
     record.identity = decision_.identity;
     record.identity_kind =
-        generation_->blueprint->limiter_options->identities[decision_.identity_index].name;
+        generation_->request_rules->limits.identities[decision_.identity_index].name;
   }
   return record;
 }

@@ -2,8 +2,8 @@
 //
 // A reload creates the next generation and replaces the running one between two requests. An
 // exchange pins the generation it began with, so a request is decided, forwarded and logged under
-// one configuration. A Blueprint is created once and read by all workers. A Generation belongs to
-// one worker and is used by its thread only, so pins are counted without atomics.
+// one configuration. Its RequestRules are created once and read by all workers. A Generation
+// belongs to one worker and is used by its thread only, so pins are counted without atomics.
 #pragma once
 
 #include <cstddef>
@@ -22,22 +22,8 @@
 
 namespace weir::proxy {
 
-/// The part that depends on the configuration alone. Immutable; thread-safe.
-struct Blueprint : RequestRules {
-  Blueprint(std::shared_ptr<const options::Proxy> its_options,
-            std::shared_ptr<const limiter::Options> its_limiter_options)
-      : RequestRules(*its_options, *its_limiter_options),
-        options(std::move(its_options)),
-        limiter_options(std::move(its_limiter_options)) {}
-  Blueprint(const Blueprint&) = delete;
-  Blueprint& operator=(const Blueprint&) = delete;
-
-  std::shared_ptr<const options::Proxy> options;
-  std::shared_ptr<const limiter::Options> limiter_options;  ///< for the limiters of all workers
-};
-
 struct Generation {
-  std::shared_ptr<const Blueprint> blueprint;
+  std::shared_ptr<const RequestRules> request_rules;
   std::shared_ptr<const void> store;  ///< kept alive for the limiter; null with the memory store
   std::unique_ptr<limiter::Limiter> limiter;  ///< destroyed before the store
   std::shared_ptr<const NamedCounters> counters;
@@ -45,7 +31,7 @@ struct Generation {
   std::vector<std::unique_ptr<upstream::Pool>>
       pools;               ///< one per upstream, in the order of the file
   std::uint64_t number{};  ///< unique in the worker
-  const options::Proxy& options = *blueprint->options;
+  const options::Proxy& options = request_rules->options;
   std::size_t pins = 0;  ///< the number of Pins
 
   bool is_pinned() const { return pins != 0; }

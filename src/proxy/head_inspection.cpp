@@ -25,8 +25,8 @@ bool is_too_large(const options::Downstream& downstream, std::uint64_t body_size
   return downstream.max_body != 0 && body_size > downstream.max_body;
 }
 
-std::optional<http::Refusal> inspect_head(const RequestRules& rules, const options::Proxy& options,
-                                          std::string_view head, http::ReceivedRequest& request) {
+std::optional<http::Refusal> inspect_head(const RequestRules& rules, std::string_view head,
+                                          http::ReceivedRequest& request) {
   const auto line = http::parse_request_head(head, request.fields);
   if (!line) return http::why_refused(head, request.fields);
   rules.field_guard.drop_unusual(request.fields);
@@ -35,7 +35,7 @@ std::optional<http::Refusal> inspect_head(const RequestRules& rules, const optio
   view.version_minor = static_cast<std::uint8_t>(line->version % 10);
   view.fields = request.fields;
 
-  const auto& downstream = options.downstream;
+  const auto& downstream = rules.options.downstream;
   if (line->target.size() > downstream.max_target) return answer_to(Failure::target_too_long);
   if (const auto refusal =
           http::set_target(view, line->target, request.target_storage, raw_bytes(downstream)))
@@ -51,7 +51,7 @@ std::optional<http::Refusal> inspect_head(const RequestRules& rules, const optio
   if (request.connection.too_many) return answer_to(Failure::head_malformed);
   request.keep_alive = !http::wants_close(view.version_minor, request.connection);
   note_upgrade(request);
-  request.client = identity::client_address(options.client_address, request.peer, view);
+  request.client = identity::client_address(rules.options.client_address, request.peer, view);
   if (rules.repeats_read_field(request.fields)) return answer_to(Failure::identity_repeated);
   return rules.field_guard.refusal_of(request.fields);
 }

@@ -22,7 +22,7 @@ bool is_too_large(const options::Downstream& downstream, std::uint64_t body_size
 /// Parses a whole head that request.peer sent. All views point into `head`. Returns the refusal, if
 /// the request is refused. While request.keep_alive is false, the start of the next request is
 /// unknown.
-std::optional<http::Refusal> inspect_head(const RequestRules& rules, const options::Proxy& options,
-                                          std::string_view head, http::ReceivedRequest& request);
+std::optional<http::Refusal> inspect_head(const RequestRules& rules, std::string_view head,
+                                          http::ReceivedRequest& request);
 
 }  // namespace weir::proxy

@@ -7,8 +7,8 @@
 namespace weir::proxy {
 
 std::optional<http::Refusal> RequestRoutes::find(const RequestRules& rules,
-                                                 const options::Proxy& options,
                                                  const http::ReceivedRequest& request) {
+  const options::Proxy& options = rules.options;
   const routing::PeerRules peer{.is_trusted = request.peer_is_trusted,
                                 .raw = raw_bytes(options.downstream),
                                 .max_target = options.downstream.max_target,

@@ -17,8 +17,9 @@ namespace weir::proxy {
 
 class RequestRoutes {
  public:
-  /// Returns the refusal, if the request is refused. Views `options` and `request` from then on.
-  std::optional<http::Refusal> find(const RequestRules& rules, const options::Proxy& options,
+  /// Returns the refusal, if the request is refused. Views the options of `rules` and `request`
+  /// from then on.
+  std::optional<http::Refusal> find(const RequestRules& rules,
                                     const http::ReceivedRequest& request);
 
   /// Assigns the request to this candidate.

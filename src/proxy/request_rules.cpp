@@ -1,6 +1,7 @@
 #include "proxy/request_rules.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "http/characters.hpp"
 
@@ -91,8 +92,12 @@ routing::RouteTable table_of(const options::Proxy& options) {
 
 }  // namespace
 
-RequestRules::RequestRules(const options::Proxy& options, const limiter::Options& limits)
-    : kept_fields(fields_of_decisions(options, limits)),
+RequestRules::RequestRules(const options::Proxy& its_options, const limiter::Options& its_limits,
+                           std::shared_ptr<const void> its_owner)
+    : options(its_options),
+      limits(its_limits),
+      owner(std::move(its_owner)),
+      kept_fields(fields_of_decisions(options, limits)),
       field_guard(field_guard_of(options, limits)),
       route_table(table_of(options)) {}
 

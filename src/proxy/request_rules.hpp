@@ -1,9 +1,10 @@
 // Requirements of a configuration on every request, prepared once from it.
 //
 // Needs no connection and no loop: the connections of a worker and `weir explain` use the same
-// rules. Immutable, thread-safe. Both options have to outlive it.
+// rules, and all workers share those of a generation. Immutable, thread-safe.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,7 +18,13 @@
 namespace weir::proxy {
 
 struct RequestRules {
-  RequestRules(const options::Proxy& options, const limiter::Options& limits);
+  /// `owner` keeps both options alive; without one, the caller does.
+  RequestRules(const options::Proxy& its_options, const limiter::Options& its_limits,
+               std::shared_ptr<const void> its_owner = nullptr);
+
+  const options::Proxy& options;
+  const limiter::Options& limits;
+  std::shared_ptr<const void> owner;
 
   std::vector<std::string> kept_fields;  ///< fields that identities, routes and plans read: at most
                                          ///< one of each, and Connection cannot remove them

@@ -22,7 +22,7 @@ Upload::Upload(const ForwardPhase& phase)
   if (!is_chunked_) return;
   trailers_.open({.head = phase.request.fields,
                   .connection = phase.request.connection,
-                  .guard = &phase.generation.blueprint->field_guard,
+                  .guard = &phase.generation.request_rules->field_guard,
                   .edits = phase.request_edits});
   body_.keep_trailers(trailers_);
 }

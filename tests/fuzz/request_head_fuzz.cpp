@@ -44,7 +44,7 @@ struct Configuration {
   explicit Configuration(const options::Downstream& downstream) : options(one_route(downstream)) {}
 
   bool accepts(std::string_view head, http::ReceivedRequest& request) const {
-    return !proxy::inspect_head(rules, options, head, request);
+    return !proxy::inspect_head(rules, head, request);
   }
 
   options::Proxy options;

@@ -113,14 +113,13 @@ IpAddress peer_of(const Setup& setup) {
 struct World::Prepared {
   explicit Prepared(std::size_t configuration)
       : config(load(configuration)),
-        blueprint(std::make_shared<proxy::Blueprint>(
-            std::shared_ptr<const options::Proxy>(config, &config->proxy),
-            std::shared_ptr<const limiter::Options>(config, &config->limiter))),
+        request_rules(
+            std::make_shared<proxy::RequestRules>(config->proxy, config->limiter, config)),
         counters(make_counters(*config)),
         log(access_log()) {}
 
   std::shared_ptr<const config::Config> config;
-  std::shared_ptr<const proxy::Blueprint> blueprint;
+  std::shared_ptr<const proxy::RequestRules> request_rules;
   std::shared_ptr<const NamedCounters> counters;
   std::shared_ptr<log::AccessLog> log;
 };
@@ -167,7 +166,7 @@ std::unique_ptr<proxy::Generation> World::make_generation() {
     pools.push_back(std::make_unique<upstream::Pool>(dependencies, before, 1));
   }
   return std::unique_ptr<proxy::Generation>(
-      new proxy::Generation{.blueprint = prepared_->blueprint,
+      new proxy::Generation{.request_rules = prepared_->request_rules,
                             .store = nullptr,
                             .limiter = std::make_unique<limiter::Limiter>(config.limiter, store_),
                             .counters = prepared_->counters,

@@ -97,8 +97,7 @@ class Exchanged {
     exchange.begin(client.side);
     auto& request = exchange.request();
     request.peer = request.client = IpAddress::v4({192, 0, 2, 1});
-    const auto refusal =
-        inspect_head(*exchange.generation().blueprint, exchange.options(), head, request);
+    const auto refusal = inspect_head(*exchange.generation().request_rules, head, request);
     client.body.begin(request.is_framed && request.has_body());
     loop::spawn(world.io,
                 note_end(refusal ? exchange.refuse(*refusal) : exchange.serve(), has_ended));

@@ -31,7 +31,7 @@ class ForwardTest {
   void begin_request() {
     request.clear();
     request.peer = request.client = IpAddress::v4({192, 0, 2, 1});
-    REQUIRE_FALSE(inspect_head(*phase.generation.blueprint, world.settings->proxy, head, request));
+    REQUIRE_FALSE(inspect_head(*phase.generation.request_rules, head, request));
     client.body.begin(request.has_body());
     client.responder.begin_request();
     record = {};

@@ -24,7 +24,7 @@ struct Inspected {
                      const test::Configuration& config = inspection_settings())
       : head(std::move(its_head)) {
     request.peer = request.client = IpAddress::v4({192, 0, 2, 9});
-    refusal = inspect_head(RequestRules(config.proxy, config.limiter), config.proxy, head, request);
+    refusal = inspect_head(RequestRules(config.proxy, config.limiter), head, request);
   }
   int status() const { return refusal ? refusal->status : 0; }
 

@@ -24,7 +24,7 @@ class Http1Client {
     request.clear();
     body.begin(request);
     responder.begin_request(request, world.settings->proxy);
-    REQUIRE_FALSE(inspect_head(*world.context.generation->blueprint, world.settings->proxy,
+    REQUIRE_FALSE(inspect_head(*world.context.generation->request_rules,
                                connection.input.data().substr(0, head.size()), request));
     connection.input.consume(head.size());
     body.begin(request);

@@ -34,8 +34,8 @@ struct Found {
     head = request_line + "\r\n" + fields + "\r\n";
     request.clear();
     routes.clear();
-    REQUIRE_FALSE(inspect_head(rules, config.proxy, head, request));
-    return routes.find(rules, config.proxy, request);
+    REQUIRE_FALSE(inspect_head(rules, head, request));
+    return routes.find(rules, request);
   }
 
   const test::Configuration config = route_settings();

@@ -26,7 +26,7 @@ class Stating : public ForwardTest {
       : ForwardTest(
             "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n" + fields + "\r\n", 1,
             reserve_from_body) {
-    REQUIRE_FALSE(routes.find(*phase.generation.blueprint, world.settings->proxy, request));
+    REQUIRE_FALSE(routes.find(*phase.generation.request_rules, request));
     REQUIRE(routes.needs() == options::needs_body);
   }
   /// Reads what has arrived.

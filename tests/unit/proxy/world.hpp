@@ -159,9 +159,8 @@ class World {
           nullptr, 1));
     }
     return std::unique_ptr<Generation>(new Generation{
-        .blueprint = std::make_shared<Blueprint>(
-            std::shared_ptr<const options::Proxy>(settings, &settings->proxy),
-            std::shared_ptr<const limiter::Options>(settings, &settings->limiter)),
+        .request_rules =
+            std::make_shared<RequestRules>(settings->proxy, settings->limiter, settings),
         .store = nullptr,
         .limiter = std::make_unique<limiter::Limiter>(settings->limiter, store, decider),
         .counters = counters,
