@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "seed.hpp"
 
 using namespace weir;
 using namespace weir::app;
@@ -95,8 +96,7 @@ TEST_CASE("the number of instances rises at once and falls slowly") {
 }
 
 TEST_CASE("the number of instances is never below a recent report") {
-  const auto seed = std::random_device{}();
-  INFO("seed " << seed);
+  const TestSeed seed;
   std::mt19937_64 random{seed};
   const auto upto = [&random](int most) { return std::uniform_int_distribution(0, most)(random); };
   for (int history = 0; history < 200; ++history) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "seed.hpp"
 
 namespace weir::jwt {
 namespace {
@@ -261,7 +262,7 @@ class History {
 };
 
 TEST_CASE("whatever happens, cooldown passes between fetches, and none is forgotten") {
-  const std::uint64_t seed = std::random_device{}();
+  const TestSeed seed;
   for (std::uint64_t i = 0; i < 20; ++i) {
     INFO("seed " << seed + i);
     History(seed + i).run(5'000);

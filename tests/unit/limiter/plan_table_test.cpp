@@ -4,13 +4,13 @@
 #include <random>
 
 #include "catch.hpp"
+#include "seed.hpp"
 
 namespace weir::limiter {
 
 TEST_CASE("a table finds what was added, at 24 bytes an entry") {
   constexpr std::size_t count = 100'000;
-  const auto seed = std::random_device{}();
-  CAPTURE(seed);
+  const TestSeed seed;
   std::mt19937_64 random(seed);
   std::vector<Hash128> clients;
   PlanTable table(count);

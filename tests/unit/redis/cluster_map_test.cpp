@@ -8,6 +8,7 @@
 #include <set>
 
 #include "catch.hpp"
+#include "seed.hpp"
 
 using namespace weir;
 using namespace weir::redis;
@@ -197,8 +198,7 @@ TEST_CASE("Without any connection the servers of the configuration are tried aga
 }
 
 TEST_CASE("Random histories: actions fit the state, and a cluster that is at rest becomes whole") {
-  const std::uint64_t seed = std::random_device{}();
-  CAPTURE(seed);
+  const TestSeed seed;
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t end) { return random() % end; };
   for (int history = 0; history < 50; ++history) {

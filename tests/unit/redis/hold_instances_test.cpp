@@ -13,6 +13,7 @@
 #include "redis/answer.hpp"
 #include "redis/held_question.hpp"
 #include "redis/hold_table.hpp"
+#include "seed.hpp"
 #include "unit/redis/redis_under_test.hpp"
 
 namespace weir::redis::test {
@@ -275,7 +276,7 @@ constexpr int steps = walk_steps / 10;
 }  // namespace
 
 TEST_CASE("Lost commands, lost replies and late ones neither leak nor repeat units") {
-  static const std::uint64_t seed = std::random_device{}();
+  const TestSeed seed;
   for (const auto algorithm : {Algorithm::concurrency, Algorithm::fixed_window}) {
     DYNAMIC_SECTION(to_string(algorithm) << " seed " << seed) {
       InstancesWorld world(algorithm, seed);
@@ -305,7 +306,7 @@ TEST_CASE("Lost commands, lost replies and late ones neither leak nor repeat uni
 }
 
 TEST_CASE("The units of a worker that dies are released or charged when its lease ends") {
-  static const std::uint64_t seed = std::random_device{}();
+  const TestSeed seed;
   for (const auto algorithm : {Algorithm::concurrency, Algorithm::fixed_window}) {
     DYNAMIC_SECTION(to_string(algorithm) << " seed " << seed) {
       InstancesWorld world(algorithm, seed);
@@ -341,7 +342,7 @@ TEST_CASE("The units of a worker that dies are released or charged when its leas
 }
 
 TEST_CASE("A worker that is cut off for longer than its lease takes its slots again") {
-  static const std::uint64_t seed = std::random_device{}();
+  const TestSeed seed;
   for (const auto algorithm : {Algorithm::concurrency, Algorithm::fixed_window}) {
     DYNAMIC_SECTION(to_string(algorithm) << " seed " << seed) {
       InstancesWorld world(algorithm, seed);

@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "model.hpp"
 #include "random_policy.hpp"
+#include "seed.hpp"
 
 namespace weir::rules::test {
 
@@ -80,7 +81,8 @@ void check_sequence(const Policy& policy, Random& random, State state) {
   }
 }
 
-void check_algorithm(Algorithm algorithm, std::uint64_t seed) {
+void check_algorithm(Algorithm algorithm) {
+  const TestSeed seed;
   for (int i = 0; i < policies; ++i) {
     Random random(seed + static_cast<std::uint64_t>(i));
     const Policy policy = policy_of(random_definition(random, algorithm));
@@ -91,39 +93,35 @@ void check_algorithm(Algorithm algorithm, std::uint64_t seed) {
   }
 }
 
-std::uint64_t fresh_seed() {
-  return std::random_device{}();
-}
-
 }  // namespace
 
 TEST_CASE("properties: fixed_window") {
-  check_algorithm(Algorithm::fixed_window, fresh_seed());
+  check_algorithm(Algorithm::fixed_window);
 }
 TEST_CASE("properties: attributed_window") {
-  check_algorithm(Algorithm::attributed_window, fresh_seed());
+  check_algorithm(Algorithm::attributed_window);
 }
 TEST_CASE("properties: sliding_window") {
-  check_algorithm(Algorithm::sliding_window, fresh_seed());
+  check_algorithm(Algorithm::sliding_window);
 }
 TEST_CASE("properties: sliding_log") {
-  check_algorithm(Algorithm::sliding_log, fresh_seed());
+  check_algorithm(Algorithm::sliding_log);
 }
 TEST_CASE("properties: token_bucket") {
-  check_algorithm(Algorithm::token_bucket, fresh_seed());
+  check_algorithm(Algorithm::token_bucket);
 }
 TEST_CASE("properties: gcra") {
-  check_algorithm(Algorithm::gcra, fresh_seed());
+  check_algorithm(Algorithm::gcra);
 }
 TEST_CASE("properties: leaky_bucket") {
-  check_algorithm(Algorithm::leaky_bucket, fresh_seed());
+  check_algorithm(Algorithm::leaky_bucket);
 }
 
 TEST_CASE("properties: token_bucket and gcra are the same limit") {
+  const TestSeed seed;
+  Random random(seed);
   for (int i = 0; i < policies; ++i) {
-    const std::uint64_t seed = fresh_seed();
-    INFO("seed " << seed);
-    Random random(seed);
+    CAPTURE(i);
     Definition definition = random_definition(random, Algorithm::gcra);
     const Policy gcra = policy_of(definition);
     definition.algorithm = Algorithm::token_bucket;
@@ -143,10 +141,10 @@ TEST_CASE("properties: token_bucket and gcra are the same limit") {
 
 TEST_CASE(
     "properties: sliding_window admits at most a sub-window's share more than the exact log") {
+  const TestSeed seed;
+  Random random(seed);
   for (int i = 0; i < policies; ++i) {
-    const std::uint64_t seed = fresh_seed();
-    INFO("seed " << seed);
-    Random random(seed);
+    CAPTURE(i);
     const Rate rate = random_rate(random);
     const Policy policy = policy_of({.algorithm = Algorithm::sliding_window, .rates = {rate}});
     SlidingWindowState state;

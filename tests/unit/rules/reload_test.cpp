@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "random_policy.hpp"
 #include "rules/holds.hpp"
+#include "seed.hpp"
 
 namespace weir::rules::test {
 
@@ -97,14 +98,14 @@ TEST_CASE("reload: a fixed window ends by its new length") {
 TEST_CASE(
     "reload: any state read under any policy of its algorithm stays within bounds, and its hints "
     "are true") {
+  const TestSeed seed;
+  Random random(seed);
   for (const Algorithm algorithm :
        {Algorithm::fixed_window, Algorithm::attributed_window, Algorithm::sliding_window,
         Algorithm::sliding_log, Algorithm::token_bucket, Algorithm::gcra,
         Algorithm::leaky_bucket}) {
     for (int i = 0; i < 200; ++i) {
-      const std::uint64_t seed = std::random_device{}();
-      INFO(to_string(algorithm) << " seed " << seed);
-      Random random(seed);
+      INFO(to_string(algorithm) << " " << i);
       const Policy before = policy_of(random_definition(random, algorithm));
       const Policy after = policy_of(random_definition(random, algorithm));
       with_state_of(algorithm, [&](auto state) {

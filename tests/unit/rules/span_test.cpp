@@ -4,6 +4,7 @@
 #include "catch.hpp"
 #include "model.hpp"
 #include "random_policy.hpp"
+#include "seed.hpp"
 
 namespace weir::rules::test {
 
@@ -76,8 +77,7 @@ TEST_CASE("span: fractions are carried and borrowed") {
 }
 
 TEST_CASE("span: units and times are exact, and no step on the way reaches 2^53") {
-  const std::uint64_t seed = std::random_device{}();
-  INFO("seed " << seed);
+  const TestSeed seed;
   Random random(seed);
   for (int i = 0; i < 2000; ++i) {
     const Rate rate = extreme_rate(random);

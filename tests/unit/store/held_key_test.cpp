@@ -2,6 +2,7 @@
 
 #include "catch.hpp"
 #include "contract/hold_contract.hpp"
+#include "seed.hpp"
 #include "unit/store/memory_store_under_test.hpp"
 
 namespace weir::store::test {
@@ -17,8 +18,7 @@ TEST_CASE("The memory store keeps the contract of holds") {
 }
 
 TEST_CASE("The memory store holds and settles random requests as the model does") {
-  // Catch runs the case once for each section, which has the seed in its name.
-  static const std::uint64_t seed = std::random_device{}();
+  const TestSeed seed;
   for (const auto algorithm : holding_algorithms) {
     const std::vector walks{
         Walk{.seed = 31, .clock_steps_back = true}, Walk{.seed = 32, .policies_change = true},
@@ -72,8 +72,7 @@ TEST_CASE("Keys that hold are not evicted, and the table grows for them") {
 }
 
 TEST_CASE("Random holds survive the eviction of other keys") {
-  const std::uint64_t seed = std::random_device{}();
-  INFO("seed " << seed);
+  const TestSeed seed;
   std::mt19937_64 random(seed);
   MemoryStoreUnderTest store(50);
   const auto slots = policy(rules::Algorithm::concurrency, 3, 1s);

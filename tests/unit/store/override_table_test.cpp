@@ -9,6 +9,7 @@
 
 #include "catch.hpp"
 #include "contract/store_under_test.hpp"
+#include "seed.hpp"
 
 namespace weir::store::test {
 namespace {
@@ -184,8 +185,7 @@ TEST_CASE("A reading takes the lock only until the last override has ended") {
 }
 
 TEST_CASE("A table agrees with a map, whatever the history") {
-  const auto seed = std::random_device{}();
-  CAPTURE(seed);
+  const TestSeed seed;
   std::mt19937 random(seed);
   const auto below = [&](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
   Calls calls;

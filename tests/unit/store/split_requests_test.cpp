@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "contract/hold_contract.hpp"
 #include "contract/store_model.hpp"
+#include "seed.hpp"
 #include "unit/store/fake_store.hpp"
 #include "unit/store/memory_store_under_test.hpp"
 
@@ -195,8 +196,7 @@ TEST_CASE("Claims of one division keep the contracts of stores and of holds") {
 }
 
 TEST_CASE("Random requests over several divisions charge what one store would charge") {
-  const std::uint64_t seed = std::random_device{}();
-  CAPTURE(seed);
+  const TestSeed seed;
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t end) { return random() % end; };
   std::vector<rules::Policy> policies;

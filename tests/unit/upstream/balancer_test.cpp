@@ -6,6 +6,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "seed.hpp"
 
 namespace weir::upstream {
 namespace {
@@ -73,8 +74,7 @@ TEST_CASE("only eligible servers are chosen, and the others' shares go by weight
 }
 
 TEST_CASE("any weights: after a round everyone had its weight in turns") {
-  const auto seed = std::random_device{}();
-  CAPTURE(seed);
+  const TestSeed seed;
   std::mt19937 random(seed);
   for (int round = 0; round < 50; ++round) {
     std::vector<int> weights(1 + random() % 8);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "seed.hpp"
 
 namespace weir::usage {
 namespace {
@@ -28,8 +29,7 @@ TEST_CASE("the first of the bytes is found at every position, at every size") {
 }
 
 TEST_CASE("a block has a bit for each of its 64 bytes") {
-  const auto seed = std::random_device{}();
-  INFO("seed " << seed);
+  const TestSeed seed;
   std::mt19937 random{seed};
   for (int round = 0; round < 2000; ++round) {
     std::string text(64, '\0');
