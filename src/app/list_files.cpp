@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "app/log.hpp"
-#include "config/data_files.hpp"
 
 namespace weir::app {
 namespace {
@@ -22,16 +21,38 @@ void ListFiles::watch(std::shared_ptr<const config::Config> config) {
   keep_earlier();
   config_ = std::move(config);
   unknown_plans_.forget();
-  for (const config::ListFile& file : config_->list_files)
-    add(file);
-  for (const config::PlanFile& file : config_->plan_files)
-    add(file);
+  for (const config::ListFile& file : config_->list_files) {
+    add(
+        file, "address list " + file.list.name(), counters_, [file] { return read_list(file); },
+        [list = file.list] { return counted(list.size(), "prefix", "prefixes"); });
+  }
+  for (const config::PlanFile& file : config_->plan_files) {
+    add(
+        file, "plan file " + file.shown, plan_counters_,
+        [this, file] { return read_plans(*config_, file); },
+        [table = file.table] { return counted(table.current().size(), "identity", "identities"); });
+  }
   for (const config::KeyFile& file : config_->key_files) {
     publish_to_earlier(file);
-    add(file);
+    add(
+        file, "keys of " + file.provider, key_counters_, [this, file] { return read_keys(file); },
+        [state = file.state] {
+          return counted(state->keys.edition().keys->size(), "key", "keys");
+        });
   }
   next_check_.cancel();
   if (!files_.empty() || !config_->limiter.plans.names.empty()) check();
+}
+
+void ListFiles::add(const config::DataFile& file, std::string name,
+                    admin::FileReloadCounters& counters, std::function<Reading()> read,
+                    std::function<std::string()> content) {
+  files_.push_back({.name = std::move(name),
+                    .path = file.path,
+                    .change = FileChange(file.stamp),
+                    .counters = counters,
+                    .read = std::move(read),
+                    .content = std::move(content)});
 }
 
 void ListFiles::keep_earlier() {
@@ -46,40 +67,6 @@ void ListFiles::publish_to_earlier(const config::KeyFile& file) const {
     if (one.provider != file.provider || one.path != file.path) continue;
     if (const auto state = one.state.lock()) state->keys.publish(file.state->keys.edition().keys);
   }
-}
-
-void ListFiles::add(const config::ListFile& file) {
-  files_.push_back(
-      {.name = "address list " + file.list.name(),
-       .path = file.path,
-       .change = FileChange(file.stamp),
-       .counters = counters_,
-       .read = [file] { return read_list(file); },
-       .content = [list = file.list] { return counted(list.size(), "prefix", "prefixes"); }});
-}
-
-void ListFiles::add(const config::PlanFile& file) {
-  files_.push_back({.name = "plan file " + file.shown,
-                    .path = file.path,
-                    .change = FileChange(file.stamp),
-                    .counters = plan_counters_,
-                    .read = [this, file] { return read_plans(*config_, file); },
-                    .content =
-                        [table = file.table] {
-                          return counted(table.current().size(), "identity", "identities");
-                        }});
-}
-
-void ListFiles::add(const config::KeyFile& file) {
-  files_.push_back({.name = "keys of " + file.provider,
-                    .path = file.path,
-                    .change = FileChange(file.stamp),
-                    .counters = key_counters_,
-                    .read = [this, file] { return read_keys(file); },
-                    .content =
-                        [state = file.state] {
-                          return counted(state->keys.edition().keys->size(), "key", "keys");
-                        }});
 }
 
 void ListFiles::stop() {
@@ -124,9 +111,9 @@ ListFiles::Reading ListFiles::read_list(const config::ListFile& file) {
   AddressList list = file.list;
   config::AddressFile found =
       config::read_address_file(file.path, file.shown, config::reload_patience);
-  if (found.is_empty && list.size() > 0)
-    found.problems = {"the file is empty; write a comment into the file of an empty list"};
-  Reading reading{.problems = std::move(found.problems), .is_unreadable = found.is_unreadable};
+  Reading reading(found);
+  if (reading.is_empty && list.size() > 0)
+    reading.problems = {"the file is empty; write a comment into the file of an empty list"};
   if (reading.problems.empty()) reading.replaced = list.replace(std::move(found.prefixes));
   return reading;
 }
@@ -137,11 +124,9 @@ ListFiles::Reading ListFiles::read_plans(const config::Config& config,
   config::PlanFileContent found =
       config::read_plan_file(file.path, file.shown, config::plan_line_rules(config, file.identity),
                              config::reload_patience);
-  if (found.is_empty && table.current().size() > 0)
-    found.problems = {"the file is empty; write a comment into a file without identities"};
-  Reading reading{.problems = std::move(found.problems),
-                  .warnings = std::move(found.warnings),
-                  .is_unreadable = found.is_unreadable};
+  Reading reading(found);
+  if (reading.is_empty && table.current().size() > 0)
+    reading.problems = {"the file is empty; write a comment into a file without identities"};
   if (reading.problems.empty()) reading.replaced = table.replace(std::move(found.table));
   return reading;
 }
@@ -150,9 +135,7 @@ ListFiles::Reading ListFiles::read_plans(const config::Config& config,
 ListFiles::Reading ListFiles::read_keys(const config::KeyFile& file) const {
   config::KeyFileContent found =
       config::read_key_file(file.path, file.shown, config::reload_patience);
-  Reading reading{.problems = std::move(found.problems),
-                  .warnings = std::move(found.warnings),
-                  .is_unreadable = found.is_unreadable};
+  Reading reading(found);
   if (reading.problems.empty()) {
     file.state->keys.publish(std::make_shared<const jwt::KeySet>(std::move(found.keys)));
     publish_to_earlier(file);

@@ -15,7 +15,7 @@
 
 #include "admin/reload_report.hpp"
 #include "config/config.hpp"
-#include "config/files.hpp"
+#include "config/data_files.hpp"
 #include "limiter/unknown_plans.hpp"
 #include "loop/calls.hpp"
 
@@ -67,10 +67,8 @@ class ListFiles {
 
  private:
   /// The outcome of reading a file: its content has been replaced, unless there is a problem.
-  struct Reading {
-    std::vector<std::string> problems{};
-    std::vector<std::string> warnings{};
-    bool is_unreadable = false;
+  struct Reading : config::FileContent {
+    explicit Reading(const config::FileContent& found) : FileContent(found) {}
     Replaced replaced{};  ///< the previous content; nullptr: nothing has to be kept
   };
   /// The keys of a provider in an earlier configuration.
@@ -91,9 +89,8 @@ class ListFiles {
   static Reading read_list(const config::ListFile& file);
   static Reading read_plans(const config::Config& config, const config::PlanFile& file);
   Reading read_keys(const config::KeyFile& file) const;
-  void add(const config::ListFile& file);
-  void add(const config::PlanFile& file);
-  void add(const config::KeyFile& file);
+  void add(const config::DataFile& file, std::string name, admin::FileReloadCounters& counters,
+           std::function<Reading()> read, std::function<std::string()> content);
   void keep_earlier();
   void publish_to_earlier(const config::KeyFile& file) const;
   void check();
