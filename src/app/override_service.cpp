@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/override_request.hpp"
-#include "json/object.hpp"
+#include "json/write.hpp"
 #include "loop/calls.hpp"
 #include "store/denial_confirmation.hpp"
 

@@ -4,8 +4,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <CLI/App.hpp>
+#include <nlohmann/json.hpp>
 
 #include "base/endpoint.hpp"
 #include "base/result.hpp"
@@ -56,5 +58,19 @@ std::optional<AdminReply> ask_admin_of(const AdminTarget& target, std::string_vi
 
 /// Prints on standard error that an answer is not one of Weir, and returns the exit code.
 int reject_answer(const AdminTarget& target, std::string_view command);
+
+/// A list of overrides. Each is an object with a `hash`; the values of all members are text,
+/// numbers, booleans, or lists of text.
+struct OverrideList {
+  std::vector<nlohmann::ordered_json> entries;
+  bool is_complete = true;
+};
+
+/// Reads the answer to GET. Empty: this is not an answer of Weir.
+std::optional<OverrideList> read_override_list(std::string_view body);
+
+/// Reads the answer to PUT: an override as in a list, with its `store`, and perhaps a `warning`:
+/// why it has no effect. Empty: this is not an answer of Weir.
+std::optional<nlohmann::ordered_json> read_stored_override(std::string_view body);
 
 }  // namespace weir::cli

@@ -6,7 +6,6 @@
 #include "app/start_check.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/diagnostics.hpp"
 #include "cli/route_summary.hpp"
 #include "config/load.hpp"
 

@@ -132,6 +132,17 @@ int written_result(int code) {
 
 }  // namespace
 
+void print_diagnostics(std::ostream& out, const std::string& file,
+                       std::span<const config::Diagnostic> diagnostics, std::string_view label) {
+  for (const auto& diagnostic : diagnostics) {
+    out << file << ':';
+    if (diagnostic.line > 0) out << diagnostic.line << ':' << diagnostic.column << ':';
+    out << ' ' << label;
+    if (!diagnostic.key_path.empty()) out << diagnostic.key_path << ": ";
+    out << diagnostic.message << '\n';
+  }
+}
+
 int run(int argc, char** argv) {
   return written_result(run_command(argc, argv));
 }

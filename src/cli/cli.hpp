@@ -1,6 +1,13 @@
 // The command line: argv -> one command -> an exit code.
 #pragma once
 
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "config/diagnostic.hpp"
+
 namespace weir::cli {
 
 /// Exit codes of every command.
@@ -11,5 +18,11 @@ inline constexpr int refused = 2;  ///< wrong usage or configuration
 /// Runs the command that argv names and returns its exit code. Results go to std::cout, errors to
 /// std::cerr. A result that cannot be written is a failure.
 int run(int argc, char** argv);
+
+/// Prints a line for each: `FILE:LINE:COLUMN: LABELmessage`; LINE and COLUMN are left out for
+/// problems of the whole file.
+void print_diagnostics(std::ostream& out, const std::string& file,
+                       std::span<const config::Diagnostic> diagnostics,
+                       std::string_view label = {});
 
 }  // namespace weir::cli

@@ -3,8 +3,12 @@
 #pragma once
 
 #include <functional>
+#include <istream>
+#include <string>
 
 #include <CLI/App.hpp>
+
+#include "base/result.hpp"
 
 namespace weir::cli {
 
@@ -19,5 +23,9 @@ void add_hash(CLI::App& root, Action& chosen);
 void add_health(CLI::App& root, Action& chosen);
 void add_help(CLI::App& root, Action& chosen);
 void add_limits(CLI::App& root, Action& chosen);
+
+/// Reads the only line of the input. A problem: it has none, or more than one. At a
+/// terminal nothing is read after the line, because that would wait for it.
+Result<std::string> read_one_line(std::istream& input, bool is_terminal);
 
 }  // namespace weir::cli

@@ -11,10 +11,8 @@
 #include "cli/admin_call.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/diagnostics.hpp"
 #include "cli/explain_request.hpp"
 #include "cli/explanation.hpp"
-#include "cli/override_reply.hpp"
 #include "config/load.hpp"
 
 namespace weir::cli {

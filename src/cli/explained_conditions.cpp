@@ -1,6 +1,6 @@
-#include "cli/explained_conditions.hpp"
-
 #include <utility>
+
+#include "cli/explanation.hpp"
 
 namespace weir::cli {
 namespace {

@@ -1,8 +1,7 @@
-#include "cli/explained_request.hpp"
-
 #include <algorithm>
 #include <vector>
 
+#include "cli/explanation.hpp"
 #include "http/authority.hpp"
 #include "routing/original_request.hpp"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/explained_conditions.hpp"
 #include "cli/route_summary.hpp"
 #include "http/head_parser.hpp"
 #include "http/ratelimit_fields.hpp"

@@ -15,8 +15,10 @@
 #include "base/ip_address.hpp"
 #include "base/siphash.hpp"
 #include "base/time.hpp"
-#include "cli/explained_request.hpp"
 #include "config/config.hpp"
+#include "http/request_view.hpp"
+#include "identity/identity.hpp"
+#include "identity/token_readings.hpp"
 #include "limiter/policy.hpp"
 #include "options/proxy.hpp"
 #include "options/upstream.hpp"
@@ -24,6 +26,19 @@
 #include "store/override.hpp"
 
 namespace weir::cli {
+
+/// A request, without its query, which may hold an identity.
+struct ExplainedRequest {
+  std::string method;
+  std::string path;  ///< without the query
+  std::string host;  ///< without the port; empty: none is known
+};
+
+/// The request that a `decide` route decides about.
+struct ExplainedOriginal {
+  ExplainedRequest request;
+  std::string because;  ///< which fields describe it, or why it is the request itself
+};
 
 /// A route before the one that takes the request.
 struct SkippedRoute {
@@ -121,5 +136,39 @@ Explanation explain(const config::Config& config, const IpAddress& peer, std::st
 std::string to_json(const Explanation& explanation);
 /// Returns text for people, in lines of at most 80 characters unless one word is longer.
 std::string to_text(const Explanation& explanation);
+
+// The parts of an explanation.
+
+/// A request whose head was parsed.
+ExplainedRequest shown_request(const http::RequestView& request);
+
+/// A request that was refused before its target was read: method, path and host as they stand in
+/// `head`, the bytes of request_head(). A part that is too long to print is cut and ends in "...".
+ExplainedRequest shown_head(std::string_view head);
+
+/// `asked` is the request that the peer sent, `original` the one read from its fields.
+ExplainedOriginal shown_original(const http::RequestView& asked, const http::RequestView& original,
+                                 bool peer_is_trusted);
+
+/// The conditions of a limit in the order in which the limiter evaluates them. One that decides
+/// that the limit does not apply is the last.
+struct ExplainedConditions {
+  std::vector<ExplainedCondition> conditions;
+  bool are_met = true;
+  std::string because;  ///< why they are met, or are not: `unless: client address is in office`
+};
+
+ExplainedConditions explain_conditions(const config::Config& config, const limiter::Limit& limit,
+                                       const identity::Evidence& evidence,
+                                       identity::TokenReadings& tokens);
+
+/// Reads the plan of the request as the limiter does.
+limiter::PlanReading read_plan(const config::Config& config, const identity::Evidence& evidence,
+                               identity::TokenReadings& tokens);
+ExplainedPlan explain_plan(const config::Config& config, const limiter::PlanReading& reading);
+
+/// `list` contains `client`. The prefix is not shown if one of the list comes from a variable.
+ExplainedAddress explain_address(const config::Config& config, const AddressList& list,
+                                 const IpAddress& client);
 
 }  // namespace weir::cli

@@ -10,7 +10,6 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/diagnostics.hpp"
 #include "config/data_files.hpp"
 #include "config/load.hpp"
 #include "config/suggest.hpp"

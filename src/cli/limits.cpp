@@ -18,8 +18,6 @@
 #include "cli/admin_call.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/one_line.hpp"
-#include "cli/override_reply.hpp"
 #include "http/characters.hpp"
 
 namespace weir::cli {
@@ -256,6 +254,15 @@ void add_overrides(CLI::App& limits, Action& chosen) {
 }
 
 }  // namespace
+
+Result<std::string> read_one_line(std::istream& input, bool is_terminal) {
+  std::string line;
+  std::getline(input, line);
+  if (line.empty()) return Problem{"standard input has no line, or an empty one; write the key"};
+  if (!is_terminal && input.peek() != std::istream::traits_type::eof())
+    return Problem{"standard input has more than one line; write one key"};
+  return {boost::system::in_place_value, std::move(line)};
+}
 
 void add_limits(CLI::App& root, Action& chosen) {
   auto* const command =

@@ -5,7 +5,6 @@
 #include "app/server.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/diagnostics.hpp"
 
 namespace weir::cli {
 namespace {

@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "config/constant_fields.hpp"
 #include "config/hints.hpp"
 #include "config/sections.hpp"
 #include "config/values.hpp"

@@ -1,7 +1,6 @@
 // `client_address`: the peers whose forwarding fields are trusted.
 #include <algorithm>
 
-#include "config/constant_fields.hpp"
 #include "config/sections.hpp"
 #include "http/characters.hpp"
 #include "http/field_guard.hpp"

@@ -1,5 +1,3 @@
-#include "config/constant_fields.hpp"
-
 #include <algorithm>
 #include <array>
 #include <span>
@@ -7,6 +5,7 @@
 
 #include "config/doubts.hpp"
 #include "config/expand.hpp"
+#include "config/sections.hpp"
 #include "http/accept.hpp"
 #include "http/characters.hpp"
 #include "http/request_view.hpp"

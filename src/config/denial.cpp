@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "config/constant_fields.hpp"
 #include "config/sections.hpp"
 #include "http/accept.hpp"
 #include "http/field_list.hpp"

@@ -1,7 +1,6 @@
 // `identities`: where a request identifies the client that it is counted for.
 #include <algorithm>
 
-#include "config/constant_fields.hpp"
 #include "config/sections.hpp"
 #include "http/characters.hpp"
 

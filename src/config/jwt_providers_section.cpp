@@ -1,7 +1,6 @@
 // `jwt_providers`: the issuers of tokens, and how their tokens are verified.
 #include <algorithm>
 
-#include "config/constant_fields.hpp"
 #include "config/sections.hpp"
 #include "http/characters.hpp"
 

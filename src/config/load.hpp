@@ -1,6 +1,7 @@
 // Loads YAML text: returns the checked configuration, or every problem at once.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -43,5 +44,13 @@ Result<std::string, std::vector<Diagnostic>> read_text(const std::filesystem::pa
                                                        Patience patience = for_ever);
 Loaded load_text(std::string_view yaml, const Environment& environment);
 Loaded load_file(const std::filesystem::path& file);
+
+/// Returns the whole cores that a cgroup allows, at least 1, from the two numbers of its cpu.max
+/// (`200000 100000`); nothing for `max` or other text.
+std::optional<std::size_t> cores_of_cpu_max(std::string_view cpu_max);
+
+/// Returns the number of cores that this process may be scheduled on, or fewer if its cgroup (v2)
+/// allows less time.
+std::size_t available_cores();
 
 }  // namespace weir::config

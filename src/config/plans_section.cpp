@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "config/constant_fields.hpp"
 #include "config/data_files.hpp"
 #include "config/key_path.hpp"
 #include "config/policy_terms.hpp"

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "config/constant_fields.hpp"
 #include "config/sections.hpp"
 #include "http/authority.hpp"
 #include "http/characters.hpp"

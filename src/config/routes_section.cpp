@@ -3,7 +3,6 @@
 #include <set>
 #include <variant>
 
-#include "config/constant_fields.hpp"
 #include "config/denial.hpp"
 #include "config/sections.hpp"
 #include "http/characters.hpp"

@@ -24,8 +24,8 @@
 #include "proxy/request_hold.hpp"
 #include "proxy/request_routes.hpp"
 #include "proxy/responder.hpp"
+#include "proxy/slot_wait.hpp"
 #include "proxy/stated_costs.hpp"
-#include "proxy/store_answer.hpp"
 #include "proxy/watchdog.hpp"
 
 namespace weir::proxy {

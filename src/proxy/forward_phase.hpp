@@ -9,12 +9,33 @@
 #include "http/received_request.hpp"
 #include "proxy/context.hpp"
 #include "proxy/generation.hpp"
-#include "proxy/request_count.hpp"
 #include "proxy/responder.hpp"
 #include "proxy/usage_meter.hpp"
 #include "upstream/pool.hpp"
 
 namespace weir::proxy {
+
+/// Counts one request in the counters of its route, exactly once, in whichever phase it ends.
+class RequestCount {
+ public:
+  /// `unrouted`: the counters of a request without a route.
+  void begin(RouteCounters& unrouted, Instant now) {
+    counters_ = &unrouted;
+    started_at_ = now;
+    is_done_ = false;
+  }
+  void use(RouteCounters& route) { counters_ = &route; }
+  /// Counts the request. Status 0, no response, is not counted. Later calls do nothing.
+  void count(int status, Instant now) {
+    if (!is_done_ && status != 0) counters_->count(status, now - started_at_);
+    is_done_ = true;
+  }
+
+ private:
+  RouteCounters* counters_ = nullptr;
+  Instant started_at_;
+  bool is_done_ = false;
+};
 
 /// The results of the forward phase that the access log and the connection use.
 struct ForwardingRecord {

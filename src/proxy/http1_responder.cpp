@@ -2,8 +2,8 @@
 
 #include "base/appender.hpp"
 #include "http/chunked.hpp"
-#include "http/persistence.hpp"
 #include "http/problem.hpp"
+#include "http/received_request.hpp"
 #include "loop/ticks.hpp"
 #include "proxy/tunnel.hpp"
 

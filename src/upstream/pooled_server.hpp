@@ -17,7 +17,6 @@
 #include "base/counters.hpp"
 #include "loop/descriptor_budget.hpp"
 #include "options/upstream.hpp"
-#include "upstream/addresses.hpp"
 #include "upstream/availability.hpp"
 #include "upstream/connection.hpp"
 #include "upstream/idle_connections.hpp"

@@ -1,7 +1,6 @@
-#include "admin/admission.hpp"
-
 #include <string>
 
+#include "admin/endpoints.hpp"
 #include "catch.hpp"
 
 using namespace weir;

@@ -1,5 +1,4 @@
-#include "app/key_report.hpp"
-
+#include "app/key_fetcher.hpp"
 #include "catch.hpp"
 
 namespace weir::app {

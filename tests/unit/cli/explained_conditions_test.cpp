@@ -1,6 +1,5 @@
-#include "cli/explained_conditions.hpp"
-
 #include "catch.hpp"
+#include "cli/explanation.hpp"
 #include "unit/cli/explained.hpp"
 #include "unit/http/request_of.hpp"
 

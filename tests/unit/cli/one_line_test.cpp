@@ -1,8 +1,7 @@
-#include "cli/one_line.hpp"
-
 #include <sstream>
 
 #include "catch.hpp"
+#include "cli/commands.hpp"
 
 using weir::cli::read_one_line;
 

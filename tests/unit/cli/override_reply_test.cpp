@@ -1,6 +1,5 @@
-#include "cli/override_reply.hpp"
-
 #include "catch.hpp"
+#include "cli/admin_call.hpp"
 
 using namespace weir::cli;
 

@@ -1,6 +1,5 @@
-#include "config/cores.hpp"
-
 #include "catch.hpp"
+#include "config/load.hpp"
 
 namespace weir::config {
 namespace {

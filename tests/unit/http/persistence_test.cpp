@@ -1,9 +1,8 @@
 // Whether a connection is kept: a row per case.
-#include "http/persistence.hpp"
-
 #include <vector>
 
 #include "catch.hpp"
+#include "http/received_request.hpp"
 
 namespace weir::http {
 namespace {

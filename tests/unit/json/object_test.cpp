@@ -1,6 +1,5 @@
-#include "json/object.hpp"
-
 #include "catch.hpp"
+#include "json/write.hpp"
 
 namespace weir::json {
 namespace {

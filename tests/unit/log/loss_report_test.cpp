@@ -1,8 +1,7 @@
-#include "log/loss_report.hpp"
-
 #include <cerrno>
 
 #include "catch.hpp"
+#include "log/line_writer.hpp"
 
 namespace weir::log {
 

@@ -1,6 +1,5 @@
-#include "proxy/request_count.hpp"
-
 #include "catch.hpp"
+#include "proxy/forward_phase.hpp"
 
 namespace weir::proxy {
 namespace {

@@ -1,6 +1,5 @@
-#include "upstream/addresses.hpp"
-
 #include "catch.hpp"
+#include "upstream/connection.hpp"
 
 namespace weir::upstream {
 namespace {
