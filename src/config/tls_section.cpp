@@ -106,13 +106,6 @@ void add_name(const Cursor& in, std::span<const std::string_view> known,
   list.emplace_back(name);
 }
 
-std::string one_of(std::span<const std::string_view> names) {
-  std::string text;
-  for (const std::string_view name : names)
-    text.append(text.empty() ? "" : ", ").append(name);
-  return text;
-}
-
 void read_groups(const Cursor& in, tls::Parameters& to) {
   std::vector<std::string> groups;
   for_each_item(
@@ -121,7 +114,7 @@ void read_groups(const Cursor& in, tls::Parameters& to) {
         if (!name) return;
         const std::string_view why = tls::why_not_group(*name);
         if (!why.empty()) {
-          return item.error_showing(std::string(why) + "; use " + one_of(tls::known_groups()));
+          return item.error_showing(std::string(why) + "; use " + list_of(tls::known_groups()));
         }
         const std::string_view meant = tls::group_with_alias(*name);
         if (!meant.empty()) return item.error_showing("write " + std::string(meant));
@@ -140,7 +133,7 @@ void read_ciphers(const Cursor& in, tls::Parameters& to) {
                   const auto known = tls::known_ciphers();
                   const std::string_view why = tls::why_not_cipher(*name);
                   if (!why.empty())
-                    return item.error_showing(std::string(why) + "; use " + one_of(known));
+                    return item.error_showing(std::string(why) + "; use " + list_of(known));
                   add_name(item, known, to.ciphers);
                 });
 }

@@ -45,20 +45,26 @@ const limiter::DenialBody* choose_body(const limiter::Denial& denial,
                                 : &bodies[static_cast<std::size_t>(problem - types.begin())];
 }
 
-}  // namespace
-
-OwnAnswer refusal_answer(const http::Refusal& refusal, const options::Route* route,
+/// A problem document, written to `body`.
+OwnAnswer problem_answer(int status, std::string_view detail, std::string_view fields,
                          const DecisionRecord& decision, std::string& body) {
   body.clear();
-  http::append_problem(body, refusal.status, refusal.detail);
-  std::string_view fields;
-  if (refusal.status == 405) fields = http::allow_line;
-  if (refusal.status == 401) fields = route->challenge;
-  return {.status = refusal.status,
+  http::append_problem(body, status, detail);
+  return {.status = status,
           .content_type = problem_json,
           .fields = fields,
           .body = body,
           .limit_fields = decision.limit_fields};
+}
+
+}  // namespace
+
+OwnAnswer refusal_answer(const http::Refusal& refusal, const options::Route* route,
+                         const DecisionRecord& decision, std::string& body) {
+  std::string_view fields;
+  if (refusal.status == 405) fields = http::allow_line;
+  if (refusal.status == 401) fields = route->challenge;
+  return problem_answer(refusal.status, refusal.detail, fields, decision, body);
 }
 
 std::optional<OwnAnswer> answer_instead_of_upstream(const options::Route& route,
@@ -82,13 +88,7 @@ OwnAnswer invalid_token_answer(const DecisionRecord& decision, std::string& fiel
   const std::string_view reason = jwt::description_of(*decision.rejection);
   fields.assign("Cache-Control: no-store\r\nWWW-Authenticate: Bearer error=\"invalid_token\", ");
   fields.append("error_description=\"").append(reason).append("\"\r\n");
-  body.clear();
-  http::append_problem(body, 401, reason);
-  return {.status = 401,
-          .content_type = problem_json,
-          .fields = fields,
-          .body = body,
-          .limit_fields = decision.limit_fields};
+  return problem_answer(401, reason, fields, decision, body);
 }
 
 OwnAnswer unverifiable_token_answer(const DecisionRecord& decision,
@@ -96,13 +96,8 @@ OwnAnswer unverifiable_token_answer(const DecisionRecord& decision,
                                     std::string& fields, std::string& body) {
   fields.clear();
   http::append_retry_after(fields, retry_for_keys_s, options.retry_after, now);
-  body.clear();
-  http::append_problem(body, 503, "the keys for tokens are not available yet; try again later");
-  return {.status = 503,
-          .content_type = problem_json,
-          .fields = fields,
-          .body = body,
-          .limit_fields = decision.limit_fields};
+  return problem_answer(503, "the keys for tokens are not available yet; try again later", fields,
+                        decision, body);
 }
 
 OwnAnswer undecided_answer(const http::Refusal& refusal, const DecisionRecord& decision,
@@ -112,13 +107,7 @@ OwnAnswer undecided_answer(const http::Refusal& refusal, const DecisionRecord& d
   const std::int64_t seconds =
       http::retry_after_seconds(retry_for_store, options.retry_after_jitter, random);
   http::append_retry_after(fields, seconds, options.retry_after, now);
-  body.clear();
-  http::append_problem(body, refusal.status, refusal.detail);
-  return {.status = refusal.status,
-          .content_type = problem_json,
-          .fields = fields,
-          .body = body,
-          .limit_fields = decision.limit_fields};
+  return problem_answer(refusal.status, refusal.detail, fields, decision, body);
 }
 
 OwnAnswer denial_answer(const DecisionRecord& decision, const AnswerPhase& phase,
