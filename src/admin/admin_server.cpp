@@ -6,7 +6,6 @@
 #include <future>
 #include <list>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>

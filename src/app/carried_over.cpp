@@ -1,8 +1,6 @@
 #include "app/carried_over.hpp"
 
 #include <algorithm>
-#include <string>
-#include <unordered_map>
 
 #include "admin/metrics.hpp"
 

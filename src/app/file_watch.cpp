@@ -1,7 +1,6 @@
 #include "app/file_watch.hpp"
 
 #include <cerrno>
-#include <chrono>
 #include <climits>
 #include <deque>
 #include <string_view>
@@ -10,7 +9,6 @@
 #include <system_error>
 #include <unistd.h>
 #include <utility>
-#include <vector>
 
 #include "app/log.hpp"
 

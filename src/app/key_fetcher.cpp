@@ -4,7 +4,6 @@
 #include <exception>
 #include <utility>
 
-#include "jwt/key_set.hpp"
 #include "tls/digest.hpp"
 
 namespace weir::app {

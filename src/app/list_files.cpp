@@ -1,7 +1,6 @@
 #include "app/list_files.hpp"
 
 #include <exception>
-#include <utility>
 #include <variant>
 
 #include "app/log.hpp"

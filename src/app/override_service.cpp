@@ -5,10 +5,8 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "app/override_request.hpp"
 #include "json/write.hpp"
 #include "loop/calls.hpp"
 #include "store/denial_confirmation.hpp"

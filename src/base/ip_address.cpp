@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <bit>
 #include <charconv>
-#include <cstddef>
 #include <span>
 
 namespace weir {

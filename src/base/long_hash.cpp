@@ -1,6 +1,5 @@
 #include "base/long_hash.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 

@@ -1,7 +1,6 @@
 #include "base/prefix_table.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace weir {
 namespace {

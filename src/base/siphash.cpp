@@ -4,7 +4,6 @@
 #include <bit>
 #include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 
 #include "base/eight_bytes.hpp"

@@ -4,10 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
-#include <string>
 #include <utility>
-
-#include <nlohmann/json.hpp>
 
 #include "cli/cli.hpp"
 #include "config/endpoint.hpp"

@@ -4,8 +4,6 @@
 #include <cerrno>
 #include <exception>
 #include <iostream>
-#include <string>
-#include <string_view>
 #include <system_error>
 
 #include <CLI/CLI.hpp>

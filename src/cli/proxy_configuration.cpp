@@ -1,7 +1,6 @@
 #include "cli/proxy_configuration.hpp"
 
 #include <array>
-#include <optional>
 #include <utility>
 
 #include "config/suggest.hpp"

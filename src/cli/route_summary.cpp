@@ -1,8 +1,7 @@
 #include "cli/route_summary.hpp"
 
-#include <array>
+#include <algorithm>
 #include <string_view>
-#include <utility>
 
 #include "config/values.hpp"
 #include "limiter/local_shares.hpp"

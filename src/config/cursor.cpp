@@ -1,11 +1,8 @@
 #include "config/cursor.hpp"
 
-#include <algorithm>
-
 #include "config/expand.hpp"
 #include "config/files.hpp"
 #include "config/hints.hpp"
-#include "config/key_path.hpp"
 #include "config/values.hpp"
 #include "http/characters.hpp"
 

@@ -6,7 +6,6 @@
 // replaced, and never one that may be a secret.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

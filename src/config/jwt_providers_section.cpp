@@ -1,5 +1,4 @@
 // `jwt_providers`: the issuers of tokens, and how their tokens are verified.
-#include <algorithm>
 
 #include "config/sections.hpp"
 #include "http/characters.hpp"

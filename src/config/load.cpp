@@ -5,11 +5,9 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
-#include <string>
 #include <thread>
 
 #include "config/document.hpp"
-#include "config/files.hpp"
 #include "config/sections.hpp"
 #include "config/suggest.hpp"
 

@@ -1,6 +1,5 @@
 // `plans`, `plan_from` and `default_plan`: numbers that replace those of policies, and where the
 // plan of a request comes from.
-#include <algorithm>
 #include <utility>
 
 #include "config/data_files.hpp"

@@ -1,7 +1,5 @@
 #include "config/table.hpp"
 
-#include <algorithm>
-
 #include "config/hints.hpp"
 #include "config/key_path.hpp"
 

@@ -1,6 +1,5 @@
 #include "config/url.hpp"
 
-#include <optional>
 #include <string>
 
 #include "config/endpoint.hpp"

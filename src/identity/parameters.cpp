@@ -1,7 +1,6 @@
 #include "identity/parameters.hpp"
 
 #include <algorithm>
-#include <cstddef>
 
 #include "http/characters.hpp"
 #include "identity/blanks.hpp"

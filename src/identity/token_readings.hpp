@@ -4,7 +4,6 @@
 // keys that have not been read yet a token is unverifiable.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

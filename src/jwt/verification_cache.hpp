@@ -7,11 +7,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "base/siphash.hpp"
 #include "base/time.hpp"

@@ -1,7 +1,5 @@
 #include "loop/handshakes.hpp"
 
-#include <utility>
-
 #include <boost/asio/post.hpp>
 
 #include "loop/stream.hpp"

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>

@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 
 #include "loop/handshakes.hpp"
-#include "loop/socket.hpp"
 
 namespace weir::loop {
 namespace {

@@ -6,7 +6,6 @@
 #include "http/head_parser.hpp"
 #include "http/trailers.hpp"
 #include "http/upgrade.hpp"
-#include "proxy/body_source.hpp"
 #include "proxy/context.hpp"
 
 namespace weir::proxy {

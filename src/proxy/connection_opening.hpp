@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "base/ip_address.hpp"
 #include "proxy/client_connection.hpp"

@@ -1,9 +1,6 @@
 #include "proxy/context.hpp"
 
-#include <string>
-
 #include "base/appender.hpp"
-#include "base/random.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "loop/ticks.hpp"
 #include "proxy/http1_connection.hpp"

@@ -2,7 +2,6 @@
 
 #include "http/forwarding.hpp"
 #include "proxy/own_answers.hpp"
-#include "proxy/slot_wait.hpp"
 
 namespace weir::proxy {
 namespace {

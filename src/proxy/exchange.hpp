@@ -5,10 +5,8 @@
 // client's protocol. Its buffers are reused for the next request. Used from its worker's loop only.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/time.hpp"
 #include "http/received_request.hpp"

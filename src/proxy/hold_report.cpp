@@ -1,6 +1,5 @@
 #include "proxy/hold_report.hpp"
 
-#include <algorithm>
 #include <charconv>
 
 #include "http/characters.hpp"

@@ -3,7 +3,6 @@
 #include "base/appender.hpp"
 #include "http/chunked.hpp"
 #include "http/problem.hpp"
-#include "http/received_request.hpp"
 #include "loop/ticks.hpp"
 #include "proxy/tunnel.hpp"
 

@@ -1,9 +1,6 @@
 #include "proxy/slot_wait.hpp"
 
 #include <algorithm>
-#include <utility>
-
-#include <boost/asio/post.hpp>
 
 #include "limiter/waiting.hpp"
 

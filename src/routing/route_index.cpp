@@ -3,7 +3,6 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <utility>
 
 namespace weir::routing {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <array>
-#include <string_view>
 
 #include "tls/hello_cost.hpp"
 #include "tls/openssl.hpp"

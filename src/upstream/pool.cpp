@@ -1,7 +1,6 @@
 #include "upstream/pool.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace weir::upstream {
 namespace {
