@@ -87,7 +87,8 @@ class FakeStore final : public RemoteStore {
       answer(now, error);
   }
 
-  MemoryStore server{{.max_keys = 1'000, .seed = 5}};
+  static constexpr MemoryStoreOptions server_options{.max_keys = 1'000, .seed = 5};
+  MemoryStore server{server_options};
   Instant server_now = epoch;
   bool at_once = false;  ///< returns its results instead
   Error fails_at_once = Error::none;
