@@ -11,7 +11,6 @@
 #include "cli/admin_call.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/explain_request.hpp"
 #include "cli/explanation.hpp"
 #include "config/load.hpp"
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/ip_address.hpp"
+#include "base/result.hpp"
 #include "base/siphash.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
@@ -170,5 +171,19 @@ ExplainedPlan explain_plan(const config::Config& config, const limiter::PlanRead
 /// `list` contains `client`. The prefix is not shown if one of the list comes from a variable.
 ExplainedAddress explain_address(const config::Config& config, const AddressList& list,
                                  const IpAddress& client);
+
+// The request head for `weir explain` from its arguments, as a client would send it. Problems name
+// the argument and never repeat a value, which may be a secret.
+
+struct RequestArguments {
+  std::string method = "GET";
+  std::string url;                    ///< http://HOST[:PORT][/PATH][?QUERY], or https
+  std::vector<std::string> fields{};  ///< `NAME: VALUE`
+};
+
+/// Returns the bytes of the request head (RFC 9112 section 3). The target is sent as written:
+/// nothing is decoded, encoded or normalised, except that a fragment is left out and an empty path
+/// is "/". A Host field in the arguments replaces the host of the URL.
+Result<std::string> request_head(const RequestArguments& arguments);
 
 }  // namespace weir::cli

@@ -12,10 +12,18 @@ namespace {
 using config::Shown;
 using config::unless_hidden;
 
-std::string match_text(const Shown& shown, const routing::Match& match) {
+/// The text of each item, separated by `separator`.
+template <class Items, class TextOf>
+std::string joined(const Items& items, std::string_view separator, TextOf&& text_of) {
   std::string text;
-  for (std::size_t i = 0; i < match.methods.size(); ++i)
-    text += (text.empty() ? "" : ",") + shown["methods"][i](match.methods[i]);
+  for (std::size_t i = 0; i < items.size(); ++i)
+    text.append(i == 0 ? "" : separator).append(text_of(i));
+  return text;
+}
+
+std::string match_text(const Shown& shown, const routing::Match& match) {
+  std::string text = joined(match.methods, ",",
+                            [&](std::size_t i) { return shown["methods"][i](match.methods[i]); });
   if (text.empty()) text = "any method";
   if (match.host) text += " host " + shown["host"](*match.host);
   text += match.path ? " path " + shown["path"](match.path->text()) : " any path";
@@ -128,9 +136,7 @@ std::string action_text(const config::Config& config, const Shown& shown,
 /// The rates as written, and the capacity that they and the burst give.
 std::string rates_text(const std::vector<std::string>& rates, bool is_hidden,
                        const rules::Policy& numbers) {
-  std::string text;
-  for (const std::string& rate : rates)
-    text += (text.empty() ? "" : " + ") + rate;
+  std::string text = joined(rates, " + ", [&](std::size_t i) { return rates[i]; });
   if (!text.empty()) text += ", ";
   return text + unless_hidden(is_hidden, std::to_string(numbers.capacity)) + " at once";
 }
@@ -160,10 +166,8 @@ std::string failure_text(const config::Config& config, const limiter::Policy& po
 std::string types_text(const Shown& shown, const limiter::Denial& denial) {
   const auto& bodies = denial.bodies;
   if (bodies.size() == 1) return shown["content_type"](bodies.front().content_type);
-  std::string text;
-  for (const limiter::DenialBody& one : bodies)
-    text += (text.empty() ? "" : " or ") + one.content_type;
-  return text + " by Accept";
+  return joined(bodies, " or ", [&](std::size_t i) { return bodies[i].content_type; }) +
+         " by Accept";
 }
 
 std::string policy_text(const Shown& shown, const limiter::Policy& policy) {
@@ -197,14 +201,14 @@ std::string condition_text(const config::Config& config, const Shown& shown,
   const auto add = [&text](const std::string& part) { text += (text.empty() ? " " : ", ") + part; };
   if (condition.address) add("address in " + condition.address->name());
   if (condition.identity) add("identity " + config.limiter.identities[*condition.identity].name);
-  std::string listed;
-  for (std::size_t i = 0; i < condition.methods.size(); ++i)
-    listed += (listed.empty() ? "" : " or ") + shown["methods"][i](condition.methods[i]);
-  if (!listed.empty()) add("method " + listed);
-  std::string plans;
-  for (const std::size_t plan : condition.plans)
-    plans += (plans.empty() ? "" : " or ") + config.limiter.plans.names[plan];
-  if (!plans.empty()) add("plan " + plans);
+  const auto& methods = condition.methods;
+  if (!methods.empty())
+    add("method " +
+        joined(methods, " or ", [&](std::size_t i) { return shown["methods"][i](methods[i]); }));
+  const auto& plans = condition.plans;
+  if (!plans.empty())
+    add("plan " +
+        joined(plans, " or ", [&](std::size_t i) { return config.limiter.plans.names[plans[i]]; }));
   return text;
 }
 

@@ -3,8 +3,8 @@
 #include <span>
 #include <utility>
 
-#include "config/doubts.hpp"
 #include "config/expand.hpp"
+#include "config/hints.hpp"
 #include "config/sections.hpp"
 #include "http/accept.hpp"
 #include "http/characters.hpp"

@@ -1,5 +1,3 @@
-#include "config/doubts.hpp"
-
 #include <algorithm>
 #include <iterator>
 

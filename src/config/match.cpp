@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "config/doubts.hpp"
 #include "config/endpoint.hpp"
+#include "config/hints.hpp"
 #include "config/sections.hpp"
 #include "http/characters.hpp"
 

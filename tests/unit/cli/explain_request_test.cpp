@@ -1,6 +1,5 @@
-#include "cli/explain_request.hpp"
-
 #include "catch.hpp"
+#include "cli/explanation.hpp"
 
 namespace {
 

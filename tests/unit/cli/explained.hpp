@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "cli/explain_request.hpp"
 #include "cli/explanation.hpp"
 #include "config/load.hpp"
 

@@ -1,6 +1,5 @@
-#include "config/doubts.hpp"
-
 #include "catch.hpp"
+#include "config/hints.hpp"
 
 namespace weir::config {
 namespace {
