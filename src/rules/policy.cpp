@@ -239,13 +239,6 @@ std::string_view to_string(Algorithm algorithm) {
   return found == names.end() ? std::string_view{} : found->second;
 }
 
-std::optional<Algorithm> algorithm_from(std::string_view name) {
-  for (const auto& [algorithm, text_of] : names) {
-    if (text_of == name) return algorithm;
-  }
-  return {};
-}
-
 std::string_view to_string(Setting setting) {
   switch (setting) {
     case Setting::rate:

@@ -29,7 +29,6 @@ enum class Algorithm : std::uint8_t {
 inline constexpr std::size_t algorithm_count = 8;
 
 std::string_view to_string(Algorithm algorithm);
-std::optional<Algorithm> algorithm_from(std::string_view name);
 
 enum class Anchor : std::uint8_t { first_request, clock };
 

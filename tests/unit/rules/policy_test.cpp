@@ -1,6 +1,9 @@
 #include "rules/policy.hpp"
 
+#include <iterator>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "catch.hpp"
 #include "sequence.hpp"
@@ -26,10 +29,12 @@ bool contains(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("policy: names of algorithms") {
+  std::set<std::string_view> names;
   for (const Algorithm algorithm : all)
-    CHECK(algorithm_from(to_string(algorithm)) == algorithm);
+    names.insert(to_string(algorithm));
+  CHECK(names.size() == std::size(all));
+  CHECK_FALSE(names.contains(""));
   CHECK(to_string(Algorithm::sliding_log) == "sliding_log");
-  CHECK_FALSE(algorithm_from("leaky").has_value());
 }
 
 TEST_CASE("policy: what the rules need is precomputed") {
