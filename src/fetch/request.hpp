@@ -35,7 +35,7 @@ struct Request {
 struct Answer {
   int status = 0;                                   ///< 200 to 599, or 101
   std::string body{};                               ///< of a 2xx, unless reads_any_status
-  std::optional<std::chrono::seconds> fresh_for{};  ///< of a 2xx; see http/freshness.hpp
+  std::optional<std::chrono::seconds> fresh_for{};  ///< of a 2xx; see http/answer_reader.hpp
 };
 
 /// Sends the request and waits for its answer. A problem is text without the URL and the token:

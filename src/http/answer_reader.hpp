@@ -16,8 +16,15 @@
 #include "http/chunked.hpp"
 #include "http/framing.hpp"
 #include "http/head_parser.hpp"
+#include "http/request_view.hpp"
 
 namespace weir::http {
+
+/// Returns how long an answer may be kept before it is requested again (RFC 9111 section 4.2):
+/// `max-age` of Cache-Control less the age that a cache has added (Age), not below 0;
+/// nothing without a valid `max-age`. If it appears more than once, the smallest counts. A number
+/// that is too large counts as 2^31 (RFC 9111 section 1.2.2).
+std::optional<std::chrono::seconds> fresh_for(std::span<const FieldView> fields);
 
 class AnswerReader {
  public:
@@ -44,7 +51,7 @@ class AnswerReader {
   /// The status of the final answer; 0 until its head is complete. Set also if its framing is
   /// invalid.
   int status() const { return status_; }
-  /// See http/freshness.hpp.
+  /// See fresh_for().
   std::optional<std::chrono::seconds> fresh_for() const { return fresh_for_; }
   std::string take_body() { return std::move(body_); }
   /// Why the answer cannot be used, as text for the log: "its body is larger than 100 bytes".

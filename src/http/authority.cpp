@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
-#include <cstdint>
 
 #include "http/characters.hpp"
 

@@ -1,8 +1,6 @@
 #include "http/forwarded_head.hpp"
 
-#include "base/appender.hpp"
 #include "http/forwarding.hpp"
-#include "http/hop_by_hop.hpp"
 #include "http/trailers.hpp"
 
 namespace weir::http {

@@ -1,10 +1,9 @@
-#include "http/freshness.hpp"
-
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "catch.hpp"
+#include "http/answer_reader.hpp"
 #include "http/head_parser.hpp"
 
 namespace weir::http {

@@ -1,9 +1,8 @@
-#include "usage/sixteen_bytes.hpp"
-
 #include <array>
 #include <random>
 
 #include "catch.hpp"
+#include "usage/find_byte.hpp"
 
 namespace weir::usage {
 namespace {
