@@ -33,12 +33,12 @@ local function join(claim, leader)
 end
 
 -- Ask.
-local claims, admitted, argument = {}, 1, 1
+local claims, admitted, argument = {}, 1, first_argument
 local overrides, is_overridden = {}, false
-for i = 1, #KEYS / 2 do
+for i = 1, claim_count do
   local claim = {cost = ARGV[argument + 1] + 0}
-  claim.policy, argument = policy_of(KEYS[2 * i - 1], argument)
-  local overrides_key = KEYS[2 * i]
+  claim.policy, argument = policy_of(KEYS[first_key + 2 * i - 2], argument)
+  local overrides_key = KEYS[first_key + 2 * i - 1]
   local text = overrides[overrides_key]
   if text == nil then
     text = redis.pcall('GET', overrides_key)

@@ -3,10 +3,12 @@
 -- us instead of 9.2 to 10.3 (Redis 7.0.15). Other claims are decided below. A change of the policy
 -- does not make the TAT later, so a key that denies needs no longer TTL. A claim whose identity has
 -- overrides is decided below, too.
-if ARGV[1] == '5' and not KEYS[3] and not redis.pcall('GET', KEYS[2]) then
+if ARGV[first_argument] == '5' and claim_count == 1
+   and not redis.pcall('GET', KEYS[first_key + 1]) then
   local floor = math.floor
-  local key, cost, capacity = KEYS[1], ARGV[2] + 0, ARGV[3] + 0
-  local count, per = ARGV[4] + 0, ARGV[5] + 0
+  local key, argument = KEYS[first_key], first_argument
+  local cost, capacity = ARGV[argument + 1] + 0, ARGV[argument + 2] + 0
+  local count, per = ARGV[argument + 3] + 0, ARGV[argument + 4] + 0
   local remainder = per % count
   local interval = (per - remainder) / count
 

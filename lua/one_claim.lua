@@ -1,8 +1,8 @@
 -- One claim, the common case: as claims.lua, without its tables.
-if not KEYS[3] then
-  local policy, cost = policy_of(KEYS[1], 1), ARGV[2] + 0
-  local overrides = redis.pcall('GET', KEYS[2])
-  if overrides or policy.exempt then apply_override(policy, overrides, KEYS[2]) end
+if claim_count == 1 then
+  local policy, cost = policy_of(KEYS[first_key], first_argument), ARGV[first_argument + 1] + 0
+  local overrides = redis.pcall('GET', KEYS[first_key + 1])
+  if overrides or policy.exempt then apply_override(policy, overrides, KEYS[first_key + 1]) end
   local rule = policy.rule
   local state = rule.read(policy)
   local now = max(clock, state.at)

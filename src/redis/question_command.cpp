@@ -123,23 +123,27 @@ AlgorithmSet algorithms_of(std::span<const Claim> claims) {
   return set;
 }
 
-void append_question(std::string& out, ScriptName script, const KeySpace& keys,
-                     std::span<const Claim> claims, std::optional<Instant> now,
-                     std::uint32_t repeats) {
-  std::size_t words = 3 + 2 * claims.size() + (now ? 1 : 0);
+QuestionParts append_question(std::string& out, ScriptName script, const KeySpace& keys,
+                              std::span<const Claim> claims, std::optional<Instant> now,
+                              std::uint32_t repeats) {
+  QuestionParts parts{.claims = claims.size()};
   for (const Claim& claim : claims)
-    words += arguments_of(claim);
-  append_array_header(out, words);
+    parts.arguments += arguments_of(claim);
+  append_array_header(out, 3 + 2 * claims.size() + parts.arguments + (now ? 1 : 0));
   append_bulk(out, script.by == ScriptName::By::sha ? "EVALSHA" : "EVAL");
   append_bulk(out, script.value);
   append_number(out, 2 * std::ssize(claims));
+  parts.keys_at = out.size();
   for (const Claim& claim : claims) {
     append_key_bulk(out, keys, claim.identity, claim.policy_id, claim.policy->algorithm);
     append_overrides_key_bulk(out, keys, claim.identity);
   }
+  parts.arguments_at = out.size();
   for (const Claim& claim : claims)
     append_arguments(out, claim, repeats);
+  parts.time_at = out.size();
   if (now) append_number(out, to_us(*now));
+  return parts;
 }
 
 void append_forget(std::string& out, const KeySpace& keys, const Hash128& identity,

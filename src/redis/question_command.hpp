@@ -61,11 +61,20 @@ struct ScriptName {
   std::string_view value;
 };
 
+/// The parts of a question as a command, and where they begin in it.
+struct QuestionParts {
+  std::size_t claims = 0;     ///< each with two keys
+  std::size_t arguments = 0;  ///< without that of the time
+  std::size_t keys_at = 0;
+  std::size_t arguments_at = 0;
+  std::size_t time_at = 0;  ///< the end of the command if it has no time
+};
+
 /// EVALSHA or EVAL of all claims of one request. `now` is for scripts of Clock::argument only.
-/// `repeats`: see store::Acquisition.
-void append_question(std::string& out, ScriptName script, const KeySpace& keys,
-                     std::span<const store::Claim> claims, std::optional<Instant> now = {},
-                     std::uint32_t repeats = 0);
+/// `repeats`: see store::Acquisition. Returns the parts of the command in `out`.
+QuestionParts append_question(std::string& out, ScriptName script, const KeySpace& keys,
+                              std::span<const store::Claim> claims, std::optional<Instant> now = {},
+                              std::uint32_t repeats = 0);
 
 /// DEL of the keys of all algorithms, and of their holds.
 void append_forget(std::string& out, const KeySpace& keys, const Hash128& identity,

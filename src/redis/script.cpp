@@ -9,13 +9,14 @@ namespace {
 
 using rules::Algorithm;
 
-/// Whether a part belongs to scripts that read holds.
-enum class HoldPart : std::uint8_t { either, without, with };
+/// Definitions belong to all scripts; the parts that decide belong to those that read holds, or to
+/// the others.
+enum class Role : std::uint8_t { defines, decides, decides_beside_holds };
 
 struct Part {
   std::string_view text;
   AlgorithmSet users;
-  HoldPart holds = HoldPart::either;
+  Role role = Role::defines;
 };
 
 constexpr AlgorithmSet all = with_holds - 1;
@@ -39,19 +40,35 @@ constexpr Part parts[] = {
     {lua::gcra, set_of(Algorithm::gcra)},
     {lua::leaky_bucket, set_of(Algorithm::leaky_bucket)},
     {lua::concurrency, set_of(Algorithm::concurrency)},
-    {lua::one_claim, all, HoldPart::without},
-    {lua::claims, all, HoldPart::without},
-    {lua::holds, all, HoldPart::with},
-    {lua::held_claims, all, HoldPart::with},
+    {lua::one_claim, all, Role::decides},
+    {lua::claims, all, Role::decides},
+    {lua::holds, all, Role::decides_beside_holds},
+    {lua::held_claims, all, Role::decides_beside_holds},
 };
 
-bool belongs(const Part& part, AlgorithmSet algorithms) {
-  const HoldPart excluded = (algorithms & with_holds) != 0 ? HoldPart::without : HoldPart::with;
-  return (part.users & algorithms) != 0 && part.holds != excluded;
+void append_parts(std::string& script, AlgorithmSet algorithms, Role role) {
+  for (const Part& part : parts) {
+    if ((part.users & algorithms) != 0 && part.role == role) script += part.text;
+  }
 }
 
 std::string_view clock_part(Clock clock) {
   return clock == Clock::server ? lua::clock_server : lua::clock_argument;
+}
+
+std::string_view gcra_part(AlgorithmSet algorithms) {
+  return algorithms == set_of(Algorithm::gcra) ? lua::gcra_alone : std::string_view();
+}
+
+/// The functions of the algorithms are created once in a call, when a request first needs them.
+std::string joined_script_for(AlgorithmSet algorithms, Clock clock) {
+  std::string script{clock_part(clock)};
+  script.append(lua::joined_requests).append("local decide_any\nlocal function decide()\n");
+  script.append(gcra_part(algorithms)).append("if not decide_any then\n");
+  append_parts(script, algorithms, Role::defines);
+  script += "function decide_any()\n";
+  append_parts(script, algorithms, Role::decides);
+  return script.append("end\nend\nreturn decide_any()\nend\n").append(lua::joined);
 }
 
 }  // namespace
@@ -65,11 +82,13 @@ std::string script_for_instances(Clock clock) {
 }
 
 std::string script_for(AlgorithmSet algorithms, Clock clock) {
+  if ((algorithms & joins_requests) != 0)
+    return joined_script_for(static_cast<AlgorithmSet>(algorithms & ~joins_requests), clock);
+  const bool reads_holds = (algorithms & with_holds) != 0;
   std::string script{clock_part(clock)};
-  if (algorithms == set_of(Algorithm::gcra)) script += lua::gcra_alone;
-  for (const Part& part : parts) {
-    if (belongs(part, algorithms)) script += part.text;
-  }
+  if (!reads_holds) script.append(lua::one_request).append(gcra_part(algorithms));
+  append_parts(script, algorithms, Role::defines);
+  append_parts(script, algorithms, reads_holds ? Role::decides_beside_holds : Role::decides);
   return script;
 }
 

@@ -10,7 +10,7 @@
 
 namespace weir::redis {
 
-/// One bit an algorithm, and with_holds.
+/// One bit an algorithm, with_holds, and joins_requests.
 using AlgorithmSet = std::uint16_t;
 constexpr AlgorithmSet set_of(rules::Algorithm algorithm) {
   return static_cast<AlgorithmSet>(1U << static_cast<unsigned>(algorithm));
@@ -18,7 +18,9 @@ constexpr AlgorithmSet set_of(rules::Algorithm algorithm) {
 
 /// The claims are decided beside the holds of their keys: other scripts do not read holds.
 inline constexpr AlgorithmSet with_holds = 1U << rules::algorithm_count;
-inline constexpr std::size_t algorithm_sets_end = std::size_t{2} * with_holds;
+/// The script decides several requests in one call (lua/joined.lua), without holds.
+inline constexpr AlgorithmSet joins_requests = 2U * with_holds;
+inline constexpr std::size_t algorithm_sets_end = std::size_t{2} * joins_requests;
 
 /// The source of a script's time: the server, or (in tests) the last argument.
 enum class Clock : std::uint8_t { server, argument };

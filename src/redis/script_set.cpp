@@ -5,6 +5,13 @@
 
 namespace weir::redis {
 
+namespace {
+
+/// What a script decides beside the algorithms: a script of another kind cannot replace it.
+constexpr AlgorithmSet set_kinds = with_holds | joins_requests;
+
+}  // namespace
+
 void ScriptSet::add(const std::vector<AlgorithmSet>& sets) {
   for (const AlgorithmSet set : sets) {
     if (std::find(sets_.begin(), sets_.end(), set) != sets_.end()) continue;
@@ -16,7 +23,7 @@ void ScriptSet::add(const std::vector<AlgorithmSet>& sets) {
     std::uint16_t& choice = choice_[wanted];
     for (std::size_t i = 0; i < sets_.size(); ++i) {
       const bool has_all =
-          (sets_[i] & wanted) == wanted && (sets_[i] & with_holds) == (wanted & with_holds);
+          (sets_[i] & wanted) == wanted && (sets_[i] & set_kinds) == (wanted & set_kinds);
       if (!has_all) continue;
       if (choice == none || std::popcount(sets_[i]) < std::popcount(sets_[choice]))
         choice = static_cast<std::uint16_t>(i);

@@ -24,11 +24,11 @@ class ScriptSet {
   void add(const std::vector<AlgorithmSet>& sets);
 
   /// The index of the script made for these algorithms, else of the one with the fewest others;
-  /// nothing if no script has all of them. A script
-  /// decides either with holds or without.
+  /// nothing if no script has all of them. A script decides either with holds or without, and one
+  /// request or several.
   std::optional<std::size_t> find(AlgorithmSet algorithms) const;
 
-  /// The same, of claims that hold: made when it is first used.
+  /// The same, of claims that hold or of several requests: made when it is first used.
   std::size_t find_or_add(AlgorithmSet algorithms);
 
   Clock clock() const { return clock_; }

@@ -317,6 +317,7 @@ TEST_CASE("A script that reads no holds is joined as before there were any") {
                         {lua::claims, all}};
   for (AlgorithmSet set = 1; set <= all; ++set) {
     std::string expected{lua::clock_server};
+    expected += lua::one_request;
     if (set == set_of(Algorithm::gcra)) expected += lua::gcra_alone;
     for (const Part& part : parts) {
       if ((part.users & set) != 0) expected += part.text;
