@@ -50,7 +50,7 @@ Connection::Connection(asio::io_context& io, const options::Redis& options,
       owner_(owner),
       locator_(locator),
       machine_(options, scripts, shas, seed),
-      silence_(options.connect_timeout),
+      traffic_{.silence = Silence(options.connect_timeout)},
       resolver_(io.get_executor()),
       host_(options.host),
       timer_(io.get_executor()) {
@@ -231,7 +231,7 @@ void Connection::start_tls() {
 bool Connection::append(std::string_view command, Recipient& recipient) {
   const bool is_appended = redisAsyncFormattedCommand(context_, on_command_end, &recipient,
                                                       command.data(), command.size()) == REDIS_OK;
-  if (is_appended) ++unanswered_;
+  if (is_appended) ++traffic_.unanswered;
   return is_appended;
 }
 
@@ -240,7 +240,7 @@ bool Connection::append(std::string_view command, Recipient& recipient) {
 void Connection::on_command_end(redisAsyncContext* context, void* reply, void* recipient) noexcept {
   auto& its_recipient = *static_cast<Recipient*>(recipient);
   auto& connection = *static_cast<Connection*>(context->data);
-  --connection.unanswered_;
+  --connection.traffic_.unanswered;
   if (reply == nullptr) {
     // hiredis 1 ends the adapter of a lost connection before its commands.
     std::string_view unusable;
@@ -251,8 +251,8 @@ void Connection::on_command_end(redisAsyncContext* context, void* reply, void* r
     const auto error = unusable.empty() ? store::Error::connection_lost : store::Error::other;
     return its_recipient.on_loss(error, unusable);
   }
-  connection.silence_.on_reply(std::chrono::steady_clock::now());
-  ++connection.replies_;
+  connection.traffic_.silence.on_reply(std::chrono::steady_clock::now());
+  ++connection.traffic_.replies;
   // hiredis frees the context after this callback, without calling another.
   if (has_stray_reply(*context)) redisAsyncFree(context);
   its_recipient.on_reply(*static_cast<const redisReply*>(reply));

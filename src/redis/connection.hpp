@@ -48,6 +48,13 @@ class Silence {
   Time heard_at_;
 };
 
+/// What has passed over the connections to a server.
+struct Traffic {
+  std::uint64_t replies = 0;   ///< of any kind, also to a handshake and on earlier connections
+  std::size_t unanswered = 0;  ///< commands that were sent and have no reply yet
+  Silence silence;             ///< its limit is connect_timeout
+};
+
 /// Receives the outcome of one command, once, from the loop. hiredis calls it, through which no
 /// exception can pass.
 class Recipient {
@@ -68,6 +75,8 @@ class Connection final : public HiredisAdapter::Owner {
     virtual void on_ready() = 0;
     /// An attempt or the connection has failed; the machine's last_error() has the reason.
     virtual void on_failure() = 0;
+    /// Commands are about to be written, and those that are sent in this call are among them.
+    virtual void on_write() noexcept {}
 
    protected:
     ~Owner() = default;
@@ -92,18 +101,15 @@ class Connection final : public HiredisAdapter::Owner {
   bool is_ready() const { return machine_.state() == ConnectionMachine::State::ready; }
   /// Ready, but abandon_later() was called.
   bool is_leaving() const { return is_leaving_; }
-  /// Replies of any kind, also to a handshake and on earlier connections.
-  std::uint64_t replies() const { return replies_; }
-  /// Commands that were sent and have no reply yet.
-  std::size_t unanswered() const { return unanswered_; }
-  /// No reply of any kind arrived for connect_timeout.
-  bool is_silent() const { return silence_.is_over_limit(std::chrono::steady_clock::now()); }
+  const Traffic& traffic() const { return traffic_; }
   /// Has the reason of the last failure.
   const ConnectionMachine& machine() const { return machine_; }
 
   /// Queues a command, which leaves in this pass of the loop; false: not ready, and the command was
   /// not sent. `asking`: after ASKING.
   bool send(std::string_view command, Recipient& recipient, bool asking = false);
+  /// Calls Owner::on_write() when a command that is sent now would leave. Only while ready.
+  void write_later() { adapter_->write_later(); }
   /// Reads replies that have arrived, without waiting for the loop to report them.
   void read_arrived();
 
@@ -120,6 +126,9 @@ class Connection final : public HiredisAdapter::Owner {
   };
 
   static void on_command_end(redisAsyncContext* context, void* reply, void* recipient) noexcept;
+  void on_write() noexcept override {
+    if (is_ready()) owner_.on_write();
+  }
   void on_context_end(std::string_view why) noexcept override;
   void on_stray_bytes() noexcept override;
   void on_handshake(const redisReply& reply) noexcept;
@@ -140,9 +149,7 @@ class Connection final : public HiredisAdapter::Owner {
   Owner& owner_;
   Locator* const locator_;
   ConnectionMachine machine_;
-  Silence silence_;
-  std::uint64_t replies_ = 0;
-  std::size_t unanswered_ = 0;
+  Traffic traffic_;
 
   asio::ip::basic_resolver<asio::ip::tcp, loop::Executor> resolver_;
   std::uint64_t lookup_ = 0;  ///< the latest lookup; answers to earlier ones are ignored

@@ -2,6 +2,7 @@
 
 #include <hiredis/async.h>
 #include <sys/socket.h>
+#include <utility>
 
 #include <boost/asio/post.hpp>
 
@@ -33,10 +34,10 @@ HiredisAdapter::HiredisAdapter(asio::io_context& io, redisAsyncContext& context,
 }
 
 void HiredisAdapter::serve() noexcept {
-  if ((context_.c.flags & REDIS_CONNECTED) == 0 || context_.replies.head == nullptr) return;
+  if ((context_.c.flags & REDIS_CONNECTED) == 0) return;
   const auto watch = presence_.watch();
   if (write_posted_) write();
-  if (!watch.expired()) read();
+  if (!watch.expired() && context_.replies.head != nullptr) read();
 }
 
 void HiredisAdapter::ask_to_write() {
@@ -91,6 +92,9 @@ void HiredisAdapter::read() {
 
 void HiredisAdapter::write() {
   const auto watch = presence_.watch();
+  const bool was_posted = std::exchange(write_posted_, true);  // what the owner adds is written now
+  owner_.on_write();
+  write_posted_ = was_posted;
   in_write_ = true;
   redisAsyncHandleWrite(&context_);
   if (watch.expired()) return;

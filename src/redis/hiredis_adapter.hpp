@@ -24,6 +24,8 @@ class HiredisAdapter final : private loop::Interleaved {
  public:
   class Owner {
    public:
+    /// Commands are about to be written: more of them may be added.
+    virtual void on_write() noexcept {}
     /// The context is being freed, after the callbacks of all its commands were called. The adapter
     /// may be destroyed in it.
     virtual void on_context_end(std::string_view why) noexcept = 0;
@@ -40,6 +42,8 @@ class HiredisAdapter final : private loop::Interleaved {
   HiredisAdapter(const HiredisAdapter&) = delete;
   HiredisAdapter& operator=(const HiredisAdapter&) = delete;
 
+  /// Calls Owner::on_write() when a command that was added now would be written.
+  void write_later() { post_write(); }
   /// Reads what has arrived, before the loop reports it.
   void read_arrived() { read(); }
   /// Why a reply cannot be used, if the context ends because it could not be parsed or was too

@@ -10,6 +10,7 @@
 #include "redis/generation_question.hpp"
 #include "redis/handshake_commands.hpp"
 #include "redis/holds.hpp"
+#include "redis/joined_calls.hpp"
 #include "redis/outcomes.hpp"
 #include "redis/pending_questions.hpp"
 #include "redis/probe.hpp"
@@ -52,6 +53,11 @@ class Node::Implementation final : public Connection::Owner, public PendingQuest
         node_counters_(with.node_counters),
         outcomes_(counters_),
         questions_(with.io, with.clock, outcomes_, *this),
+        joined_({.connection = connection_,
+                 .catalog = catalog_,
+                 .loader = loader_,
+                 .counters = counters_,
+                 .by_slot = options_.topology == options::RedisTopology::cluster}),
         probe_(catalog_.scripts().sets(), no_policy),
         generation_(options_.key_prefix, node, nodes_, with.clock),
         connection_(with.io, options_, catalog_.scripts().texts(), shas_, with.seed, *this,
@@ -63,8 +69,10 @@ class Node::Implementation final : public Connection::Owner, public PendingQuest
     if (!probe_.can_ask()) probe_.use(catalog_.scripts().sets());
   }
   Connection& connection() { return connection_; }
+  JoinedCalls& joined() { return joined_; }
   void stop() {
     connection_.stop();
+    joined_.on_connection_end();
     questions_.stop();
     node_counters_.is_ready.store(false, std::memory_order_relaxed);
   }
@@ -80,6 +88,7 @@ class Node::Implementation final : public Connection::Owner, public PendingQuest
     acquire(probe_.acquisition(nodes_.an_identity_of(node_), now), completion, now);
   }
   bool read_generation(store::GenerationReceiver& receiver) {
+    joined_.flush();
     return is_ready() && generation_.read(connection_, receiver);
   }
   bool has_decided() const { return outcomes_.has_decided() || !probe_.can_ask(); }
@@ -89,15 +98,13 @@ class Node::Implementation final : public Connection::Owner, public PendingQuest
   void reconnect() {
     if (connection_.is_ready()) connection_.abandon(timeout_text_);
   }
-  std::string_view last_error() const {
-    return connection_.is_ready() ? outcomes_.last_error() : connection_.machine().last_error();
-  }
-  std::string_view last_reply(store::Error error) const { return outcomes_.last_reply(error); }
+  const Outcomes& outcomes() const { return outcomes_; }
   void watch(std::function<void()> changed) { changed_ = std::move(changed); }
 
  private:
   void on_ready() override;
   void on_failure() override;
+  void on_write() noexcept override { joined_.flush(); }
   void on_reply(Question& question, const redisReply& reply) noexcept override;
   void read_arrived() noexcept override { connection_.read_arrived(); }
 
@@ -122,6 +129,7 @@ class Node::Implementation final : public Connection::Owner, public PendingQuest
   Outcomes outcomes_;
   PendingQuestions questions_;
   ScriptLoader loader_{connection_, catalog_.scripts(), shas_};
+  JoinedCalls joined_;
   Probe probe_;
   GenerationQuestion generation_;
   Connection connection_;  ///< last: its destructor calls recipients
@@ -148,8 +156,10 @@ void Node::Implementation::ask(store::Acquisition& acquisition,
     const auto script = catalog_.scripts().find(algorithms_of(claims));
     if (!script) return questions_.fail_later(question, store::Error::other);
     question.script = *script;
-    append_question(question.command, loader_.name_of(*script), catalog_.keys(), claims,
-                    script_time(catalog_.scripts(), now), acquisition.repeats);
+    const ScriptName name = loader_.name_of(*script);
+    question.parts = append_question(question.command, name, catalog_.keys(), claims,
+                                     script_time(catalog_.scripts(), now), acquisition.repeats);
+    question.may_join = name.by == ScriptName::By::sha && can_be_joined(question.parts);
     send(question, now - acquisition.arrived_at);
   });
 }
@@ -159,6 +169,7 @@ void Node::Implementation::forget(const store::Key& key, store::Completion& comp
     question.is_asking = std::exchange(is_asking_, false);
     if (!is_ready()) return questions_.fail_later(question, store::Error::not_connected);
     holds_.forget(key);
+    joined_.flush();
     append_forget(question.command, catalog_.keys(), key.identity, key.policy_id);
     send(question, Duration{0});
   });
@@ -172,7 +183,11 @@ void Node::Implementation::send(Question& question, Duration waited) {
     holds_.not_run(question.holds);
     throw;
   }
-  if (!connection_.send(question.command, question, question.is_asking)) {
+  if (question.may_join && !question.is_asking) {
+    joined_.add(question);
+  } else if (connection_.send(question.command, question, question.is_asking)) {
+    counters_.calls.add();
+  } else {
     holds_.not_run(question.holds);
     return questions_.fail_later(question, store::Error::not_connected);
   }
@@ -236,6 +251,7 @@ void Node::Implementation::on_ready() {
 
 void Node::Implementation::on_failure() {
   node_counters_.is_ready.store(false, std::memory_order_relaxed);
+  joined_.on_connection_end();
   if (changed_) changed_();
 }
 
@@ -280,13 +296,14 @@ bool Node::has_decided() const {
   return implementation_->has_decided();
 }
 std::uint64_t Node::replies() const {
-  return implementation_->connection().replies();
+  return implementation_->connection().traffic().replies;
 }
 std::size_t Node::unanswered() const {
-  return implementation_->connection().unanswered();
+  return implementation_->connection().traffic().unanswered + implementation_->joined().uncounted();
 }
 bool Node::is_silent() const {
-  return implementation_->connection().is_silent();
+  const Silence& silence = implementation_->connection().traffic().silence;
+  return silence.is_over_limit(std::chrono::steady_clock::now());
 }
 void Node::leave(std::string_view why) {
   implementation_->connection().abandon(why);
@@ -302,19 +319,22 @@ bool Node::read_generation(store::GenerationReceiver& receiver) {
   return implementation_->read_generation(receiver);
 }
 Connection& Node::connection() {
+  implementation_->joined().flush();
   return implementation_->connection();
 }
 ScriptLoader& Node::loader() {
   return implementation_->loader();
 }
 std::string_view Node::last_error() const {
-  return implementation_->last_error();
+  const Connection& connection = implementation_->connection();
+  return connection.is_ready() ? implementation_->outcomes().last_error()
+                               : connection.machine().last_error();
 }
 store::Error Node::connection_failure() const {
   return implementation_->connection().machine().last_failure();
 }
 std::string_view Node::last_reply(store::Error error) const {
-  return implementation_->last_reply(error);
+  return implementation_->outcomes().last_reply(error);
 }
 void Node::watch(std::function<void()> changed) {
   implementation_->watch(std::move(changed));

@@ -88,7 +88,7 @@ class Node final : public store::RemoteStore {
   void leave(std::string_view why);
   std::optional<store::Result> probe(store::Completion& completion, Instant now) override;
   bool read_generation(store::GenerationReceiver& receiver) override;
-  /// For commands that are no questions.
+  /// For commands that are no questions. Sends the questions that wait first.
   Connection& connection();
   ScriptLoader& loader();
 

@@ -15,6 +15,7 @@ namespace weir::redis {
 /// Counters of one store. Read by a scrape; written by the worker.
 struct StoreCounters {
   Counter questions;                   ///< sent, those repeated after NOSCRIPT not included
+  Counter calls;                       ///< commands that sent them: one may have several
   Counter errors[store::error_count];  ///< by store::Error
   Counter connects;                    ///< handshakes that succeeded
   Counter late_answers;                ///< arrived after their deadline

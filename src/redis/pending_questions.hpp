@@ -21,8 +21,10 @@
 #include "redis/answer.hpp"
 #include "redis/connection.hpp"
 #include "redis/deadline_queue.hpp"
+#include "redis/hash_slot.hpp"
 #include "redis/holds.hpp"
 #include "redis/outcomes.hpp"
+#include "redis/question_command.hpp"
 #include "store/store.hpp"
 
 namespace weir::redis {
@@ -41,11 +43,14 @@ struct Question final : DeadlineLink, Recipient {
   std::size_t script = 0;
   bool repeated = false;   ///< as EVAL, because the server had lost the script
   bool is_asking = false;  ///< its command follows ASKING
+  bool may_join = false;   ///< with others in one call
   bool is_due = false;     ///< its deadline has passed, and it is about to be completed
   bool is_lost = false;    ///< while due, its connection has ended: no reply will arrive
   store::Error error = store::Error::none;
   std::chrono::steady_clock::time_point deadline;
   std::string command;
+  QuestionParts parts;  ///< of the command, if it may be joined
+  HashSlot slot = 0;    ///< if it matters for joining
   QuestionHolds holds;  ///< of the keys that it holds units of
 };
 
@@ -119,7 +124,7 @@ void PendingQuestions::take(store::Completion& completion, store::Acquisition* a
   Question& question = queue_.take(*this);
   question.completion = &completion;
   question.acquisition = acquisition;
-  question.repeated = question.is_due = question.is_lost = false;
+  question.repeated = question.may_join = question.is_due = question.is_lost = false;
   question.command.clear();
   question.holds.clear();
   try {

@@ -18,6 +18,7 @@ void ScriptLoader::load(std::size_t script) {
 
 void ScriptLoader::on_loaded(Load& load, const redisReply& reply) noexcept {
   load.is_in_flight = false;
+  load.has_failed = reply.type == REDIS_REPLY_ERROR;
   if (reply.type != REDIS_REPLY_STRING || !is_sha(text_of(reply))) return;
   try {
     shas_.set(load.script, text_of(reply));

@@ -29,6 +29,13 @@ class ScriptLoader {
     load(script);
     return {ScriptName::By::text, scripts_.texts()[script]};
   }
+  /// The SHA of a script; empty until Redis has loaded it, which this starts. A script that Redis
+  /// has refused to load is not sent again.
+  std::string_view loaded(std::size_t script) {
+    const std::string_view sha = shas_.sha(script);
+    if (sha.empty() && !(script < loads_.size() && loads_[script].has_failed)) load(script);
+    return sha;
+  }
   /// Sends SCRIPT LOAD for the script with this index in the set. When it has succeeded, `shas`
   /// has the script's SHA.
   void load(std::size_t script);
@@ -43,6 +50,7 @@ class ScriptLoader {
     ScriptLoader& loader;
     std::size_t script;
     bool is_in_flight = false;
+    bool has_failed = false;  ///< Redis has returned an error
   };
   void on_loaded(Load& load, const redisReply& reply) noexcept;
 

@@ -154,10 +154,26 @@ class Cost(SharingCase):
                             for outcome in ("allowed", "denied"))
         self.assertGreater(admitted, 40)
         self.assertGreater(denied, 64 * admitted // 4)
-        calls = self.calls()
-        self.assertGreaterEqual(calls, admitted)
+        questions = self.gauge(self.weirs[0], "weir_store_questions_total")
+        self.assertGreaterEqual(questions, admitted)
         # Until the first denial each connection may have asked.
-        self.assertLess(calls - 64, 6 * admitted)
+        self.assertLess(questions - 64, 6 * admitted)
+
+    def test_requests_that_wait_together_share_a_call(self):
+        self.begin({"p": {"algorithm": "gcra", "rate": "1000000/1s"}}, workers=1)
+        before = self.calls()
+        command = ["wrk", "-t1", "-c64", "-d2s", "--timeout", "10s", f"http://127.0.0.1:{self.weirs[0].port}/p"]
+        subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=60)
+        decisions = self.gauge(self.weirs[0], "weir_decisions_total", policy="p", outcome="allowed")
+        calls = self.calls() - before
+        self.assertGreater(decisions, 500)
+        self.assertLess(2 * calls, decisions)
+        self.assertLessEqual(abs(self.gauge(self.weirs[0], "weir_store_calls_total") - calls), 10)
+        # Alone a request is a call of its own.
+        before = self.calls()
+        with self.weirs[0].connect() as client:
+            self.assertEqual({client.get("/p").status for _ in range(20)}, {200})
+        self.assertGreaterEqual(self.calls() - before, 20)
 
     def test_one_call_decides_all_limits_of_a_request(self):
         policies = {name: {"algorithm": name, "rate": "100000/1d"} for name in ALGORITHMS}

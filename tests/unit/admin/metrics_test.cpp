@@ -177,6 +177,8 @@ TEST_CASE("metrics of the store that instances share") {
   process.traffic[1]->decision_duration[2].observe(Duration{5});
   process.shared[0].store.questions.add(2);
   process.shared[1].store.questions.add(3);
+  process.shared[0].store.calls.add(2);
+  process.shared[1].store.calls.add(1);
   process.shared[0].store.connects.add(4);
   process.shared[0].store.late_answers.add(5);
   process.shared[1].store.errors[static_cast<int>(store::Error::timeout)].add(6);
@@ -197,6 +199,7 @@ TEST_CASE("metrics of the store that instances share") {
       {R"(weir_decision_duration_seconds_count{store="local"})", "1"},
       {R"(weir_decision_duration_seconds_sum{store="local"})", "0.000005"},
       {"weir_store_questions_total", "5"},
+      {"weir_store_calls_total", "3"},
       {"weir_store_connects_total", "4"},
       {"weir_store_late_answers_total", "5"},
       {R"(weir_store_errors_total{kind="timeout"})", "6"},

@@ -1,0 +1,219 @@
+// The questions of one pass of the loop go to a real server in few calls.
+#include "redis/joined_calls.hpp"
+
+#include <map>
+
+#include "catch.hpp"
+#include "relay.hpp"
+#include "store_fixture.hpp"
+
+using namespace weir;
+using namespace weir::redis;
+using namespace weir::redis::test;
+
+namespace {
+
+/// Calls of a command that have reached the server since the last look.
+class Calls {
+ public:
+  explicit Calls(const RedisProcess& redis) : cli_(redis) { reset(); }
+  void reset() { cli_({"CONFIG", "RESETSTAT"}); }
+  int of(const std::string& command) {
+    const std::string text = cli_({"INFO", "commandstats"});
+    const std::string name = "cmdstat_" + command + ":calls=";
+    const auto at = text.find(name);
+    return at == std::string::npos ? 0 : std::atoi(text.c_str() + at + name.size());
+  }
+
+ private:
+  RedisCli cli_;
+};
+
+/// A node that has loaded the script with which it joins.
+class JoiningStore : public StoreFixture {
+ public:
+  explicit JoiningStore(const options::Redis& options) : StoreFixture(options) {}
+  explicit JoiningStore(const RedisProcess& redis) : StoreFixture(redis) {}
+  void prepare() {
+    REQUIRE(start());
+    ask_many(2);
+    REQUIRE(run_until_completed());
+    ask_many(2);
+    REQUIRE(run_until_completed());
+  }
+  void ask_many(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      ask(i + 1);
+  }
+  void every_answer_is(store::Error error) {
+    for (const Asked& asked : requests) {
+      CHECK(asked.times == 1);
+      CHECK(asked.error == error);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("questions of one pass go in one call, up to its bounds, and one alone as it is") {
+  RedisProcess redis;
+  JoiningStore store(redis);
+  store.prepare();
+  struct Row {
+    std::size_t questions;
+    int calls;
+  };
+  for (const Row row : {Row{1, 1}, Row{2, 1}, Row{32, 1}, Row{33, 2}, Row{64, 2}, Row{200, 8}}) {
+    CAPTURE(row.questions);
+    Calls calls(redis);
+    const auto counted = store.counters.calls.value();
+    store.ask_many(row.questions);
+    CHECK(store.store->unanswered() == row.questions);
+    REQUIRE(store.run_until_completed());
+    CHECK(store.store->unanswered() == 0);
+    CHECK(calls.of("evalsha") <= row.calls);
+    CHECK(store.counters.calls.value() - counted ==
+          static_cast<std::uint64_t>(calls.of("evalsha")));
+  }
+  store.every_answer_is(store::Error::none);
+}
+
+TEST_CASE("questions of two scripts go in two calls, and each gets its own decision") {
+  RedisProcess redis;
+  JoiningStore store(redis);
+  store.prepare();
+  for (int i = 0; i < 2; ++i) {
+    store.ask(store.few, 50, 0);
+    store.ask(store.few, 51, 0);
+    REQUIRE(store.run_until_completed());
+  }
+  Calls calls(redis);
+  for (std::uint64_t who = 1; who <= 8; ++who) {
+    store.ask(who);
+    store.ask(store.few, 60, 1);
+  }
+  REQUIRE(store.run_until_completed());
+  CHECK(calls.of("evalsha") == 2);
+  std::size_t admitted = 0;
+  for (const Asked& asked : store.requests)
+    if (asked.claim.identity.low == 60 && asked.admitted) ++admitted;
+  CHECK(admitted == 3);
+}
+
+TEST_CASE("a server that has lost its scripts decides joined questions all the same") {
+  RedisProcess redis;
+  JoiningStore store(redis);
+  store.prepare();
+  RedisCli cli(redis);
+  cli({"SCRIPT", "FLUSH"});
+  store.ask_many(5);
+  REQUIRE(store.run_until_completed());
+  Calls calls(redis);
+  store.ask_many(5);
+  REQUIRE(store.run_until_completed());
+  CHECK(calls.of("evalsha") == 1);
+  store.every_answer_is(store::Error::none);
+}
+
+TEST_CASE("joined questions that time out are completed once, and their late reply is dropped") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  options.timeout = 100ms;
+  JoiningStore store(options);
+  REQUIRE(store.start());
+  store.ask_many(2);
+  store.run_until_completed();
+  REQUIRE(store.run_until_decided());
+  store.requests.clear();
+  redis.pause();
+  const auto late = store.counters.late_answers.value();
+  store.ask_many(10);
+  REQUIRE(store.run_until_completed());
+  store.every_answer_is(store::Error::timeout);
+  CHECK(store.store->unanswered() == 10);
+  redis.resume();
+  CHECK(store.run_until([&] { return store.store->unanswered() == 0; }));
+  CHECK(store.counters.late_answers.value() - late == 10);
+  store.every_answer_is(store::Error::timeout);
+}
+
+TEST_CASE("questions that time out while the socket takes no bytes are not sent") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  options.unix_path = redis.unix_path();
+  options.timeout = 200ms;
+  JoiningStore store(options);
+  REQUIRE(store.start());
+  REQUIRE(store.run_until_decided());
+  store.ask_many(2);
+  REQUIRE(store.run_until_completed());
+  redis.pause();
+  for (int i = 0; i < 100; ++i) {
+    store.ask_many(64);
+    store.run_ready();
+  }
+  store.ask_many(10);
+  REQUIRE(store.run_until_completed());
+  const auto late = store.counters.late_answers.value();
+  const std::size_t unanswered = store.store->unanswered();
+  redis.resume();
+  CHECK(store.run_until([&] { return store.store->unanswered() == 0; }));
+  CHECK(store.counters.late_answers.value() - late + 10 <= unanswered);
+}
+
+TEST_CASE("the end of the connection fails joined questions, and those that wait") {
+  RedisProcess redis;
+  JoiningStore store(redis);
+  store.prepare();
+  store.requests.clear();
+  redis.pause();
+  store.ask_many(10);
+  store.run_ready();
+  store.ask_many(3);
+  store.store->leave("a test");
+  REQUIRE(store.run_until_completed());
+  store.every_answer_is(store::Error::connection_lost);
+  CHECK(store.store->unanswered() == 0);
+  redis.resume();
+  REQUIRE(store.run_until_ready());
+  CHECK(store.outcome() == store::Error::none);
+}
+
+TEST_CASE("a key is forgotten after the questions that were asked before") {
+  RedisProcess redis;
+  JoiningStore store(redis);
+  store.prepare();
+  store.ask(store.few, 80, 3);
+  struct Forgotten final : store::Completion {
+    void complete(const store::Result& result, Instant) noexcept override { error = result.error; }
+    std::optional<store::Error> error;
+  } forgotten;
+  CHECK_FALSE(
+      store.store->forget({.identity = {80, 80}, .policy_id = 0}, forgotten, store.clock.now()));
+  Asked& after = store.ask(store.few, 80, 3);
+  REQUIRE(store.run_until_completed());
+  CHECK(forgotten.error == store::Error::none);
+  CHECK(after.admitted);
+}
+
+TEST_CASE("before a cluster the questions of several slots are decided one by one") {
+  RedisProcess redis({"--cluster-enabled", "yes"});
+  RedisCli cli(redis);
+  cli({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"});
+  auto options = StoreFixture::options_for(redis);
+  JoiningStore store(options);
+  REQUIRE(store.start());
+  REQUIRE(store.run_until_decided());
+  for (int i = 0; i < 4; ++i) {
+    store.requests.clear();
+    store.ask_many(10);
+    REQUIRE(store.run_until_completed());
+    store.every_answer_is(store::Error::none);
+  }
+  Calls calls(redis);
+  store.ask_many(5);
+  for (int i = 0; i < 5; ++i)
+    store.ask(1);
+  REQUIRE(store.run_until_completed());
+  CHECK(calls.of("evalsha") == 5);
+}
