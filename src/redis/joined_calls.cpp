@@ -40,6 +40,11 @@ void JoinedCalls::on_connection_end() noexcept {
 }
 
 void JoinedCalls::flush() noexcept {
+  if (queue_.size() == 1) {
+    Question& only = *queue_.front();
+    queue_.clear();
+    return send_alone(only);
+  }
   while (!queue_.empty()) {
     const Questions questions = take_group();
     try {
