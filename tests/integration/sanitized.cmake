@@ -12,7 +12,7 @@ set(address_modules
     address_lists jwks_url plan_files reload reload_limits reload_listeners reload_load reload_redis reload_tls
     reload_upstreams
     # Commands in flight when their connection, their request or the process ends.
-    lifecycle overrides redis_failures redis_health redis_sharing redis_stalls sentinel cluster
+    leases lifecycle overrides redis_failures redis_health redis_sharing redis_stalls sentinel cluster
     # Objects of OpenSSL, and of pools of upstream connections.
     abuse_handshakes health_checks tls tls_upstream upstreams
     # Text built from fields of a request, and parsers of what peers send first.
@@ -25,7 +25,7 @@ set(thread_modules
     # The memory store, its slots and its holds.
     concurrency decide_holds queue
     # Configurations, lists, keys and certificates that the main thread publishes to the workers.
-    address_lists jwks_url lifecycle plan_files reload reload_limits reload_listeners reload_load reload_redis
+    address_lists jwks_url leases lifecycle plan_files reload reload_limits reload_listeners reload_load reload_redis
     reload_tls reload_upstreams
     # What workers report of Redis, and calls that the admin server passes to a worker.
     overrides redis_failures redis_health redis_sharing
