@@ -126,6 +126,7 @@ policies:
 """
 
 
+REDIS_STORE = 'store: {{type: redis, redis: {{url: "redis://127.0.0.1:{port}"{more}}}}}'
 WEIR_API_KEY = "identities: {api_key: {header: x-api-key}}"
 WEIR_TOKEN = """
 jwt_providers:
@@ -200,7 +201,7 @@ def haproxy(work, _program):
     return ["haproxy", "-db", "-f", str(path)]  # -db: one process, in the foreground
 
 
-def weir(work, program, reuse="always"):
+def weir(work, program, reuse="always", store=None):
     row = work.row
     rate, burst = ("1/1h", 1) if row.denied else (f"{AMPLE}/1s", AMPLE)
     tls = (f', tls: {{certificate: "{work.certificate}/crt.pem", private_key: "{work.certificate}/key.pem", '
@@ -212,7 +213,7 @@ def weir(work, program, reuse="always"):
         port=work.port, upstream_port=work.upstream_port, reuse=reuse, tls=tls,
         log=f'{{path: "{work.directory}/access.log", format: {work.log}}}' if work.log else '{path: "off"}',
         limits=WEIR_LIMITS.format(identities=identities, rate=rate, burst=burst) if row.limited else "",
-        store=f'store: {{type: redis, redis: {{url: "redis://127.0.0.1:{work.redis_port}"}}}}' if row.redis else "",
+        store=store or (REDIS_STORE.format(port=work.redis_port, more="") if row.redis else ""),
         routes="\n".join(f"  - {{match: {{path: {prefix}**}}, upstream: service{limits}}}"
                          for prefix in prefixes(row))))
     return [program, "serve", "--config", str(path)]
@@ -220,6 +221,14 @@ def weir(work, program, reuse="always"):
 
 def weir_safe(work, program):
     return weir(work, program, reuse="safe")
+
+
+def weir_memory(work, program):
+    return weir(work, program, store="store: {type: memory}")
+
+
+def weir_leases(work, program):
+    return weir(work, program, store=REDIS_STORE.format(port=work.redis_port, more=", leases: {share: 50}"))
 
 
 def nginx_lua(work, _program):
@@ -238,5 +247,6 @@ def redis(port, directory):
 
 
 def version_command(name, program):
-    return {"nginx": ["nginx", "-v"], "nginx_lua": ["nginx", "-v"], "haproxy": ["haproxy", "-v"],
-            "redis": ["redis-server", "--version"], "weir": [program, "version"], "weir_safe": [program, "version"]}[name]
+    commands = {"nginx": ["nginx", "-v"], "nginx_lua": ["nginx", "-v"], "haproxy": ["haproxy", "-v"],
+                "redis": ["redis-server", "--version"]}
+    return commands.get(name, [program, "version"])

@@ -114,7 +114,7 @@ def measure_rows(options, cores, directory):
 def missing_programs(options):
     wanted = {"taskset", *(["nginx"] if {"nginx", "nginx_lua"} & set(options.peers) else []),
               *(["haproxy"] if "haproxy" in options.peers else []),
-              *(["redis-server"] if options.table == "redis" else []),
+              *(["redis-server"] if any(row.redis for row in options.rows.values()) else []),
               *(["openssl"] if any(row.tls for row in options.rows.values()) else [])}
     missing = sorted(name for name in wanted if not shutil.which(name))
     if not measure.LOAD.is_file():
@@ -134,7 +134,7 @@ def main(arguments):
         print(f"script/bench: other work is running here (load average {busy:.1f}); expect noise", file=sys.stderr)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is stopped
 
-    named = [*options.peers, *(["redis"] if options.table == "redis" else [])]
+    named = [*options.peers, *(["redis"] if any(row.redis for row in options.rows.values()) else [])]
     versions = {name: report.version(peers.version_command(name, str(options.program))) for name in named}
     with tempfile.TemporaryDirectory(prefix="weir-bench-") as directory:
         results = measure_rows(options, cores, pathlib.Path(directory))

@@ -29,6 +29,10 @@ TABLES = {
         Row("many_keys", "limited in Redis, 100,000 keys", limited=True, redis=True, keys=100_000),
         Row("denied", "429 by Redis, limit used up", limited=True, redis=True, denied=True),
     ), {"nginx_lua": peers.nginx_lua, "weir": peers.weir}),
+    "leases": Table("Weir's own store beside Weir with leases in a Redis", by_name(
+        Row("one_key", "limited, 1 hot key", limited=True, redis=True),
+        Row("hot_keys", "limited, 16 hot keys", limited=True, redis=True, keys=16),
+    ), {"weir_memory": peers.weir_memory, "weir_leases": peers.weir_leases}),
     "jwt": Table("HAProxy's jwt_verify beside Weir, which remembers verifications", by_name(
         Row("api_key", "limited by API key", limited=True, keys=64),
         Row("rs256", "limited by the subject of a token, RS256, 64 tokens", limited=True, keys=64, token="RS256",

@@ -156,6 +156,8 @@ void write_shared_store(Exposition& out, const Instruments& in) {
           [](const auto& worker) { return worker.store->questions.value(); });
   counter("weir_store_calls_total", "Commands that sent these questions to Redis.",
           [](const auto& worker) { return worker.store->calls.value(); });
+  counter("weir_joined_calls_total", "Those of the commands that sent several questions.",
+          [](const auto& worker) { return worker.store->joined_calls.value(); });
   counter("weir_store_connects_total", "Connections to Redis that became ready.",
           [](const auto& worker) { return worker.store->connects.value(); });
   counter("weir_store_late_answers_total", "Answers of Redis that came after their deadline.",

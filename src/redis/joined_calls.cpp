@@ -114,6 +114,7 @@ bool JoinedCalls::send_joined(const Questions& questions) {
   append_joined(command_, sha, {parts.data(), parts.size()});
   if (!with_.connection.send(command_, *call)) return false;
   with_.counters.calls.add();
+  with_.counters.joined_calls.add();
   joined_ += call->questions.size() - 1;
   // Nothing throws from here on.
   if (call->questions.size() < questions.size()) {

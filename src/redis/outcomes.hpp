@@ -16,6 +16,7 @@ namespace weir::redis {
 struct StoreCounters {
   Counter questions;                   ///< sent, those repeated after NOSCRIPT not included
   Counter calls;                       ///< commands that sent them: one may have several
+  Counter joined_calls;                ///< those of them with several
   Counter errors[store::error_count];  ///< by store::Error
   Counter connects;                    ///< handshakes that succeeded
   Counter late_answers;                ///< arrived after their deadline

@@ -179,6 +179,8 @@ TEST_CASE("metrics of the store that instances share") {
   process.shared[1].store.questions.add(3);
   process.shared[0].store.calls.add(2);
   process.shared[1].store.calls.add(1);
+  process.shared[1].store.joined_calls.add(1);
+  process.shared[0].chain.leased.add(7);
   process.shared[0].store.connects.add(4);
   process.shared[0].store.late_answers.add(5);
   process.shared[1].store.errors[static_cast<int>(store::Error::timeout)].add(6);
@@ -200,6 +202,8 @@ TEST_CASE("metrics of the store that instances share") {
       {R"(weir_decision_duration_seconds_sum{store="local"})", "0.000005"},
       {"weir_store_questions_total", "5"},
       {"weir_store_calls_total", "3"},
+      {"weir_joined_calls_total", "1"},
+      {"weir_leased_decisions_total", "7"},
       {"weir_store_connects_total", "4"},
       {"weir_store_late_answers_total", "5"},
       {R"(weir_store_errors_total{kind="timeout"})", "6"},

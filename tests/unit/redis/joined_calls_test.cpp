@@ -67,6 +67,7 @@ TEST_CASE("questions of one pass go in one call, up to its bounds, and one alone
     CAPTURE(row.questions);
     Calls calls(redis);
     const auto counted = store.counters.calls.value();
+    const auto joined = store.counters.joined_calls.value();
     store.ask_many(row.questions);
     CHECK(store.store->unanswered() == row.questions);
     REQUIRE(store.run_until_completed());
@@ -74,6 +75,8 @@ TEST_CASE("questions of one pass go in one call, up to its bounds, and one alone
     CHECK(calls.of("evalsha") <= row.calls);
     CHECK(store.counters.calls.value() - counted ==
           static_cast<std::uint64_t>(calls.of("evalsha")));
+    CHECK(store.counters.joined_calls.value() - joined ==
+          static_cast<std::uint64_t>(row.questions / 32 + (row.questions % 32 > 1 ? 1 : 0)));
   }
   store.every_answer_is(store::Error::none);
 }
