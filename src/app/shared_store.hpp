@@ -45,7 +45,7 @@ struct SharedStore {
   void extend(const config::Config& config, const std::vector<std::string>& policy_names);
 
   /// Applies the settings that need no other connection.
-  /// `workers`: of this instance, which divide its share in leases.
+  /// `workers` of this instance: each may hold an equal part of its share.
   void apply(const config::RedisStore& settings, std::size_t workers, Instant now);
   /// Gives all leases back, and takes no more.
   void end_leases(Instant now) { chain.leases().use({}, now); }

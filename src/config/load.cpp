@@ -173,6 +173,7 @@ Loaded load_text(std::string_view yaml, const Environment& environment) {
   auto config = std::make_shared<Config>(defaults(environment));
   const Cursor cursor(loading, *root, {});
   read_table(cursor, top_keys, *config);
+  end_small_leases(*config);
   check_admin_address(cursor, *config);
   check_proxy_protocol(cursor, *config);
   if (loading.problems.empty()) check_unusual_field_names(cursor, *config);

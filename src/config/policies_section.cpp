@@ -148,6 +148,11 @@ std::string_view lease_fault(const rules::Definition& definition) {
   }
 }
 
+bool has_leases(const rules::Policy& numbers, int share) {
+  return numbers.capacity / 100 * share + numbers.capacity % 100 * share / 100 >=
+         limiter::least_leased_units;
+}
+
 /// A policy has leases unless it says otherwise, if `store.redis.leases` has a share.
 void finish_lease(const Cursor& in, PolicyDraft& draft) {
   const config::RedisStore& redis = draft.config.redis;
@@ -160,8 +165,8 @@ void finish_lease(const Cursor& in, PolicyDraft& draft) {
     key.error("a lease is not possible: " + fault + "; remove it");
   } else if (redis.lease_share == 0) {
     key.error("has no effect without a share; write store: {redis: {leases: {share: 10}}}");
-  } else if (draft.policy.numbers.capacity * redis.lease_share / 100 <
-             limiter::least_leased_units) {
+  } else if (!has_leases(draft.policy.numbers, redis.lease_share) &&
+             !draft.policy.numbers.rates.empty()) {
     key.warn("has no effect: the share of an instance, " + std::to_string(redis.lease_share) +
              " % of the quota, is less than " + std::to_string(limiter::least_leased_units) +
              " units; raise store.redis.leases.share, or remove it");
@@ -207,6 +212,18 @@ void check_policy_name(const Cursor& in, const std::string& name) {
 }
 
 }  // namespace
+
+void end_small_leases(Config& config) {
+  const int share = config.redis.lease_share;
+  for (limiter::Policy& policy : config.limiter.policies) {
+    policy.lease =
+        policy.lease &&
+        (has_leases(policy.numbers, share) ||
+         std::ranges::any_of(policy.planned, [share](const limiter::PlannedTerms& planned) {
+           return has_leases(planned.terms.numbers, share);
+         }));
+  }
+}
 
 void read_policies(const Cursor& in, Config& to) {
   for_each_named(in, "a map of policies by name", most_policies,

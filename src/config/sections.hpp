@@ -38,6 +38,9 @@ void read_identities(const Cursor& in, Config& to);
 void read_address_lists(const Cursor& in, Config& to);
 void read_policies(const Cursor& in, Config& to);
 void read_plans(const Cursor& in, Config& to);
+/// Policies whose share is too small for a lease, under every plan, have none: their decisions need
+/// not read holds. After policies and plans.
+void end_small_leases(Config& config);
 void read_plan_from(const Cursor& in, Config& to);
 void read_default_plan(const Cursor& in, Config& to);
 void read_routes(const Cursor& in, Config& to);

@@ -47,7 +47,7 @@ class Chain {
 
   /// The first link, for the limiter.
   Store& front() { return leases_; }
-  /// There are none at first.
+  /// No keys are leased before Leases::use().
   Leases& leases() { return leases_; }
   const Leases& leases() const { return leases_; }
   /// To be called with every tick of the worker: see GuardedStore, DenialConfirmation and Leases.

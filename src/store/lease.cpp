@@ -12,8 +12,8 @@ namespace {
 /// refilled.
 constexpr int questions_when_exhausted = 8;
 
-/// What refills meanwhile fits into one lease, so an exhausted quota is never idle. Without holds
-/// nothing becomes available before `more_after`.
+/// The units that refill meanwhile fit into one lease. Without holds nothing becomes available
+/// before `more_after`.
 Duration pause_of(const rules::Policy& policy, const Lease::Terms& terms,
                   const rules::Decision& level) {
   const std::int64_t leases = policy.capacity / std::max<std::int64_t>(terms.most, 1);
@@ -27,6 +27,7 @@ Duration retry_after(const rules::Policy& policy, const rules::Decision& level,
                      std::int64_t missing) {
   using enum rules::Algorithm;
   if (missing <= 1) return level.more_after;
+  if (level.refill) return level.reset_after;  // other numbers than those of the policy
   if (policy.algorithm != gcra && policy.algorithm != token_bucket) return level.reset_after;
   const Duration interval{policy.interval_us + (policy.interval_remainder > 0 ? 1 : 0)};
   const std::int64_t more = missing - 1;
@@ -37,7 +38,7 @@ Duration retry_after(const rules::Policy& policy, const rules::Decision& level,
 
 }  // namespace
 
-void Lease::note_demand(std::int64_t cost, Instant now, Duration duration) {
+void Lease::note_request(Instant now, Duration duration) {
   if (now >= period_began_ + duration) {
     const bool is_next = now < period_began_ + 2 * duration;
     former_requests_ = is_next ? requests_ : 0;
@@ -47,20 +48,27 @@ void Lease::note_demand(std::int64_t cost, Instant now, Duration duration) {
     period_began_ = now;
   }
   ++requests_;
+  last_request_ = now;
+}
+
+void Lease::note_demand(std::int64_t cost, Instant now) {
   demanded_ = std::min(demanded_ + cost, rules::exact_limit);
   last_demand_ = now;
 }
 
 std::int64_t Lease::wanted(const Terms& terms) const {
-  return std::min(std::max(demanded_, former_demanded_), terms.most);
+  // The first ones of a key were counted before it was hot.
+  const std::int64_t least = hot_requests;
+  return std::min(std::max({demanded_, former_demanded_, least}), terms.most);
 }
 
-std::int64_t Lease::units_to_ask(const Terms& terms, Instant now) const {
+std::int64_t Lease::units_to_ask(const Terms& terms, std::int64_t cost, Instant now) const {
   if (terms.most < least_leased_units || is_asking() || now < not_before_ || !is_hot()) return 0;
   const std::int64_t wanted_units = wanted(terms);
   const std::int64_t left = units_ - spent_;
-  const bool is_low = left <= wanted_units / 2 || now + terms.duration / 2 >= valid_until_;
-  // What has been spent is settled first, so the lease has `left` units then. A valid lease of
+  const bool is_low =
+      left <= wanted_units / 2 || left < cost || now + terms.duration / 2 >= valid_until_;
+  // Spent units are settled first, so the lease has `left` units then. A valid lease of
   // enough units is renewed with one unit at least: a command about the key extends it.
   if (!is_low) return 0;
   return std::max<std::int64_t>(wanted_units - left, left < terms.most ? 1 : 0);
@@ -74,24 +82,28 @@ void Lease::on_asked(std::int64_t units, Instant now) {
 void Lease::on_granted(const rules::Policy& policy, const Terms& terms,
                        const rules::Decision& decision, Instant now) {
   units_ += decision.held;
-  valid_until_ = asked_at_ + std::min(terms.duration, decision.ends_after.value_or(terms.duration));
   is_exhausted_ = decision.held < asked_;
-  not_before_ = is_exhausted_ ? now + pause_of(policy, terms, decision) : Instant{};
+  // Neither a unit nor a denial is used for longer: an override may have changed after the
+  // question.
+  valid_until_ = asked_at_ + std::min(terms.duration, decision.ends_after.value_or(terms.duration));
+  not_before_ =
+      is_exhausted_ ? std::min(now + pause_of(policy, terms, decision), valid_until_) : Instant{};
   asked_ = 0;
   level_ = decision;
   answered_at_ = now;
 }
 
-void Lease::on_refused(Duration duration, Instant now) {
+void Lease::on_refused(Duration pause, Instant now) {
   asked_ = 0;
   is_exhausted_ = false;
-  not_before_ = now + duration;
+  not_before_ = now + pause;
 }
 
 rules::Decision Lease::admission(Instant now) const {
   rules::Decision decision = level_;
   const Duration passed = now - answered_at_;
   decision.allowed = true;
+  decision.retry_after.reset();
   decision.held = 0;
   decision.by_holds = true;
   decision.remaining = std::min(level_.remaining + units_ - spent_, level_.limit);
@@ -126,6 +138,7 @@ Lease::Spent Lease::end() {
   const Spent settled{.held = units_, .actual = spent_};
   units_ = spent_ = 0;
   valid_until_ = {};
+  is_exhausted_ = false;
   return settled;
 }
 

@@ -7,10 +7,10 @@
 // the time for which the store keeps its holds, so a worker that was paused spends nothing that has
 // been charged already.
 //
-// The size follows the demand: what was asked for in the present period of `duration`, or in the
-// former one. It is asked for again when half of it is spent. If the store grants less than was
-// asked for, the key is exhausted: until the next question, which comes after a short pause, a
-// demand that exceeds the lease is denied. Pure; not thread-safe.
+// The size follows the demand: the units that requests cost in the present period of `duration`, or
+// in the former one. The worker asks again when half of them are spent. If the store grants less
+// than it was asked for, the key is exhausted: until the next question, which comes after a short
+// pause, a demand that exceeds the lease is denied. Pure; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -31,20 +31,23 @@ class Lease {
     std::int64_t most = 0;  ///< units
     Duration duration{0};
   };
-  /// What is to be settled: `held` units are released, and `actual` charged.
+  /// A settlement: `held` units are released, and `actual` charged.
   struct Spent {
     std::int64_t held = 0;
     std::int64_t actual = 0;
   };
 
-  void note_demand(std::int64_t cost, Instant now, Duration duration);
+  /// A request for the key, also one that a lease cannot decide.
+  void note_request(Instant now, Duration duration);
+  /// Its cost, if a lease can decide it.
+  void note_demand(std::int64_t cost, Instant now);
   bool is_hot() const { return requests_ >= hot_requests || former_requests_ >= hot_requests; }
 
   bool is_valid(Instant now) const { return now < valid_until_; }
   bool covers(std::int64_t cost, Instant now) const {
     return is_valid(now) && cost <= units_ - spent_;
   }
-  /// The lease covers it.
+  /// Only if the lease covers the cost.
   void spend(std::int64_t cost) { spent_ += cost; }
   /// Undoes spend(), in the same call.
   void unspend(std::int64_t cost) { spent_ -= cost; }
@@ -54,21 +57,20 @@ class Lease {
   std::optional<rules::Decision> denial(const rules::Policy& policy, std::int64_t cost,
                                         Instant now) const;
 
-  /// The units to ask for now; 0: none.
-  std::int64_t units_to_ask(const Terms& terms, Instant now) const;
-  /// They were asked for. granted() or refused() follows.
+  /// The units to ask for now, when a request of `cost` is to be covered; 0: none.
+  std::int64_t units_to_ask(const Terms& terms, std::int64_t cost, Instant now) const;
+  /// The question was sent. on_granted() or on_refused() follows.
   void on_asked(std::int64_t units, Instant now);
   bool is_asking() const { return asked_ > 0; }
   /// `decision`: the store's, with the units that are held from now on.
   void on_granted(const rules::Policy& policy, const Terms& terms, const rules::Decision& decision,
                   Instant now);
-  /// The store did not decide, or an override or a debt of the key forbids a lease: it is not asked
-  /// for another `duration`.
-  void on_refused(Duration duration, Instant now);
+  /// The store did not decide, or no lease is possible: the next question comes after `pause`.
+  void on_refused(Duration pause, Instant now);
 
-  /// What has been spent, and the units that the present demand does not need.
+  /// Settles the spent units, and those that the present demand does not need.
   Spent settle_spent(const Terms& terms);
-  /// All of it: the lease ends.
+  /// Settles all units and ends the lease.
   Spent end();
   /// The units that the remote store holds for this lease.
   std::int64_t units() const { return units_; }
@@ -76,6 +78,7 @@ class Lease {
   std::int64_t limit() const { return level_.limit; }
   /// Whether it has neither units nor a question in flight.
   bool is_idle() const { return units_ == 0 && asked_ == 0; }
+  Instant last_request() const { return last_request_; }
   Instant last_demand() const { return last_demand_; }
 
  private:
@@ -83,6 +86,7 @@ class Lease {
 
   // The demand, in the present period and the former one.
   Instant period_began_{};
+  Instant last_request_{};
   Instant last_demand_{};
   std::uint32_t requests_ = 0;
   std::uint32_t former_requests_ = 0;

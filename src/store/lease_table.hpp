@@ -1,5 +1,5 @@
-// The keys whose demand a worker observes, and their leases. Bounded: a new key replaces the one
-// of its set without a demand for longest. Keys keep their place.
+// The keys whose demand a worker observes, and their leases. Bounded: a new key replaces the least
+// recently used inactive key of its set. A key does not move while it is in the table.
 //
 // Belongs to one worker.
 #pragma once
@@ -44,14 +44,14 @@ class LeaseTable {
   /// Allocates the table at the first call; throws std::bad_alloc and changes nothing then.
   LeasedKey* take(const Claim& claim);
 
-  /// Keys that have units, or asked for some lately.
+  /// Keys that have units or a question in flight, or had lately.
   const std::vector<LeasedKey*>& active() const { return active_; }
   void activate(LeasedKey& key, const Claim& claim);
-  /// Calls `look(key)` for each active key, and removes those for which it returns false.
-  template <class Look>
-  void sweep(Look&& look) {
+  /// Calls `keep(key)` for each active key, and deactivates those for which it returns false.
+  template <class Keep>
+  void sweep(Keep&& keep) {
     std::erase_if(active_, [&](LeasedKey* key) {
-      if (look(*key)) return false;
+      if (keep(*key)) return false;
       key->is_active = false;
       key->policy.reset();
       key->units.reset();

@@ -5,6 +5,12 @@
 #include <utility>
 
 namespace weir::store {
+namespace {
+
+/// Questions in one duration while the remote store does not decide.
+constexpr int attempts = 8;
+
+}  // namespace
 
 void LeaseQuestion::complete(const Result& result, Instant now) noexcept {
   link.answer(*this, result, now);
@@ -31,30 +37,45 @@ std::optional<Result> Leases::acquire(Acquisition& acquisition, Completion& comp
   if (settings_.share == 0 || !observe(acquisition.claims, keys, now))
     return next_.acquire(acquisition, completion, now);
   const auto decided = decide(acquisition, keys, now);
-  renew(acquisition, keys, now);
+  const bool is_leasable = may_lease(keys);
+  for (std::size_t i = 0; i < keys.size() && (decided || is_leasable); ++i)
+    keys[i]->lease.note_demand(acquisition.claims[i].demand.cost, now);
+  for (std::size_t i = 0; i < keys.size() && is_leasable; ++i)
+    renew(*keys[i], acquisition.claims[i], acquisition.arrived_at, now);
   if (decided) return decided;
-  if (wait(keys, acquisition, completion, now)) return std::nullopt;
+  if (is_leasable && wait(keys, acquisition, completion, false, now)) return std::nullopt;
   return next_.acquire(acquisition, completion, now);
 }
 
-/// Notes the demand of a request whose claims may all be leased; false for any other.
+/// Finds the keys of a request whose claims all name a lease; false for any other.
 bool Leases::observe(std::span<const Claim> claims, Keys& keys, Instant now) {
   for (const Claim& claim : claims) {
     if (claim.lease == nullptr) return false;
   }
   for (const Claim& claim : claims) {
-    LeasedKey* const key = table_.take(claim);
+    LeasedKey* key = nullptr;
+    try {
+      key = table_.take(claim);
+    } catch (const std::bad_alloc&) {
+      // The next link decides.
+    }
     if (key == nullptr) return false;
-    key->lease.note_demand(claim.demand.cost, now, settings_.duration);
+    key->lease.note_request(now, settings_.duration);
     keys.push_back(key);
   }
   // A later key may have taken the place of an earlier one.
-  for (std::size_t i = 0; i < claims.size(); ++i) {
-    if (keys[i]->key.identity != claims[i].identity ||
-        keys[i]->key.policy_id != claims[i].policy_id)
-      return false;
-  }
-  return true;
+  return std::ranges::equal(keys, claims, [](const LeasedKey* key, const Claim& claim) {
+    return key->key.identity == claim.identity && key->key.policy_id == claim.policy_id &&
+           key->revision == claim.policy_revision;
+  });
+}
+
+/// Whether all keys are hot, and their shares worth a lease. Else each request is one for the
+/// remote store, and units of its other keys would never be spent.
+bool Leases::may_lease(const Keys& keys) const {
+  return std::ranges::all_of(keys, [this](const LeasedKey* key) {
+    return key->lease.is_hot() && terms_of(*key).most >= least_leased_units;
+  });
 }
 
 bool Leases::find_keys(std::span<const Claim> claims, Keys& keys) {
@@ -106,25 +127,20 @@ Lease::Terms Leases::terms_of(const LeasedKey& key) const {
           .duration = settings_.duration};
 }
 
-/// Asks for the units that the keys need, if all of them are hot: else the request is one for the
-/// remote store anyway.
-void Leases::renew(const Acquisition& acquisition, const Keys& keys, Instant now) noexcept {
-  const auto is_hot = [](const LeasedKey* key) { return key->lease.is_hot(); };
-  if (!std::ranges::all_of(keys, is_hot)) return;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    try {
-      ask(*keys[i], acquisition.claims[i], acquisition.arrived_at, now);
-    } catch (const std::bad_alloc&) {
-      keys[i]->lease.on_refused(settings_.duration, now);
-    }
+/// Asks for the units that the key needs, unless a question is in flight.
+void Leases::renew(LeasedKey& key, const Claim& claim, Instant arrived_at, Instant now) noexcept {
+  if (key.question != nullptr) return;
+  try {
+    ask(key, claim, arrived_at, now);
+  } catch (const std::bad_alloc&) {
+    key.lease.on_refused(settings_.duration / attempts, now);
   }
 }
 
 void Leases::ask(LeasedKey& key, const Claim& claim, Instant arrived_at, Instant now) {
-  if (key.question != nullptr) return;
   if (!key.lease.is_valid(now)) give_back(key, now);
   const Lease::Terms terms = terms_of(key);
-  const std::int64_t units = key.lease.units_to_ask(terms, now);
+  const std::int64_t units = key.lease.units_to_ask(terms, claim.demand.cost, now);
   if (units == 0) return;
   table_.activate(key, claim);
   auto question = questions_.borrow(*this);
@@ -144,15 +160,16 @@ void Leases::ask(LeasedKey& key, const Claim& claim, Instant arrived_at, Instant
   // The command has the settlement of what was spent, too.
   settle(key, key.lease.settle_spent(terms), now);
   key.lease.on_asked(units, now);
-  if (remote_.acquire(question->acquisition, *question, now))
-    return key.lease.on_refused(settings_.duration, now);
+  if (const auto result = remote_.acquire(question->acquisition, *question, now))
+    return apply(key, question->decision, *result, now);
   key.question = &*question;
   ++asking_;
   question.keep();
 }
 
 /// Waits for the reply about a key that does not cover the request, unless that may come too late.
-bool Leases::wait(const Keys& keys, Acquisition& acquisition, Completion& completion, Instant now) {
+bool Leases::wait(const Keys& keys, Acquisition& acquisition, Completion& completion, bool is_last,
+                  Instant now) {
   if (now - acquisition.arrived_at >= timeout_) return false;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     LeaseQuestion* const question = keys[i]->question;
@@ -161,6 +178,7 @@ bool Leases::wait(const Keys& keys, Acquisition& acquisition, Completion& comple
     LeaseWaiter& waiter = waiters_.take();
     waiter.acquisition = &acquisition;
     waiter.caller = &completion;
+    waiter.is_last = is_last;
     waiter.link_before(question->waiting);
     return true;
   }
@@ -174,6 +192,9 @@ void Leases::answer(LeaseQuestion& question, const Result& result, Instant now) 
   if (LeasedKey* const key = std::exchange(question.key, nullptr)) {
     key->question = nullptr;
     apply(*key, question.decision, result, now);
+    // More requests have come than the question was for: one further question is for all of them.
+    if (question.waiting.is_linked())
+      renew(*key, question.claim, question.waiting.next()->acquisition->arrived_at, now);
   }
   // Those that wait leave the ring: the question may be used again from now on.
   LeaseWaiter waiting;
@@ -186,37 +207,43 @@ void Leases::answer(LeaseQuestion& question, const Result& result, Instant now) 
   while (waiting.is_linked()) {
     LeaseWaiter& first = *waiting.next();
     first.unlink();
-    Acquisition& acquisition = *first.acquisition;
     Completion& caller = *first.caller;
+    const auto decided = decide_again(first, now);
     waiters_.give_back(first);
-    if (const auto decided = decide_again(acquisition, caller, now)) caller.complete(*decided, now);
+    if (decided) caller.complete(*decided, now);
   }
 }
 
 void Leases::apply(LeasedKey& key, const rules::Decision& decision, const Result& result,
                    Instant now) {
   using enum rules::OverrideEffect;
+  // Several attempts fit into what is left of the lease.
   if (result.error != Error::none || result.decided == 0)
-    return key.lease.on_refused(settings_.duration, now);
+    return key.lease.on_refused(settings_.duration / attempts, now);
   const std::int64_t before = key.lease.units();
   key.lease.on_granted(*key.policy, terms_of(key), decision, now);
   key.units->add(key.lease.units() - before);
-  const bool is_fixed = decision.override_effect == unlimited || decision.override_effect == denied;
-  if (is_fixed) key.lease.on_refused(settings_.duration, now);
+  // The reply may have come after the end of the lease, too.
+  const bool is_unusable = decision.override_effect == unlimited ||
+                           decision.override_effect == denied || !key.lease.is_valid(now);
+  if (is_unusable) key.lease.on_refused(settings_.duration, now);
   // Another limit is in force: no unit of the former one is used any more.
   const bool has_changed = std::exchange(key.limit, decision.limit) != decision.limit;
-  if (is_fixed || has_changed || settings_.share == 0) give_back(key, now);
+  if (is_unusable || has_changed || settings_.share == 0) give_back(key, now);
 }
 
-/// A request waits once only. The call that asked has returned, so a lack of memory is a result.
-std::optional<Result> Leases::decide_again(Acquisition& acquisition, Completion& caller,
-                                           Instant now) noexcept {
+/// A request waits twice at most. The call that asked has returned, so a lack of memory is a
+/// result.
+std::optional<Result> Leases::decide_again(LeaseWaiter& waiter, Instant now) noexcept {
+  Acquisition& acquisition = *waiter.acquisition;
   try {
     Keys keys;
     if (find_keys(acquisition.claims, keys)) {
       if (const auto decided = decide(acquisition, keys, now)) return decided;
+      if (!waiter.is_last && wait(keys, acquisition, *waiter.caller, true, now))
+        return std::nullopt;
     }
-    return next_.acquire(acquisition, caller, now);
+    return next_.acquire(acquisition, *waiter.caller, now);
   } catch (const std::bad_alloc&) {
     return Result{.error = Error::out_of_memory, .decider = Decider::local};
   }
@@ -234,8 +261,8 @@ void Leases::settle(LeasedKey& key, const Lease::Spent& spent, Instant now) {
 
 std::optional<Result> Leases::forget(const Key& key, Completion& completion, Instant now) {
   if (LeasedKey* const leased = table_.find(key)) {
-    // The remote store removes the units together with the key.
-    if (leased->units != nullptr) leased->units->add(-leased->lease.units());
+    // If the remote store can be reached, it removes the units together with the key.
+    give_back(*leased, now);
     if (leased->question != nullptr) leased->question->key = nullptr;
     leased->question = nullptr;
     leased->lease = {};

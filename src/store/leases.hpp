@@ -32,6 +32,7 @@ class Leases;
 struct LeaseWaiter final : Ring<LeaseWaiter> {
   Acquisition* acquisition = nullptr;
   Completion* caller = nullptr;
+  bool is_last = false;  ///< it has waited before
 };
 
 /// A question for units.
@@ -80,15 +81,16 @@ class Leases final : public Link {
 
   bool find_keys(std::span<const Claim> claims, Keys& keys);
   bool observe(std::span<const Claim> claims, Keys& keys, Instant now);
+  bool may_lease(const Keys& keys) const;
   std::optional<Result> decide(Acquisition& acquisition, const Keys& keys, Instant now);
   Lease::Terms terms_of(const LeasedKey& key) const;
-  void renew(const Acquisition& acquisition, const Keys& keys, Instant now) noexcept;
+  void renew(LeasedKey& key, const Claim& claim, Instant arrived_at, Instant now) noexcept;
   void ask(LeasedKey& key, const Claim& claim, Instant arrived_at, Instant now);
-  bool wait(const Keys& keys, Acquisition& acquisition, Completion& completion, Instant now);
+  bool wait(const Keys& keys, Acquisition& acquisition, Completion& completion, bool is_last,
+            Instant now);
   void answer(LeaseQuestion& question, const Result& result, Instant now);
   void apply(LeasedKey& key, const rules::Decision& decision, const Result& result, Instant now);
-  std::optional<Result> decide_again(Acquisition& acquisition, Completion& caller,
-                                     Instant now) noexcept;
+  std::optional<Result> decide_again(LeaseWaiter& waiter, Instant now) noexcept;
   void settle(LeasedKey& key, const Lease::Spent& spent, Instant now);
   void give_back(LeasedKey& key, Instant now) { settle(key, key.lease.end(), now); }
 

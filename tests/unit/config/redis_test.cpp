@@ -96,13 +96,15 @@ TEST_CASE("keys of the redis store are kept whatever their order") {
 TEST_CASE(
     "policies have leases if there is a share, their algorithm allows it and they do not refuse") {
   const std::string policies =
-      "{plain: {rate: 100/1s}, refused: {rate: 100/1s, lease: false}, wanted: {rate: 100/1s, "
+      "{plain: {rate: 100/1s}, small: {rate: 30/1s}, refused: {rate: 100/1s, lease: false}, "
+      "wanted: {rate: 100/1s, "
       "lease: true}, slots: {algorithm: concurrency, limit: 100}, turns: {algorithm: leaky_bucket, "
       "rate: 100/1s}, entries: {algorithm: attributed_window, rate: 100/1s}, counted: {algorithm: "
       "fixed_window, rate: 100/1s, count_rejected: true}}";
   const auto leased = [&](const std::string& store) {
+    const auto config = must_load(with_store(store, policies));
     std::vector<std::string> names;
-    for (const limiter::Policy& policy : must_load(with_store(store, policies))->limiter.policies) {
+    for (const limiter::Policy& policy : config->limiter.policies) {
       if (policy.lease) names.push_back(policy.name);
     }
     return names;

@@ -34,12 +34,12 @@ TEST_CASE("a table finds the keys that it has taken") {
   CHECK(set.table.find(set.of(1, 1)) == nullptr);
 }
 
-TEST_CASE("a new key replaces the one without a demand for longest, never one that is active") {
+TEST_CASE("a new key replaces the least recently used one, never one that is active") {
   OneSet set;
   LeasedKey* keys[4];
   for (std::uint64_t who = 1; who <= 4; ++who) {
     keys[who - 1] = set.table.take(set.of(who));
-    keys[who - 1]->lease.note_demand(1, epoch + 1ms * static_cast<std::int64_t>(who), 200ms);
+    keys[who - 1]->lease.note_request(epoch + 1ms * static_cast<std::int64_t>(who), 200ms);
   }
   set.table.activate(*keys[0], set.of(1));
   CHECK(set.table.take(set.of(5)) == keys[1]);

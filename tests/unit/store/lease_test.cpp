@@ -29,15 +29,17 @@ void grant(Lease& lease, std::int64_t asked, std::int64_t units, Instant now) {
 }
 
 void demand(Lease& lease, int requests, Instant now, std::int64_t cost = 1) {
-  for (int i = 0; i < requests; ++i)
-    lease.note_demand(cost, now, length);
+  for (int i = 0; i < requests; ++i) {
+    lease.note_request(now, length);
+    lease.note_demand(cost, now);
+  }
 }
 
 TEST_CASE("a key is hot from eight requests in a period, and until the end of the next one") {
   Lease lease;
   demand(lease, Lease::hot_requests - 1, epoch);
   CHECK_FALSE(lease.is_hot());
-  CHECK(lease.units_to_ask(terms, epoch) == 0);
+  CHECK(lease.units_to_ask(terms, 1, epoch) == 0);
   demand(lease, 1, epoch);
   CHECK(lease.is_hot());
   demand(lease, 1, epoch + length);
@@ -49,10 +51,10 @@ TEST_CASE("a key is hot from eight requests in a period, and until the end of th
 TEST_CASE("a lease is as large as the demand of a period, within its share") {
   Lease lease;
   demand(lease, 10, epoch, 3);
-  CHECK(lease.units_to_ask(terms, epoch) == 30);
+  CHECK(lease.units_to_ask(terms, 1, epoch) == 30);
   demand(lease, 100, epoch, 3);
-  CHECK(lease.units_to_ask(terms, epoch) == terms.most);
-  CHECK(lease.units_to_ask({.most = least_leased_units - 1, .duration = length}, epoch) == 0);
+  CHECK(lease.units_to_ask(terms, 1, epoch) == terms.most);
+  CHECK(lease.units_to_ask({.most = least_leased_units - 1, .duration = length}, 1, epoch) == 0);
 }
 
 TEST_CASE("a lease is renewed when half of it is spent, or of its time is over") {
@@ -60,14 +62,14 @@ TEST_CASE("a lease is renewed when half of it is spent, or of its time is over")
   demand(lease, 20, epoch);
   grant(lease, 20, 20, epoch);
   lease.spend(9);
-  CHECK(lease.units_to_ask(terms, epoch + 1ms) == 0);
+  CHECK(lease.units_to_ask(terms, 1, epoch + 1ms) == 0);
   lease.spend(1);
-  CHECK(lease.units_to_ask(terms, epoch + 1ms) == 10);
+  CHECK(lease.units_to_ask(terms, 1, epoch + 1ms) == 10);
   lease.unspend(1);
-  CHECK(lease.units_to_ask(terms, epoch + length / 2) == 9);
+  CHECK(lease.units_to_ask(terms, 1, epoch + length / 2) == 9);
   lease.on_asked(9, epoch + length / 2);
   CHECK(lease.is_asking());
-  CHECK(lease.units_to_ask(terms, epoch + length / 2) == 0);
+  CHECK(lease.units_to_ask(terms, 1, epoch + length / 2) == 0);
 }
 
 TEST_CASE("a unit is spent once, and until the end of the lease") {
@@ -131,9 +133,9 @@ TEST_CASE("an exhausted lease denies until the next question") {
   CHECK(denial->retry_after == Duration{10ms} - 1ms + 1ms);
   // A cost above the limit never passes: the store says so.
   CHECK_FALSE(lease.denial(limit, 1'001, epoch));
-  CHECK(lease.units_to_ask(terms, epoch + 1ms) == 0);
+  CHECK(lease.units_to_ask(terms, 1, epoch + 1ms) == 0);
   CHECK_FALSE(lease.denial(limit, 5, epoch + length / 8));
-  CHECK(lease.units_to_ask(terms, epoch + length / 8) == 17);
+  CHECK(lease.units_to_ask(terms, 1, epoch + length / 8) == 17);
 }
 
 TEST_CASE("without holds an exhausted key is not asked about before more is available") {
@@ -142,12 +144,48 @@ TEST_CASE("without holds an exhausted key is not asked about before more is avai
   demand(lease, 20, epoch);
   lease.on_asked(20, epoch);
   lease.on_granted(limit, terms, nothing, epoch);
-  CHECK(lease.units_to_ask(terms, epoch + 79ms) == 0);
-  CHECK(lease.units_to_ask(terms, epoch + 80ms) == 20);
+  CHECK(lease.units_to_ask(terms, 1, epoch + 79ms) == 0);
+  CHECK(lease.units_to_ask(terms, 1, epoch + 80ms) == 20);
   nothing.more_after = 10s;
   lease.on_asked(20, epoch + 80ms);
   lease.on_granted(limit, terms, nothing, epoch + 80ms);
-  CHECK(lease.units_to_ask(terms, epoch + 80ms + length) > 0);
+  CHECK(lease.units_to_ask(terms, 1, epoch + 80ms + length) > 0);
+}
+
+TEST_CASE("a denial is not used for longer than units are") {
+  Lease lease;
+  demand(lease, 20, epoch);
+  const rules::Decision nothing{.limit = 1'000, .reset_after = 10s, .more_after = 10s};
+  lease.on_asked(20, epoch);
+  lease.on_granted(limit, terms, nothing, epoch + 80ms);
+  CHECK(lease.denial(limit, 1, epoch + length - 1ms));
+  CHECK_FALSE(lease.denial(limit, 1, epoch + length));
+  rules::Decision ending = nothing;
+  ending.ends_after = 30ms;
+  lease.on_asked(20, epoch + length);
+  lease.on_granted(limit, terms, ending, epoch + length);
+  CHECK(lease.denial(limit, 1, epoch + length + 29ms));
+  CHECK_FALSE(lease.denial(limit, 1, epoch + length + 30ms));
+}
+
+TEST_CASE("the retry time under other numbers than those of the policy is never too short") {
+  Lease lease;
+  demand(lease, 20, epoch);
+  lease.on_asked(20, epoch);
+  lease.on_granted(limit, terms,
+                   {.limit = 10, .reset_after = 1s, .more_after = 100ms, .refill = Duration{1s}},
+                   epoch);
+  CHECK(lease.denial(limit, 1, epoch).value().retry_after == Duration{100ms});
+  CHECK(lease.denial(limit, 5, epoch).value().retry_after == Duration{1s});
+}
+
+TEST_CASE("a lease that has ended denies nothing") {
+  Lease lease;
+  demand(lease, 20, epoch);
+  grant(lease, 20, 3, epoch);
+  REQUIRE(lease.denial(limit, 5, epoch));
+  lease.end();
+  CHECK_FALSE(lease.denial(limit, 5, epoch));
 }
 
 TEST_CASE("a question without a decision is not repeated at once") {
@@ -156,9 +194,9 @@ TEST_CASE("a question without a decision is not repeated at once") {
   lease.on_asked(20, epoch);
   lease.on_refused(length, epoch);
   CHECK(lease.is_idle());
-  CHECK(lease.units_to_ask(terms, epoch) == 0);
+  CHECK(lease.units_to_ask(terms, 1, epoch) == 0);
   CHECK_FALSE(lease.denial(limit, 1, epoch));
-  CHECK(lease.units_to_ask(terms, epoch + length) == 20);
+  CHECK(lease.units_to_ask(terms, 1, epoch + length) == 20);
 }
 
 }  // namespace

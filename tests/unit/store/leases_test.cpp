@@ -1,5 +1,8 @@
 #include "store/leases.hpp"
 
+#include <algorithm>
+#include <deque>
+
 #include "catch.hpp"
 #include "unit/store/chain_fixture.hpp"
 
@@ -37,6 +40,9 @@ struct LeasesFixture : ChainFixture {
   }
   /// As Redis would.
   void settle_all() {
+    for (Settlement& one : remote.settled) {
+      if (one.key.policy_id == 0) one.policy = &limit;  // that of the lease may have ended
+    }
     remote.server.settle(remote.settled, remote.server_now);
     remote.settled.clear();
   }
@@ -73,13 +79,12 @@ TEST_CASE("half of a lease is spent: the settlement goes with the next question"
     REQUIRE(next.admitted());
   }
   REQUIRE(fixture.remote.settled.size() == 1);
-  CHECK(fixture.remote.settled[0].held == 3);
-  CHECK(fixture.remote.settled[0].actual == 3);
+  CHECK(fixture.remote.settled[0].held == 4);
+  CHECK(fixture.remote.settled[0].actual == 4);
   fixture.settle_all();
   fixture.remote.answer_all(epoch + 1ms);
-  // 7 and 3 are charged; as many units are held as the period had asked for.
-  CHECK(fixture.units->value() == 10);
-  CHECK(fixture.left() == 100 - 7 - 3 - 10);
+  CHECK(fixture.units->value() == 8);
+  CHECK(fixture.left() == 100 - 7 - 4 - 8);
 }
 
 TEST_CASE("a lease is never larger than the share of a worker") {
@@ -170,6 +175,122 @@ TEST_CASE("a request is decided here if the leases of all its keys cover it") {
   CHECK(fixture.left(1) == before - 1);
 }
 
+TEST_CASE("a key is leased only for requests that the leases of all their keys may decide") {
+  LeasesFixture fixture(10);
+  const rules::Policy small = gcra(20);  // a share of two units
+  Claim few = fixture.leased(1, 1, 1);
+  few.policy = &small;
+  SECTION("beside a key whose share is too small") {
+    for (int i = 0; i < 15; ++i)
+      fixture.admit({fixture.leased(1), few}, 0s);
+  }
+  SECTION("beside keys that are not hot") {
+    for (std::uint64_t who = 2; who < 30; ++who)
+      fixture.admit({fixture.leased(1), fixture.leased(who)}, 0s);
+  }
+  CHECK(fixture.units->value() == 0);
+  CHECK(fixture.counters.leased.value() == 0);
+}
+
+TEST_CASE("a request that needs more than is left of the lease causes a question") {
+  LeasesFixture fixture;
+  fixture.heat();
+  Request large({fixture.leased(1, 9)});
+  large.come(fixture.front(), 1ms);
+  CHECK(large.waits());
+  CHECK(fixture.remote.pending.size() == 1);
+  fixture.settle_all();
+  fixture.remote.answer(epoch + 1ms);
+  CHECK(large.admitted());
+  CHECK(fixture.remote.pending.empty());
+}
+
+TEST_CASE("requests beyond the first question share a second one") {
+  LeasesFixture fixture;
+  for (std::uint32_t i = 1; i < Lease::hot_requests; ++i)
+    fixture.admit({fixture.leased()}, 0s);
+  std::deque<Request> requests;
+  for (int i = 0; i < 30; ++i)
+    requests.emplace_back(std::vector{fixture.leased()}).come(fixture.front(), 0s);
+  REQUIRE(fixture.remote.pending.size() == 1);
+  fixture.remote.answer(epoch);
+  REQUIRE(fixture.remote.pending.size() == 1);
+  fixture.settle_all();
+  fixture.remote.answer(epoch);
+  CHECK(fixture.remote.pending.empty());
+  CHECK(std::ranges::all_of(requests, &Request::admitted));
+}
+
+TEST_CASE("a question that fails is repeated before the lease ends") {
+  LeasesFixture fixture;
+  fixture.heat();
+  const auto renew = [&](Duration after) {
+    Request next({fixture.leased()});
+    next.come(fixture.front(), after);
+    CHECK(next.admitted());
+  };
+  renew(100ms);
+  REQUIRE(fixture.remote.pending.size() == 1);
+  fixture.remote.answer(epoch + 120ms, Error::other);
+  renew(130ms);
+  CHECK(fixture.remote.pending.empty());
+  renew(146ms);
+  REQUIRE(fixture.remote.pending.size() == 1);
+  fixture.settle_all();
+  fixture.remote.answer(epoch + 147ms);
+  renew(250ms);
+}
+
+TEST_CASE("a grant that comes after its end goes back, and no question follows for a while") {
+  LeasesFixture fixture;
+  for (std::uint32_t i = 1; i < Lease::hot_requests; ++i)
+    fixture.admit({fixture.leased()}, 0s);
+  Request last({fixture.leased()});
+  last.come(fixture.front(), 0s);
+  fixture.remote.answer(epoch + 200ms);
+  CHECK(fixture.units->value() == 0);
+  REQUIRE(fixture.remote.settled.size() == 1);
+  CHECK(fixture.remote.settled[0].actual == 0);
+  CHECK(fixture.remote.pending.size() == 1);  // the request itself
+  fixture.remote.answer_all(epoch + 200ms);
+  CHECK(last.admitted());
+}
+
+TEST_CASE("an exhausted shadow claim does not deny, and a denied request spends nothing") {
+  LeasesFixture fixture(100);
+  const rules::Policy small = gcra(10);
+  const auto claims = [&](bool shadow) {
+    Claim few = fixture.leased(1, 1, 1);
+    few.policy = &small;
+    few.shadow = shadow;
+    return std::vector{fixture.leased(), few};
+  };
+  for (int i = 0; i < 9; ++i) {
+    fixture.admit(claims(false), 0s);
+    fixture.settle_all();
+  }
+  std::optional<Request> denied;
+  for (int i = 0; i < 5; ++i) {
+    fixture.serve(denied.emplace(claims(false)), 1ms);
+    fixture.settle_all();
+  }
+  REQUIRE(denied->denied());
+  const auto decided = fixture.counters.leased.value();
+  const std::int64_t left = denied->decisions[0].remaining;
+  Request again(claims(false));
+  again.come(fixture.front(), 2ms);
+  CHECK(again.denied());
+  CHECK(again.result->decided == 3);
+  CHECK(again.decisions[0].allowed);
+  CHECK(again.decisions[0].remaining == left);
+  Request shadowed(claims(true));
+  shadowed.come(fixture.front(), 2ms);
+  CHECK(shadowed.admitted());
+  CHECK_FALSE(shadowed.decisions[1].allowed);
+  CHECK(shadowed.decisions[0].remaining == left - 1);
+  CHECK(fixture.counters.leased.value() == decided + 2);
+}
+
 TEST_CASE("a claim without a lease is never decided from one") {
   LeasesFixture fixture;
   fixture.heat();
@@ -226,7 +347,8 @@ TEST_CASE("a key that is reset has no lease") {
   fixture.front().forget({.identity = fixture.leased().identity}, received, epoch);
   fixture.remote.answer_all(epoch);
   CHECK(fixture.units->value() == 0);
-  CHECK(fixture.remote.settled.empty());
+  // Counts if the key was not removed, because the remote store could not be reached.
+  CHECK(fixture.remote.settled.size() == 1);
   CHECK(fixture.left() == 100);
   Request next({fixture.leased()});
   next.come(fixture.front(), 1ms);
