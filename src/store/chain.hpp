@@ -24,6 +24,9 @@ namespace weir::store {
 struct ChainOptions {
   Duration timeout{0};     ///< of one decision, including the time in queues
   std::uint64_t seed = 0;  ///< of the denial memory's hash; random in production
+  /// Sets of four keys, a power of two: for the denials (1 KiB a set) and, if used, for the leases
+  /// (1.5 KiB).
+  std::size_t table_sets = 1024;
 };
 
 class Chain {
@@ -32,7 +35,7 @@ class Chain {
   Chain(GuardedStore& remote, MemoryStore& local, const ChainOptions& options,
         ChainCounters& counters, const Divisions* divisions = nullptr)
       : counters_(counters),
-        memory_(remembered_sets, options.seed, DenialConfirmation::lease),
+        memory_(options.table_sets, options.seed, DenialConfirmation::lease),
         confirmation_(remote, memory_),
         known_(memory_, counters_, &confirmation_),
         remote_(remote),
@@ -43,7 +46,7 @@ class Chain {
             split_ ? static_cast<Store&>(*split_) : fallback_,
             {.memory = memory_, .known = known_, .remote = remote, .timeout = options.timeout}),
         denials_(single_flight_, known_),
-        leases_(denials_, remote, options.timeout, options.seed, counters_) {}
+        leases_(denials_, remote, options.timeout, options.seed, counters_, options.table_sets) {}
 
   /// The first link, for the limiter.
   Store& front() { return leases_; }
@@ -59,8 +62,6 @@ class Chain {
   const ChainCounters& counters() const { return counters_; }
 
  private:
-  static constexpr std::size_t remembered_sets = 1024;  // of four keys each, 1 MiB a worker
-
   ChainCounters& counters_;
   DenialMemory memory_;
   DenialConfirmation confirmation_;

@@ -57,9 +57,10 @@ struct LeaseSettings {
 
 class Leases final : public Link {
  public:
-  /// `timeout`: of a decision, from Acquisition::arrived_at. `seed`: random in production.
+  /// `timeout`: of a decision, from Acquisition::arrived_at. `seed`: random in production. `sets`:
+  /// of LeaseTable.
   Leases(Store& next, GuardedStore& remote, Duration timeout, std::uint64_t seed,
-         ChainCounters& counters)
+         ChainCounters& counters, std::size_t sets = 1024)
       : Link(next), remote_(remote), timeout_(timeout), counters_(counters), table_(sets, seed) {}
 
   /// Gives all units back if the share is 0.
@@ -76,7 +77,6 @@ class Leases final : public Link {
 
  private:
   friend struct LeaseQuestion;
-  static constexpr std::size_t sets = 1024;  // of four keys each, 1.5 MiB a worker
   using Keys = boost::container::static_vector<LeasedKey*, claims_per_request>;
 
   bool find_keys(std::span<const Claim> claims, Keys& keys);
