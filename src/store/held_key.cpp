@@ -72,6 +72,19 @@ std::int64_t take_or_hold(Beside<State>& key, const Asked& asked, Instant now, b
   return key.holds.held - before;
 }
 
+/// Writes the decision of a settled claim.
+template <class State>
+void write_decision(Asked& asked, const State& state, const rules::Holds& holds, Instant now,
+                    bool admitted) {
+  if (asked.policy->count_rejected && asked.admission.allowed && !admitted) {
+    asked.admission.retry_after =
+        admit_beside(*asked.policy, state, holds, now, asked.claim->demand).retry_after;
+  }
+  *asked.decision = decision_beside(*asked.policy, state, holds, now, asked.admission);
+  if (asked.claim->holds && admitted && asked.admission.allowed)
+    asked.decision->held = asked.admission.units;
+}
+
 }  // namespace
 
 bool holds_any(const Asked& leader) {
@@ -124,13 +137,7 @@ void settle_beside(Asked& leader, Instant now, bool admitted) {
     const rules::Holds holds = key ? key->holds : rules::Holds{};
     for (Asked* asked = &leader; asked; asked = asked->next) {
       if (key || alone) mark(*leader.slot, *asked);
-      if (asked->policy->count_rejected && asked->admission.allowed && !admitted) {
-        asked->admission.retry_after =
-            admit_beside(*asked->policy, state, holds, now, asked->claim->demand).retry_after;
-      }
-      *asked->decision = decision_beside(*asked->policy, state, holds, now, asked->admission);
-      if (asked->claim->holds && admitted && asked->admission.allowed)
-        asked->decision->held = asked->admission.units;
+      write_decision(*asked, state, holds, now, admitted);
     }
     if (holds.held > 0) leader.slot->denied = true;
   });
