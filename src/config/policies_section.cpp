@@ -149,8 +149,7 @@ std::string_view lease_fault(const rules::Definition& definition) {
 }
 
 bool has_leases(const rules::Policy& numbers, int share) {
-  return numbers.capacity / 100 * share + numbers.capacity % 100 * share / 100 >=
-         limiter::least_leased_units;
+  return numbers.capacity * share / 100 >= limiter::least_leased_units;
 }
 
 /// A policy has leases unless it says otherwise, if `store.redis.leases` has a share.

@@ -48,7 +48,7 @@ class Silence {
   Time heard_at_;
 };
 
-/// What has passed over the connections to a server.
+/// Counts of the commands and replies on the connections to a server.
 struct Traffic {
   std::uint64_t replies = 0;   ///< of any kind, also to a handshake and on earlier connections
   std::size_t unanswered = 0;  ///< commands that were sent and have no reply yet

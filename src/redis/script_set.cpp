@@ -7,7 +7,7 @@ namespace weir::redis {
 
 namespace {
 
-/// What a script decides beside the algorithms: a script of another kind cannot replace it.
+/// The flags of a set that are no algorithms. A script with other flags cannot replace it.
 constexpr AlgorithmSet set_kinds = with_holds | joins_requests;
 
 }  // namespace

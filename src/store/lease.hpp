@@ -57,7 +57,7 @@ class Lease {
   std::optional<rules::Decision> denial(const rules::Policy& policy, std::int64_t cost,
                                         Instant now) const;
 
-  /// The units to ask for now, when a request of `cost` is to be covered; 0: none.
+  /// The size of the question at `now`, so that a request of `cost` is covered; 0: no question.
   std::int64_t units_to_ask(const Terms& terms, std::int64_t cost, Instant now) const;
   /// The question was sent. on_granted() or on_refused() follows.
   void on_asked(std::int64_t units, Instant now);

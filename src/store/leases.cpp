@@ -1,8 +1,11 @@
 #include "store/leases.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <new>
 #include <utility>
+
+#include "rules/span.hpp"
 
 namespace weir::store {
 namespace {
@@ -121,10 +124,9 @@ std::optional<Result> Leases::decide(Acquisition& acquisition, const Keys& keys,
 // ---- questions ----
 
 Lease::Terms Leases::terms_of(const LeasedKey& key) const {
-  const std::int64_t held =
-      key.limit / 100 * settings_.share + key.limit % 100 * settings_.share / 100;
-  return {.most = held / static_cast<std::int64_t>(settings_.workers),
-          .duration = settings_.duration};
+  static_assert(rules::exact_limit <= std::numeric_limits<std::int64_t>::max() / 100);
+  const std::int64_t parts = 100 * static_cast<std::int64_t>(settings_.workers);
+  return {.most = key.limit * settings_.share / parts, .duration = settings_.duration};
 }
 
 /// Asks for the units that the key needs, unless a question is in flight.
