@@ -41,10 +41,17 @@ def two_cores():
     return cores[:2]
 
 
+GIVEN_PORTS = set()  # the kernel may return a port again that nobody has bound yet
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        if port not in GIVEN_PORTS:
+            GIVEN_PORTS.add(port)
+            return port
 
 
 def wait_until_it_answers(port, process, output):

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """How two Weirs decide while Redis stalls, is too slow, and with many connections: script/bench stalls --help
 
-A slow Redis runs in valgrind, and before the other processes if the user may give it a priority."""
+A slow Redis runs in valgrind, and one with a tenth of a core in a control group, which only root may
+make; without root its rows are left out. Both run before the other processes if the user may give
+them a priority."""
 
 import argparse
 import contextlib
@@ -12,6 +14,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -45,6 +48,7 @@ class Setting:
     think_ms: int = 0  # of a client between two requests, on average
     timeout: str = "25ms"
     is_slow: bool = False
+    core: float = 1  # the part of a processor that Redis may use, in each 10 ms
     of_capacity: float = 0  # what the clients offer, as a multiple of what Redis took in the row before
 
 
@@ -55,6 +59,9 @@ SETTINGS = [
     Setting("1,000 connections", 500, think_ms=100),
     Setting("2,000 connections", 1000, think_ms=200),
     Setting("1,000 connections without a pause", 500),
+    Setting("a tenth of a core, 64 connections", 32, core=0.1),
+    Setting("a tenth of a core, 2,000 connections, a pause", 1000, think_ms=66, core=0.1),
+    Setting("a tenth of a core, 2,000 connections", 1000, core=0.1),
     Setting("slow Redis: its capacity", 32, timeout="500ms", is_slow=True),
     Setting("slow Redis: twice its capacity", 600, is_slow=True, of_capacity=2),
 ]
@@ -113,12 +120,39 @@ def percentile(values, part):
     return values[min(len(values) - 1, int(len(values) * part))] if values else 0
 
 
-def redis_command(port, directory, is_slow):
+def redis_command(port, directory, setting):
     command = peers.redis(port, directory)
-    if not is_slow:
+    if not setting.is_slow and setting.core == 1:
         return command
     priority = ["nice", "-n", "-20"] if os.geteuid() == 0 else []
-    return [*priority, "valgrind", "--quiet", "--tool=none", *command]
+    valgrind = ["valgrind", "--quiet", "--tool=none"] if setting.is_slow else []
+    return [*priority, *valgrind, *command]
+
+
+@contextlib.contextmanager
+def part_of_a_core(pid, part):
+    """Limits the process to a part of a processor in each 10 ms, by a control group of its own (of
+    either version, which needs root)."""
+    if part >= 1:
+        yield
+        return
+    period_us = 10_000
+    quota_us = round(part * period_us)
+    root = pathlib.Path("/sys/fs/cgroup")
+    is_first_version = (root / "cpu" / "cpu.cfs_quota_us").exists()
+    group = root / ("cpu" if is_first_version else "") / f"weir-bench-{os.getpid()}"
+    group.mkdir()
+    try:
+        if is_first_version:
+            (group / "cpu.cfs_period_us").write_text(str(period_us))
+            (group / "cpu.cfs_quota_us").write_text(str(quota_us))
+        else:
+            (group / "cpu.max").write_text(f"{quota_us} {period_us}")
+        (group / "cgroup.procs").write_text(str(pid))
+        yield
+    finally:
+        (group.parent / "cgroup.procs").write_text(str(pid))
+        group.rmdir()
 
 
 @contextlib.contextmanager
@@ -146,10 +180,11 @@ def run(setting, seconds, directory):
     script.write_text(f"function delay() return math.random(0, {2 * setting.think_ms}) end\n"
                       if setting.think_ms else "")
     redis_port = measure.free_port()
-    redis = subprocess.Popen(redis_command(redis_port, directory, setting.is_slow), stdout=subprocess.DEVNULL)
+    redis = subprocess.Popen(redis_command(redis_port, directory, setting), stdout=subprocess.DEVNULL)
     try:
         time.sleep(4 if setting.is_slow else 0.5)
-        with weirs(directory, redis_port, setting.timeout) as started:
+        with (part_of_a_core(redis.pid, setting.core),
+              weirs(directory, redis_port, setting.timeout) as started):
             loads = [subprocess.Popen(
                 ["wrk", "-t1", f"-c{setting.connections}", f"-d{seconds}s", "-s", script,
                  f"http://127.0.0.1:{port}/"], stdout=subprocess.DEVNULL)
@@ -162,6 +197,7 @@ def run(setting, seconds, directory):
                 stalling.join()
             for load in loads:
                 load.wait()
+            calls = sum(metric(admin, "weir_store_calls_total") for _, admin, _ in started)
             late = sum(metric(admin, "weir_store_late_answers_total") for _, admin, _ in started)
             time.sleep(0.5)  # the log is written every quarter of a second
             lines = list(lines_of(log for _, _, log in started))
@@ -174,19 +210,25 @@ def run(setting, seconds, directory):
     print(f"| {setting.name} | {len(lines) / seconds:,.0f} | {(len(lines) - alone) / seconds:,.0f} "
           f"| {alone / len(lines):.2%} | {low:.0%} to {high:.0%} | {after_stalls(lines, seen):.2%} "
           f"| {percentile(took, 0.5):.2f} | {percentile(took, 0.99):.2f} | {max(took):.1f} "
-          f"| {late:.0f} |", flush=True)
+          f"| {late:.0f} | {(len(lines) - alone) / max(calls, 1):.2f} |", flush=True)
     return (len(lines) - alone) / seconds
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=6, help="of each setting")
+    parser.add_argument("--settings", default="", help="only those whose name contains it")
     options = parser.parse_args(arguments)
     print("| setting | requests/s | by Redis | decided alone | per 100 ms | not in a stall | decision p50, ms "
-          "| p99 | longest | late answers |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+          "| p99 | longest | late answers | decisions per call |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     taken = 0
     for setting in SETTINGS:
+        if options.settings not in setting.name:
+            continue
+        if setting.core < 1 and os.geteuid() != 0:
+            print(f"{setting.name}: left out, a control group needs root", file=sys.stderr)
+            continue
         if setting.of_capacity:
             think_ms = round(1000 * 2 * setting.connections / (setting.of_capacity * taken))
             setting = dataclasses.replace(setting, think_ms=think_ms)

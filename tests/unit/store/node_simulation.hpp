@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <random>
+#include <span>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -39,6 +40,8 @@ class NodeSimulation {
     std::vector<Duration> service;   ///< of one question each, again and again
     double requests_per_second = 0;  ///< at all workers, at random instants
     Duration network{0};             ///< of a round trip
+    Duration pass{0};  ///< of a worker: its questions of a pass are one call. 0: each is a call
+    Duration call{0};  ///< the server's work for a call, in addition to that for its questions
     /// The server stands still during these times: from, and how long.
     std::vector<std::pair<Duration, Duration>> stalls{};
     Duration length = std::chrono::seconds(5);
@@ -55,7 +58,8 @@ class NodeSimulation {
       : options_(std::move(options)),
         controls_(static_cast<std::size_t>(options_.workers),
                   NodeControl({options_.timeout, 5, options_.retry_after})),
-        in_flight_(controls_.size()) {}
+        in_flight_(controls_.size()),
+        waiting_(controls_.size()) {}
 
   void run() {
     at(Instant{}, [this] { arrive(); });
@@ -120,34 +124,59 @@ class NodeSimulation {
   void send(std::size_t worker) {
     const NodeControl::Sent sent{.at = now_, .in_flight = ++in_flight_[worker]};
     most_in_flight_ = std::max(most_in_flight_, static_cast<int>(sent.in_flight));
-    const Instant done = serve(now_ + options_.network / 2) + options_.network / 2;
-    const bool in_time = done - now_ <= options_.timeout;
-    if (!in_time) {
-      at(now_ + options_.timeout, [this, worker, sent] {
-        ++sample(sent.at).too_late;
-        note_fallback(sent.at);
-        controls_[worker].on_timeout(sent, now_, in_flight_[worker]);
-      });
-    }
-    at(done, [this, worker, sent, in_time] {
-      --in_flight_[worker];
-      controls_[worker].on_replies(now_);
-      if (!in_time) return;
-      ++sample(sent.at).asked;
-      controls_[worker].on_decision(sent, now_);
-    });
+    waiting_[worker].push_back(sent);
+    if (options_.pass == Duration{0}) return send_calls(worker);
+    if (waiting_[worker].size() == 1)
+      at(now_ + options_.pass, [this, worker] { send_calls(worker); });
   }
 
-  /// Returns when the server has served a question that reaches it now.
-  Instant serve(Instant arrival) {
-    const Duration duration = options_.service[served_++ % options_.service.size()];
-    Instant start = std::max(free_at_, arrival);
+  /// Sends the questions that wait, up to 32 in a call; the answers of a call arrive together.
+  void send_calls(std::size_t worker) {
+    const auto questions = std::exchange(waiting_[worker], {});
+    for (std::span rest(questions); !rest.empty();) {
+      const auto call = rest.first(std::min<std::size_t>(rest.size(), 32));
+      rest = rest.subspan(call.size());
+      send_call(worker, call);
+    }
+  }
+
+  void send_call(std::size_t worker, std::span<const NodeControl::Sent> questions) {
+    Duration work = options_.call;
+    for (std::size_t i = 0; i < questions.size(); ++i)
+      work += options_.service[served_++ % options_.service.size()];
+    const Instant done = serve(now_ + options_.network / 2, work) + options_.network / 2;
+    for (const NodeControl::Sent& sent : questions) {
+      const bool in_time = done - sent.at <= options_.timeout;
+      if (!in_time) {
+        at(sent.at + options_.timeout, [this, worker, sent] {
+          ++sample(sent.at).too_late;
+          note_fallback(sent.at);
+          controls_[worker].on_timeout(sent, now_, in_flight_[worker]);
+        });
+      }
+      at(done, [this, worker, sent, in_time] {
+        --in_flight_[worker];
+        controls_[worker].on_replies(now_);
+        if (!in_time) return;
+        ++sample(sent.at).asked;
+        controls_[worker].on_decision(sent, now_);
+      });
+    }
+  }
+
+  /// Returns when the server has done this work, which reaches it then. A stall interrupts it.
+  Instant serve(Instant arrival, Duration work) {
+    busy_ += work;
+    free_at_ = std::max(free_at_, arrival);
     for (const auto& [from, length] : options_.stalls) {
       const Instant begin = Instant{} + from;
-      if (start + duration > begin && start < begin + length) start = begin + length;
+      if (free_at_ >= begin + length) continue;
+      const Duration before = std::max(begin - free_at_, Duration{0});
+      if (work <= before) break;
+      work -= before;
+      free_at_ = begin + length;
     }
-    busy_ += duration;
-    return free_at_ = start + duration;
+    return free_at_ += work;
   }
 
   static constexpr Duration sample_length = std::chrono::milliseconds(100);
@@ -155,6 +184,7 @@ class NodeSimulation {
   Options options_;
   std::vector<NodeControl> controls_;
   std::vector<std::size_t> in_flight_;
+  std::vector<std::vector<NodeControl::Sent>> waiting_;  ///< for the end of a pass
   std::multimap<Instant, Event> events_;
   Instant now_{};
   Instant free_at_{};

@@ -96,6 +96,34 @@ TEST_CASE("Short stalls twice a second cost only their own time") {
   CHECK(total.fallbacks() <= 0.06 * total.requests());
 }
 
+TEST_CASE("With a tenth of a processor the calls grow, and few of the answers are late") {
+  // The server works 1 ms in each 10 ms. A call costs it 25 us, and 4 us for each of its questions.
+  Options options{.service = {4us}, .call = 25us};
+  for (Duration at = 1ms; at < 5s; at += 10ms)
+    options.stalls.emplace_back(at, 9ms);
+  const double capacity_alone = 100 / 0.029;
+  // As multiples of what the server can decide if each call has one question.
+  const auto [workers, pass, load, least_decided] = GENERATE(table<int, Duration, double, double>({
+      {2, 0us, 2, 0.9},  // no joined calls
+      {2, 0us, 20, 0.9},
+      {2, 300us, 2, 1.6},  // nearly all
+      {2, 300us, 10, 3},
+      {2, 1ms, 20, 4.5},  // calls of 32 reach 5.8
+      {8, 1ms, 20, 3},
+  }));
+  CAPTURE(workers, to_us(pass), load);
+  options.workers = workers;
+  options.pass = pass;
+  options.requests_per_second = load * capacity_alone;
+  NodeSimulation run(options);
+  run.run();
+  const std::size_t settled = 5;  // samples
+  const auto total = run.total(settled);
+  const double seconds = 4.5;
+  CHECK(total.asked >= least_decided * capacity_alone * seconds);
+  CHECK(total.too_late <= 0.01 * total.requests());
+}
+
 TEST_CASE("A server that is far away is used as one nearby") {
   NodeSimulation run(Options{.service = {50us}, .requests_per_second = 10'000, .network = 20ms});
   run.run();
