@@ -51,7 +51,7 @@ Result<RunningConfiguration::Prepared, Problems> RunningConfiguration::prepare(
   changed.resize(listed);
   warn_of_few_descriptors(next, descriptors_);
   auto request_rules =
-      std::make_shared<proxy::RequestRules>(next.proxy, next.limiter, loaded.config);
+      std::make_shared<decision::RequestRules>(next.proxy, next.limiter, loaded.config);
   Listeners::start(listeners, next, problems);
   if (!problems.empty()) return problems;
   return Prepared{.loaded = std::move(loaded),

@@ -32,7 +32,7 @@ class RunningConfiguration {
   /// A configuration that can be run.
   struct Prepared {
     LoadedConfig loaded{};
-    std::shared_ptr<const proxy::RequestRules> request_rules{};
+    std::shared_ptr<const decision::RequestRules> request_rules{};
     Certificates certificates{};
     std::shared_ptr<log::LineWriter> log_writer{};
     Listeners::Prepared listeners{};     ///< until commit()
@@ -76,7 +76,7 @@ class RunningConfiguration {
   std::vector<WorkerCounters> counters_;
   std::int64_t loaded_at_s_ = 0;
   // Workers may still use these; they are freed by this thread and not by theirs.
-  std::vector<std::shared_ptr<const proxy::RequestRules>> old_request_rules_;
+  std::vector<std::shared_ptr<const decision::RequestRules>> old_request_rules_;
   std::vector<std::shared_ptr<log::LineWriter>> old_log_writers_;
 };
 

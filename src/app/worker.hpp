@@ -68,8 +68,8 @@ struct ListenerPlan {
 /// The parts of a generation, for one worker.
 struct GenerationPlan {
   std::shared_ptr<const config::Config> config;
-  std::shared_ptr<const proxy::RequestRules> request_rules;  ///< of `config`
-  std::vector<limiter::PolicyRecord> policies;               ///< with this worker's counters
+  std::shared_ptr<const decision::RequestRules> request_rules;  ///< of `config`
+  std::vector<limiter::PolicyRecord> policies;                  ///< with this worker's counters
   std::vector<std::string> policy_names;          ///< by id, of all policies since the start
   std::shared_ptr<const NamedCounters> counters;  ///< this worker's
   std::shared_ptr<log::LineWriter> log_writer;

@@ -4,13 +4,14 @@
 #include <utility>
 
 #include "cli/route_summary.hpp"
+#include "decision/head_inspection.hpp"
+#include "decision/refusals.hpp"
+#include "decision/request_routes.hpp"
 #include "http/head_parser.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "identity/client_address.hpp"
 #include "limiter/limiter.hpp"
 #include "proxy/failure.hpp"
-#include "proxy/head_inspection.hpp"
-#include "proxy/request_routes.hpp"
 #include "routing/mismatch.hpp"
 #include "routing/original_request.hpp"
 #include "store/memory_store.hpp"
@@ -59,14 +60,13 @@ class Explainer {
     const std::size_t most = config_.proxy.downstream.max_head;
     if (head.size() > most)
       return proxy::answer_to(proxy::failure_of(http::fault_of_large_head(head.substr(0, most))));
-    return proxy::inspect_head(rules_, head, request_);
+    return decision::inspect_head(rules_, head, request_);
   }
 
   MaybeRefusal find_route() {
     const MaybeRefusal refusal = routes_.find(rules_, request_);
     const auto& candidates = routes_.routed().candidates;
-    const bool none_is_found =
-        refusal && refusal->status == proxy::answer_to(proxy::Failure::no_route).status;
+    const bool none_is_found = refusal && *refusal == decision::no_route;
     if (!refusal || none_is_found)
       list_skipped(candidates.empty() ? config_.proxy.routes.size() : candidates.front().route);
     return refusal;
@@ -125,23 +125,21 @@ class Explainer {
 
   void conclude(const limiter::Verdict& verdict) {
     using limiter::Outcome;
-    using proxy::answer_to;
-    using proxy::Failure;
     switch (verdict.outcome) {
       case Outcome::identity_required:
-        return refuse(answer_to(Failure::identity_required));
+        return refuse(decision::identity_required);
       case Outcome::token_invalid:
         return refuse(401, jwt::description_of(*verdict.token_fault.rejection));
       case Outcome::token_unverifiable:
         return need_keys(config_.limiter.token_providers[verdict.token_fault.provider]);
       case Outcome::too_many_limits:
-        return refuse(answer_to(Failure::too_many_limits));
+        return refuse(decision::too_many_limits);
       case Outcome::identity_ambiguous:
         return refuse(400, identity::describe(verdict.ambiguity));
       case Outcome::forbidden:
-        return refuse(answer_to(Failure::identity_denied));
+        return refuse(decision::identity_denied);
       case Outcome::failed:
-        return refuse(answer_to(Failure::store_failed));
+        return refuse(decision::undecided);
       case Outcome::denied:
         return deny(verdict);
       case Outcome::unlimited:
@@ -402,10 +400,10 @@ class Explainer {
 
   const config::Config& config_;
   std::span<const KnownOverrides> overrides_;
-  proxy::RequestRules rules_;
+  decision::RequestRules rules_;
   identity::TokenReadings tokens_;
   http::ReceivedRequest request_;
-  proxy::RequestRoutes routes_;
+  decision::RequestRoutes routes_;
   Explanation explanation_;
 };
 

@@ -18,6 +18,7 @@
 #include "base/log_limit.hpp"
 #include "base/random.hpp"
 #include "base/traffic_counters.hpp"
+#include "decision/request_rules.hpp"
 #include "loop/descriptor_budget.hpp"
 #include "loop/handshakes.hpp"
 #include "loop/input_buffer.hpp"
@@ -27,7 +28,6 @@
 #include "options/proxy.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/hold_keeper.hpp"
-#include "proxy/request_rules.hpp"
 
 namespace weir::proxy {
 

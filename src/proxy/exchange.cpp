@@ -1,5 +1,6 @@
 #include "proxy/exchange.hpp"
 
+#include "decision/refusals.hpp"
 #include "http/forwarding.hpp"
 #include "proxy/own_answers.hpp"
 
@@ -150,7 +151,7 @@ void Exchange::take_route() {
 loop::Task<bool> Exchange::prepare() {
   // The report of another proxy is not a request to decide.
   if ((routes_.needs() & options::needs_settlements) != 0) {
-    const auto report = read_hold_report(request_.view);
+    const auto report = decision::read_hold_report(request_.view);
     if (!report)
       co_await refuse(report.error());
     else if (hold_.settle_other(*report, request_.fields,
@@ -245,11 +246,11 @@ loop::Task<> Exchange::refuse(http::Refusal refusal) {
 loop::Task<> Exchange::answer_undecided() {
   switch (decision_.outcome) {
     case limiter::Outcome::forbidden:
-      co_return co_await refuse(answer_to(Failure::identity_denied));
+      co_return co_await refuse(decision::identity_denied);
     case limiter::Outcome::identity_required:
-      co_return co_await refuse(answer_to(Failure::identity_required));
+      co_return co_await refuse(decision::identity_required);
     case limiter::Outcome::too_many_limits:
-      co_return co_await refuse(answer_to(Failure::too_many_limits));
+      co_return co_await refuse(decision::too_many_limits);
     case limiter::Outcome::identity_ambiguous: {
       const std::string detail = identity::describe(decision_.ambiguity);
       co_return co_await refuse({400, detail});
@@ -263,8 +264,8 @@ loop::Task<> Exchange::answer_undecided() {
                                                           context_.fields, context_.body));
     default:
       co_return co_await answer(undecided_answer(
-          answer_to(Failure::store_failed), decision_, options().response_fields,
-          context_.pass_clock.now(), context_.random.next(), context_.fields, context_.body));
+          decision::undecided, decision_, options().response_fields, context_.pass_clock.now(),
+          context_.random.next(), context_.fields, context_.body));
   }
 }
 

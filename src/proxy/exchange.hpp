@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/time.hpp"
+#include "decision/request_routes.hpp"
 #include "http/received_request.hpp"
 #include "http/refusal.hpp"
 #include "limiter/evaluation.hpp"
@@ -20,7 +21,6 @@
 #include "proxy/generation.hpp"
 #include "proxy/request_body.hpp"
 #include "proxy/request_hold.hpp"
-#include "proxy/request_routes.hpp"
 #include "proxy/responder.hpp"
 #include "proxy/slot_wait.hpp"
 #include "proxy/stated_costs.hpp"
@@ -75,7 +75,7 @@ class Exchange {
   ClientSide client_;
   Pin generation_;  ///< the configuration at the start of the request, kept until its end
   http::ReceivedRequest request_;
-  RequestRoutes routes_;
+  decision::RequestRoutes routes_;
   limiter::Evaluation evaluation_;  ///< the input of the store
   StoreAnswer store_answer_;
   RequestHold hold_{context_, evaluation_};

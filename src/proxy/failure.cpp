@@ -3,28 +3,24 @@
 #include <array>
 #include <cstddef>
 
+#include "decision/refusals.hpp"
 #include "http/request_target.hpp"
 
 namespace weir::proxy {
 namespace {
 
 // In the order of the enumerators.
-constexpr std::array<http::Refusal, 24> answers{{
+constexpr std::array<http::Refusal, 18> answers{{
     {0, ""},
     http::head_malformed,
     http::head_too_large,
     http::target_too_long,
     {501, "the request method is too long"},
     {408, "the request head did not arrive in time"},
-    {413, "the request body is too large"},
+    decision::body_too_large,
     {400, "the request body is not valid chunked coding"},
     {408, "the request body did not arrive in time"},
-    {403, "requests of this client are denied"},
-    {401, "the request does not carry the identity that this route requires"},
-    {400, "a field that an identity or a route reads appears more than once"},
-    {400, "the path matches several routes with too many limits together; use its plain spelling"},
     {400, "this port expects TLS; send the request to https://"},
-    {404, "no route matches the request"},
     {0, ""},
     {502, "the upstream cannot be reached"},
     {504, "the upstream did not accept a connection in time"},
@@ -33,9 +29,8 @@ constexpr std::array<http::Refusal, 24> answers{{
     {504, "the upstream did not answer in time"},
     {503, "no server of the upstream is healthy"},
     {503, "too many connections"},
-    {503, "rate limit decision unavailable; try again later"},
 }};
-static_assert(answers.size() == static_cast<std::size_t>(Failure::store_failed) + 1);
+static_assert(answers.size() == static_cast<std::size_t>(Failure::overloaded) + 1);
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 // The failures that end a request: which side is at fault, and the response. A head that is well
-// formed and not acceptable is an http::Refusal; a denial is a limiter::Verdict.
+// formed and not acceptable is an http::Refusal; a denial is a
+// limiter::Verdict.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +13,15 @@ namespace weir::proxy {
 enum class Failure : std::uint8_t {
   none,
   // the client's
-  head_malformed,     ///< not HTTP/1.1 according to RFC 9112
-  head_too_large,     ///< request line and fields beyond downstream.max_head
-  target_too_long,    ///< request target beyond downstream.max_target
-  method_too_long,    ///< the method alone is beyond downstream.max_head
-  head_timed_out,     ///< the head did not arrive within downstream.head_timeout
-  body_too_large,     ///< beyond downstream.max_body
-  body_malformed,     ///< chunked coding broken
-  body_timed_out,     ///< no progress for downstream.body_timeout
-  identity_denied,    ///< an override denies the identity
-  identity_required,  ///< a limit needs an identity that the request does not carry
-  identity_repeated,  ///< a field that an identity or a route reads appears more than once
-  too_many_limits,    ///< the readings of the path lead to more limits than can be decided together
-  plain_on_tls,       ///< a request in plain text where TLS is expected
-  no_route,
+  head_malformed,   ///< not HTTP/1.1 according to RFC 9112
+  head_too_large,   ///< request line and fields beyond downstream.max_head
+  target_too_long,  ///< request target beyond downstream.max_target
+  method_too_long,  ///< the method alone is beyond downstream.max_head
+  head_timed_out,   ///< the head did not arrive within downstream.head_timeout
+  body_too_large,   ///< beyond downstream.max_body
+  body_malformed,   ///< chunked coding broken
+  body_timed_out,   ///< no progress for downstream.body_timeout
+  plain_on_tls,     ///< a request in plain text where TLS is expected
   downstream_gone,  ///< the client has closed its connection; no response is possible
   // the upstream's
   upstream_unreachable,      ///< refused, reset while connecting, name not found
@@ -35,8 +31,7 @@ enum class Failure : std::uint8_t {
   upstream_timed_out,        ///< no answer within response_timeout, or its body stalled
   upstream_unhealthy,        ///< the checks of all its servers fail
   // ours
-  overloaded,    ///< beyond downstream.max_connections, or no descriptor left for another one
-  store_failed,  ///< the shared store did not decide, and a policy denies in that case
+  overloaded,  ///< beyond downstream.max_connections, or no descriptor left for another one
 };
 
 Failure failure_of(http::HeadFault fault);

@@ -13,16 +13,16 @@
 #include <vector>
 
 #include "base/traffic_counters.hpp"
+#include "decision/request_rules.hpp"
 #include "limiter/limiter.hpp"
 #include "log/access_log.hpp"
 #include "options/proxy.hpp"
-#include "proxy/request_rules.hpp"
 #include "upstream/pool.hpp"
 
 namespace weir::proxy {
 
 struct Generation {
-  std::shared_ptr<const RequestRules> request_rules;
+  std::shared_ptr<const decision::RequestRules> request_rules;
   std::shared_ptr<const void> store;  ///< kept alive for the limiter; null with the memory store
   std::unique_ptr<limiter::Limiter> limiter;  ///< destroyed before the store
   std::shared_ptr<const NamedCounters> counters;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "decision/head_inspection.hpp"
 #include "http/head_parser.hpp"
 #include "identity/client_address.hpp"
-#include "proxy/head_inspection.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -262,8 +262,8 @@ void Http1Connection::begin_exchange() {
 std::optional<http::Refusal> Http1Connection::inspect_head() {
   http::ReceivedRequest& request = exchange().request();
   request.scheme = client_.stream.is_secure() ? "https" : "http";
-  const auto refusal = proxy::inspect_head(*exchange().generation().request_rules,
-                                           client_.input.data().substr(0, head_size_), request);
+  const auto refusal = decision::inspect_head(*exchange().generation().request_rules,
+                                              client_.input.data().substr(0, head_size_), request);
   if (request.view.method.empty()) return refusal;
   client_.input.consume(head_size_);  // the views are valid until the next read
   body().begin(request);

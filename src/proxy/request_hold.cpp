@@ -27,7 +27,8 @@ std::optional<Hash128> RequestHold::keep(Generation& generation, Duration lease,
   return id;
 }
 
-bool RequestHold::settle_other(const HoldReport& report, std::span<const http::FieldView> fields,
+bool RequestHold::settle_other(const decision::HoldReport& report,
+                               std::span<const http::FieldView> fields,
                                std::span<const limiter::Policy> policies, DecisionRecord& to) {
   return context_.holds.settle(report.id, [&](limiter::HeldUnits& held) {
     if (meter_.prepare(held)) {

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "decision/hold_report.hpp"
 #include "http/request_view.hpp"
 #include "limiter/evaluation.hpp"
 #include "proxy/context.hpp"
 #include "proxy/decision_record.hpp"
-#include "proxy/hold_report.hpp"
 #include "proxy/usage_meter.hpp"
 #include "store/store.hpp"
 
@@ -93,7 +93,7 @@ class RequestHold {
   std::optional<Hash128> keep(Generation& generation, Duration lease, DecisionRecord& to);
   /// Settles the hold of another request, as another proxy reports. False: there is no such hold.
   /// `fields`: of the report, with those of the response that state the cost.
-  bool settle_other(const HoldReport& report, std::span<const http::FieldView> fields,
+  bool settle_other(const decision::HoldReport& report, std::span<const http::FieldView> fields,
                     std::span<const limiter::Policy> policies, DecisionRecord& to);
 
  private:

@@ -1,8 +1,8 @@
 #include "proxy/upload.hpp"
 
+#include "decision/head_inspection.hpp"
 #include "http/chunked.hpp"
 #include "loop/ticks.hpp"
-#include "proxy/head_inspection.hpp"
 #include "proxy/retry_rule.hpp"
 
 namespace weir::proxy {
@@ -41,7 +41,7 @@ BodyState Upload::append_body(std::string& out, std::size_t most) {
     is_chunked_ ? http::append_chunk(out, piece) : void(out.append(piece));
   if (state == BodyState::ended && is_chunked_) http::append_last_chunk(out, trailers_.lines());
   if (state == BodyState::malformed) state_.failure = Failure::body_malformed;
-  if (is_too_large(phase_.generation.options.downstream, body_.received()))
+  if (decision::is_too_large(phase_.generation.options.downstream, body_.received()))
     state_.failure = Failure::body_too_large;
   return state;
 }

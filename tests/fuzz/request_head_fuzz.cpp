@@ -14,9 +14,9 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
+#include "decision/head_inspection.hpp"
 #include "http/forwarded_head.hpp"
 #include "http/head_parser.hpp"
-#include "proxy/head_inspection.hpp"
 
 namespace {
 
@@ -44,12 +44,12 @@ struct Configuration {
   explicit Configuration(const options::Downstream& downstream) : options(one_route(downstream)) {}
 
   bool accepts(std::string_view head, http::ReceivedRequest& request) const {
-    return !proxy::inspect_head(rules, head, request);
+    return !decision::inspect_head(rules, head, request);
   }
 
   options::Proxy options;
   limiter::Options limits;
-  proxy::RequestRules rules{options, limits};
+  decision::RequestRules rules{options, limits};
 
  private:
   static options::Proxy one_route(const options::Downstream& downstream) {

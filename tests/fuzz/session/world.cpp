@@ -114,12 +114,12 @@ struct World::Prepared {
   explicit Prepared(std::size_t configuration)
       : config(load(configuration)),
         request_rules(
-            std::make_shared<proxy::RequestRules>(config->proxy, config->limiter, config)),
+            std::make_shared<decision::RequestRules>(config->proxy, config->limiter, config)),
         counters(make_counters(*config)),
         log(access_log()) {}
 
   std::shared_ptr<const config::Config> config;
-  std::shared_ptr<const proxy::RequestRules> request_rules;
+  std::shared_ptr<const decision::RequestRules> request_rules;
   std::shared_ptr<const NamedCounters> counters;
   std::shared_ptr<log::AccessLog> log;
 };

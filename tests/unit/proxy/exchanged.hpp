@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "catch.hpp"
+#include "decision/head_inspection.hpp"
 #include "proxy/exchange.hpp"
-#include "proxy/head_inspection.hpp"
 #include "unit/proxy/scripted_client.hpp"
 #include "unit/proxy/test_server.hpp"
 #include "unit/proxy/world.hpp"
@@ -97,7 +97,8 @@ class Exchanged {
     exchange.begin(client.side);
     auto& request = exchange.request();
     request.peer = request.client = IpAddress::v4({192, 0, 2, 1});
-    const auto refusal = inspect_head(*exchange.generation().request_rules, head, request);
+    const auto refusal =
+        decision::inspect_head(*exchange.generation().request_rules, head, request);
     client.body.begin(request.is_framed && request.has_body());
     loop::spawn(world.io,
                 note_end(refusal ? exchange.refuse(*refusal) : exchange.serve(), has_ended));

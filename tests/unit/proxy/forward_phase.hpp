@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "decision/head_inspection.hpp"
 #include "proxy/forward_phase.hpp"
-#include "proxy/head_inspection.hpp"
 #include "unit/proxy/scripted_client.hpp"
 #include "unit/proxy/test_server.hpp"
 #include "unit/proxy/world.hpp"
@@ -31,7 +31,7 @@ class ForwardTest {
   void begin_request() {
     request.clear();
     request.peer = request.client = IpAddress::v4({192, 0, 2, 1});
-    REQUIRE_FALSE(inspect_head(*phase.generation.request_rules, head, request));
+    REQUIRE_FALSE(decision::inspect_head(*phase.generation.request_rules, head, request));
     client.body.begin(request.has_body());
     client.responder.begin_request();
     record = {};

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "proxy/head_inspection.hpp"
+#include "decision/head_inspection.hpp"
 #include "proxy/http1_request_body.hpp"
 #include "proxy/http1_responder.hpp"
 #include "unit/proxy/scripted_client.hpp"
@@ -24,8 +24,8 @@ class Http1Client {
     request.clear();
     body.begin(request);
     responder.begin_request(request, world.settings->proxy);
-    REQUIRE_FALSE(inspect_head(*world.context.generation->request_rules,
-                               connection.input.data().substr(0, head.size()), request));
+    REQUIRE_FALSE(decision::inspect_head(*world.context.generation->request_rules,
+                                         connection.input.data().substr(0, head.size()), request));
     connection.input.consume(head.size());
     body.begin(request);
   }

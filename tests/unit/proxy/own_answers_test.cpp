@@ -1,6 +1,7 @@
 #include "proxy/own_answers.hpp"
 
 #include "catch.hpp"
+#include "decision/refusals.hpp"
 #include "proxy/failure.hpp"
 
 namespace weir::proxy {
@@ -68,7 +69,7 @@ TEST_CASE("a refusal is a problem of its status, with the fields that the status
 
 TEST_CASE("a refusal needs no route") {
   std::string body;
-  CHECK(refusal_answer(answer_to(Failure::no_route), nullptr, {}, body).status == 404);
+  CHECK(refusal_answer(decision::no_route, nullptr, {}, body).status == 404);
 }
 
 TEST_CASE("a denial carries its policy and when to come again") {

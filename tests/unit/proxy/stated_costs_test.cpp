@@ -2,7 +2,7 @@
 #include "proxy/stated_costs.hpp"
 
 #include "catch.hpp"
-#include "proxy/request_routes.hpp"
+#include "decision/request_routes.hpp"
 #include "unit/proxy/forward_phase.hpp"
 
 namespace weir::proxy::test {
@@ -43,7 +43,7 @@ class Stating : public ForwardTest {
     return all[1];
   }
 
-  RequestRoutes routes;
+  decision::RequestRoutes routes;
   StatedCosts costs;
   std::optional<Failure> result;
 };

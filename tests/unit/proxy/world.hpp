@@ -15,6 +15,7 @@
 #include "log/line_writer.hpp"
 #include "loop/descriptor_budget.hpp"
 #include "proxy/context.hpp"
+#include "unit/decision/configuration.hpp"
 #include "unit/loop/stream_pair.hpp"
 
 namespace weir::proxy::test {
@@ -62,10 +63,8 @@ class LogPipe {
   std::array<int, 2> ends_{};
 };
 
-/// A configuration without a file.
-struct Configuration {
-  limiter::Options limiter;
-  options::Proxy proxy;
+/// Also with upstreams.
+struct Configuration : decision::test::Configuration {
   std::vector<options::Upstream> upstreams;
 };
 
@@ -160,7 +159,7 @@ class World {
     }
     return std::unique_ptr<Generation>(new Generation{
         .request_rules =
-            std::make_shared<RequestRules>(settings->proxy, settings->limiter, settings),
+            std::make_shared<decision::RequestRules>(settings->proxy, settings->limiter, settings),
         .store = nullptr,
         .limiter = std::make_unique<limiter::Limiter>(settings->limiter, store, decider),
         .counters = counters,

@@ -1,10 +1,10 @@
-#include "proxy/hold_report.hpp"
+#include "decision/hold_report.hpp"
 
 #include <charconv>
 
 #include "http/characters.hpp"
 
-namespace weir::proxy {
+namespace weir::decision {
 namespace {
 
 constexpr int client_left_status = 499;
@@ -60,4 +60,4 @@ Result<HoldReport, http::Refusal> read_hold_report(const http::RequestView& requ
   return report;
 }
 
-}  // namespace weir::proxy
+}  // namespace weir::decision

@@ -6,14 +6,14 @@
 #include <optional>
 #include <span>
 
+#include "decision/request_rules.hpp"
 #include "http/received_request.hpp"
 #include "http/refusal.hpp"
 #include "limiter/request_evidence.hpp"
 #include "options/proxy.hpp"
-#include "proxy/request_rules.hpp"
 #include "routing/find_routes.hpp"
 
-namespace weir::proxy {
+namespace weir::decision {
 
 class RequestRoutes {
  public:
@@ -45,4 +45,4 @@ class RequestRoutes {
   std::uint8_t needs_ = options::needs_nothing;
 };
 
-}  // namespace weir::proxy
+}  // namespace weir::decision

@@ -1,11 +1,11 @@
-#include "proxy/request_rules.hpp"
+#include "decision/request_rules.hpp"
 
 #include "catch.hpp"
 #include "http/characters.hpp"
+#include "unit/decision/configuration.hpp"
 #include "unit/http/request_of.hpp"
-#include "unit/proxy/world.hpp"
 
-namespace weir::proxy {
+namespace weir::decision {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -81,4 +81,4 @@ TEST_CASE("untrusted fields are those of the configuration") {
 }
 
 }  // namespace
-}  // namespace weir::proxy
+}  // namespace weir::decision

@@ -15,7 +15,7 @@
 #include "options/proxy.hpp"
 #include "routing/route_table.hpp"
 
-namespace weir::proxy {
+namespace weir::decision {
 
 struct RequestRules {
   /// `owner` keeps both options alive; without one, the caller does.
@@ -35,4 +35,4 @@ struct RequestRules {
   bool repeats_read_field(std::span<const http::FieldView> fields) const;
 };
 
-}  // namespace weir::proxy
+}  // namespace weir::decision

@@ -1,11 +1,11 @@
-#include "proxy/head_inspection.hpp"
+#include "decision/head_inspection.hpp"
 
+#include "decision/refusals.hpp"
 #include "http/head_parser.hpp"
 #include "http/upgrade.hpp"
 #include "identity/client_address.hpp"
-#include "proxy/failure.hpp"
 
-namespace weir::proxy {
+namespace weir::decision {
 namespace {
 
 /// Stores the offered protocols (RFC 9110 section 7.8). The offer of a request with a body is
@@ -36,7 +36,7 @@ std::optional<http::Refusal> inspect_head(const RequestRules& rules, std::string
   view.fields = request.fields;
 
   const auto& downstream = rules.options.downstream;
-  if (line->target.size() > downstream.max_target) return answer_to(Failure::target_too_long);
+  if (line->target.size() > downstream.max_target) return http::target_too_long;
   if (const auto refusal =
           http::set_target(view, line->target, request.target_storage, raw_bytes(downstream)))
     return refusal;
@@ -45,15 +45,15 @@ std::optional<http::Refusal> inspect_head(const RequestRules& rules, std::string
   if (!framing) return framing.error();
   request.framing = *framing;
   request.is_framed = true;
-  if (is_too_large(downstream, framing->length)) return answer_to(Failure::body_too_large);
+  if (is_too_large(downstream, framing->length)) return body_too_large;
 
   request.connection = http::connection_options(view.fields, rules.kept_fields);
-  if (request.connection.too_many) return answer_to(Failure::head_malformed);
+  if (request.connection.too_many) return http::head_malformed;
   request.keep_alive = !http::wants_close(view.version_minor, request.connection);
   note_upgrade(request);
   request.client = identity::client_address(rules.options.client_address, request.peer, view);
-  if (rules.repeats_read_field(request.fields)) return answer_to(Failure::identity_repeated);
+  if (rules.repeats_read_field(request.fields)) return repeated_field;
   return rules.field_guard.refusal_of(request.fields);
 }
 
-}  // namespace weir::proxy
+}  // namespace weir::decision

@@ -5,13 +5,13 @@
 #include <optional>
 #include <string_view>
 
+#include "decision/request_rules.hpp"
 #include "http/received_request.hpp"
 #include "http/refusal.hpp"
 #include "http/request_target.hpp"
 #include "options/proxy.hpp"
-#include "proxy/request_rules.hpp"
 
-namespace weir::proxy {
+namespace weir::decision {
 
 /// Whether raw bytes may pass in a target: downstream.raw_target_bytes.
 http::RawBytes raw_bytes(const options::Downstream& downstream);
@@ -25,4 +25,4 @@ bool is_too_large(const options::Downstream& downstream, std::uint64_t body_size
 std::optional<http::Refusal> inspect_head(const RequestRules& rules, std::string_view head,
                                           http::ReceivedRequest& request);
 
-}  // namespace weir::proxy
+}  // namespace weir::decision

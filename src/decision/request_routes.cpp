@@ -1,10 +1,10 @@
-#include "proxy/request_routes.hpp"
+#include "decision/request_routes.hpp"
 
-#include "proxy/failure.hpp"
-#include "proxy/head_inspection.hpp"
-#include "proxy/hold_report.hpp"
+#include "decision/head_inspection.hpp"
+#include "decision/hold_report.hpp"
+#include "decision/refusals.hpp"
 
-namespace weir::proxy {
+namespace weir::decision {
 
 std::optional<http::Refusal> RequestRoutes::find(const RequestRules& rules,
                                                  const http::ReceivedRequest& request) {
@@ -15,7 +15,7 @@ std::optional<http::Refusal> RequestRoutes::find(const RequestRules& rules,
                                 .client = request.client};
   if (auto refusal = routing::find_routes(rules.route_table, request.view, peer, routed_))
     return refusal;
-  if (routed_.candidates.empty()) return answer_to(Failure::no_route);
+  if (routed_.candidates.empty()) return no_route;
   choose(options, 0);
   needs_ = options::needs_nothing;
   for (const routing::Candidate& candidate : routed_.candidates)
@@ -30,4 +30,4 @@ std::optional<http::Refusal> RequestRoutes::find(const RequestRules& rules,
   return std::nullopt;
 }
 
-}  // namespace weir::proxy
+}  // namespace weir::decision

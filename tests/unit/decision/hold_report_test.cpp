@@ -1,11 +1,11 @@
-#include "proxy/hold_report.hpp"
+#include "decision/hold_report.hpp"
 
 #include <string>
 #include <vector>
 
 #include "catch.hpp"
 
-namespace weir::proxy {
+namespace weir::decision {
 namespace {
 
 using Fields = std::vector<http::FieldView>;
@@ -87,4 +87,4 @@ TEST_CASE("a report that is not whole is refused") {
 }
 
 }  // namespace
-}  // namespace weir::proxy
+}  // namespace weir::decision

@@ -1,11 +1,11 @@
-#include "proxy/request_rules.hpp"
+#include "decision/request_rules.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "http/characters.hpp"
 
-namespace weir::proxy {
+namespace weir::decision {
 namespace {
 
 void add_fields_of(const identity::Source& source, std::vector<std::string>& names) {
@@ -111,4 +111,4 @@ bool RequestRules::repeats_read_field(std::span<const http::FieldView> fields) c
   return false;
 }
 
-}  // namespace weir::proxy
+}  // namespace weir::decision

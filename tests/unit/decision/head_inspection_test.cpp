@@ -1,11 +1,11 @@
 // Turns the bytes of a head into a request that can be routed: its parts, and the reasons to refuse
 // it.
-#include "proxy/head_inspection.hpp"
+#include "decision/head_inspection.hpp"
 
 #include "catch.hpp"
-#include "unit/proxy/world.hpp"
+#include "unit/decision/configuration.hpp"
 
-namespace weir::proxy {
+namespace weir::decision {
 namespace {
 
 /// A configuration with an identity in X-Key and one trusted proxy, 192.0.2.9.
@@ -134,4 +134,4 @@ TEST_CASE("raw bytes pass in a target if the configuration accepts them") {
 }
 
 }  // namespace
-}  // namespace weir::proxy
+}  // namespace weir::decision

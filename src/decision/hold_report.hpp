@@ -8,7 +8,7 @@
 #include "http/request_view.hpp"
 #include "limiter/charge.hpp"
 
-namespace weir::proxy {
+namespace weir::decision {
 
 struct HoldReport {
   Hash128 id;
@@ -21,4 +21,4 @@ bool is_hold_report(const http::RequestView& request);
 /// Refuses a report that cannot be read.
 Result<HoldReport, http::Refusal> read_hold_report(const http::RequestView& request);
 
-}  // namespace weir::proxy
+}  // namespace weir::decision

@@ -1,10 +1,10 @@
-#include "proxy/request_routes.hpp"
+#include "decision/request_routes.hpp"
 
 #include "catch.hpp"
-#include "proxy/head_inspection.hpp"
-#include "unit/proxy/world.hpp"
+#include "decision/head_inspection.hpp"
+#include "unit/decision/configuration.hpp"
 
-namespace weir::proxy {
+namespace weir::decision {
 namespace {
 
 options::Route route_to(const std::string& path, std::size_t limits = 0) {
@@ -99,4 +99,4 @@ TEST_CASE("a route that decides is matched with the request that a trusted peer 
 }
 
 }  // namespace
-}  // namespace weir::proxy
+}  // namespace weir::decision
