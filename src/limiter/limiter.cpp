@@ -3,64 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "http/request_view.hpp"
 #include "limiter/waiting.hpp"
 
 namespace weir::limiter {
 namespace {
-
-static_assert(limits_per_route <= store::claims_per_request);
-
-bool is_exempt(const PlannedTerms* planned) {
-  return planned != nullptr && planned->unlimited;
-}
-
-bool is_same(const Charge* a, const Charge* b) {
-  return a == b || (a != nullptr && b != nullptr && *a == *b);
-}
-
-/// True if one of the `earlier` claims, of another route, is for the same policy and key, and makes
-/// this one superfluous: of equal terms it takes the stricter demand, and an exempt claim adds
-/// nothing to another. An exempt claim becomes this one. If the two do not charge the same
-/// responses, the cost is charged at once, which is the stricter way.
-bool is_claimed(const store::Claim& claim, const AppliedPolicy& applied, std::size_t earlier,
-                Evaluation& evaluation) {
-  for (std::size_t i = 0; i < earlier; ++i) {
-    store::Claim& other = evaluation.claims[i];
-    if (other.policy_id != claim.policy_id || other.identity != claim.identity) continue;
-    if (claim.is_exempt) return true;
-    if (other.is_exempt) {
-      const auto attributes = other.attributes;
-      other = claim;
-      other.attributes = attributes;
-      evaluation.has_holds |= claim.holds;
-      evaluation.policies[i] = applied;
-      return true;
-    }
-    if (other.policy != claim.policy) continue;
-    other.holds =
-        other.holds && claim.holds && is_same(evaluation.policies[i].charge, applied.charge);
-    other.demand.cost = std::max(other.demand.cost, claim.demand.cost);
-    other.demand.overdraft = other.demand.overdraft && claim.demand.overdraft;
-    return true;
-  }
-  return false;
-}
-
-/// The limit does not apply, and unless its policy is a shadow policy, the request is refused after
-/// the decision about its other limits.
-void note_token(const Policy& policy, const identity::TokenFault& fault, Evaluation& evaluation) {
-  if (policy.shadow || evaluation.token_refusal) return;
-  evaluation.token_refusal = {.fault = fault};
-}
-
-/// `limit` is one of the route's.
-std::int64_t cost_of(const Limit& limit, const RouteEvidence& route) {
-  if (!limit.charge || !limit.charge->reserve) return limit.cost;
-  const auto index = static_cast<std::size_t>(&limit - route.limits.data());
-  return units_of(*limit.charge->reserve, route.evidence.request,
-                  route.stated.empty() ? std::nullopt : route.stated[index]);
-}
 
 /// Refuses a request that no limit denies, if its token is invalid.
 void refuse_token(Evaluation& evaluation) {
@@ -102,18 +48,16 @@ Limiter::Limiter(const Options& options, store::Store& store, store::Decider dec
       store_(store),
       decider_(decider),
       policies_(policies.empty() ? new_records(options.policies.size()) : std::move(policies)),
-      local_shares_(options.policies),
-      tokens_(options.token_providers, options.identity_key, std::move(token_counters)),
-      identities_(options, tokens_),
-      attributes_(options),
-      unknown_plans_(unknown_plans),
+      claims_(options, policies_, std::move(token_counters), unknown_plans),
       queue_(queue) {}
 
 const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvidence> routes,
-                               store::Completion& completion, Instant now) {
+                               store::Completion& completion, Instant now, Trace* trace) {
   evaluation.clear();
-  tokens_.begin(now);
-  if (!make_claims(routes, evaluation)) return &evaluation.verdict;
+  if (!claims_.make(routes, evaluation, now, trace)) {
+    evaluation.verdict.decider = decider_;
+    return &evaluation.verdict;
+  }
   const std::size_t count = evaluation.claims.size();
   if (count == 0) {
     evaluation.verdict = {.decider = decider_, .plan = evaluation.plan};
@@ -134,191 +78,6 @@ const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvid
       .claims = evaluation.claims, .decisions = evaluation.decisions, .arrived_at = now};
   const auto result = store_.acquire(evaluation.acquisition, completion, now);
   return result ? &conclude(evaluation, *result) : nullptr;
-}
-
-bool Limiter::make_claims(std::span<const RouteEvidence> routes, Evaluation& evaluation) {
-  for (std::size_t i = 0; i < routes.size(); ++i) {
-    identities_.forget();
-    plan_.reset();
-    const bool has_refusal = evaluation.token_refusal.has_value();
-    const bool is_made = add_claims(routes[i], evaluation);
-    if (!has_refusal && evaluation.token_refusal) evaluation.token_refusal->route = i;
-    if (is_made) continue;
-    evaluation.verdict.route = i;
-    return false;
-  }
-  return true;
-}
-
-/// Appends the claims of one route.
-bool Limiter::add_claims(const RouteEvidence& route, Evaluation& evaluation) {
-  using State = identity::Resolution::State;
-  auto& claims = evaluation.claims;
-  const std::size_t earlier = claims.size();
-  const bool is_preflight = http::is_preflight(route.evidence.request);
-  for (const Limit& limit : route.limits) {
-    const Policy& policy = options_.policies[limit.policy];
-    if (is_preflight && !policy.charges_preflight) continue;
-    if (limit.when || limit.unless) {
-      const Applies applies = meets_conditions(limit, route, evaluation);
-      if (applies == Applies::refused) return false;
-      if (applies == Applies::no) continue;
-    }
-    const PlannedTerms* planned = nullptr;
-    if (!policy.planned.empty()) {
-      const Applies applies = choose_terms(limit, route, evaluation, planned);
-      if (applies == Applies::refused) return false;
-      if (applies == Applies::no) continue;
-    }
-    std::size_t index = limit.identity;
-    const identity::Resolution* identity = &identities_.of(index, route.evidence);
-    if (identity->state == State::absent && limit.otherwise) {
-      index = *limit.otherwise;
-      identity = &identities_.of(index, route.evidence);
-    }
-    if (identity->state == State::ambiguous) {
-      if (policy.shadow) continue;
-      return refuse(evaluation, Outcome::identity_ambiguous, identity->ambiguity);
-    }
-    if (identity->state == State::invalid) {
-      note_token(policy, identity->token_fault, evaluation);
-      continue;
-    }
-    if (identity->state == State::absent) {
-      if (limit.required && !is_exempt(planned))
-        return refuse(evaluation, Outcome::identity_required);
-      continue;
-    }
-    const AppliedPolicy applied{.policy = &policy,
-                                .terms = &policy.terms_of(planned),
-                                .identity = index,
-                                .charge = limit.charge ? &*limit.charge : nullptr};
-    const store::Claim claim = claim_of(limit, route, planned, *applied.terms, identity->key);
-    if (is_claimed(claim, applied, earlier, evaluation)) continue;
-    if (claims.size() == limits_per_route) return refuse(evaluation, Outcome::too_many_limits);
-    if (!add_claim(claim, applied, route, evaluation)) return false;
-  }
-  return true;
-}
-
-/// A condition that cannot be decided refuses the request: a client could choose its result. A
-/// shadow policy does not apply then. With an invalid token an identity counts as absent and the
-/// plan is the default, so that limits bound failed verifications; the request is refused
-/// afterwards.
-Limiter::Applies Limiter::meets_conditions(const Limit& limit, const RouteEvidence& route,
-                                           Evaluation& evaluation) {
-  const auto resolve = [&](std::size_t index) -> const identity::Resolution& {
-    return identities_.of(index, route.evidence);
-  };
-  const auto plan = [&]() -> const PlanReading& { return plan_of(route, evaluation); };
-  const Policy& policy = options_.policies[limit.policy];
-  for (const auto* const condition : {&limit.when, &limit.unless}) {
-    if (!*condition) continue;
-    const ConditionPart unmet = first_unmet(**condition, route.evidence, resolve, plan);
-    if (unmet == ConditionPart::ambiguous)
-      return undecided(limit, resolve(*(*condition)->identity).ambiguity, evaluation);
-    if (unmet == ConditionPart::ambiguous_plan)
-      return undecided(limit, plan().ambiguity, evaluation);
-    bool holds = unmet == ConditionPart::none;
-    if (unmet == ConditionPart::invalid)
-      note_token(policy, resolve(*(*condition)->identity).token_fault, evaluation);
-    if (unmet == ConditionPart::invalid_plan) {
-      note_token(policy, *plan().token_fault, evaluation);
-      holds = lists_plan(**condition, plan());
-    }
-    const bool must_hold = condition == &limit.when;
-    if (holds != must_hold) return Applies::no;
-  }
-  return Applies::yes;
-}
-
-/// The same ambiguity may come from a condition or from the plan.
-Limiter::Applies Limiter::undecided(const Limit& limit, const identity::Ambiguity& ambiguity,
-                                    Evaluation& evaluation) const {
-  if (options_.policies[limit.policy].shadow) return Applies::no;
-  refuse(evaluation, Outcome::identity_ambiguous, ambiguity);
-  return Applies::refused;
-}
-
-/// Reads the plan once for each route.
-const PlanReading& Limiter::plan_of(const RouteEvidence& route, Evaluation& evaluation) {
-  if (plan_) return *plan_;
-  plan_ = read_plan(options_.plans, route.evidence, tokens_,
-                    [&](std::size_t index) { return identities_.of(index, route.evidence); });
-  if (plan_->is_unknown && unknown_plans_ != nullptr)
-    unknown_plans_->note(plan_->unknown_name, plan_->source.value_or(0));
-  if (const auto plan = plan_->found(); plan && evaluation.plan == nullptr)
-    evaluation.plan = &options_.plans.names[*plan];
-  return *plan_;
-}
-
-/// Finds the terms of the limit's policy under the plan: nullptr in `to` if it has none. With an
-/// invalid token the limit applies with the numbers of the default plan, and the request is refused
-/// afterwards.
-Limiter::Applies Limiter::choose_terms(const Limit& limit, const RouteEvidence& route,
-                                       Evaluation& evaluation, const PlannedTerms*& to) {
-  const Policy& policy = options_.policies[limit.policy];
-  const PlanReading& reading = plan_of(route, evaluation);
-  if (reading.state == PlanReading::State::ambiguous)
-    return undecided(limit, reading.ambiguity, evaluation);
-  if (reading.token_fault) note_token(policy, *reading.token_fault, evaluation);
-  if (const auto plan = reading.found()) to = policy.under(*plan);
-  return Applies::yes;
-}
-
-/// Without a store the plan of an exempt client counts.
-store::Claim Limiter::claim_of(const Limit& limit, const RouteEvidence& route,
-                               const PlannedTerms* planned, const Terms& terms,
-                               const Hash128& identity) const {
-  const Policy& policy = options_.policies[limit.policy];
-  const PolicyRecord& record = policies_[limit.policy];
-  const std::size_t index = policy.index_of(planned);
-  const LocalShare& share = local_shares_.of(limit.policy, index);
-  const bool may_lease = is_leasable(limit, policy) && !is_exempt(planned);
-  return {.policy = &terms.numbers,
-          .local_policy = &share.numbers,
-          .identity = identity,
-          .policy_id = record.id,
-          .policy_revision = record.revision + static_cast<std::uint32_t>(index),
-          .shadow = policy.shadow,
-          .is_exempt = is_exempt(planned),
-          .holds = holds_cost(limit, policy),
-          .on_failure = is_exempt(planned) ? OnFailure::allow : share.on_failure,
-          .demand = {.cost = cost_of(limit, route), .overdraft = limit.overdraft},
-          .attributes = {},
-          .lease = may_lease ? &record.counters->leased : nullptr};
-}
-
-/// A shadow policy with an ambiguous attribute, or one from an invalid token, does not apply.
-bool Limiter::add_claim(const store::Claim& claim, const AppliedPolicy& applied,
-                        const RouteEvidence& route, Evaluation& evaluation) {
-  const Policy& policy = *applied.policy;
-  std::span<const std::string_view> texts;
-  if (!policy.attributes.empty()) {
-    const auto attributes =
-        attributes_.read(policy, route.evidence, tokens_, evaluation.attributes);
-    if (attributes.ambiguity) {
-      if (policy.shadow) return true;
-      return refuse(evaluation, Outcome::identity_ambiguous, *attributes.ambiguity);
-    }
-    if (attributes.token_fault) {
-      note_token(policy, *attributes.token_fault, evaluation);
-      return true;
-    }
-    texts = attributes.texts;
-  }
-  evaluation.has_holds |= claim.holds;
-  evaluation.claims.push_back(claim);
-  evaluation.claims.back().attributes = texts;
-  evaluation.policies.push_back(applied);
-  return true;
-}
-
-bool Limiter::refuse(Evaluation& evaluation, Outcome outcome,
-                     const identity::Ambiguity& ambiguity) const {
-  evaluation.verdict = {
-      .outcome = outcome, .decider = decider_, .ambiguity = ambiguity, .plan = evaluation.plan};
-  return false;
 }
 
 const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& result) {

@@ -5,58 +5,26 @@
 // can wait for the store at the same time.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "base/counters.hpp"
-#include "identity/identity.hpp"
-#include "limiter/attribute_texts.hpp"
+#include "identity/token_readings.hpp"
+#include "limiter/claims.hpp"
 #include "limiter/evaluation.hpp"
 #include "limiter/held_units.hpp"
 #include "limiter/local_shares.hpp"
 #include "limiter/options.hpp"
-#include "limiter/resolved_identities.hpp"
+#include "limiter/policy_record.hpp"
+#include "limiter/route_evidence.hpp"
 #include "limiter/slot_queue.hpp"
 #include "limiter/unknown_plans.hpp"
 #include "limiter/verdict.hpp"
 #include "store/store.hpp"
 
 namespace weir::limiter {
-
-/// Decisions by policy and outcome, for the metrics.
-struct PolicyCounters {
-  Counter allowed, denied, shadow_denied, delayed;
-  std::array<Counter, settled_by_names.size()>
-      settled;   ///< settlements by what determined the cost
-  Gauge held;    ///< units held for requests in progress
-  Gauge queued;  ///< requests that wait for a slot
-  /// Units in leases; shared with the leases, which may outlive the policy.
-  std::shared_ptr<Gauge> leased = std::make_shared<Gauge>();
-  Counter error;  ///< answered 503 because the store did not decide and this policy denies then
-};
-
-/// The part of a policy that a worker keeps from one configuration to the next.
-struct PolicyRecord {
-  std::uint32_t id = 0;  ///< by its name: the store keeps its state under it
-  /// By its definition: denials of other revisions are not used. The terms of the i-th plan in
-  /// Policy::planned have the revision `revision + 1 + i`.
-  std::uint32_t revision = 0;
-  std::shared_ptr<PolicyCounters> counters;
-};
-
-/// The limits of a route, and the evidence for identities if the request is for that route.
-struct RouteEvidence {
-  std::span<const Limit> limits;
-  identity::Evidence evidence;
-  /// The numbers that the body of the request states for the reserve of each limit; empty: none.
-  std::span<const std::optional<std::int64_t>> stated{};
-};
 
 class Limiter {
  public:
@@ -73,9 +41,9 @@ class Limiter {
   /// apply; the same policy and key in two of them is charged once, with the higher cost. Returns
   /// the evaluation's verdict, or nullptr if the store passes its result to `completion` later:
   /// then call conclude() with it. `evaluation`, and the data that `routes` view, must stay in
-  /// place until then.
+  /// place until then. `trace`: as for ClaimMaker::make().
   const Verdict* decide(Evaluation& evaluation, std::span<const RouteEvidence> routes,
-                        store::Completion& completion, Instant now);
+                        store::Completion& completion, Instant now, Trace* trace = nullptr);
   /// Returns the verdict of an evaluation that the store has decided.
   const Verdict& conclude(Evaluation& evaluation, const store::Result& result);
 
@@ -108,31 +76,15 @@ class Limiter {
   store::Store& store() const { return store_; }
 
   /// For the decisions that the store does not make (store::Decider::local).
-  LocalShares& local_shares() { return local_shares_; }
+  LocalShares& local_shares() { return claims_.local_shares(); }
 
-  /// The tokens of the request that is being evaluated.
-  identity::TokenReadings& tokens() { return tokens_; }
+  /// The tokens of the request that was decided last.
+  identity::TokenReadings& tokens() { return claims_.tokens(); }
 
   /// One for each policy, in the order of the configuration.
   std::span<const PolicyRecord> policies() const { return policies_; }
 
  private:
-  // Each returns false if the request is refused; the verdict is set then.
-  bool make_claims(std::span<const RouteEvidence> routes, Evaluation& evaluation);
-  bool add_claims(const RouteEvidence& route, Evaluation& evaluation);
-  enum class Applies : std::uint8_t { yes, no, refused };
-  const PlanReading& plan_of(const RouteEvidence& route, Evaluation& evaluation);
-  Applies undecided(const Limit& limit, const identity::Ambiguity& ambiguity,
-                    Evaluation& evaluation) const;
-  Applies choose_terms(const Limit& limit, const RouteEvidence& route, Evaluation& evaluation,
-                       const PlannedTerms*& to);
-  Applies meets_conditions(const Limit& limit, const RouteEvidence& route, Evaluation& evaluation);
-  store::Claim claim_of(const Limit& limit, const RouteEvidence& route, const PlannedTerms* planned,
-                        const Terms& terms, const Hash128& identity) const;
-  bool add_claim(const store::Claim& claim, const AppliedPolicy& applied,
-                 const RouteEvidence& route, Evaluation& evaluation);
-  bool refuse(Evaluation& evaluation, Outcome outcome,
-              const identity::Ambiguity& ambiguity = {}) const;
   bool note_override(const Evaluation& evaluation, std::size_t index);
   void note_holds(Evaluation& evaluation, const store::Result& result);
   void fail(Evaluation& evaluation, const store::Result& result);
@@ -142,12 +94,7 @@ class Limiter {
   store::Store& store_;
   store::Decider decider_;
   std::vector<PolicyRecord> policies_;
-  LocalShares local_shares_;
-  identity::TokenReadings tokens_;
-  ResolvedIdentities identities_;    ///< of the request that is being evaluated
-  std::optional<PlanReading> plan_;  ///< of the route that is being evaluated; empty: not yet read
-  AttributeReader attributes_;
-  UnknownPlans* unknown_plans_;
+  ClaimMaker claims_;
   SlotQueue* queue_;
   OnMalformedOverride on_malformed_override_;
 };

@@ -13,7 +13,7 @@
 
 #include "identity/client_address.hpp"
 #include "identity/identity.hpp"
-#include "limiter/limiter.hpp"
+#include "limiter/route_evidence.hpp"
 #include "routing/find_routes.hpp"
 #include "routing/path_readings.hpp"
 #include "routing/route.hpp"
