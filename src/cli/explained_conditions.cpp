@@ -8,21 +8,6 @@ namespace {
 using limiter::Condition;
 using limiter::ConditionPart;
 
-ConditionPart first_unmet(const config::Config& config, const Condition& condition,
-                          const identity::Evidence& evidence, identity::TokenReadings& tokens) {
-  return limiter::first_unmet(
-      condition, evidence,
-      [&](std::size_t index) {
-        return identity::resolve(config.limiter.identities[index].source, evidence,
-                                 config.limiter.identity_key, tokens);
-      },
-      [&] { return read_plan(config, evidence, tokens); });
-}
-
-bool is_decided(ConditionPart unmet) {
-  return unmet != ConditionPart::ambiguous && unmet != ConditionPart::ambiguous_plan;
-}
-
 std::string plan_reading(const config::Config& config, const limiter::PlanReading& reading) {
   const auto plan = reading.found();
   return plan ? "plan " + config.limiter.plans.names[*plan] : "no plan";
@@ -73,14 +58,6 @@ std::string text_of_unmet(const config::Config& config, const Condition& conditi
 
 }  // namespace
 
-limiter::PlanReading read_plan(const config::Config& config, const identity::Evidence& evidence,
-                               identity::TokenReadings& tokens) {
-  return limiter::read_plan(config.limiter.plans, evidence, tokens, [&](std::size_t index) {
-    return identity::resolve(config.limiter.identities[index].source, evidence,
-                             config.limiter.identity_key, tokens);
-  });
-}
-
 ExplainedPlan explain_plan(const config::Config& config, const limiter::PlanReading& reading) {
   ExplainedPlan plan;
   if (const auto found = reading.found()) plan.name = config.limiter.plans.names[*found];
@@ -109,34 +86,29 @@ ExplainedAddress explain_address(const config::Config& config, const AddressList
           .prefix = config::unless_hidden(is_hidden || !prefix, prefix ? prefix->to_string() : "")};
 }
 
-ExplainedConditions explain_conditions(const config::Config& config, const limiter::Limit& limit,
-                                       const identity::Evidence& evidence,
-                                       identity::TokenReadings& tokens) {
-  ExplainedConditions all;
-  for (const auto* const condition : {&limit.when, &limit.unless}) {
-    if (!*condition) continue;
-    const bool must_hold = condition == &limit.when;
-    const ConditionPart unmet = first_unmet(config, **condition, evidence, tokens);
-    const limiter::PlanReading plan = read_plan(config, evidence, tokens);
+bool decides(const limiter::TracedCondition& condition) {
+  return condition.holds != condition.is_when || condition.unmet == ConditionPart::ambiguous ||
+         condition.unmet == ConditionPart::ambiguous_plan;
+}
+
+std::string explain_conditions(const config::Config& config, const limiter::TracedLimit& limit,
+                               const limiter::PlanReading& plan, const IpAddress& client,
+                               std::vector<ExplainedCondition>& to) {
+  std::string because;
+  for (const limiter::TracedCondition& traced : limit.conditions) {
+    const Condition& condition = traced.is_when ? *limit.limit->when : *limit.limit->unless;
     ExplainedCondition one{
-        .name = must_hold ? "when" : "unless",
-        .holds = unmet == ConditionPart::none ||
-                 (unmet == ConditionPart::invalid_plan && limiter::lists_plan(**condition, plan)),
-        .because = {}};
-    if ((*condition)->address && unmet != ConditionPart::address)
-      one.address = explain_address(config, *(*condition)->address, evidence.client);
-    one.because = one.holds ? text_of_met(config, **condition, plan, one.address)
-                            : text_of_unmet(config, **condition, plan, unmet);
+        .name = traced.is_when ? "when" : "unless", .holds = traced.holds, .because = {}};
+    if (condition.address && traced.unmet != ConditionPart::address)
+      one.address = explain_address(config, *condition.address, client);
+    one.because = one.holds ? text_of_met(config, condition, plan, one.address)
+                            : text_of_unmet(config, condition, plan, traced.unmet);
     const std::string text = std::string(one.name) + ": " + one.because;
-    all.are_met = is_decided(unmet) && one.holds == must_hold;
-    all.conditions.push_back(std::move(one));
-    if (!all.are_met) {
-      all.because = text;
-      return all;
-    }
-    add_reason(all.because, text);
+    to.push_back(std::move(one));
+    if (decides(traced)) return text;
+    add_reason(because, text);
   }
-  return all;
+  return because;
 }
 
 }  // namespace weir::cli

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "cli/route_summary.hpp"
+#include "decision/decision.hpp"
 #include "decision/head_inspection.hpp"
 #include "decision/refusals.hpp"
-#include "decision/request_routes.hpp"
 #include "http/head_parser.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "identity/client_address.hpp"
@@ -35,10 +35,7 @@ class Explainer {
  public:
   Explainer(const config::Config& config, const IpAddress& peer,
             std::span<const KnownOverrides> overrides)
-      : config_(config),
-        overrides_(overrides),
-        rules_(config.proxy, config.limiter),
-        tokens_(config.limiter.token_providers, config.limiter.identity_key) {
+      : config_(config), overrides_(overrides), rules_(config.proxy, config.limiter) {
     request_.peer = request_.client = peer;
     request_.peer_is_trusted = identity::is_trusted(config.proxy.client_address, peer);
   }
@@ -64,8 +61,8 @@ class Explainer {
   }
 
   MaybeRefusal find_route() {
-    const MaybeRefusal refusal = routes_.find(rules_, request_);
-    const auto& candidates = routes_.routed().candidates;
+    const MaybeRefusal refusal = decision_.find_routes(rules_, request_);
+    const auto& candidates = decision_.routes().routed().candidates;
     const bool none_is_found = refusal && *refusal == decision::no_route;
     if (!refusal || none_is_found)
       list_skipped(candidates.empty() ? config_.proxy.routes.size() : candidates.front().route);
@@ -76,7 +73,7 @@ class Explainer {
   void list_skipped(std::size_t taken) {
     for (std::size_t i = 0; i < taken; ++i) {
       const options::Route& route = config_.proxy.routes[i];
-      const auto mismatch = routing::why_skipped(route, i, routes_.routed());
+      const auto mismatch = routing::why_skipped(route, i, decision_.routes().routed());
       if (!mismatch) continue;
       explanation_.skipped.push_back({route.name, describe(*mismatch, texts_of(i))});
     }
@@ -100,20 +97,20 @@ class Explainer {
         store.overrides().put(identity, entry, now, [](const store::OverrideReport&) {});
     }
     limiter::Limiter limiter(config_.limiter, store);
-    limiter::Evaluation evaluation;
+    limiter::Trace trace;
     NoCompletion unused;
-    const limiter::Verdict verdict = *limiter.decide(evaluation, routes_.evidence(), unused, now);
-    tokens_.begin(now);
-    if (limiter::is_for_lack_of_identity(verdict.outcome))
-      routes_.choose(config_.proxy, *verdict.route);
-    const options::Route& route = *routes_.route();
+    if (decision_.is_limited()) {
+      decision_.decide(limiter, unused, now, &trace);
+      decision_.take_refusing_route(config_.proxy);
+    }
+    const options::Route& route = *decision_.route();
     explanation_.route = &route;
     if (route.upstream) explanation_.upstream = &config_.upstreams[*route.upstream];
     if (!route.rewrite.is_empty()) explanation_.upstream_path = new_path(route);
     if (route.match.address)
       explanation_.address = explain_address(config_, *route.match.address, request_.client);
-    list_limits(verdict, now);
-    conclude(verdict);
+    list_limits(trace, limiter.tokens(), now);
+    conclude(decision_.verdict());
   }
 
   /// Not shown if a part of it comes from a variable.
@@ -146,7 +143,7 @@ class Explainer {
       case Outcome::allowed:
         break;
     }
-    const options::Route& route = *routes_.route();
+    const options::Route& route = *decision_.route();
     if (!route.rewrite.is_empty() && routing::has_hidden_dot_segment(request_.view.path))
       return refuse(routing::hidden_dot_segment);
     ExplainedVerdict& to = explanation_.verdict;
@@ -198,26 +195,27 @@ class Explainer {
                        });
   }
 
-  void list_limits(const limiter::Verdict& verdict, Instant now) {
-    std::size_t decided = 0;
-    const auto evidence = routes_.evidence();
-    if (!evidence.empty() && !config_.limiter.plans.names.empty()) {
-      explanation_.plan = explain_plan(
-          config_, read_plan(config_, evidence[chosen_route(verdict)].evidence, tokens_));
-    }
+  /// Lists the limits of all routes that the request may be for. The trace has those that were
+  /// evaluated, in their order.
+  void list_limits(const limiter::Trace& trace, identity::TokenReadings& tokens, Instant now) {
+    if (trace.plan) explanation_.plan = explain_plan(config_, *trace.plan);
+    std::size_t next = 0;
+    const auto evidence = decision_.routes().evidence();
     for (std::size_t i = 0; i < evidence.size(); ++i) {
-      const options::Route& route = config_.proxy.routes[routes_.routed().candidates[i].route];
+      const auto& candidates = decision_.routes().routed().candidates;
+      const options::Route& route = config_.proxy.routes[candidates[i].route];
       for (std::size_t j = 0; j < route.limits.size(); ++j) {
         ExplainedLimit& to = explanation_.limits.emplace_back(limit_of(route, j));
-        take_plan(evidence[i].evidence, to);
-        look_up(route.limits[j], evidence[i].evidence, to);
-        take_override(now, to);
-        if (http::is_preflight(evidence[i].evidence.request) && !to.policy->charges_preflight) {
-          to.because = "not charged: a CORS preflight request, and charge_preflight is not set";
+        if (next == trace.limits.size()) {
+          to.because = "not evaluated: the limit before refuses the request";
           continue;
         }
-        if (meets_conditions(route.limits[j], evidence[i].evidence, to) && !to.is_unlimited)
-          find_decision(verdict, decided, to);
+        const limiter::TracedLimit& traced = trace.limits[next++];
+        take_plan(traced, to);
+        take_identities(traced, evidence[i].evidence, tokens, to);
+        take_override(now, to);
+        to.because = why(traced, trace.plan, evidence[i].evidence.client, to);
+        if (!to.is_unlimited) take_decision(traced, to);
       }
     }
     hide_merged_costs();
@@ -247,20 +245,15 @@ class Explainer {
     to.rates = rate_texts(shown_policy(config_, policy), policy.numbers);
     to.hides_numbers = shown_policy(config_, policy).hides_numbers();
     to.hides_cost = shown_limit["cost"].is_hidden();
+    to.identity = identity_of(limit.identity);
     to.held_until = hold_text(shown_limit, limit, policy);
     to.holds = !to.held_until.empty();
     return to;
   }
 
-  static std::size_t chosen_route(const limiter::Verdict& verdict) {
-    return verdict.route.value_or(0);
-  }
-
   /// Shows the numbers that the plan of the request sets, if it sets some.
-  void take_plan(const identity::Evidence& evidence, ExplainedLimit& to) {
-    if (to.policy->planned.empty()) return;
-    const auto plan = read_plan(config_, evidence, tokens_).found();
-    const auto* const planned = plan ? to.policy->under(*plan) : nullptr;
+  void take_plan(const limiter::TracedLimit& traced, ExplainedLimit& to) const {
+    const limiter::PlannedTerms* const planned = traced.planned;
     if (planned == nullptr) return;
     to.numbers_from = "plan";
     to.is_unlimited = planned->unlimited;
@@ -291,37 +284,60 @@ class Explainer {
       to.hides_numbers |= shown_terms(config_, *to.policy, planned).hides_numbers();
   }
 
-  /// Finds out which of the limit's identities the request has.
-  void look_up(const limiter::Limit& limit, const identity::Evidence& evidence,
-               ExplainedLimit& to) {
+  /// Shows the identity that counts, or the first one that was looked for.
+  void take_identities(const limiter::TracedLimit& traced, const identity::Evidence& evidence,
+                       identity::TokenReadings& tokens, ExplainedLimit& to) const {
     using State = identity::Resolution::State;
-    const auto& wanted = config_.limiter.identities[limit.identity];
-    State state = take_identity(wanted, evidence, to.identity);
-    to.because = state_text(wanted.name, state);
-    if (state != State::absent) return;
-    if (limit.otherwise) {
-      const auto& other = config_.limiter.identities[*limit.otherwise];
-      ExplainedIdentity otherwise;
-      state = take_identity(other, evidence, otherwise);
-      to.because += ", " + state_text(other.name, state);
-      if (state != State::absent) to.identity = std::move(otherwise);
+    if (traced.identities.empty()) return;
+    const bool has_other =
+        traced.identities.size() > 1 && traced.identities.back().resolution.state != State::absent;
+    const limiter::TracedIdentity& shown =
+        has_other ? traced.identities.back() : traced.identities.front();
+    to.identity = identity_of(shown.index);
+    to.identity.is_known = true;
+    if (shown.resolution.state != State::found) return;
+    to.identity.hash = shown.resolution.key;
+    // The first source that is present counts.
+    const identity::Definition& definition = config_.limiter.identities[shown.index];
+    const auto* const any = std::get_if<identity::AnyOf>(&definition.source.from);
+    const identity::Source source =
+        config_.shown()["identities"][definition.name](definition.source);
+    for (std::size_t i = 0; any != nullptr && i < any->sources.size(); ++i) {
+      if (identity::resolve(any->sources[i], evidence, config_.limiter.identity_key, tokens).key !=
+          shown.resolution.key)
+        continue;
+      to.identity.source = identity::describe(std::get<identity::AnyOf>(source.from).sources[i]);
+      break;
     }
-    if (state == State::absent && limit.required) to.because += ", and it is required";
   }
 
-  /// Adds the conditions to the explanation. A condition that fails is the only reason why the
-  /// limit does not apply.
-  bool meets_conditions(const limiter::Limit& limit, const identity::Evidence& evidence,
-                        ExplainedLimit& to) {
-    ExplainedConditions found = explain_conditions(config_, limit, evidence, tokens_);
-    to.conditions = std::move(found.conditions);
-    if (found.are_met && to.is_unlimited) {
-      to.because = "the " + std::string(to.numbers_from) + " sets unlimited";
-      return true;
+  ExplainedIdentity identity_of(std::size_t index) const {
+    const identity::Definition& definition = config_.limiter.identities[index];
+    const identity::Source shown =
+        config_.shown()["identities"][definition.name](definition.source);
+    return {.name = definition.name, .source = identity::describe(shown), .hash = {}};
+  }
+
+  /// Adds the conditions, and returns why the limit applies, or does not. A condition that fails is
+  /// the only reason.
+  std::string why(const limiter::TracedLimit& traced,
+                  const std::optional<limiter::PlanReading>& plan, const IpAddress& client,
+                  ExplainedLimit& to) const {
+    using limiter::Fate;
+    if (traced.fate == Fate::preflight)
+      return "not charged: a CORS preflight request, and charge_preflight is not set";
+    const std::string conditions = explain_conditions(
+        config_, traced, plan.value_or(limiter::PlanReading{}), client, to.conditions);
+    if (!traced.conditions.empty() && decides(traced.conditions.back())) return conditions;
+    if (to.is_unlimited) return "the " + std::string(to.numbers_from) + " sets unlimited";
+    std::string because = conditions + (conditions.empty() ? "" : "; ");
+    if (traced.identities.empty()) because += "the plan is ambiguous";
+    for (const limiter::TracedIdentity& one : traced.identities) {
+      if (&one != &traced.identities.front()) because += ", ";
+      because += state_text(config_.limiter.identities[one.index].name, one.resolution.state);
     }
-    if (to.conditions.empty()) return true;
-    to.because = found.are_met ? found.because + "; " + to.because : found.because;
-    return found.are_met;
+    if (traced.fate == Fate::required) because += ", and it is required";
+    return because;
   }
 
   static std::string state_text(const std::string& name, identity::Resolution::State state) {
@@ -339,58 +355,26 @@ class Explainer {
     return name + " needs a valid token";
   }
 
-  identity::Resolution::State take_identity(const identity::Definition& definition,
-                                            const identity::Evidence& evidence,
-                                            ExplainedIdentity& to) {
-    const auto found =
-        identity::resolve(definition.source, evidence, config_.limiter.identity_key, tokens_);
-    const identity::Source shown =
-        config_.shown()["identities"][definition.name](definition.source);
-    to = {.name = definition.name, .source = identity::describe(shown), .hash = {}};
-    if (found.state != identity::Resolution::State::found) return found.state;
-    to.hash = found.key;
-    // The first source that is present counts.
-    const auto* const any = std::get_if<identity::AnyOf>(&definition.source.from);
-    for (std::size_t i = 0; any != nullptr && i < any->sources.size(); ++i) {
-      if (identity::resolve(any->sources[i], evidence, config_.limiter.identity_key, tokens_).key !=
-          found.key)
-        continue;
-      to.source = identity::describe(std::get<identity::AnyOf>(shown.from).sources[i]);
-      break;
-    }
-    return found.state;
-  }
-
-  /// Finds the limiter's decision about the policy and key; without one the limit does not apply.
-  /// `decided` counts the decisions that belong to earlier limits.
-  void find_decision(const limiter::Verdict& verdict, std::size_t& decided, ExplainedLimit& to) {
-    if (!to.identity.hash) return;
-    const auto is_same = [&to](const limiter::LimitVerdict& one) {
-      return one.policy == to.policy && one.identity == *to.identity.hash;
-    };
-    const auto limits = verdict.limits;
-    if (decided < limits.size() && is_same(limits[decided])) {
-      to.decision = limits[decided].decision;
-      to.cost = limits[decided].cost;
-      ++decided;
+  /// The decision about the limit's claim, if the store has decided.
+  void take_decision(const limiter::TracedLimit& traced, ExplainedLimit& to) const {
+    using limiter::Fate;
+    if (traced.fate != Fate::claimed && traced.fate != Fate::merged) return;
+    if (limiter::is_before_store(decision_.verdict().outcome)) {
+      to.because += "; not decided";
       return;
     }
-    const auto earlier = limits.first(std::min(decided, limits.size()));
-    const auto merged = std::find_if(earlier.begin(), earlier.end(), is_same);
-    if (merged != earlier.end()) {
-      to.decision = merged->decision;
-      to.cost = merged->cost;
+    const limiter::Evaluation& evaluation = decision_.evaluation();
+    to.decision = evaluation.decisions[traced.claim];
+    to.cost = evaluation.claims[traced.claim].demand.cost;
+    if (traced.fate == Fate::merged)
       to.because += "; charged once with the same limit of another route";
-    } else {
-      to.because += "; not decided";
-    }
   }
 
   void describe_request(std::string_view head) {
     const http::RequestView& request = request_.view;
     explanation_.request = request.path.empty() ? shown_head(head) : shown_request(request);
     explanation_.client = request_.client.to_string();
-    const routing::RoutedRequest& routed = routes_.routed();
+    const routing::RoutedRequest& routed = decision_.routes().routed();
     if (!routed.has_read_original) return;
     const bool decides = explanation_.route != nullptr && explanation_.route->decide;
     if (decides || !routing::original_request_fields(request).empty())
@@ -401,9 +385,8 @@ class Explainer {
   const config::Config& config_;
   std::span<const KnownOverrides> overrides_;
   decision::RequestRules rules_;
-  identity::TokenReadings tokens_;
   http::ReceivedRequest request_;
-  decision::RequestRoutes routes_;
+  decision::Decision decision_;
   Explanation explanation_;
 };
 

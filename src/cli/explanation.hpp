@@ -19,8 +19,8 @@
 #include "config/config.hpp"
 #include "http/request_view.hpp"
 #include "identity/identity.hpp"
-#include "identity/token_readings.hpp"
 #include "limiter/policy.hpp"
+#include "limiter/trace.hpp"
 #include "options/proxy.hpp"
 #include "options/upstream.hpp"
 #include "rules/decision.hpp"
@@ -50,6 +50,7 @@ struct SkippedRoute {
 struct ExplainedIdentity {
   std::string_view name;
   std::string source;           ///< where it is read: `header x-api-key`
+  bool is_known = false;        ///< it was looked for
   std::optional<Hash128> hash;  ///< the keyed hash; absent or ambiguous: none
 };
 
@@ -151,21 +152,16 @@ ExplainedRequest shown_head(std::string_view head);
 ExplainedOriginal shown_original(const http::RequestView& asked, const http::RequestView& original,
                                  bool peer_is_trusted);
 
-/// The conditions of a limit in the order in which the limiter evaluates them. One that decides
-/// that the limit does not apply is the last.
-struct ExplainedConditions {
-  std::vector<ExplainedCondition> conditions;
-  bool are_met = true;
-  std::string because;  ///< why they are met, or are not: `unless: client address is in office`
-};
+/// True if the limit does not apply because of this condition, or cannot be decided.
+bool decides(const limiter::TracedCondition& condition);
 
-ExplainedConditions explain_conditions(const config::Config& config, const limiter::Limit& limit,
-                                       const identity::Evidence& evidence,
-                                       identity::TokenReadings& tokens);
+/// Appends the conditions that the limiter has evaluated. Returns why they hold, or the one that
+/// decides that the limit does not apply: `unless: client address is in office`. `plan`: that of
+/// the request.
+std::string explain_conditions(const config::Config& config, const limiter::TracedLimit& limit,
+                               const limiter::PlanReading& plan, const IpAddress& client,
+                               std::vector<ExplainedCondition>& to);
 
-/// Reads the plan of the request as the limiter does.
-limiter::PlanReading read_plan(const config::Config& config, const identity::Evidence& evidence,
-                               identity::TokenReadings& tokens);
 ExplainedPlan explain_plan(const config::Config& config, const limiter::PlanReading& reading);
 
 /// `list` contains `client`. The prefix is not shown if one of the list comes from a variable.

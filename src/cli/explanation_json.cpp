@@ -33,7 +33,7 @@ Json identity_of(const ExplainedIdentity& identity) {
   }
   return {{"name", identity.name},
           {"source", identity.source},
-          {"present", identity.hash.has_value()},
+          {"present", identity.is_known ? Json(identity.hash.has_value()) : Json()},
           {"hash", std::move(hash)}};
 }
 

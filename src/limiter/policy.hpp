@@ -107,8 +107,8 @@ struct Policy : Terms {
 struct Limit {
   std::size_t policy = 0;
   std::size_t identity = 0;
-  std::optional<std::size_t> otherwise;  ///< identity to use if the first is absent
-  bool required = false;                 ///< absent: 401
+  std::optional<std::size_t> otherwise{};  ///< identity to use if the first is absent
+  bool required = false;                   ///< absent: 401
   std::int64_t cost = 1;
   bool overdraft = false;
   std::optional<Charge> charge{};     ///< the cost is held until the request ends

@@ -34,6 +34,12 @@ constexpr bool is_for_lack_of_identity(Outcome outcome) {
          outcome == Outcome::token_unverifiable;
 }
 
+/// True for a refusal before a store was asked.
+constexpr bool is_before_store(Outcome outcome) {
+  return outcome == Outcome::identity_required || outcome == Outcome::identity_ambiguous ||
+         outcome == Outcome::too_many_limits;
+}
+
 using store::Decider;
 using store::decider_count;
 

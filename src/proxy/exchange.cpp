@@ -45,19 +45,12 @@ log::AccessDecision decision_of(const DecisionRecord& decision) {
                                                         : log::AccessDecision::allowed;
 }
 
-/// False for a request that was refused before a store was asked.
+/// Of a request with limits.
 bool is_by_store(const DecisionRecord& decision) {
-  switch (decision.outcome) {
-    case limiter::Outcome::identity_required:
-    case limiter::Outcome::identity_ambiguous:
-    case limiter::Outcome::too_many_limits:
-      return false;
-    case limiter::Outcome::token_invalid:
-    case limiter::Outcome::token_unverifiable:
-      return decision.policy != nullptr;  // of a limit that needs no token
-    default:
-      return true;
-  }
+  if (decision.outcome == limiter::Outcome::token_invalid ||
+      decision.outcome == limiter::Outcome::token_unverifiable)
+    return decision.policy != nullptr;  // of a limit that needs no token
+  return !limiter::is_before_store(decision.outcome);
 }
 
 log::AbortedBy aborted_by(const Watchdog& watchdog, bool client_is_gone, log::AbortedBy cut_by) {
@@ -94,8 +87,8 @@ void Exchange::begin(const ClientSide& client) {
   client_ = client;
   generation_ = Pin(*context_.generation);
   request_.clear();
-  routes_.clear();
   decision_.clear();
+  recorded_.clear();
   stated_.clear();
   hold_.clear();
   forwarded_ = {};
@@ -112,26 +105,26 @@ void Exchange::release() {
 }
 
 loop::Task<> Exchange::serve() {
-  if (const auto refusal = routes_.find(*generation_->request_rules, request_))
+  if (const auto refusal = decision_.find_routes(*generation_->request_rules, request_))
     co_return co_await refuse(*refusal);
   take_route();
-  if (routes_.needs() != options::needs_nothing && !co_await prepare()) co_return;
+  if (decision_.routes().needs() != options::needs_nothing && !co_await prepare()) co_return;
   if (!decide()) co_await await_store();
-  if (decision_.outcome == limiter::Outcome::denied) {
-    if (evaluation_.waits_for) co_await wait_for_slot();
+  if (recorded_.outcome == limiter::Outcome::denied) {
+    if (decision_.waits()) co_await wait_for_slot();
     if (client_.watchdog->interruptions().client_left)
       co_return co_await fail(Failure::downstream_gone);
-    if (decision_.outcome == limiter::Outcome::denied) co_return co_await answer_denied();
+    if (recorded_.outcome == limiter::Outcome::denied) co_return co_await answer_denied();
   }
-  if (decision_.outcome != limiter::Outcome::allowed &&
-      decision_.outcome != limiter::Outcome::unlimited)
+  if (recorded_.outcome != limiter::Outcome::allowed &&
+      recorded_.outcome != limiter::Outcome::unlimited)
     co_return co_await answer_undecided();
-  if (decision_.delay > Duration{0} && !client_.watchdog->aborted()) co_await wait_delay();
+  if (recorded_.delay > Duration{0} && !client_.watchdog->aborted()) co_await wait_delay();
   if (client_.watchdog->aborted()) co_return;
   if (client_.watchdog->interruptions().client_left)
     co_return co_await fail(Failure::downstream_gone);
-  if (!routes_.route()->upstream) co_return co_await answer_admitted();
-  if (auto own = answer_instead_of_upstream(*routes_.route(), request_, decision_, context_.body))
+  if (!decision_.route()->upstream) co_return co_await answer_admitted();
+  if (auto own = answer_instead_of_upstream(*decision_.route(), request_, recorded_, context_.body))
     co_return co_await answer(*own);
 
   if (stated_.was_read()) client_.body->rewind();
@@ -143,27 +136,28 @@ loop::Task<> Exchange::serve() {
 
 /// From now on the request is counted for its route.
 void Exchange::take_route() {
-  const auto index = static_cast<std::size_t>(routes_.route() - options().routes.data());
+  const auto index = static_cast<std::size_t>(decision_.route() - options().routes.data());
   count_.use(*generation_->counters->routes[index]);
 }
 
 /// Does what a route needs before it decides. False: the request is answered.
 loop::Task<bool> Exchange::prepare() {
   // The report of another proxy is not a request to decide.
-  if ((routes_.needs() & options::needs_settlements) != 0) {
+  if ((decision_.routes().needs() & options::needs_settlements) != 0) {
     const auto report = decision::read_hold_report(request_.view);
     if (!report)
       co_await refuse(report.error());
     else if (hold_.settle_other(*report, request_.fields,
-                                generation_->request_rules->limits.policies, decision_))
+                                generation_->request_rules->limits.policies, recorded_))
       co_await answer({.status = 204});
     else
       co_await refuse(unknown_hold);
     co_return false;
   }
-  if ((routes_.needs() & options::needs_body) != 0) {
+  if ((decision_.routes().needs() & options::needs_body) != 0) {
     const Duration timeout = options().downstream.body_timeout;
-    const Failure failure = co_await stated_.read(request_, client_, timeout, routes_.gathered());
+    const Failure failure =
+        co_await stated_.read(request_, client_, timeout, decision_.routes().gathered());
     if (failure != Failure::none) co_await fail(failure);
     co_return failure == Failure::none;
   }
@@ -173,12 +167,11 @@ loop::Task<bool> Exchange::prepare() {
 /// False: the store will complete the decision later.
 bool Exchange::decide() {
   decided_at_ = started_at_;
-  if (routes_.evidence().empty()) return true;
+  if (!decision_.is_limited()) return true;
   asked_at_ = context_.pass_clock.read();
-  const limiter::Verdict* const verdict =
-      generation_->limiter->decide(evaluation_, routes_.evidence(), store_answer_, asked_at_);
-  if (verdict != nullptr) conclude(*verdict);
-  return verdict != nullptr;
+  if (!decision_.decide(*generation_->limiter, store_answer_, asked_at_)) return false;
+  conclude();
+  return true;
 }
 
 /// The store completes within its timeout. The wait is not cut short if the client leaves or the
@@ -186,26 +179,25 @@ bool Exchange::decide() {
 loop::Task<> Exchange::await_store() {
   client_.watchdog->disarm(Phase::decide);
   const store::Result result = co_await store_answer_.arrival(context_.io);
-  conclude(generation_->limiter->conclude(evaluation_, result));
+  decision_.conclude(*generation_->limiter, result);
+  conclude();
 }
 
 /// A request that waits for a slot has no decision yet.
-void Exchange::conclude(const limiter::Verdict& verdict) {
-  if (verdict.outcome != limiter::Outcome::allowed && evaluation_.waits_for) {
-    decision_.outcome = verdict.outcome;
+void Exchange::conclude() {
+  const limiter::Verdict& verdict = decision_.verdict();
+  if (verdict.outcome != limiter::Outcome::allowed && decision_.waits()) {
+    recorded_.outcome = verdict.outcome;
     return;
   }
-  if (verdict.outcome == limiter::Outcome::allowed || evaluation_.has_holds)
+  if (verdict.outcome == limiter::Outcome::allowed || decision_.evaluation().has_holds)
     hold_.take(*generation_);
-  decision_.take(verdict, options().response_fields);
-  if (limiter::is_for_lack_of_identity(verdict.outcome)) {
-    routes_.choose(options(), *verdict.route);
-    take_route();
-  }
+  recorded_.take(verdict, options().response_fields);
+  if (decision_.take_refusing_route(options())) take_route();
   decided_at_ = context_.pass_clock.read();
-  decision_.took = decided_at_ - asked_at_;
+  recorded_.took = decided_at_ - asked_at_;
   context_.counters.decision_duration[static_cast<std::size_t>(verdict.decider)].observe(
-      decision_.took);
+      recorded_.took);
 }
 
 /// A client that leaves while it waits gives up its place.
@@ -213,17 +205,18 @@ loop::Task<> Exchange::wait_for_slot() {
   SlotWait wait({.context = context_,
                  .limiter = *generation_->limiter,
                  .client = client_,
-                 .evaluation = evaluation_,
+                 .evaluation = decision_.evaluation(),
                  .store_answer = store_answer_,
                  .asked_at = asked_at_});
-  conclude(*co_await wait.run());
-  decision_.queued = wait.waited();
+  co_await wait.run();
+  conclude();
+  recorded_.queued = wait.waited();
 }
 
 /// Nothing is read meanwhile, so the departure of a client is detected afterwards.
 loop::Task<> Exchange::wait_delay() {
   error_code ec;
-  Delay delay(context_.io.get_executor(), decision_.delay);
+  Delay delay(context_.io.get_executor(), recorded_.delay);
   client_.watchdog->disarm(Phase::delay);
   const Watched watched(*client_.watchdog, delay);
   co_await delay.async_wait(loop::into(ec));
@@ -233,18 +226,18 @@ loop::Task<> Exchange::wait_delay() {
 
 /// Sends an answer of Weir with the fields of the route.
 loop::Task<> Exchange::answer(OwnAnswer answer) {
-  if (routes_.route() != nullptr) answer.edits = in_use(routes_.route()->response_edits);
+  if (decision_.route() != nullptr) answer.edits = in_use(decision_.route()->response_edits);
   return client_.responder->answer(answer);
 }
 
 loop::Task<> Exchange::refuse(http::Refusal refusal) {
   if (client_.watchdog->aborted() || refusal.status == 0) co_return;
-  co_await answer(refusal_answer(refusal, routes_.route(), decision_, context_.body));
+  co_await answer(refusal_answer(refusal, decision_.route(), recorded_, context_.body));
 }
 
 /// Answers a request that the limiter denies, or cannot decide.
 loop::Task<> Exchange::answer_undecided() {
-  switch (decision_.outcome) {
+  switch (recorded_.outcome) {
     case limiter::Outcome::forbidden:
       co_return co_await refuse(decision::identity_denied);
     case limiter::Outcome::identity_required:
@@ -252,26 +245,26 @@ loop::Task<> Exchange::answer_undecided() {
     case limiter::Outcome::too_many_limits:
       co_return co_await refuse(decision::too_many_limits);
     case limiter::Outcome::identity_ambiguous: {
-      const std::string detail = identity::describe(decision_.ambiguity);
+      const std::string detail = identity::describe(recorded_.ambiguity);
       co_return co_await refuse({400, detail});
     }
     case limiter::Outcome::token_invalid:
       response_status_ = 401;
-      co_return co_await answer(invalid_token_answer(decision_, context_.fields, context_.body));
+      co_return co_await answer(invalid_token_answer(recorded_, context_.fields, context_.body));
     case limiter::Outcome::token_unverifiable:
-      co_return co_await answer(unverifiable_token_answer(decision_, options().response_fields,
+      co_return co_await answer(unverifiable_token_answer(recorded_, options().response_fields,
                                                           context_.pass_clock.now(),
                                                           context_.fields, context_.body));
     default:
       co_return co_await answer(undecided_answer(
-          decision::undecided, decision_, options().response_fields, context_.pass_clock.now(),
+          decision::undecided, recorded_, options().response_fields, context_.pass_clock.now(),
           context_.random.next(), context_.fields, context_.body));
   }
 }
 
 loop::Task<> Exchange::answer_denied() {
-  const std::uint64_t random = decision_.retry_after ? context_.random.next() : 0;
-  return answer(denial_answer(decision_,
+  const std::uint64_t random = recorded_.retry_after ? context_.random.next() : 0;
+  return answer(denial_answer(recorded_,
                               {.options = options().response_fields,
                                .request_fields = request_.fields,
                                .now = context_.pass_clock.now(),
@@ -281,13 +274,13 @@ loop::Task<> Exchange::answer_denied() {
 
 /// Answers an admitted request of a route without an upstream.
 loop::Task<> Exchange::answer_admitted() {
-  const options::Route& route = *routes_.route();
+  const options::Route& route = *decision_.route();
   std::string_view fields = route.respond.fields;
   if (route.decide) {
     // Another proxy that has left does not get the id of its hold.
     if (hold_.holds_units() && client_.body->client_has_left())
       return fail(Failure::downstream_gone);
-    if (const auto id = hold_.keep(*generation_, route.hold_lease, decision_))
+    if (const auto id = hold_.keep(*generation_, route.hold_lease, recorded_))
       fields = hold_field(*id, context_.fields);
   }
   response_status_ = route.respond.status;
@@ -295,12 +288,12 @@ loop::Task<> Exchange::answer_admitted() {
                  .content_type = route.respond.content_type,
                  .fields = fields,
                  .body = route.respond.body,
-                 .limit_fields = decision_.limit_fields});
+                 .limit_fields = recorded_.limit_fields});
 }
 
 ForwardPhase Exchange::forward_phase() {
-  forwarded_.begun_at = decision_.delay > Duration{0} ? context_.pass_clock.now() : decided_at_;
-  const options::Route& route = *routes_.route();
+  forwarded_.begun_at = recorded_.delay > Duration{0} ? context_.pass_clock.now() : decided_at_;
+  const options::Route& route = *decision_.route();
   const std::size_t upstream = *route.upstream;
   target_.clear();
   if (!route.rewrite.is_empty())
@@ -309,7 +302,7 @@ ForwardPhase Exchange::forward_phase() {
           .generation = *generation_,
           .client = client_,
           .request = request_,
-          .limit_fields = decision_.limit_fields,
+          .limit_fields = recorded_.limit_fields,
           .pool = *generation_->pools[upstream],
           .counters = *generation_->counters->upstreams[upstream],
           .record = forwarded_,
@@ -340,9 +333,9 @@ void Exchange::finish() {
   count_.count(status(), now);
   settle(now);
   log::AccessLog& log = *generation_->access_log;
-  const bool is_denied = decision_.outcome == limiter::Outcome::denied ||
-                         decision_.outcome == limiter::Outcome::forbidden;
-  if (log.wants(is_denied || decision_.shadow_denied)) log.write(record(now - started_at_));
+  const bool is_denied = recorded_.outcome == limiter::Outcome::denied ||
+                         recorded_.outcome == limiter::Outcome::forbidden;
+  if (log.wants(is_denied || recorded_.shadow_denied)) log.write(record(now - started_at_));
 }
 
 /// Ends the holds of an admitted request.
@@ -350,13 +343,14 @@ void Exchange::settle(Instant now) {
   hold_.settle(*generation_,
                {.status = response_status_,
                 .client_has_left = client_is_gone_ && !client_.watchdog->aborted()},
-               decision_, now);
+               recorded_, now);
 }
 
 log::AccessRecord Exchange::record(Duration took) const {
-  const options::Route* const route = routes_.route();
+  const options::Route* const route = decision_.route();
   const bool answers_a_question = route != nullptr && route->decide;
-  const auto& request = answers_a_question ? routes_.routed().original.request : request_.view;
+  const auto& request =
+      answers_a_question ? decision_.routes().routed().original.request : request_.view;
   log::AccessRecord record{.time = started_at_,
                            .method = request.method,
                            .path = request.path,
@@ -370,32 +364,32 @@ log::AccessRecord Exchange::record(Duration took) const {
                            .user_agent = value_of(request.find(http::FieldId::user_agent)),
                            .protocol = request.version_minor == 0 ? "HTTP/1.0" : "HTTP/1.1"};
   if (route != nullptr) record.route = route->name;
-  if (decision_.plan != nullptr) record.plan = *decision_.plan;
+  if (recorded_.plan != nullptr) record.plan = *recorded_.plan;
   if (forwarded_.upstream != nullptr) {
     record.upstream = forwarded_.upstream->name;
     record.upstream_server = forwarded_.server_authority;
     record.upstream_took = forwarded_.upstream_took;
   }
-  if (decision_.outcome == limiter::Outcome::unlimited) {
-    if (decision_.is_report) {
+  if (recorded_.outcome == limiter::Outcome::unlimited) {
+    if (recorded_.is_report) {
       record.decision = log::AccessDecision::settled;
-      add_settlement(decision_, record);
+      add_settlement(recorded_, record);
     }
     return record;
   }
-  record.decision = decision_of(decision_);
-  record.decision_took = decision_.took;
-  if (is_by_store(decision_)) record.store = to_string(decision_.decider);
-  record.denied_by = decision_.denied;
-  if (decision_.policy != nullptr) record.policy = decision_.policy->name;
-  if (decision_.policy != nullptr && decision_.outcome != limiter::Outcome::failed) {
-    add_settlement(decision_, record);
-    record.remaining = decision_.remaining;
-    record.retry_after = decision_.retry_after;
-    record.delay = decision_.delay + decision_.queued;
-    record.identity = decision_.identity;
+  record.decision = decision_of(recorded_);
+  record.decision_took = recorded_.took;
+  if (is_by_store(recorded_)) record.store = to_string(recorded_.decider);
+  record.denied_by = recorded_.denied;
+  if (recorded_.policy != nullptr) record.policy = recorded_.policy->name;
+  if (recorded_.policy != nullptr && recorded_.outcome != limiter::Outcome::failed) {
+    add_settlement(recorded_, record);
+    record.remaining = recorded_.remaining;
+    record.retry_after = recorded_.retry_after;
+    record.delay = recorded_.delay + recorded_.queued;
+    record.identity = recorded_.identity;
     record.identity_kind =
-        generation_->request_rules->limits.identities[decision_.identity_index].name;
+        generation_->request_rules->limits.identities[recorded_.identity_index].name;
   }
   return record;
 }

@@ -9,10 +9,9 @@
 #include <string>
 
 #include "base/time.hpp"
-#include "decision/request_routes.hpp"
+#include "decision/decision.hpp"
 #include "http/received_request.hpp"
 #include "http/refusal.hpp"
-#include "limiter/evaluation.hpp"
 #include "log/access_log.hpp"
 #include "proxy/context.hpp"
 #include "proxy/decision_record.hpp"
@@ -58,7 +57,7 @@ class Exchange {
   bool decide();
   loop::Task<> await_store();
   loop::Task<bool> prepare();
-  void conclude(const limiter::Verdict& verdict);
+  void conclude();
   loop::Task<> wait_for_slot();
   loop::Task<> wait_delay();
   loop::Task<> answer(OwnAnswer answer);
@@ -75,11 +74,10 @@ class Exchange {
   ClientSide client_;
   Pin generation_;  ///< the configuration at the start of the request, kept until its end
   http::ReceivedRequest request_;
-  decision::RequestRoutes routes_;
-  limiter::Evaluation evaluation_;  ///< the input of the store
+  decision::Decision decision_;
   StoreAnswer store_answer_;
-  RequestHold hold_{context_, evaluation_};
-  DecisionRecord decision_;
+  RequestHold hold_{context_, decision_.evaluation()};
+  DecisionRecord recorded_;
   StatedCosts stated_;  ///< by the request
   std::string target_;  ///< for the upstream, if the route changes the path
   ForwardingRecord forwarded_;

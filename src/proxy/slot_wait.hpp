@@ -1,8 +1,7 @@
-// The wait of one request for a slot of a concurrency limit: its ticket, its questions to the
-// store, and the reasons that end the wait.
+// The wait of one request for a slot of a concurrency limit: carries out the steps of its
+// SlotWaitMachine on the worker's loop.
 //
-// The request holds nothing while it waits, and takes the units of all its limits at once. Used
-// from its worker's loop only; other threads only call its ticket.
+// Used from its worker's loop only; other threads only call its ticket.
 #pragma once
 
 #include <memory>
@@ -11,6 +10,7 @@
 #include <boost/asio/post.hpp>
 
 #include "base/time.hpp"
+#include "decision/slot_wait_machine.hpp"
 #include "limiter/limiter.hpp"
 #include "loop/cancellable.hpp"
 #include "loop/io.hpp"
@@ -72,9 +72,9 @@ class SlotWait final : public limiter::QueueTicket, public loop::Cancellable {
   ~SlotWait() override;
 
   /// Waits until the request is admitted, or denied for good: by another limit, by a full queue, or
-  /// because the longest wait is over. Returns the verdict. If the client has left or the
-  /// connection is aborted, it is the last denial.
-  loop::Task<const limiter::Verdict*> run();
+  /// because the longest wait is over. If the client has left or the connection is aborted, it is
+  /// the last denial. The evaluation has the verdict then.
+  loop::Task<> run();
   /// The time since it was constructed.
   Duration waited() const;
 
@@ -82,6 +82,7 @@ class SlotWait final : public limiter::QueueTicket, public loop::Cancellable {
   void close() override { timer_.cancel(); }
 
  private:
+  using Step = decision::SlotWaitMachine::Step;
   /// A call from another thread reaches the wait through this, if it still exists.
   struct Link {
     SlotWait* wait = nullptr;  ///< used on the worker's thread only
@@ -89,22 +90,15 @@ class SlotWait final : public limiter::QueueTicket, public loop::Cancellable {
 
   bool call() noexcept override;
   bool is_interrupted() const;
-  bool join(const store::Key& key, Instant now);
-  bool move(const store::Key& to, Instant now);
-  void leave(limiter::SlotQueue::Leaves how);
   loop::Task<> pause(Instant until);
-  loop::Task<const limiter::Verdict*> ask();
   loop::Task<store::Result> question(bool look);
-  const limiter::Verdict* deny_again(const store::Key& waited_for, store::Decider decider);
-  void set_gauge(Gauge* gauge);
 
   const WaitPhase with_;
-  limiter::SlotQueue& queue_;
   loop::Timer timer_;
   const std::shared_ptr<Link> link_;
   const Instant began_at_;
-  Gauge* queued_ = nullptr;  ///< of the policy in whose line it is
-  bool is_called_ = false;   ///< since it paused
+  bool is_called_ = false;             ///< since it paused
+  decision::SlotWaitMachine machine_;  ///< destroyed first: then no thread calls the ticket
 };
 
 }  // namespace weir::proxy

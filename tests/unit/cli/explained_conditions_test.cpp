@@ -1,5 +1,6 @@
 #include "catch.hpp"
 #include "cli/explanation.hpp"
+#include "limiter/claims.hpp"
 #include "unit/cli/explained.hpp"
 #include "unit/http/request_of.hpp"
 
@@ -41,19 +42,39 @@ struct ConditionsFixture {
             .peer_is_trusted = true};
   }
   /// Those of the only limit of a route.
-  ExplainedConditions of(std::size_t route) {
-    return explain_conditions(*config, config->proxy.routes[route].limits[0], evidence(), tokens);
+  struct Conditions {
+    std::vector<ExplainedCondition> conditions;
+    std::string because;
+    bool are_met = false;
+  };
+  Conditions of(std::size_t route) {
+    trace = {};
+    limiter::Evaluation evaluation;
+    const limiter::RouteEvidence one{config->proxy.routes[route].limits, evidence()};
+    claims.make({&one, 1}, evaluation, Instant{}, &trace);
+    const limiter::TracedLimit& traced = trace.limits.at(0);
+    Conditions found;
+    found.are_met = traced.fate == limiter::Fate::claimed;
+    found.because = explain_conditions(*config, traced, trace.plan.value_or(limiter::PlanReading{}),
+                                       client, found.conditions);
+    return found;
   }
-  ExplainedPlan plan() { return explain_plan(*config, read_plan(*config, evidence(), tokens)); }
+  ExplainedPlan plan() {
+    of(3);
+    return explain_plan(*config, *trace.plan);
+  }
 
   std::shared_ptr<const config::Config> config = loaded_config(conditional_yaml);
   IpAddress client;
   http::RequestOf request;
-  identity::TokenReadings tokens{config->limiter.token_providers, config->limiter.identity_key};
+  std::vector<limiter::PolicyRecord> records{
+      {.counters = std::make_shared<limiter::PolicyCounters>()}};
+  limiter::ClaimMaker claims{config->limiter, records, {}, nullptr};
+  limiter::Trace trace;
 };
 
 TEST_CASE("a limit without conditions applies for no reason") {
-  const ExplainedConditions none = ConditionsFixture().of(0);
+  const auto none = ConditionsFixture().of(0);
   CHECK(none.are_met);
   CHECK(none.conditions.empty());
   CHECK(none.because.empty());
@@ -73,7 +94,7 @@ TEST_CASE("the reason of when is what holds, or the first part that does not") {
   };
   for (const auto& [method, query, are_met, because] : rows) {
     CAPTURE(method, query);
-    const ExplainedConditions found = ConditionsFixture("192.0.2.7", method, query).of(1);
+    const auto found = ConditionsFixture("192.0.2.7", method, query).of(1);
     CHECK(found.are_met == are_met);
     CHECK(found.because == because);
     REQUIRE(found.conditions.size() == 1);
@@ -83,7 +104,7 @@ TEST_CASE("the reason of when is what holds, or the first part that does not") {
 }
 
 TEST_CASE("a condition that decides is the last") {
-  const ExplainedConditions met = ConditionsFixture("192.0.2.7").of(2);
+  const auto met = ConditionsFixture("192.0.2.7").of(2);
   CHECK(met.are_met);
   CHECK(met.because ==
         "when: client address is in office (192.0.2.0/24), unless: method is not listed");
@@ -92,12 +113,12 @@ TEST_CASE("a condition that decides is the last") {
   CHECK(met.conditions[0].address->list == "office");
   CHECK_FALSE(met.conditions[1].holds);
 
-  const ExplainedConditions excluded = ConditionsFixture("192.0.2.7", "PUT").of(2);
+  const auto excluded = ConditionsFixture("192.0.2.7", "PUT").of(2);
   CHECK_FALSE(excluded.are_met);
   CHECK(excluded.because == "unless: method is listed");
   CHECK(excluded.conditions.size() == 2);
 
-  const ExplainedConditions elsewhere = ConditionsFixture("203.0.113.1", "PUT").of(2);
+  const auto elsewhere = ConditionsFixture("203.0.113.1", "PUT").of(2);
   CHECK_FALSE(elsewhere.are_met);
   CHECK(elsewhere.because == "when: client address is not in office");
   REQUIRE(elsewhere.conditions.size() == 1);
@@ -105,10 +126,10 @@ TEST_CASE("a condition that decides is the last") {
 }
 
 TEST_CASE("conditions name the plan of the request") {
-  const ExplainedConditions free = ConditionsFixture().of(3);
+  const auto free = ConditionsFixture().of(3);
   CHECK(free.are_met);
   CHECK(free.because == "unless: plan free is not listed");
-  const ExplainedConditions gold = ConditionsFixture("192.0.2.7", "GET", "", "gold").of(3);
+  const auto gold = ConditionsFixture("192.0.2.7", "GET", "", "gold").of(3);
   CHECK_FALSE(gold.are_met);
   CHECK(gold.because == "unless: plan gold is listed");
   CHECK(ConditionsFixture("192.0.2.7", "GET", "", "none").of(3).because ==
@@ -116,7 +137,7 @@ TEST_CASE("conditions name the plan of the request") {
 }
 
 TEST_CASE("a prefix from a variable is not shown") {
-  const ExplainedConditions found = ConditionsFixture("198.51.100.77").of(4);
+  const auto found = ConditionsFixture("198.51.100.77").of(4);
   CHECK(found.are_met);
   REQUIRE(found.conditions.size() == 1);
   REQUIRE(found.conditions[0].address.has_value());

@@ -162,9 +162,16 @@ TEST_CASE("a refused request shows the answer of the proxy") {
 TEST_CASE("limits that were not decided are marked") {
   const json found = explained_json(get("/private"));
   CHECK(found["limits"][0]["because"] == "user is absent, and it is required");
-  CHECK(found["limits"][1]["because"] == "client is present; not decided");
+  CHECK(found["limits"][1]["because"] == "not evaluated: the limit before refuses the request");
   CHECK(found["limits"][1]["applies"] == false);
-  CHECK(found["limits"][1]["identity"]["present"] == true);
+  CHECK(found["limits"][1]["identity"]["name"] == "client");
+  CHECK(found["limits"][1]["identity"]["present"] == nullptr);
+  const auto config = loaded_config(
+      "identities: {user: {header: x-user}}\npolicies: {p: {rate: 1/s}}\n"
+      "routes: [{respond: {}, limits: [{policy: p}, {policy: p, key: user, required: true}]}]\n");
+  const json late = json::parse(to_json(explained(*config, get("/"))));
+  CHECK(late["limits"][0]["because"] == "client is present; not decided");
+  CHECK(late["limits"][0]["applies"] == false);
 }
 
 TEST_CASE("a decision for another proxy is about the request that it describes") {

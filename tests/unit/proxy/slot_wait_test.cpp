@@ -102,7 +102,8 @@ class Waiting {
                    .evaluation = evaluation_,
                    .store_answer = answer_,
                    .asked_at = asked_at_});
-    verdict_ = co_await wait.run();
+    co_await wait.run();
+    verdict_ = &evaluation_.verdict;
   }
 
   limiter::Evaluation evaluation_;
