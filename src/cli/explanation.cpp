@@ -198,9 +198,12 @@ class Explainer {
   /// Lists the limits of all routes that the request may be for. The trace has those that were
   /// evaluated, in their order.
   void list_limits(const limiter::Trace& trace, identity::TokenReadings& tokens, Instant now) {
-    if (trace.plan) explanation_.plan = explain_plan(config_, *trace.plan);
-    std::size_t next = 0;
     const auto evidence = decision_.routes().evidence();
+    if (!evidence.empty() && !config_.limiter.plans.names.empty()) {
+      explanation_.plan = explain_plan(
+          config_, trace.plan ? *trace.plan : unused_plan(evidence.front().evidence, tokens));
+    }
+    std::size_t next = 0;
     for (std::size_t i = 0; i < evidence.size(); ++i) {
       const auto& candidates = decision_.routes().routed().candidates;
       const options::Route& route = config_.proxy.routes[candidates[i].route];
@@ -219,6 +222,15 @@ class Explainer {
       }
     }
     hide_merged_costs();
+  }
+
+  /// The plan of a request whose limits need none.
+  limiter::PlanReading unused_plan(const identity::Evidence& evidence,
+                                   identity::TokenReadings& tokens) const {
+    return limiter::read_plan(config_.limiter.plans, evidence, tokens, [&](std::size_t index) {
+      return identity::resolve(config_.limiter.identities[index].source, evidence,
+                               config_.limiter.identity_key, tokens);
+    });
   }
 
   /// Limits of several routes that are charged once have the highest of their costs.

@@ -174,6 +174,25 @@ TEST_CASE("limits that were not decided are marked") {
   CHECK(late["limits"][0]["applies"] == false);
 }
 
+TEST_CASE("the plan of a request is shown even if no limit needs it") {
+  const auto config = loaded_config(R"(
+client_address: {trusted_proxies: [192.0.2.7]}
+plans: {gold: {p: {rate: 5/1s}}}
+plan_from: [{header: x-plan}]
+policies: {p: {rate: 1/1s}, q: {rate: 1/1s}}
+routes:
+  - {match: {path: /p}, respond: {}, limits: [{policy: p}]}
+  - {match: {path: /q}, respond: {}, limits: [{policy: q}]}
+  - {respond: {}}
+)");
+  const auto plan_of = [&](const char* target) {
+    return json::parse(to_json(explained(*config, get(target, {"X-Plan: gold"}))))["plan"];
+  };
+  CHECK(plan_of("/p") == "gold");
+  CHECK(plan_of("/q") == "gold");
+  CHECK(plan_of("/free") == nullptr);
+}
+
 TEST_CASE("a decision for another proxy is about the request that it describes") {
   Sent sent = get("/auth", {"X-Original-URI: /asked/x"});
   sent.peer = "10.0.0.1";
