@@ -6,6 +6,7 @@
 #include <future>
 #include <list>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -68,18 +69,33 @@ std::optional<std::string_view> value_of(const beast_http::request_header<>& hea
   return count == 1 ? view(head[name]) : std::string_view{};
 }
 
-AdminAnswer answer_to(const beast_http::request_header<>& head, const Instruments& instruments) {
+using Found = Result<const AdminEndpoint*, AdminAnswer>;
+
+Found find(std::span<const AdminEndpoint> endpoints, const beast_http::request_header<>& head,
+           const Instruments& instruments) {
   const std::string_view target = view(head.target());
   const auto hosts = head.count(beast_http::field::host);
   // RFC 9112 section 3.2.
   if (hosts > 1 || (hosts == 0 && head.version() > 10))
     return problem_answer(400, "the request needs exactly one Host field");
-  return answer({.method = view(head.method_string()),
-                 .path = target.substr(0, target.find('?')),
-                 .authorization = view(head[beast_http::field::authorization]),
-                 .from = {.host = value_of(head, beast_http::field::host),
-                          .origin = value_of(head, beast_http::field::origin)}},
-                instruments);
+  return find_endpoint(endpoints,
+                       {.method = view(head.method_string()),
+                        .path = target.substr(0, target.find('?')),
+                        .authorization = view(head[beast_http::field::authorization]),
+                        .from = {.host = value_of(head, beast_http::field::host),
+                                 .origin = value_of(head, beast_http::field::origin)}},
+                       instruments.options);
+}
+
+AdminCall call_of(const beast_http::request<beast_http::string_body>& request) {
+  const std::string_view target = view(request.target());
+  const auto question = std::min(target.find('?'), target.size());
+  AdminCall call{.query = std::string(target.substr(std::min(question + 1, target.size()))),
+                 .body = request.body()};
+  if (request.method() == beast_http::verb::put) call.method = AdminCall::Method::put;
+  if (request.method() == beast_http::verb::post) call.method = AdminCall::Method::post;
+  if (request.method() == beast_http::verb::delete_) call.method = AdminCall::Method::remove;
+  return call;
 }
 
 /// Returns the answer to a head that could not be read; status 0: the client has gone.
@@ -176,8 +192,7 @@ class AdminServer::Listener {
 
 class AdminServer::Loop {
  public:
-  Loop(Reload reload, OverrideService overrides)
-      : reload_(std::move(reload)), overrides_(std::move(overrides)) {}
+  explicit Loop(std::vector<AdminEndpoint> endpoints) : endpoints_(std::move(endpoints)) {}
   ~Loop() { stop(); }
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -194,18 +209,11 @@ class AdminServer::Loop {
   void close(Listener& listener);
   asio::awaitable<void> serve(Acceptor::protocol_type::socket socket);
   asio::awaitable<bool> exchange(Stream& stream, boost::beast::flat_buffer& buffer);
-  asio::awaitable<AdminAnswer> finished(
-      const AdminAnswer& begun, const beast_http::request<beast_http::string_body>& request);
-  asio::awaitable<AdminAnswer> reloaded();
-  asio::awaitable<AdminAnswer> answered(OverrideCall call);
-  template <class Result>
   struct Pending;
-  template <class Result, class Start>
-  asio::awaitable<Result> result_of(Start&& start);
+  asio::awaitable<AdminAnswer> answer_of(const AdminEndpoint& endpoint, AdminCall call);
   std::shared_ptr<const Instruments> instruments();
 
-  const Reload reload_;
-  const OverrideService overrides_;
+  const std::vector<AdminEndpoint> endpoints_;
   std::mutex mutex_;  // of instruments_
   std::shared_ptr<const Instruments> instruments_;
   // Outlives the loop: unfinished connections leave it when the loop is destroyed.
@@ -307,13 +315,14 @@ asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream,
   co_await beast_http::async_read_header(stream, buffer, parser,
                                          asio::redirect_error(asio::use_awaitable, failure));
   const auto& head = parser.get();
-  auto answer = failure ? answer_to(failure) : answer_to(head, *instruments());
+  const Found found = failure ? Found(answer_to(failure)) : find(endpoints_, head, *instruments());
+  AdminAnswer answer = found ? AdminAnswer{} : found.error();
   if (answer.status == 0) co_return false;
   bool is_whole = !failure && !has_body(parser);
-  if (answer.asks_overrides && head.method() == beast_http::verb::put) {
-    parser.body_limit(most_override_body);
+  if (found && head.method() == beast_http::verb::put) {
+    parser.body_limit(most_body);
     stream.expires_after(patience);
-    if (parser.content_length().value_or(0) > most_override_body) {
+    if (parser.content_length().value_or(0) > most_body) {
       failure = beast_http::error::body_limit;
     } else {
       co_await beast_http::async_read(stream, buffer, parser,
@@ -324,7 +333,7 @@ asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream,
     if (answer.status == 0) co_return false;
   }
   stream.expires_never();  // while the answer is made
-  if (!failure) answer = co_await finished(answer, parser.get());
+  if (found && !failure) answer = co_await answer_of(**found, call_of(parser.get()));
   const bool keep_alive = !failure && head.keep_alive() && is_whole;
   const Response response = response_of(std::move(answer), keep_alive);
   co_await send(stream, response, !failure && head.method() == beast_http::verb::head);
@@ -332,59 +341,34 @@ asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream,
   co_return keep_alive;
 }
 
-/// Completes an answer that another part of the process makes.
-asio::awaitable<AdminAnswer> AdminServer::Loop::finished(
-    const AdminAnswer& begun, const beast_http::request<beast_http::string_body>& request) {
-  if (begun.reloads) co_return co_await reloaded();
-  if (!begun.asks_overrides) co_return begun;
-  const std::string_view target = view(request.target());
-  const auto question = std::min(target.find('?'), target.size());
-  OverrideCall call{.query = std::string(target.substr(std::min(question + 1, target.size()))),
-                    .body = request.body()};
-  if (request.method() == beast_http::verb::put) call.method = OverrideCall::Method::put;
-  if (request.method() == beast_http::verb::delete_) call.method = OverrideCall::Method::remove;
-  co_return co_await answered(std::move(call));
-}
-
-/// A result that is made on another thread and may come after the end of the server.
-template <class Result>
+/// An answer that may be made on another thread and come after the end of the server.
 struct AdminServer::Loop::Pending {
   explicit Pending(asio::io_context& io) : over(io, asio::steady_timer::time_point::max()) {}
   asio::steady_timer over;
-  Result result;
+  AdminAnswer answer;
 };
 
-/// `start` gets the function to call with the result. The loop owns the timer, and a result that
-/// arrives after the end of the server is ignored.
-template <class Result, class Start>
-asio::awaitable<Result> AdminServer::Loop::result_of(Start&& start) {
-  const auto pending = std::make_shared<Pending<Result>>(io_);
-  start([this, awaited = std::weak_ptr(pending)](Result result) {
-    asio::post(io_, [awaited, result = std::move(result)]() mutable {
-      const auto waiting = awaited.lock();
-      if (!waiting) return;
-      waiting->result = std::move(result);
-      waiting->over.cancel();
-    });
-  });
+/// The loop owns the timer, and an answer that arrives after the end of the server is ignored.
+asio::awaitable<AdminAnswer> AdminServer::Loop::answer_of(const AdminEndpoint& endpoint,
+                                                          AdminCall call) {
+  const auto pending = std::make_shared<Pending>(io_);
+  const auto shown = instruments();
+  endpoint.handle(std::move(call), *shown,
+                  [this, awaited = std::weak_ptr(pending)](AdminAnswer answer) {
+                    asio::post(io_, [awaited, answer = std::move(answer)]() mutable {
+                      const auto waiting = awaited.lock();
+                      if (!waiting) return;
+                      waiting->answer = std::move(answer);
+                      waiting->over.cancel();
+                    });
+                  });
   error_code cancelled;
   co_await pending->over.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
-  co_return std::move(pending->result);
+  co_return std::move(pending->answer);
 }
 
-asio::awaitable<AdminAnswer> AdminServer::Loop::reloaded() {
-  const auto start = [this](auto done) { reload_(std::move(done)); };
-  const ReloadReport report = co_await result_of<ReloadReport>(start);
-  co_return reload_answer(report);
-}
-
-asio::awaitable<AdminAnswer> AdminServer::Loop::answered(OverrideCall call) {
-  const auto start = [this, &call](auto done) { overrides_(std::move(call), std::move(done)); };
-  co_return co_await result_of<AdminAnswer>(start);
-}
-
-AdminServer::AdminServer(Reload reload, OverrideService overrides)
-    : loop_(std::make_unique<Loop>(std::move(reload), std::move(overrides))) {}
+AdminServer::AdminServer(std::vector<AdminEndpoint> endpoints)
+    : loop_(std::make_unique<Loop>(std::move(endpoints))) {}
 AdminServer::~AdminServer() = default;
 
 void AdminServer::serve(std::optional<loop::BoundAddress> bound) {

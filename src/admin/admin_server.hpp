@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "admin/endpoints.hpp"
 #include "admin/instruments.hpp"
-#include "admin/reload_report.hpp"
 #include "loop/listening_socket.hpp"
 #include "options/admin.hpp"
 
@@ -24,7 +24,7 @@ inline constexpr std::size_t most_connections = 64;
 
 class AdminServer {
  public:
-  AdminServer(Reload reload, OverrideService overrides);
+  explicit AdminServer(std::vector<AdminEndpoint> endpoints);
   ~AdminServer();  ///< stops
   AdminServer(const AdminServer&) = delete;
   AdminServer& operator=(const AdminServer&) = delete;

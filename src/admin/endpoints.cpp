@@ -1,7 +1,6 @@
 #include "admin/endpoints.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "admin/metrics.hpp"
@@ -102,36 +101,16 @@ AdminAnswer metrics(const Instruments& instruments) {
           .body = render_metrics(instruments, read_process_stats())};
 }
 
-AdminAnswer reload(const Instruments&) {
-  return {.reloads = true};
-}
-
-AdminAnswer overrides(const Instruments&) {
-  return {.asks_overrides = true};
-}
-
-AdminAnswer unsupported(const Instruments&) {
+AdminAnswer reserved(const Instruments&) {
   return problem_answer(501, "not supported yet");
 }
 
-struct AdminEndpoint {
-  std::string_view path;
-  std::string_view methods;  ///< as Allow lists them
-  bool open;                 ///< needs no token
-  AdminAnswer (*answer)(const Instruments&);
-};
-
-constexpr std::array<AdminEndpoint, 9> endpoints{{
-    {"/healthz", "GET, HEAD", true, healthz},
-    {"/readyz", "GET, HEAD", true, readyz},
-    {"/metrics", "GET, HEAD", false, metrics},
-    {"/v1/config", "GET, HEAD", false, unsupported},
-    {"/v1/reload", "POST", false, reload},
-    {"/v1/limits", "GET, HEAD, DELETE", false, unsupported},
-    {"/v1/overrides", "GET, HEAD, PUT, DELETE", false, overrides},
-    {"/v1/top", "GET, HEAD", false, unsupported},
-    {"/", "GET, HEAD", false, unsupported},
-}};
+/// A handler that answers at once.
+Handler at_once(AdminAnswer (*answer)(const Instruments&)) {
+  return [answer](const AdminCall&, const Instruments& instruments, const Reply& reply) {
+    reply(answer(instruments));
+  };
+}
 
 std::string problem_text(const std::string& file, const ReloadProblem& problem) {
   const auto position = [](int number) { return number > 0 ? std::to_string(number) : "null"; };
@@ -234,12 +213,22 @@ AdminAnswer reload_answer(const ReloadReport& report) {
   return {.content_type = "application/json", .body = body.str() + '\n'};
 }
 
-AdminAnswer answer(const AdminRequest& request, const Instruments& instruments) {
-  const auto* const endpoint = std::find_if(endpoints.begin(), endpoints.end(),
-                                            [&](const auto& e) { return e.path == request.path; });
+std::vector<AdminEndpoint> instrument_endpoints() {
+  return {{"/healthz", "GET, HEAD", at_once(healthz), true},
+          {"/readyz", "GET, HEAD", at_once(readyz), true},
+          {"/metrics", "GET, HEAD", at_once(metrics)},
+          {"/v1/config", "GET, HEAD", at_once(reserved)},
+          {"/v1/limits", "GET, HEAD, DELETE", at_once(reserved)},
+          {"/v1/top", "GET, HEAD", at_once(reserved)},
+          {"/", "GET, HEAD", at_once(reserved)}};
+}
+
+Result<const AdminEndpoint*, AdminAnswer> find_endpoint(std::span<const AdminEndpoint> endpoints,
+                                                        const AdminRequest& request,
+                                                        const options::Admin* admin) {
+  const auto endpoint = std::ranges::find(endpoints, request.path, &AdminEndpoint::path);
   const bool found = endpoint != endpoints.end();
-  const bool is_open = found && endpoint->open;
-  const options::Admin* const admin = instruments.options;
+  const bool is_open = found && endpoint->is_open;
   if (!is_open && admin) {
     const std::string_view why = why_unauthorized(request.authorization, admin->token);
     if (!why.empty()) return problem_answer(401, why);
@@ -254,7 +243,7 @@ AdminAnswer answer(const AdminRequest& request, const Instruments& instruments) 
     refusal.allow = endpoint->methods;
     return refusal;
   }
-  return endpoint->answer(instruments);
+  return &*endpoint;
 }
 
 }  // namespace weir::admin

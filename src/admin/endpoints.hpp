@@ -1,15 +1,22 @@
-// The answers of the admin endpoints. The server does the I/O; the only I/O here is reading /proc.
+// The admin endpoints: which requests they accept, and their answers. The server does the I/O; the
+// only I/O here is reading /proc.
+//
+// An endpoint is a row of a table with a handler, which answers now or later. This room has those
+// that read the instruments; the process adds those that reach its stores and its configuration.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "admin/instruments.hpp"
 #include "admin/reload_report.hpp"
+#include "base/result.hpp"
 #include "options/admin.hpp"
 
 namespace weir::admin {
@@ -33,6 +40,7 @@ struct Provenance {
 /// An Origin is accepted if it is that of the Host.
 std::string_view why_foreign(const Provenance& from, const options::Admin& admin);
 
+/// What a head shows of a request.
 struct AdminRequest {
   std::string_view method;
   std::string_view path;           ///< without the query
@@ -44,28 +52,40 @@ struct AdminAnswer {
   int status = 200;
   std::string_view content_type = "text/plain; charset=utf-8";
   std::string body{};
-  std::string_view allow{};     ///< 405: the methods that are allowed
-  bool reloads = false;         ///< not an answer yet: reload, then answer with reload_answer()
-  bool asks_overrides = false;  ///< not an answer yet: see OverrideService
+  std::string_view allow{};  ///< 405: the methods that are allowed
 };
 
-/// A request to /v1/overrides, for the part of the process that has the stores.
-struct OverrideCall {
-  enum class Method : std::uint8_t { get, put, remove } method = Method::get;
+/// A request that is accepted. Its method is one of the endpoint's.
+struct AdminCall {
+  enum class Method : std::uint8_t { get, put, post, remove } method = Method::get;  ///< HEAD: get
   std::string query{};  ///< of the target, after the first '?'
-  std::string body{};   ///< of PUT, at most `most_override_body`
+  std::string body{};   ///< of PUT, at most `most_body`
 };
 
 /// The largest body of a PUT.
-inline constexpr std::size_t most_override_body = 16 * 1024;
+inline constexpr std::size_t most_body = 16 * 1024;
 
-/// Starts a call; thread-safe. Calls its argument once, on another thread.
-using OverrideService = std::function<void(OverrideCall, std::function<void(AdminAnswer)>)>;
+/// To be called once, on any thread.
+using Reply = std::function<void(AdminAnswer)>;
+/// Called on the admin server's thread; does not block it.
+using Handler = std::function<void(AdminCall, const Instruments&, Reply)>;
 
-/// Answers one request. /healthz and /readyz are open to probes with any Host. All other paths need
-/// the token or, if none is set, a Host of this server; that is checked before the path is looked
-/// up.
-AdminAnswer answer(const AdminRequest& request, const Instruments& instruments);
+struct AdminEndpoint {
+  std::string_view path;
+  std::string_view methods;  ///< as Allow lists them
+  Handler handle;
+  bool is_open = false;  ///< needs no token, and answers any Host: for probes
+};
+
+/// /healthz, /readyz, /metrics, and paths that are reserved.
+std::vector<AdminEndpoint> instrument_endpoints();
+
+/// Finds the endpoint of a request. Returns the refusal if there is none that accepts it. All paths
+/// that are not open need the token or, if none is set, a Host of this server; that is checked
+/// before the path is looked up.
+Result<const AdminEndpoint*, AdminAnswer> find_endpoint(std::span<const AdminEndpoint> endpoints,
+                                                        const AdminRequest& request,
+                                                        const options::Admin* admin);
 
 /// 200 with what has changed, 422 with every problem, or 503 while the process is draining.
 AdminAnswer reload_answer(const ReloadReport& report);

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -43,8 +42,5 @@ struct ReloadCounters {
 struct FileReloadCounters {
   Counter ok, failed;
 };
-
-/// Starts a reload; thread-safe. Calls its argument once, on another thread, when it is over.
-using Reload = std::function<void(std::function<void(ReloadReport)>)>;
 
 }  // namespace weir::admin

@@ -15,10 +15,10 @@ namespace weir::app {
 namespace {
 
 using admin::AdminAnswer;
-using admin::OverrideCall;
+using admin::AdminCall;
 using admin::problem_answer;
 using store::OverrideReport;
-using Method = OverrideCall::Method;
+using Method = AdminCall::Method;
 using Outcome = OverrideReport::Outcome;
 
 /// Adds the members that identify an override, and its details as the store keeps them.
@@ -122,14 +122,16 @@ AdminAnswer OverrideService::Call::answer_to(const OverrideReport& report) const
   return {.content_type = "application/json", .body = body.str() + '\n'};
 }
 
-admin::OverrideService OverrideService::entry() {
-  return [this](OverrideCall call, Reply reply) {
-    loop::post(with_.io,
-               [this, call = std::move(call), reply = std::move(reply)] { handle(call, reply); });
-  };
+admin::AdminEndpoint OverrideService::endpoint() {
+  return {"/v1/overrides", "GET, HEAD, PUT, DELETE",
+          [this](AdminCall call, const admin::Instruments&, Reply reply) {
+            loop::post(with_.io, [this, call = std::move(call), reply = std::move(reply)] {
+              handle(call, reply);
+            });
+          }};
 }
 
-void OverrideService::handle(const OverrideCall& call, Reply reply) {
+void OverrideService::handle(const AdminCall& call, Reply reply) {
   if (is_stopped_) return reply(draining());
   const auto begun = std::make_shared<Call>(with_.io, call.method, std::move(reply));
   auto action = read(call, *begun);
@@ -145,7 +147,7 @@ Instant OverrideService::wall_now() {
 }
 
 /// Returns the call of the store that a request asks for.
-Result<OverrideService::Action> OverrideService::read(const OverrideCall& from, Call& to) {
+Result<OverrideService::Action> OverrideService::read(const AdminCall& from, Call& to) {
   const config::Config& config = *with_.running.config();
   const OverrideContext context{.config = config, .policy_names = with_.running.policy_names()};
   if (from.method == Method::put) {

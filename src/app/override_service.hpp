@@ -32,16 +32,16 @@ class OverrideService {
     /// The longest time that Redis has for a call.
     std::chrono::milliseconds longest_wait = std::chrono::seconds(5);
   };
-  using Reply = std::function<void(admin::AdminAnswer)>;
+  using Reply = admin::Reply;
 
   explicit OverrideService(Dependencies dependencies) : with_(std::move(dependencies)) {}
   OverrideService(const OverrideService&) = delete;
   OverrideService& operator=(const OverrideService&) = delete;
 
-  /// Passes calls of the admin server to handle(), on the server's thread.
-  admin::OverrideService entry();
+  /// /v1/overrides, whose calls are passed to handle() on the server's thread.
+  admin::AdminEndpoint endpoint();
   /// Calls `reply` once, now or later.
-  void handle(const admin::OverrideCall& call, Reply reply);
+  void handle(const admin::AdminCall& call, Reply reply);
   /// Answers the calls that are not answered, and later ones at once.
   void stop();
 
@@ -50,7 +50,7 @@ class OverrideService {
   using Done = store::Overrides::Done;
   using Action = std::function<void(store::Overrides&, Instant now, Done)>;
 
-  Result<Action> read(const admin::OverrideCall& from, Call& to);
+  Result<Action> read(const admin::AdminCall& from, Call& to);
   void start(const std::shared_ptr<Call>& call, Action action);
   void on_report(const std::shared_ptr<Call>& call, const store::OverrideReport& report);
   void end_after(const std::shared_ptr<Call>& call, Duration delay, admin::AdminAnswer answer);

@@ -49,13 +49,7 @@ class Server {
         descriptors_(raise_descriptor_limit()),
         running_(descriptors_),
         shared_(config.workers, config.memory.max_keys),
-        admin_(
-            [this](auto done) {
-              loop::post(io_, [this, done = std::move(done)] {
-                request_reload({"POST /v1/reload", done});
-              });
-            },
-            overrides_.entry()) {}
+        admin_(endpoints()) {}
 
   /// Returns what is wrong; the process runs if there is nothing.
   Problems start(const LoadedConfig& loaded);
@@ -74,6 +68,7 @@ class Server {
   };
 
   const config::Config& config() const { return *running_.config(); }
+  std::vector<admin::AdminEndpoint> endpoints();
   void note_listening();
   void limit_descriptors();
   std::shared_ptr<const admin::Instruments> instruments() const;
@@ -116,6 +111,19 @@ class Server {
                         [this](auto replaced) { workers_.drop_unread(std::move(replaced)); }};
   bool draining_ = false;
 };
+
+std::vector<admin::AdminEndpoint> Server::endpoints() {
+  auto all = admin::instrument_endpoints();
+  all.push_back(overrides_.endpoint());
+  all.push_back({"/v1/reload", "POST",
+                 [this](const admin::AdminCall&, const admin::Instruments&, admin::Reply reply) {
+                   const auto done = [reply = std::move(reply)](const admin::ReloadReport& report) {
+                     reply(admin::reload_answer(report));
+                   };
+                   loop::post(io_, [this, done] { request_reload({"POST /v1/reload", done}); });
+                 }});
+  return all;
+}
 
 Problems Server::start(const LoadedConfig& loaded) {
   std::signal(SIGPIPE, SIG_IGN);

@@ -10,13 +10,14 @@
 
 #include "catch.hpp"
 #include "store/denial_confirmation.hpp"
+#include "unit/admin/test_process.hpp"
 
 namespace weir::app {
 namespace {
 
 using namespace std::chrono_literals;
 using admin::AdminAnswer;
-using admin::OverrideCall;
+using admin::AdminCall;
 using Outcome = store::OverrideReport::Outcome;
 using SteadyClock = std::chrono::steady_clock;
 
@@ -30,11 +31,11 @@ policies: {plain: {rate: 10/1s}}
 routes: [{respond: {status: 200}, limits: [{policy: plain, key: api_key}]}]
 )";
 const std::string hash = "000000000000000000000000000000ab";
-const OverrideCall put{.method = OverrideCall::Method::put,
-                       .body = R"({"key":"hash:)" + hash + R"(","policy":"plain","deny":true})"};
-const OverrideCall remove_it{.method = OverrideCall::Method::remove,
-                             .query = "key=hash:" + hash + "&policy=plain"};
-const OverrideCall list{.method = OverrideCall::Method::get};
+const AdminCall put{.method = AdminCall::Method::put,
+                    .body = R"({"key":"hash:)" + hash + R"(","policy":"plain","deny":true})"};
+const AdminCall remove_it{.method = AdminCall::Method::remove,
+                          .query = "key=hash:" + hash + "&policy=plain"};
+const AdminCall list{.method = AdminCall::Method::get};
 
 /// Keeps each call until the test reports.
 struct ScriptedOverrides final : store::Overrides {
@@ -75,7 +76,7 @@ struct ServiceFixture {
     running.commit(std::move(*prepared));
   }
 
-  void call(const OverrideCall& which) {
+  void call(const AdminCall& which) {
     service.handle(which, [this](AdminAnswer answer) { answers.push_back(std::move(answer)); });
   }
   void report(store::OverrideReport report) {
@@ -94,7 +95,7 @@ struct ServiceFixture {
       REQUIRE(io.run_one() == 1);
   }
   /// The answer to a call that is reported like this.
-  AdminAnswer answer_to(const OverrideCall& which, store::OverrideReport its_report) {
+  AdminAnswer answer_to(const AdminCall& which, store::OverrideReport its_report) {
     answers.clear();
     call(which);
     report(std::move(its_report));
@@ -172,7 +173,7 @@ TEST_CASE("Without a connection the answer is that nothing was changed") {
 
 TEST_CASE("An override that no limit can use is stored, with a warning in the answer") {
   ServiceFixture fixture(false);
-  fixture.call({.method = OverrideCall::Method::put,
+  fixture.call({.method = AdminCall::Method::put,
                 .body = R"({"key":"192.0.2.1","identity":"client","deny":true})"});
   fixture.poll();
   REQUIRE(fixture.answers.size() == 1);
@@ -188,7 +189,7 @@ TEST_CASE("An override that no limit can use is stored, with a warning in the an
 TEST_CASE("A deletion of nothing names the policy") {
   ServiceFixture fixture(false);
   fixture.call(remove_it);
-  fixture.call({.method = OverrideCall::Method::remove, .query = "key=hash:" + hash});
+  fixture.call({.method = AdminCall::Method::remove, .query = "key=hash:" + hash});
   fixture.poll();
   REQUIRE(fixture.answers.size() == 2);
   CHECK(has(fixture.answers[0], "no such override: the key has none for the policy plain"));
@@ -196,7 +197,7 @@ TEST_CASE("A deletion of nothing names the policy") {
 }
 
 TEST_CASE("A change in Redis is answered after settled_after, when no instance uses old denials") {
-  const std::vector<std::pair<OverrideCall, int>> changes{{put, 200}, {remove_it, 204}};
+  const std::vector<std::pair<AdminCall, int>> changes{{put, 200}, {remove_it, 204}};
   for (const auto& [change, status] : changes) {
     ServiceFixture fixture(true);
     fixture.call(change);
@@ -233,7 +234,7 @@ TEST_CASE("A change that Redis has not made is answered at once, as a list is") 
                            R"(","malformed":true},{"hash":")" + hash +
                            R"(","policy":"bare"}],"complete":false})"
                            "\n");
-  OverrideCall of_policy = list;
+  AdminCall of_policy = list;
   of_policy.query = "policy=plain&key=hash:" + hash;
   CHECK(has(fixture.answer_to(of_policy, {.overrides = {{.identity = {.low = 0xab}}}}),
             "\"overrides\":[]"));
@@ -256,9 +257,9 @@ TEST_CASE("The memory store answers at once") {
 
 TEST_CASE("A bad request is answered 422, and the store is not called") {
   ServiceFixture fixture(true);
-  fixture.call({.method = OverrideCall::Method::put, .body = "[]"});
-  fixture.call({.method = OverrideCall::Method::remove});
-  fixture.call({.method = OverrideCall::Method::get, .query = "colour=red"});
+  fixture.call({.method = AdminCall::Method::put, .body = "[]"});
+  fixture.call({.method = AdminCall::Method::remove});
+  fixture.call({.method = AdminCall::Method::get, .query = "colour=red"});
   REQUIRE(fixture.answers.size() == 3);
   for (const AdminAnswer& answer : fixture.answers)
     CHECK(answer.status == 422);
@@ -286,7 +287,10 @@ TEST_CASE("A drain answers the pending calls and later ones, and stops the lists
 TEST_CASE("Calls of the admin server are made on the service's loop") {
   ServiceFixture fixture(false);
   std::vector<AdminAnswer> answers;
-  fixture.service.entry()(list, [&](AdminAnswer answer) { answers.push_back(std::move(answer)); });
+  const admin::TestProcess process;
+  fixture.service.endpoint().handle(list, process.instruments(), [&](AdminAnswer answer) {
+    answers.push_back(std::move(answer));
+  });
   CHECK(answers.empty());
   fixture.poll();
   CHECK(answers.size() == 1);
