@@ -1,8 +1,6 @@
 #include "app/override_service.hpp"
 
-#include <algorithm>
 #include <new>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,10 +56,6 @@ std::string list_text(const OverrideReport& report, std::string_view policy) {
       .members();
 }
 
-AdminAnswer draining() {
-  return problem_answer(503, "the process is draining");
-}
-
 AdminAnswer no_answer(bool is_change) {
   return problem_answer(
       503, is_change
@@ -82,18 +76,14 @@ AdminAnswer failure_answer(store::Error error, bool is_change) {
 }  // namespace
 
 /// A request that is not answered yet.
-struct OverrideService::Call {
+struct OverrideService::Call : PendingAnswers::Call {
   Call(boost::asio::io_context& io, Method its_method, Reply its_reply)
-      : method(its_method), reply(std::move(its_reply)), alarm(io) {}
+      : PendingAnswers::Call(io, std::move(its_reply)), method(its_method) {}
 
-  bool is_over() const { return over.stop_requested(); }
   bool is_change() const { return method != Method::get; }
   AdminAnswer answer_to(const OverrideReport& report) const;
 
   const Method method;
-  Reply reply;
-  loop::Alarm alarm;
-  std::stop_source over{};  ///< the store's threads read it too
   std::string stored{};     ///< of a PUT: the answer's members
   std::string policy{};     ///< of a list or a removal; empty: all
   bool is_shared = false;
@@ -132,7 +122,7 @@ admin::AdminEndpoint OverrideService::endpoint() {
 }
 
 void OverrideService::handle(const AdminCall& call, Reply reply) {
-  if (is_stopped_) return reply(draining());
+  if (answers_.is_stopped()) return reply(PendingAnswers::draining());
   const auto begun = std::make_shared<Call>(with_.io, call.method, std::move(reply));
   auto action = read(call, *begun);
   if (!action) return begun->reply(problem_answer(422, action.error().message));
@@ -173,8 +163,7 @@ Result<OverrideService::Action> OverrideService::read(const AdminCall& from, Cal
 }
 
 void OverrideService::start(const std::shared_ptr<Call>& call, Action action) {
-  calls_.push_back(call);
-  end_after(call, with_.longest_wait, no_answer(call->is_change()));
+  answers_.add(call, with_.longest_wait, no_answer(call->is_change()));
   with_.with_shared([this, call, action = std::move(action)](store::Overrides* shared) {
     store::Overrides& overrides = shared ? *shared : with_.memory;
     const Done done = [this, call, shared](store::OverrideReport report) {
@@ -195,30 +184,8 @@ void OverrideService::on_report(const std::shared_ptr<Call>& call, const Overrid
   if (call->is_over()) return;
   AdminAnswer answer = call->answer_to(report);
   const bool is_changed = call->is_change() && report.outcome == Outcome::done;
-  if (!call->is_shared || !is_changed) return end(*call, std::move(answer));
-  end_after(call, store::DenialConfirmation::settled_after, std::move(answer));
-}
-
-/// Answers after `delay`, unless the call ends before or is to end at another time.
-void OverrideService::end_after(const std::shared_ptr<Call>& call, Duration delay,
-                                AdminAnswer answer) {
-  call->alarm.set(delay, [this, call, answer = std::move(answer)] { end(*call, answer); });
-}
-
-void OverrideService::end(Call& call, AdminAnswer answer) {
-  call.over.request_stop();
-  call.alarm.cancel();
-  const Reply reply = std::move(call.reply);
-  std::erase_if(calls_, [&call](const auto& one) { return one.get() == &call; });
-  reply(std::move(answer));
-}
-
-void OverrideService::stop() {
-  is_stopped_ = true;
-  while (!calls_.empty()) {
-    const auto call = calls_.front();
-    end(*call, draining());
-  }
+  if (!call->is_shared || !is_changed) return answers_.answer(*call, std::move(answer));
+  answers_.answer_after(call, store::DenialConfirmation::settled_after, std::move(answer));
 }
 
 }  // namespace weir::app

@@ -7,12 +7,12 @@
 
 #include <chrono>
 #include <functional>
-#include <list>
 #include <memory>
 #include <utility>
 
 #include "admin/endpoints.hpp"
 #include "app/override_request.hpp"
+#include "app/pending_answers.hpp"
 #include "app/running_configuration.hpp"
 #include "app/worker.hpp"
 #include "base/clock.hpp"
@@ -43,7 +43,7 @@ class OverrideService {
   /// Calls `reply` once, now or later.
   void handle(const admin::AdminCall& call, Reply reply);
   /// Answers the calls that are not answered, and later ones at once.
-  void stop();
+  void stop() { answers_.stop(); }
 
  private:
   struct Call;
@@ -53,13 +53,10 @@ class OverrideService {
   Result<Action> read(const admin::AdminCall& from, Call& to);
   void start(const std::shared_ptr<Call>& call, Action action);
   void on_report(const std::shared_ptr<Call>& call, const store::OverrideReport& report);
-  void end_after(const std::shared_ptr<Call>& call, Duration delay, admin::AdminAnswer answer);
-  void end(Call& call, admin::AdminAnswer answer);
   Instant wall_now();
 
   Dependencies with_;
-  std::list<std::shared_ptr<Call>> calls_;  ///< not answered
-  bool is_stopped_ = false;
+  PendingAnswers answers_;
 };
 
 }  // namespace weir::app
