@@ -218,7 +218,6 @@ std::vector<AdminEndpoint> instrument_endpoints() {
           {"/readyz", "GET, HEAD", at_once(readyz), true},
           {"/metrics", "GET, HEAD", at_once(metrics)},
           {"/v1/config", "GET, HEAD", at_once(reserved)},
-          {"/v1/limits", "GET, HEAD, DELETE", at_once(reserved)},
           {"/v1/top", "GET, HEAD", at_once(reserved)},
           {"/", "GET, HEAD", at_once(reserved)}};
 }

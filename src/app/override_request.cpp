@@ -304,4 +304,19 @@ Result<OverrideQuery> read_override_query(std::string_view query, const Override
   return result;
 }
 
+Result<LimitQuery> read_limit_query(std::string_view query, const OverrideContext& context) {
+  auto given = read_parameters(query);
+  if (!given) return given.error();
+  const auto& policies = context.config.limiter.policies;
+  std::string policy = (*given)["policy"];
+  if (policy.empty() && policies.size() == 1) policy = policies.front().name;
+  if (policy.empty()) return Problem{"policy is missing: name the policy of the limit"};
+  const auto found = find_policy(policy, context.config);
+  if (!found) return found.error();
+  const auto key =
+      find_override_key({.identity = (*given)["identity"], .key = (*given)["key"]}, context.config);
+  if (!key) return key.error();
+  return LimitQuery{.key = *key, .policy = *found, .policy_id = id_of(policy, context)};
+}
+
 }  // namespace weir::app

@@ -1,5 +1,5 @@
-// Requests to /v1/overrides as values: whose override, and what it changes under the running
-// configuration. Pure; thread-safe.
+// Requests to /v1/overrides and /v1/limits as values: whose key, and what an override changes under
+// the running configuration. Pure; thread-safe.
 #pragma once
 
 #include <optional>
@@ -11,6 +11,7 @@
 #include "base/siphash.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "limiter/policy.hpp"
 #include "store/override.hpp"
 
 namespace weir::app {
@@ -60,5 +61,14 @@ struct OverrideQuery {
 /// may name a policy that the configuration no longer has.
 Result<OverrideQuery> read_override_query(std::string_view query, const OverrideContext& context,
                                           bool lists);
+
+/// The query of /v1/limits: one key under one policy.
+struct LimitQuery {
+  OverrideKey key;
+  const limiter::Policy* policy = nullptr;  ///< of the configuration
+  std::uint32_t policy_id = 0;
+};
+/// The policy may be left out if the configuration has only one.
+Result<LimitQuery> read_limit_query(std::string_view query, const OverrideContext& context);
 
 }  // namespace weir::app

@@ -84,8 +84,8 @@ struct OverrideService::Call : PendingAnswers::Call {
   AdminAnswer answer_to(const OverrideReport& report) const;
 
   const Method method;
-  std::string stored{};     ///< of a PUT: the answer's members
-  std::string policy{};     ///< of a list or a removal; empty: all
+  std::string stored{};  ///< of a PUT: the answer's members
+  std::string policy{};  ///< of a list or a removal; empty: all
   bool is_shared = false;
 };
 
@@ -164,11 +164,11 @@ Result<OverrideService::Action> OverrideService::read(const AdminCall& from, Cal
 
 void OverrideService::start(const std::shared_ptr<Call>& call, Action action) {
   answers_.add(call, with_.longest_wait, no_answer(call->is_change()));
-  with_.with_shared([this, call, action = std::move(action)](store::Overrides* shared) {
-    store::Overrides& overrides = shared ? *shared : with_.memory;
-    const Done done = [this, call, shared](store::OverrideReport report) {
-      loop::post(with_.io, [this, call, shared, report = std::move(report)] {
-        call->is_shared = shared != nullptr;
+  with_.with_shared([this, call, action = std::move(action)](SharedAccess* shared) {
+    store::Overrides& overrides = shared ? shared->overrides : with_.memory;
+    const Done done = [this, call, is_shared = shared != nullptr](store::OverrideReport report) {
+      loop::post(with_.io, [this, call, is_shared, report = std::move(report)] {
+        call->is_shared = is_shared;
         on_report(call, report);
       });
     };

@@ -28,7 +28,7 @@ class OverrideService {
     const MonotonicClock& clock;
     const RunningConfiguration& running;
     store::OverrideTable& memory;
-    WithOverrides with_shared;
+    WithShared with_shared;
     /// The longest time that Redis has for a call.
     std::chrono::milliseconds longest_wait = std::chrono::seconds(5);
   };

@@ -18,6 +18,7 @@
 #include "admin/admin_server.hpp"
 #include "app/file_watch.hpp"
 #include "app/key_fetcher.hpp"
+#include "app/limit_service.hpp"
 #include "app/list_files.hpp"
 #include "app/log.hpp"
 #include "app/override_service.hpp"
@@ -97,7 +98,8 @@ class Server {
   std::atomic<admin::Readiness> readiness_{admin::Readiness::starting};
   Workers workers_{io_, shared_};
   OverrideService overrides_{
-      {io_, shared_.clock, running_, shared_.store.overrides(), workers_.overrides()}};
+      {io_, shared_.clock, running_, shared_.store.overrides(), workers_.with_shared()}};
+  LimitService limits_{{io_, shared_.clock, running_, shared_.store, workers_.with_shared()}};
   admin::ReloadCounters reload_counters_;
   admin::AdminServer admin_;
   std::deque<Request> requests_;  ///< that wait for their turn
@@ -114,6 +116,7 @@ class Server {
 
 std::vector<admin::AdminEndpoint> Server::endpoints() {
   auto all = admin::instrument_endpoints();
+  all.push_back(limits_.endpoint());
   all.push_back(overrides_.endpoint());
   all.push_back({"/v1/reload", "POST",
                  [this](const admin::AdminCall&, const admin::Instruments&, admin::Reply reply) {
@@ -353,6 +356,7 @@ void Server::drain() {
   next_sweep_.cancel();
   list_files_.stop();
   key_fetchers_.stop();
+  limits_.stop();
   overrides_.stop();
   readiness_ = admin::Readiness::draining;
   const std::string longest = std::to_string(ceil_seconds(config().shutdown_timeout)) + " s";

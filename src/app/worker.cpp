@@ -311,9 +311,12 @@ void Worker::post(std::function<void()> task) {
   boost::asio::post(io_, std::move(task));
 }
 
-void Worker::with_overrides(std::function<void(store::Overrides*)> task) {
-  boost::asio::post(
-      io_, [this, task = std::move(task)] { task(store_ ? &store_->redis.overrides() : nullptr); });
+void Worker::with_shared(std::function<void(SharedAccess*)> task) {
+  boost::asio::post(io_, [this, task = std::move(task)] {
+    if (!store_) return task(nullptr);
+    SharedAccess access{.overrides = store_->redis.overrides(), .decisions = store_->chain.front()};
+    task(&access);
+  });
 }
 
 loop::Task<> Worker::replace(GenerationPlan plan, Applied applied) {

@@ -77,9 +77,14 @@ struct GenerationPlan {
   std::vector<ListenerPlan> listeners;
 };
 
-/// Calls a task, on a thread of its own choice, with the overrides in Redis; nullptr: the memory
-/// store has them.
-using WithOverrides = std::function<void(std::function<void(store::Overrides*)> task)>;
+/// What calls of the admin server use of the store that instances share.
+struct SharedAccess {
+  store::Overrides& overrides;
+  store::Store& decisions;  ///< the first link of the chain
+};
+/// Calls a task, on a thread of its own choice, where the shared store may be used; nullptr: there
+/// is none.
+using WithShared = std::function<void(std::function<void(SharedAccess*)> task)>;
 
 class Worker {
  public:
@@ -100,8 +105,8 @@ class Worker {
   void apply(GenerationPlan plan, Applied applied);
   /// Calls `task` on the worker's thread, between two of its own tasks.
   void post(std::function<void()> task);
-  /// WithOverrides, on the worker's thread.
-  void with_overrides(std::function<void(store::Overrides*)> task);
+  /// WithShared, on the worker's thread.
+  void with_shared(std::function<void(SharedAccess*)> task);
   /// Stops accepting, lets exchanges in progress finish, then calls `drained` on the worker's
   /// thread. The worker still applies the reports about its holds that other workers get.
   void drain(std::function<void()> drained);

@@ -70,8 +70,8 @@ void Workers::join() {
     worker->join();
 }
 
-WithOverrides Workers::overrides() const {
-  return [this](auto task) { workers_.front()->with_overrides(std::move(task)); };
+WithShared Workers::with_shared() const {
+  return [this](auto task) { workers_.front()->with_shared(std::move(task)); };
 }
 
 }  // namespace weir::app

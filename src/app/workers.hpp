@@ -34,8 +34,8 @@ class Workers {
   /// Ends all client connections at once.
   void abort();
   void join();
-  /// With the connection of the first worker. The workers outlive the result.
-  WithOverrides overrides() const;
+  /// With the shared store of the first worker. The workers outlive the result.
+  WithShared with_shared() const;
 
   const std::vector<std::unique_ptr<Worker>>& all() const { return workers_; }
 

@@ -1,4 +1,5 @@
-// `weir limits`: overrides of one key, through the admin server of a running instance.
+// `weir limits`: the state and the overrides of one key, through the admin server of a running
+// instance.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -59,8 +60,7 @@ std::string encoded(std::string_view text) {
   return out;
 }
 
-std::string overrides_target(const ordered_json& members) {
-  std::string target = "/v1/overrides";
+std::string target_of(std::string target, const ordered_json& members) {
   char separator = '?';
   for (const auto& [name, value] : members.items()) {
     target += std::exchange(separator, '&');
@@ -144,7 +144,8 @@ int put_override(const OverrideArguments& arguments) {
 int remove_override(const OverrideArguments& arguments) {
   int code = succeeded;
   const auto reply =
-      ask(arguments, {.method = "DELETE", .target = overrides_target(arguments.members)}, code);
+      ask(arguments, {.method = "DELETE", .target = target_of("/v1/overrides", arguments.members)},
+          code);
   if (!reply) return code;
   if (reply->status != 204) return reject_answer(arguments, "limits");
   // A key that is no hash may be a secret.
@@ -167,7 +168,8 @@ int change_override(OverrideArguments& arguments) {
 int list_overrides(OverrideArguments& arguments) {
   int code = succeeded;
   if (const auto key = read_key(arguments); !key) return reject_usage(key.error().message);
-  const auto reply = ask(arguments, {.target = overrides_target(arguments.members)}, code);
+  const auto reply =
+      ask(arguments, {.target = target_of("/v1/overrides", arguments.members)}, code);
   if (!reply) return code;
   const auto list = read_override_list(reply->body);
   if (!list) return reject_answer(arguments, "limits");
@@ -180,6 +182,52 @@ int list_overrides(OverrideArguments& arguments) {
   if (list->entries.empty()) std::cout << "no overrides\n";
   if (!list->is_complete)
     std::cerr << "weir limits: the list is not complete; name a key to see its overrides\n";
+  return succeeded;
+}
+
+/// One line: `hash:0123..., policy per_user (gcra): 5 of 20 left, all of it again after 1.5 s`.
+std::string line_of_limit(const ordered_json& limit) {
+  const ordered_json& numbers = limit.at("numbers");
+  std::string line = "hash:" + reply_text(limit.at("hash")) + ", policy " +
+                     reply_text(limit.at("policy")) + " (" + reply_text(limit.at("algorithm")) +
+                     "): ";
+  if (numbers.contains("denied")) return line + "denied by an override";
+  if (numbers.contains("unlimited")) return line + "unlimited by an override";
+  line += reply_text(limit.at("remaining")) + " of " + reply_text(numbers.at("limit")) + " left";
+  if (numbers.at("from") != "policy")
+    line += " (limit of an " + reply_text(numbers.at("from")) + ")";
+  if (!limit.at("retry_after").is_null())
+    line += ", the next after " + reply_text(limit.at("retry_after")) + " s";
+  if (limit.at("reset_after") != 0)
+    line += ", all of it again after " + reply_text(limit.at("reset_after")) + " s";
+  return line;
+}
+
+int show_limit(OverrideArguments& arguments) {
+  int code = succeeded;
+  if (const auto key = read_key(arguments); !key) return reject_usage(key.error().message);
+  const auto reply = ask(arguments, {.target = target_of("/v1/limits", arguments.members)}, code);
+  if (!reply) return code;
+  if (arguments.json) {
+    std::cout << reply->body;
+    return succeeded;
+  }
+  try {
+    std::cout << line_of_limit(ordered_json::parse(reply->body)) << '\n';
+  } catch (const ordered_json::exception&) {
+    return reject_answer(arguments, "limits");
+  }
+  return succeeded;
+}
+
+int reset_limit(OverrideArguments& arguments) {
+  int code = succeeded;
+  if (const auto key = read_key(arguments); !key) return reject_usage(key.error().message);
+  const auto reply = ask(
+      arguments, {.method = "DELETE", .target = target_of("/v1/limits", arguments.members)}, code);
+  if (!reply) return code;
+  if (reply->status != 204) return reject_answer(arguments, "limits");
+  std::cout << "reset: the next request of the key finds the whole quota\n";
   return succeeded;
 }
 
@@ -253,6 +301,32 @@ void add_overrides(CLI::App& limits, Action& chosen) {
       [&chosen, arguments] { chosen = [arguments] { return list_overrides(*arguments); }; });
 }
 
+void add_show(CLI::App& limits, Action& chosen) {
+  auto* const command = limits.add_subcommand("show", "Show what one key has left");
+  const auto arguments = std::make_shared<OverrideArguments>();
+  add_members(*command, *arguments, [](const auto& member) { return member.role == Role::owner; });
+  command->get_option("--key")->required();
+  command->add_flag("--json", arguments->json, "Print one JSON object");
+  command->footer(
+      "Charges nothing. --policy may be left out if there is only one. Example:\n"
+      "  weir limits show --key abc --policy per_user");
+  command->callback(
+      [&chosen, arguments] { chosen = [arguments] { return show_limit(*arguments); }; });
+}
+
+void add_reset(CLI::App& limits, Action& chosen) {
+  auto* const command = limits.add_subcommand("reset", "Forget what one key has used");
+  const auto arguments = std::make_shared<OverrideArguments>();
+  add_members(*command, *arguments, [](const auto& member) { return member.role == Role::owner; });
+  command->get_option("--key")->required();
+  command->footer(
+      "Ends the units that requests in progress hold, too. With Redis every instance uses it from\n"
+      "its next decision on. Overrides stay. Example:\n"
+      "  weir limits reset --key abc --policy per_user");
+  command->callback(
+      [&chosen, arguments] { chosen = [arguments] { return reset_limit(*arguments); }; });
+}
+
 }  // namespace
 
 Result<std::string> read_one_line(std::istream& input, bool is_terminal) {
@@ -266,8 +340,10 @@ Result<std::string> read_one_line(std::istream& input, bool is_terminal) {
 
 void add_limits(CLI::App& root, Action& chosen) {
   auto* const command =
-      root.add_subcommand("limits", "Change the limits of one key while Weir runs");
+      root.add_subcommand("limits", "Show or change the limits of one key while Weir runs");
   command->require_subcommand(1);
+  add_show(*command, chosen);
+  add_reset(*command, chosen);
   add_override(*command, chosen);
   add_overrides(*command, chosen);
 }

@@ -152,6 +152,10 @@ void OverrideCommands::send_generation(const std::shared_ptr<Task>& change) {
        });
 }
 
+void OverrideCommands::end_denials(Done done) {
+  send_generation(std::make_shared<Task>(Task{.done = std::move(done)}));
+}
+
 void OverrideCommands::list(const std::optional<Hash128>& identity, Instant now,
                             std::stop_token over, Done done) {
   const auto listing =

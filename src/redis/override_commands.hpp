@@ -34,6 +34,7 @@ class OverrideCommands final : public store::Overrides {
 
   void put(const Hash128& identity, const store::Override& entry, Instant now, Done done) override;
   void remove(const Hash128& identity, const std::string& policy, Instant now, Done done) override;
+  void end_denials(Done done) override;
   void list(const std::optional<Hash128>& identity, Instant now, std::stop_token over,
             Done done) override;
 

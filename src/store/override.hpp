@@ -98,6 +98,9 @@ class Overrides {
   /// Removes the override of that policy; empty: the one for all policies.
   virtual void remove(const Hash128& identity, const std::string& policy, Instant now,
                       Done done) = 0;
+  /// Reports a change that ends remembered denials, as put() and remove() do: from some time later
+  /// on (DenialConfirmation::settled_after) no instance uses one from before.
+  virtual void end_denials(Done done) = 0;
   /// Lists the overrides of an identity, or of all, that have not ended. Once `over` is requested
   /// to stop, nobody needs the list: the rest is not read, and the report is not complete.
   virtual void list(const std::optional<Hash128>& identity, Instant now, std::stop_token over,

@@ -47,15 +47,12 @@ TEST_CASE("admin endpoints answer by path and method") {
       {"POST", "/healthz", 405, "GET, HEAD"},
       {"get", "/metrics", 405, "GET, HEAD"},
       {"GET", "/v1/reload", 405, "POST"},
-      {"POST", "/v1/limits", 405, "GET, HEAD, DELETE"},
       {"GET,", "/healthz", 405, "GET, HEAD"},
       {"POST", "/v1/overrides", 405, "GET, HEAD, PUT, DELETE"},
       {"", "/healthz", 405, "GET, HEAD"},
       // reserved: 501, not 404
       {"GET", "/", 501, ""},
       {"GET", "/v1/config", 501, ""},
-      {"GET", "/v1/limits", 501, ""},
-      {"DELETE", "/v1/limits", 501, ""},
       {"GET", "/v1/top", 501, ""},
       // unknown paths are exact
       {"GET", "", 404, ""},

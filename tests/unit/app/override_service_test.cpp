@@ -50,6 +50,7 @@ struct ScriptedOverrides final : store::Overrides {
     CHECK(policy == "plain");
     done.push_back(std::move(its));
   }
+  void end_denials(Done its) override { done.push_back(std::move(its)); }
   void list(const std::optional<Hash128>&, Instant, std::stop_token its_over, Done its) override {
     over = std::move(its_over);
     done.push_back(std::move(its));
@@ -67,7 +68,7 @@ struct ServiceFixture {
              .clock = clock,
              .running = running,
              .memory = memory,
-             .with_shared = [this, is_shared](auto task) { task(is_shared ? &scripted : nullptr); },
+             .with_shared = [this, is_shared](auto task) { task(is_shared ? &shared : nullptr); },
              .longest_wait = longest_wait}) {
     const auto loaded = text_source("test", service_yaml).load(1s, nullptr);
     REQUIRE(loaded.has_value());
@@ -109,6 +110,8 @@ struct ServiceFixture {
   RunningConfiguration running{1'000};
   store::OverrideTable memory;
   ScriptedOverrides scripted;
+  store::MemoryStore unused{{}};
+  SharedAccess shared{.overrides = scripted, .decisions = unused};
   std::vector<AdminAnswer> answers;
   OverrideService service;
 };

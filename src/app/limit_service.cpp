@@ -1,0 +1,179 @@
+#include "app/limit_service.hpp"
+
+#include <array>
+#include <string>
+
+#include "json/write.hpp"
+#include "loop/calls.hpp"
+#include "rules/policy.hpp"
+#include "store/denial_confirmation.hpp"
+
+namespace weir::app {
+namespace {
+
+using admin::AdminAnswer;
+using admin::AdminCall;
+using admin::problem_answer;
+
+std::string seconds(Duration duration) {
+  const std::int64_t us = to_us(duration);
+  std::string text = std::to_string(us / 1'000'000);
+  if (us % 1'000'000 == 0) return text;
+  std::string fraction = std::to_string(us % 1'000'000);
+  fraction.insert(0, 6 - fraction.size(), '0');
+  fraction.erase(fraction.find_last_not_of('0') + 1);
+  return text + '.' + fraction;
+}
+
+/// The numbers in force, as `weir explain --json` names them.
+std::string numbers_text(const rules::Decision& decision, const rules::Policy& policy) {
+  using rules::OverrideEffect;
+  json::Object numbers;
+  const bool is_overridden = decision.override_effect == OverrideEffect::numbers;
+  if (decision.override_effect == OverrideEffect::unlimited) {
+    numbers.flag("unlimited", true);
+  } else if (decision.override_effect == OverrideEffect::denied) {
+    numbers.flag("denied", true);
+  } else {
+    numbers.number("limit", decision.limit);
+    if (policy.algorithm != rules::Algorithm::concurrency)
+      numbers.json("window", seconds(decision.refill.value_or(policy.refill)));
+  }
+  const bool is_policy = decision.override_effect == OverrideEffect::none ||
+                         decision.override_effect == OverrideEffect::malformed;
+  numbers.text("from", is_policy && !is_overridden ? "policy" : "override");
+  if (decision.ends_after) numbers.json("ends_after", seconds(*decision.ends_after));
+  return numbers.str();
+}
+
+AdminAnswer unread_answer(store::Error error) {
+  const std::string why = error == store::Error::not_connected
+                              ? "redis is not reachable"
+                              : "redis did not answer (" + std::string(to_string(error)) + ")";
+  return problem_answer(503, why + "; see /readyz and the log, and repeat the request");
+}
+
+}  // namespace
+
+/// A request that is not answered yet.
+struct LimitService::Call : PendingAnswers::Call {
+  Call(boost::asio::io_context& io, admin::Reply its_reply, LimitQuery its_query,
+       std::shared_ptr<const config::Config> its_config)
+      : PendingAnswers::Call(io, std::move(its_reply)),
+        query(std::move(its_query)),
+        config(std::move(its_config)) {}
+
+  bool resets = false;
+  const LimitQuery query;
+  const std::shared_ptr<const config::Config> config;  ///< has the policy
+};
+
+/// A call of a store. Keeps itself until the store has completed it.
+struct LimitService::Question final : store::Completion {
+  Question(LimitService& its_service, std::shared_ptr<Call> its_call, bool is_of_shared)
+      : service(its_service), call(std::move(its_call)), is_shared(is_of_shared) {
+    claims[0] = {.policy = &call->query.policy->numbers,
+                 .local_policy = &call->query.policy->numbers,
+                 .identity = call->query.key.hash,
+                 .policy_id = call->query.policy_id,
+                 .demand = {.cost = 0},
+                 .attributes = {}};
+  }
+
+  /// Asks on the thread of the store.
+  static void ask(const std::shared_ptr<Question>& question, store::Store& store, Instant now) {
+    question->self = question;
+    Call& call = *question->call;
+    question->acquisition = {
+        .claims = question->claims, .decisions = question->decisions, .arrived_at = now};
+    const auto at_once =
+        call.resets
+            ? store.forget({.identity = call.query.key.hash, .policy_id = call.query.policy_id},
+                           *question, now)
+            : store.peek(question->acquisition, *question, now);
+    if (at_once) question->complete(*at_once, now);
+  }
+
+  void complete(const store::Result& its_result, Instant) noexcept override {
+    result = its_result;
+    loop::post(service.with_.io,
+               [own = std::exchange(self, nullptr)] { own->service.on_result(own->call, *own); });
+  }
+
+  LimitService& service;
+  const std::shared_ptr<Call> call;
+  const bool is_shared;
+  std::array<store::Claim, 1> claims;
+  std::array<rules::Decision, 1> decisions;
+  store::Acquisition acquisition;
+  store::Result result;
+  std::shared_ptr<Question> self;
+};
+
+admin::AdminEndpoint LimitService::endpoint() {
+  return {"/v1/limits", "GET, HEAD, DELETE",
+          [this](AdminCall call, const admin::Instruments&, admin::Reply reply) {
+            loop::post(with_.io, [this, call = std::move(call), reply = std::move(reply)] {
+              handle(call, reply);
+            });
+          }};
+}
+
+void LimitService::handle(const AdminCall& call, admin::Reply reply) {
+  if (answers_.is_stopped()) return reply(PendingAnswers::draining());
+  const auto config = with_.running.config();
+  const auto query = read_limit_query(
+      call.query, {.config = *config, .policy_names = with_.running.policy_names()});
+  if (!query) return reply(problem_answer(422, query.error().message));
+  const auto begun = std::make_shared<Call>(with_.io, std::move(reply), *query, config);
+  begun->resets = call.method == AdminCall::Method::remove;
+  answers_.add(begun, with_.longest_wait, unread_answer(store::Error::timeout));
+  ask(begun);
+}
+
+void LimitService::ask(const std::shared_ptr<Call>& call) {
+  with_.with_shared([this, call](SharedAccess* shared) {
+    const auto question = std::make_shared<Question>(*this, call, shared != nullptr);
+    store::Store& store = shared ? shared->decisions : static_cast<store::Store&>(with_.memory);
+    Question::ask(question, store, with_.clock.now());
+  });
+}
+
+void LimitService::on_result(const std::shared_ptr<Call>& call, const Question& question) {
+  if (call->is_over()) return;
+  if (call->resets) return on_forgotten(call, question.result.error, question.is_shared);
+  if (question.result.error != store::Error::none)
+    return answers_.answer(*call, unread_answer(question.result.error));
+  const rules::Decision& decision = question.decisions[0];
+  const limiter::Policy& policy = *call->query.policy;
+  json::Object body;
+  body.text("store", question.is_shared ? "redis" : "memory");
+  if (!call->query.key.identity.empty()) body.text("identity", call->query.key.identity);
+  body.text("hash", to_hex(call->query.key.hash))
+      .text("policy", policy.name)
+      .text("algorithm", rules::to_string(policy.numbers.algorithm))
+      .json("numbers", numbers_text(decision, policy.numbers))
+      .number("remaining", decision.remaining)
+      .json("reset_after", seconds(decision.reset_after))
+      .json("retry_after", decision.remaining > 0 ? "null" : seconds(decision.more_after));
+  answers_.answer(*call, {.content_type = "application/json", .body = body.str() + '\n'});
+}
+
+/// Other workers and instances may remember a denial of the key.
+void LimitService::on_forgotten(const std::shared_ptr<Call>& call, store::Error error,
+                                bool is_shared) {
+  if (error != store::Error::none) return answers_.answer(*call, unread_answer(error));
+  if (!is_shared) return answers_.answer(*call, {.status = 204});
+  with_.with_shared([this, call](SharedAccess* shared) {
+    if (!shared) return;  // a reload has replaced the store; the alarm of the call answers it
+    shared->overrides.end_denials([this, call](const store::OverrideReport& report) {
+      loop::post(with_.io, [this, call, failed = report.error] {
+        if (call->is_over()) return;
+        if (failed != store::Error::none) return answers_.answer(*call, unread_answer(failed));
+        answers_.answer_after(call, store::DenialConfirmation::settled_after, {.status = 204});
+      });
+    });
+  });
+}
+
+}  // namespace weir::app

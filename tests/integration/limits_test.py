@@ -1,0 +1,125 @@
+"""The state of one key and its reset, through /v1/limits and `weir limits show` and `reset`."""
+
+from urllib.parse import urlencode
+
+from harness.override_case import ALGORITHMS, KEY, OverrideCase, in_an_hour
+from harness.services import free_port
+from harness.waiting import eventually
+from harness.weir import run
+
+
+class Limits(OverrideCase):
+    def limits(self, weir, method="GET", policy="gcra", key=KEY, **query):
+        target = "/v1/limits?" + urlencode({"policy": policy, "identity": "api_key", "key": key, **query})
+        with self.connect_admin(weir) as connection:
+            return connection.request(method, target, {}, b"")
+
+    def look(self, weir, policy="gcra", **query):
+        response = self.limits(weir, policy=policy, **query)
+        self.assertEqual(response.status, 200, response.body)
+        self.assertNotIn(KEY, response.body.decode())
+        return response.json()
+
+    def reset(self, weir, policy="gcra"):
+        self.assertEqual(self.limits(weir, "DELETE", policy).status, 204)
+
+    def check_each_algorithm(self, weir, store):
+        for name in ALGORITHMS:
+            with self.subTest(algorithm=name):
+                # A leaky bucket makes its second request wait; slots are given back.
+                left = {"concurrency": 2}.get(name, 1)
+                fresh = self.look(weir, name)
+                self.assertEqual((fresh["store"], fresh["algorithm"]), (store, name))
+                self.assertEqual((fresh["numbers"]["limit"], fresh["numbers"]["from"]), (2, "policy"))
+                self.assertEqual((fresh["remaining"], fresh["reset_after"], fresh["retry_after"]), (2, 0, None))
+                self.assertEqual(self.get(weir, name).status, 200)
+                for _ in range(3):  # a look charges nothing
+                    self.assertEqual(self.look(weir, name)["remaining"], left)
+                if left == 2:
+                    continue
+                if name != "leaky_bucket":
+                    self.exhaust(weir, name)
+                    spent = self.look(weir, name)
+                    self.assertEqual(spent["remaining"], 0)
+                    self.assertGreater(spent["retry_after"], 0)
+                    self.assertGreaterEqual(spent["reset_after"], spent["retry_after"])
+                self.reset(weir, name)
+                self.assertEqual(self.look(weir, name)["remaining"], 2)
+                self.assertEqual(self.get(weir, name).status, 200)
+
+    def test_each_algorithm_in_the_memory_store(self):
+        self.check_each_algorithm(self.alone(), "memory")
+
+    def test_each_algorithm_in_redis(self):
+        self.check_each_algorithm(self.shared(workers=2)[0], "redis")
+
+    def test_a_reset_holds_on_another_instance_at_its_next_decision(self):
+        first, second = self.shared(2, workers=2)
+        for _ in range(3):
+            self.exhaust(second)
+            self.assertEqual(self.statuses(second, 6), [429] * 6)  # remembered, by both workers
+            self.reset(first)
+            self.assertEqual(self.statuses(second, 2), [200] * 2)
+
+    def test_in_a_cluster(self):
+        redis = self.redis("--cluster-enabled", "yes", "--cluster-port", str(free_port()))
+        redis("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        eventually(lambda: b"cluster_state:ok" in redis("CLUSTER", "INFO"), "the cluster is up")
+        first, second = self.shared(2)
+        for key in ("a", "b", "c"):
+            eventually(lambda: self.get(second, key=key).status == 429, "a denial")
+            self.assertEqual(self.look(first, key=key)["remaining"], 0)
+            self.assertEqual(self.limits(first, "DELETE", key=key).status, 204)
+            self.assertEqual(self.get(second, key=key).status, 200)
+
+    def test_the_numbers_of_an_override_are_in_force(self):
+        weir = self.shared()[0]
+        self.put(weir, policy="gcra", rate="5/5h", until=in_an_hour())
+        numbers = self.look(weir)["numbers"]
+        self.assertEqual((numbers["limit"], numbers["from"]), (5, "override"))
+        self.assertAlmostEqual(numbers["ends_after"], 3600, delta=60)
+        self.put(weir, policy="gcra", unlimited=True, until=in_an_hour())
+        self.assertEqual(self.look(weir)["numbers"]["unlimited"], True)
+        self.put(weir, deny=True, until=in_an_hour())
+        self.assertEqual(self.look(weir)["numbers"]["denied"], True)
+        self.reset(weir)  # overrides stay
+        self.assertEqual(self.get(weir).status, 403)
+
+    def test_without_redis_both_are_answered_503(self):
+        weir = self.shared()[0]
+        self.servers[0].stop()
+        eventually(lambda: self.limits(weir).status == 503, "the loss of Redis")
+        self.assert_problem(self.limits(weir), 503, "redis is not reachable")
+        self.assert_problem(self.limits(weir, "DELETE"), 503, "redis is not reachable")
+
+    def test_what_is_wrong_with_a_query(self):
+        weir = self.alone()
+        self.assert_problem(self.limits(weir, policy="gcrb"), 422, 'did you mean "gcra"?')
+        self.assert_problem(self.limits(weir, key=""), 422, "key is missing")
+        self.assert_problem(self.limits(weir, rate="1/1s"), 422, "unknown parameter")
+        self.assert_problem(self.limits(weir, "PUT"), 405, "GET, HEAD, DELETE")
+
+
+class CommandLine(OverrideCase):
+    def limits(self, weir, *arguments, **options):
+        return run("limits", *arguments, "--identity", "api_key", "--policy", "gcra",
+                   "--admin", "http://{}:{}".format(*weir.admin_address), **options)
+
+    def test_it_shows_and_resets(self):
+        weir = self.shared()[0]
+        self.exhaust(weir)
+        shown = self.limits(weir, "show", "--key", KEY)
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        self.assertRegex(shown.stdout, r"^hash:[0-9a-f]{32}, policy gcra \(gcra\): 0 of 2 left, the next after "
+                                       r"[0-9.]+ s, all of it again after [0-9.]+ s\n$")
+        hash = shown.stdout.split(",")[0]
+        done = self.limits(weir, "reset", "--key", "-", input=KEY + "\n")
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (0, "reset: the next request of the key finds the whole quota\n", ""))
+        self.assertRegex(self.limits(weir, "show", "--key", hash).stdout, r": 2 of 2 left\n$")
+        self.assertIn('"remaining":2', self.limits(weir, "show", "--key", hash, "--json").stdout)
+        self.put(weir, deny=True, until=in_an_hour())
+        self.assertRegex(self.limits(weir, "show", "--key", hash).stdout, r": denied by an override\n$")
+        wrong = run("limits", "show", "--key", "a", "--admin", "http://{}:{}".format(*weir.admin_address))
+        self.assertEqual((wrong.returncode, wrong.stdout), (1, ""))
+        self.assertIn("policy is missing", wrong.stderr)

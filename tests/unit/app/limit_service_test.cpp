@@ -1,0 +1,204 @@
+// The service before the memory store, and before a shared store whose reports the test chooses.
+#include "app/limit_service.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "app/source.hpp"
+#include "catch.hpp"
+#include "store/denial_confirmation.hpp"
+
+namespace weir::app {
+namespace {
+
+using namespace std::chrono_literals;
+using admin::AdminAnswer;
+using admin::AdminCall;
+using SteadyClock = std::chrono::steady_clock;
+
+const std::string limit_service_yaml = R"(
+listen: [{address: "127.0.0.1:0"}]
+admin: off
+access_log: off
+workers: 1
+identities: {api_key: {header: X-Api-Key}}
+policies: {rate: {algorithm: fixed_window, rate: 10/1h}, other: {rate: 1/1s}}
+routes: [{respond: {status: 200}, limits: [{policy: rate, key: api_key}, {policy: other, key: api_key}]}]
+)";
+const AdminCall look_at{.query = "policy=rate&key=abc"};
+const AdminCall reset_it{.method = AdminCall::Method::remove, .query = "policy=rate&key=abc"};
+
+/// Completes each call when the test says so.
+struct LateStore final : store::Store {
+  std::optional<store::Result> acquire(store::Acquisition&, store::Completion&, Instant) override {
+    FAIL("a look charged something");
+    return std::nullopt;
+  }
+  std::optional<store::Result> peek(store::Acquisition& acquisition, store::Completion& its,
+                                    Instant) override {
+    acquisition.decisions[0] = {.limit = 10, .remaining = 0, .more_after = 1'500ms};
+    completion = &its;
+    return std::nullopt;
+  }
+  std::optional<store::Result> forget(const store::Key&, store::Completion& its, Instant) override {
+    completion = &its;
+    return std::nullopt;
+  }
+  void settle(std::span<const store::Settlement>, Instant) override {}
+
+  store::Completion* completion = nullptr;
+};
+
+struct EndOfDenials final : store::Overrides {
+  void put(const Hash128&, const store::Override&, Instant, Done) override {}
+  void remove(const Hash128&, const std::string&, Instant, Done) override {}
+  void list(const std::optional<Hash128>&, Instant, std::stop_token, Done) override {}
+  void end_denials(Done its) override { done = std::move(its); }
+
+  Done done;
+};
+
+struct LimitFixture {
+  explicit LimitFixture(bool is_shared)
+      : service(
+            {.io = io,
+             .clock = clock,
+             .running = running,
+             .memory = memory,
+             .with_shared = [this, is_shared](auto task) { task(is_shared ? &access : nullptr); },
+             .longest_wait = 1h}) {
+    const auto loaded = text_source("test", limit_service_yaml).load(1s, nullptr);
+    REQUIRE(loaded.has_value());
+    auto prepared = running.prepare(*loaded);
+    REQUIRE(prepared.has_value());
+    running.commit(std::move(*prepared));
+  }
+  void call(const AdminCall& which) {
+    service.handle(which, [this](AdminAnswer answer) { answers.push_back(std::move(answer)); });
+    poll();
+  }
+  void poll() {
+    io.restart();
+    io.poll();
+  }
+  void complete(store::Error error = store::Error::none) {
+    REQUIRE(late.completion != nullptr);
+    std::exchange(late.completion, nullptr)->complete({.admitted = true, .error = error}, {});
+    poll();
+  }
+  AdminAnswer only() {
+    REQUIRE(answers.size() == 1);
+    return std::exchange(answers, {}).front();
+  }
+
+  boost::asio::io_context io;
+  MonotonicClock clock;
+  RunningConfiguration running{1'000};
+  store::MemoryStore memory{{.max_keys = 10, .seed = 1}};
+  LateStore late;
+  EndOfDenials denials;
+  SharedAccess access{.overrides = denials, .decisions = late};
+  std::vector<AdminAnswer> answers;
+  LimitService service;
+};
+
+}  // namespace
+
+TEST_CASE("The state of a key in the memory store is shown and not charged") {
+  LimitFixture fixture(false);
+  for (int i = 0; i < 3; ++i) {
+    fixture.call(look_at);
+    const AdminAnswer answer = fixture.only();
+    CHECK(answer.status == 200);
+    const auto body = nlohmann::json::parse(answer.body);
+    CHECK(body["store"] == "memory");
+    CHECK(body["identity"] == "api_key");
+    CHECK(body["policy"] == "rate");
+    CHECK(body["algorithm"] == "fixed_window");
+    CHECK(body["numbers"] == nlohmann::json({{"limit", 10}, {"window", 3600}, {"from", "policy"}}));
+    CHECK(body["remaining"] == 10);
+    CHECK(body["retry_after"] == nullptr);
+  }
+  fixture.call(reset_it);
+  CHECK(fixture.only().status == 204);
+}
+
+TEST_CASE("A query that is wrong is answered with what to write") {
+  LimitFixture fixture(false);
+  const auto [query, detail] = GENERATE(table<std::string, std::string>({
+      {"", "policy is missing"},
+      {"policy=rate", "key is missing"},
+      {"policy=rat&key=a", "did you mean"},
+      {"policy=rate&key=a&identity=none", "no identity has the name"},
+      {"policy=rate&key=a&rate=1", "unknown parameter"},
+      {"policy=rate&key=hash:12", "32 hexadecimal digits"},
+  }));
+  CAPTURE(query);
+  fixture.call({.query = query});
+  const AdminAnswer answer = fixture.only();
+  CHECK(answer.status == 422);
+  CHECK(answer.body.find(detail) != std::string::npos);
+}
+
+TEST_CASE("The shared store answers a look later, or with the reason why it cannot") {
+  LimitFixture fixture(true);
+  fixture.call(look_at);
+  CHECK(fixture.answers.empty());
+  SECTION("a decision") {
+    fixture.complete();
+    const auto body = nlohmann::json::parse(fixture.only().body);
+    CHECK(body["store"] == "redis");
+    CHECK(body["remaining"] == 0);
+    CHECK(body["retry_after"] == 1.5);
+  }
+  SECTION("an error") {
+    fixture.complete(store::Error::not_connected);
+    const AdminAnswer answer = fixture.only();
+    CHECK(answer.status == 503);
+    CHECK(answer.body.find("redis is not reachable") != std::string::npos);
+  }
+  SECTION("the end of the process, and then the store") {
+    fixture.service.stop();
+    CHECK(fixture.only().status == 503);
+    fixture.complete();
+    CHECK(fixture.answers.empty());
+    fixture.call(look_at);
+    CHECK(fixture.only().status == 503);
+  }
+}
+
+TEST_CASE("A reset is answered once no instance remembers a denial from before") {
+  LimitFixture fixture(true);
+  const auto begin = SteadyClock::now();
+  fixture.call(reset_it);
+  SECTION("the key cannot be removed") {
+    fixture.complete(store::Error::timeout);
+    CHECK(fixture.only().status == 503);
+    return;
+  }
+  fixture.complete();
+  REQUIRE(fixture.denials.done);
+  CHECK(fixture.answers.empty());
+  SECTION("the change cannot be announced") {
+    fixture.denials.done({.outcome = store::OverrideReport::Outcome::failed,
+                          .error = store::Error::connection_lost});
+    fixture.poll();
+    CHECK(fixture.only().status == 503);
+    return;
+  }
+  fixture.denials.done({});
+  fixture.poll();
+  CHECK(fixture.answers.empty());
+  fixture.io.restart();
+  while (fixture.answers.empty())
+    REQUIRE(fixture.io.run_one() == 1);
+  CHECK(fixture.only().status == 204);
+  CHECK(SteadyClock::now() - begin >= store::DenialConfirmation::settled_after);
+}
+
+}  // namespace weir::app
