@@ -101,6 +101,16 @@ AdminAnswer metrics(const Instruments& instruments) {
           .body = render_metrics(instruments, read_process_stats())};
 }
 
+AdminAnswer config(const Instruments& instruments) {
+  json::Object body;
+  body.text("hash", instruments.config_hash)
+      .number("loaded_at", instruments.config_loaded_at_s)
+      .texts("restart_needed",
+             {instruments.restart_needed.begin(), instruments.restart_needed.end()})
+      .json("config", instruments.config_document);
+  return {.content_type = "application/json", .body = body.str() + '\n'};
+}
+
 AdminAnswer reserved(const Instruments&) {
   return problem_answer(501, "not supported yet");
 }
@@ -217,7 +227,7 @@ std::vector<AdminEndpoint> instrument_endpoints() {
   return {{"/healthz", "GET, HEAD", at_once(healthz), true},
           {"/readyz", "GET, HEAD", at_once(readyz), true},
           {"/metrics", "GET, HEAD", at_once(metrics)},
-          {"/v1/config", "GET, HEAD", at_once(reserved)},
+          {"/v1/config", "GET, HEAD", at_once(config)},
           {"/v1/top", "GET, HEAD", at_once(reserved)},
           {"/", "GET, HEAD", at_once(reserved)}};
 }

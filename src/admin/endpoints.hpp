@@ -77,7 +77,7 @@ struct AdminEndpoint {
   bool is_open = false;  ///< needs no token, and answers any Host: for probes
 };
 
-/// /healthz, /readyz, /metrics, and paths that are reserved.
+/// /healthz, /readyz, /metrics, /v1/config, and paths that are reserved.
 std::vector<AdminEndpoint> instrument_endpoints();
 
 /// Finds the endpoint of a request. Returns the refusal if there is none that accepts it. All paths

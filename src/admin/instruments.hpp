@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "admin/key_health.hpp"
@@ -55,6 +57,8 @@ struct Instruments {
   std::optional<std::int64_t> replicas{};               ///< empty: that of store_health
   std::string config_hash{};                            ///< 64 hexadecimal digits
   std::int64_t config_loaded_at_s = 0;                  ///< Unix time
+  std::string_view config_document = "null";  ///< as JSON, without secrets; `config` keeps it alive
+  std::span<const std::string> restart_needed{};  ///< keys that wait for a restart, likewise
   const ReloadCounters* reloads = nullptr;
   const FileReloadCounters* list_files = nullptr;  ///< of address lists
   std::vector<KeySource> keys{};                   ///< of JWT providers with a URL

@@ -183,6 +183,8 @@ std::shared_ptr<const admin::Instruments> Server::instruments() const {
                          .replicas = config().redis.replicas,
                          .config_hash = running_.hash(),
                          .config_loaded_at_s = running_.loaded_at_s(),
+                         .config_document = config().presentation.document,
+                         .restart_needed = config().restart_needed,
                          .reloads = &reload_counters_,
                          .list_files = &list_files_.counters(),
                          .keys = key_fetchers_.health(),

@@ -89,6 +89,7 @@ struct Presentation {
   Written written;                   ///< the texts shown for values from variables and files
   Positions positions;               ///< of addresses and files
   std::vector<Diagnostic> warnings;  ///< valid settings that are probably mistakes
+  std::string document;              ///< the file as JSON, without secrets: document_json()
 };
 
 struct Config {

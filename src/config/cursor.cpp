@@ -205,7 +205,7 @@ bool read_secret(const Cursor& in, Secret& to) {
   const auto text = in.expanded();
   if (!text) return false;
   const bool is_file = text->starts_with("file:");
-  if (is_file || holds_variable(in.node().text)) in.note_as_written();
+  in.note_secret(is_file || holds_variable(in.node().text));
   if (!is_file) {
     if (*text == in.node().text && is_shell_variable(*text))
       in.warn("is used as it is; for an environment variable write ${NAME}");

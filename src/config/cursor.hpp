@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,7 @@ struct Loading {
   const Environment& environment;
   Written written;
   FileDigests files;
+  std::set<const Node*> secrets;  ///< scalars
   std::vector<Diagnostic> problems;
   std::vector<Diagnostic> warnings;
 };
@@ -87,8 +89,11 @@ class Cursor {
   /// Prints the values read so far: from the root of the file, and from this value.
   Shown shown_root() const { return Shown(loading_.written); }
   Shown shown_here() const { return Shown(loading_.written, path_); }
-  /// Notes that the value of this scalar is a secret from a variable or a file.
-  void note_as_written() const { loading_.written.add(path_, node_.text); }
+  /// Notes that this scalar is a secret. `is_elsewhere`: in a variable or a file.
+  void note_secret(bool is_elsewhere) const {
+    loading_.secrets.insert(&node_);
+    if (is_elsewhere) loading_.written.add(path_, node_.text);
+  }
   /// Adds the content of the file that this scalar names to the digest of the scalar.
   void note_file(const Hash128& content) const { loading_.files.insert_or_assign(&node_, content); }
   /// The absent key `key` of this map takes its value from the key at `path`, and is shown like it.

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "config/document.hpp"
+#include "config/document_json.hpp"
 #include "config/sections.hpp"
 #include "config/suggest.hpp"
 
@@ -161,8 +162,12 @@ void throw_exception_from_error(const std::vector<Diagnostic>& problems,
 }
 
 Loaded load_text(std::string_view yaml, const Environment& environment) {
-  Loading loading{
-      .environment = environment, .written = {}, .files = {}, .problems = {}, .warnings = {}};
+  Loading loading{.environment = environment,
+                  .written = {},
+                  .files = {},
+                  .secrets = {},
+                  .problems = {},
+                  .warnings = {}};
   const std::optional<Node> root = parse_document(yaml, loading.problems);
   if (!root) {
     if (loading.problems.empty())
@@ -186,6 +191,7 @@ Loaded load_text(std::string_view yaml, const Environment& environment) {
   note_positions(cursor, *config);
   config->key_digests =
       key_digests(*root, config->proxy.routes, environment.variable, loading.files);
+  config->presentation.document = document_json(*root, loading.secrets);
   config->presentation.written = std::move(loading.written);
   config->presentation.warnings = in_order(std::move(loading.warnings));
   return std::shared_ptr<const Config>(std::move(config));

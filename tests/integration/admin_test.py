@@ -30,6 +30,29 @@ class AdminCase(Case):
         return "http://{}:{}".format(*weir.admin_address)
 
 
+class RunningConfiguration(AdminCase):
+    def test_it_is_shown_with_its_hash_and_without_secrets(self):
+        config = configuration(self.upstream().url, workers=1, identity_secret="${SECRET}",
+                               admin={**ADMIN, "token": KEY})
+        weir = self.start(config, environment={"SECRET": KEY + "-too"})
+        fields = {"Authorization": "Bearer " + KEY}
+        shown = self.admin(weir, "/v1/config", fields)
+        self.assertEqual(shown["Content-Type"], "application/json")
+        self.assertNotIn(KEY, shown.body.decode())
+        before = shown.json()
+        self.assertEqual(before["config"]["admin"], {"address": ADMIN["address"], "token": "(secret)"})
+        self.assertEqual(before["config"]["identity_secret"], "${SECRET}")
+        self.assertEqual(before["restart_needed"], [])
+        self.assert_problem(self.admin(weir, "/v1/config"), 401)
+        weir.write({**config, "workers": 2, "shutdown_timeout": "7s"})
+        self.assertEqual(self.admin(weir, "/v1/reload", fields, method="POST").status, 200)
+        after = self.admin(weir, "/v1/config", fields).json()
+        self.assertEqual(after["config"]["shutdown_timeout"], "7s")
+        self.assertEqual(after["restart_needed"], ["workers"])
+        self.assertNotEqual(after["hash"], before["hash"])
+        self.assertGreaterEqual(after["loaded_at"], before["loaded_at"])
+
+
 class Probes(AdminCase):
     def test_healthz_and_readyz(self):
         weir = self.start(configuration(self.upstream().url, admin=ADMIN))

@@ -37,8 +37,12 @@ std::string lines_of(const std::vector<Diagnostic>& all) {
 /// Reads `yaml` as the value of `jwks`.
 Reading read(std::string_view yaml, const test::Variables& variables = {}) {
   const Environment environment = test::environment(variables);
-  Loading loading{
-      .environment = environment, .written = {}, .files = {}, .problems = {}, .warnings = {}};
+  Loading loading{.environment = environment,
+                  .written = {},
+                  .files = {},
+                  .secrets = {},
+                  .problems = {},
+                  .warnings = {}};
   const auto root = parse_document(yaml, loading.problems);
   REQUIRE(root.has_value());
   Config config;
