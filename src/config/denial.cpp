@@ -1,5 +1,4 @@
-#include "config/denial.hpp"
-
+// The response to a denial: the keys status, content_type, body and headers.
 #include <algorithm>
 #include <utility>
 

@@ -4,7 +4,6 @@
 
 #include "config/data_files.hpp"
 #include "config/key_path.hpp"
-#include "config/policy_terms.hpp"
 #include "config/sections.hpp"
 #include "http/characters.hpp"
 

@@ -3,8 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "config/denial.hpp"
-#include "config/policy_terms.hpp"
 #include "config/sections.hpp"
 #include "http/ratelimit_fields.hpp"
 

@@ -1,8 +1,8 @@
-#include "config/policy_terms.hpp"
-
+// The numbers of a policy or a plan: rate, rates, burst, limit, queue and max_delay.
 #include <utility>
 
 #include "config/hints.hpp"
+#include "config/sections.hpp"
 #include "config/values.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "limiter/local_shares.hpp"

@@ -1,11 +1,11 @@
-#include "config/redis_url.hpp"
-
+// The URL of the Redis that instances share.
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "config/endpoint.hpp"
+#include "config/sections.hpp"
 #include "config/url.hpp"
 #include "config/values.hpp"
 #include "http/characters.hpp"

@@ -3,7 +3,6 @@
 #include <set>
 #include <variant>
 
-#include "config/denial.hpp"
 #include "config/sections.hpp"
 #include "http/characters.hpp"
 #include "http/request_view.hpp"

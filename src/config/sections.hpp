@@ -82,6 +82,49 @@ void read_on_failure(const Cursor& in, limiter::OnFailure& to);
 /// `jwt:CLAIM` (of the only provider), `client_address`, `method` or `path`.
 void read_attributes(const Cursor& in, Config& config, std::vector<limiter::Attribute>& to);
 
+// The numbers of a policy, as the policy itself or a plan writes them. rules::compile() checks
+// them; these functions add positions to its faults.
+void read_rate(const Cursor& in, rules::Definition& to);
+void read_rates(const Cursor& in, rules::Definition& to);
+void read_burst(const Cursor& in, rules::Definition& to);
+void read_limit(const Cursor& in, rules::Definition& to);
+void read_queue(const Cursor& in, rules::Definition& to);
+void read_max_delay(const Cursor& in, rules::Definition& to);
+/// Reports `rate` and `rates` in one map.
+bool has_both_rates(const Cursor& in);
+
+/// The policy that a definition is for.
+struct TermsFor {
+  const Config& config;
+  const limiter::Policy& policy;  ///< its name and on_failure
+  bool hides_numbers = false;     ///< a number comes from a variable, so messages show none
+};
+
+/// Computes the terms of `definition`, or reports every fault at its key in the map `in`, or at the
+/// map if the key is elsewhere. Without rates does nothing: that has been reported.
+void compile_terms(const Cursor& in, const TermsFor& about, const rules::Definition& definition,
+                   limiter::Terms& to);
+
+// The response to a denial, of a policy or of the section `denied`, which has the defaults.
+void read_denial_status(const Cursor& in, DenialSettings& to);
+void read_denial_content_type(const Cursor& in, DenialSettings& to);
+/// Reads a text, or a map of media types to texts.
+void read_denial_body(const Cursor& in, DenialSettings& to);
+void read_denial_headers(const Cursor& in, DenialSettings& to);
+/// Reports a content_type without a body that it describes. `in` is the map with the keys.
+void check_denial(const Cursor& in, DenialSettings& settings);
+/// Warns of a body, of a denial or a fixed answer, that is written as the name of a file.
+void warn_of_body_file(const Cursor& in);
+/// Returns the settings in force: a policy's own body replaces that of `defaults`, and its fields
+/// replace those of the same name.
+limiter::Denial compile_denial(const DenialSettings& own, const DenialSettings& defaults);
+
+/// Parses `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`, the same with `rediss://` for TLS, or
+/// `unix://[[USER]:PASSWORD@]/PATH[?db=DATABASE]`. User, password and path are percent-decoded.
+/// Parts that the URL does not have keep their default. Problems never contain the URL, which may
+/// have a password.
+Result<options::Redis> parse_redis_url(std::string_view url);
+
 // Certificates, keys and tokens.
 /// Read and check the files, and keep their paths.
 void read_listen_tls(const Cursor& in, options::Listen& to);

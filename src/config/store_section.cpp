@@ -3,7 +3,6 @@
 
 #include "config/endpoint.hpp"
 #include "config/hints.hpp"
-#include "config/redis_url.hpp"
 #include "config/sections.hpp"
 #include "config/values.hpp"
 #include "http/characters.hpp"

@@ -1,6 +1,5 @@
-#include "config/denial.hpp"
-
 #include "catch.hpp"
+#include "config/sections.hpp"
 #include "unit/config/loading.hpp"
 
 namespace weir::config {

@@ -1,9 +1,8 @@
-#include "config/redis_url.hpp"
-
 #include <string>
 #include <vector>
 
 #include "catch.hpp"
+#include "config/sections.hpp"
 
 namespace weir::config {
 namespace {
