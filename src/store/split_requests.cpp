@@ -45,9 +45,9 @@ std::optional<Result> SplitRequests::divide(Acquisition& acquisition, Completion
   split.caller = &completion;
   split.is_peek = is_peek;
   fill(split);
-  split.waiting = split.size + 1;
+  split.waiting = split.size;
   send(split, now);
-  if (--split.waiting > 0) return std::nullopt;
+  if (split.waiting > 0) return std::nullopt;
   const Result result = join(split, now);
   splits_.give_back(split);
   return result;

@@ -70,7 +70,7 @@ class SplitRequests final : public Link {
     std::array<std::size_t, claims_per_request> positions{};  ///< in the request
     std::array<Part, claims_per_request> parts;
     std::size_t size = 0;     ///< parts
-    std::size_t waiting = 0;  ///< parts without a result, and 1 while they are being sent
+    std::size_t waiting = 0;  ///< parts without a result
   };
 
   bool is_divided(std::span<const Claim> claims) const;
