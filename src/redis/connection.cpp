@@ -51,7 +51,6 @@ Connection::Connection(asio::io_context& io, const options::Redis& options,
       locator_(locator),
       machine_(options, scripts, shas, seed),
       traffic_{.silence = Silence(options.connect_timeout)},
-      resolver_(io.get_executor()),
       host_(options.host),
       timer_(io.get_executor()) {
   // The machine requests a lookup for a name only.
@@ -150,14 +149,9 @@ void Connection::perform(const Actions& actions) {
 /// callback of hiredis, when that callback returns. In the second case no context is opened before
 /// the loop runs again.
 void Connection::close() {
-  ++lookup_;
+  lookup_.reset();
   is_leaving_ = false;
   if (locator_ != nullptr) locator_->cancel();
-  try {
-    resolver_.cancel();
-  } catch (const std::bad_alloc&) {
-    // The lookup continues, and its answer is ignored.
-  }
   if (context_ != nullptr) redisAsyncFree(std::exchange(context_, nullptr));
 }
 
@@ -189,18 +183,13 @@ void Connection::resolve(Time until) {
       });
     });
   }
-  resolver_.async_resolve(
-      options_.host, std::to_string(options_.port),
-      [this, watch = presence_.watch(), lookup = ++lookup_](error_code ec, const auto& found) {
-        if (watch.expired() || lookup != lookup_) return;
-        handle([&](Time now) {
-          if (ec) return machine_.on_resolve_failed(ec.message(), now);
-          addresses_.clear();
-          for (const auto& entry : found)
-            addresses_.push_back(entry.endpoint());
-          return machine_.on_resolved(addresses_.size(), now);
-        });
-      });
+  lookup_.emplace(io_, options_.host, options_.port, [this](auto found) {
+    handle([&](Time now) {
+      if (!found) return machine_.on_resolve_failed(found.error().message, now);
+      addresses_ = *std::move(found);
+      return machine_.on_resolved(addresses_.size(), now);
+    });
+  });
 }
 
 void Connection::open(std::size_t address) {

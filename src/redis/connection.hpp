@@ -13,11 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include <boost/asio/ip/tcp.hpp>
-
 #include "base/time.hpp"
 #include "loop/handler_memory.hpp"
 #include "loop/io.hpp"
+#include "loop/lookup.hpp"
 #include "options/redis.hpp"
 #include "redis/connection_machine.hpp"
 #include "redis/hiredis_adapter.hpp"
@@ -151,10 +150,9 @@ class Connection final : public HiredisAdapter::Owner {
   ConnectionMachine machine_;
   Traffic traffic_;
 
-  asio::ip::basic_resolver<asio::ip::tcp, loop::Executor> resolver_;
-  std::uint64_t lookup_ = 0;  ///< the latest lookup; answers to earlier ones are ignored
-  std::string host_;          ///< of the server, for TLS
-  std::vector<asio::ip::tcp::endpoint> addresses_;
+  std::optional<loop::Lookup> lookup_;
+  std::string host_;  ///< of the server, for TLS
+  loop::Addresses addresses_;
   loop::Timer timer_;
   loop::HandlerMemory timer_handler_;
   /// The expiry of timer_, if it is armed.

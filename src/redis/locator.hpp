@@ -4,11 +4,9 @@
 #include <chrono>
 #include <functional>
 #include <string>
-#include <vector>
-
-#include <boost/asio/ip/tcp.hpp>
 
 #include "base/result.hpp"
+#include "loop/lookup.hpp"
 #include "options/redis.hpp"
 
 namespace weir::redis {
@@ -17,7 +15,7 @@ class Locator {
  public:
   struct Located {
     options::RedisServer server;
-    std::vector<boost::asio::ip::tcp::endpoint> addresses;  ///< of its host
+    loop::Addresses addresses;  ///< of its host
   };
   /// A problem is text for the log: "no sentinel is reachable".
   using Done = std::function<void(Result<Located>)>;
