@@ -163,10 +163,11 @@ NodeLookup::Redirect Cluster::on_refused(Node& from, std::string_view text) noex
   refusal_ = {};
   const ClusterMember* const member = members_.of(from);
   const Redirect later{.is_expected = true};
-  if (member == nullptr) return later;  // it was closed
   try {
-    const auto refusal = slot_refusal_in(text, member->address);
+    const auto refusal =
+        slot_refusal_in(text, member == nullptr ? options::RedisServer{} : member->address);
     if (!refusal) return {};
+    if (member == nullptr) return later;  // it was closed
     handle([&](Time now) { return map_.on_refusal(*refusal, now); });
     ClusterMember* const to = members_.at(map_.find(refusal->server));
     if (to == nullptr) return later;

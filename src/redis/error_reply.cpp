@@ -69,10 +69,6 @@ store::Error error_of(std::string_view text) {
   return store::Error::other;
 }
 
-bool is_refusal_of_slot(std::string_view text) {
-  return error_of(text) == store::Error::redirected || text.starts_with("CLUSTERDOWN");
-}
-
 std::string_view unquoted(std::string_view text) {
   return text.substr(0, text.find_first_of("'\"`"));
 }

@@ -17,10 +17,6 @@ std::string_view text_of(const redisReply& reply);
 /// script_missing. Older servers wrap an error within a script; its own code is used then.
 store::Error error_of(std::string_view text);
 
-/// Whether a node of a cluster refuses a command because of its slot: MOVED, ASK, TRYAGAIN or
-/// CLUSTERDOWN.
-bool is_refusal_of_slot(std::string_view text);
-
 /// The text before the first quotation mark. A server without AUTH quotes its arguments, and only a
 /// part of a long password, which printable() cannot recognize.
 std::string_view unquoted(std::string_view text);

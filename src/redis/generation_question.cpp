@@ -33,7 +33,7 @@ bool GenerationQuestion::read(Connection& connection, store::GenerationReceiver&
 void GenerationQuestion::on_reply(const redisReply& reply) noexcept {
   store::GenerationReceiver& receiver = *std::exchange(receiver_, nullptr);
   if (reply.type == REDIS_REPLY_ERROR) {
-    if (is_refusal_of_slot(text_of(reply))) nodes_.on_refused(node_, text_of(reply));
+    nodes_.on_refused(node_, text_of(reply));
     return receiver.on_no_generation();
   }
   receiver.on_generation(generation_in(reply), clock_.now());

@@ -220,12 +220,11 @@ void Holds::on_batch(Batch& batch, const redisReply& reply) noexcept {
   if (read_settled(reply, {replies.data(), batch.sent.size()}))
     return end_batch(batch, replies.data());
   const std::string_view text = reply.type == REDIS_REPLY_ERROR ? text_of(reply) : "";
-  if (is_refusal_of_slot(text)) return on_refused(batch, text);
-  const bool loads = error_of(text) == store::Error::script_missing && may_repeat();
+  if (error_of(text) != store::Error::script_missing || !may_repeat())
+    return on_refused(batch, text);
   Node& node = *batch.node;
   const std::size_t script = batch.script;
   end_batch(batch, nullptr);
-  if (!loads) return;
   try {
     node.loader().load(script);
     table_.queue_due(with_.clock.now());
@@ -235,7 +234,7 @@ void Holds::on_batch(Batch& batch, const redisReply& reply) noexcept {
   }
 }
 
-/// The keys are at another node: sends them there at once, else with the next tick.
+/// If the keys are at another node, sends them there at once, else with the next tick.
 void Holds::on_refused(Batch& batch, std::string_view text) noexcept {
   const NodeLookup::Redirect redirect = with_.nodes.on_refused(*batch.node, text);
   if (redirect.node != nullptr && redirect.node->is_ready() && may_repeat()) {

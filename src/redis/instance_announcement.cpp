@@ -71,7 +71,7 @@ bool InstanceAnnouncement::send(NodeLookup& nodes, const Announcement& announcem
 
 void InstanceAnnouncement::on_reply(const redisReply& reply) noexcept {
   // The next one goes to the node that has the list.
-  if (is_refusal_of_slot(text_of(reply))) nodes_->on_refused(*node_, text_of(reply));
+  nodes_->on_refused(*node_, text_of(reply));
   try {
     const auto others = others_in(reply);
     end(others ? &*others : nullptr);

@@ -52,7 +52,7 @@ class Node::Implementation final : public Connection::Owner, public PendingQuest
         counters_(with.counters),
         node_counters_(with.node_counters),
         outcomes_(counters_),
-        questions_(with.io, with.clock, outcomes_, *this),
+        questions_(with.io, with.clock, outcomes_, &holds_, *this),
         joined_({.connection = connection_,
                  .catalog = catalog_,
                  .loader = loader_,
@@ -61,9 +61,7 @@ class Node::Implementation final : public Connection::Owner, public PendingQuest
         probe_(catalog_.scripts().sets(), no_policy),
         generation_(options_.key_prefix, node, nodes_, with.clock),
         connection_(with.io, options_, catalog_.scripts().texts(), shas_, with.seed, *this,
-                    with.locator) {
-    questions_.set_holds(holds_);
-  }
+                    with.locator) {}
 
   void on_catalog() {
     if (!probe_.can_ask()) probe_.use(catalog_.scripts().sets());
@@ -77,19 +75,18 @@ class Node::Implementation final : public Connection::Owner, public PendingQuest
     node_counters_.is_ready.store(false, std::memory_order_relaxed);
   }
   bool is_ready() const { return connection_.is_ready() && !connection_.is_leaving(); }
-  void acquire(store::Acquisition& acquisition, store::Completion& completion, Instant now) {
-    ask(acquisition, acquisition.claims, completion, now);
-  }
-  void peek(store::Acquisition& acquisition, store::Completion& completion, Instant now) {
-    const store::Looks looks = store::looks_of(acquisition.claims);
-    ask(acquisition, {looks.data(), looks.size()}, completion, now);
-  }
+  void ask(store::Acquisition& acquisition, std::span<const store::Claim> claims,
+           store::Completion& completion, Instant now);
   void probe(store::Completion& completion, Instant now) {
-    acquire(probe_.acquisition(nodes_.an_identity_of(node_), now), completion, now);
+    store::Acquisition& acquisition = probe_.acquisition(nodes_.an_identity_of(node_), now);
+    ask(acquisition, acquisition.claims, completion, now);
   }
   bool read_generation(store::GenerationReceiver& receiver) {
     joined_.flush();
     return is_ready() && generation_.read(connection_, receiver);
+  }
+  void settle(std::span<const store::Settlement> settlements, Instant now) {
+    holds_.settle(settlements, now);
   }
   bool has_decided() const { return outcomes_.has_decided() || !probe_.can_ask(); }
   void forget(const store::Key& key, store::Completion& completion);
@@ -107,9 +104,6 @@ class Node::Implementation final : public Connection::Owner, public PendingQuest
   void on_write() noexcept override { joined_.flush(); }
   void on_reply(Question& question, const redisReply& reply) noexcept override;
   void read_arrived() noexcept override { connection_.read_arrived(); }
-
-  void ask(store::Acquisition& acquisition, std::span<const store::Claim> claims,
-           store::Completion& completion, Instant now);
   void send(Question& question, Duration waited /* of the timeout */);
   void on_error(Question& question, const redisReply& reply) noexcept;
   bool repeat(Question& question) noexcept;
@@ -216,9 +210,8 @@ void Node::Implementation::on_error(Question& question, const redisReply& reply)
   const auto error = error_of(text);
   if (error == store::Error::script_missing && repeat(question)) return;
   holds_.not_run(question.holds);
-  const bool is_redirected = is_refusal_of_slot(text) &&
-                             nodes_.on_refused(node_, text).is_expected &&
-                             error == store::Error::redirected;
+  const bool is_redirected =
+      nodes_.on_refused(node_, text).is_expected && error == store::Error::redirected;
   if (is_redirected) return questions_.redirect(question);
   outcomes_.on_error_reply(error, text.empty() ? unexpected_reply : text);
   // After a failover the name resolves to the new primary.
@@ -256,7 +249,7 @@ void Node::Implementation::on_failure() {
 }
 
 Node::Node(const Dependencies& with)
-    : holds_(with.holds), implementation_(std::make_unique<Implementation>(with, *this)) {}
+    : implementation_(std::make_unique<Implementation>(with, *this)) {}
 Node::~Node() = default;
 
 void Node::on_catalog() {
@@ -270,12 +263,13 @@ void Node::stop() {
 }
 std::optional<store::Result> Node::acquire(store::Acquisition& acquisition,
                                            store::Completion& completion, Instant now) {
-  implementation_->acquire(acquisition, completion, now);
+  implementation_->ask(acquisition, acquisition.claims, completion, now);
   return std::nullopt;
 }
 std::optional<store::Result> Node::peek(store::Acquisition& acquisition,
                                         store::Completion& completion, Instant now) {
-  implementation_->peek(acquisition, completion, now);
+  const store::Looks looks = store::looks_of(acquisition.claims);
+  implementation_->ask(acquisition, {looks.data(), looks.size()}, completion, now);
   return std::nullopt;
 }
 std::optional<store::Result> Node::forget(const store::Key& key, store::Completion& completion,
@@ -284,7 +278,7 @@ std::optional<store::Result> Node::forget(const store::Key& key, store::Completi
   return std::nullopt;
 }
 void Node::settle(std::span<const store::Settlement> settlements, Instant now) {
-  holds_.settle(settlements, now);
+  implementation_->settle(settlements, now);
 }
 void Node::set_asking(bool asking) {
   implementation_->set_asking(asking);

@@ -7,8 +7,7 @@
 // loop are sent in one write. An answer that arrives after its deadline is dropped, and a command
 // that may have run is not sent again. A call that throws std::bad_alloc sends nothing and is not
 // completed. Destroy it when no completion is pending: after stop() and one more pass of the loop,
-// or with the loop; never from within a completion. Names are resolved by getaddrinfo in a thread
-// of the loop, which cannot be cancelled: the destructor of the loop waits for it.
+// or with the loop; never from within a completion.
 #pragma once
 
 #include <cstdint>
@@ -105,7 +104,6 @@ class Node final : public store::RemoteStore {
 
  private:
   class Implementation;
-  Holds& holds_;
   std::unique_ptr<Implementation> implementation_;
 };
 

@@ -26,7 +26,7 @@ class NodeLookup {
     Node* node = nullptr;      ///< to this node; nullptr: to the same one, a little later
     bool asking = false;       ///< after ASKING
   };
-  /// `text`: of an error reply: MOVED, ASK, TRYAGAIN or CLUSTERDOWN.
+  /// `text`: of any reply. Only MOVED, ASK, TRYAGAIN and CLUSTERDOWN have an effect.
   virtual Redirect on_refused(Node& from, std::string_view text) noexcept = 0;
 
  protected:

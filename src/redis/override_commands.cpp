@@ -67,7 +67,7 @@ struct OverrideCommands::Task {
 };
 
 void OverrideCommands::Call::on_reply(const redisReply& reply) noexcept {
-  if (reply.type == REDIS_REPLY_ERROR && is_refusal_of_slot(text_of(reply))) {
+  if (reply.type == REDIS_REPLY_ERROR) {
     const auto redirect = owner.nodes_.on_refused(*node, text_of(reply));
     if (redirect.node != nullptr && redirects++ < most_redirects)
       return owner.transmit(*this, redirect.node, redirect.asking);

@@ -10,8 +10,13 @@
 namespace weir::redis {
 
 PendingQuestions::PendingQuestions(asio::io_context& io, const MonotonicClock& clock,
-                                   Outcomes& outcomes, Owner& owner)
-    : io_(io), clock_(io, clock), outcomes_(outcomes), owner_(owner), timer_(io.get_executor()) {}
+                                   Outcomes& outcomes, Holds* holds, Owner& owner)
+    : io_(io),
+      clock_(io, clock),
+      outcomes_(outcomes),
+      holds_(holds),
+      owner_(owner),
+      timer_(io.get_executor()) {}
 
 // ---- failures ----
 

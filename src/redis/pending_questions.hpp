@@ -67,14 +67,13 @@ class PendingQuestions {
     ~Owner() = default;
   };
 
-  /// `clock` is read for the `now` of completions. `outcomes` records every result.
+  /// `clock` is read for the `now` of completions. `outcomes` records every result. `holds`
+  /// receives late replies and losses of questions that hold; nullptr: none does.
   PendingQuestions(asio::io_context& io, const MonotonicClock& clock, Outcomes& outcomes,
-                   Owner& owner);
+                   Holds* holds, Owner& owner);
   PendingQuestions(const PendingQuestions&) = delete;
   PendingQuestions& operator=(const PendingQuestions&) = delete;
 
-  /// Reports late replies and losses of questions that hold.
-  void set_holds(Holds& holds) { holds_ = &holds; }
   /// Passes an unused question to `ask`. If that throws, the question is unused again, and is not
   /// completed. `acquisition`: nullptr for a key to forget.
   template <class Ask>
@@ -106,8 +105,8 @@ class PendingQuestions {
   asio::io_context& io_;
   loop::PassClock clock_;  ///< read once for the replies of a pass
   Outcomes& outcomes_;
+  Holds* const holds_;
   Owner& owner_;
-  Holds* holds_ = nullptr;
   DeadlineQueue<Question> queue_;
   DeadlineLink failed_;  ///< to be completed in the next pass of the loop
   bool pass_posted_ = false;

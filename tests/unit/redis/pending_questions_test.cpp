@@ -70,7 +70,7 @@ class PendingFixture final : public PendingQuestions::Owner {
   MonotonicClock clock;
   StoreCounters counters;
   Outcomes outcomes{counters};
-  std::optional<PendingQuestions> pending{std::in_place, io, clock, outcomes, *this};
+  std::optional<PendingQuestions> pending{std::in_place, io, clock, outcomes, nullptr, *this};
   std::function<void()> arrived;
   int reads = 0;
 };
