@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "app/override_members.hpp"
+#include "base/text.hpp"
 #include "config/data_files.hpp"
 #include "config/key_path.hpp"
 #include "config/suggest.hpp"
@@ -161,9 +162,7 @@ std::string read_plan(std::string_view name, const limiter::Policy* policy,
 /// Empty: a '%' has no two hexadecimal digits after it.
 std::optional<std::string> decoded(std::string_view text) {
   for (auto at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
-    const auto digits = text.substr(at + 1, 2);
-    if (digits.size() < 2 || http::hex_value(digits[0]) < 0 || http::hex_value(digits[1]) < 0)
-      return std::nullopt;
+    if (http::escape_at(text.substr(at)) < 0) return std::nullopt;
   }
   std::string plain;
   for (identity::PercentDecoder decoder{text}; !decoder.at_end();)
@@ -175,10 +174,9 @@ std::optional<std::string> decoded(std::string_view text) {
 Result<std::map<std::string_view, std::string>> read_parameters(std::string_view query) {
   std::map<std::string_view, std::string> given;
   while (!query.empty()) {
-    const std::string_view pair = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(pair.size() + 1, query.size()));
-    const std::string_view name = pair.substr(0, pair.find('='));
-    const auto value = decoded(pair.substr(std::min(name.size() + 1, pair.size())));
+    std::string_view pair = take_until(query, '&');
+    const std::string_view name = take_until(pair, '=');
+    const auto value = decoded(pair);
     if (std::ranges::find(parameters, name) == parameters.end()) {
       return Problem{"unknown parameter " + config::in_quotes(name) +
                      "; known are identity, key, policy"};

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <span>
 
+#include "base/text.hpp"
+
 namespace weir {
 namespace {
 
@@ -21,14 +23,9 @@ bool starts_with(const Bytes& bytes, const std::array<std::uint8_t, 12>& start) 
 
 /// A decimal number up to `limit`: no sign, no leading zero.
 std::optional<int> small_number(std::string_view text, int limit) {
-  if (text.empty() || text.size() > 3 || (text.size() > 1 && text.front() == '0'))
-    return std::nullopt;
-  unsigned number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || stop != end || number > static_cast<unsigned>(limit))
-    return std::nullopt;
-  return static_cast<int>(number);
+  if (text.size() > 1 && text.front() == '0') return std::nullopt;
+  const auto number = parse_number<std::uint16_t>(text);
+  return number && *number <= limit ? std::optional<int>(*number) : std::nullopt;
 }
 
 std::optional<std::array<std::uint8_t, 4>> parse_quad(std::string_view text) {

@@ -1,19 +1,12 @@
 #include "base/prefix_list.hpp"
 
-#include <algorithm>
+#include "base/text.hpp"
 
 namespace weir {
 namespace {
 
 constexpr std::size_t most_problems = 10;
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-
-std::string_view take_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
-}
 
 /// The line without its comment and the blanks around the rest.
 std::string_view content_of(std::string_view line) {
@@ -38,7 +31,7 @@ PrefixList parse_prefix_list(std::string_view text) {
   PrefixList list;
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::string_view content = content_of(take_line(text));
+    const std::string_view content = content_of(take_until(text, '\n'));
     if (content.empty()) continue;
     if (list.prefixes.size() == most_listed_prefixes) {
       add_problem(list, number,

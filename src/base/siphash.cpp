@@ -2,11 +2,11 @@
 
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cstddef>
 #include <cstring>
 
 #include "base/eight_bytes.hpp"
+#include "base/text.hpp"
 
 namespace weir {
 
@@ -119,14 +119,10 @@ SipKey sip_key_from_secret(std::string_view secret) {
 std::optional<Hash128> hash_from_hex(std::string_view digits) {
   constexpr std::size_t half = 16;
   if (digits.size() != 2 * half) return std::nullopt;
-  Hash128 hash;
-  const auto parse = [](std::string_view part, std::uint64_t& to) {
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), to, 16);
-    return error == std::errc{} && end == part.data() + part.size();
-  };
-  if (!parse(digits.substr(0, half), hash.high) || !parse(digits.substr(half), hash.low))
-    return std::nullopt;
-  return hash;
+  const auto high = parse_number<std::uint64_t>(digits.substr(0, half), 16);
+  const auto low = parse_number<std::uint64_t>(digits.substr(half), 16);
+  if (!high || !low) return std::nullopt;
+  return Hash128{.low = *low, .high = *high};
 }
 
 }  // namespace weir

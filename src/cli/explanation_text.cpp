@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "cli/explanation.hpp"
 #include "cli/route_summary.hpp"
 
@@ -16,8 +17,7 @@ void add_row(std::string& out, std::string_view label, std::string_view text) {
   line.resize(std::max(indent, label.size() + 1), ' ');
   bool is_begun = false;
   while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    const std::string_view word = take_until(text, ' ');
     if (is_begun && line.size() + 1 + word.size() > width) {
       out.append(line).append("\n");
       line.assign(indent, ' ');

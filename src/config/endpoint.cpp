@@ -1,9 +1,9 @@
 #include "config/endpoint.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/ip_address.hpp"
+#include "base/text.hpp"
 #include "http/characters.hpp"
 
 namespace weir::config {
@@ -22,12 +22,7 @@ bool is_label(std::string_view label) {
 }
 
 std::optional<std::uint16_t> parse_port(std::string_view text) {
-  std::uint16_t port = 0;
-  const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), http::is_digit);
-  if (!digits) return std::nullopt;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return port;
+  return parse_number<std::uint16_t>(text);
 }
 
 }  // namespace

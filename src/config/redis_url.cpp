@@ -30,11 +30,9 @@ std::optional<std::string> percent_decoded(std::string_view text) {
       out += text[i];
       continue;
     }
-    if (text.size() - i < 3) return std::nullopt;
-    const int high = http::hex_value(text[i + 1]);
-    const int low = http::hex_value(text[i + 2]);
-    if (high < 0 || low < 0 || high + low == 0) return std::nullopt;
-    out += static_cast<char>(high * 16 + low);
+    const int escaped = http::escape_at(text.substr(i));
+    if (escaped <= 0) return std::nullopt;
+    out += static_cast<char>(escaped);
     i += 2;
   }
   return out;

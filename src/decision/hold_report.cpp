@@ -1,7 +1,6 @@
 #include "decision/hold_report.hpp"
 
-#include <charconv>
-
+#include "base/text.hpp"
 #include "http/characters.hpp"
 
 namespace weir::decision {
@@ -32,11 +31,8 @@ Fields fields_named(const http::RequestView& request, std::string_view name) {
 }
 
 std::optional<int> status_of(std::string_view text) {
-  int status = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), status);
-  if (error != std::errc{} || end != text.data() + text.size() || text.size() != 3 || status < 100)
-    return std::nullopt;
-  return status;
+  const auto status = parse_number<int>(text);
+  return text.size() == 3 && status.value_or(0) >= 100 ? status : std::nullopt;
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <array>
-#include <charconv>
 #include <cstddef>
 
+#include "base/text.hpp"
 #include "http/characters.hpp"
 
 namespace weir::http {
@@ -34,11 +34,7 @@ bool is_ipv6(std::string_view text) {
 }
 
 bool is_port(std::string_view text) {
-  if (text.empty()) return true;
-  std::uint16_t port = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, port);
-  return error == std::errc{} && stop == end;
+  return text.empty() || parse_number<std::uint16_t>(text);
 }
 
 }  // namespace

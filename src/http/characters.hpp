@@ -37,6 +37,14 @@ constexpr int hex_value(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
+/// The character that an escape (%2F) at the start of `text` stands for; -1 if there is none.
+constexpr int escape_at(std::string_view text) {
+  if (text.size() < 3 || text[0] != '%') return -1;
+  const int high = hex_value(text[1]);
+  const int low = hex_value(text[2]);
+  return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
 /// A table by byte: letters, digits and `marks`.
 constexpr std::array<bool, 256> alphanumeric_or(std::string_view marks) {
   std::array<bool, 256> table{};

@@ -1,10 +1,10 @@
 #include "http/framing.hpp"
 
-#include <charconv>
 #include <cstddef>
 #include <limits>
 #include <optional>
 
+#include "base/text.hpp"
 #include "http/field_list.hpp"
 
 namespace weir::http {
@@ -43,12 +43,9 @@ Declared declared(std::span<const FieldView> fields) {
 
 /// Parses 1*DIGIT up to 2^63 - 1, which every recipient can represent.
 std::optional<std::uint64_t> content_length(std::string_view text) {
-  std::uint64_t length = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, length);
-  const bool fits = length <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  if (error != std::errc{} || stop != end || !fits) return std::nullopt;
-  return length;
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  const auto length = parse_number<std::uint64_t>(text);
+  return length && *length <= most ? length : std::nullopt;
 }
 
 std::optional<std::string_view> length_fault(const Declared& found) {

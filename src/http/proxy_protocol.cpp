@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+
+#include "base/text.hpp"
 
 namespace weir::http {
 namespace {
@@ -37,20 +38,10 @@ bool may_start_with(std::string_view data, std::string_view start) {
   return start.starts_with(data.substr(0, start.size()));
 }
 
-/// Returns the text up to the next space or the end; `rest` then starts after it.
-std::string_view next_word(std::string_view& rest) {
-  const std::size_t space = rest.find(' ');
-  const std::string_view word = rest.substr(0, space);
-  rest.remove_prefix(space == std::string_view::npos ? rest.size() : space + 1);
-  return word;
-}
-
 /// Decimal, no sign, no leading zero.
 bool is_canonical_port(std::string_view text) {
-  std::uint16_t port = 0;
-  if (text.empty() || (text.size() > 1 && text.front() == '0')) return false;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return error == std::errc{} && end == text.data() + text.size();
+  const bool has_zero = text.size() > 1 && text.front() == '0';
+  return !has_zero && parse_number<std::uint16_t>(text);
 }
 
 std::optional<IpAddress> address(std::string_view text, bool v6) {
@@ -71,12 +62,12 @@ ProxyHeader parse_v1(std::string_view data) {
   if (rest.find_first_of("\r\n") != std::string_view::npos) return malformed();
   // "the receiver must ignore anything presented before the CRLF"
   if (rest == "UNKNOWN" || rest.starts_with("UNKNOWN ")) return complete(end + 2);
-  const std::string_view family = next_word(rest);
+  const std::string_view family = take_until(rest, ' ');
   if (family != "TCP4" && family != "TCP6") return malformed();
   if (std::count(rest.begin(), rest.end(), ' ') != 3) return malformed();
-  const auto source = address(next_word(rest), family == "TCP6");
-  const auto destination = address(next_word(rest), family == "TCP6");
-  const std::string_view source_port = next_word(rest);
+  const auto source = address(take_until(rest, ' '), family == "TCP6");
+  const auto destination = address(take_until(rest, ' '), family == "TCP6");
+  const std::string_view source_port = take_until(rest, ' ');
   if (!source || !destination || !is_canonical_port(source_port) || !is_canonical_port(rest))
     return malformed();
   return complete(end + 2, source);

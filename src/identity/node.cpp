@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 
+#include "base/text.hpp"
 #include "http/characters.hpp"
 #include "http/request_view.hpp"
 
@@ -19,10 +19,7 @@ bool is_port(std::string_view text) {
   if (text.starts_with('_')) {
     return text.size() > 1 && std::all_of(text.begin() + 1, text.end(), http::is_token_character);
   }
-  std::uint16_t port = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, port);
-  return error == std::errc{} && stop == end;
+  return parse_number<std::uint16_t>(text).has_value();
 }
 
 std::optional<IpAddress> parse_bracketed(std::string_view text) {

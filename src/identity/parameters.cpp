@@ -2,19 +2,12 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "http/characters.hpp"
 #include "identity/blanks.hpp"
 
 namespace weir::identity {
 namespace {
-
-/// Removes the text before the next separator from `list` and returns it.
-std::string_view take_until(std::string_view& list, char separator) {
-  const auto end = std::min(list.find(separator), list.size());
-  const auto part = list.substr(0, end);
-  list.remove_prefix(std::min(end + 1, list.size()));
-  return part;
-}
 
 bool decodes_to(std::string_view encoded, std::string_view name) {
   PercentDecoder decoder{encoded};
@@ -140,13 +133,9 @@ void add_cookie(Occurrences& to, std::string_view value) {
 
 char PercentDecoder::next() {
   const char c = text_.front();
-  if (c == '%' && text_.size() >= 3) {
-    const int high = http::hex_value(text_[1]);
-    const int low = http::hex_value(text_[2]);
-    if (high >= 0 && low >= 0) {
-      text_.remove_prefix(3);
-      return static_cast<char>(high << 4 | low);
-    }
+  if (const int escaped = http::escape_at(text_); escaped >= 0) {
+    text_.remove_prefix(3);
+    return static_cast<char>(escaped);
   }
   text_.remove_prefix(1);
   return c == '+' ? ' ' : c;

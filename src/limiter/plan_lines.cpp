@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.hpp"
+
 namespace weir::limiter {
 namespace {
 
@@ -16,13 +18,6 @@ std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
-}
-
-std::string_view take_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
 }
 
 /// The name before a comment that follows a blank.
@@ -51,7 +46,7 @@ class Parser {
     lines_.table = PlanTable(most_entries(text));
     while (!text.empty()) {
       ++line_;
-      const std::string_view content = take_line(text);
+      const std::string_view content = take_until(text, '\n');
       const std::string_view begin = trimmed(content);
       if (!begin.empty() && !begin.starts_with('#')) read(content);
     }

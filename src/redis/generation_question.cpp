@@ -1,9 +1,9 @@
 #include "redis/generation_question.hpp"
 
 #include <array>
-#include <charconv>
 #include <hiredis/hiredis.h>
 
+#include "base/text.hpp"
 #include "redis/error_reply.hpp"
 #include "redis/handshake_commands.hpp"
 #include "redis/override_text.hpp"
@@ -11,10 +11,7 @@
 namespace weir::redis {
 
 std::uint64_t generation_in(const redisReply& reply) {
-  const std::string_view text = text_of(reply);
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() ? number : 0;
+  return parse_number<std::uint64_t>(text_of(reply)).value_or(0);
 }
 
 GenerationQuestion::GenerationQuestion(std::string_view key_prefix, Node& node, NodeLookup& nodes,

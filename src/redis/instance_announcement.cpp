@@ -1,10 +1,10 @@
 #include "redis/instance_announcement.hpp"
 
-#include <charconv>
 #include <hiredis/hiredis.h>
 #include <new>
 #include <utility>
 
+#include "base/text.hpp"
 #include "redis/error_reply.hpp"
 #include "redis/handshake_commands.hpp"
 #include "redis/node.hpp"
@@ -12,24 +12,14 @@
 namespace weir::redis {
 namespace {
 
-/// Removes the text up to `end` from `rest` and returns it; nothing if `end` is missing.
-std::optional<std::string_view> take_field(std::string_view& rest, char end) {
-  const std::size_t at = rest.find(end);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view taken = rest.substr(0, at);
-  rest.remove_prefix(at + 1);
-  return taken;
-}
-
 std::optional<OtherInstance> take_instance(std::string_view& lines) {
-  const auto id = take_field(lines, ' ');
-  const auto digest = take_field(lines, ' ');
-  const auto ends = take_field(lines, '\n');
+  const auto id = take_before(lines, ' ');
+  const auto digest = take_before(lines, ' ');
+  const auto ends = take_before(lines, '\n');
   if (!id || !digest || !ends) return std::nullopt;
-  std::int64_t us = 0;
-  const auto [end, error] = std::from_chars(ends->data(), ends->data() + ends->size(), us);
-  if (error != std::errc{} || end != ends->data() + ends->size()) return std::nullopt;
-  return OtherInstance{std::string(*id), std::string(*digest), instant_from_us(us)};
+  const auto us = parse_number<std::int64_t>(*ends);
+  if (!us) return std::nullopt;
+  return OtherInstance{std::string(*id), std::string(*digest), instant_from_us(*us)};
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "redis/override_text.hpp"
 
-#include <charconv>
-
+#include "base/text.hpp"
 #include "redis/policy_numbers.hpp"
 #include "redis/question_command.hpp"
 #include "tls/digest.hpp"
@@ -40,34 +39,18 @@ void append_plan(std::string& out, std::span<const store::PlanNumbers> plan) {
   }
 }
 
-/// Removes the text up to the separator, and the separator, and returns it.
-std::optional<std::string_view> take_until(std::string_view& text, char separator) {
-  const auto at = text.find(separator);
-  if (at == std::string_view::npos) return std::nullopt;
-  const auto taken = text.substr(0, at);
-  text.remove_prefix(at + 1);
-  return taken;
-}
-
-std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 /// Empty: it has ended.
 std::optional<ListedOverride> listed(std::string_view line, const Hash128& identity, Instant now) {
-  const auto name = take_until(line, '\t');
+  const auto name = take_before(line, '\t');
   ListedOverride entry{.identity = identity, .is_malformed = true};
   if (!name) return entry;
   if (*name != "*") entry.policy = *name;
-  const auto sum = take_until(line, '\t');
+  const auto sum = take_before(line, '\t');
   if (!sum || sum_of(*name, line) != *sum) return entry;
-  auto field = take_until(line, '\t');
-  if (!field || !take_until(*field, ' ')) return entry;
-  const auto until = take_until(*field, ' ');
-  const auto until_us = until ? number_in(*until) : std::nullopt;
+  auto field = take_before(line, '\t');
+  if (!field || !take_before(*field, ' ')) return entry;
+  const auto until = take_before(*field, ' ');
+  const auto until_us = until ? parse_number<std::int64_t>(*until) : std::nullopt;
   if (!until_us) return entry;
   if (*until_us != 0 && instant_from_us(*until_us) <= now) return std::nullopt;
   entry.is_malformed = false;
@@ -99,7 +82,7 @@ std::vector<ListedOverride> overrides_in(std::string_view text, const Hash128& i
   if (!text.starts_with(header)) return {{.identity = identity, .is_malformed = true}};
   text.remove_prefix(header.size());
   std::vector<ListedOverride> all;
-  while (const auto line = take_until(text, '\n')) {
+  while (const auto line = take_before(text, '\n')) {
     if (auto entry = listed(*line, identity, now)) all.push_back(std::move(*entry));
   }
   if (!text.empty()) all.push_back({.identity = identity, .is_malformed = true});

@@ -1,11 +1,10 @@
 #include "redis/sentinel_search.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <hiredis/hiredis.h>
 #include <numeric>
 #include <utility>
 
+#include "base/text.hpp"
 #include "redis/error_reply.hpp"
 #include "redis/server_address.hpp"
 
@@ -15,11 +14,9 @@ namespace {
 constexpr auto replaced_master_is_skipped_for = std::chrono::seconds(30);
 
 std::optional<options::RedisServer> server_of(std::string_view host, std::string_view port) {
-  options::RedisServer server{.host = std::string(host)};
-  const char* const end = port.data() + port.size();
-  const auto [stopped, error] = std::from_chars(port.data(), end, server.port);
-  if (host.empty() || error != std::errc{} || stopped != end || server.port == 0) return {};
-  return server;
+  const auto number = parse_number<std::uint16_t>(port);
+  if (host.empty() || number.value_or(0) == 0) return {};
+  return options::RedisServer{.host = std::string(host), .port = *number};
 }
 
 }  // namespace
@@ -39,11 +36,8 @@ MasterReply master_in(const redisReply& reply) {
 std::optional<options::RedisServer> switched_master(std::string_view message,
                                                     std::string_view name) {
   std::vector<std::string_view> words;
-  while (!message.empty()) {
-    const auto size = std::min(message.find(' '), message.size());
-    words.push_back(message.substr(0, size));
-    message.remove_prefix(std::min(size + 1, message.size()));
-  }
+  while (!message.empty())
+    words.push_back(take_until(message, ' '));
   if (words.size() != 5 || words[0] != name) return {};
   return server_of(words[3], words[4]);
 }

@@ -1,11 +1,11 @@
 #include "redis/slot_ranges.hpp"
 
-#include <charconv>
 #include <hiredis/hiredis.h>
 #include <limits>
 #include <span>
 #include <string>
 
+#include "base/text.hpp"
 #include "redis/error_reply.hpp"
 
 namespace weir::redis {
@@ -22,14 +22,6 @@ std::optional<HashSlot> slot_in(const redisReply& reply) {
   if (reply.type != REDIS_REPLY_INTEGER || reply.integer < 0) return std::nullopt;
   if (static_cast<std::size_t>(reply.integer) >= hash_slots) return std::nullopt;
   return static_cast<HashSlot>(reply.integer);
-}
-
-template <class Number>
-std::optional<Number> unsigned_in(std::string_view text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 /// The value of a name in `[name, value, name, value, ...]`; empty if it is absent.
@@ -55,21 +47,13 @@ std::optional<options::RedisServer> master_of_range(Elements node,
   return options::RedisServer{std::string(host), static_cast<std::uint16_t>(port)};
 }
 
-/// Removes the text before the next space from `rest`, and returns it.
-std::string_view take_word(std::string_view& rest) {
-  const std::size_t end = std::min(rest.find(' '), rest.size());
-  const std::string_view word = rest.substr(0, end);
-  rest.remove_prefix(std::min(end + 1, rest.size()));
-  return word;
-}
-
 /// HOST:PORT; an IPv6 address has no brackets here, so the last colon divides. The host is empty if
 /// it is unknown.
 std::optional<options::RedisServer> server_in(std::string_view text,
                                               const options::RedisServer& from) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  const auto port = unsigned_in<std::uint16_t>(text.substr(colon + 1));
+  const auto port = parse_number<std::uint16_t>(text.substr(colon + 1));
   if (!port || *port == 0) return std::nullopt;
   std::string_view host = text.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
@@ -102,12 +86,12 @@ std::optional<SlotRanges> slot_ranges_in(const redisReply& reply,
 std::optional<SlotRefusal> slot_refusal_in(std::string_view text,
                                            const options::RedisServer& from) {
   using Kind = SlotRefusal::Kind;
-  const std::string_view code = take_word(text);
+  const std::string_view code = take_until(text, ' ');
   if (code == "TRYAGAIN") return SlotRefusal{.kind = Kind::try_again, .server = {}};
   if (code == "CLUSTERDOWN") return SlotRefusal{.kind = Kind::down, .server = {}};
   if (code != "MOVED" && code != "ASK") return std::nullopt;
-  const auto slot = unsigned_in<HashSlot>(take_word(text));
-  auto server = server_in(take_word(text), from);
+  const auto slot = parse_number<HashSlot>(take_until(text, ' '));
+  auto server = server_in(take_until(text, ' '), from);
   if (!slot || *slot >= hash_slots || !server) return std::nullopt;
   if (server->host.empty())
     return SlotRefusal{.kind = Kind::elsewhere, .slot = *slot, .server = {}};

@@ -27,7 +27,7 @@ bool is_unreserved(char c) {
 std::string normal_spelling(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const int c = escape_at(text.substr(i));
+    const int c = http::escape_at(text.substr(i));
     const bool is_needless = c >= 0 && is_unreserved(static_cast<char>(c));
     decoded += is_needless ? static_cast<char>(c) : text[i];
     if (is_needless) i += 2;

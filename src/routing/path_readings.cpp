@@ -104,7 +104,7 @@ constexpr bool is_delimiter(int c) {
 
 std::size_t end_of_segment(std::string_view path, std::size_t at, bool splits_encoded_slashes) {
   while (at < path.size() && path[at] != '/' &&
-         !(splits_encoded_slashes && (path[at] == '\\' || escape_at(path.substr(at)) == '/')))
+         !(splits_encoded_slashes && (path[at] == '\\' || http::escape_at(path.substr(at)) == '/')))
     ++at;
   return at;
 }
@@ -128,7 +128,7 @@ std::optional<std::string_view> before_semicolon(std::string_view path) {
 
 bool holds_escape(std::string_view text) {
   for (auto at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
-    if (escape_at(text.substr(at)) >= 0) return true;
+    if (http::escape_at(text.substr(at)) >= 0) return true;
   }
   return false;
 }
@@ -136,7 +136,7 @@ bool holds_escape(std::string_view text) {
 /// Decodes all escapes. A "%" that begins no escape stays.
 void append_all_decoded(std::string& out, std::string_view path) {
   for (std::size_t i = 0; i < path.size(); ++i) {
-    const int decoded = escape_at(path.substr(i));
+    const int decoded = http::escape_at(path.substr(i));
     out += decoded < 0 ? path[i] : static_cast<char>(decoded);
     if (decoded >= 0) i += 2;
   }
@@ -153,7 +153,7 @@ std::optional<Refusal> judge_segment(std::string_view segment, Escapes& found,
                                      std::string& decoded) {
   std::size_t escapes = 0;
   for (auto at = segment.find('%'); at != std::string_view::npos; at = segment.find('%', at + 1)) {
-    const int c = escape_at(segment.substr(at));
+    const int c = http::escape_at(segment.substr(at));
     if (c < 0) continue;
     if (c == '\\') return encoded_backslash;
     if (c < 0x20 || c == 0x7f) return encoded_control;
@@ -191,7 +191,7 @@ std::optional<Refusal> PathReadings::read_encoded(std::string_view path,
 /// stays.
 void PathReadings::append_decoded(std::string& out, std::string_view path, const Form& form) {
   for (std::size_t i = 0; i < path.size(); ++i) {
-    const int decoded = escape_at(path.substr(i));
+    const int decoded = http::escape_at(path.substr(i));
     const int c = decoded < 0 ? static_cast<unsigned char>(path[i]) : decoded;
     const bool is_cut = decoded >= 0 && form.cuts_encoded_delimiters && is_delimiter(c);
     if (is_cut && c != ';') return;

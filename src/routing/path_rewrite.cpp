@@ -19,10 +19,10 @@ std::optional<std::string> fault_of_literal(std::string_view segment) {
   if (segment == "." || segment == "..")
     return "\"" + std::string(segment) + "\" is a dot segment; write the path without it";
   for (std::size_t i = 0; i < segment.size(); ++i) {
-    const bool is_escape = escape_at(segment.substr(i)) >= 0;
+    const bool is_escape = http::escape_at(segment.substr(i)) >= 0;
     if (!is_escape && !path_characters[static_cast<unsigned char>(segment[i])])
       return "has a character that a path cannot have; percent-encode it, such as %20 for a space";
-    const int escaped = is_escape ? escape_at(segment.substr(i)) : -1;
+    const int escaped = is_escape ? http::escape_at(segment.substr(i)) : -1;
     if (escaped == '.' || escaped == '/' || escaped == '\\')
       return "has an encoded dot, slash or backslash, which services read in two ways; write it "
              "without the encoding";
@@ -41,7 +41,7 @@ std::optional<std::string> fault_of_path(std::string_view text) {
 std::string decoded(std::string_view segment) {
   std::string text;
   for (std::size_t i = 0; i < segment.size(); ++i) {
-    const int c = escape_at(segment.substr(i));
+    const int c = http::escape_at(segment.substr(i));
     text += c < 0 ? segment[i] : static_cast<char>(c);
     if (c >= 0) i += 2;
   }

@@ -1,4 +1,4 @@
-// Functions on the segments and the escapes of a path. Pure.
+// Functions on the segments of a path. Pure.
 #pragma once
 
 #include <algorithm>
@@ -36,9 +36,19 @@ struct KeptSegments {
 
 /// Appends `path`, which is empty or starts with a slash, without empty segments, and with dot
 /// segments resolved (RFC 3986 section 5.2.4).
-void append_segments(std::string& out, std::string_view path, KeptSegments kept = {});
-
-/// The character that an escape at the start of `text` stands for; -1 if there is none.
-int escape_at(std::string_view text);
+inline void append_segments(std::string& out, std::string_view path, KeptSegments kept = {}) {
+  const std::size_t start = out.size();
+  bool ends_in_slash = true;
+  while (!path.empty()) {
+    const std::string_view segment = take_segment(path);
+    const bool is_dot = !kept.dots && segment == ".";
+    const bool is_parent = !kept.dots && segment == "..";
+    ends_in_slash = segment.empty() || is_dot || is_parent;
+    if (is_parent) out.resize(out.size() > start ? out.rfind('/') : start);
+    const bool is_kept = !segment.empty() || (kept.empty && !path.empty());
+    if (is_kept && !is_dot && !is_parent) out.append("/").append(segment);
+  }
+  if (ends_in_slash) out += '/';
+}
 
 }  // namespace weir::routing

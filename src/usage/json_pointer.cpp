@@ -1,9 +1,10 @@
 #include "usage/json_pointer.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
+
+#include "base/text.hpp"
 
 namespace weir::usage {
 namespace {
@@ -25,11 +26,8 @@ std::optional<std::string> decode(std::string_view written) {
 
 /// array-index = "0" / %x31-39 *DIGIT, RFC 6901 section 4.
 std::uint64_t index_of(std::string_view text) {
-  if (text.empty() || (text.size() > 1 && text[0] == '0')) return ReferenceToken::no_index;
-  std::uint64_t index = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-  return error == std::errc{} && end == text.data() + text.size() ? index
-                                                                  : ReferenceToken::no_index;
+  if (text.size() > 1 && text[0] == '0') return ReferenceToken::no_index;
+  return parse_number<std::uint64_t>(text).value_or(ReferenceToken::no_index);
 }
 
 }  // namespace

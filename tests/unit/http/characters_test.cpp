@@ -39,6 +39,14 @@ TEST_CASE("hexadecimal digits have their values and nothing else does") {
   }
 }
 
+TEST_CASE("an escape is a percent sign and two hexadecimal digits") {
+  CHECK(escape_at("%2Fx") == '/');
+  CHECK(escape_at("%2f") == '/');
+  CHECK(escape_at("%ff") == 0xff);
+  for (const char* text : {"", "%", "%2", "%2g", "%g2", "2F", "x%2F"})
+    CHECK(escape_at(text) == -1);
+}
+
 TEST_CASE("trimming takes spaces and tabs off both ends only") {
   CHECK(trimmed(" \t a b \t") == "a b");
   CHECK(trimmed(" \t ").empty());

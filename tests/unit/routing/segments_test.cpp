@@ -78,13 +78,5 @@ TEST_CASE("segments are taken from the front") {
   CHECK(path.empty());
 }
 
-TEST_CASE("an escape is a percent sign and two hexadecimal digits") {
-  CHECK(escape_at("%2Fx") == '/');
-  CHECK(escape_at("%2f") == '/');
-  CHECK(escape_at("%ff") == 0xff);
-  for (const char* text : {"", "%", "%2", "%2g", "%g2", "2F", "x%2F"})
-    CHECK(escape_at(text) == -1);
-}
-
 }  // namespace
 }  // namespace weir::routing
