@@ -50,16 +50,20 @@ void Exposition::start(std::string_view suffix, Labels labels, std::string_view 
   out_ += ' ';
 }
 
-void Exposition::sample(Labels labels, std::uint64_t value) {
-  start({}, labels, {});
+template <class Number>
+void Exposition::line(std::string_view suffix, Labels labels, std::string_view bound,
+                      Number value) {
+  start(suffix, labels, bound);
   append_number(out_, value);
   out_ += '\n';
 }
 
+void Exposition::sample(Labels labels, std::uint64_t value) {
+  line({}, labels, {}, value);
+}
+
 void Exposition::sample(Labels labels, std::int64_t value) {
-  start({}, labels, {});
-  append_number(out_, value);
-  out_ += '\n';
+  line({}, labels, {}, value);
 }
 
 void Exposition::sample(Labels labels, Duration value) {
@@ -67,21 +71,17 @@ void Exposition::sample(Labels labels, Duration value) {
   out_.append(seconds_text(value)) += '\n';
 }
 
-void Exposition::bucket(Labels labels, std::string_view bound, std::uint64_t value) {
-  start("_bucket", labels, bound);
-  append_number(out_, value);
-  out_ += '\n';
-}
-
-void Exposition::sum(Labels labels, Duration value) {
+void Exposition::histogram(Labels labels, const HistogramSum& histogram) {
+  std::uint64_t below = 0;
+  for (std::size_t i = 0; i < DurationHistogram::bounds_us.size(); ++i) {
+    below += histogram.buckets[i];
+    line("_bucket", labels, seconds_text(Duration{DurationHistogram::bounds_us[i]}), below);
+  }
+  below += histogram.buckets.back();
+  line("_bucket", labels, "+Inf", below);
   start("_sum", labels, {});
-  out_.append(seconds_text(value)) += '\n';
-}
-
-void Exposition::count(Labels labels, std::uint64_t value) {
-  start("_count", labels, {});
-  append_number(out_, value);
-  out_ += '\n';
+  out_.append(seconds_text(Duration{static_cast<std::int64_t>(histogram.sum_us)})) += '\n';
+  line("_count", labels, {}, below);
 }
 
 }  // namespace weir::admin

@@ -4,11 +4,14 @@
 // Times are whole microseconds and are written exactly, as decimal seconds.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 
+#include "base/counters.hpp"
 #include "base/time.hpp"
 
 namespace weir::admin {
@@ -19,6 +22,18 @@ struct Label {
 };
 using Labels = std::initializer_list<Label>;
 
+/// The sum of the histograms of several workers.
+struct HistogramSum {
+  std::array<std::uint64_t, DurationHistogram::bounds_us.size() + 1> buckets{};
+  std::uint64_t sum_us = 0;
+
+  void add(const DurationHistogram& part) {
+    for (std::size_t i = 0; i < buckets.size(); ++i)
+      buckets[i] += part.bucket(i);
+    sum_us += part.sum_us();
+  }
+};
+
 class Exposition {
  public:
   /// Starts a metric: its HELP and TYPE lines. All its samples follow before the next family.
@@ -27,16 +42,15 @@ class Exposition {
   void sample(Labels labels, std::int64_t value);
   /// In seconds.
   void sample(Labels labels, Duration value);
-  /// Writes a histogram: its cumulative buckets (the last bound is `+Inf`), their sum and their
-  /// count.
-  void bucket(Labels labels, std::string_view bound, std::uint64_t value);
-  void sum(Labels labels, Duration value);
-  void count(Labels labels, std::uint64_t value);
+  /// Writes cumulative buckets (the last bound is `+Inf`), their sum and their count.
+  void histogram(Labels labels, const HistogramSum& histogram);
 
   const std::string& text() const { return out_; }
 
  private:
   void start(std::string_view suffix, Labels labels, std::string_view bound);
+  template <class Number>
+  void line(std::string_view suffix, Labels labels, std::string_view bound, Number value);
 
   std::string name_;
   std::string out_;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "admin/exposition.hpp"
 #include "admin/instruments.hpp"
 #include "admin/process_stats.hpp"
 
@@ -12,6 +13,9 @@ namespace weir::admin {
 
 /// The route of requests that no route matches, or whose head cannot be read.
 inline constexpr std::string_view unmatched_route = "none";
+
+/// Writes the metrics of the store, in memory or shared, and of the nodes of Redis.
+void write_store(Exposition& out, const Instruments& in);
 
 std::string render_metrics(const Instruments& instruments, const ProcessStats& process);
 

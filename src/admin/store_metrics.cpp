@@ -1,11 +1,10 @@
-#include "admin/store_metrics.hpp"
-
 #include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
 
-#include "admin/histogram_sum.hpp"
+#include "admin/exposition.hpp"
+#include "admin/metrics.hpp"
 
 namespace weir::admin {
 namespace {
@@ -122,7 +121,7 @@ void write_nodes(Exposition& out, const Instruments& in) {
   out.family("weir_store_node_duration_seconds", "histogram",
              "Time from a question to the decision of the node.");
   for (const auto& [server, node] : nodes)
-    write_histogram(out, {{"node", server}}, node.latency);
+    out.histogram({{"node", server}}, node.latency);
 }
 
 void write_store_errors(Exposition& out, const Instruments& in) {
