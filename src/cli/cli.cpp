@@ -28,22 +28,6 @@ void add_version(CLI::App& root, Action& chosen) {
   });
 }
 
-/// Reserved names, such as replay: each reports that it is not supported and exits with a failure.
-void add_unsupported(CLI::App& root, Action& chosen) {
-  for (const std::string name : {"replay", "top"}) {
-    auto* const command = root.add_subcommand(name, "Not supported yet");
-    command->group("");         // not in --help
-    command->prefix_command();  // whatever follows is no usage error
-    command->set_help_flag();
-    command->callback([&chosen, name] {
-      chosen = [name] {
-        std::cerr << "weir " << name << ": not supported yet\n";
-        return refused;
-      };
-    });
-  }
-}
-
 void describe(CLI::App& root, Action& chosen) {
   root.require_subcommand(1);
   root.set_version_flag("--version", "weir " WEIR_VERSION, "Print the version");
@@ -58,7 +42,6 @@ void describe(CLI::App& root, Action& chosen) {
   add_limits(root, chosen);
   add_version(root, chosen);
   add_help(root, chosen);
-  add_unsupported(root, chosen);
 }
 
 /// The --help command for the command that was given, for the hint after wrong usage.
@@ -139,6 +122,11 @@ void print_diagnostics(std::ostream& out, const std::string& file,
     if (!diagnostic.key_path.empty()) out << diagnostic.key_path << ": ";
     out << diagnostic.message << '\n';
   }
+}
+
+int refuse(std::string_view command, std::string_view reason) {
+  std::cerr << "weir " << command << ": " << reason << '\n';
+  return refused;
 }
 
 int run(int argc, char** argv) {

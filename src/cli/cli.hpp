@@ -25,4 +25,7 @@ void print_diagnostics(std::ostream& out, const std::string& file,
                        std::span<const config::Diagnostic> diagnostics,
                        std::string_view label = {});
 
+/// Prints the reason why a command is not carried out, and returns the exit code.
+int refuse(std::string_view command, std::string_view reason);
+
 }  // namespace weir::cli

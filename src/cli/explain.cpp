@@ -25,11 +25,6 @@ struct ExplainOptions {
   bool json = false;
 };
 
-int wrong_usage(const std::string& what) {
-  std::cerr << "weir explain: " << what << '\n';
-  return refused;
-}
-
 std::string hash_text(const Hash128& identity) {
   return "hash:" + to_hex(identity);
 }
@@ -86,9 +81,9 @@ std::optional<std::vector<KnownOverrides>> live_overrides(const AdminTarget& tar
 
 int run_explain(const ExplainOptions& options) {
   const auto peer = IpAddress::parse(options.peer);
-  if (!peer) return wrong_usage("--peer: expected an IP address, such as 192.0.2.7");
+  if (!peer) return refuse("explain", "--peer: expected an IP address, such as 192.0.2.7");
   const auto head = request_head(options.request);
-  if (!head) return wrong_usage(head.error().message);
+  if (!head) return refuse("explain", head.error().message);
   const auto loaded = config::load_file(options.file);
   if (!loaded) {
     print_diagnostics(std::cerr, options.file, loaded.error());

@@ -26,11 +26,6 @@ struct HashOptions {
   std::vector<std::string> values;
 };
 
-int refuse_hash(const std::string& what) {
-  std::cerr << "weir hash: " << what << '\n';
-  return refused;
-}
-
 /// The values as given, with a line of standard input for each `-`: arguments of a command are
 /// visible to other users of the machine.
 std::vector<std::string> values_of(const HashOptions& options) {
@@ -90,8 +85,9 @@ int hash(const HashOptions& options) {
   const auto found =
       std::ranges::find(config.limiter.identities, options.identity, &identity::Definition::name);
   if (found == config.limiter.identities.end()) {
-    return refuse_hash("--identity: no identity is called " + config::in_quotes(options.identity) +
-                       config::hint(options.identity, names));
+    return refuse("hash", "--identity: no identity is called " +
+                              config::in_quotes(options.identity) +
+                              config::hint(options.identity, names));
   }
   const auto index = static_cast<std::size_t>(found - config.limiter.identities.begin());
   const auto rules = config::plan_line_rules(config, index);
@@ -100,7 +96,7 @@ int hash(const HashOptions& options) {
   std::vector<std::vector<WrittenKey>> all;
   for (const auto& group : groups_of(values, found->source)) {
     all.push_back(identity::written_keys(found->source, group, rules.values, rules.key));
-    if (all.back().empty()) return refuse_hash(no_key({.name = found->name, .source = shown}));
+    if (all.back().empty()) return refuse("hash", no_key({.name = found->name, .source = shown}));
   }
   const bool shows_sources =
       std::ranges::any_of(all, [](const auto& keys) { return keys.size() > 1; });

@@ -35,11 +35,6 @@ struct OverrideArguments : AdminTarget {
   bool json = false;
 };
 
-int reject_usage(const std::string& what) {
-  std::cerr << "weir limits: " << what << '\n';
-  return refused;
-}
-
 /// Replaces the key `-` by the line of standard input: arguments of a command are visible to other
 /// users of the machine.
 Result<void> read_key(OverrideArguments& arguments) {
@@ -160,14 +155,14 @@ int remove_override(const OverrideArguments& arguments) {
 
 int change_override(OverrideArguments& arguments) {
   if (const std::string problem = usage_problem(arguments); !problem.empty())
-    return reject_usage(problem);
-  if (const auto key = read_key(arguments); !key) return reject_usage(key.error().message);
+    return refuse("limits", problem);
+  if (const auto key = read_key(arguments); !key) return refuse("limits", key.error().message);
   return arguments.is_removal ? remove_override(arguments) : put_override(arguments);
 }
 
 int list_overrides(OverrideArguments& arguments) {
   int code = succeeded;
-  if (const auto key = read_key(arguments); !key) return reject_usage(key.error().message);
+  if (const auto key = read_key(arguments); !key) return refuse("limits", key.error().message);
   const auto reply =
       ask(arguments, {.target = target_of("/v1/overrides", arguments.members)}, code);
   if (!reply) return code;
@@ -205,7 +200,7 @@ std::string line_of_limit(const ordered_json& limit) {
 
 int show_limit(OverrideArguments& arguments) {
   int code = succeeded;
-  if (const auto key = read_key(arguments); !key) return reject_usage(key.error().message);
+  if (const auto key = read_key(arguments); !key) return refuse("limits", key.error().message);
   const auto reply = ask(arguments, {.target = target_of("/v1/limits", arguments.members)}, code);
   if (!reply) return code;
   if (arguments.json) {
@@ -222,7 +217,7 @@ int show_limit(OverrideArguments& arguments) {
 
 int reset_limit(OverrideArguments& arguments) {
   int code = succeeded;
-  if (const auto key = read_key(arguments); !key) return reject_usage(key.error().message);
+  if (const auto key = read_key(arguments); !key) return refuse("limits", key.error().message);
   const auto reply = ask(
       arguments, {.method = "DELETE", .target = target_of("/v1/limits", arguments.members)}, code);
   if (!reply) return code;

@@ -18,10 +18,7 @@ std::string refuse_empty(const std::string& value) {
 
 int proxy(const ProxyFlags& flags) {
   const auto yaml = proxy_configuration(flags);
-  if (!yaml) {
-    std::cerr << "weir proxy: " << yaml.error().message << '\n';
-    return refused;
-  }
+  if (!yaml) return refuse("proxy", yaml.error().message);
   const app::Source source = app::text_source("weir proxy", *yaml);
   const auto loaded = source.load(config::for_ever, nullptr);
   if (!loaded) {

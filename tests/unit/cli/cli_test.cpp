@@ -104,8 +104,6 @@ TEST_CASE("weir --help lists the commands") {
        {"serve", "proxy", "check", "explain", "hash", "health", "version", "help"}) {
     CHECK(contains(outcome.out, std::string("\n  ") + command + " "));
   }
-  for (const char* const command : {"replay", "top"})
-    CHECK_FALSE(contains(outcome.out, command));
 }
 
 TEST_CASE("every command has its help") {
@@ -186,17 +184,6 @@ TEST_CASE("an unknown argument is named, even if another one is missing") {
         "weir: unexpected argument \"--quiet\"\nTry `weir check --help`.\n");
   CHECK(run_weir({"check", "one", "two"}).err ==
         "weir: unexpected argument \"two\"\nTry `weir check --help`.\n");
-}
-
-TEST_CASE("commands of later versions report that") {
-  for (const std::vector<std::string>& row : {std::vector<std::string>{"replay"},
-                                              {"replay", "--config", "a", "-"},
-                                              {"top", "--admin", "http://127.0.0.1:9090"},
-                                              {"replay", "--help"}}) {
-    const auto outcome = run_weir(row);
-    CHECK(outcome.code == 2);
-    CHECK(outcome.err == "weir " + row.front() + ": not supported yet\n");
-  }
 }
 
 TEST_CASE("weir check of a good file") {
