@@ -15,18 +15,18 @@ ClusterStore::ClusterStore(const Dependencies& with)
 
 std::optional<store::Result> ClusterStore::acquire(store::Acquisition& acquisition,
                                                    store::Completion& completion, Instant now) {
-  return begin(slot_of(acquisition.claims.front().identity), now, [&](Call& call) {
-    call.kind = Kind::acquire;
-    call.acquisition = &acquisition;
-    call.caller = &completion;
-    call.due = acquisition.arrived_at + with_.timeout;
-  });
+  return ask(Kind::acquire, acquisition, completion, now);
 }
 
 std::optional<store::Result> ClusterStore::peek(store::Acquisition& acquisition,
                                                 store::Completion& completion, Instant now) {
+  return ask(Kind::peek, acquisition, completion, now);
+}
+
+std::optional<store::Result> ClusterStore::ask(Kind kind, store::Acquisition& acquisition,
+                                               store::Completion& completion, Instant now) {
   return begin(slot_of(acquisition.claims.front().identity), now, [&](Call& call) {
-    call.kind = Kind::peek;
+    call.kind = kind;
     call.acquisition = &acquisition;
     call.caller = &completion;
     call.due = acquisition.arrived_at + with_.timeout;

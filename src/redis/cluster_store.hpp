@@ -103,6 +103,8 @@ class ClusterStore final : public store::GuardedStore {
     int sends = 0;
   };
 
+  std::optional<store::Result> ask(Kind kind, store::Acquisition& acquisition,
+                                   store::Completion& completion, Instant now);
   template <class Prepare>
   std::optional<store::Result> begin(HashSlot slot, Instant now, Prepare&& prepare);
   std::optional<store::Result> send(Call& call, Master* master, bool asking, Instant now);
