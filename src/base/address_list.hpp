@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/ip_address.hpp"
 #include "base/prefix_table.hpp"
@@ -19,7 +20,10 @@ namespace weir {
 
 class AddressList {
  public:
-  AddressList(std::string name, PrefixTable prefixes);
+  AddressList(std::string name, PrefixTable prefixes) : shared_(std::make_shared<Shared>()) {
+    shared_->name = std::move(name);
+    replace(std::move(prefixes));
+  }
 
   const std::string& name() const { return shared_->name; }
   /// The number of different prefixes.
@@ -30,7 +34,12 @@ class AddressList {
 
   /// Replaces the content for all copies. Returns the previous content, which must be kept until
   /// every look-up in progress on another thread has ended.
-  std::shared_ptr<const PrefixTable> replace(PrefixTable prefixes);
+  std::shared_ptr<const PrefixTable> replace(PrefixTable prefixes) {
+    auto next = std::make_shared<const PrefixTable>(std::move(prefixes));
+    shared_->size.store(next->size(), std::memory_order_relaxed);
+    shared_->read.store(next.get(), std::memory_order_release);
+    return std::exchange(shared_->owned, std::move(next));
+  }
 
   bool has_same_prefixes(const AddressList& other) const { return current() == other.current(); }
   /// True for the same name, whatever the content: lists of one configuration differ in their

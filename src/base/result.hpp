@@ -2,6 +2,7 @@
 // only.
 #pragma once
 
+#include <stdexcept>
 #include <string>
 
 #include <boost/system/result.hpp>
@@ -14,7 +15,10 @@ struct Problem {
   std::string message;
 };
 
-[[noreturn]] void throw_exception_from_error(const Problem& problem, const boost::source_location&);
+[[noreturn]] inline void throw_exception_from_error(const Problem& problem,
+                                                    const boost::source_location&) {
+  throw std::runtime_error(problem.message);
+}
 
 template <class Value, class Error = Problem>
 using Result = boost::system::result<Value, Error>;

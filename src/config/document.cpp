@@ -7,7 +7,6 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
-#include "config/document_text.hpp"
 #include "config/tree_builder.hpp"
 
 namespace weir::config {

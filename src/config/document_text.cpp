@@ -1,8 +1,7 @@
-#include "config/document_text.hpp"
-
 #include <algorithm>
 
 #include "base/utf8.hpp"
+#include "config/tree_builder.hpp"
 #include "http/characters.hpp"
 
 namespace weir::config {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "config/document_text.hpp"
 #include "config/key_path.hpp"
 #include "config/suggest.hpp"
 

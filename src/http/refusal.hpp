@@ -1,6 +1,8 @@
 // Why a message is refused: the status of the answer and the detail of the problem body.
 #pragma once
 
+#include <stdexcept>
+#include <string>
 #include <string_view>
 
 #include <boost/assert/source_location.hpp>
@@ -15,6 +17,9 @@ struct Refusal {
 };
 
 /// Called by value() of a Result<T, Refusal> that holds an error.
-[[noreturn]] void throw_exception_from_error(const Refusal& refusal, const boost::source_location&);
+[[noreturn]] inline void throw_exception_from_error(const Refusal& refusal,
+                                                    const boost::source_location&) {
+  throw std::runtime_error(std::string{refusal.detail});
+}
 
 }  // namespace weir::http

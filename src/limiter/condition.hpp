@@ -4,6 +4,7 @@
 // Pure; allocates nothing; thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "base/address_list.hpp"
 #include "identity/identity.hpp"
 #include "limiter/plans.hpp"
+#include "routing/matcher.hpp"
 
 namespace weir::limiter {
 
@@ -39,13 +41,29 @@ enum class ConditionPart : std::uint8_t {
 };
 
 /// As first_unmet(), for the address and the methods.
-ConditionPart first_unmet_of_request(const Condition& condition,
-                                     const identity::Evidence& evidence);
-/// As first_unmet(), for the plan.
-ConditionPart unmet_plan(const Condition& condition, const PlanReading& reading);
+inline ConditionPart first_unmet_of_request(const Condition& condition,
+                                            const identity::Evidence& evidence) {
+  if (condition.address && !condition.address->contains(evidence.client))
+    return ConditionPart::address;
+  if (!condition.methods.empty() &&
+      !routing::contains_method(condition.methods, evidence.request.method))
+    return ConditionPart::methods;
+  return ConditionPart::none;
+}
+
 /// True if the condition names the plan that counts, also if that is the default because of an
 /// invalid token.
-bool lists_plan(const Condition& condition, const PlanReading& reading);
+inline bool lists_plan(const Condition& condition, const PlanReading& reading) {
+  const auto plan = reading.found();
+  return plan && std::ranges::find(condition.plans, *plan) != condition.plans.end();
+}
+
+/// As first_unmet(), for the plan.
+inline ConditionPart unmet_plan(const Condition& condition, const PlanReading& reading) {
+  if (reading.state == PlanReading::State::ambiguous) return ConditionPart::ambiguous_plan;
+  if (reading.token_fault) return ConditionPart::invalid_plan;
+  return lists_plan(condition, reading) ? ConditionPart::none : ConditionPart::plan;
+}
 
 /// Returns the first part that does not hold, in the order above. `resolve(index)` returns the
 /// Resolution of an identity, `plan()` the PlanReading; each is called only if it is needed.

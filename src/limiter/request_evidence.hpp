@@ -13,12 +13,20 @@
 
 #include "identity/client_address.hpp"
 #include "identity/identity.hpp"
-#include "limiter/route_evidence.hpp"
+#include "limiter/policy.hpp"
 #include "routing/find_routes.hpp"
+#include "routing/matcher.hpp"
 #include "routing/path_readings.hpp"
-#include "routing/route.hpp"
 
 namespace weir::limiter {
+
+/// The limits of a route, and the evidence for identities if the request is for that route.
+struct RouteEvidence {
+  std::span<const Limit> limits;
+  identity::Evidence evidence;
+  /// The numbers that the body of the request states for the reserve of each limit; empty: none.
+  std::span<const std::optional<std::int64_t>> stated{};
+};
 
 class RequestEvidence {
  public:
@@ -68,6 +76,27 @@ void RequestEvidence::gather(const routing::RoutedRequest& routed, std::span<con
     const Route& route = routes[candidate.route];
     add(routed, candidate, route, route.limits, client);
   }
+}
+
+inline void RequestEvidence::add(const routing::RoutedRequest& routed,
+                                 const routing::Candidate& candidate, const routing::Route& route,
+                                 std::span<const Limit> limits, const Client& client) {
+  const std::size_t first = path_parameters_.size();
+  if (route.match.path) {
+    const auto& names = route.match.path->parameters();
+    for (std::size_t i = 0; i < names.size(); ++i)
+      path_parameters_.push_back({names[i], candidate.captures[i]});
+  }
+  routes_.push_back(
+      {.limits = limits,
+       .evidence = {.request = routed.seen_by(route.decide).request,
+                    .path = candidate.path,
+                    .client = client.address,
+                    .path_parameters = std::span(path_parameters_).subspan(first),
+                    .client_settings = client.settings,
+                    .path_ignores_case = client.path_variants.letter_case,
+                    .path_ignores_trailing_slash = client.path_variants.trailing_slash,
+                    .peer_is_trusted = client.peer_is_trusted}});
 }
 
 }  // namespace weir::limiter

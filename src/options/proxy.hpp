@@ -14,9 +14,9 @@
 #include "http/ratelimit_fields.hpp"
 #include "identity/client_address.hpp"
 #include "limiter/policy.hpp"
+#include "routing/matcher.hpp"
 #include "routing/path_readings.hpp"
 #include "routing/path_rewrite.hpp"
-#include "routing/route.hpp"
 #include "tls/material.hpp"
 #include "tls/parameters.hpp"
 

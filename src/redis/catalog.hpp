@@ -4,10 +4,12 @@
 // Grows when the configuration changes; an index keeps its meaning. Pure; belongs to one worker.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "redis/question_command.hpp"
@@ -39,13 +41,25 @@ class Catalog {
 
   /// Prepares for another configuration. `policy_names` begin with those there are. Holding
   /// policies remain, because their units may still be held.
-  void extend(CatalogEntries entries);
+  void extend(CatalogEntries entries) {
+    if (holding_.size() < entries.holding_policies.size())
+      holding_.resize(entries.holding_policies.size());
+    for (std::size_t i = 0; i < entries.holding_policies.size(); ++i)
+      if (entries.holding_policies[i]) holding_[i] = true;
+    policy_names_ = std::move(entries.policy_names);
+    keys_ = {.prefix = prefix_, .policy_names = policy_names_};
+    scripts_.add(entries.algorithm_sets);
+  }
 
   const KeySpace& keys() const { return keys_; }
   const ScriptSet& scripts() const { return scripts_; }
   ScriptSet& scripts() { return scripts_; }
   /// Whether these claims are decided beside holds.
-  bool holds(std::span<const store::Claim> claims) const;
+  bool holds(std::span<const store::Claim> claims) const {
+    return std::ranges::any_of(claims, [this](const store::Claim& claim) {
+      return claim.holds || (claim.policy_id < holding_.size() && holding_[claim.policy_id]);
+    });
+  }
 
  private:
   const std::string prefix_;

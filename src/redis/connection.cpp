@@ -9,7 +9,13 @@
 
 #include "redis/error_reply.hpp"
 #include "redis/server_address.hpp"
-#include "redis/tls.hpp"
+#include "tls/context.hpp"
+
+#ifdef WEIR_HAS_REDIS_TLS
+#include <hiredis/hiredis_ssl.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#endif
 
 namespace weir::redis {
 namespace {
@@ -39,6 +45,44 @@ HandshakeReply read_handshake(const redisReply& reply) {
       return {.kind = Kind::other, .text = {}};
   }
 }
+
+#ifdef WEIR_HAS_REDIS_TLS
+
+/// Starts TLS before the first byte of a connection. Reads the files each time, so that renewed
+/// ones are used. The server's certificate must have the name `server_name`, or `host` if that is
+/// empty.
+std::optional<Problem> start_redis_tls(redisContext& context, const tls::ClientFiles& files,
+                                       const std::string& host) {
+  const auto shared = tls::ClientContext::load(files);
+  if (!shared) return shared.error();
+  tls::NativeConnection connection = (*shared)->connection_to(host);
+  if (connection == nullptr) return Problem{"TLS: out of memory"};
+  SSL_set_alpn_protos(connection.get(), nullptr, 0);  // ALPN has no name for the protocol of Redis
+  SSL_set_read_ahead(connection.get(), 0);  // hiredis polls the socket, not the buffer of OpenSSL
+  if (redisInitiateSSL(&context, connection.get()) != REDIS_OK) return Problem{context.errstr};
+  static_cast<void>(connection.release());  // the context owns it now
+  return std::nullopt;
+}
+
+/// Returns and clears the reason of this thread's last error of TLS, which hiredis does not pass
+/// on; nullptr if there is none. Lives as long as the process.
+const char* take_tls_error() noexcept {
+  const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
+  ERR_clear_error();  // or it would be reported for another connection
+  return reason;
+}
+
+#else  // the configuration rejects rediss://
+
+std::optional<Problem> start_redis_tls(redisContext&, const tls::ClientFiles&, const std::string&) {
+  return Problem{"TLS: this build's hiredis has none"};
+}
+
+const char* take_tls_error() noexcept {
+  return nullptr;
+}
+
+#endif
 
 }  // namespace
 
@@ -212,7 +256,7 @@ void Connection::open(std::size_t address) {
 }
 
 void Connection::start_tls() {
-  const auto problem = redis::start_tls(context_->c, options_.tls, host_);
+  const auto problem = start_redis_tls(context_->c, options_.tls, host_);
   perform(problem ? machine_.on_open_failed(problem->message, std::chrono::steady_clock::now())
                   : machine_.on_tls_started());
 }

@@ -7,12 +7,14 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
 #include "base/time.hpp"
 #include "loop/handler_memory.hpp"
 #include "loop/io.hpp"
@@ -20,7 +22,6 @@
 #include "options/redis.hpp"
 #include "redis/connection_machine.hpp"
 #include "redis/hiredis_adapter.hpp"
-#include "redis/locator.hpp"
 #include "redis/script_set.hpp"
 #include "store/error.hpp"
 
@@ -65,6 +66,25 @@ class Recipient {
 
  protected:
   ~Recipient() = default;
+};
+
+/// Finds the server to connect to, for topologies in which it is not always the same.
+class Locator {
+ public:
+  struct Located {
+    options::RedisServer server;
+    loop::Addresses addresses;  ///< of its host
+  };
+  /// A problem is text for the log: "no sentinel is reachable".
+  using Done = std::function<void(Result<Located>)>;
+
+  /// Calls `done` once, later, from the loop, unless cancel() is called before, as the caller does
+  /// at `deadline`. One search at a time.
+  virtual void locate(std::chrono::steady_clock::time_point deadline, Done done) = 0;
+  virtual void cancel() noexcept = 0;
+
+ protected:
+  ~Locator() = default;
 };
 
 class Connection final : public HiredisAdapter::Owner {

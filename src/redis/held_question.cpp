@@ -1,7 +1,7 @@
-#include "redis/held_question.hpp"
-
+// Claims beside holds, and settlements, as commands of lua/held_claims.lua.
 #include <array>
 
+#include "redis/holds.hpp"
 #include "redis/resp.hpp"
 
 namespace weir::redis {

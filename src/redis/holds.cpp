@@ -10,7 +10,6 @@
 
 #include "redis/answer.hpp"
 #include "redis/error_reply.hpp"
-#include "redis/held_question.hpp"
 #include "redis/node.hpp"
 
 namespace weir::redis {

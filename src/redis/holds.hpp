@@ -17,13 +17,16 @@
 #include <boost/container/static_vector.hpp>
 
 #include "base/clock.hpp"
+#include "base/time.hpp"
 #include "loop/handler_memory.hpp"
 #include "loop/io.hpp"
 #include "redis/catalog.hpp"
 #include "redis/connection.hpp"
 #include "redis/hold_table.hpp"
 #include "redis/node_lookup.hpp"
+#include "redis/question_command.hpp"
 #include "redis/script_loader.hpp"
+#include "store/claim.hpp"
 #include "store/reused.hpp"
 
 namespace weir::redis {
@@ -125,5 +128,19 @@ class Holds {
   loop::HandlerMemory timer_handler_;
   loop::Presence presence_;
 };
+
+/// All claims of one request. `held`: for each claim its key in the table; nullptr: it holds
+/// nothing.
+void append_held_question(std::string& out, ScriptName script, const KeySpace& keys,
+                          std::span<const store::Claim> claims,
+                          std::span<const HoldTable::Sent> held, std::optional<Instant> now = {});
+
+/// The numbers of keys of one algorithm.
+void append_settlements(std::string& out, ScriptName script, const KeySpace& keys,
+                        std::span<const HoldTable::Sent> held, std::optional<Instant> now = {});
+
+/// Keeps the arguments of the policy, for settlements of the key; if there is no memory, those it
+/// had.
+void write_policy_arguments(HeldKey& held, const rules::Policy& policy, std::string& scratch);
 
 }  // namespace weir::redis

@@ -1,6 +1,7 @@
 // The counters of a worker for each node, for a metrics scrape.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <deque>
@@ -34,7 +35,15 @@ class NodeCountersList {
   NodeCountersList& operator=(const NodeCountersList&) = delete;
 
   /// The counters of a server, from the first call on; they stay in their place.
-  NodeCounters& of(std::string_view server);
+  NodeCounters& of(std::string_view server) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(entries_, server, &Entry::server);
+    if (found != entries_.end()) return found->counters;
+    if (entries_.size() >= most) return entries_.back().counters;
+    Entry& added = entries_.emplace_back();
+    added.server = entries_.size() == most ? "others" : server;
+    return added.counters;
+  }
 
   /// `visit(entry)` for each entry. Adds none meanwhile.
   template <class Visit>

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <array>
+#include <new>
 #include <string>
 #include <string_view>
 
 #include "base/counters.hpp"
+#include "redis/error_reply.hpp"
 #include "store/error.hpp"
 #include "store/store.hpp"
 
@@ -31,10 +33,24 @@ class Outcomes {
   explicit Outcomes(StoreCounters& counters) : counters_(counters) {}
 
   /// A connection has become ready: nothing was decided on it.
-  void on_ready();
+  void on_ready() {
+    has_decided_ = false;
+    last_error_.clear();
+    counters_.connects.add();
+  }
   /// A reply in time that was an error, or could not be parsed or used. The text may have any
   /// length and content; without memory only its beginning is kept, which has the code.
-  void on_error_reply(store::Error error, std::string_view text) noexcept;
+  void on_error_reply(store::Error error, std::string_view text) noexcept {
+    std::string& last_reply = last_replies_[static_cast<std::size_t>(error)];
+    try {
+      last_error_ = printable(text);
+      last_reply = last_error_;
+    } catch (const std::bad_alloc&) {
+      // A text of this size is in the string itself.
+      last_error_ = printable(text.substr(0, std::string().capacity()));
+      last_reply = last_error_;
+    }
+  }
   /// A reply in time that was no error.
   void on_reply() {
     if (!last_error_.empty()) last_error_.clear();

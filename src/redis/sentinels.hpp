@@ -12,7 +12,7 @@
 
 #include "loop/io.hpp"
 #include "loop/lookup.hpp"
-#include "redis/locator.hpp"
+#include "redis/connection.hpp"
 #include "redis/sentinel_search.hpp"
 
 namespace weir::redis {

@@ -12,7 +12,6 @@
 
 #include "routing/find_routes.hpp"
 #include "routing/matcher.hpp"
-#include "routing/route.hpp"
 
 namespace weir::routing {
 

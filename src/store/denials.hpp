@@ -14,7 +14,19 @@ class Denials final : public Link {
   Denials(Store& next, KnownDenials& known) : Link(next), known_(known) {}
 
   std::optional<Result> acquire(Acquisition& acquisition, Completion& completion,
-                                Instant now) override;
+                                Instant now) override {
+    if (const auto denied = known_.recall(acquisition, now)) return denied;
+    auto asked = asked_.borrow(*this);
+    asked->acquisition = &acquisition;
+    asked->caller = &completion;
+    const auto result = next_.acquire(acquisition, *asked, now);
+    if (!result) {
+      asked.keep();
+      return std::nullopt;
+    }
+    note(acquisition, *result, now);
+    return result;
+  }
   std::optional<Result> forget(const Key& key, Completion& completion, Instant now) override {
     known_.forget(key);
     return next_.forget(key, completion, now);
@@ -22,8 +34,16 @@ class Denials final : public Link {
 
  private:
   friend Forwarded<Denials>;
-  void answer(Forwarded<Denials>& asked, const Result& result, Instant now);
-  void note(const Acquisition& acquisition, const Result& result, Instant now);
+  void answer(Forwarded<Denials>& asked, const Result& result, Instant now) {
+    note(*asked.acquisition, result, now);
+    Completion& caller = *asked.caller;
+    asked_.give_back(asked);
+    caller.complete(result, now);
+  }
+  void note(const Acquisition& acquisition, const Result& result, Instant now) {
+    if (result.error == Error::none && result.decider == Decider::redis)
+      known_.remember(acquisition, result.admitted, now);
+  }
 
   KnownDenials& known_;
   Reused<Forwarded<Denials>> asked_;

@@ -1,5 +1,4 @@
-#include "app/server_watch.hpp"
-
+#include "app/worker.hpp"
 #include "catch.hpp"
 
 namespace weir::app {

@@ -11,8 +11,8 @@
 #include "catch.hpp"
 #include "contract/hold_contract.hpp"
 #include "redis/answer.hpp"
-#include "redis/held_question.hpp"
 #include "redis/hold_table.hpp"
+#include "redis/holds.hpp"
 #include "seed.hpp"
 #include "unit/redis/redis_under_test.hpp"
 

@@ -14,8 +14,8 @@
 
 #include "contract/hold_contract.hpp"
 #include "redis/answer.hpp"
-#include "redis/held_question.hpp"
 #include "redis/hold_table.hpp"
+#include "redis/holds.hpp"
 #include "store/leases.hpp"
 #include "unit/redis/redis_under_test.hpp"
 
