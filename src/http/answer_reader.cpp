@@ -1,10 +1,10 @@
 #include "http/answer_reader.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "http/characters.hpp"
 
 namespace weir::http {
@@ -16,10 +16,7 @@ constexpr std::int64_t most_seconds = std::int64_t{1} << 31;
 
 std::optional<std::int64_t> delta_seconds(std::string_view text) {
   if (text.empty() || !std::ranges::all_of(text, is_digit)) return std::nullopt;
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range) return most_seconds;
-  return std::min(value, most_seconds);
+  return std::min(parse_number<std::int64_t>(text).value_or(most_seconds), most_seconds);
 }
 
 /// Removes the text up to the next comma that is not within a quoted string, with that comma, and

@@ -2,6 +2,8 @@
 // which expires within a minute: a server that only reads fails it too.
 #pragma once
 
+#include <bit>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -14,9 +16,31 @@ namespace weir::redis {
 class Probe {
  public:
   /// `sets`: the sets whose scripts are loaded. `policy_id`: an id that no policy has.
-  Probe(const std::vector<AlgorithmSet>& sets, std::uint32_t policy_id);
+  Probe(const std::vector<AlgorithmSet>& sets, std::uint32_t policy_id) : policy_id_(policy_id) {
+    use(sets);
+  }
   /// As in the constructor, if there were no scripts before.
-  void use(const std::vector<AlgorithmSet>& sets);
+  void use(const std::vector<AlgorithmSet>& sets) {
+    // High enough that no probe is denied: a denial would write nothing.
+    constexpr rules::Rate rate{.count = 10'000, .per = std::chrono::seconds(1)};
+    if (sets.empty()) return;
+    const auto algorithm = static_cast<rules::Algorithm>(std::countr_zero(sets.front()));
+    rules::Definition definition{.algorithm = algorithm};
+    if (algorithm == rules::Algorithm::concurrency) {
+      definition.limit = rate.count;
+    } else {
+      definition.rates = {rate};
+    }
+    policy_ = rules::compile(definition).value();
+    claim_ = {.policy = &*policy_,
+              .identity = {},
+              .policy_id = policy_id_,
+              .shadow = false,
+              .demand = {.cost = 1},
+              .attributes = {}};
+    acquisition_.claims = {&claim_, 1};
+    acquisition_.decisions = {&decision_, 1};
+  }
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
 

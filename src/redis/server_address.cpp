@@ -3,11 +3,12 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include "base/endpoint.hpp"
+
 namespace weir::redis {
 
 std::string server_text(const options::RedisServer& server) {
-  const bool v6 = server.host.find(':') != std::string::npos;
-  return (v6 ? "[" + server.host + "]" : server.host) + ":" + std::to_string(server.port);
+  return Endpoint{.host = server.host, .port = server.port, .unix_path = {}}.to_string();
 }
 
 std::string server_text(const options::Redis& options) {
