@@ -5,3 +5,5 @@
 -- with a string of two bytes for each request: its number of claims, and its number of arguments.
 local KEYS, ARGV = KEYS, ARGV
 local first_key, first_argument, claim_count = 1, 2, nil
+-- Work done so far, in plain claims. `most_work`: see joined.lua.
+local work = 0

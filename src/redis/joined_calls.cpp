@@ -61,16 +61,17 @@ void JoinedCalls::flush() noexcept {
 JoinedCalls::Questions JoinedCalls::take_group() {
   Questions group;
   const Question& first = *queue_.front();
-  const std::size_t most = most_joined_claims(with_.catalog.scripts().sets()[first.script]);
-  std::size_t claims = 0;
+  const AlgorithmSet algorithms = with_.catalog.scripts().sets()[first.script];
+  const std::size_t most = most_joined_claims(algorithms);
+  std::size_t work = 0;
   auto kept = queue_.begin();
   for (Question* const question : queue_) {
     const bool is_first = group.empty();
-    const bool has_room =
-        group.size() < most_joined_requests && claims + question->parts.claims <= most;
+    const std::size_t more = work_of(algorithms, question->parts);
+    const bool has_room = group.size() < most_joined_requests && work + more <= most;
     if (is_first || (has_room && belongs(*question, first))) {
       group.push_back(question);
-      claims += question->parts.claims;
+      work += more;
     } else {
       *kept++ = question;
     }
@@ -147,7 +148,10 @@ void JoinedCalls::on_reply(Call& call, const redisReply& reply) noexcept {
   if (error_of(error) == store::Error::script_missing) reload(call.script);
   const bool is_whole = reply.type == REDIS_REPLY_ARRAY && reply.elements == call.questions.size();
   end(call, [&](Question& question, std::size_t i) {
-    question.on_reply(is_whole ? *reply.element[i] : reply);
+    const redisReply& one = is_whole ? *reply.element[i] : reply;
+    // The call has reached its bound without this question.
+    if (one.type == REDIS_REPLY_NIL) return send_alone(question);
+    question.on_reply(one);
   });
 }
 

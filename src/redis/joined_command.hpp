@@ -21,6 +21,10 @@ inline constexpr std::size_t most_joined_requests = 32;
 /// call takes less than 200 us, also with the slowest of the algorithms.
 std::size_t most_joined_claims(AlgorithmSet algorithms);
 
+/// The work of a question, in plain claims: at least its number of claims. Whether they read
+/// overrides is not known here; lua/joined.lua counts those.
+std::size_t work_of(AlgorithmSet algorithms, const QuestionParts& parts);
+
 /// A command of append_question(), by SHA.
 struct JoinedQuestion {
   std::string_view command;

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "redis/joined_command.hpp"
 #include "redis/lua_parts.hpp"
 
 namespace weir::redis {
@@ -60,13 +61,17 @@ std::string_view gcra_part(AlgorithmSet algorithms) {
   return algorithms == set_of(Algorithm::gcra) ? lua::gcra_alone : std::string_view();
 }
 
-/// The functions of the algorithms are created once in a call, when a request first needs them.
+/// The functions of the algorithms are created once in a call, when a request first needs them. A
+/// claim that gcra_alone.lua does not decide is as much work as 2.5 that it does: work_of() has the
+/// same number.
 std::string joined_script_for(AlgorithmSet algorithms, Clock clock) {
   std::string script{clock_part(clock)};
+  script += "local most_work = " + std::to_string(most_joined_claims(algorithms)) + "\n";
   script.append(lua::joined_requests).append("local decide_any\nlocal function decide()\n");
   script.append(gcra_part(algorithms)).append("if not decide_any then\n");
   append_parts(script, algorithms, Role::defines);
-  script += "function decide_any()\n";
+  script.append(lua::joined_work).append("function decide_any()\n");
+  if (algorithms == set_of(Algorithm::gcra)) script += "work = work + 1.5 * claim_count\n";
   append_parts(script, algorithms, Role::decides);
   return script.append("end\nend\nreturn decide_any()\nend\n").append(lua::joined);
 }

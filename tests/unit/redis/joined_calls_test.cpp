@@ -220,3 +220,28 @@ TEST_CASE("before a cluster the questions of several slots are decided one by on
   REQUIRE(store.run_until_completed());
   CHECK(calls.of("evalsha") == 5);
 }
+
+TEST_CASE("questions that a call leaves undecided are sent alone") {
+  RedisProcess redis;
+  JoiningStore store(redis);
+  store.prepare();
+  store.requests.clear();
+  std::size_t stored = 0;
+  for (std::uint64_t who = 1; who <= 32; ++who) {
+    store.topology->overrides().put({who, who}, {.numbers = store.gcra}, store.clock.now(),
+                                    [&](const store::OverrideReport&) { ++stored; });
+    REQUIRE(store.run_until([&] { return stored == who; }));
+  }
+  Calls calls(redis);
+  store.ask_many(32);
+  REQUIRE(store.run_until_completed());
+  // The work of 32 plain claims: each of these is 4.5.
+  CHECK(calls.of("evalsha") == 1 + 32 - 8);
+  store.every_answer_is(store::Error::none);
+  for (const Asked& asked : store.requests) {
+    CHECK(asked.admitted);
+    CHECK(asked.decision.override_effect == rules::OverrideEffect::numbers);
+    CHECK(asked.decision.remaining >= 997);
+  }
+  CHECK(store.store->unanswered() == 0);
+}

@@ -98,6 +98,11 @@ TEST_CASE("a call has room for the claims of its slowest algorithm") {
     return static_cast<AlgorithmSet>((set_of(algorithms) | ...));
   };
   CHECK(most_joined_claims(set(Algorithm::gcra)) == 32);
+  // Several claims of gcra in one request are decided by the general script.
+  CHECK(work_of(set(Algorithm::gcra), {.claims = 1}) == 1);
+  CHECK(work_of(set(Algorithm::gcra), {.claims = 2}) == 5);
+  CHECK(work_of(set(Algorithm::gcra), {.claims = 3}) == 8);
+  CHECK(work_of(set(Algorithm::gcra, Algorithm::token_bucket), {.claims = 2}) == 2);
   CHECK(most_joined_claims(set(Algorithm::gcra, Algorithm::token_bucket)) ==
         most_joined_claims(set(Algorithm::token_bucket)));
   CHECK(most_joined_claims(set(Algorithm::gcra, Algorithm::sliding_log)) ==
