@@ -245,3 +245,84 @@ TEST_CASE("questions that a call leaves undecided are sent alone") {
   }
   CHECK(store.store->unanswered() == 0);
 }
+
+TEST_CASE("a joined call that a cluster refuses ends each question once") {
+  RedisProcess redis;
+  JoiningStore store(redis);
+  Relay relay(store.io, redis.port());
+  auto options = StoreFixture::options_for(redis);
+  options.port = relay.port();
+  store.use(options);
+  store.prepare();
+  const auto ask_refused = [&](const std::string& refusal) {
+    store.requests.clear();
+    relay.forged = "-" + refusal + "\r\n";
+    const int reads = relay.reads;
+    store.ask_many(5);
+    REQUIRE(store.run_until([&] { return relay.reads > reads; }));
+    relay.forged.clear();
+    REQUIRE(store.run_until_completed());
+    CHECK(store.store->unanswered() == 0);
+  };
+  SECTION("for another server: nothing is sent again by the node") {
+    for (const std::string refusal :
+         {"MOVED 1 127.0.0.1:1", "ASK 1 127.0.0.1:1", "CLUSTERDOWN x"}) {
+      CAPTURE(refusal);
+      Calls calls(redis);
+      ask_refused(refusal);
+      for (const Asked& asked : store.requests) {
+        CHECK(asked.times == 1);
+        CHECK(asked.error != store::Error::none);
+      }
+      CHECK(calls.of("evalsha") == 0);
+    }
+    CHECK(store.outcome() == store::Error::none);
+  }
+  SECTION("for being joined: each is decided alone") {
+    for (const std::string refusal : {"TRYAGAIN x", "CROSSSLOT x"}) {
+      CAPTURE(refusal);
+      Calls calls(redis);
+      ask_refused(refusal);
+      store.every_answer_is(store::Error::none);
+      CHECK(calls.of("evalsha") == 5);
+      // From now on those of one slot are joined.
+      calls.reset();
+      for (int i = 0; i < 5; ++i)
+        store.ask(1);
+      REQUIRE(store.run_until_completed());
+      CHECK(calls.of("evalsha") == 1);
+      store.use(options);
+      store.prepare();
+    }
+  }
+}
+
+TEST_CASE("the reply to a joined call that has another shape fails each question once") {
+  RedisProcess redis;
+  JoiningStore store(redis);
+  Relay relay(store.io, redis.port());
+  auto options = StoreFixture::options_for(redis);
+  options.port = relay.port();
+  store.use(options);
+  store.prepare();
+  for (const std::string reply :
+       {"*0\r\n", "*4\r\n+a\r\n+b\r\n+c\r\n+d\r\n", "+OK\r\n", ":1\r\n", "-ERR x\r\n",
+        "-BUSY x\r\n", "-OOM x\r\n", "*5\r\n*0\r\n:1\r\n+x\r\n*-1\r\n-ERR x\r\n"}) {
+    CAPTURE(reply);
+    store.requests.clear();
+    relay.forged = reply;
+    const int reads = relay.reads;
+    store.ask_many(5);
+    REQUIRE(store.run_until([&] { return relay.reads > reads; }));
+    relay.forged.clear();
+    REQUIRE(store.run_until_completed());
+    const bool has_nil = reply.find("*-1") != std::string::npos;
+    for (const Asked& asked : store.requests) {
+      CHECK(asked.times == 1);
+      const bool is_sent_again = has_nil && &asked == &*std::next(store.requests.begin(), 3);
+      CHECK((asked.error == store::Error::none) == is_sent_again);
+    }
+    CHECK(store.store->unanswered() == 0);
+  }
+  CHECK(store.outcome() == store::Error::none);
+}

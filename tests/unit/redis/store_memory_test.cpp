@@ -1,5 +1,6 @@
 // Requests for which there is no memory: each is completed once, or its call throws and sends
 // nothing.
+#include <algorithm>
 #include <new>
 
 #include "catch.hpp"
@@ -195,6 +196,37 @@ TEST_CASE("a request whose error reply finds no memory is completed once, as tha
     cli(row.repair);
     REQUIRE(fixture.run_until([&] { return fixture.outcome() == store::Error::none; }));
     CHECK(asked.times == 1);
+    return has_failed;
+  });
+}
+
+TEST_CASE("questions for whose call an allocation fails are sent, joined or one by one") {
+  RedisProcess redis;
+  with_each_allocation_failing([&](std::size_t number) {
+    StoreFixture fixture(redis);
+    REQUIRE(fixture.start());
+    // The script is loaded, and no call was made yet.
+    for (std::uint64_t who = 1; who <= 8; ++who)
+      fixture.ask(who);
+    REQUIRE(fixture.run_until_completed());
+    REQUIRE(fixture.counters.joined_calls.value() == 0);
+    std::list<Asked> requests;
+    for (std::uint64_t who = 1; who <= 8; ++who)
+      requests.emplace_back(fixture.gcra, who, 1);
+    const bool has_failed = is_failed_allocation(number, [&] {
+      for (Asked& asked : requests)
+        fixture.send(asked);
+      fixture.run_until(
+          [&] { return std::ranges::all_of(requests, [](auto& one) { return one.times > 0; }); });
+    });
+    CAPTURE(number);
+    for (const Asked& asked : requests) {
+      REQUIRE(asked.times == 1);
+      REQUIRE(asked.error == store::Error::none);
+    }
+    REQUIRE(fixture.counters.joined_calls.value() == (has_failed ? 0 : 1));
+    REQUIRE(fixture.store->unanswered() == 0);
+    REQUIRE(fixture.outcome() == store::Error::none);
     return has_failed;
   });
 }
