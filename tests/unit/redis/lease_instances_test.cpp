@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "catch.hpp"
+#include "redis/override_text.hpp"
 #include "unit/redis/lease_world.hpp"
 
 namespace weir::redis::test {
@@ -47,7 +48,7 @@ std::int64_t excess(const rules::Policy& policy, std::vector<Admitted> all) {
       const std::int64_t passed = std::min<std::int64_t>(to_us(one.at - before), 10 * per);
       level = std::min(full, level + passed * policy.rates[0].count) - one.cost * per;
       before = one.at;
-      worst = std::max(worst, -level);
+      worst = std::max(worst, (per - 1 - level) / per);
     }
   }
   return worst;
@@ -147,6 +148,155 @@ TEST_CASE("A process that pauses for longer than its units are held spends none 
       check_definition(world);
       check_rest(world);
     }
+  }
+}
+
+namespace {
+
+/// The most units that were admitted in a stretch of this length, without its end.
+std::int64_t most_in(std::vector<Admitted> all, Duration length) {
+  std::ranges::sort(all, {}, &Admitted::at);
+  std::int64_t units = 0;
+  std::int64_t most = 0;
+  for (std::size_t i = 0, first = 0; i < all.size(); ++i) {
+    units += all[i].cost;
+    while (all[first].at + length <= all[i].at)
+      units -= all[first++].cost;
+    most = std::max(most, units);
+  }
+  return most;
+}
+
+void put_override(LeaseWorld& world, const store::Override& entry) {
+  for (const std::uint64_t who : {1, 2}) {
+    const Hash128 identity = world.claim_of(who).identity;
+    world.server("SET", overrides_key("weir:", identity), "1\n" + override_line(entry) + "\n");
+  }
+}
+
+std::vector<Admitted> admitted_from(const std::vector<Admitted>& all, Instant begin) {
+  std::vector<Admitted> later;
+  std::ranges::copy_if(all, std::back_inserter(later),
+                       [&](const Admitted& one) { return one.at >= begin; });
+  return later;
+}
+
+}  // namespace
+
+TEST_CASE("Leases of windows without an instant of their own admit what the windows allow") {
+  rules::Definition definition{.algorithm = Algorithm::fixed_window,
+                               .rates = {{.count = 300, .per = 1s}}};
+  const bool is_fixed = GENERATE(true, false);
+  if (is_fixed) {
+    definition.anchor = rules::Anchor::first_request;
+  } else {
+    definition.algorithm = Algorithm::sliding_window;
+  }
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    CAPTURE(is_fixed, seed);
+    LeaseWorld world(policy(definition), seed);
+    for (int round = 0; round < 20; ++round) {
+      world.load(100ms + world.below(Duration{900ms}), 40 + 160 * world.below(3));
+      const std::size_t i = world.below(LeaseWorld::process_count);
+      const Duration length = 1ms + world.below(Duration{1s});
+      switch (world.below(4)) {
+        case 0:
+          world.kill(i);
+          break;
+        case 1:
+          world.pause(i, length);
+          break;
+        case 2:
+          world.cut_off(i, length);
+          break;
+        default:
+          break;
+      }
+    }
+    CHECK(world.commands < world.requests);
+    for (const auto& [who, all] : world.admitted) {
+      CAPTURE(who, all.size());
+      if (is_fixed) {
+        // A stretch of so many windows touches one more.
+        for (int windows = 1; windows <= 5; ++windows)
+          CHECK(most_in(all, windows * Duration{1s}) <= (windows + 1) * world.policy.capacity);
+      } else {
+        CHECK(most_in(all, 1s) <= world.policy.capacity * 11 / 10);
+      }
+    }
+    check_rest(world);
+  }
+}
+
+TEST_CASE("Workers of one instance share its part of the quota") {
+  for (const std::size_t workers : {2, 4}) {
+    CAPTURE(workers);
+    LeaseWorld world(leased_policy(Algorithm::token_bucket), 1, workers);
+    const std::int64_t most_of_worker =
+        world.policy.capacity * world.share / (100 * static_cast<std::int64_t>(workers));
+    std::int64_t most = 0;
+    for (int i = 0; i < 200; ++i) {
+      world.load(10ms, 400);
+      most = std::max(most, world.units->value());
+    }
+    CHECK(most > 0);
+    // Two keys in each process.
+    CHECK(most <= 2 * static_cast<std::int64_t>(LeaseWorld::process_count) * most_of_worker);
+    check_definition(world);
+    check_rest(world);
+  }
+}
+
+TEST_CASE("After FLUSHALL the quota comes once more, and the units of the leases") {
+  for (const auto algorithm : {Algorithm::token_bucket, Algorithm::gcra, Algorithm::sliding_log}) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      DYNAMIC_SECTION(to_string(algorithm) << " seed " << seed) {
+        LeaseWorld world(leased_policy(algorithm), seed);
+        world.load(1s + world.below(Duration{200ms}), 200);
+        CHECK(world.units->value() > 0);
+        world.server("FLUSHALL");
+        world.load(2s, 200);
+        const std::int64_t leases = world.policy.capacity * world.share / 100 *
+                                    static_cast<std::int64_t>(LeaseWorld::process_count);
+        for (const auto& [who, all] : world.admitted) {
+          CAPTURE(who);
+          CHECK(excess(world.policy, all) <= world.policy.capacity + leases);
+        }
+        CHECK(world.failures == 0);
+        check_rest(world);
+      }
+    }
+  }
+}
+
+TEST_CASE("An override applies to keys with leases and questions in flight within 300 ms") {
+  const rules::Policy lower = policy(rules::Definition{
+      .algorithm = Algorithm::gcra, .rates = {{.count = 60, .per = 1s}}, .burst = 30});
+  const bool is_denial = GENERATE(false, true);
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    CAPTURE(is_denial, seed);
+    LeaseWorld world(leased_policy(Algorithm::gcra), seed);
+    world.load(1s + world.below(Duration{200ms}), 200);
+    CHECK(world.units->value() > 0);
+    if (is_denial) {
+      put_override(world, {.kind = store::Override::Kind::denied});
+    } else {
+      put_override(world, {.numbers = lower});
+    }
+    const Instant applies_at = world.now + 300ms;
+    world.load(3s, 200);
+    for (const auto& [who, all] : world.admitted) {
+      CAPTURE(who);
+      const auto later = admitted_from(all, applies_at);
+      if (is_denial) {
+        CHECK(later.empty());
+      } else {
+        CHECK(excess(lower, later) == 0);
+        CHECK_FALSE(later.empty());
+      }
+    }
+    CHECK(world.failures == 0);
+    check_rest(world);
   }
 }
 

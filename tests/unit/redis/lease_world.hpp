@@ -107,8 +107,9 @@ class LeaseWorld {
   static constexpr std::size_t process_count = 4;
   static constexpr Duration timeout = std::chrono::milliseconds(25);
 
-  LeaseWorld(const rules::Policy& its_policy, std::uint64_t seed)
-      : policy(its_policy), random(seed), server(shared_server()) {
+  /// `its_workers`: of which each process is one.
+  LeaseWorld(const rules::Policy& its_policy, std::uint64_t seed, std::size_t its_workers = 1)
+      : policy(its_policy), workers(its_workers), random(seed), server(shared_server()) {
     server("FLUSHALL");
     script = script_for(static_cast<AlgorithmSet>(set_of(policy.algorithm) | with_holds),
                         Clock::argument);
@@ -153,7 +154,7 @@ class LeaseWorld {
 
   void start(std::size_t i) {
     processes[i] = std::make_shared<Process>(*this, i, random());
-    processes[i]->leases.use({.share = share}, now);
+    processes[i]->leases.use({.share = share, .workers = workers}, now);
     tick(i, 1);
   }
   void kill(std::size_t i) { start(i); }
@@ -211,6 +212,7 @@ class LeaseWorld {
   }
 
   const rules::Policy policy;
+  const std::size_t workers;
   std::mt19937_64 random;
   Connection server;
   std::string script;

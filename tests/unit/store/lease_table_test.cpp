@@ -2,6 +2,7 @@
 
 #include "catch.hpp"
 #include "contract/store_under_test.hpp"
+#include "unit/http/allocations.hpp"
 
 namespace weir::store {
 namespace {
@@ -65,6 +66,38 @@ TEST_CASE("an active key keeps its revision, its policy and its gauge until the 
   CHECK(set.units.use_count() == 1);
   CHECK(set.table.take(set.of(1, 1)) == key);
   CHECK(key->revision == 1);
+}
+
+TEST_CASE("a table without memory takes and activates no key, and does so later") {
+  for (const std::size_t number : {1, 2}) {
+    OneSet set;
+    const Claim claim = set.of(1);
+    bool is_thrown = false;
+    CHECK(is_failed_allocation(number, [&] {
+      try {
+        set.table.take(claim);
+      } catch (const std::bad_alloc&) {
+        is_thrown = true;
+      }
+    }));
+    CHECK(is_thrown);
+    CHECK(set.table.find(claim) == nullptr);
+    LeasedKey* const key = set.table.take(claim);
+    REQUIRE(key != nullptr);
+    without_memory([&] {
+      try {
+        is_thrown = false;
+        set.table.activate(*key, claim);
+      } catch (const std::bad_alloc&) {
+        is_thrown = true;
+      }
+    });
+    CHECK(is_thrown);
+    CHECK_FALSE(key->is_active);
+    CHECK(set.table.active().empty());
+    set.table.activate(*key, claim);
+    CHECK(key->is_active);
+  }
 }
 
 }  // namespace
