@@ -8,7 +8,6 @@ from harness.override_case import in_an_hour
 from harness.redis_case import RedisCase, answering, sharing
 from harness.waiting import eventually
 
-TIMEOUT_MS = 200
 POLICIES = {"each": {"algorithm": "gcra", "rate": "50/26d"},
             "all": {"algorithm": "fixed_window", "rate": "300/26d"},
             "many": {"algorithm": "gcra", "rate": "300/26d"}}
@@ -20,6 +19,9 @@ PASSWORD = "p4ss-of-the-cluster"
 
 
 class ClusterCase(RedisCase):
+    # Counts are exact only if no decision is late, also on a busy machine.
+    timeout = "5s"
+
     def setUp(self):
         super().setUp()
         self.sent = 0
@@ -27,7 +29,7 @@ class ClusterCase(RedisCase):
     def begin(self, cluster, url="redis://unused", routes=ROUTES, **redis):
         self.weir = self.start(sharing(url, POLICIES, identities=IDENTITIES, routes=routes,
                                        admin={"address": "127.0.0.1:0"},
-                                       redis={"timeout": f"{TIMEOUT_MS}ms", "connect_timeout": "2s", "replicas": 1,
+                                       redis={"timeout": self.timeout, "connect_timeout": "2s", "replicas": 1,
                                               **cluster.store, **redis}))
         self.await_redis(self.weir)
         return self.weir
@@ -211,6 +213,9 @@ class Moves(ClusterCase):
 
 
 class Losses(ClusterCase):
+    # Requests for slots that nobody serves wait so long.
+    timeout = "1s"
+
     def test_a_lost_master_costs_its_own_slots_only(self):
         cluster = Cluster(self, options=["--cluster-require-full-coverage", "no"])
         self.begin(cluster)
