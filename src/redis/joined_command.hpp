@@ -18,7 +18,7 @@ namespace weir::redis {
 inline constexpr std::size_t most_joined_requests = 32;
 
 /// Claims in one call of a script for these algorithms: Redis serves nothing else meanwhile, so a
-/// call takes less than 200 us, also with the slowest of the algorithms.
+/// call takes about 200 us at most, also with the slowest of the algorithms.
 std::size_t most_joined_claims(AlgorithmSet algorithms);
 
 /// The work of a question, in plain claims: at least its number of claims. Whether they read

@@ -62,7 +62,7 @@ std::string_view gcra_part(AlgorithmSet algorithms) {
 }
 
 /// The functions of the algorithms are created once in a call, when a request first needs them. A
-/// claim that gcra_alone.lua does not decide is as much work as 2.5 that it does: work_of() has the
+/// claim that gcra_alone.lua does not decide is counted as 2.5 that it does: work_of() has the
 /// same number.
 std::string joined_script_for(AlgorithmSet algorithms, Clock clock) {
   std::string script{clock_part(clock)};
