@@ -1,15 +1,8 @@
 // Finds the routes of a request: reads its path in the normal form and in other readings, and the
 // original request that another proxy describes.
 //
-// Together with limiter::RequestEvidence this is all that a decision needs from a request, without
-// a connection, a loop or a log. The proxy and `weir explain` do this:
-//
-//   routing::RoutedRequest routed;
-//   if (const auto refusal = routing::find_routes(table, request, peer, routed)) ...  // answered
-//   if (routed.candidates.empty()) ...                                                // 404
-//   limiter::RequestEvidence evidence;
-//   evidence.gather(routed, std::span(settings.routes), {...});
-//   limiter.decide(evaluation, evidence.routes(), completion, now);
+// Without a connection, a loop or a log. decision::RequestRoutes gathers from the result what the
+// limits of the routes read.
 //
 // Pure.
 #pragma once
