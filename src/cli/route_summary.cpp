@@ -355,7 +355,11 @@ void print_store(std::ostream& out, const config::Config& config) {
       << shown["timeout"](redis.connection.timeout) << ", left alone for "
       << shown["breaker"]["retry_after"](redis.breaker_retry_after) << " after "
       << shown["breaker"]["failures"](redis.breaker_failures) << " failures, replicas "
-      << shown["replicas"](redis.replicas ? std::to_string(*redis.replicas) : "auto") << '\n';
+      << shown["replicas"](redis.replicas ? std::to_string(*redis.replicas) : "auto");
+  if (redis.lease_share > 0)
+    out << ", leases of up to " << shown["leases"]["share"](std::to_string(redis.lease_share))
+        << " % for " << shown["leases"]["duration"](redis.lease_duration);
+  out << '\n';
 }
 
 void print_address_lists(std::ostream& out, const config::Config& config) {

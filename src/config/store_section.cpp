@@ -50,7 +50,10 @@ void read_listed_server(const Cursor& in, std::vector<options::RedisServer>& to)
   if (!text) return;
   const auto parts = split_host_and_port(*text);
   if (!parts || parts->port.value_or(0) == 0)
-    return in.error_showing("expected HOST:PORT, such as redis-1:6379");
+    return in.error_showing(text->find('@') == std::string::npos
+                                ? "expected HOST:PORT, such as redis-1:6379"
+                                : "expected HOST:PORT, such as redis-1:6379; the user and the "
+                                  "password belong into url");
   options::RedisServer server{.host = std::string(parts->host), .port = *parts->port};
   if (std::ranges::find(to, server) != to.end()) return in.error_showing("is listed twice");
   to.push_back(std::move(server));

@@ -12,13 +12,13 @@ constexpr std::size_t longest_compared = 64;
 constexpr std::size_t longest_listed = 16;
 constexpr std::size_t longest_quoted = 60;
 
-/// A URL with a password may be in the place of any other value.
+/// A URL with a password may be in the place of any other value, also without its scheme.
 std::string without_userinfo(std::string_view text) {
-  const std::size_t colon = text.find("://");
   const std::size_t at = text.rfind('@');
-  if (colon == std::string_view::npos || at == std::string_view::npos || at < colon)
-    return std::string(text);
-  return std::string(text.substr(0, colon + 3)).append("***").append(text.substr(at));
+  if (at == std::string_view::npos) return std::string(text);
+  const std::size_t scheme_end = text.find("://");
+  const std::size_t begin = scheme_end < at ? scheme_end + 3 : 0;
+  return std::string(text.substr(0, begin)).append("***").append(text.substr(at));
 }
 
 bool is_continuation(char c) {

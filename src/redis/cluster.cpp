@@ -1,16 +1,27 @@
 #include "redis/cluster.hpp"
 
+#include <hiredis/hiredis.h>
 #include <new>
 #include <utility>
 
 #include <boost/asio/post.hpp>
 
+#include "redis/error_reply.hpp"
 #include "redis/override_text.hpp"
 
 namespace weir::redis {
 namespace {
 
 constexpr auto pause_without_memory = std::chrono::milliseconds(100);
+
+/// For the status; empty for slots.
+std::string error_instead_of_slots(const redisReply& reply) {
+  if (reply.type != REDIS_REPLY_ERROR) return {};
+  std::string text{text_of(reply).substr(0, 200)};
+  if (text.find("cluster support disabled") != std::string::npos)
+    text += "; write topology: standalone in store.redis, or list servers of a cluster";
+  return text;
+}
 
 }  // namespace
 
@@ -149,6 +160,7 @@ void Cluster::report() noexcept {
 
 void Cluster::on_slots(ClusterMember& member, const redisReply& reply) noexcept {
   handle([&](Time now) {
+    slots_error_ = error_instead_of_slots(reply);
     const auto ranges = slot_ranges_in(reply, member.address);
     return ranges ? map_.on_slots(*ranges, now) : map_.on_no_slots(now);
   });
@@ -219,6 +231,7 @@ NodesStatus Cluster::status() const {
     if (!node.is_ready()) status.connection_failure = node.connection_failure();
   });
   if (slots == 0) return status;
+  if (status.last_error.empty()) status.last_error = slots_error_;
   status.part = "for " + std::to_string(slots) + " of " + std::to_string(hash_slots) + " slots";
   if (!servers.empty()) status.part += " (" + servers + ")";
   return status;

@@ -27,6 +27,9 @@ std::string_view remedy(store::Error error, std::string_view reply) {
     case Error::overloaded:
       return {};
     case Error::loading:
+      if (reply.starts_with("CLUSTERDOWN"))
+        return "slots have no master: a replica may be taking over; else see redis-cli --cluster "
+               "check";
       return "Redis is loading, busy or failing over; no action needed";
     case Error::read_only:
       return "the server is a replica; set store.redis.url to the primary";

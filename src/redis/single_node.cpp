@@ -13,11 +13,17 @@ std::shared_ptr<Sentinels> sentinels_of(const Nodes::Dependencies& with, Node& n
   });
 }
 
+/// The node in metrics.
+std::string label_of(const options::Redis& options) {
+  return options.topology == options::RedisTopology::sentinel ? options.sentinel_master
+                                                              : server_text(options);
+}
+
 }  // namespace
 
 SingleNode::SingleNode(const Dependencies& with)
     : sentinels_(sentinels_of(with, node_)),
-      counters_(with.node_counters.of(server_text(with.options))),
+      counters_(with.node_counters.of(label_of(with.options))),
       holds_({.io = with.io,
               .nodes = *this,
               .catalog = with.catalog,

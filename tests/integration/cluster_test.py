@@ -265,4 +265,6 @@ class Start(ClusterCase):
                                        redis={"topology": "cluster", "replicas": 1}))
         self.assertEqual(self.statuses("/each", 1, user="s"), [200])
         eventually(lambda: "16384 of 16384 slots" in self.readiness(), "no slots are known")
+        eventually(lambda: "cluster support disabled; write topology: standalone" in self.readiness(),
+                   "the reason and the remedy are shown")
         self.assertEqual(self.stores(), ["local"])

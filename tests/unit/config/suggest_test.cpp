@@ -36,8 +36,9 @@ TEST_CASE("the nearest name is suggested, and none that is far") {
 
 TEST_CASE("the password in a quoted URL is not shown") {
   CHECK(in_quotes("redis://user:p@ss@host/1") == "\"redis://***@host/1\"");
+  CHECK(in_quotes("user:p@ss@host:1") == "\"***@host:1\"");
+  CHECK(in_quotes("a@b://c") == "\"***@b://c\"");
   CHECK(in_quotes("redis://host/1") == "\"redis://host/1\"");
-  CHECK(in_quotes("a@b://c") == "\"a@b://c\"");
 }
 
 TEST_CASE("quoted text stays on one line and is cut between characters") {

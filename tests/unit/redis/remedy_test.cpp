@@ -35,6 +35,11 @@ TEST_CASE("errors that Redis did not return have no remedy") {
   CHECK(remedy(error, "").empty());
 }
 
+TEST_CASE("a cluster without a master for some slots is not only loading") {
+  const std::string_view text = remedy(Error::loading, "CLUSTERDOWN The cluster is down");
+  CHECK(text.find("no master") != std::string_view::npos);
+}
+
 TEST_CASE("errors that Redis returned have a remedy that names the setting") {
   const struct {
     Error error;
