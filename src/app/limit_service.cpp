@@ -1,7 +1,9 @@
 #include "app/limit_service.hpp"
 
 #include <array>
+#include <new>
 #include <string>
+#include <utility>
 
 #include "json/write.hpp"
 #include "loop/calls.hpp"
@@ -29,7 +31,6 @@ std::string seconds(Duration duration) {
 std::string numbers_text(const rules::Decision& decision, const rules::Policy& policy) {
   using rules::OverrideEffect;
   json::Object numbers;
-  const bool is_overridden = decision.override_effect == OverrideEffect::numbers;
   if (decision.override_effect == OverrideEffect::unlimited) {
     numbers.flag("unlimited", true);
   } else if (decision.override_effect == OverrideEffect::denied) {
@@ -41,7 +42,7 @@ std::string numbers_text(const rules::Decision& decision, const rules::Policy& p
   }
   const bool is_policy = decision.override_effect == OverrideEffect::none ||
                          decision.override_effect == OverrideEffect::malformed;
-  numbers.text("from", is_policy && !is_overridden ? "policy" : "override");
+  numbers.text("from", is_policy ? "policy" : "override");
   if (decision.ends_after) numbers.json("ends_after", seconds(*decision.ends_after));
   return numbers.str();
 }
@@ -50,7 +51,9 @@ AdminAnswer unread_answer(store::Error error) {
   const std::string why = error == store::Error::not_connected
                               ? "redis is not reachable"
                               : "redis did not answer (" + std::string(to_string(error)) + ")";
-  return problem_answer(503, why + "; see /readyz and the log, and repeat the request");
+  return problem_answer(503, why +
+                                 "; see /readyz and the log, and repeat the request: a reset may "
+                                 "have been made");
 }
 
 }  // namespace
@@ -96,8 +99,12 @@ struct LimitService::Question final : store::Completion {
 
   void complete(const store::Result& its_result, Instant) noexcept override {
     result = its_result;
-    loop::post(service.with_.io,
-               [own = std::exchange(self, nullptr)] { own->service.on_result(own->call, *own); });
+    const auto own = std::exchange(self, nullptr);
+    try {
+      loop::post(service.with_.io, [own] { own->service.on_result(own->call, *own); });
+    } catch (const std::bad_alloc&) {
+      // The alarm of the call answers it.
+    }
   }
 
   LimitService& service;
@@ -133,9 +140,14 @@ void LimitService::handle(const AdminCall& call, admin::Reply reply) {
 
 void LimitService::ask(const std::shared_ptr<Call>& call) {
   with_.with_shared([this, call](SharedAccess* shared) {
-    const auto question = std::make_shared<Question>(*this, call, shared != nullptr);
-    store::Store& store = shared ? shared->decisions : static_cast<store::Store&>(with_.memory);
-    Question::ask(question, store, with_.clock.now());
+    std::shared_ptr<Question> question;
+    try {
+      question = std::make_shared<Question>(*this, call, shared != nullptr);
+      store::Store& store = shared ? shared->decisions : static_cast<store::Store&>(with_.memory);
+      Question::ask(question, store, with_.clock.now());
+    } catch (const std::bad_alloc&) {
+      if (question) question->self.reset();  // the alarm of the call answers it
+    }
   });
 }
 
@@ -165,14 +177,19 @@ void LimitService::on_forgotten(const std::shared_ptr<Call>& call, store::Error 
   if (error != store::Error::none) return answers_.answer(*call, unread_answer(error));
   if (!is_shared) return answers_.answer(*call, {.status = 204});
   with_.with_shared([this, call](SharedAccess* shared) {
-    if (!shared) return;  // a reload has replaced the store; the alarm of the call answers it
-    shared->overrides.end_denials([this, call](const store::OverrideReport& report) {
+    const auto done = [this, call](const store::OverrideReport& report) {
       loop::post(with_.io, [this, call, failed = report.error] {
         if (call->is_over()) return;
         if (failed != store::Error::none) return answers_.answer(*call, unread_answer(failed));
         answers_.answer_after(call, store::DenialConfirmation::settled_after, {.status = 204});
       });
-    });
+    };
+    try {
+      if (!shared) return done({});  // a reload has replaced the store, with its denials
+      shared->overrides.end_denials(done);
+    } catch (const std::bad_alloc&) {
+      // The alarm of the call answers it.
+    }
   });
 }
 

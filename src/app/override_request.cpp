@@ -311,6 +311,14 @@ Result<LimitQuery> read_limit_query(std::string_view query, const OverrideContex
   if (policy.empty()) return Problem{"policy is missing: name the policy of the limit"};
   const auto found = find_policy(policy, context.config);
   if (!found) return found.error();
+  const auto is_used = [&](const options::Route& route) {
+    return std::ranges::any_of(route.limits, [&](const limiter::Limit& limit) {
+      return &policies[limit.policy] == *found;
+    });
+  };
+  if (std::ranges::none_of(context.config.proxy.routes, is_used))
+    return Problem{"policy: no limit of a route has the policy " + policy +
+                   ", so nothing is counted under it"};
   const auto key =
       find_override_key({.identity = (*given)["identity"], .key = (*given)["key"]}, context.config);
   if (!key) return key.error();

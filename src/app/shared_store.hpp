@@ -41,7 +41,7 @@ struct SharedStore {
   SharedStore(const config::Config& config, const std::vector<std::string>& policy_names,
               const Dependencies& dependencies, std::uint64_t seed);
 
-  /// Prepares for a configuration with the same options: its policies and scripts.
+  /// Prepares for the policies and scripts of another configuration.
   void extend(const config::Config& config, const std::vector<std::string>& policy_names);
 
   /// Applies the settings that need no other connection.

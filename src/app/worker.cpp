@@ -134,10 +134,9 @@ Worker::~Worker() {
 std::shared_ptr<SharedStore> Worker::make_store(const GenerationPlan& plan) {
   const config::Config& config = *plan.config;
   if (config.store_type != config::StoreType::redis) return nullptr;
-  if (store_ && store_->options == config.redis.connection) {
-    store_->extend(config, plan.policy_names);
-    return store_;
-  }
+  // Also one that is replaced: until then calls of the admin server use it with the new policies.
+  if (store_) store_->extend(config, plan.policy_names);
+  if (store_ && store_->options == config.redis.connection) return store_;
   const SharedStore::Dependencies dependencies{
       .io = io_, .clock = context_.clock, .local = shared_.store, .counters = store_counters_};
   return std::make_shared<SharedStore>(config, plan.policy_names, dependencies, seed_);

@@ -348,7 +348,14 @@ class Explainer {
       if (&one != &traced.identities.front()) because += ", ";
       because += state_text(config_.limiter.identities[one.index].name, one.resolution.state);
     }
+    using State = identity::Resolution::State;
+    const bool is_found =
+        !traced.identities.empty() && traced.identities.back().resolution.state == State::found;
     if (traced.fate == Fate::required) because += ", and it is required";
+    if (traced.fate == Fate::too_many) because += ", but the request has too many limits";
+    if (is_found && traced.fate == Fate::ambiguous) because += ", but an attribute is ambiguous";
+    if (is_found && traced.fate == Fate::token_invalid)
+      because += ", but an attribute needs a valid token";
     return because;
   }
 

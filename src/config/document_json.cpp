@@ -1,10 +1,11 @@
 #include "config/document_json.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <vector>
 
-#include "config/expand.hpp"
+#include "http/characters.hpp"
 #include "json/write.hpp"
 
 namespace weir::config {
@@ -41,13 +42,23 @@ class Writer {
 
  private:
   std::string scalar(const Node& node, bool has_request_fields) const {
-    const bool is_elsewhere = node.text.starts_with("file:") || holds_variable(node.text);
+    const bool names_file = secrets_.contains(&node) && node.text.starts_with("file:");
     const bool is_secret = has_request_fields || secrets_.contains(&node);
+    const bool is_elsewhere = names_file || is_variable(node.text);
     const std::string_view shown = is_secret && !is_elsewhere ? hidden_secret : node.text;
     if (shown == "true" || shown == "false" || is_integer(shown)) return std::string(shown);
     std::string text;
     json::append_string(text, shown);
     return text;
+  }
+
+  /// `${NAME}` and nothing else: a default, or text around it, may be the secret.
+  static bool is_variable(std::string_view text) {
+    if (!text.starts_with("${") || !text.ends_with('}')) return false;
+    const std::string_view name = text.substr(2, text.size() - 3);
+    return !name.empty() && std::ranges::all_of(name, [](char c) {
+      return http::is_alpha(c) || http::is_digit(c) || c == '_';
+    });
   }
 
   /// As JSON writes it, and exact in a double.

@@ -1,8 +1,9 @@
 // A configuration as JSON, for people and scripts that ask a running process what it uses.
 //
 // Scalars are as written: variables are not replaced, and files are named, not read. A secret that
-// is written in the file itself is replaced by `hidden_secret`; so is each value in request_headers
-// and in match.headers, because these are often credentials. Pure.
+// is written in the file itself, or in part, or as the default of a variable, is replaced by
+// `hidden_secret`; so is each value in request_headers and in match.headers, because these are
+// often credentials. Pure.
 #pragma once
 
 #include <set>

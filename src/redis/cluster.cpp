@@ -168,6 +168,7 @@ void Cluster::on_slots(ClusterMember& member, const redisReply& reply) noexcept 
 }
 
 void Cluster::on_no_slots() noexcept {
+  slots_error_.clear();
   handle([this](Time now) { return map_.on_no_slots(now); });
 }
 

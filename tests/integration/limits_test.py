@@ -1,8 +1,11 @@
 """The state of one key and its reset, through /v1/limits and `weir limits show` and `reset`."""
 
+import signal
+import socket
 from urllib.parse import urlencode
 
 from harness.override_case import ALGORITHMS, KEY, OverrideCase, in_an_hour
+from harness.reload_case import copied
 from harness.services import free_port
 from harness.waiting import eventually
 from harness.weir import run
@@ -91,6 +94,21 @@ class Limits(OverrideCase):
         eventually(lambda: self.limits(weir).status == 503, "the loss of Redis")
         self.assert_problem(self.limits(weir), 503, "redis is not reachable")
         self.assert_problem(self.limits(weir, "DELETE"), 503, "redis is not reachable")
+
+    def test_a_policy_that_is_new_can_be_seen_while_a_reload_waits_for_another_redis(self):
+        weir = self.shared(workers=1)[0]
+        silent = socket.create_server(("127.0.0.1", 0))  # accepts connections, and answers nothing
+        self.addCleanup(silent.close)
+        config = copied(weir.configuration)
+        config["store"]["redis"].update({"url": "redis://127.0.0.1:{}".format(silent.getsockname()[1]),
+                                         "connect_timeout": "3s"})
+        config["policies"]["new"] = {"algorithm": "gcra", "rate": "7/10h"}
+        config["routes"][0]["limits"].append({"policy": "new", "key": "api_key"})
+        weir.write(config)
+        weir.signal(signal.SIGHUP)
+        eventually(lambda: self.limits(weir, policy="new").status != 422, "the configuration is read")
+        self.assertEqual(self.look(weir, "new")["remaining"], 7)
+        self.assertEqual(self.limits(weir, "DELETE", "new").status, 204)
 
     def test_what_is_wrong_with_a_query(self):
         weir = self.alone()

@@ -27,7 +27,7 @@ admin: off
 access_log: off
 workers: 1
 identities: {api_key: {header: X-Api-Key}}
-policies: {rate: {algorithm: fixed_window, rate: 10/1h}, other: {rate: 1/1s}}
+policies: {rate: {algorithm: fixed_window, rate: 10/1h}, other: {rate: 1/1s}, unused: {rate: 1/1s}}
 routes: [{respond: {status: 200}, limits: [{policy: rate, key: api_key}, {policy: other, key: api_key}]}]
 )";
 const AdminCall look_at{.query = "policy=rate&key=abc"};
@@ -133,6 +133,7 @@ TEST_CASE("A query that is wrong is answered with what to write") {
   const auto [query, detail] = GENERATE(table<std::string, std::string>({
       {"", "policy is missing"},
       {"policy=rate", "key is missing"},
+      {"policy=unused&key=a", "no limit of a route has the policy unused"},
       {"policy=rat&key=a", "did you mean"},
       {"policy=rate&key=a&identity=none", "no identity has the name"},
       {"policy=rate&key=a&rate=1", "unknown parameter"},

@@ -12,7 +12,11 @@ using nlohmann::json;
 
 json document_of(const std::string& yaml) {
   auto environment = process_environment(".");
-  environment.variable = [](const std::string&) { return "value-of-the-variable"; };
+  environment.variable = [](const std::string& name) -> std::optional<std::string> {
+    if (name == "REDIS_HOST") return "h";
+    if (name == "URL") return "redis://h";
+    return "value-of-the-variable";
+  };
   const auto loaded = load_text(yaml, environment);
   if (!loaded) FAIL(loaded.error().front().to_string());
   return json::parse((*loaded)->presentation.document);
@@ -62,6 +66,18 @@ routes:
   CHECK(route["response_headers"]["set"]["x-shown"] == "shown");
   CHECK(found.dump().find("in-the-file") == std::string::npos);
   CHECK(found.dump().find("value-of-the-variable") == std::string::npos);
+}
+
+TEST_CASE("a secret that is only in part in a variable is not shown") {
+  const std::string url =
+      GENERATE("\"redis://weir:hunter2@${REDIS_HOST}:6379\"", "\"${URL:-redis://:hunter2@h}\"");
+  const json found =
+      document_of("store: {type: redis, redis: {replicas: 2, url: " + url +
+                  "}}\nidentity_secret: ${S:-hunter2-hunter2-hunter2}\n"
+                  "upstreams: {api: {servers: [{url: \"http://127.0.0.1:1\"}]}}\n"
+                  "routes: [{upstream: api, request_headers: {set: "
+                  "{authorization: \"Bearer hunter2-${X}\", x-a: \"file:hunter2\"}}}]\n");
+  CHECK(found.dump().find("hunter2") == std::string::npos);
 }
 
 }  // namespace weir::config
